@@ -1,0 +1,104 @@
+/**
+ * What crosses stages. Bytes are NDJSON everywhere between a format and the cluster; the unit of work is a body (one bulk
+ * request), never a document.
+ */
+import type { Failure } from './failure/failure.js'
+
+/** One file, stream or iterable, in the order in which it is read. */
+export interface Input {
+  /** Position among the inputs of the run, from 0. */
+  readonly id: number
+  /** As the user knows it: the path as it was found, `-` for stdin, `(stream)` or `(iterable)` for what an embedder passed. */
+  readonly name: string
+}
+
+/** An input that can be opened. */
+export interface Source extends Input {
+  /**
+   * Its decoded bytes (gunzipped). A chunk is valid until the next one is asked for: whoever keeps bytes copies them.
+   * Throws SluiceError: INPUT_UNREADABLE, INPUT_TRUNCATED (after all that was whole has been yielded).
+   */
+  open(signal: AbortSignal): AsyncIterable<Uint8Array>
+}
+
+/** What a format makes of an input's bytes: NDJSON, one document a line. */
+export interface Lines {
+  /** `lines`: the bytes stand in the input as they are, so that offsets and line numbers count. `elements`: rewritten. */
+  readonly kind: 'lines' | 'elements'
+  /** Where the first byte stands in the (decompressed) input: 3 after a byte order mark, else 0. */
+  readonly at: number
+  /** Cut anywhere, also within a line; each valid until the next one is asked for. */
+  readonly bytes: AsyncIterable<Uint8Array>
+}
+
+/** Where a document came from. */
+export interface Origin {
+  readonly input: string
+  /** Its number among the documents of its input, from 1; blank lines do not count. Sluice's own ids end in it. */
+  readonly document: number
+  /** Its line in the input, from 1, where the input is NDJSON. */
+  readonly line?: number
+  /** Offset of its first byte in the (decompressed) input, where the input is NDJSON. */
+  readonly offset?: number
+}
+
+/** A run of documents that lie one behind the other in their input, and in a body. */
+export interface Span {
+  readonly input: Input
+  readonly kind: Lines['kind']
+  /** Number, line and offset of the first document. */
+  readonly document: number
+  readonly line: number
+  readonly from: number
+  /** Documents in the span. */
+  docs: number
+}
+
+export type Operation = 'create' | 'index'
+
+/**
+ * Documents in the order in which they were read, framed as a bulk body in one slot of memory.
+ * The batch is what the ledger settles: once, when every one of its documents has an outcome.
+ */
+export interface Batch {
+  readonly spans: readonly Span[]
+  readonly docs: number
+  /** Action line and document line for each document. Owned by whoever holds the batch until `release()`. */
+  readonly bytes: Buffer
+  readonly operation: Operation
+  /** Gives the memory back. Called once, when nothing reads or writes `bytes` any more. */
+  release(): void
+}
+
+/** A document that was not stored, and why. */
+export interface Refused {
+  /** The line as it was read, without its line end. */
+  readonly document: Uint8Array
+  readonly operation: Operation
+  readonly id?: string
+  /** HTTP status of the item or request; 0 when Sluice refused it before it was sent. */
+  readonly status: number
+  /** The error's type, from Elasticsearch or from Sluice's own catalogue. */
+  readonly type: string
+  readonly reason: string
+  readonly origin: Origin
+  /** How often it was sent. */
+  readonly attempts: number
+}
+
+/** What became of the documents of one batch. The counts add up to `docs`. */
+export interface Outcome {
+  readonly docs: number
+  readonly created: number
+  readonly updated: number
+  readonly duplicate: number
+  /** Left out by a rule of the user's (`--on-conflict skip`). */
+  readonly skipped: number
+  readonly rejected: readonly Refused[]
+  /** Sent, with no answer that tells: may or may not be stored. */
+  readonly unknown: number
+  /** Certainly not sent, or certainly not stored, because the run stopped. */
+  readonly unsent: number
+  /** Why the run has to stop, if it has to. */
+  readonly stop?: Failure
+}
