@@ -1,0 +1,68 @@
+import { invalid } from './candidate.js'
+import type { Effective } from './resolve.js'
+
+/** What opens the way to the cluster: the contents of the files that options name, not their paths. */
+export interface Access {
+  readonly apiKey?: string
+  readonly username?: string
+  readonly password?: string
+  /** PEM. */
+  readonly ca?: string
+  readonly cert?: string
+  readonly key?: string
+  /** The complete proxy URL, and who said it: a flag, a variable, a file. */
+  readonly proxy?: { readonly url: string; readonly origin: string }
+  readonly proxyCa?: string
+}
+
+type FileOption = 'apiKeyFile' | 'passwordFile' | 'proxyFile' | 'ca' | 'cert' | 'key' | 'proxyCa'
+
+/**
+ * Reads the files that options name. Throws SluiceError OPTION_INVALID with the path and why it cannot be read, never with
+ * what stands in it.
+ */
+export async function readAccess(effective: Effective, readFile: (path: string) => Promise<string>): Promise<Access> {
+  const { values, origins } = effective
+  const read = async (name: FileOption) => {
+    const path = values[name]
+    return path === undefined ? undefined : await readTrimmed(path, origins[name], readFile)
+  }
+  const proxyUrl = values.proxy ?? (await read('proxyFile'))
+  const proxyOrigin = values.proxy === undefined ? `the file ${values.proxyFile}` : origins.proxy
+  return present({
+    apiKey: values.apiKey ?? (await read('apiKeyFile')),
+    username: values.username,
+    password: values.password ?? (await read('passwordFile')),
+    ca: await read('ca'),
+    cert: await read('cert'),
+    key: await read('key'),
+    proxy: proxyUrl === undefined ? undefined : { url: proxyUrl, origin: proxyOrigin },
+    proxyCa: await read('proxyCa'),
+  })
+}
+
+async function readTrimmed(path: string, origin: string, readFile: (path: string) => Promise<string>): Promise<string> {
+  let content: string
+  try {
+    content = await readFile(path)
+  } catch (error) {
+    const reason =
+      error instanceof Error && 'code' in error ? (reasons[String(error.code)] ?? String(error.code)) : 'unknown'
+    throw invalid(origin, `cannot read ${path}: ${reason}`)
+  }
+  const trimmed = content.trim()
+  if (trimmed === '') throw invalid(origin, `${path} is empty`)
+  return trimmed
+}
+
+const reasons: Record<string, string> = {
+  ENOENT: 'no such file',
+  EACCES: 'permission denied',
+  EISDIR: 'it is a directory',
+}
+
+type Present<T> = { [K in keyof T]?: NonNullable<T[K]> }
+
+function present<T extends object>(values: T): Present<T> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Present<T>
+}

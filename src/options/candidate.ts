@@ -1,0 +1,22 @@
+import { failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import type { OptionName } from './schema.js'
+
+/** How strong a value's source is: the flag beats the environment, the environment the file, the file the default. */
+export type Layer = 'flag' | 'environment' | 'file' | 'default'
+
+/** What one option is set to before it is read. */
+export interface Candidate {
+  readonly raw: unknown
+  readonly layer: Layer
+  readonly origin: string
+  /** Option and place, for messages: `--url`, `ELASTICSEARCH_URL`, `url in sluice.config.json`. */
+  readonly said: string
+}
+
+export type Candidates = ReadonlyMap<OptionName, Candidate>
+
+/** `option` is what the user typed or set; `problem` holds no secret. */
+export function invalid(option: string, problem: string): SluiceError {
+  return new SluiceError(failure('OPTION_INVALID', { option, problem }))
+}

@@ -1,0 +1,47 @@
+/** What is wrong with a cluster URL, or its parts. Messages never repeat the credentials. */
+export type ClusterUrl =
+  | { readonly url: string; readonly username?: string; readonly password?: string }
+  | { readonly problem: string }
+
+/** Takes a cluster URL apart: the URL without credentials, and the credentials where it carried some. */
+export function readClusterUrl(text: string): ClusterUrl {
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase()
+  const host = text.slice(text.lastIndexOf('@') + 1)
+  if (scheme === undefined) return { problem: `'${host}' has no scheme: write https://${host}` }
+  if (scheme !== 'https' && scheme !== 'http') return { problem: `the scheme is ${scheme}://, not https:// or http://` }
+  if (!URL.canParse(text)) return { problem: 'is not a URL: write https://HOST:PORT' }
+  const url = new URL(text)
+  if (url.search !== '' || url.hash !== '') return { problem: 'has a query or fragment: write https://HOST:PORT alone' }
+  const { username, password } = url
+  url.username = ''
+  url.password = ''
+  const bare = url.href.replace(/\/$/, '')
+  if (username === '' && password === '') return { url: bare }
+  const decoded = { username: decode(username), password: decode(password) }
+  if (decoded.username === undefined || decoded.password === undefined) {
+    return { problem: 'holds credentials with a % that encodes nothing: set --username, and ELASTICSEARCH_PASSWORD' }
+  }
+  return { url: bare, username: decoded.username, password: decoded.password }
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * The cluster URL inside a cloud id: after the first colon, base64 of `host[:port]$uuid[$…]`. Undefined where the text is
+ * none, or names a deployment without Elasticsearch.
+ */
+export function cloudUrl(cloudId: string): string | undefined {
+  const encoded = cloudId.slice(cloudId.indexOf(':') + 1)
+  if (!cloudId.includes(':') || !/^[A-Za-z0-9+/]+=*$/.test(encoded)) return undefined
+  const [parent = '', uuid = ''] = Buffer.from(encoded, 'base64').toString('utf8').split('$')
+  const [, domain, port = '443'] = /^([a-z0-9.-]+)(?::(\d{1,5}))?$/i.exec(parent) ?? []
+  if (domain === undefined || !/^[a-z0-9-]+$/i.test(uuid)) return undefined
+  const url = `https://${uuid}.${domain}:${port}`
+  return URL.canParse(url) ? url : undefined
+}

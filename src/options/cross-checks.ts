@@ -1,0 +1,163 @@
+import { failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import { type Candidates, type Layer, invalid } from './candidate.js'
+import { cloudUrl, readClusterUrl } from './cluster-url.js'
+import { indexNameProblem } from './index-name.js'
+import type { OptionName } from './schema.js'
+import type { Settings } from './settings.js'
+
+interface Checked {
+  readonly values: Settings
+  /** Origins of values that another option decided. */
+  readonly origins: Partial<Record<OptionName, string>>
+  readonly warnings: readonly string[]
+}
+
+/** A run of checks works on its own copy of the values. */
+interface Check {
+  readonly values: { -readonly [K in keyof Settings]: Settings[K] }
+  readonly origins: Partial<Record<OptionName, string>>
+  readonly warnings: string[]
+  readonly candidates: Candidates
+}
+
+/** What options mean together. Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID. */
+export function checkTogether(values: Settings, candidates: Candidates): Checked {
+  const check: Check = { values: { ...values }, origins: {}, warnings: [], candidates }
+  for (const [one, other] of rivals) settleRivals(check, one, other)
+  settleDirect(check)
+  findCluster(check)
+  settleCredentials(check)
+  requireTogether(check, 'cert', ['key'])
+  requireTogether(check, 'key', ['cert'])
+  checkDocuments(check)
+  return check
+}
+
+const rivals = [
+  ['url', 'cloudId'],
+  ['apiKey', 'apiKeyFile'],
+  ['password', 'passwordFile'],
+  ['proxy', 'proxyFile'],
+] as const
+
+/** Two ways to say one thing: the stronger source wins, so that a flag can replace what the environment says. */
+function settleRivals(check: Check, one: (typeof rivals)[number][0], other: (typeof rivals)[number][1]): void {
+  if (check.values[one] === undefined || check.values[other] === undefined) return
+  const [rankOne, rankOther] = [rankOf(check, [one]), rankOf(check, [other])]
+  if (rankOne === rankOther) throw invalid(said(check, one), `cannot be combined with ${said(check, other)}`)
+  drop(check, rankOne > rankOther ? other : one)
+}
+
+function settleDirect(check: Check): void {
+  const { values } = check
+  if (!values.direct) return
+  if (values.requireProxy)
+    throw invalid(said(check, 'direct'), `cannot be combined with ${said(check, 'requireProxy')}`)
+  const proxy = values.proxy === undefined ? 'proxyFile' : 'proxy'
+  if (values[proxy] === undefined) return
+  const [rankDirect, rankProxy] = [rankOf(check, ['direct']), rankOf(check, [proxy])]
+  if (rankDirect === rankProxy && rankDirect === ranks.flag) {
+    throw invalid(said(check, 'direct'), `cannot be combined with ${said(check, proxy)}`)
+  }
+  if (rankProxy > rankDirect) values.direct = false
+}
+
+function findCluster(check: Check): void {
+  const { values, origins } = check
+  if (values.cloudId !== undefined) {
+    values.url = cloudUrl(values.cloudId)
+    origins.url = said(check, 'cloudId')
+    if (values.url === undefined) {
+      throw invalid(
+        said(check, 'cloudId'),
+        `'${values.cloudId}' is not a cloud id: copy it whole from the cluster console`,
+      )
+    }
+  }
+  if (values.url === undefined) return
+  const read = readClusterUrl(values.url)
+  if ('problem' in read) throw invalid(said(check, 'url'), read.problem)
+  values.url = read.url
+  if (read.username === undefined) return
+  const from = said(check, 'url')
+  if (values.username !== undefined || values.password !== undefined || values.passwordFile !== undefined) {
+    check.warnings.push(
+      `${from}: the credentials inside the URL are ignored, because a user name or password is set beside it`,
+    )
+    return
+  }
+  check.warnings.push(
+    `${from}: credentials inside a URL end up in logs; set ELASTICSEARCH_USERNAME and ELASTICSEARCH_PASSWORD`,
+  )
+  values.username = read.username
+  values.password = read.password
+  origins.username = origins.password = from
+}
+
+const basic = ['username', 'password', 'passwordFile'] as const
+const apiKey = ['apiKey', 'apiKeyFile'] as const
+
+function settleCredentials(check: Check): void {
+  const { values } = check
+  if (values.apiKey !== undefined && !/^[\x21-\x7e]+$/.test(values.apiKey)) {
+    throw invalid(
+      said(check, 'apiKey'),
+      'holds a blank or another character that no API key has; copy its encoded form',
+    )
+  }
+  const hasKey = apiKey.some((name) => values[name] !== undefined)
+  const hasBasic = basic.some((name) => values[name] !== undefined)
+  if (hasKey && hasBasic) {
+    const keyWins = rankOf(check, apiKey) >= rankOf(check, basic)
+    const [used, left] = keyWins ? ['the API key', 'user name and password'] : ['user name and password', 'the API key']
+    if (rankOf(check, apiKey) === rankOf(check, basic)) {
+      check.warnings.push(`both an API key and a user name or password are set; ${used} is used, ${left} ignored`)
+    }
+    for (const name of keyWins ? basic : apiKey) drop(check, name)
+  }
+  requireTogether(check, 'username', ['password', 'passwordFile'])
+  requireTogether(check, 'password', ['username'])
+  requireTogether(check, 'passwordFile', ['username'])
+}
+
+function checkDocuments(check: Check): void {
+  const { values } = check
+  const indexProblem = values.index === undefined ? undefined : indexNameProblem(values.index)
+  if (values.index !== undefined && indexProblem !== undefined) {
+    throw new SluiceError(failure('INDEX_NAME_INVALID', { index: values.index, problem: indexProblem }))
+  }
+  if (values.ids === 'field' && values.idField === undefined) {
+    throw invalid(said(check, 'ids'), "'field' needs the name of the field: set --id-field")
+  }
+  if (values.idField !== undefined && values.ids !== 'field') {
+    throw invalid(
+      said(check, 'idField'),
+      `needs --ids field, and ids is '${values.ids}' (${check.candidates.get('ids')?.origin})`,
+    )
+  }
+  if (values.pick !== undefined && values.format === 'ndjson') {
+    throw invalid(said(check, 'pick'), 'selects inside a JSON document, and the format is ndjson')
+  }
+}
+
+function requireTogether(check: Check, name: OptionName, others: readonly OptionName[]): void {
+  if (check.values[name] === undefined || others.some((other) => check.values[other] !== undefined)) return
+  throw invalid(said(check, name), `needs ${others.map((other) => said(check, other)).join(' or ')} beside it`)
+}
+
+const ranks: Record<Layer, number> = { flag: 3, environment: 2, file: 1, default: 0 }
+
+/** The strongest source among some options. */
+function rankOf(check: Check, names: readonly OptionName[]): number {
+  return Math.max(...names.map((name) => ranks[check.candidates.get(name)?.layer ?? 'default']))
+}
+
+function drop(check: Check, name: (typeof rivals)[number][number] | 'username'): void {
+  check.values[name] = undefined
+  check.origins[name] = 'default'
+}
+
+function said(check: Check, name: OptionName): string {
+  return check.candidates.get(name)?.said ?? name
+}

@@ -1,0 +1,131 @@
+import { isIPv4 } from 'node:net'
+import { z } from 'zod'
+
+/**
+ * The kinds of values an option can have. Each reads what a person writes in a flag or variable (text) or in the file
+ * (text, number, boolean). A problem's message follows the value in a sentence: "'5x' is not a size: …".
+ */
+const scalar = z.union([z.string(), z.number(), z.boolean()], { error: 'is not a single value' })
+
+function kind<T>(read: (text: string) => T | Problem) {
+  return scalar.transform((value, context): T => {
+    const result = read(String(value).trim())
+    if (!(result instanceof Problem)) return result
+    context.issues.push({ code: 'custom', message: result.text, input: value })
+    return z.NEVER
+  })
+}
+
+class Problem {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+export function text() {
+  return kind((value) => (value === '' ? new Problem('is empty') : value))
+}
+
+/** Text that is taken as it stands, blanks included. */
+export function secret() {
+  return z.string({ error: 'is not text' }).min(1, { error: 'is empty' })
+}
+
+export function flag() {
+  return kind((value) => {
+    if (/^(1|true|yes|on)$/i.test(value)) return true
+    if (/^(0|false|no|off)$/i.test(value)) return false
+    return new Problem('is neither true nor false')
+  })
+}
+
+export function choice<const C extends string>(...choices: readonly [C, ...C[]]) {
+  return kind((value): C | Problem => {
+    const chosen = choices.find((one) => one === value.toLowerCase())
+    return chosen ?? new Problem(`is not one of ${choices.join(', ')}`)
+  })
+}
+
+export function whole({ min, max }: { min: number; max: number }) {
+  return kind((value) => {
+    const number = digits(value)
+    if (number === undefined) return new Problem('is not a whole number')
+    return number >= min && number <= max ? number : new Problem(`is not between ${min} and ${max}`)
+  })
+}
+
+const sizeUnits: Record<string, number> = { '': 1, b: 1, kb: 1000, mb: 1000 ** 2, kib: 1024, mib: 1024 ** 2 }
+
+/** Bytes. */
+export function size({ min, max }: { min: number; max: number }) {
+  return kind((value) => {
+    const bytes = measured(value, sizeUnits)
+    if (bytes === undefined) return new Problem('is not a size: write bytes or a unit, as in 5mb, 512kb or 5_000_000')
+    return bytes >= min && bytes <= max ? bytes : new Problem(`is not between ${inUnits(min)} and ${inUnits(max)}`)
+  })
+}
+
+const timeUnits: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** Milliseconds. `bare` says whether a number without a unit counts as milliseconds. */
+export function duration({ bare }: { bare: boolean }) {
+  const units = bare ? { ...timeUnits, '': 1 } : timeUnits
+  return kind((value) => {
+    const ms = measured(value, units)
+    if (ms === undefined)
+      return new Problem('is not a duration: write a number and a unit, as in 500ms, 30s, 15m or 2h')
+    // Timers of Node hold 31 bits; a longer wait would end at once.
+    return ms >= 1 && ms <= 2 ** 31 - 1 ? ms : new Problem('is not between 1ms and 24d')
+  })
+}
+
+/** How many documents may be rejected: a count, or a share of those read. */
+export type RejectionLimit = number | `${number}%`
+
+export function rejectionLimit() {
+  return kind((value): RejectionLimit | Problem => {
+    const percent = /^(\d+(?:\.\d+)?)%$/.exec(value)?.[1]
+    if (percent !== undefined && Number(percent) <= 100) return `${Number(percent)}%`
+    return digits(value) ?? new Problem('is neither a count nor a share, as in 100 or 1%')
+  })
+}
+
+/** The two static addresses of the dashboard. */
+export function addressPair() {
+  return kind((value): readonly [string, string] | Problem => {
+    const [first, second, ...more] = value.split(',').map((one) => one.trim())
+    if (first === undefined || second === undefined || more.length > 0) {
+      return new Problem('is not a pair of IPv4 addresses with a comma between them')
+    }
+    const wrong = [first, second].find((one) => !isIPv4(one))
+    if (wrong !== undefined) return new Problem(`holds '${wrong}', which is not an IPv4 address`)
+    return first === second ? new Problem('holds the same address twice') : [first, second]
+  })
+}
+
+/** SHA-256 of a certificate: 64 hexadecimal digits, with or without colons. */
+export function fingerprint() {
+  return kind((value) => {
+    const hex = value.replaceAll(':', '').toUpperCase()
+    if (!/^[0-9A-F]{64}$/.test(hex)) return new Problem('is not a SHA-256 fingerprint (64 hexadecimal digits)')
+    return (hex.match(/../g) ?? []).join(':')
+  })
+}
+
+function digits(value: string): number | undefined {
+  if (!/^\d+(_\d+)*$/.test(value)) return undefined
+  const number = Number(value.replaceAll('_', ''))
+  return Number.isSafeInteger(number) ? number : undefined
+}
+
+function measured(value: string, units: Record<string, number>): number | undefined {
+  const [, amount, unit] = /^(\d+(?:_\d+)*(?:\.\d+)?)\s*([a-z]*)$/i.exec(value) ?? []
+  const factor = unit === undefined || !Object.hasOwn(units, unit.toLowerCase()) ? undefined : units[unit.toLowerCase()]
+  if (amount === undefined || factor === undefined) return undefined
+  return Math.round(Number(amount.replaceAll('_', '')) * factor)
+}
+
+function inUnits(bytes: number): string {
+  return bytes >= 1e6 ? `${bytes / 1e6}mb` : `${bytes / 1e3}kb`
+}

@@ -1,0 +1,25 @@
+/** The candidate that a person most likely meant, or none when nothing is near. */
+export function nearest<T extends string>(word: string, candidates: readonly T[]): T | undefined {
+  const allowed = Math.max(1, Math.floor(word.length / 3))
+  const scored = candidates.map((candidate) => ({ candidate, distance: distance(plain(word), plain(candidate)) }))
+  const best = scored.sort((a, b) => a.distance - b.distance)[0]
+  return best !== undefined && best.distance <= allowed ? best.candidate : undefined
+}
+
+function plain(word: string): string {
+  return word.toLowerCase().replaceAll(/[-_]/g, '')
+}
+
+/** Levenshtein's: insertions, deletions and replacements that turn one word into the other. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[b.length] ?? 0
+}

@@ -1,0 +1,15 @@
+import { invalid } from './candidate.js'
+import type { Effective } from './resolve.js'
+import { type OptionName, viewOption } from './schema.js'
+
+const how: Partial<Record<OptionName, string>> = {
+  url: "the cluster's endpoint is not known: set --url https://HOST:PORT, ELASTICSEARCH_URL, or --cloud-id",
+  index: 'where to load the documents is not known: set --index NAME or SLUICE_INDEX',
+}
+
+/** Asks for options that a command cannot do without. Throws SluiceError OPTION_INVALID with what to set. */
+export function requireOptions(effective: Effective, names: readonly ('url' | 'index')[]): void {
+  for (const name of names) {
+    if (effective.values[name] === undefined) throw invalid(viewOption(name).flag ?? name, how[name] ?? 'is not set')
+  }
+}

@@ -1,0 +1,55 @@
+import type { RejectionLimit } from './kinds.js'
+
+/**
+ * Every option in force, after defaults. Bytes, and milliseconds for durations. A type test ties it to the schema, which
+ * holds the defaults, the limits and what each means.
+ */
+export interface Settings {
+  /** With its scheme and without credentials; worked out from the cloud id where one is given. */
+  readonly url: string | undefined
+  readonly cloudId: string | undefined
+  readonly apiKey: string | undefined
+  readonly apiKeyFile: string | undefined
+  readonly username: string | undefined
+  readonly password: string | undefined
+  readonly passwordFile: string | undefined
+  readonly ca: string | undefined
+  readonly caFingerprint: string | undefined
+  readonly cert: string | undefined
+  readonly key: string | undefined
+  /** Complete, with its credentials. Whether it can be used is for the proxy to say. */
+  readonly proxy: string | undefined
+  readonly proxyFile: string | undefined
+  readonly proxyCa: string | undefined
+  readonly requireProxy: boolean
+  readonly direct: boolean
+  readonly allowPlaintext: boolean
+  readonly index: string | undefined
+  readonly op: 'create' | 'index'
+  readonly ids: 'run' | 'field' | 'cluster'
+  readonly idField: string | undefined
+  readonly routingField: string | undefined
+  readonly pipeline: string | undefined
+  readonly format: 'auto' | 'ndjson' | 'json'
+  readonly pick: string | undefined
+  readonly batchBytes: number
+  readonly batchDocs: number | undefined
+  readonly batchMs: number
+  readonly concurrency: number
+  readonly compress: 'auto' | 'gzip' | 'none'
+  readonly deadLetters: string | undefined
+  readonly maxRejected: RejectionLimit | undefined
+  /** Milliseconds. */
+  readonly maxElapsed: number
+  /** Milliseconds. */
+  readonly timeout: number
+  readonly onConflict: 'reject' | 'skip'
+  readonly preflightConnections: number
+  readonly dryRun: boolean
+  readonly json: boolean
+  readonly quiet: boolean
+  readonly staticIps: readonly [string, string] | undefined
+  readonly ipCheckUrl: string | undefined
+  readonly httpsProxy: string | undefined
+  readonly noProxy: string | undefined
+}

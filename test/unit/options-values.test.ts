@@ -1,0 +1,87 @@
+import { describe, expect, expectTypeOf, test } from 'vitest'
+import type { z } from 'zod'
+import { resolveOptions } from '../../src/options/resolve.js'
+import { type OptionName, optionNames, schema, viewOption } from '../../src/options/schema.js'
+import type { Settings } from '../../src/options/settings.js'
+import { failureOf } from './options-failure.js'
+
+const value = (name: OptionName, raw: unknown) => resolveOptions({ flags: { [name]: raw }, env: {} }).values[name]
+
+test('the public settings are what the schema makes', () => {
+  expectTypeOf<Required<z.output<typeof schema>>>().toEqualTypeOf<{ -readonly [K in keyof Settings]: Settings[K] }>()
+})
+
+test('every option has a flag and SLUICE_… except what the system sets for all programs', () => {
+  for (const name of optionNames) {
+    const { flag, env, doc } = viewOption(name)
+    expect(doc).not.toBe('')
+    if (name === 'httpsProxy' || name === 'noProxy') expect(flag).toBeUndefined()
+    else {
+      expect(flag).toMatch(/^--[a-z]+(-[a-z]+)*$/)
+      expect(env[0]).toBe(`SLUICE_${flag?.slice(2).replaceAll('-', '_').toUpperCase()}`)
+    }
+  }
+})
+
+describe('values are read as people write them', () => {
+  const rows: readonly [OptionName, unknown, unknown][] = [
+    ['batchBytes', '5mb', 5_000_000],
+    ['batchBytes', '512kb', 512_000],
+    ['batchBytes', '5_000_000', 5_000_000],
+    ['batchBytes', '1.5 MB', 1_500_000],
+    ['batchBytes', '8MiB', 8_388_608],
+    ['batchBytes', 2_000_000, 2_000_000],
+    ['batchMs', '250', 250],
+    ['batchMs', '2s', 2000],
+    ['maxElapsed', '90m', 5_400_000],
+    ['timeout', '1500ms', 1500],
+    ['maxRejected', '100', 100],
+    ['maxRejected', '0', 0],
+    ['maxRejected', '1.50%', '1.5%'],
+    ['staticIps', '203.0.113.7, 203.0.113.8', ['203.0.113.7', '203.0.113.8']],
+    ['op', 'INDEX', 'index'],
+    ['dryRun', 'yes', true],
+    ['dryRun', '0', false],
+    ['preflightConnections', '0', 0],
+    ['caFingerprint', 'ab'.repeat(32), Array.from({ length: 32 }, () => 'AB').join(':')],
+  ]
+  test.each(rows)('%s takes %j', (name, raw, expected) => {
+    expect(value(name, raw)).toEqual(expected)
+  })
+})
+
+describe('a value that cannot be used is shown with what is wrong', () => {
+  const rows: readonly [OptionName, unknown, string][] = [
+    ['batchBytes', '5x', "--batch-bytes: '5x' is not a size: write bytes or a unit, as in 5mb, 512kb or 5_000_000"],
+    ['batchBytes', '999', "--batch-bytes: '999' is not between 1kb and 100mb"],
+    ['batchBytes', '101mb', "--batch-bytes: '101mb' is not between 1kb and 100mb"],
+    [
+      'maxElapsed',
+      '30',
+      "--max-elapsed: '30' is not a duration: write a number and a unit, as in 500ms, 30s, 15m or 2h",
+    ],
+    ['maxElapsed', '30d', "--max-elapsed: '30d' is not between 1ms and 24d"],
+    ['concurrency', '0', "--concurrency: '0' is not between 1 and 256"],
+    ['concurrency', 'four', "--concurrency: 'four' is not a whole number"],
+    ['op', 'update', "--op: 'update' is not one of create, index"],
+    ['maxRejected', '101%', "--max-rejected: '101%' is neither a count nor a share, as in 100 or 1%"],
+    [
+      'staticIps',
+      '203.0.113.7',
+      "--static-ips: '203.0.113.7' is not a pair of IPv4 addresses with a comma between them",
+    ],
+    [
+      'staticIps',
+      '203.0.113.7,a.example',
+      "--static-ips: '203.0.113.7,a.example' holds 'a.example', which is not an IPv4 address",
+    ],
+    ['staticIps', '203.0.113.7,203.0.113.7', "--static-ips: '203.0.113.7,203.0.113.7' holds the same address twice"],
+    ['dryRun', 'maybe', "--dry-run: 'maybe' is neither true nor false"],
+    ['index', '', "--index: '' is empty"],
+    ['index', ['a', 'b'], '--index: ["a","b"] is not a single value'],
+    ['caFingerprint', 'ab', "--ca-fingerprint: 'ab' is not a SHA-256 fingerprint (64 hexadecimal digits)"],
+  ]
+  test.each(rows)('%s: %j', (name, raw, message) => {
+    expect(failureOf({ flags: { [name]: raw }, env: {} })).toMatchObject({ code: 'OPTION_INVALID', message })
+  })
+})
