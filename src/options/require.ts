@@ -1,6 +1,7 @@
 import { invalid } from './candidate.js'
 import type { Effective } from './resolve.js'
-import { type OptionName, viewOption } from './schema.js'
+import type { OptionName } from './schema.js'
+import { viewOption } from './view.js'
 
 const how: Partial<Record<OptionName, string>> = {
   url: "the cluster's endpoint is not known: set --url https://HOST:PORT, ELASTICSEARCH_URL, or --cloud-id",

@@ -2,7 +2,8 @@ import type { z } from 'zod'
 import { type Candidate, type Candidates, invalid } from './candidate.js'
 import { checkTogether } from './cross-checks.js'
 import { nearest } from './nearest.js'
-import { type OptionName, type OptionView, optionNames, schema, viewOption } from './schema.js'
+import { type OptionName, optionNames, schema } from './schema.js'
+import { type OptionView, viewOption } from './view.js'
 import type { Settings } from './settings.js'
 import { credentialsIn, shown } from './secrets.js'
 
@@ -94,11 +95,15 @@ function secretsOnShow(candidates: Candidates): string[] {
 }
 
 function misspelled(env: OptionSources['env']): string[] {
-  const known = optionNames.flatMap((name) => viewOption(name).env).filter((name) => name.startsWith('SLUICE_'))
+  const prefix = 'SLUICE_'
+  const known = optionNames.flatMap((name) => viewOption(name).env).filter((name) => name.startsWith(prefix))
   return Object.keys(env).flatMap((name) => {
-    if (!name.startsWith('SLUICE_') || known.includes(name) || (env[name] ?? '') === '') return []
-    const near = nearest(name, known)
-    return near === undefined ? [] : [`${name} is not an option and is ignored; did you mean ${near}?`]
+    if (!name.startsWith(prefix) || known.includes(name) || (env[name] ?? '') === '') return []
+    const near = nearest(
+      name.slice(prefix.length),
+      known.map((one) => one.slice(prefix.length)),
+    )
+    return near === undefined ? [] : [`${name} is not an option and is ignored; did you mean ${prefix}${near}?`]
   })
 }
 

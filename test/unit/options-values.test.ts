@@ -1,7 +1,8 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import type { z } from 'zod'
 import { resolveOptions } from '../../src/options/resolve.js'
-import { type OptionName, optionNames, schema, viewOption } from '../../src/options/schema.js'
+import { type OptionName, optionNames, schema } from '../../src/options/schema.js'
+import { viewOption } from '../../src/options/view.js'
 import type { Settings } from '../../src/options/settings.js'
 import { failureOf } from './options-failure.js'
 
