@@ -63,9 +63,15 @@ export type Operation = 'create' | 'index'
 export interface Batch {
   readonly spans: readonly Span[]
   readonly docs: number
+  /** Lines of white space that were passed over on the way. */
+  readonly blank: number
+  /** Lines met on the way that cannot be sent. */
+  readonly refused: readonly Refused[]
   /** Action line and document line for each document. Owned by whoever holds the batch until `release()`. */
   readonly bytes: Buffer
   readonly operation: Operation
+  /** Where each document came from, by its place in the batch. Called while `bytes` are as they were framed. */
+  origins(): (ordinal: number) => Origin
   /** Gives the memory back. Called once, when nothing reads or writes `bytes` any more. */
   release(): void
 }
@@ -101,4 +107,19 @@ export interface Outcome {
   readonly unsent: number
   /** Why the run has to stop, if it has to. */
   readonly stop?: Failure
+}
+
+/** Where a line goes that is longer than any request may be: piece by piece, because it may not fit in memory. */
+export interface LongLine {
+  /** The bytes are free again when the promise resolves. */
+  write(bytes: Uint8Array): Promise<void>
+  end(): Promise<void>
+}
+
+/** Time, so that tests can hold it. */
+export interface Clock {
+  /** Milliseconds, monotonic. */
+  now(): number
+  /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
 }

@@ -1,0 +1,59 @@
+import { isUtf8 } from 'node:buffer'
+
+const SPACE = 0x20
+const TAB = 0x09
+const CARRIAGE_RETURN = 0x0d
+const LINE_FEED = 0x0a
+const BRACE = 0x7b
+
+/** Whether a line (with or without its line end) holds white space alone. */
+export function isBlank(bytes: Uint8Array, from: number, to: number): boolean {
+  return firstByte(bytes, from, to) === undefined
+}
+
+/**
+ * What keeps a line from being a document: exactly one JSON object (RFC 8259) in UTF-8. Undefined when nothing does.
+ * `utf8`: whether the bytes are known to be valid UTF-8.
+ */
+export function lineProblem(bytes: Buffer, from: number, to: number, utf8: boolean): string | undefined {
+  if (!utf8 && !isUtf8(bytes.subarray(from, to))) return 'it is not valid UTF-8'
+  const first = firstByte(bytes, from, to)
+  // JSON's grammar lies in ASCII, and the bytes are known to be UTF-8: reading them as Latin-1 gives the same verdict, faster.
+  const text = bytes.toString('latin1', from, to)
+  try {
+    JSON.parse(text)
+  } catch (error) {
+    return brokenAt(error)
+  }
+  return first === BRACE ? undefined : `it is ${kindOf(first)}`
+}
+
+function firstByte(bytes: Uint8Array, from: number, to: number): number | undefined {
+  for (let at = from; at < to; at += 1) {
+    const byte = bytes[at]
+    if (byte !== SPACE && byte !== TAB && byte !== CARRIAGE_RETURN && byte !== LINE_FEED) return byte
+  }
+  return undefined
+}
+
+/** The parser's message quotes the document: only the position is taken from it. */
+function brokenAt(error: unknown): string {
+  const position = /at position (\d+)/.exec(String(error))?.[1]
+  return position === undefined ? 'broken JSON' : `broken JSON at byte ${position} of the line`
+}
+
+function kindOf(first: number | undefined): string {
+  switch (String.fromCharCode(first ?? 0)) {
+    case '[':
+      return 'an array'
+    case '"':
+      return 'a string'
+    case 't':
+    case 'f':
+      return 'true or false'
+    case 'n':
+      return 'null'
+    default:
+      return 'a number'
+  }
+}

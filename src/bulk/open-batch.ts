@@ -1,0 +1,77 @@
+import type { Batch, Input, Lines, Operation, Refused, Span } from '../flow.js'
+import { origins } from './origins.js'
+import type { Slot, SlotPool } from './slots.js'
+
+/** How far an input has been read: number, line and offset of what comes next. */
+export interface Position {
+  readonly input: Input
+  readonly kind: Lines['kind']
+  document: number
+  line: number
+  offset: number
+}
+
+const LINE_FEED = 0x0a
+
+/** A batch while it is being filled. */
+export class OpenBatch {
+  docs = 0
+  blank = 0
+  /** Bytes of the slot that are in use. */
+  bytes = 0
+  refusedBytes = 0
+  /** When its first line came, on the batcher's clock. */
+  readonly since: number
+  slot: Slot | undefined
+  readonly #spans: Span[] = []
+  readonly #refused: Refused[] = []
+  /** Where the next document has to stand to belong to the last span. */
+  #next: { input: Input; offset: number } | undefined
+
+  constructor(since: number) {
+    this.since = since
+  }
+
+  get isEmpty(): boolean {
+    return this.docs === 0 && this.blank === 0 && this.#refused.length === 0
+  }
+
+  /** Appends a document whose line is `bytes[from, to)`. The slot must have room for it and one byte more. */
+  add(action: string, bytes: Buffer, from: number, to: number, at: Position): void {
+    const body = (this.slot as Slot).bytes
+    this.bytes += body.write(action, this.bytes)
+    this.bytes += bytes.copy(body, this.bytes, from, to)
+    if (bytes[to - 1] !== LINE_FEED) {
+      body[this.bytes] = LINE_FEED
+      this.bytes += 1
+    }
+    this.docs += 1
+    const span = this.#spans.at(-1)
+    if (span !== undefined && this.#next?.input === at.input && this.#next.offset === at.offset) span.docs += 1
+    else this.#spans.push({ input: at.input, kind: at.kind, document: at.document, line: at.line, from: at.offset, docs: 1 })
+    this.#next = { input: at.input, offset: at.offset + to - from }
+  }
+
+  refuse(refused: Refused): void {
+    this.#refused.push(refused)
+    this.refusedBytes += refused.document.length + 256
+  }
+
+  seal(operation: Operation, pool: SlotPool): Batch {
+    const { docs, blank, slot } = this
+    const spans = this.#spans
+    const bytes = slot === undefined ? Buffer.alloc(0) : slot.bytes.subarray(0, this.bytes)
+    return {
+      spans,
+      docs,
+      blank,
+      refused: this.#refused,
+      bytes,
+      operation,
+      origins: () => origins(spans, bytes, docs),
+      release: () => {
+        if (slot !== undefined) pool.release(slot)
+      },
+    }
+  }
+}

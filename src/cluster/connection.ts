@@ -1,0 +1,114 @@
+import { BaseConnection, errors } from '@elastic/elasticsearch'
+import { constants } from 'node:buffer'
+import type { Readable } from 'node:stream'
+import { RouteError } from '../proxy/route-error.js'
+import type { Route } from '../proxy/route.js'
+
+type Params = Parameters<BaseConnection['request']>[0]
+type Options = Parameters<BaseConnection['request']>[1]
+
+/**
+ * The Elasticsearch client's connection, over a route of ours. The client's own connections cannot use a proxy, or flatten what
+ * it said; here a failure keeps its cause (a RouteError), so that it can be named.
+ */
+export function connectionOver(route: Route): typeof BaseConnection {
+  return class RoutedConnection extends BaseConnection {
+    override async request(params: Params, options: Options): Promise<never> {
+      const response = await exchange(route, this, params, options)
+      // The base class types the result by three overloads (stream, meta, plain) that no single implementation satisfies.
+      return response as never
+    }
+
+    override async close(): Promise<void> {
+      await route.close()
+    }
+  }
+}
+
+async function exchange(route: Route, connection: BaseConnection, params: Params, options: Options) {
+  const path = pathOf(connection.url, params)
+  try {
+    const response = await route.request({
+      method: params.method,
+      path,
+      headers: plainMediaTypes({ ...connection.headers, ...params.headers }),
+      body: (params.body ?? null) as Buffer | string | Readable | null,
+      ...(options.signal == null ? {} : { signal: options.signal }),
+      ...timeout(options.timeout ?? connection.timeout),
+    })
+    const { statusCode, headers, body } = response
+    if (options.asStream === true) return { statusCode, headers, body }
+    connection.diagnostic.emit('deserialization', null, options as never)
+    return { statusCode, headers, body: await readBody(response, options) }
+  } catch (error) {
+    throw clientError(error)
+  }
+}
+
+/** Elasticsearch 8 refuses the `compatible-with=9` media types of a 9.x client; every version takes the plain ones. */
+function plainMediaTypes(headers: Record<string, unknown>): Record<string, string | string[]> {
+  const plain: Record<string, string | string[]> = {}
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined || value === null) continue
+    plain[name] =
+      typeof value === 'string' && (name === 'accept' || name === 'content-type')
+        ? value.replaceAll(/application\/vnd\.elasticsearch\+(x-ndjson|json);\s*compatible-with=\d+/g, 'application/$1')
+        : (value as string | string[])
+  }
+  return plain
+}
+
+function pathOf(url: URL, params: Params): string {
+  const prefix = url.pathname.replace(/\/$/, '')
+  const query = params.querystring == null || params.querystring === '' ? '' : `?${String(params.querystring)}`
+  const path = `${prefix}${params.path.startsWith('/') ? '' : '/'}${params.path}${query}`
+  if (/[^\u0021-\u00ff]/.test(path)) throw new TypeError(`ERR_UNESCAPED_CHARACTERS: ${path}`)
+  return path
+}
+
+function timeout(ms: number | null): { timeoutMs?: number } {
+  return ms === null || ms <= 0 ? {} : { timeoutMs: ms }
+}
+
+/** Text, or the bytes where the answer is compressed or binary, within the client's size limits. */
+async function readBody(response: Awaited<ReturnType<Route['request']>>, options: Options): Promise<string | Buffer> {
+  const encoding = String(response.headers['content-encoding'] ?? '').toLowerCase()
+  const compressed = encoding.includes('gzip') || encoding.includes('deflate')
+  const binary = /mapbox-vector-tile|arrow.stream|smile|cbor/.test(String(response.headers['content-type'] ?? ''))
+  const limit = compressed
+    ? (options.maxCompressedResponseSize ?? constants.MAX_LENGTH)
+    : (options.maxResponseSize ?? constants.MAX_STRING_LENGTH)
+  const parts: Uint8Array[] = []
+  let size = Number(response.headers['content-length'] ?? 0)
+  if (size <= limit) {
+    size = 0
+    for await (const part of response.body as AsyncIterable<Uint8Array>) {
+      size += part.length
+      if (size > limit) break
+      parts.push(part)
+    }
+  }
+  if (size > limit) {
+    response.body.destroy()
+    throw new errors.RequestAbortedError(`The content length (${size}) is bigger than the maximum allowed (${limit})`)
+  }
+  const bytes = Buffer.concat(parts)
+  return compressed || binary ? bytes : bytes.toString('utf8')
+}
+
+/** The client decides by class and retries nothing here; whoever wants the finding follows `cause`. */
+function clientError(error: unknown): unknown {
+  if (!(error instanceof RouteError)) return error
+  const details = { cause: error } as never
+  if (error.code === 'TIMEOUT') return new errors.TimeoutError(error.message, undefined, details)
+  if (error.code === 'ABORTED') return new errors.RequestAbortedError(error.message, undefined, details)
+  return new errors.ConnectionError(error.message, undefined, details)
+}
+
+/** The RouteError below an error of the client, if there is one. */
+export function routeErrorOf(error: unknown): RouteError | undefined {
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
+    if (at instanceof RouteError) return at
+  }
+  return undefined
+}

@@ -1,0 +1,125 @@
+import { Client } from '@elastic/elasticsearch'
+import { isIP } from 'node:net'
+import { failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import type { ProxyUrl } from '../proxy/proxy-url.js'
+import { openRoute, type Route, type TlsOptions } from '../proxy/route.js'
+import { connectionOver } from './connection.js'
+import { authorization, type Credentials } from './credentials.js'
+import { type EgressSeen, checkEgress } from './egress-check.js'
+import { type Preflight, preflight } from './preflight.js'
+
+export interface ClusterOptions {
+  readonly url: URL
+  readonly credentials?: Credentials
+  readonly tls?: TlsOptions
+  /** Absent: connect directly. */
+  readonly proxy?: ProxyUrl
+  readonly proxyTls?: TlsOptions
+  /** Connections of the pool. */
+  readonly connections: number
+  /** For one request, in milliseconds. */
+  readonly timeoutMs: number
+  /** Fresh connections that have to agree before the first document is sent; 0 asks GET / once. */
+  readonly preflightConnections: number
+  readonly ipCheckUrl?: URL
+  readonly staticIps?: readonly string[]
+  /** Send credentials over plain http to another machine. */
+  readonly allowPlaintext?: boolean
+  readonly signal?: AbortSignal
+}
+
+/** A cluster whose way in was found open. Owns the pool: close it, or destroy it when the run failed. */
+export interface Cluster extends AsyncDisposable {
+  readonly client: Client
+  readonly route: Route
+  /** The URL without credentials, for messages. */
+  readonly display: string
+  readonly preflight: Preflight
+  /** What the egress check saw; empty where none is set. */
+  readonly egress: EgressSeen
+  /** Asks again, on fresh connections, whether the way is open. Throws as `openCluster` does. */
+  probe(): Promise<Preflight>
+}
+
+/**
+ * Opens one client with one pool over one route, and checks the way before anything is sent over it.
+ * Throws SluiceError: PLAINTEXT_CREDENTIALS, and every failure of the proxy, egress and cluster stages.
+ */
+export async function openCluster(options: ClusterOptions): Promise<Cluster> {
+  const { url, credentials, timeoutMs } = options
+  refusePlaintext(options)
+  const route = openRoute({
+    target: url,
+    connections: options.connections,
+    ...(options.proxy === undefined ? {} : { proxy: options.proxy }),
+    ...(options.tls === undefined ? {} : { targetTls: options.tls }),
+    ...(options.proxyTls === undefined ? {} : { proxyTls: options.proxyTls }),
+  })
+  const display = url.origin + url.pathname.replace(/\/$/, '')
+  // Without a proxy every connection leaves from the same address: more than one asks the same question again.
+  const connections = options.proxy === undefined ? 1 : options.preflightConnections
+  const probe = async () =>
+    await preflight(route, display, {
+      connections,
+      headers: authorization(credentials),
+      timeoutMs: Math.min(timeoutMs, 30_000),
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+    })
+  try {
+    const egress = await seeEgress(options)
+    const checked = await probe()
+    const client = openClient(route, options)
+    return { client, route, display, preflight: checked, egress, probe, [Symbol.asyncDispose]: async () => await client.close() }
+  } catch (error) {
+    await route.destroy()
+    throw error
+  }
+}
+
+function openClient(route: Route, { url, credentials, timeoutMs }: ClusterOptions): Client {
+  return new Client({
+    node: url.href,
+    Connection: connectionOver(route),
+    // A resend is the sender's decision: the client's own retries repeat what may already be stored.
+    maxRetries: 0,
+    requestTimeout: timeoutMs,
+    compression: false,
+    // The default walks every byte of a body for each error.
+    redaction: { type: 'off' },
+    ...(credentials === undefined ? {} : { auth: { ...credentials } }),
+  })
+}
+
+async function seeEgress(options: ClusterOptions): Promise<EgressSeen> {
+  if (options.ipCheckUrl === undefined) return {}
+  const route = openRoute({
+    target: options.ipCheckUrl,
+    connections: 1,
+    ...(options.proxy === undefined ? {} : { proxy: options.proxy }),
+    ...(options.proxyTls === undefined ? {} : { proxyTls: options.proxyTls }),
+  })
+  try {
+    return await checkEgress(route, {
+      connections: options.proxy === undefined ? 1 : Math.max(1, options.preflightConnections),
+      timeoutMs: Math.min(options.timeoutMs, 30_000),
+      // Without a proxy the address is this machine's own, and nobody promised another.
+      ...(options.staticIps === undefined || options.proxy === undefined ? {} : { staticIps: options.staticIps }),
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+    })
+  } finally {
+    await route.destroy()
+  }
+}
+
+function refusePlaintext({ url, credentials, allowPlaintext, proxy }: ClusterOptions): void {
+  if (url.protocol !== 'http:' || credentials === undefined || allowPlaintext === true) return
+  // Through a proxy elsewhere even a request to this machine's own name crosses the network.
+  const local = isLoopback(url.hostname) && (proxy === undefined || isLoopback(proxy.host))
+  if (!local) throw new SluiceError(failure('PLAINTEXT_CREDENTIALS', { url: url.origin }))
+}
+
+function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[|\]$/g, '')
+  return bare === 'localhost' || bare === '::1' || (isIP(bare) === 4 && bare.startsWith('127.'))
+}

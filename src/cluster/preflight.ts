@@ -1,0 +1,114 @@
+/**
+ * Is the way to the cluster open? Asked with fresh single-use connections, because the proxy chooses the egress address per
+ * connection: with one of two addresses registered a single request passes half the time.
+ */
+import { type Failure, failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import type { Route } from '../proxy/route.js'
+import { type ClusterInfo, readClusterInfo } from './version.js'
+import { nameRefusal } from './name-refusal.js'
+import { ask } from './ask.js'
+import { whoAnswered } from './who-answered.js'
+
+export interface Preflight {
+  /** Absent when the credentials may not ask GET / (needs the cluster privilege `monitor`). */
+  readonly info?: ClusterInfo
+  /** Fresh connections that were judged, and how many of them the IP filter let through. */
+  readonly probes: number
+  readonly allowed: number
+  /** Chance that one of two addresses is refused all the same, each connection choosing either at random. */
+  readonly missChance: number
+}
+
+export interface PreflightOptions {
+  /** Connections that have to agree. 1 asks once. */
+  readonly connections: number
+  readonly headers: Record<string, string>
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal
+}
+
+type Judged =
+  | { readonly verdict: 'allowed'; readonly info?: ClusterInfo }
+  | { readonly verdict: 'refused'; readonly failure: Failure }
+  | { readonly verdict: 'failed'; readonly failure: Failure; readonly passedFilter: boolean }
+
+/**
+ * Sends waves of probes until both verdicts of the IP filter were seen or `connections` of them agree.
+ * Throws SluiceError: EGRESS_PARTLY_ALLOWED, EGRESS_NOT_ALLOWED, or what else stands in the way.
+ */
+export async function preflight(route: Route, cluster: string, options: PreflightOptions): Promise<Preflight> {
+  const judged: Judged[] = []
+  for (const size of waves(options.connections)) {
+    const offset = judged.length
+    const wave = await Promise.all(
+      Array.from({ length: size }, (_, at) => judge(route, cluster, options, offset + at)),
+    )
+    judged.push(...wave)
+    stopOnVerdict(judged, cluster)
+  }
+  const refused = judged.find((one) => one.verdict === 'refused')
+  if (refused !== undefined) {
+    throw new SluiceError(
+      failure('EGRESS_NOT_ALLOWED', {
+        cluster,
+        observed: 'it refuses every connection',
+        ...refused.failure.evidence,
+        refused: judged.length,
+        probes: judged.length,
+      }),
+    )
+  }
+  const info = judged.find((one) => one.verdict === 'allowed')?.info
+  return {
+    ...(info === undefined ? {} : { info }),
+    probes: judged.length,
+    allowed: judged.length,
+    missChance: 2 ** -judged.length,
+  }
+}
+
+/** One alone first, so that wrong credentials cost one refusal and not sixteen. */
+function waves(connections: number): number[] {
+  const total = Math.max(1, Math.floor(connections))
+  const second = Math.min(5, total - 1)
+  return [1, second, total - 1 - second].filter((size) => size > 0)
+}
+
+function stopOnVerdict(judged: readonly Judged[], cluster: string): void {
+  const refused = judged.filter((one) => one.verdict === 'refused')
+  const failed = judged.find((one) => one.verdict === 'failed')
+  const passed = judged.some((one) => one.verdict === 'allowed' || (one.verdict === 'failed' && one.passedFilter))
+  const first = refused[0]
+  if (first !== undefined && passed) {
+    const evidence = { ...first.failure.evidence, cluster, refused: refused.length, probes: judged.length }
+    throw new SluiceError(failure('EGRESS_PARTLY_ALLOWED', evidence))
+  }
+  if (failed !== undefined) throw new SluiceError(failed.failure)
+}
+
+/** Of http targets a forwarding proxy may choose the address per request, and anew for each with a body: so probe with one. */
+async function judge(route: Route, cluster: string, options: PreflightOptions, number: number): Promise<Judged> {
+  const post = route.form === 'forward' && number > 0
+  const answer = await ask(route, {
+    ...(post
+      ? { method: 'POST', path: '/_security/user/_has_privileges', body: '{"cluster":["monitor"]}' }
+      : { method: 'GET', path: '/' }),
+    headers: options.headers,
+    timeoutMs: options.timeoutMs,
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  })
+  if ('code' in answer) return { verdict: 'failed', failure: answer, passedFilter: false }
+  const answered = whoAnswered(answer, route)
+  const { statusCode } = answer
+  if (answered.by === 'filter') return { verdict: 'refused', failure: nameRefusal(answer, answered, cluster) }
+  if (answered.by !== 'elasticsearch') {
+    return { verdict: 'failed', failure: nameRefusal(answer, answered, cluster), passedFilter: false }
+  }
+  if (statusCode === 401) return { verdict: 'failed', failure: nameRefusal(answer, answered, cluster), passedFilter: true }
+  // A cluster without security has no such endpoint, and a least-privilege key may not ask GET /: both were let through.
+  if (post || statusCode === 403) return { verdict: 'allowed' }
+  if (statusCode !== 200) return { verdict: 'failed', failure: nameRefusal(answer, answered, cluster), passedFilter: true }
+  const info = readClusterInfo(answer.body.toString('utf8'), cluster)
+  return 'code' in info ? { verdict: 'failed', failure: info, passedFilter: true } : { verdict: 'allowed', info }
+}

@@ -1,0 +1,45 @@
+import { type Failure, failure } from '../failure/failure.js'
+
+/** What GET / told of the cluster. */
+export interface ClusterInfo {
+  readonly name: string
+  readonly uuid?: string
+  /** `version.number`; serverless answers a constant, so `flavor` decides there. */
+  readonly version: string
+  readonly flavor: 'stack' | 'serverless'
+}
+
+/** Reads the body of GET /; a failure when it is not Elasticsearch 8, 9 or serverless. */
+export function readClusterInfo(body: string, cluster: string): ClusterInfo | Failure {
+  const info = parse(body)
+  const version = info?.version?.number
+  if (info === undefined || typeof version !== 'string') {
+    return failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed: 'GET / holds no version.number' })
+  }
+  const flavor = info.version?.build_flavor === 'serverless' ? 'serverless' : 'stack'
+  const major = Number.parseInt(version, 10)
+  if (flavor === 'stack' && major !== 8 && major !== 9) {
+    return failure('CLUSTER_VERSION_UNSUPPORTED', { cluster, version: version.slice(0, 40) })
+  }
+  return {
+    name: info.cluster_name ?? '',
+    ...(info.cluster_uuid === undefined ? {} : { uuid: info.cluster_uuid }),
+    version,
+    flavor,
+  }
+}
+
+interface RootAnswer {
+  cluster_name?: string
+  cluster_uuid?: string
+  version?: { number?: unknown; build_flavor?: unknown }
+}
+
+function parse(body: string): RootAnswer | undefined {
+  try {
+    const value: unknown = JSON.parse(body)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,48 @@
+/** From an answer to a verdict: pure, so that every rule of wire and contract can be tested without a server. */
+import { nameRefusal } from '../cluster/name-refusal.js'
+import { type Answer, whoAnswered } from '../cluster/who-answered.js'
+import { explain } from '../failure/catalogue.js'
+import { failure } from '../failure/failure.js'
+import type { Route } from '../proxy/route.js'
+import { type JudgedBody, judgeItems } from './judge-items.js'
+import { retryAfterMs } from './retry-after.js'
+import type { Delivery, Verdict } from './verdict.js'
+
+export interface Judging {
+  readonly body: JudgedBody
+  /** The cluster's URL, without credentials, and the way to it. */
+  readonly cluster: string
+  readonly route: Pick<Route, 'form' | 'proxy' | 'target'>
+  /** Milliseconds since the epoch, for a Retry-After that is a date. */
+  readonly now: number
+}
+
+export function judgeAnswer(answer: Answer, judging: Judging): Verdict {
+  const { statusCode: status } = answer
+  if (status === 200) return judgeItems(answer, judging.body, judging.cluster)
+  const answered = whoAnswered(answer, judging.route)
+  const named = nameRefusal(answer, answered, judging.cluster)
+  const type = answered.by === 'elasticsearch' ? (answered.type ?? 'error') : named.code
+  const refusal = { status, type, reason: 'reason' in answered ? (answered.reason ?? named.message) : named.message }
+
+  if (status === 413) return { kind: 'split', refusal, delivery: 'none' }
+  if (answered.by === 'proxy' && explain(named.code).retry === 'no') return { kind: 'stop', failure: named, delivery: 'none' }
+  if (type === 'cluster_block_exception' && status !== 429) return { kind: 'stop', failure: named, delivery: 'none' }
+  if (status === 429 || status === 502 || status === 503 || status === 504) {
+    const after = retryAfterMs(answer.headers['retry-after'], judging.now)
+    const delivery = deliveryOf(status, answered.by)
+    return { kind: 'wait', failure: named, delivery, ...(after === undefined ? {} : { retryAfterMs: after }) }
+  }
+  if (answered.by === 'elasticsearch' && (status === 400 || status === 500)) {
+    const alike = failure('REQUEST_REFUSED', { cluster: judging.cluster, status, reason: refusal.reason, type })
+    return { kind: 'split', refusal, alike, delivery: 'possible' }
+  }
+  return { kind: 'stop', failure: named, delivery: status >= 500 || status < 400 ? 'possible' : 'none' }
+}
+
+/** A gateway's 502, 503 or 504 may hide a request that went through; the cluster's and the edge's own refusals do not. */
+function deliveryOf(status: number, by: 'proxy' | 'filter' | 'edge' | 'elasticsearch' | 'unknown'): Delivery {
+  if (status === 429) return 'none'
+  if (status === 503 && (by === 'elasticsearch' || by === 'edge')) return 'none'
+  return 'possible'
+}

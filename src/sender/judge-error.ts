@@ -1,0 +1,18 @@
+import { routeErrorOf } from '../cluster/connection.js'
+import { explain } from '../failure/catalogue.js'
+import { failure } from '../failure/failure.js'
+import type { Verdict } from './verdict.js'
+
+/** The verdict on a request that got no answer. Throws the error again when it is none of the way's: a bug. */
+export function judgeError(error: unknown, cluster: string): Verdict {
+  const lost = routeErrorOf(error)
+  if (lost !== undefined) {
+    const kind = explain(lost.failure.code).retry === 'later' ? 'wait' : 'stop'
+    return { kind, failure: lost.failure, delivery: lost.delivery }
+  }
+  if (error instanceof Error && error.name === 'ProductNotSupportedError') {
+    const observed = 'status 200 without the x-elastic-product header'
+    return { kind: 'stop', failure: failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed }), delivery: 'possible' }
+  }
+  throw error
+}

@@ -1,0 +1,127 @@
+import type { Answer } from '../cluster/who-answered.js'
+import { type Failure, failure } from '../failure/failure.js'
+import type { Operation } from '../flow.js'
+import type { RefusedItem, Settled, Verdict } from './verdict.js'
+
+/** What the sender knows of the body that was answered. */
+export interface JudgedBody {
+  readonly items: number
+  readonly index: string
+  readonly operation: Operation
+  /** Whether `_id`s are Sluice's own, so that a 409 can only be an earlier send of the same document. */
+  readonly ownIds: boolean
+  /** Whether Elasticsearch may have seen these items before. */
+  readonly resent: boolean
+  readonly onConflict: 'reject' | 'skip'
+}
+
+/** What to ask of the answer: a status for each item keeps positions; more is not needed. */
+export const filterPath = 'errors,items.*.status,items.*.error.type,items.*.error.reason,items.*.failure_store'
+
+interface ItemResult {
+  status?: number
+  failure_store?: string
+  error?: { type?: string; reason?: string }
+}
+
+/** Judges the items of a 200. */
+export function judgeItems(answer: Answer, body: JudgedBody, cluster: string): Verdict {
+  const plain = allStored(answer.body, body.items)
+  if (plain !== undefined) return { kind: 'done', settled: { ...nothing, ...plain } }
+  const results = parseItems(answer.body)
+  if (results?.length !== body.items) {
+    const observed = `${results?.length ?? 'no'} item results for ${body.items} documents`
+    return { kind: 'stop', failure: failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed }), delivery: 'possible' }
+  }
+  const counts = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0 }
+  const refused: RefusedItem[] = []
+  const busy: number[] = []
+  for (const [item, result] of results.entries()) {
+    const outcome = judgeItem(result, body)
+    if (outcome === 'refused') refused.push({ item, ...refusalOf(result) })
+    else if (outcome === 'busy') busy.push(item)
+    else counts[outcome] += 1
+  }
+  const everywhere = sameForAll(refused, body, cluster)
+  if (everywhere !== undefined) return { kind: 'stop', failure: everywhere, delivery: 'none' }
+  const settled = { ...counts, refused }
+  const first = results[busy[0] ?? -1]
+  if (first === undefined) return { kind: 'done', settled }
+  const { type, reason } = refusalOf(first)
+  const overloaded = failure('CLUSTER_OVERLOADED', { cluster, elapsedMs: 0, reason: `${type}: ${reason}` })
+  return { kind: 'retryItems', settled, items: busy, failure: overloaded }
+}
+
+const nothing: Settled = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, refused: [] }
+
+/** Counts statuses in the raw bytes: an answer without errors is not worth parsing. Undefined when it has to be parsed. */
+function allStored(bytes: Buffer, items: number): { created: number; updated: number } | undefined {
+  if (!bytes.subarray(0, 64).includes('"errors":false') || bytes.includes('"failure_store":"used"')) return undefined
+  const created = count(bytes, '"status":201')
+  const updated = count(bytes, '"status":200')
+  return created + updated === items ? { created, updated } : undefined
+}
+
+function count(bytes: Buffer, text: string): number {
+  const needle = Buffer.from(text)
+  let found = 0
+  for (let at = bytes.indexOf(needle); at !== -1; at = bytes.indexOf(needle, at + needle.length)) found += 1
+  return found
+}
+
+function parseItems(bytes: Buffer): ItemResult[] | undefined {
+  try {
+    const { items } = JSON.parse(bytes.toString('utf8')) as { items?: Record<string, ItemResult>[] }
+    return items?.map((item) => Object.values(item)[0] ?? {})
+  } catch {
+    return undefined
+  }
+}
+
+function judgeItem(result: ItemResult, body: JudgedBody): 'created' | 'updated' | 'duplicate' | 'skipped' | 'unknown' | 'busy' | 'refused' {
+  const { status = 0 } = result
+  if (status === 200 || status === 201) {
+    // The failure store took the document: it is not in the stream that it was meant for.
+    if (result.failure_store === 'used') return 'refused'
+    return status === 201 ? 'created' : 'updated'
+  }
+  if (status === 429 || status === 503) return 'busy'
+  if (status === 504) return body.ownIds ? 'busy' : 'unknown'
+  if (status === 409 && body.operation === 'create') {
+    if (body.ownIds && body.resent) return 'duplicate'
+    if (body.onConflict === 'skip') return 'skipped'
+  }
+  return 'refused'
+}
+
+function refusalOf({ status = 0, error, failure_store: store }: ItemResult): Omit<RefusedItem, 'item'> {
+  if (store === 'used') return { status, type: 'failure_store', reason: "the document went to the data stream's failure store" }
+  return { status, type: error?.type ?? 'error', reason: error?.reason ?? 'no reason given' }
+}
+
+/**
+ * A refusal that is about the target and not about any document: every item got it, and so would every other document of the
+ * run. That stops the run, instead of filling the dead letters with a whole input.
+ */
+function sameForAll(refused: readonly RefusedItem[], body: JudgedBody, cluster: string): Failure | undefined {
+  const first = refused[0]
+  if (first === undefined || refused.length < body.items || refused.some(({ type }) => type !== first.type)) return undefined
+  const { status, type, reason } = first
+  switch (type) {
+    case 'cluster_block_exception':
+    case 'index_closed_exception':
+      return failure('INDEX_BLOCKED', { index: body.index, reason, status })
+    case 'security_exception':
+      return failure('CLUSTER_PRIVILEGE_MISSING', { cluster, reason, status })
+    case 'invalid_index_name_exception':
+      return failure('INDEX_NAME_INVALID', { index: body.index, problem: `is refused: ${reason}` })
+    case 'index_not_found_exception':
+      return failure('REQUEST_REFUSED', { cluster, status, reason })
+    case 'illegal_argument_exception':
+      return /^pipeline with id|op_type of create|no write index/.test(reason)
+        ? failure('REQUEST_REFUSED', { cluster, status, reason })
+        : undefined
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,76 @@
+import type { Failure } from '../failure/failure.js'
+import type { Batch, Origin, Outcome, Refused } from '../flow.js'
+import { type Body, itemLines, itemStarts, ordinalOf } from './body.js'
+import type { RefusedItem, Settled } from './verdict.js'
+
+/** Collects what becomes of a batch's documents, until each has an outcome. */
+export class Settlement {
+  readonly #batch: Batch
+  readonly #counts = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, unsent: 0 }
+  readonly #rejected: Refused[]
+  #originOf: ((ordinal: number) => Origin) | undefined
+  #stop: Failure | undefined
+
+  constructor(batch: Batch) {
+    this.#batch = batch
+    this.#rejected = [...batch.refused]
+  }
+
+  get stopped(): boolean {
+    return this.#stop !== undefined
+  }
+
+  settle(body: Body, settled: Settled, attempts: number): void {
+    for (const name of ['created', 'updated', 'duplicate', 'skipped', 'unknown'] as const) this.#counts[name] += settled[name]
+    if (settled.refused.length > 0) this.#reject(body, settled.refused, attempts)
+  }
+
+  rejectAll(body: Body, refusal: Omit<RefusedItem, 'item'>, attempts: number): void {
+    const refused = Array.from({ length: body.items }, (_, item) => ({ item, ...refusal }))
+    this.#reject(body, refused, attempts)
+  }
+
+  /** The documents of a body that was not answered: `unknown` when it may have arrived. */
+  leave(items: number, as: 'unsent' | 'unknown', stop?: Failure): void {
+    this.#counts[as] += items
+    this.#stop ??= stop
+  }
+
+  /** Has to be called before a body's bytes change: positions are worked out from them. */
+  rememberOrigins(): void {
+    this.#originOf ??= this.#batch.origins()
+  }
+
+  outcome(): Outcome {
+    const { refused, docs } = this.#batch
+    return {
+      docs: docs + refused.length,
+      ...this.#counts,
+      rejected: this.#rejected,
+      ...(this.#stop === undefined ? {} : { stop: this.#stop }),
+    }
+  }
+
+  #reject(body: Body, refused: readonly RefusedItem[], attempts: number): void {
+    this.rememberOrigins()
+    const starts = itemStarts(body)
+    for (const { item, ...refusal } of refused) {
+      const { action, document } = itemLines(body, starts, item)
+      const id = idOf(action)
+      this.#rejected.push({
+        ...refusal,
+        // The slot is used again; the dead letter outlives it.
+        document: Buffer.from(document),
+        operation: this.#batch.operation,
+        ...(id === undefined ? {} : { id }),
+        origin: (this.#originOf as (ordinal: number) => Origin)(ordinalOf(body, item)),
+        attempts,
+      })
+    }
+  }
+}
+
+function idOf(action: Buffer): string | undefined {
+  const line = JSON.parse(action.toString('utf8')) as Record<string, { _id?: string }>
+  return Object.values(line)[0]?._id
+}

@@ -1,0 +1,35 @@
+import type { Failure } from '../failure/failure.js'
+
+/** An item that Elasticsearch refused for good. `item` is its place in the body. */
+export interface RefusedItem {
+  readonly item: number
+  readonly status: number
+  readonly type: string
+  readonly reason: string
+}
+
+/** What an answer says of the items that are settled by it. */
+export interface Settled {
+  readonly created: number
+  readonly updated: number
+  readonly duplicate: number
+  readonly skipped: number
+  readonly unknown: number
+  readonly refused: readonly RefusedItem[]
+}
+
+/** Whether a refused request can have stored anything. Only then does a resend need ids of our own. */
+export type Delivery = 'none' | 'possible'
+
+/** What to do about a body, judged from its answer alone. */
+export type Verdict =
+  /** Every item has its outcome. */
+  | { readonly kind: 'done'; readonly settled: Settled }
+  /** The named items were refused as busy; the others are settled. */
+  | { readonly kind: 'retryItems'; readonly settled: Settled; readonly items: readonly number[]; readonly failure: Failure }
+  /** Too large, or one document spoils the request: send halves. `alike`: stop when both halves are refused in the same way. */
+  | { readonly kind: 'split'; readonly refusal: Omit<RefusedItem, 'item'>; readonly alike?: Failure; readonly delivery: Delivery }
+  /** Send the same body again, later. */
+  | { readonly kind: 'wait'; readonly failure: Failure; readonly delivery: Delivery; readonly retryAfterMs?: number }
+  /** No document can be stored until a person changes something. */
+  | { readonly kind: 'stop'; readonly failure: Failure; readonly delivery: Delivery }
