@@ -1,0 +1,149 @@
+import type { Token } from 'stream-json/core/parser.js'
+
+/** Turns the tokens of JSON documents into NDJSON lines. */
+export interface Elements {
+  write(token: Token): void
+  /** Whether what comes next is at the level of the elements, so that one may be over by the next comma. */
+  readonly isBetween: boolean
+  /** Elements that are whole. */
+  readonly count: number
+  /** Whether the picked path was found; without one, whether there was any value. */
+  readonly isFound: boolean
+  /** Whether there was any value at all. */
+  readonly isEmpty: boolean
+  /** The whole lines since the last time. An element that is under way stays. */
+  take(): Uint8Array[]
+}
+
+/** A container that is open on the way to the elements. */
+interface Step {
+  /** What the path of a child begins with. */
+  readonly prefix: string
+  readonly holdsElements: boolean
+  /** Position of the next child of an array. */
+  next: number
+}
+
+/** From here on, text of an element that is under way is held as bytes, which have no longest length as strings have. */
+const HELD_TEXT_LENGTH = 4 << 20
+
+/** Where the elements are: in the array at the path `pick`, or in each top-level array; what is no array there is an element itself. */
+export function elements(pick: string | undefined): Elements {
+  const way: Step[] = []
+  let key = ''
+  let skipDepth = 0
+  let isFound = false
+  let isEmpty = true
+
+  let held: Uint8Array[] = []
+  let text = ''
+  let wholeLength = 0
+  let depth = 0
+  let needsComma = false
+  let count = 0
+
+  return {
+    write(token) {
+      isEmpty = false
+      if (depth > 0) writeElement(token)
+      else if (skipDepth > 0) skipDepth += change(token)
+      else if (token.name === 'keyValue') key = token.value
+      else if (change(token) < 0) way.pop()
+      else enter(token)
+    },
+    get isBetween() {
+      return depth === 0 && skipDepth === 0
+    },
+    get count() {
+      return count
+    },
+    get isFound() {
+      return isFound
+    },
+    get isEmpty() {
+      return isEmpty
+    },
+    take() {
+      const lines: Uint8Array[] = []
+      if (wholeLength > 0) {
+        lines.push(...held, Buffer.from(text.slice(0, wholeLength)))
+        held = []
+        text = text.slice(wholeLength)
+        wholeLength = 0
+      }
+      if (text.length > HELD_TEXT_LENGTH) {
+        held.push(Buffer.from(text))
+        text = ''
+      }
+      return lines
+    },
+  }
+
+  /** A value that is not inside an element: an element, a container on the way to them, or of no interest. */
+  function enter(token: Token): void {
+    const parent = way.at(-1)
+    if (parent?.holdsElements === true) return writeElement(token)
+    const path = parent === undefined ? '' : parent.prefix + (parent.next < 0 ? key : String(parent.next++))
+    const isContainer = change(token) > 0
+    if (parent === undefined ? pick === undefined : path === pick) {
+      isFound = true
+      if (token.name !== 'startArray') writeElement(token)
+      else way.push({ prefix: '', holdsElements: true, next: 0 })
+    } else if (isContainer) {
+      const prefix = parent === undefined ? '' : `${path}.`
+      if (pick?.startsWith(prefix) === true) way.push({ prefix, holdsElements: false, next: token.name === 'startArray' ? 0 : -1 })
+      else skipDepth = 1
+    }
+  }
+
+  function writeElement(token: Token): void {
+    switch (token.name) {
+      case 'startObject':
+      case 'startArray':
+        text += (needsComma ? ',' : '') + (token.name === 'startObject' ? '{' : '[')
+        needsComma = false
+        depth++
+        return
+      case 'keyValue':
+        text += `${needsComma ? ',' : ''}${JSON.stringify(token.value)}:`
+        needsComma = false
+        return
+      case 'endObject':
+      case 'endArray':
+        text += token.name === 'endObject' ? '}' : ']'
+        depth--
+        break
+      case 'stringValue':
+        text += (needsComma ? ',' : '') + JSON.stringify(token.value)
+        break
+      case 'numberValue':
+        text += (needsComma ? ',' : '') + token.value
+        break
+      case 'nullValue':
+      case 'trueValue':
+      case 'falseValue':
+        text += (needsComma ? ',' : '') + String(token.value)
+        break
+      default:
+        return // Pieces of keys, strings and numbers: the parser is told to give them whole.
+    }
+    needsComma = depth > 0
+    if (depth > 0) return
+    text += '\n'
+    wholeLength = text.length
+    count++
+  }
+}
+
+function change(token: Token): -1 | 0 | 1 {
+  switch (token.name) {
+    case 'startObject':
+    case 'startArray':
+      return 1
+    case 'endObject':
+    case 'endArray':
+      return -1
+    default:
+      return 0
+  }
+}

@@ -1,0 +1,33 @@
+import { failure } from '../failure/failure.js'
+import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
+
+const problems: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EISDIR: 'it is a directory; name its files with a glob',
+  ENOTDIR: 'a part of its path is a file, not a folder',
+  ELOOP: 'its symbolic links lead in a circle',
+  ENAMETOOLONG: 'its path is too long',
+  EMFILE: 'too many files are open',
+  ENFILE: 'too many files are open',
+  EIO: 'the disk or device failed (EIO)',
+  ERR_STREAM_PREMATURE_CLOSE: 'the stream was closed before its end',
+}
+
+/** An error of the system, a stream or a caller's iterable, as Sluice's own. What already is one stays as it is. */
+export function cannotRead(input: string, cause: unknown): SluiceError {
+  if (isSluiceError(cause)) return cause
+  const code = codeOf(cause)
+  if (code === 'ENOENT') return new SluiceError(failure('INPUT_NOT_FOUND', { input }), { cause })
+  const problem = problems[code] ?? (cause instanceof Error ? cause.message : String(cause))
+  return new SluiceError(failure('INPUT_UNREADABLE', { input, problem: onOneLine(problem) }), { cause })
+}
+
+/** The code of a system or Node error; empty for any other. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
+
+function onOneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim()
+}

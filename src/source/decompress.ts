@@ -1,0 +1,55 @@
+import { failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import { gunzip } from './gunzip.js'
+
+const GZIP = [0x1f, 0x8b]
+const ZSTD = [0x28, 0xb5, 0x2f, 0xfd]
+
+/**
+ * The bytes as they are, or gunzipped where they begin as gzip does. The first bytes decide, not the name; but a name in
+ * .gz promises gzip, so that an empty file of that name is a truncated one.
+ */
+export async function* decompress(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+  const iterator = bytes[Symbol.asyncIterator]()
+  try {
+    const head = await readHead(iterator)
+    const all = behind(head, iterator)
+    if (begins(head, GZIP) || (name.endsWith('.gz') && isCutShort(head, GZIP))) {
+      yield* gunzip(all, name)
+    } else if (begins(head, ZSTD)) {
+      const problem = 'zstd is not supported yet, decompress it first'
+      throw new SluiceError(failure('INPUT_UNREADABLE', { input: name, problem }))
+    } else {
+      yield* all
+    }
+  } finally {
+    await iterator.return?.()
+  }
+}
+
+/** The first chunk, or several joined where one is too short to tell. Empty at the end of the input. */
+async function readHead(iterator: AsyncIterator<Uint8Array>): Promise<Uint8Array> {
+  let head: Uint8Array = new Uint8Array(0)
+  while (isCutShort(head, GZIP) || isCutShort(head, ZSTD)) {
+    // Asking for the next chunk ends the life of the one before.
+    const kept = Uint8Array.from(head)
+    const next = await iterator.next()
+    if (next.done === true) return kept
+    head = kept.length === 0 ? next.value : Buffer.concat([kept, next.value])
+  }
+  return head
+}
+
+async function* behind(head: Uint8Array, iterator: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  if (head.length > 0) yield head
+  for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value
+}
+
+function begins(head: Uint8Array, magic: readonly number[]): boolean {
+  return magic.every((byte, index) => head[index] === byte)
+}
+
+/** Whether more bytes could still make it begin with the magic number. */
+function isCutShort(head: Uint8Array, magic: readonly number[]): boolean {
+  return head.length < magic.length && head.every((byte, index) => byte === magic[index])
+}

@@ -1,0 +1,100 @@
+import { type Gunzip, createGunzip } from 'node:zlib'
+import { failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import { codeOf } from './cannot-read.js'
+
+const OUTPUT_BYTES = 1 << 20
+const FIRST_SLICE_BYTES = 1 << 10
+const TRAILER_BYTES = 8
+
+/**
+ * Gunzips concatenated members. Throws SluiceError, after all that could be decoded: INPUT_TRUNCATED, INPUT_UNREADABLE where
+ * the data is corrupt (then up to 1 MiB before the place is missing, which nothing vouches for).
+ *
+ * A destroyed Node stream drops what it still holds. So every slice is decoded and taken out entirely before the next one
+ * is written, and before the end is announced, which is when zlib notices that it came too early.
+ */
+export async function* gunzip(compressed: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+  const engine = createGunzip({ chunkSize: OUTPUT_BYTES })
+  const outputOf = watch(engine)
+  let fed = 0
+  let bytes = 0
+  try {
+    for await (const slice of slices(compressed)) {
+      fed += slice.length
+      for await (const output of outputOf(done => engine.write(slice, done))) {
+        bytes += output.length
+        yield output
+      }
+      // Padding behind the last member: zlib takes no more.
+      if (engine.bytesWritten < fed) return
+    }
+    for await (const output of outputOf(done => engine.end(done))) yield output
+  } catch (error) {
+    throw explained(error, name, bytes)
+  } finally {
+    engine.destroy()
+  }
+}
+
+type Step = (done: (error?: Error | null) => void) => unknown
+
+/** Runs a step of the engine and yields all that comes out of it; throws the engine's error once it has yielded. */
+function watch(engine: Gunzip): (step: Step) => AsyncGenerator<Uint8Array> {
+  let failed: Error | undefined
+  let wake = () => {}
+  engine.on('readable', () => wake())
+  engine.on('error', error => {
+    failed = error
+    wake()
+  })
+  return async function* outputOf(step) {
+    let done = false
+    step(error => {
+      done = true
+      failed ??= error ?? undefined
+      wake()
+    })
+    for (;;) {
+      // Taking output also starts the decoding of more, in zlib's own thread, while the consumer works on this.
+      const output: unknown = engine.read()
+      if (output instanceof Uint8Array) yield output
+      else if (failed !== undefined) throw failed
+      else if (done) return
+      else await new Promise<void>(resolve => (wake = resolve))
+    }
+  }
+}
+
+/**
+ * Cuts where a fault would cost too much: what the slice with the fault decodes to is lost. So the first slices are small,
+ * and the trailer, whose checksum zlib compares last, comes alone.
+ */
+async function* slices(compressed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let size = FIRST_SLICE_BYTES
+  let held: Uint8Array = new Uint8Array(0)
+  for await (const chunk of compressed) {
+    if (chunk.length <= TRAILER_BYTES) {
+      const both = Buffer.concat([held, chunk])
+      const cut = Math.max(0, both.length - TRAILER_BYTES)
+      if (cut > 0) yield both.subarray(0, cut)
+      held = both.subarray(cut)
+      continue
+    }
+    if (held.length > 0) yield held
+    const end = chunk.length - TRAILER_BYTES
+    for (let from = 0; from < end; from += size, size = Math.min(size * 2, OUTPUT_BYTES)) {
+      yield chunk.subarray(from, Math.min(from + size, end))
+    }
+    held = Uint8Array.from(chunk.subarray(end))
+  }
+  if (held.length > 0) yield held
+}
+
+function explained(error: unknown, input: string, bytes: number): unknown {
+  const code = codeOf(error)
+  if (code === 'Z_BUF_ERROR') return new SluiceError(failure('INPUT_TRUNCATED', { input, encoding: 'gzip', bytes }), { cause: error })
+  if (!code.startsWith('Z_') || !(error instanceof Error)) return error
+  const problem = `its gzip data is corrupt (${error.message}), ${bytes} decoded bytes in`
+  return new SluiceError(failure('INPUT_UNREADABLE', { input, problem, bytes }), { cause: error })
+}

@@ -1,0 +1,89 @@
+import { Readable } from 'node:stream'
+import { ReadableStream } from 'node:stream/web'
+import { failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import type { Source } from '../flow.js'
+import { decompress } from './decompress.js'
+import { type FoundFile, findFiles } from './find-files.js'
+import { readFifo, readFile } from './read-file.js'
+import { readItems } from './read-items.js'
+import { readStream } from './read-stream.js'
+
+/**
+ * What can be loaded.
+ * - A string, or an array of strings: a path, a glob (quoted, so that the shell leaves it alone), or `-` for stdin.
+ * - A byte stream (Node's or the web's), a Buffer or Uint8Array: the bytes of a file, gzip or not.
+ * - An object stream or any other (async) iterable: each item is one document. Objects are turned into JSON; strings,
+ *   Buffers and Uint8Arrays are one document's JSON text each.
+ */
+export type IngestSource = string | readonly string[] | Readable | Iterable<unknown> | AsyncIterable<unknown>
+
+export interface SourceContext {
+  /** What `-` reads. */
+  readonly stdin?: Readable
+  /** What paths and globs are relative to; the working folder by default. */
+  readonly cwd?: string
+}
+
+/**
+ * Finds every input and checks that it can be opened, before any is opened. Globs are sorted; an input named twice is read once.
+ * Throws SluiceError: INPUT_NOT_FOUND, INPUT_UNREADABLE, OPTION_INVALID where `source` is none of the kinds above.
+ */
+export async function findSources(source: IngestSource, context: SourceContext): Promise<Source[]> {
+  if (typeof source === 'string') return sourcesByName([source], context)
+  if (isListOfNames(source)) return sourcesByName(source, context)
+  return [sourceOf(source)]
+}
+
+async function sourcesByName(names: readonly string[], { stdin, cwd }: SourceContext): Promise<Source[]> {
+  const files = await findFiles(names, { cwd, stdin: stdin !== undefined })
+  return files.map(file => ({
+    id: file.id,
+    name: file.name,
+    open: signal => decompress(bytesOf(file, stdin, signal), file.name),
+  }))
+}
+
+function bytesOf(file: FoundFile, stdin: Readable | undefined, signal: AbortSignal): AsyncIterable<Uint8Array> {
+  if (file.kind === 'stdin' && stdin !== undefined) return readStream(stdin, file.name, signal)
+  return file.kind === 'fifo' ? readFifo(file.path, file.name, signal) : readFile(file.path, file.name, signal)
+}
+
+function sourceOf(source: unknown): Source {
+  const stream = asStream(source)
+  if (stream !== undefined && !stream.readableObjectMode) {
+    const name = '(stream)'
+    return { id: 0, name, open: signal => decompress(readStream(stream, name, signal), name) }
+  }
+  if (!isIterable(source)) {
+    const problem = 'expected paths, a stream, or an iterable of documents'
+    throw new SluiceError(failure('OPTION_INVALID', { option: 'source', problem }))
+  }
+  const name = '(iterable)'
+  return { id: 0, name, open: signal => readItems(source, name, signal) }
+}
+
+/** Bytes however they come, as a Node stream; undefined for what is no stream and no bytes. */
+function asStream(source: unknown): Readable | undefined {
+  if (source instanceof ReadableStream) return Readable.fromWeb(source)
+  if (source instanceof ArrayBuffer) return Readable.from([Buffer.from(source)], { objectMode: false })
+  if (ArrayBuffer.isView(source)) {
+    const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength)
+    return Readable.from([bytes], { objectMode: false })
+  }
+  return isReadable(source) ? source : undefined
+}
+
+/** Streams of the readable-stream package are not instances of Node's class. */
+function isReadable(source: unknown): source is Readable {
+  if (source instanceof Readable) return true
+  return isIterable(source) && 'readableObjectMode' in source && 'destroy' in source && 'pipe' in source
+}
+
+function isListOfNames(source: unknown): source is readonly string[] {
+  return Array.isArray(source) && source.length > 0 && source.every(name => typeof name === 'string')
+}
+
+function isIterable(source: unknown): source is Iterable<unknown> | AsyncIterable<unknown> {
+  return typeof source === 'object' && source !== null && (Symbol.asyncIterator in source || Symbol.iterator in source)
+}

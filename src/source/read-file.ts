@@ -1,0 +1,67 @@
+import { constants, open as openWithCallback } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { Socket } from 'node:net'
+import { promisify } from 'node:util'
+import { cannotRead } from './cannot-read.js'
+import { readStream } from './read-stream.js'
+
+// A FileHandle would close its descriptor, which the socket owns, when it is collected.
+const openDescriptor = promisify(openWithCallback)
+
+const READ_BYTES = 1 << 20
+const SMALLEST_READ_BYTES = 64 << 10
+
+/** A file's bytes. A chunk is valid until the next one is asked for; never more than two are held. */
+export async function* readFile(path: string, name: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  signal.throwIfAborted()
+  try {
+    const handle = await open(path, 'r')
+    try {
+      yield* readAhead(handle, signal)
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    if (signal.aborted) throw signal.reason
+    throw cannotRead(name, error)
+  }
+}
+
+/** While one buffer is with the consumer, the other one fills. */
+async function* readAhead(handle: FileHandle, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const { size } = await handle.stat()
+  // One byte more than the file: the read that finds its end needs no second buffer. Some devices and /proc say size 0.
+  const length = Math.min(READ_BYTES, Math.max(SMALLEST_READ_BYTES, size + 1))
+  const read = (buffer: Buffer) => handle.read(buffer, 0, length, null)
+  let filling = read(Buffer.allocUnsafeSlow(length))
+  let idle: Buffer | undefined
+  try {
+    for (;;) {
+      const { bytesRead, buffer } = await filling
+      if (bytesRead === 0) return
+      signal.throwIfAborted()
+      filling = read(idle ?? Buffer.allocUnsafeSlow(length))
+      filling.catch(() => undefined) // seen above, when its turn comes
+      yield buffer.subarray(0, bytesRead)
+      idle = buffer
+    }
+  } finally {
+    // The handle must not be closed, nor the buffer let go, under a read that is under way.
+    await filling.catch(() => undefined)
+  }
+}
+
+/**
+ * A named pipe's bytes. Read without blocking: a thread that blocks in open or read could not be stopped, and would keep
+ * the process alive until somebody writes.
+ */
+export async function* readFifo(path: string, name: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  signal.throwIfAborted()
+  let fd: number
+  try {
+    fd = await openDescriptor(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  } catch (error) {
+    throw cannotRead(name, error)
+  }
+  yield* readStream(new Socket({ fd, readable: true, writable: false }), name, signal)
+}

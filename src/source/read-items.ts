@@ -1,0 +1,91 @@
+import { cannotRead } from './cannot-read.js'
+import { itemLines } from './item-lines.js'
+
+const BATCH_BYTES = 128 << 10
+
+type Step = IteratorResult<unknown, unknown>
+
+/**
+ * Documents of an (async) iterable as NDJSON: a line each, many lines a chunk; when the iterable pauses, what it has
+ * yielded so far. At most one item is asked for ahead of the consumer.
+ * Throws SluiceError INPUT_UNREADABLE where the iterable throws, after the items before.
+ */
+export async function* readItems(
+  items: Iterable<unknown> | AsyncIterable<unknown>,
+  name: string,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  signal.throwIfAborted()
+  const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]()
+  const lines = itemLines()
+  let state: 'idle' | 'asked' | 'over' = 'idle'
+  try {
+    for (;;) {
+      state = 'asked'
+      const answer = ask(iterator)
+      let step = isThenable(answer) ? await shortly(answer) : answer
+      if (step === undefined) {
+        if (lines.length > 0) yield lines.take()
+        step = await unlessAborted(answer, signal)
+      }
+      state = step.done === true ? 'over' : 'idle'
+      if (step.done === true) break
+      lines.add(step.value)
+      if (lines.length >= BATCH_BYTES) {
+        yield lines.take()
+        signal.throwIfAborted()
+      }
+    }
+    if (lines.length > 0) yield lines.take()
+  } catch (error) {
+    if (signal.aborted) throw signal.reason
+    state = 'over'
+    if (lines.length > 0) yield lines.take()
+    throw cannotRead(name, error)
+  } finally {
+    const closed = state === 'over' ? undefined : Promise.resolve(iterator.return?.())
+    // A generator that is still busy with an item can end only after it: nobody waits for that.
+    if (state === 'asked') closed?.catch(() => undefined)
+    else await closed
+  }
+}
+
+/** As `for await` does, an iterable's promises are waited for. */
+function ask(iterator: Iterator<unknown> | AsyncIterator<unknown>): Step | PromiseLike<Step> {
+  const step = iterator.next()
+  if (isThenable(step) || step.done === true || !isThenable(step.value)) return step
+  return step.value.then(value => ({ done: false, value }))
+}
+
+/** The answer, or undefined if it has to wait for more than what this turn of the event loop brings. */
+function shortly(answer: PromiseLike<Step>): Promise<Step | undefined> {
+  return new Promise((resolve, reject) => {
+    const end = setImmediate(() => resolve(undefined))
+    answer.then(
+      step => {
+        clearImmediate(end)
+        resolve(step)
+      },
+      (error: unknown) => {
+        clearImmediate(end)
+        reject(error)
+      },
+    )
+  })
+}
+
+async function unlessAborted(answer: Step | PromiseLike<Step>, signal: AbortSignal): Promise<Step> {
+  let abort = () => {}
+  const aborted = new Promise<never>((_, reject) => (abort = () => reject(signal.reason)))
+  signal.addEventListener('abort', abort)
+  if (signal.aborted) abort()
+  try {
+    return await Promise.race([answer, aborted])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}
