@@ -1,0 +1,145 @@
+import { Readable } from 'node:stream'
+import type { Dispatcher } from 'undici'
+import { AnswerBody } from './answer-body.js'
+import type { Progress } from './connector.js'
+import { abortedFault, closedFault, exchangeFault, requestTimeoutFault } from './name-fault.js'
+import { type Phase, RouteError } from './route-error.js'
+import type { RouteRequest, RouteResponse } from './route.js'
+import type { Way } from './way.js'
+
+/** What undici is told when a connection could not be built: without a code, because some codes make it connect again and again. */
+export class NoConnection extends Error {
+  constructor(readonly fault: RouteError) {
+    super(fault.message)
+  }
+}
+
+/**
+ * One request and its answer. Time limit and signal are raced here against everything that undici does, because undici settles
+ * nothing while a request waits or a connection is being built.
+ */
+export class Exchange implements Dispatcher.DispatchHandler {
+  /** Rejects with a RouteError. */
+  readonly response: Promise<RouteResponse>
+  /** Set by the connection that takes the request. */
+  progress: Progress | undefined
+  #resolve!: (response: RouteResponse) => void
+  #reject!: (error: RouteError) => void
+  #controller: Dispatcher.DispatchController | undefined
+  #answer: AnswerBody | undefined
+  #over = false
+  #left = false
+  #closeAfterwards = false
+  readonly #timer: NodeJS.Timeout | undefined
+
+  /** `over` is called when nothing more comes of it for the caller, `freed` after that, when undici is done with it too. */
+  constructor(
+    private readonly way: Way,
+    private readonly forward: boolean,
+    private readonly request: RouteRequest,
+    private readonly calls: { readonly over: () => void; readonly freed: () => void },
+  ) {
+    this.response = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+    const { timeoutMs, signal } = request
+    if (timeoutMs !== undefined) {
+      this.#timer = setTimeout(() => {
+        this.#fail(requestTimeoutFault(way, this.#phase(), timeoutMs, this.#delivery()))
+      }, timeoutMs)
+    }
+    signal?.addEventListener('abort', this.abort)
+  }
+
+  #fail(error: RouteError): void {
+    if (!this.#finish()) return
+    this.#reject(error)
+    this.#answer?.destroy(error)
+    this.#controller?.abort(error)
+    if (this.request.body instanceof Readable) this.request.body.destroy(error)
+  }
+
+  /** The caller's signal has fired. */
+  readonly abort = (): void => {
+    this.#fail(abortedFault(this.#phase(), this.#delivery(), this.request.signal?.reason))
+  }
+
+  get over(): boolean {
+    return this.#over
+  }
+
+  /** The route was destroyed. */
+  close(cause: unknown): void {
+    this.#fail(closedFault(this.way, this.#phase(), this.#delivery(), cause))
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#over) {
+      controller.abort(new Error('given up before a connection was there'))
+      return
+    }
+    this.#left = true
+    this.#controller = controller
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, statusCode: number, headers: Record<string, string | string[] | undefined>): void {
+    if (statusCode < 200 || this.#over) return
+    const bodyFullySent = this.#bodyFullySent()
+    // The rest of a refused body would be read as the next request.
+    this.#closeAfterwards = !bodyFullySent || statusCode === 413
+    this.#answer = new AnswerBody(
+      () => controller.resume(),
+      () => {
+        if (this.#finish()) controller.abort(new Error('the answer was abandoned'))
+      },
+    )
+    this.#resolve({ statusCode, headers: present(headers), body: this.#answer, bodyFullySent })
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#answer?.push(chunk) === false) controller.pause()
+  }
+
+  onResponseEnd(): void {
+    if (this.#closeAfterwards) this.progress?.connection?.socket.destroy()
+    this.#finish()
+    this.#answer?.push(null)
+    this.calls.freed()
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    const fault = error instanceof NoConnection ? error.fault : exchangeFault(this.way, this.forward, error, this.#delivery())
+    this.#controller = undefined
+    this.#fail(fault)
+    this.calls.freed()
+  }
+
+  /** True the first time. */
+  #finish(): boolean {
+    if (this.#over) return false
+    this.#over = true
+    clearTimeout(this.#timer)
+    this.request.signal?.removeEventListener('abort', this.abort)
+    this.calls.over()
+    return true
+  }
+
+  #phase(): Phase {
+    return this.progress?.phase ?? 'exchange'
+  }
+
+  #delivery(): 'none' | 'possible' {
+    return this.#left ? 'possible' : 'none'
+  }
+
+  #bodyFullySent(): boolean {
+    const { body } = this.request
+    if (body instanceof Readable && !body.readableEnded) return false
+    return (this.progress?.connection?.unsentBytes() ?? 0) === 0
+  }
+}
+
+function present(headers: Record<string, string | string[] | undefined>): Record<string, string | string[]> {
+  return Object.fromEntries(Object.entries(headers).filter((entry): entry is [string, string | string[]] => entry[1] !== undefined))
+}

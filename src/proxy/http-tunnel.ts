@@ -1,0 +1,90 @@
+import type { Socket } from 'node:net'
+import { connectRefusedFault, notHttpFault, proxyClosedFault } from './name-fault.js'
+import type { ProxyUrl } from './proxy-url.js'
+import { type Way, authorityOf } from './way.js'
+
+/** A proxy's answer to CONNECT is a few hundred bytes; its error page is not read. */
+const replyLimitBytes = 64 * 1024
+
+/**
+ * Asks an HTTP proxy for a tunnel to the target over a connected socket. Resolves on any 2xx; the socket then carries the
+ * target's bytes, those that came with the reply included. Rejects with a RouteError; the time limit is the caller's.
+ */
+export function openHttpTunnel(socket: Socket, way: Way, proxy: ProxyUrl): Promise<void> {
+  const authority = authorityOf(way.target)
+  const credentials = basicCredentials(proxy)
+  return new Promise((resolve, reject) => {
+    let received: Buffer = Buffer.alloc(0)
+    const settle = (outcome: () => void): void => {
+      socket.off('readable', onReadable).off('end', onEnd).off('close', onEnd).off('error', onError)
+      outcome()
+    }
+    const onReadable = (): void => {
+      for (let chunk = read(socket); chunk !== null; chunk = read(socket)) received = Buffer.concat([received, chunk])
+      const reply = readReply(received)
+      if (reply === 'incomplete') return
+      if (reply === 'not-http') return settle(() => reject(notHttpFault(way, received)))
+      if (reply.status < 200 || reply.status > 299) {
+        return settle(() => reject(connectRefusedFault(way, reply.status, reply.headers)))
+      }
+      settle(() => {
+        if (reply.rest.length > 0) socket.unshift(reply.rest)
+        resolve()
+      })
+    }
+    const onEnd = (): void => {
+      const after = received.length === 0 ? 'without an answer to CONNECT' : 'in the middle of its answer to CONNECT'
+      settle(() => reject(proxyClosedFault(way, after)))
+    }
+    const onError = (error: Error): void => {
+      settle(() => reject(proxyClosedFault(way, 'instead of answering CONNECT', error)))
+    }
+    // 'readable', not 'data': a socket that once flowed loses what arrives before the TLS layer takes it over.
+    socket.on('readable', onReadable).on('end', onEnd).on('close', onEnd).on('error', onError)
+    socket.write(
+      `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n${credentials === undefined ? '' : `Proxy-Authorization: ${credentials}\r\n`}\r\n`,
+    )
+  })
+}
+
+/** The value of Proxy-Authorization, if the proxy URL has credentials. */
+export function basicCredentials(proxy: ProxyUrl): string | undefined {
+  if (proxy.username === undefined) return undefined
+  return `Basic ${Buffer.from(`${proxy.username}:${proxy.password ?? ''}`).toString('base64')}`
+}
+
+interface Reply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly rest: Buffer
+}
+
+function readReply(bytes: Buffer): Reply | 'incomplete' | 'not-http' {
+  const begin = bytes.subarray(0, 7).toString('latin1')
+  if (!'HTTP/1.'.startsWith(begin)) return 'not-http'
+  const end = bytes.indexOf('\r\n\r\n')
+  if (end < 0) return bytes.length > replyLimitBytes ? 'not-http' : 'incomplete'
+  const [statusLine = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n')
+  const status = Number(/^HTTP\/1\.[01] (\d{3})(?: |$)/.exec(statusLine)?.[1])
+  if (Number.isNaN(status)) return 'not-http'
+  const rest = bytes.subarray(end + 4)
+  // 1xx announces the answer, it is not the answer.
+  return status < 200 ? readReply(rest) : { status, headers: readHeaders(lines), rest }
+}
+
+function readHeaders(lines: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = Object.create(null)
+  for (const line of lines) {
+    const colon = line.indexOf(':')
+    if (colon <= 0) continue
+    const name = line.slice(0, colon).toLowerCase()
+    const value = line.slice(colon + 1).trim()
+    headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`
+  }
+  return headers
+}
+
+function read(socket: Socket): Buffer | null {
+  const chunk: unknown = socket.read()
+  return Buffer.isBuffer(chunk) ? chunk : null
+}

@@ -1,0 +1,49 @@
+import { Client, type Dispatcher } from 'undici'
+import type { Connector, Progress } from './connector.js'
+import { type Exchange, NoConnection } from './exchange.js'
+import { RouteError } from './route-error.js'
+
+/** What a lane is asked for: undici's options, and the exchange that they belong to. */
+export interface LaneOptions extends Dispatcher.DispatchOptions {
+  readonly exchange: Exchange
+}
+
+/** One connection's worth of a pool: tells each exchange how far its connection has come. */
+export function openLane(origin: string, settings: Client.Options, connector: Connector): Client {
+  const progress: Progress = { phase: 'exchange' }
+  return new Lane(progress, origin, {
+    ...settings,
+    connect: (_, callback) => {
+      delete progress.connection
+      connector.open(progress).then(
+        (connection) => {
+          progress.phase = 'exchange'
+          progress.connection = connection
+          callback(null, connection.socket)
+        },
+        (error: unknown) => {
+          callback(error instanceof RouteError ? new NoConnection(error) : asError(error), null)
+        },
+      )
+    },
+  })
+}
+
+class Lane extends Client {
+  constructor(
+    private readonly progress: Progress,
+    origin: string,
+    options: Client.Options,
+  ) {
+    super(origin, options)
+  }
+
+  override dispatch(options: LaneOptions, handler: Dispatcher.DispatchHandler): boolean {
+    options.exchange.progress = this.progress
+    return super.dispatch(options, handler)
+  }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
+}

@@ -1,0 +1,41 @@
+import type { Failure } from '../failure/failure.js'
+
+/** How far the way to the target had been built. `exchange`: the connection stood; the request was waiting, sent or being answered. */
+export type Phase = 'proxy-connect' | 'proxy-tls' | 'proxy-handshake' | 'target-connect' | 'target-tls' | 'exchange'
+
+/**
+ * Why a request got no whole answer.
+ *
+ * `code` is stable: PROXY_STATUS_<n>, PROXY_CLOSED, PROXY_TIMEOUT, PROXY_NOT_HTTP, SOCKS_REPLY_<n>, SOCKS_AUTH_FAILED,
+ * SOCKS_NO_METHOD, SOCKS_INVALID, TIMEOUT (the request's own limit), ABORTED (the caller's signal; `cause` is its reason), CLOSED,
+ * FINGERPRINT_MISMATCH, else the code of the socket, TLS or HTTP layer (ECONNREFUSED, ERR_TLS_CERT_ALTNAME_INVALID, UND_ERR_SOCKET…).
+ */
+export class RouteError extends Error {
+  override readonly name = 'RouteError'
+  readonly code: string
+  readonly phase: Phase
+  /** What the proxy answered to CONNECT. */
+  readonly statusCode?: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** `none`: not one byte of the request reached the target. `possible`: the target may have acted on it. */
+  readonly delivery: 'none' | 'possible'
+  /** The same, as the catalogue names it. */
+  readonly failure: Failure
+
+  constructor(
+    facts: Pick<RouteError, 'code' | 'phase' | 'delivery' | 'failure'> & {
+      answer?: { statusCode: number; headers: Readonly<Record<string, string>> }
+      cause?: unknown
+    },
+  ) {
+    super(facts.failure.message, facts.cause === undefined ? undefined : { cause: facts.cause })
+    this.code = facts.code
+    this.phase = facts.phase
+    this.delivery = facts.delivery
+    this.failure = facts.failure
+    if (facts.answer !== undefined) {
+      this.statusCode = facts.answer.statusCode
+      this.headers = facts.answer.headers
+    }
+  }
+}

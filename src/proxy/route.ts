@@ -1,0 +1,203 @@
+/** The one way by which requests reach a target: direct, through a tunnel, or forwarded by the proxy. */
+import type { Readable } from 'node:stream'
+import { type Client, type Dispatcher, Pool } from 'undici'
+import type { AnswerBody } from './answer-body.js'
+import { Connector, type RouteForm } from './connector.js'
+import { Exchange } from './exchange.js'
+import { Gate } from './gate.js'
+import { basicCredentials } from './http-tunnel.js'
+import { type LaneOptions, openLane } from './lane.js'
+import type { ProxyUrl } from './proxy-url.js'
+import { type SecureLayer, type TlsOptions, secureLayer } from './tls-layer.js'
+import { type Traffic, TrafficMeter } from './traffic.js'
+import type { Way } from './way.js'
+
+export interface RouteOptions {
+  /** Only its origin counts. */
+  readonly target: URL
+  readonly proxy?: ProxyUrl
+  /** Connections that the pool keeps at most; also how many requests are under way at once. */
+  readonly connections: number
+  /** Time to build a connection, all layers of it. Default 10 000 ms. */
+  readonly connectTimeoutMs?: number
+  /**
+   * How long an idle connection is kept, whatever the target hints. Default 30 000 ms: below the idle timeouts that are common on
+   * such a path (HAProxy's 50 s, cloud load balancers' and nginx's 60 to 75 s, Squid's 120 s), because a request on a connection
+   * that the other side is just closing has an unknown outcome.
+   */
+  readonly keepAliveMs?: number
+  readonly targetTls?: TlsOptions
+  readonly proxyTls?: TlsOptions
+}
+
+export interface RouteRequest {
+  readonly method: string
+  /** Path and query, beginning with a slash. */
+  readonly path: string
+  /** Host, Connection and Proxy-Authorization are the route's own. */
+  readonly headers: Readonly<Record<string, string | string[]>>
+  /** A Buffer belongs to the route until the answer has been read whole, or the request has failed. */
+  readonly body?: Buffer | string | Readable | null
+  readonly signal?: AbortSignal
+  /** For all of it: waiting for a connection, building it, sending, and reading the answer to its end. Default: none. */
+  readonly timeoutMs?: number
+}
+
+export interface RouteResponse {
+  readonly statusCode: number
+  /** Names in lower case. Redirects are answers like any other: they are never followed. */
+  readonly headers: Readonly<Record<string, string | string[]>>
+  /** To be read or destroyed: it holds one of the pool's connections until then. */
+  readonly body: AnswerBody
+  /** False when the answer came before the request body had left; the connection is then not used again. */
+  readonly bodyFullySent: boolean
+}
+
+export interface Route extends AsyncDisposable {
+  readonly target: URL
+  readonly form: RouteForm
+  /** The proxy's URL without credentials. */
+  readonly proxy?: string
+  readonly traffic: Traffic
+  /** Over the pool of kept connections. Rejects with RouteError. */
+  request(request: RouteRequest): Promise<RouteResponse>
+  /** Over a connection of its own, which is closed after the answer and does not count against the pool. Rejects with RouteError. */
+  once(request: RouteRequest): Promise<RouteResponse>
+  /** Takes no more requests and waits for those under way. */
+  close(): Promise<void>
+  /** Ends everything at once: what is under way fails with code CLOSED. */
+  destroy(error?: Error): Promise<void>
+}
+
+/** @throws SluiceError OPTION_INVALID for TLS options that cannot be read */
+export function openRoute(options: RouteOptions): Route {
+  return new PooledRoute(options)
+}
+
+class PooledRoute implements Route {
+  readonly target: URL
+  readonly form: RouteForm
+  readonly proxy?: string
+  readonly traffic = new TrafficMeter()
+  readonly #way: Way
+  readonly #ownHeaders: Readonly<Record<string, string>>
+  readonly #connector: Connector
+  readonly #openLane: () => Client
+  readonly #pool: Pool
+  readonly #gate: Gate
+  readonly #underWay = new Set<Exchange>()
+  #closed: { readonly cause: unknown } | undefined
+  #whenIdle: (() => void) | undefined
+
+  constructor(options: RouteOptions) {
+    const { target, proxy, connections, connectTimeoutMs = 10_000, keepAliveMs = 30_000 } = options
+    this.target = target
+    this.form = formOf(target, proxy)
+    if (proxy !== undefined) this.proxy = proxy.display
+    this.#way = { target, connectTimeoutMs, ...(proxy === undefined ? {} : { proxy }) }
+    const credentials = this.form === 'forward' && proxy !== undefined ? basicCredentials(proxy) : undefined
+    this.#ownHeaders = { host: target.host, ...(credentials === undefined ? {} : { 'proxy-authorization': credentials }) }
+    this.#connector = new Connector(this.#way, this.form, layersOf(options), this.traffic)
+    // Host header and TLS are ours: for undici the origin is but a name, and as https:// it would choose TLS names itself.
+    const origin = target.origin.replace(/^https:/, 'http:')
+    const settings: Client.Options = {
+      pipelining: 1,
+      keepAliveTimeout: keepAliveMs,
+      keepAliveMaxTimeout: keepAliveMs,
+      keepAliveTimeoutThreshold: 1_000,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxHeaderSize: 64 * 1024,
+    }
+    this.#openLane = () => openLane(origin, settings, this.#connector)
+    this.#pool = new Pool(origin, { ...settings, connections, factory: this.#openLane })
+    this.#gate = new Gate(connections)
+  }
+
+  request(request: RouteRequest): Promise<RouteResponse> {
+    const admit = (): void => this.#dispatch(this.#pool, exchange, request)
+    const exchange = this.#begin(request, {
+      over: () => this.#gate.giveUp(admit),
+      freed: () => this.#gate.leave(),
+    })
+    if (!exchange.over) this.#gate.enter(admit)
+    return exchange.response
+  }
+
+  once(request: RouteRequest): Promise<RouteResponse> {
+    const lane = this.#openLane()
+    const exchange = this.#begin(request, {
+      over: () => {},
+      // Not from within undici's own callback.
+      freed: () => void setImmediate(() => void lane.destroy()),
+    })
+    if (!exchange.over) this.#dispatch(lane, exchange, request, { reset: true })
+    return exchange.response
+  }
+
+  async close(): Promise<void> {
+    this.#closed ??= { cause: undefined }
+    if (this.#underWay.size > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve))
+    await this.#end()
+  }
+
+  async destroy(error?: Error): Promise<void> {
+    this.#closed ??= { cause: error }
+    for (const exchange of this.#underWay) exchange.close(error)
+    await this.#end()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.destroy()
+  }
+
+  #begin(request: RouteRequest, calls: { over: () => void; freed: () => void }): Exchange {
+    const over = (): void => {
+      this.#underWay.delete(exchange)
+      calls.over()
+      if (this.#underWay.size === 0) this.#whenIdle?.()
+    }
+    const exchange: Exchange = new Exchange(this.#way, this.form === 'forward', request, { over, freed: calls.freed })
+    this.#underWay.add(exchange)
+    if (this.#closed !== undefined) exchange.close(this.#closed.cause)
+    else if (request.signal?.aborted === true) exchange.abort()
+    return exchange
+  }
+
+  #dispatch(dispatcher: Dispatcher, exchange: Exchange, request: RouteRequest, single: { reset?: true } = {}): void {
+    const options: LaneOptions = {
+      exchange,
+      method: request.method,
+      path: this.form === 'forward' ? this.target.origin + request.path : request.path,
+      headers: { ...withoutOwn(request.headers), ...this.#ownHeaders },
+      body: request.body ?? null,
+      ...single,
+    }
+    dispatcher.dispatch(options, exchange)
+  }
+
+  async #end(): Promise<void> {
+    await this.#pool.destroy()
+    this.#connector.destroyAll()
+  }
+}
+
+function formOf(target: URL, proxy: ProxyUrl | undefined): RouteForm {
+  if (proxy === undefined) return 'direct'
+  const plain = target.protocol === 'http:'
+  return plain && (proxy.scheme === 'http' || proxy.scheme === 'https') ? 'forward' : 'tunnel'
+}
+
+function layersOf(options: RouteOptions): { proxy?: SecureLayer; target?: SecureLayer } {
+  const { target, proxy, proxyTls = {}, targetTls = {} } = options
+  const secureProxy = proxy?.scheme === 'https' || proxy?.scheme === 'socks5s'
+  return {
+    ...(secureProxy ? { proxy: secureLayer(proxyTls, 'TLS to the proxy') } : {}),
+    ...(target.protocol === 'https:' ? { target: secureLayer(targetTls, 'TLS to the cluster') } : {}),
+  }
+}
+
+/** The caller's headers but those that are the route's: inside a tunnel the proxy's credentials would reach the target. */
+function withoutOwn(headers: RouteRequest['headers']): Record<string, string | string[]> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !/^(host|connection|proxy-authorization)$/i.test(name)))
+}

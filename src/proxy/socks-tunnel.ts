@@ -1,0 +1,71 @@
+import type { Socket } from 'node:net'
+import { SocksClient } from 'socks'
+import { notSocksFault, proxyClosedFault, socksRefusedFault } from './name-fault.js'
+import type { ProxyUrl } from './proxy-url.js'
+import type { RouteError } from './route-error.js'
+import { type Way, addressOf } from './way.js'
+
+/**
+ * Asks a SOCKS5 proxy for a tunnel to the target over a connected socket (raw or TLS); the proxy resolves the host name.
+ * Rejects with a RouteError; the time limit is the caller's.
+ */
+export async function openSocksTunnel(socket: Socket, way: Way, proxy: ProxyUrl): Promise<void> {
+  let first: Buffer | undefined
+  const onFirst = (bytes: Buffer): void => {
+    first = bytes
+  }
+  socket.once('data', onFirst)
+  const lineEnd = setTimeout(() => {
+    if (first === undefined) socket.write('\r\n\r\n')
+  }, way.connectTimeoutMs * lastResort)
+  try {
+    await SocksClient.createConnection({
+      proxy: {
+        host: proxy.host,
+        port: proxy.port,
+        type: 5,
+        ...(proxy.username === undefined ? {} : { userId: proxy.username, password: proxy.password ?? '' }),
+      },
+      command: 'connect',
+      destination: addressOf(way.target),
+      existing_socket: socket,
+      // Never the first to fire: the caller's own limit destroys the socket.
+      timeout: way.connectTimeoutMs * 2,
+    })
+  } catch (error) {
+    throw nameSocksError(way, error instanceof Error ? error.message : String(error), first)
+  } finally {
+    clearTimeout(lineEnd)
+    socket.off('data', onFirst)
+  }
+}
+
+/**
+ * An HTTP proxy waits for a line end and so stays silent to a SOCKS5 greeting. When this much of the time limit has passed
+ * without one byte, the connection is lost anyway: a line end makes such a port show what it is.
+ */
+const lastResort = 0.8
+
+/** The package has no codes and its error object holds the credentials: only its text is used, and it is no one's cause. */
+function nameSocksError(way: Way, text: string, first: Buffer | undefined): RouteError {
+  if (/Authentication failed/i.test(text)) return socksRefusedFault(way, { code: 'SOCKS_AUTH_FAILED' })
+  if (/no accepted authentication type/i.test(text)) return socksRefusedFault(way, { code: 'SOCKS_NO_METHOD' })
+  const reply = /rejected connection - (\w+)/i.exec(text)?.[1]
+  if (reply !== undefined) return socksRefusedFault(way, { reply: replies[reply] ?? 1, text: reply })
+  if (first !== undefined && first[0] !== 5) return notSocksFault(way, first)
+  const code = /\b(E[A-Z]{3,})\b/.exec(text)?.[1]
+  const cause = code === undefined ? undefined : Object.assign(new Error(text), { code })
+  return proxyClosedFault(way, 'during the SOCKS5 handshake', cause)
+}
+
+/** RFC 1928 §6, by the names that the package gives them. */
+const replies: Readonly<Record<string, number>> = {
+  Failure: 1,
+  NotAllowed: 2,
+  NetworkUnreachable: 3,
+  HostUnreachable: 4,
+  ConnectionRefused: 5,
+  TTLExpired: 6,
+  CommandNotSupported: 7,
+  AddressNotSupported: 8,
+}

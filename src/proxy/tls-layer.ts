@@ -1,0 +1,96 @@
+/** One TLS layer over a connected socket: to the proxy, or through the tunnel to the target. */
+import { X509Certificate } from 'node:crypto'
+import { type Socket, isIP } from 'node:net'
+import { type SecureContext, type TLSSocket, checkServerIdentity, connect, createSecureContext } from 'node:tls'
+import { failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import { established } from './established.js'
+
+export interface TlsOptions {
+  /** PEM. Replaces the public certificate authorities. */
+  readonly ca?: string | Buffer
+  /** PEM client certificate and key. */
+  readonly cert?: string | Buffer
+  readonly key?: string | Buffer
+  readonly passphrase?: string
+  /**
+   * SHA-256 of a certificate of the server's chain, hexadecimal with or without colons. Stands in for `ca`: the server's
+   * certificate must be that certificate, or be signed by it through the chain that the server sends. With `ca`, both must hold.
+   */
+  readonly caFingerprint?: string
+  /** Default true. False accepts any certificate and name, except that a fingerprint must still match. */
+  readonly rejectUnauthorized?: boolean
+  /** Name to ask for and to find in the certificate. Default: the host of the URL. */
+  readonly servername?: string
+}
+
+/** Makes TLS over a socket; the promise is rejected with the error of the TLS layer, or with code FINGERPRINT_MISMATCH. */
+export type SecureLayer = (socket: Socket, host: string) => Promise<TLSSocket>
+
+/**
+ * Sessions are not resumed: a resumed one shows no certificate to hold against a fingerprint.
+ * @throws SluiceError OPTION_INVALID when certificate, key or CA cannot be read
+ */
+export function secureLayer(options: TlsOptions, name: string): SecureLayer {
+  const secureContext = readContext(options, name)
+  const pin = options.caFingerprint?.replaceAll(':', '').toLowerCase()
+  const strict = options.rejectUnauthorized !== false
+  return async (socket, host) => {
+    const servername = options.servername ?? host
+    const secure = connect({
+      socket,
+      secureContext,
+      host: servername,
+      ...(isIP(servername) === 0 ? { servername } : {}),
+      ALPNProtocols: ['http/1.1'],
+      rejectUnauthorized: strict && (pin === undefined || options.ca !== undefined),
+    })
+    await established(secure, 'secureConnect')
+    const problem = pin === undefined ? undefined : pinProblem(secure, pin, strict ? servername : undefined)
+    if (problem !== undefined) {
+      secure.destroy()
+      throw problem
+    }
+    return secure
+  }
+}
+
+function readContext(options: TlsOptions, name: string): SecureContext {
+  const { ca, cert, key, passphrase } = options
+  try {
+    return createSecureContext({
+      ...(ca === undefined ? {} : { ca }),
+      ...(cert === undefined ? {} : { cert }),
+      ...(key === undefined ? {} : { key }),
+      ...(passphrase === undefined ? {} : { passphrase }),
+    })
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error)
+    throw new SluiceError(failure('OPTION_INVALID', { option: name, problem }), { cause: error })
+  }
+}
+
+/**
+ * The chain is walked by signatures, not by the names that the server put in it: whoever sends a copy of the pinned
+ * certificate beside a certificate of their own does not match. A pinned authority vouches for the name as well.
+ */
+function pinProblem(socket: TLSSocket, pin: string, name: string | undefined): Error | undefined {
+  const leaf = socket.getPeerCertificate(true)
+  let seen = leaf
+  let certificate = new X509Certificate(leaf.raw)
+  while (fingerprint(certificate) !== pin) {
+    const issuer = seen.issuerCertificate
+    const next = issuer === undefined || issuer === seen ? undefined : new X509Certificate(issuer.raw)
+    if (next === undefined || fingerprint(next) === fingerprint(certificate) || !certificate.verify(next.publicKey)) {
+      const message = `no certificate of the chain has the fingerprint that was given; the server's own has ${leaf.fingerprint256}`
+      return Object.assign(new Error(message), { code: 'FINGERPRINT_MISMATCH' })
+    }
+    seen = issuer
+    certificate = next
+  }
+  return seen === leaf || name === undefined ? undefined : checkServerIdentity(name, leaf)
+}
+
+function fingerprint(certificate: X509Certificate): string {
+  return certificate.fingerprint256.replaceAll(':', '').toLowerCase()
+}

@@ -1,0 +1,20 @@
+import type { ProxyUrl } from './proxy-url.js'
+
+/** From here to the target: what every message about it has to name. */
+export interface Way {
+  readonly target: URL
+  readonly proxy?: ProxyUrl
+  /** Time that a connection may take to be built, all layers of it. */
+  readonly connectTimeoutMs: number
+}
+
+/** Host without brackets, and the port in effect. */
+export function addressOf(url: URL): { host: string; port: number } {
+  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
+  return { host: url.hostname.replace(/^\[|\]$/g, ''), port }
+}
+
+/** host:port as CONNECT wants it, an IPv6 host in brackets. */
+export function authorityOf(url: URL): string {
+  return `${url.hostname}:${addressOf(url).port}`
+}
