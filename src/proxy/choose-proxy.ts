@@ -1,0 +1,62 @@
+import { failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import { noProxyEntry } from './no-proxy.js'
+import { type ProxyScheme, type ProxyUrl, parseProxyUrl } from './proxy-url.js'
+import { addressOf } from './way.js'
+
+/** A proxy URL as it was given. */
+export interface GivenProxy {
+  readonly value: string
+  /** Where it was given: `STATIC_PROXY_URL`, `--proxy`. */
+  readonly origin: string
+  /** How to read it where the provider writes it without a scheme. */
+  readonly defaultScheme?: ProxyScheme
+}
+
+export interface ChosenProxy {
+  /** Undefined: the target is reached directly. */
+  readonly proxy?: ProxyUrl
+  /** What decided: the origin of the proxy URL, `--direct`, `NO_PROXY`, or `default` where no proxy was given. */
+  readonly origin: string
+  /** What the user may not expect, in sentences without secrets. */
+  readonly notes: readonly string[]
+}
+
+/**
+ * Which proxy applies to a target. A static proxy (`proxy`) is never left out silently: NO_PROXY applies to the environment's
+ * general proxy (HTTPS_PROXY) alone, and only `direct` turns both off.
+ * @throws SluiceError PROXY_URL_INVALID, PROXY_NOT_USED, CLUSTER_URL_IS_PROXY
+ */
+export function chooseProxy(options: {
+  readonly target: URL
+  readonly proxy?: GivenProxy
+  readonly environmentProxy?: GivenProxy
+  readonly noProxy?: string
+  readonly direct?: boolean
+  readonly requireProxy?: boolean
+}): ChosenProxy {
+  const { target, proxy, environmentProxy } = options
+  const given = proxy ?? environmentProxy
+  if (options.direct === true) {
+    if (options.requireProxy === true) throw notUsed('--require-proxy and --direct contradict each other')
+    return { origin: '--direct', notes: given === undefined ? [] : [`--direct: the proxy from ${given.origin} is not used`] }
+  }
+  if (given === undefined) {
+    if (options.requireProxy === true) throw notUsed('--require-proxy is set, and no proxy is')
+    return { origin: 'default', notes: [] }
+  }
+  const parsed = parseProxyUrl(given.value, given.origin, given.defaultScheme === undefined ? {} : { defaultScheme: given.defaultScheme })
+  const address = addressOf(target)
+  if (address.host.toLowerCase() === parsed.host && address.port === parsed.port) {
+    throw new SluiceError(failure('CLUSTER_URL_IS_PROXY', { url: target.origin }))
+  }
+  const entry = noProxyEntry(options.noProxy ?? '', target)
+  if (entry === undefined) return { proxy: parsed, origin: given.origin, notes: [] }
+  if (proxy !== undefined) throw notUsed(`NO_PROXY ("${entry}") covers ${target.host}, although ${proxy.origin} is set`)
+  if (options.requireProxy === true) throw notUsed(`--require-proxy is set, and NO_PROXY ("${entry}") takes ${target.host} out of ${given.origin}`)
+  return { origin: 'NO_PROXY', notes: [`NO_PROXY ("${entry}") covers ${target.host}: the proxy from ${given.origin} is not used`] }
+}
+
+function notUsed(problem: string): SluiceError {
+  return new SluiceError(failure('PROXY_NOT_USED', { problem }))
+}
