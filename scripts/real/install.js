@@ -1,0 +1,68 @@
+/**
+ * Installs what the tests on real servers need, where it can: Debian packages when run as root on Debian, Elasticsearch into
+ * the user's cache. Names what it could not install. Does nothing, quickly, when all is there.
+ * Exit code 1 in CI when a part is missing; elsewhere 0, and the tests skip what they cannot run.
+ */
+import { spawnSync } from 'node:child_process'
+import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { cacheFolder, installElasticsearch, releases } from './elasticsearch.js'
+import { findParts, program } from './parts.js'
+
+const log = join(cacheFolder(), 'install.log')
+const problems = []
+
+const before = findParts().missing
+const packages = [...new Set(before.flatMap((gap) => gap.package ?? []))]
+if (packages.length > 0) installPackages(packages)
+for (const release of releases) {
+  if (before.some((gap) => gap.part === `Elasticsearch ${release.version}`)) fetchElasticsearch(release)
+}
+
+const { missing } = findParts()
+for (const problem of problems) console.log(problem)
+for (const { part, reason } of missing) console.log(`missing: ${part}: ${reason}`)
+if (missing.length > 0) process.exitCode = process.env.CI ? 1 : 0
+else console.log('All parts of the tests on real servers are installed.')
+
+function installPackages(names) {
+  const byHand = `install them by hand: apt-get install ${names.join(' ')}`
+  if (!program('apt-get')) return problems.push(`not Debian: the packages ${names.join(', ')} were not installed`)
+  if (process.getuid() !== 0) return problems.push(`not root: ${byHand}`)
+  console.log(`Installing ${names.join(', ')} …`)
+  const started = withoutAutoStart(
+    () => run('apt-get', ['update']) && run('apt-get', ['install', '-y', '--no-install-recommends', ...names]),
+  )
+  if (!started) problems.push(`apt-get failed (see ${log}); ${byHand}`)
+}
+
+// Debian starts a server as soon as it is installed, unless policy-rc.d forbids it. The machine's own policy is put back.
+function withoutAutoStart(install) {
+  const policy = '/usr/sbin/policy-rc.d'
+  const aside = `${policy}.before-sluice`
+  if (existsSync(policy)) renameSync(policy, aside)
+  try {
+    writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
+    return install()
+  } finally {
+    rmSync(policy, { force: true })
+    if (existsSync(aside)) renameSync(aside, policy)
+  }
+}
+
+function fetchElasticsearch(release) {
+  const needed = ['mvn', 'unzip'].filter((name) => !program(name))
+  if (needed.length > 0) return problems.push(`Elasticsearch ${release.version} was not fetched: needs ${needed.join(' and ')}`)
+  console.log(`Fetching Elasticsearch ${release.version} (about 0.9 GB, once) …`)
+  const problem = installElasticsearch(release, run)
+  if (problem) problems.push(`Elasticsearch ${release.version}: ${problem} (see ${log})`)
+}
+
+// What the programs print goes to a file: it is long, and of use only after a failure.
+function run(command, args) {
+  mkdirSync(cacheFolder(), { recursive: true })
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  const { status, stdout, stderr } = spawnSync(command, args, { env, encoding: 'utf8', maxBuffer: 1 << 28 })
+  appendFileSync(log, `$ ${command} ${args.join(' ')}\n${stdout}${stderr}\n`)
+  return status === 0
+}

@@ -1,0 +1,84 @@
+/**
+ * The programs that the tests on real servers start, and what is missing of them on this machine.
+ * `node scripts/real/parts.js` prints it as JSON.
+ */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { accessSync, constants, existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { findJava, homeOf, releases } from './elasticsearch.js'
+
+/**
+ * `missing` lists what the tests cannot do without: the name of the part, why it does not serve, and the Debian package that
+ * brings it, where there is one.
+ */
+export function findParts() {
+  const missing = []
+  const loopback = bindable('127.0.0.2') && bindable('127.0.0.3')
+  if (!loopback) missing.push({ part: 'addresses 127.0.0.2 and 127.0.0.3', reason: 'they cannot be bound' })
+
+  const squid = program('squid')
+  if (!squid) missing.push({ part: 'squid', reason: 'not installed', package: 'squid-openssl' })
+  else if (!output(squid, '-v').includes('--with-openssl')) {
+    missing.push({ part: 'squid', reason: 'built without OpenSSL, so without https_port', package: 'squid-openssl' })
+  }
+  const squidAuth = ['/usr/lib/squid', '/usr/lib64/squid', '/usr/libexec/squid']
+    .map((folder) => join(folder, 'basic_ncsa_auth'))
+    .find((path) => existsSync(path))
+  if (squid && !squidAuth) missing.push({ part: 'basic_ncsa_auth', reason: 'not beside squid', package: 'squid-openssl' })
+
+  const nginx = program('nginx')
+  if (!nginx) missing.push({ part: 'nginx', reason: 'not installed', package: 'nginx-light' })
+  const microsocks = program('microsocks')
+  if (!microsocks) missing.push({ part: 'microsocks', reason: 'not installed', package: 'microsocks' })
+
+  const openssl = program('openssl')
+  if (!openssl) missing.push({ part: 'openssl', reason: 'not installed', package: 'openssl' })
+
+  const elasticsearch = {}
+  for (const release of releases) {
+    const part = `Elasticsearch ${release.version}`
+    const home = homeOf(release)
+    const java = findJava(release)
+    elasticsearch[release.major] = { version: release.version, home, java }
+    if (!existsSync(join(home, '.ok'))) missing.push({ part, reason: 'not in the cache', major: release.major })
+    if (!java) {
+      const reason = `no JDK ${release.jdk.from} or later (looked at ES_JAVA_HOME, JAVA_HOME, /usr/lib/jvm and PATH)`
+      missing.push({ part: `a JDK for ${part}`, reason, major: release.major })
+    }
+  }
+  return { squid, squidAuth, nginx, microsocks, openssl, elasticsearch, missing }
+}
+
+/** Path of a program; the sbin folders count even where an ordinary user's PATH leaves them out. */
+export function program(name) {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin', '/sbin']
+  return folders.map((folder) => join(folder, name)).find(executable)
+}
+
+function executable(path) {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function output(command, ...args) {
+  const { stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' })
+  return `${stdout}${stderr}`
+}
+
+// A child of its own, so that finding the parts stays one synchronous call.
+function bindable(address) {
+  const script = "require('net').createServer().on('error',()=>process.exit(1)).listen(0,process.argv[1],()=>process.exit(0))"
+  try {
+    execFileSync(process.execPath, ['-e', script, address], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(JSON.stringify(findParts()))

@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config'
+
+const report = process.env.VITEST_JSON
+
+export default defineConfig({
+  test: {
+    include: ['test/real/*.test.ts'],
+    // Each file starts an Elasticsearch of its own: one at a time, and time to start.
+    fileParallelism: false,
+    testTimeout: 60_000,
+    hookTimeout: 180_000,
+    reporters: report ? ['default', ['json', { outputFile: report }]] : ['default'],
+  },
+})
