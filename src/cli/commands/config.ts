@@ -1,0 +1,40 @@
+import type { Command } from 'commander'
+import type { Effective } from '../../options/resolve.js'
+import { type OptionName, optionNames } from '../../options/schema.js'
+import { hidden, withoutCredentials } from '../../options/secrets.js'
+import { viewOption } from '../../options/view.js'
+import { addOptions } from '../add-options.js'
+import { columns } from '../columns.js'
+import { loadOptions, sayWarnings } from '../load-options.js'
+import type { Terminal } from '../terminal.js'
+
+export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
+  addOptions(command, 'config')
+    .addHelpText('after', '\nExamples:\n  sluice config\n  sluice config --url https://localhost:9200 --json')
+    .action(async (flags: Record<string, unknown>) => {
+      const effective = await loadOptions(flags, terminal)
+      sayWarnings(effective, terminal)
+      terminal.out(effective.values.json ? asJson(effective) : table(effective))
+      done(0)
+    })
+}
+
+function table({ values, origins }: Effective): string {
+  const rows = optionNames.map((name) => {
+    const value = display(name, values[name])
+    return [name, value === undefined ? '-' : typeof value === 'string' ? value : JSON.stringify(value), origins[name]]
+  })
+  return columns([['option', 'value', 'from'], ...rows])
+}
+
+function asJson({ values, origins, warnings }: Effective): string {
+  const options = optionNames.map((name) => [name, { value: display(name, values[name]) ?? null, from: origins[name] }])
+  return `${JSON.stringify({ options: Object.fromEntries(options), warnings })}\n`
+}
+
+function display(name: OptionName, value: unknown): unknown {
+  if (value === undefined) return undefined
+  const { secret } = viewOption(name)
+  if (secret === 'value') return hidden
+  return secret === 'url' ? withoutCredentials(String(value)) : value
+}

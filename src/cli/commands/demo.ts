@@ -1,0 +1,105 @@
+import { createWriteStream } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import type { Command } from 'commander'
+import { connect } from '../../connect.js'
+import { isSluiceError } from '../../failure/sluice-error.js'
+import type { ConnectOptions } from '../../ingest-options.js'
+import { type Lab, startLab } from '../../lab/index.js'
+import { demoDocuments } from '../demo-documents.js'
+import { count } from '../quantities.js'
+import { sayFailure } from '../say-error.js'
+import { showReceipt } from '../show-receipt.js'
+import type { Terminal } from '../terminal.js'
+import { exitCodeOf, runLoad } from './ingest.js'
+
+const index = 'demo-logs'
+const documents = 5000
+
+export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
+  command.addHelpText('after', '\nExamples:\n  sluice demo\n\nNothing leaves this machine.').action(async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-demo-'))
+    try {
+      done((await loadThroughBoth(folder, terminal)) || (await loadThroughOne(folder, terminal)))
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
+}
+
+/** The main job: a file, through the proxy and the IP filter, into the cluster. */
+async function loadThroughBoth(folder: string, terminal: Terminal): Promise<number> {
+  const lab = await startLab({ register: 'both', ports: 'random' })
+  try {
+    const [first, second] = lab.line.staticIps
+    terminal.out(`1. The lab is up: a proxy with the static addresses ${first} and ${second}, and a search cluster\n`)
+    terminal.out(`   that lets in those two addresses and nobody else (${lab.line.cluster.url}).\n\n`)
+    const file = join(folder, 'logs.ndjson.gz')
+    await pipeline(Readable.from(demoDocuments(documents)), createGzip(), createWriteStream(file))
+    terminal.out(`2. ${count(documents)} log documents are written, gzipped. What you would type:\n\n`)
+    terminal.out(`   STATIC_PROXY_URL=http://USER:PASSWORD@HOST:9293 sluice ingest logs.ndjson.gz --index ${index}\n\n`)
+    const way = await wayInto(lab)
+    const receipt = await runLoad(
+      { ...way, source: file, index, deadLetters: join(folder, 'dead.ndjson') },
+      terminal,
+      true,
+    )
+    terminal.out(`3. The receipt:\n\n${indented(showReceipt(receipt))}\n`)
+    if (exitCodeOf(receipt) !== 0) return exitCodeOf(receipt)
+    terminal.out(`4. The cluster itself counts ${count(await countInCluster(way))} documents in ${index}.\n\n`)
+    return 0
+  } finally {
+    await lab.close()
+  }
+}
+
+/** What the most common mistake looks like: one of the two addresses is not registered. */
+async function loadThroughOne(folder: string, terminal: Terminal): Promise<number> {
+  const lab = await startLab({ register: 'first', ports: 'random' })
+  try {
+    terminal.out(`5. The same again, with only ${lab.line.staticIps[0]} in the cluster's IP filter:\n\n`)
+    const way = await wayInto(lab)
+    const source = join(folder, 'logs.ndjson.gz')
+    const receipt = await runLoad({ ...way, source, index, deadLetters: join(folder, 'dead.ndjson') }, terminal, true)
+    if (receipt.failure?.code !== 'EGRESS_PARTLY_ALLOWED') return exitCodeOf(receipt) || 70
+    terminal.out(expected(sayFailure(receipt.failure)))
+    return 0
+  } catch (error) {
+    if (!isSluiceError(error) || error.code !== 'EGRESS_PARTLY_ALLOWED') throw error
+    terminal.out(expected(sayFailure(error.failure)))
+    return 0
+  } finally {
+    await lab.close()
+  }
+}
+
+function expected(text: string): string {
+  return `${indented(text)}\n   It stopped before the first document, with exit code 3: half of the load would have failed.\n`
+}
+
+async function wayInto({ line }: Lab): Promise<ConnectOptions> {
+  return {
+    target: { url: line.cluster.url, apiKey: line.cluster.apiKey, ca: await readFile(line.cluster.caFile) },
+    proxy: { url: line.proxy.http, origin: 'the lab' },
+    staticIps: line.staticIps,
+    ipCheckUrl: line.ipCheckUrl,
+  }
+}
+
+async function countInCluster(way: ConnectOptions): Promise<number> {
+  const connected = await connect(way)
+  try {
+    await connected.client.indices.refresh({ index })
+    return (await connected.client.count({ index })).count
+  } finally {
+    await connected.close()
+  }
+}
+
+function indented(text: string): string {
+  return text.replaceAll(/^(?=.)/gm, '   ')
+}

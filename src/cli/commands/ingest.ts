@@ -1,0 +1,65 @@
+import type { Command } from 'commander'
+import { explain } from '../../failure/catalogue.js'
+import { isSluiceError } from '../../failure/sluice-error.js'
+import type { IngestOptions } from '../../ingest-options.js'
+import { ingest } from '../../ingest.js'
+import type { Receipt } from '../../ledger/receipt.js'
+import { requireOptions } from '../../options/require.js'
+import { addOptions } from '../add-options.js'
+import { ingestOptions } from '../ingest-options.js'
+import { interruptible } from '../interrupt.js'
+import { loadAccess, loadOptions, sayWarnings } from '../load-options.js'
+import { follow, showProgress } from '../progress.js'
+import { sayFailure } from '../say-error.js'
+import { receiptJson, showReceipt } from '../show-receipt.js'
+import type { Terminal } from '../terminal.js'
+
+export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
+  addOptions(
+    command.argument('<source...>', 'files, quoted globs, or - for stdin; plain or gzip, NDJSON or JSON arrays'),
+    'ingest',
+  )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sluice ingest 'logs/*.ndjson.gz' --index logs-app
+  zcat logs.gz | sluice ingest - --index logs-app --json
+  sluice ingest items.json --pick hits.items --index items --ids field --id-field sku
+
+Every option can also stand in the environment as SLUICE_… or in sluice.config.json; see sluice config.`,
+    )
+    .action(async (sources: string[], flags: Record<string, unknown>) => {
+      done(await load(sources, flags, terminal))
+    })
+}
+
+async function load(source: readonly string[], flags: Record<string, unknown>, terminal: Terminal): Promise<number> {
+  const effective = await loadOptions(flags, terminal)
+  requireOptions(effective, ['url', 'index'])
+  const access = await loadAccess(effective, terminal)
+  sayWarnings(effective, terminal)
+  const { index = '', json, quiet } = effective.values
+  const receipt = await runLoad({ ...ingestOptions(effective, access, index), source }, terminal, quiet)
+  terminal.out(json ? receiptJson(receipt) : showReceipt(receipt))
+  if (receipt.failure !== undefined) terminal.err(sayFailure(receipt.failure))
+  return exitCodeOf(receipt)
+}
+
+/** Runs the load to its receipt. A run that had to stop has one too; what stopped before the first document is thrown. */
+export async function runLoad(options: IngestOptions, terminal: Terminal, quiet: boolean): Promise<Receipt> {
+  using interruption = interruptible(terminal, 'finishing what is under way')
+  using progress = showProgress(terminal, { quiet })
+  try {
+    return await ingest({ ...options, stdin: terminal.stdin, signal: interruption.signal, onEvent: follow(progress) })
+  } catch (error) {
+    // Narrowed by what throws: of the library's functions only `ingest` attaches a receipt.
+    if (isSluiceError(error) && error.receipt !== undefined) return error.receipt as Receipt
+    throw error
+  }
+}
+
+export function exitCodeOf({ failure, rejected, unknown }: Receipt): number {
+  if (failure !== undefined) return explain(failure.code).exit
+  return rejected > 0 || unknown > 0 ? 1 : 0
+}

@@ -1,0 +1,88 @@
+import { type Command, Option } from 'commander'
+import { type Lab, startLab } from '../../lab/index.js'
+import { columns } from '../columns.js'
+import { interruptible } from '../interrupt.js'
+import { runCommand } from '../run-command.js'
+import type { Terminal } from '../terminal.js'
+
+interface Flags {
+  readonly register: 'both' | 'first' | 'second' | 'none' | 'unattached' | 'everyone' | 'both+everyone'
+  readonly ports: 'random' | 'contract'
+  readonly json: boolean
+}
+
+export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
+  command
+    .argument('[command...]', 'run this with the environment set to the lab, and end with its exit code')
+    .allowExcessArguments(true)
+    .passThroughOptions()
+    .addOption(
+      new Option('--register <which>', 'addresses in the IP filter (default: both)').choices([
+        'both',
+        'first',
+        'second',
+        'none',
+        'unattached',
+        'everyone',
+        'both+everyone',
+      ]),
+    )
+    .addOption(
+      new Option('--ports <how>', 'random, or the ones of the contract (9293, 1080, …) (default: random)').choices([
+        'random',
+        'contract',
+      ]),
+    )
+    .option('--json', 'one JSON line with every address and credential once all is ready')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sluice lab                                     start, print addresses, run until Ctrl-C
+  sluice lab -- sluice ingest my.ndjson --index logs
+  sluice lab --register first -- sluice doctor   see what a missing address looks like`,
+    )
+    .action(async (words: string[], { register = 'both', ports = 'random', json = false }: Partial<Flags>) => {
+      const lab = await startLab({ register, ports })
+      try {
+        done(
+          words.length === 0 ? await runUntilStopped(lab, json, terminal) : await runCommand(words, lab.env, terminal),
+        )
+      } finally {
+        await lab.close()
+      }
+    })
+}
+
+async function runUntilStopped(lab: Lab, json: boolean, terminal: Terminal): Promise<number> {
+  using interruption = interruptible(terminal, 'stopping the lab')
+  terminal.out(json ? `${JSON.stringify(lab.line)}\n` : summary(lab))
+  if (!interruption.signal.aborted) {
+    // The servers keep the process alive until then.
+    await new Promise((resolve) => interruption.signal.addEventListener('abort', resolve, { once: true }))
+  }
+  return 0
+}
+
+/** What a person needs to use the lab from another terminal; its credentials are made up for this run. */
+function summary({ line, env }: Lab): string {
+  return [
+    'The lab is ready: a static-IP proxy with two addresses, an IP filter, and a search cluster behind it.\n\n',
+    columns(
+      [
+        ['proxy', line.proxy.http],
+        ['', line.proxy.https],
+        ['', line.proxy.socks5],
+        ['', line.proxy.socks5s],
+        ['addresses', line.staticIps.join(', ')],
+        ['cluster', line.cluster.url],
+        ['', line.cluster.httpUrl],
+        ['CA', line.cluster.caFile],
+      ],
+      '  ',
+    ),
+    '\nIn another terminal:\n\n',
+    ...Object.entries(env).map(([name, value]) => `  export ${name}='${value.replaceAll("'", `'\\''`)}'\n`),
+    '\nCtrl-C stops it.\n',
+  ].join('')
+}

@@ -1,0 +1,28 @@
+import type { Terminal } from './terminal.js'
+
+export interface Interruption extends Disposable {
+  /** Aborted by the first SIGINT or SIGTERM; the reason is the signal's name. */
+  readonly signal: AbortSignal
+}
+
+const signals = ['SIGINT', 'SIGTERM'] as const
+
+/** The first signal asks the run to finish what is under way; the second ends the process at once. */
+export function interruptible(terminal: Terminal, doing: string): Interruption {
+  const controller = new AbortController()
+  const listeners = signals.map((name) => {
+    const listener = () => {
+      if (controller.signal.aborted) terminal.exit(130)
+      terminal.err(`\n${name}: ${doing}; once more to stop at once\n`)
+      controller.abort(name)
+    }
+    terminal.on(name, listener)
+    return { name, listener }
+  })
+  return {
+    signal: controller.signal,
+    [Symbol.dispose]: () => {
+      for (const { name, listener } of listeners) terminal.off(name, listener)
+    },
+  }
+}

@@ -1,0 +1,84 @@
+import { Command, CommanderError } from 'commander'
+import { sayError, sayUsageError } from './say-error.js'
+import type { Terminal } from './terminal.js'
+
+/** What a command's module exports. */
+export interface CommandModule {
+  /** Adds arguments, options, help and the action; the action's result is the exit code, given to `done`. */
+  define(command: Command, terminal: Terminal, done: (code: number) => void): void
+}
+
+interface Verb {
+  readonly summary: string
+  readonly load: () => Promise<CommandModule>
+}
+
+/** A command's module is loaded when it is asked for, so that none pays for what another needs. */
+const verbs: Readonly<Record<string, Verb>> = {
+  ingest: { summary: 'load documents, print the receipt', load: () => import('./commands/ingest.js') },
+  doctor: {
+    summary: 'walk the path that a load will take and name what is wrong',
+    load: () => import('./commands/doctor.js'),
+  },
+  lab: {
+    summary: 'proxy, IP filter and cluster on this machine; with a command: run it there',
+    load: () => import('./commands/lab.js'),
+  },
+  demo: { summary: 'the main job on the lab, start to receipt', load: () => import('./commands/demo.js') },
+  explain: { summary: 'a failure code, its causes and fixes', load: () => import('./commands/explain.js') },
+  config: { summary: 'every option in force and where it came from', load: () => import('./commands/config.js') },
+}
+
+/** Runs one command line. Resolves to the exit code; never rejects. */
+export async function run(args: readonly string[], terminal: Terminal, version: string): Promise<number> {
+  let code = 0
+  const verb = verbIn(args)
+  terminal.manner.json = jsonAsked(args)
+  try {
+    const program = rootCommand(terminal, version)
+    for (const [name, { summary, load }] of Object.entries(verbs)) {
+      const command = program.command(name).description(summary).allowExcessArguments(false)
+      if (name === verb) (await load()).define(command, terminal, (result) => (code = result))
+    }
+    await program.parseAsync(args, { from: 'user' })
+    return code
+  } catch (error) {
+    if (error instanceof CommanderError)
+      return sayUsageError(terminal, error, { verb, verbs: Object.keys(verbs), args })
+    return sayError(terminal, error)
+  }
+}
+
+function rootCommand(terminal: Terminal, version: string): Command {
+  return new Command('sluice')
+    .description('Loads documents into Elasticsearch through a static-IP proxy, and accounts for every one.')
+    .version(version)
+    .enablePositionalOptions()
+    .showSuggestionAfterError(false)
+    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err, outputError: () => undefined })
+    .exitOverride()
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sluice demo                                        the main job on this machine, nothing to set up
+  sluice ingest 'logs/*.ndjson.gz' --index logs-app  load files
+  sluice doctor                                      what is in the way?
+
+Exit codes: 0 every document stored; 1 some rejected or unknown; 2 wrong usage; 3 something must be changed;
+4 try again later; 5 interrupted; 70 a bug.`,
+    )
+}
+
+/** The verb that the command line names, also as in `sluice help ingest`. */
+function verbIn(args: readonly string[]): string | undefined {
+  const words = args.filter((arg) => !arg.startsWith('-'))
+  const verb = words[0] === 'help' ? words[1] : words[0]
+  return verb !== undefined && Object.hasOwn(verbs, verb) ? verb : undefined
+}
+
+/** Usage errors come before options are read, and have to be JSON all the same. */
+function jsonAsked(args: readonly string[]): boolean {
+  const end = args.indexOf('--')
+  return args.slice(0, end === -1 ? undefined : end).includes('--json')
+}

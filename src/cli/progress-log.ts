@@ -1,0 +1,22 @@
+import pino from 'pino'
+import type { Progress } from './progress.js'
+
+const intervalMs = 5000
+
+/** Log lines on stderr, for schedulers and log collectors: one every few seconds, and one for each note. */
+export function openLog(): Progress {
+  const log = pino(
+    { base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
+    pino.destination({ dest: 2, sync: true }),
+  )
+  let loggedAt = 0
+  return {
+    update: ({ counts, bytesRead, retries, elapsedMs }) => {
+      if (elapsedMs - loggedAt < intervalMs) return
+      loggedAt = elapsedMs
+      log.info({ ...counts, bytesRead, retries, elapsedMs: Math.round(elapsedMs) }, 'progress')
+    },
+    note: (level, message, fields = {}) => log[level](fields, message),
+    [Symbol.dispose]: () => undefined,
+  }
+}

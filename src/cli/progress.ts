@@ -1,0 +1,80 @@
+import type { IngestEvent } from '../ingest-options.js'
+import type { Counts } from '../ledger/receipt.js'
+import { drawProgress } from './progress-bar.js'
+import { openLog } from './progress-log.js'
+import { plural } from './quantities.js'
+import type { Terminal } from './terminal.js'
+
+/** How far a run is. */
+export interface Snapshot {
+  readonly counts: Counts
+  readonly bytesRead: number
+  readonly retries: number
+  readonly elapsedMs: number
+}
+
+/** Where the progress of a run is shown while it lasts. */
+export interface Progress extends Disposable {
+  update(snapshot: Snapshot): void
+  /** Something worth a line of its own; `fields` hold no secret and no document. */
+  note(level: 'info' | 'warn', message: string, fields?: Readonly<Record<string, unknown>>): void
+}
+
+/** A bar where a person watches, log lines elsewhere, warnings alone where quiet was asked for. */
+export function showProgress(terminal: Terminal, { quiet }: { quiet: boolean }): Progress {
+  if (quiet) return silent(terminal)
+  return terminal.stderr.isTTY ? drawProgress(terminal) : openLog()
+}
+
+/** Tells the events of one run to whoever shows its progress. */
+export function follow(progress: Progress): (event: IngestEvent) => void {
+  const startedAt = performance.now()
+  let retries = 0
+  return (event) => {
+    switch (event.type) {
+      case 'progress':
+        progress.update({
+          counts: event.counts,
+          bytesRead: event.bytesRead,
+          retries,
+          elapsedMs: performance.now() - startedAt,
+        })
+        return
+      case 'retry': {
+        retries += 1
+        const { code, message } = event.failure
+        progress.note('warn', `${plural(event.documents, 'document')} again in ${event.waitMs} ms: ${message}`, {
+          code,
+        })
+        return
+      }
+      case 'preflight': {
+        const { notes, type: _, ...fields } = event
+        for (const note of notes) progress.note('info', note)
+        const { cluster, version, route, probes } = event
+        const reached = `reached ${cluster}${version === undefined ? '' : ` (Elasticsearch ${version})`}: ${route}`
+        progress.note('info', `${reached}, ${plural(probes, 'connection')} let through`, fields)
+        return
+      }
+      case 'input':
+        progress.note('info', `reading ${event.name}`, { input: event.name })
+        return
+      case 'warning':
+        progress.note('warn', event.message)
+        return
+      case 'rejected':
+        // Counted in the progress, written in the dead letters, grouped in the receipt.
+        return
+    }
+  }
+}
+
+function silent(terminal: Terminal): Progress {
+  return {
+    update: () => undefined,
+    note: (level, message) => {
+      if (level === 'warn') terminal.err(`warning: ${message}\n`)
+    },
+    [Symbol.dispose]: () => undefined,
+  }
+}

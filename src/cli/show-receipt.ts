@@ -1,0 +1,108 @@
+import type { Receipt } from '../ledger/receipt.js'
+import { columns } from './columns.js'
+import { failureJson } from './say-error.js'
+import { bytes, count, duration, plural } from './quantities.js'
+
+/** The receipt as people read it: what became of every document, that it adds up, and by which way. */
+export function showReceipt(receipt: Receipt): string {
+  return [
+    `${title(receipt)}\n\n`,
+    columns(outcomes(receipt), '  '),
+    `\n  ${balance(receipt)}\n`,
+    receipt.rejections.length === 0 ? '' : `\nRejected\n\n${columns(rejections(receipt), '  ')}`,
+    '\n',
+    columns(facts(receipt), '  '),
+  ].join('')
+}
+
+/** The receipt as `--json` prints it: the same facts, a failure with its exit code and fixes. */
+export function receiptJson(receipt: Receipt): string {
+  const { failure } = receipt
+  return `${JSON.stringify({ ...receipt, ...(failure === undefined ? {} : { failure: failureJson(failure) }) })}\n`
+}
+
+function title({ run, status, elapsedMs, failure }: Receipt): string {
+  const how = { finished: 'finished', failed: 'stopped', interrupted: 'interrupted' }[status]
+  return `Run ${run} ${how} after ${duration(elapsedMs)}${failure === undefined ? '' : `: ${failure.code}`}`
+}
+
+const kinds = [
+  'created',
+  'updated',
+  'deleted',
+  'noop',
+  'duplicate',
+  'rejected',
+  'skipped',
+  'unsent',
+  'unknown',
+] as const
+
+const meanings: Partial<Record<(typeof kinds)[number], string>> = {
+  duplicate: 'stored by an earlier send of this run',
+  rejected: 'in the dead letters',
+  skipped: 'blank lines, or left out by a rule',
+  unsent: 'certainly not stored',
+  unknown: 'sent, no answer tells whether they were stored',
+}
+
+function outcomes(receipt: Receipt): string[][] {
+  const shown = kinds.filter((kind) => receipt[kind] > 0 || kind === 'created' || kind === 'rejected')
+  const width = count(receipt.read).length
+  return [
+    ['read', count(receipt.read).padStart(width), ''],
+    ...shown.map((kind) => [
+      kind,
+      count(receipt[kind]).padStart(width),
+      receipt[kind] > 0 ? (meanings[kind] ?? '') : '',
+    ]),
+  ]
+}
+
+function balance(receipt: Receipt): string {
+  const parts = kinds.filter((kind) => receipt[kind] > 0)
+  const sum = parts.reduce((total, kind) => total + receipt[kind], 0)
+  const equation = `${count(receipt.read)} read = ${parts.map((kind) => `${count(receipt[kind])} ${kind}`).join(' + ') || '0'}`
+  return sum === receipt.read ? `${equation}, it balances` : `${equation}: DOES NOT BALANCE, please report this`
+}
+
+function rejections(receipt: Receipt): string[][] {
+  return receipt.rejections.map(({ documents, type, status, field }) => [
+    count(documents),
+    type,
+    [status === 0 ? 'before sending' : `status ${status}`, ...(field === undefined ? [] : [`field ${field}`])].join(
+      ', ',
+    ),
+  ])
+}
+
+function facts(receipt: Receipt): string[][] {
+  const { inputs, cluster, deadLetters, requests, retries } = receipt
+  const version = [cluster.name, cluster.version].filter((part) => part !== undefined).join(', ')
+  return [
+    ['inputs', inputs.length === 1 ? `${inputs[0]?.name}` : plural(inputs.length, 'input')],
+    ...inputs
+      .filter(({ failure }) => failure !== undefined)
+      .map(({ name, failure }) => ['', `${name}: ${failure?.message}`]),
+    ['speed', `${count(receipt.docsPerSecond)} documents/s`],
+    [
+      'bytes',
+      `${bytes(receipt.bytes.read)} read, ${bytes(receipt.bytes.sent)} sent, ${bytes(receipt.bytes.received)} received`,
+    ],
+    ['requests', `${count(requests)}${retries === 0 ? '' : `, ${count(retries)} sent again`}`],
+    ['route', route(receipt)],
+    ...egress(receipt),
+    ['cluster', `${cluster.url}${version === '' ? '' : ` (${version})`}`],
+    ...(deadLetters === undefined ? [] : [['dead letters', deadLetters]]),
+  ]
+}
+
+function route({ route: { form, proxy, connections } }: Receipt): string {
+  const way = { direct: 'direct, no proxy', tunnel: `tunnel through ${proxy}`, forward: `forwarded by ${proxy}` }[form]
+  return `${way}, ${plural(connections, 'connection')}`
+}
+
+function egress(receipt: Receipt): string[][] {
+  const seen = Object.entries(receipt.egress)
+  return seen.length === 0 ? [] : [['egress', seen.map(([address, times]) => `${address} (${times}x)`).join(', ')]]
+}

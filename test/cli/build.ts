@@ -1,0 +1,20 @@
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
+
+/** A package as it would be installed, built from the sources under test. */
+export const built = join(root, '.cache', 'cli-tests')
+
+export default function build(): void {
+  rmSync(built, { recursive: true, force: true })
+  mkdirSync(join(built, 'bin'), { recursive: true })
+  copyFileSync(join(root, 'package.json'), join(built, 'package.json'))
+  copyFileSync(join(root, 'bin', 'sluice.js'), join(built, 'bin', 'sluice.js'))
+  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+  execFileSync(process.execPath, [compiler, '-p', join(root, 'tsconfig.build.json'), '--outDir', join(built, 'dist')], {
+    stdio: 'inherit',
+  })
+}

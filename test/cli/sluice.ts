@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { built } from './build.js'
+
+export const binary = join(built, 'bin', 'sluice.js')
+
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Running {
+  readonly child: ChildProcess
+  readonly ended: Promise<Ended>
+  /** Resolves when stdout or stderr holds the text; fails when the process ends without it. */
+  printed(text: string): Promise<void>
+}
+
+export interface Surroundings {
+  readonly cwd?: string
+  /** Replaces the environment, so that nothing of this machine's leaks in. */
+  readonly env?: Readonly<Record<string, string>>
+  readonly input?: string | Uint8Array
+}
+
+/** Runs the built binary to its end. */
+export async function sluice(args: readonly string[], surroundings: Surroundings = {}): Promise<Ended> {
+  return await start(process.execPath, [binary, ...args], surroundings).ended
+}
+
+/** Starts the built binary. */
+export function startSluice(args: readonly string[], surroundings: Surroundings = {}): Running {
+  return start(process.execPath, [binary, ...args], surroundings)
+}
+
+/** Runs a line of shell in which `$SLUICE` is the binary. */
+export async function shell(line: string, { env = {}, ...surroundings }: Surroundings = {}): Promise<Ended> {
+  const SLUICE = `${process.execPath} ${binary}`
+  return await start('/bin/bash', ['--norc', '-o', 'pipefail', '-c', line], {
+    ...surroundings,
+    env: { ...env, SLUICE },
+  }).ended
+}
+
+function start(command: string, args: readonly string[], { cwd = tmpdir(), env = {}, input }: Surroundings): Running {
+  const child = spawn(command, args, { cwd, env: { PATH: process.env['PATH'], ...env } })
+  const output = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      output[name] += text
+      child.emit('printed')
+    })
+  }
+  // A command that does not read its input closes it.
+  child.stdin.on('error', () => undefined)
+  child.stdin.end(input)
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, signal) => resolve({ code, signal, ...output }))
+  })
+  const printed = async (text: string) =>
+    await new Promise<void>((resolve, reject) => {
+      const look = () => {
+        if (`${output.stdout}${output.stderr}`.includes(text)) resolve()
+      }
+      look()
+      child.on('printed', look)
+      child.once('close', () => reject(new Error(`ended without printing ${text}:\n${output.stdout}${output.stderr}`)))
+    })
+  return { child, ended, printed }
+}
+
+export interface Folder extends AsyncDisposable {
+  readonly path: string
+}
+
+/** A working folder of its own, gone when the test is over. */
+export async function folder(): Promise<Folder> {
+  const path = await mkdtemp(join(tmpdir(), 'sluice-cli-'))
+  return { path, [Symbol.asyncDispose]: async () => await rm(path, { recursive: true, force: true }) }
+}

@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
+import { failureCodes } from '../../src/failure/catalogue.js'
+import { optionsOf } from '../../src/options/view.js'
+import { shell, sluice } from './sluice.js'
+
+test('--version prints the version of the package', async () => {
+  expect(await sluice(['--version'])).toMatchObject({ code: 0, stdout: `${manifest.version}\n`, stderr: '' })
+})
+
+test('--help lists every command, with examples and exit codes', async () => {
+  const { code, stdout, stderr } = await sluice(['--help'])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  for (const verb of ['ingest', 'doctor', 'lab', 'demo', 'explain', 'config']) {
+    expect(stdout).toMatch(new RegExp(`^  ${verb}\\b`, 'm'))
+  }
+  expect(stdout).toContain('Examples:')
+  expect(stdout).toContain('Exit codes: 0 every document stored')
+})
+
+test.each(['ingest', 'doctor', 'lab', 'demo', 'explain', 'config'])(
+  '%s --help explains the command by example',
+  async (verb) => {
+    const { code, stdout, stderr } = await sluice([verb, '--help'])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toContain(`Usage: sluice ${verb}`)
+    expect(stdout).toContain('Examples:')
+    expect((await sluice(['help', verb])).stdout).toBe(stdout)
+  },
+)
+
+test('ingest --help shows every flag of the schema, its default and its other names', async () => {
+  const { stdout } = await sluice(['ingest', '--help'])
+  const text = stdout.replaceAll(/\s+/g, ' ')
+  for (const { flag, default: preset, env } of optionsOf('ingest')) {
+    expect(text).toContain(`${flag} `)
+    if (preset !== undefined) expect(text).toContain(`default: ${preset}`)
+    for (const name of env.slice(1)) expect(text).toContain(name)
+  }
+})
+
+describe('wrong usage ends with exit code 2 and a suggestion', () => {
+  const rows: readonly [string[], string][] = [
+    [['ingets', 'x'], "error: sluice: unknown command 'ingets'; did you mean ingest?"],
+    [['ingest', 'x', '--indx', 'logs'], 'error: sluice ingest: unknown option --indx; did you mean --index?'],
+    [['ingest'], "error: sluice ingest: missing required argument 'source'"],
+    [['ingest', 'x', '--index'], "error: sluice ingest: option '--index <name>' argument missing"],
+    [['ingest', 'x', '--batch-bytes', '5x'], "error: --batch-bytes: '5x' is not a size"],
+    [
+      ['ingest', 'x', '--index', 'logs'],
+      "error: --url: the cluster's endpoint is not known: set --url https://HOST:PORT, ELASTICSEARCH_URL",
+    ],
+    [['ingest', 'x', '--url', 'https://es.example'], 'error: --index: where to load the documents is not known'],
+    [
+      ['ingest', 'x', '--url', 'es.example:9243', '--index', 'logs'],
+      "error: --url: 'es.example:9243' has no scheme: write https://es.example:9243",
+    ],
+    [
+      ['ingest', 'x', '--url', 'https://es.example', '--index', 'Logs'],
+      'error: the index name Logs has upper-case letters: write logs',
+    ],
+    [
+      ['explain', 'egress-partly'],
+      "error: sluice explain: 'egress-partly' is not a failure code; did you mean EGRESS_PARTLY_ALLOWED?",
+    ],
+    [['lab', '--register', 'third'], "error: sluice lab: option '--register <which>' argument 'third' is invalid"],
+    [['config', 'extra'], 'error: sluice config: too many arguments'],
+  ]
+  test.each(rows)('%j', async (args, message) => {
+    const { code, stdout, stderr } = await sluice(args)
+    expect(stderr).toContain(message)
+    expect(stderr).toMatch(/^ {2}more: /m)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  })
+
+  test('with --json stdout carries the failure, alone', async () => {
+    for (const [args] of rows) {
+      const { code, stdout } = await sluice([...args.slice(0, 1), '--json', ...args.slice(1)])
+      expect(JSON.parse(stdout)).toMatchObject({ status: 'failed', failure: { exit: 2, retry: 'no' } })
+      expect(code).toBe(2)
+    }
+  })
+
+  test('SLUICE_JSON asks for it too', async () => {
+    const { stdout } = await sluice(['ingest', 'x'], {
+      env: { SLUICE_JSON: '1', ELASTICSEARCH_URL: 'https://es.example' },
+    })
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'failed', failure: { code: 'OPTION_INVALID' } })
+  })
+
+  test('no command at all shows help on stderr', async () => {
+    const { code, stdout, stderr } = await sluice([])
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain('Usage: sluice')
+  })
+})
+
+test('explain lists every code once', async () => {
+  const { code, stdout } = await sluice(['explain'])
+  expect(code).toBe(0)
+  expect(
+    stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(' ')[0]),
+  ).toEqual(failureCodes)
+})
+
+test('explain gives causes, fixes and exit code, in any spelling', async () => {
+  const { code, stdout } = await sluice(['explain', 'egress-partly-allowed'])
+  expect(code).toBe(0)
+  expect(stdout).toContain('EGRESS_PARTLY_ALLOWED: ')
+  expect(stdout).toContain('Only one of the two static addresses is registered.')
+  expect(stdout).toContain('Exit code 3')
+  const json: unknown = JSON.parse((await sluice(['explain', 'EGRESS_PARTLY_ALLOWED', '--json'])).stdout)
+  expect(json).toMatchObject({ code: 'EGRESS_PARTLY_ALLOWED', exit: 3 })
+})
+
+describe('a reader that goes away is no failure', () => {
+  test.each([
+    '$SLUICE explain | head -1',
+    '$SLUICE ingest --help | head -1',
+    '$SLUICE config | true',
+    '$SLUICE explain --json | true',
+  ])('%s', async (line) => {
+    const { code, stderr } = await shell(line)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  })
+})
