@@ -11,8 +11,8 @@ export interface Elements {
   readonly isFound: boolean
   /** Whether there was any value at all. */
   readonly isEmpty: boolean
-  /** The whole lines since the last time. An element that is under way stays. */
-  take(): Uint8Array[]
+  /** The whole lines since the last time, if any. An element that is under way stays. */
+  take(): Uint8Array | undefined
 }
 
 /** A container that is open on the way to the elements. */
@@ -24,8 +24,9 @@ interface Step {
   next: number
 }
 
-/** From here on, text of an element that is under way is held as bytes, which have no longest length as strings have. */
-const HELD_TEXT_LENGTH = 4 << 20
+/** So much text is turned into bytes in one go: appending to a much longer string is slow, and a string has a longest length. */
+const ENCODED_LENGTH = 16 << 10
+const MOST_KEYS = 1000
 
 /** Where the elements are: in the array at the path `pick`, or in each top-level array; what is no array there is an element itself. */
 export function elements(pick: string | undefined): Elements {
@@ -35,7 +36,9 @@ export function elements(pick: string | undefined): Elements {
   let isFound = false
   let isEmpty = true
 
-  let held: Uint8Array[] = []
+  const keys = new Map<string, string>()
+  let whole: Uint8Array[] = []
+  let underWay: Uint8Array[] = []
   let text = ''
   let wholeLength = 0
   let depth = 0
@@ -64,17 +67,9 @@ export function elements(pick: string | undefined): Elements {
       return isEmpty
     },
     take() {
-      const lines: Uint8Array[] = []
-      if (wholeLength > 0) {
-        lines.push(...held, Buffer.from(text.slice(0, wholeLength)))
-        held = []
-        text = text.slice(wholeLength)
-        wholeLength = 0
-      }
-      if (text.length > HELD_TEXT_LENGTH) {
-        held.push(Buffer.from(text))
-        text = ''
-      }
+      encodeWhole()
+      const lines = whole.length === 0 ? undefined : Buffer.concat(whole)
+      whole = []
       return lines
     },
   }
@@ -105,7 +100,7 @@ export function elements(pick: string | undefined): Elements {
         depth++
         return
       case 'keyValue':
-        text += `${needsComma ? ',' : ''}${JSON.stringify(token.value)}:`
+        text += (needsComma ? ',' : '') + written(token.value)
         needsComma = false
         return
       case 'endObject':
@@ -128,10 +123,34 @@ export function elements(pick: string | undefined): Elements {
         return // Pieces of keys, strings and numbers: the parser is told to give them whole.
     }
     needsComma = depth > 0
-    if (depth > 0) return
-    text += '\n'
-    wholeLength = text.length
-    count++
+    if (depth === 0) {
+      text += '\n'
+      wholeLength = text.length
+      count++
+    }
+    if (text.length > ENCODED_LENGTH) encodeWhole()
+    if (text.length > ENCODED_LENGTH) {
+      underWay.push(Buffer.from(text))
+      text = ''
+    }
+  }
+
+  function encodeWhole(): void {
+    if (wholeLength === 0) return
+    for (const part of underWay) whole.push(part)
+    whole.push(Buffer.from(text.slice(0, wholeLength)))
+    underWay = []
+    text = text.slice(wholeLength)
+    wholeLength = 0
+  }
+
+  /** The same few keys come again and again. */
+  function written(name: string): string {
+    const known = keys.get(name)
+    if (known !== undefined) return known
+    const json = `${JSON.stringify(name)}:`
+    if (keys.size < MOST_KEYS) keys.set(name, json)
+    return json
   }
 }
 

@@ -23,13 +23,15 @@ export async function* jsonLines(
   for await (const chunk of bytes) {
     const { text, isValid } = decoder.decode(chunk)
     const fault = parser.parse(text)
-    yield* found.take()
+    const lines = found.take()
+    if (lines !== undefined) yield lines
     if (fault !== undefined) throw malformed(`${fault.problem} near byte ${read + fault.byte}, ${after(found)}`, fault.cause)
     read += chunk.length
     if (!isValid) throw malformed(`bytes that are not UTF-8 before byte ${read}, ${after(found)}`)
   }
   const end = parser.end()
-  yield* found.take()
+  const last = found.take()
+  if (last !== undefined) yield last
   if (end === 'malformed') throw malformed(`it ends in what is no JSON value, ${after(found)}`)
   if (end === 'truncated') throw new SluiceError(failure('INPUT_TRUNCATED', { input, encoding: 'JSON', bytes: read }))
   if (decoder.isCut) throw malformed('it ends in a byte that is not UTF-8')
