@@ -52,7 +52,8 @@ export function watchArrivals(
         const entry = seen.get(line.connection) ?? { from: line.from, port: scheme(line.port), requests: 0 }
         seen.set(line.connection, { ...entry, requests: entry.requests + 1 })
       }
-      for (const line of now.silent.slice(before.silent.length)) {
+      for (const line of now.silent) {
+        if (before.silent.some(({ connection }) => connection === line.connection)) continue
         seen.set(line.connection, { from: line.from, port: scheme(line.port), requests: 0 })
       }
       const heard = new Set(now.requests.map((line) => `${line.from}:${line.fromPort}`))
@@ -101,7 +102,7 @@ async function openConnections(ports: readonly number[]): Promise<Map<string, nu
   return open
 }
 
-// "0200007F:8A3C" → "127.0.0.2:35388": the address in the machine's byte order, both in hexadecimal.
+// "0200007F:8A3C" → "127.0.0.2:35388": both in hexadecimal, the address as a little-endian machine holds it.
 function address(hex: string): string {
   const [ip = '', port = ''] = hex.split(':')
   return `${Buffer.from(ip, 'hex').toReversed().join('.')}:${Number.parseInt(port, 16)}`
