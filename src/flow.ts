@@ -63,7 +63,9 @@ export type Operation = 'create' | 'index'
 export interface Batch {
   readonly spans: readonly Span[]
   readonly docs: number
-  /** Lines of white space that were passed over on the way. */
+  /** Lines that were read for it, by input: documents, refused lines and blank ones. */
+  readonly taken: readonly { readonly input: Input; readonly lines: number }[]
+  /** Lines of white space among them. */
   readonly blank: number
   /** Lines met on the way that cannot be sent. */
   readonly refused: readonly Refused[]

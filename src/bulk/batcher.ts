@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer'
 import { failure } from '../failure/failure.js'
-import type { Batch, Clock, Input, Lines, LongLine, Origin, Refused } from '../flow.js'
+import type { Batch, Clock, Input, Lines, LongLine, Operation, Origin, Refused } from '../flow.js'
 import { type ActionOptions, type ActionWriter, actionWriter } from './action-line.js'
 import { isBlank, lineProblem } from './check-line.js'
 import { OpenBatch, type Position } from './open-batch.js'
@@ -24,7 +24,7 @@ export interface BatchOptions extends ActionOptions {
   readonly slots: SlotPool
   readonly clock: Clock
   /** Where lines longer than `maxDocumentBytes` go. */
-  longLine(origin: Origin): Promise<LongLine>
+  longLine(input: Input, origin: Origin, operation: Operation): Promise<LongLine>
 }
 
 export class Batcher {
@@ -45,6 +45,7 @@ export class Batcher {
     const actions = actionWriter(this.#options, token)
     const at: Position = { input, kind: lines.kind, document: 1, line: 1, offset: lines.at }
     let long: LongLine | undefined
+    try {
     for await (const piece of wholeLines(lines.bytes, { maxLineBytes, lateMs, clock })) {
       switch (piece.kind) {
         case 'lines':
@@ -57,7 +58,7 @@ export class Batcher {
           }
           break
         case 'long':
-          long ??= await this.#options.longLine(originOf(at))
+          long ??= await this.#options.longLine(input, originOf(at), this.#options.operation)
           await long.write(piece.bytes)
           at.offset += piece.bytes.length
           if (!piece.ends) break
@@ -70,6 +71,10 @@ export class Batcher {
           break
       }
       if (!this.#open.isEmpty && clock.now() - this.#open.since >= lateMs) yield this.#seal()
+    }
+    } finally {
+      // Also when the run stops in the middle: other dead letters wait for this one's end.
+      await long?.end()
     }
   }
 
@@ -109,7 +114,7 @@ export class Batcher {
   /** The document's action line; undefined for a line that is not sent. */
   #action(bytes: Buffer, from: number, to: number, utf8: boolean, actions: ActionWriter, at: Position): string | undefined {
     if (isBlank(bytes, from, to)) {
-      this.#open.blank += 1
+      this.#open.passBlank(at.input)
       return undefined
     }
     const problem = lineProblem(bytes, from, to, utf8)
@@ -137,7 +142,7 @@ export class Batcher {
       origin: originOf(at),
       attempts: 0,
     }
-    this.#open.refuse(refused)
+    this.#open.refuse(refused, at.input)
     at.document += 1
     return undefined
   }

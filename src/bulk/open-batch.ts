@@ -16,7 +16,7 @@ const LINE_FEED = 0x0a
 /** A batch while it is being filled. */
 export class OpenBatch {
   docs = 0
-  blank = 0
+  #blank = 0
   /** Bytes of the slot that are in use. */
   bytes = 0
   refusedBytes = 0
@@ -25,6 +25,7 @@ export class OpenBatch {
   slot: Slot | undefined
   readonly #spans: Span[] = []
   readonly #refused: Refused[] = []
+  readonly #taken: { input: Input; lines: number }[] = []
   /** Where the next document has to stand to belong to the last span. */
   #next: { input: Input; offset: number } | undefined
 
@@ -33,7 +34,7 @@ export class OpenBatch {
   }
 
   get isEmpty(): boolean {
-    return this.docs === 0 && this.blank === 0 && this.#refused.length === 0
+    return this.#taken.length === 0
   }
 
   /** Appends a document whose line is `bytes[from, to)`. The slot must have room for it and one byte more. */
@@ -46,25 +47,33 @@ export class OpenBatch {
       this.bytes += 1
     }
     this.docs += 1
+    this.#take(at.input)
     const span = this.#spans.at(-1)
     if (span !== undefined && this.#next?.input === at.input && this.#next.offset === at.offset) span.docs += 1
     else this.#spans.push({ input: at.input, kind: at.kind, document: at.document, line: at.line, from: at.offset, docs: 1 })
     this.#next = { input: at.input, offset: at.offset + to - from }
   }
 
-  refuse(refused: Refused): void {
+  refuse(refused: Refused, input: Input): void {
     this.#refused.push(refused)
     this.refusedBytes += refused.document.length + 256
+    this.#take(input)
+  }
+
+  passBlank(input: Input): void {
+    this.#blank += 1
+    this.#take(input)
   }
 
   seal(operation: Operation, pool: SlotPool): Batch {
-    const { docs, blank, slot } = this
+    const { docs, slot } = this
     const spans = this.#spans
     const bytes = slot === undefined ? Buffer.alloc(0) : slot.bytes.subarray(0, this.bytes)
     return {
       spans,
       docs,
-      blank,
+      taken: this.#taken,
+      blank: this.#blank,
       refused: this.#refused,
       bytes,
       operation,
@@ -73,5 +82,11 @@ export class OpenBatch {
         if (slot !== undefined) pool.release(slot)
       },
     }
+  }
+
+  #take(input: Input): void {
+    const last = this.#taken.at(-1)
+    if (last?.input === input) last.lines += 1
+    else this.#taken.push({ input, lines: 1 })
   }
 }

@@ -1,12 +1,13 @@
 import { Client } from '@elastic/elasticsearch'
-import { isIP } from 'node:net'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
-import { openRoute, type Route, type TlsOptions } from '../proxy/route.js'
+import { openRoute, type Route } from '../proxy/route.js'
+import type { TlsOptions } from '../proxy/tls-layer.js'
 import { connectionOver } from './connection.js'
 import { authorization, type Credentials } from './credentials.js'
 import { type EgressSeen, checkEgress } from './egress-check.js'
+import { isLoopback } from './loopback.js'
 import { type Preflight, preflight } from './preflight.js'
 
 export interface ClusterOptions {
@@ -117,9 +118,4 @@ function refusePlaintext({ url, credentials, allowPlaintext, proxy }: ClusterOpt
   // Through a proxy elsewhere even a request to this machine's own name crosses the network.
   const local = isLoopback(url.hostname) && (proxy === undefined || isLoopback(proxy.host))
   if (!local) throw new SluiceError(failure('PLAINTEXT_CREDENTIALS', { url: url.origin }))
-}
-
-function isLoopback(host: string): boolean {
-  const bare = host.replace(/^\[|\]$/g, '')
-  return bare === 'localhost' || bare === '::1' || (isIP(bare) === 4 && bare.startsWith('127.'))
 }

@@ -1,0 +1,39 @@
+import type { Client } from '@elastic/elasticsearch'
+import type { ClusterInfo } from './cluster/version.js'
+import type { ConnectOptions } from './ingest-options.js'
+import { openTarget } from './open-target.js'
+
+/** The way to a cluster, checked and open. */
+export interface Connected extends AsyncDisposable {
+  /** The official client, over one pool through the proxy. It retries nothing by itself. */
+  readonly client: Client
+  /** Absent when the credentials may not ask GET /. */
+  readonly cluster?: ClusterInfo
+  /** The proxy in use, without credentials; absent when connected directly. */
+  readonly proxy?: string
+  /** Waits for what is under way, then closes the pool. */
+  close(): Promise<void>
+}
+
+/**
+ * The official Elasticsearch client through the static-IP proxy, for everything else that an application asks of its cluster:
+ * preflighted as `ingest` does it, one pool, failures with their cause.
+ *
+ * ```ts
+ * await using way = await connect({ target: { url, apiKey }, proxy: process.env.STATIC_PROXY_URL })
+ * await way.client.indices.refresh({ index: 'logs' })
+ * ```
+ * @throws SluiceError OPTION_INVALID, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED, PLAINTEXT_CREDENTIALS
+ */
+export async function connect(options: ConnectOptions): Promise<Connected> {
+  const { cluster } = await openTarget(options)
+  const { client, route, preflight } = cluster
+  const close = async () => await client.close()
+  return {
+    client,
+    ...(preflight.info === undefined ? {} : { cluster: preflight.info }),
+    ...(route.proxy === undefined ? {} : { proxy: route.proxy }),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}

@@ -1,0 +1,126 @@
+import type { Readable } from 'node:stream'
+import type { Ids } from './bulk/action-line.js'
+import type { Failure } from './failure/failure.js'
+import type { Operation, Refused } from './flow.js'
+import type { Format } from './format/decode.js'
+import type { RejectionLimit } from './ledger/ledger.js'
+import type { Counts } from './ledger/receipt.js'
+import type { IngestSource } from './source/open-sources.js'
+
+/** The cluster, and how to prove who asks. One of `url` and `cloudId`; an API key, or a username and password. */
+export interface TargetOptions {
+  /** `https://HOST[:PORT]`, the Elasticsearch endpoint from the cluster's console. */
+  readonly url?: string
+  /** The cloud id from the console, instead of the URL. */
+  readonly cloudId?: string
+  /** API key in its encoded form. */
+  readonly apiKey?: string
+  readonly username?: string
+  readonly password?: string
+  /** PEM of the CA that signed the cluster's certificate. Default: the CAs that Node trusts. */
+  readonly ca?: string | Buffer
+  /** SHA-256 fingerprint, in hex, of a certificate in the cluster's chain. Replaces the CA check. */
+  readonly caFingerprint?: string
+  /** PEM of the client certificate and its key. */
+  readonly cert?: string | Buffer
+  readonly key?: string | Buffer
+  /** Send credentials over plain http to another machine. Default false: PLAINTEXT_CREDENTIALS. */
+  readonly allowPlaintext?: boolean
+}
+
+/** The static-IP proxy. A string is its complete URL. */
+export interface ProxyOptions {
+  /** `http://USER:PASSWORD@HOST:9293`, `https://…:9294`, `socks5://…:1080` or `socks5s://…`, with encoded credentials. */
+  readonly url?: string
+  /** Who said it, for messages. Default `proxy`. */
+  readonly origin?: string
+  /** PEM of the CA that signed the proxy's own certificate (https, socks5s). */
+  readonly ca?: string | Buffer
+  /** The value of HTTPS_PROXY: used when there is no `url`, and the one that `noProxy` applies to. */
+  readonly environmentProxy?: string
+  /** The value of NO_PROXY: hosts, suffixes, ports, CIDR. */
+  readonly noProxy?: string
+  /** Connect without any proxy. */
+  readonly direct?: boolean
+  /** Refuse to connect without a proxy: PROXY_NOT_USED. */
+  readonly requireProxy?: boolean
+}
+
+/** How a cluster is reached: shared by `ingest` and `connect`. */
+export interface ConnectOptions {
+  readonly target: TargetOptions
+  readonly proxy?: string | ProxyOptions
+  /** Connections of the pool. Default 4. */
+  readonly concurrency?: number
+  /** Fresh connections that have to agree that the IP filter lets them through. Default 16; 0 asks once. */
+  readonly preflightConnections?: number
+  /** For one request, from queueing to the answer's last byte. Default 120,000 ms. */
+  readonly timeoutMs?: number
+  /** The dashboard's pair: an address outside it stops the run (EGRESS_UNEXPECTED). */
+  readonly staticIps?: readonly string[]
+  /** Answers `{"ip": …}`; asked through the proxy before the cluster is. */
+  readonly ipCheckUrl?: string
+  readonly signal?: AbortSignal
+}
+
+export interface IngestOptions extends ConnectOptions {
+  /** Paths, globs, `-` (with `stdin`), a byte stream, or an (async) iterable of documents. */
+  readonly source: IngestSource
+  /** What `-` reads. */
+  readonly stdin?: Readable
+  /** Index, alias or data stream. */
+  readonly index: string
+  /** Default `create`: the only operation that data streams take, and one that never overwrites. */
+  readonly op?: Operation
+  /** Where `_id`s come from. Default `run`: Sluice's own, so that a resend doubles nothing. `field` needs `idField`. */
+  readonly ids?: Ids['from']
+  /** Top-level field that holds the id. */
+  readonly idField?: string
+  /** Top-level field that holds the routing value. */
+  readonly routingField?: string
+  /** Ingest pipeline. Default: the index's own. */
+  readonly pipeline?: string
+  /** Default `auto`: JSON where the input starts with `[`, else NDJSON. */
+  readonly format?: Format
+  /** Path of the array of documents inside a JSON document: `hits.items`. */
+  readonly pick?: string
+  /** A bulk request is sent before its body would grow past this. Default 5,000,000 bytes. */
+  readonly batchBytes?: number
+  /** …or has so many documents. Default: no limit. */
+  readonly batchDocs?: number
+  /** …or its first document has waited so long. Default 1,000 ms. */
+  readonly batchMs?: number
+  /** Default `auto`: gzip, except on loopback, because bytes through a proxy are metered and slow. */
+  readonly compress?: 'auto' | 'gzip' | 'none'
+  /** File for rejected documents; `false` writes none: take them from the `rejected` event. Default `sluice-dead-letters-RUN.ndjson`. */
+  readonly deadLetters?: string | false
+  /** Rejected documents that are allowed, as a count or a share (`1%`). Default: any number. */
+  readonly maxRejected?: RejectionLimit
+  /** How long one body may be refused or unanswered before the run stops. Default 900,000 ms. */
+  readonly maxElapsedMs?: number
+  /** What a 409 of a document with an id of its own means. Default `reject`. */
+  readonly onConflict?: 'reject' | 'skip'
+  /** Check the way and read the inputs, and send nothing. */
+  readonly dryRun?: boolean
+  /** Called for everything worth telling. Must not throw. */
+  readonly onEvent?: (event: IngestEvent) => void
+}
+
+export type IngestEvent =
+  /** The way is open. `notes`: what was decided about the proxy. */
+  | {
+      readonly type: 'preflight'
+      readonly cluster: string
+      readonly version?: string
+      readonly route: string
+      readonly probes: number
+      readonly missChance: number
+      readonly egress: Readonly<Record<string, number>>
+      readonly notes: readonly string[]
+    }
+  | { readonly type: 'input'; readonly name: string }
+  /** After each bulk request's documents have been booked. */
+  | { readonly type: 'progress'; readonly counts: Counts; readonly bytesRead: number }
+  | { readonly type: 'retry'; readonly failure: Failure; readonly documents: number; readonly waitMs: number }
+  | { readonly type: 'rejected'; readonly documents: readonly Refused[] }
+  | { readonly type: 'warning'; readonly message: string }

@@ -1,0 +1,154 @@
+/** The main job, composed: source → format → bulk → sender → ledger. */
+import { randomBytes } from 'node:crypto'
+import { Batcher } from './bulk/batcher.js'
+import { SlotPool } from './bulk/slots.js'
+import { MAX_DOCUMENT_BYTES, checkIngestOptions } from './check-ingest-options.js'
+import { isLoopback } from './cluster/loopback.js'
+import type { Cluster } from './cluster/open-cluster.js'
+import { type Failure, failure } from './failure/failure.js'
+import { SluiceError, isSluiceError } from './failure/sluice-error.js'
+import type { Batch, Outcome } from './flow.js'
+import type { IngestOptions } from './ingest-options.js'
+import { composeReceipt } from './ledger/compose-receipt.js'
+import { DeadLetters } from './ledger/dead-letters.js'
+import { Ledger } from './ledger/ledger.js'
+import type { Receipt } from './ledger/receipt.js'
+import { load } from './load.js'
+import { type Way, openTarget } from './open-target.js'
+import { Sender } from './sender/sender.js'
+import { findSources } from './source/open-sources.js'
+import { systemClock } from './system-clock.js'
+
+/**
+ * Loads documents into an index through the static-IP proxy and accounts for every one of them.
+ *
+ * Resolves to the receipt when every input was read to its end and every document has an outcome; documents that were refused
+ * are in the dead letters and counted as `rejected`. Throws SluiceError when the run could not start or had to stop: then
+ * `error.receipt` says what was done, if anything was.
+ *
+ * ```ts
+ * const receipt = await ingest({ source: 'logs/*.ndjson.gz', target: { url, apiKey }, proxy, index: 'logs-app' })
+ * ```
+ */
+export async function ingest(options: IngestOptions): Promise<Receipt> {
+  const ids = checkIngestOptions(options)
+  const { concurrency = 4, batchBytes = 5_000_000, dryRun = false, signal } = options
+  const tell = options.onEvent ?? (() => undefined)
+  const sources = await findSources(options.source, options.stdin === undefined ? {} : { stdin: options.stdin })
+  const run = newRunId()
+  await using deadLetters = new DeadLetters(deadLettersPath(options, run))
+  await deadLetters.check()
+  const { cluster, way } = await openTarget(options).catch((error: unknown) => {
+    if (signal?.aborted !== true) throw error
+    const reason: unknown = signal.reason
+    throw new SluiceError(failure('RUN_INTERRUPTED', { reason: typeof reason === 'string' ? reason : 'aborted', settled: 0 }))
+  })
+  const began = performance.now()
+  tellPreflight(tell, cluster, way)
+
+  const ledger = new Ledger(deadLetters, options.maxRejected)
+  const batcher = new Batcher({
+    operation: options.op ?? 'create',
+    ids,
+    ...(options.routingField === undefined ? {} : { routingField: options.routingField }),
+    batchBytes,
+    batchDocs: options.batchDocs ?? Infinity,
+    batchMs: options.batchMs ?? 1000,
+    maxDocumentBytes: MAX_DOCUMENT_BYTES,
+    // One is filled while the others are being sent.
+    slots: new SlotPool(concurrency + 1, batchBytes),
+    clock: systemClock,
+    longLine: async (input, origin, operation) => await ledger.longLine(input, origin, operation, MAX_DOCUMENT_BYTES),
+  })
+  const sender = new Sender({
+    cluster,
+    index: options.index,
+    ...(options.pipeline === undefined ? {} : { pipeline: options.pipeline }),
+    ownIds: ids.from === 'run',
+    safeToResend: ids.from !== 'cluster',
+    onConflict: options.onConflict ?? 'reject',
+    concurrency,
+    gzip: compresses(options.compress ?? 'auto', way),
+    maxElapsedMs: options.maxElapsedMs ?? 900_000,
+    clock: systemClock,
+    wallClock: Date.now,
+    random: Math.random,
+    onRetry: (why, documents, waitMs) => tell({ type: 'retry', failure: why, documents, waitMs }),
+  })
+  try {
+    const loaded = await load({
+      sources,
+      format: { format: options.format ?? 'auto', ...(options.pick === undefined ? {} : { pick: options.pick }) },
+      batcher,
+      send: dryRun ? leaveUnsent : async (batch) => await sender.send(batch),
+      halt: () => sender.halt(),
+      ledger,
+      ...(signal === undefined ? {} : { signal }),
+      tell,
+    })
+    const stopped = loaded.failure === undefined ? undefined : await nameBlock(loaded.failure, cluster)
+    const receipt = composeReceipt({
+      run,
+      ledger,
+      cluster,
+      ...(deadLetters.records > 0 && deadLetters.path !== undefined ? { deadLetters: deadLetters.path } : {}),
+      requests: sender.requests,
+      retries: sender.retries,
+      bytesRead: loaded.bytesRead,
+      elapsedMs: performance.now() - began,
+      ...(stopped === undefined ? {} : { failure: stopped }),
+    })
+    if (stopped !== undefined) throw new SluiceError(stopped, { receipt })
+    return receipt
+  } finally {
+    await cluster.route.destroy()
+  }
+}
+
+function deadLettersPath({ deadLetters, dryRun }: IngestOptions, run: string): string | undefined {
+  if (dryRun === true || deadLetters === false) return undefined
+  return deadLetters ?? `sluice-dead-letters-${run}.ndjson`
+}
+
+/** Sortable by time, and unique. */
+function newRunId(): string {
+  const time = new Date().toISOString().replace(/[-:]|\.\d+/g, '')
+  return `${time}-${randomBytes(3).toString('hex')}`
+}
+
+function tellPreflight(tell: NonNullable<IngestOptions['onEvent']>, cluster: Cluster, way: Way): void {
+  const { preflight, route, display, egress } = cluster
+  tell({
+    type: 'preflight',
+    cluster: display,
+    ...(preflight.info === undefined ? {} : { version: preflight.info.version }),
+    route: route.proxy === undefined ? 'direct' : `${route.form} through ${route.proxy}`,
+    probes: preflight.probes,
+    missChance: preflight.missChance,
+    egress,
+    notes: way.notes,
+  })
+}
+
+/** Bytes through a proxy are metered and slow; on loopback only the CPU counts. */
+function compresses(compress: 'auto' | 'gzip' | 'none', { url, proxy }: Way): boolean {
+  if (compress !== 'auto') return compress === 'gzip'
+  return !isLoopback(url.hostname) || (proxy !== undefined && !isLoopback(proxy.host))
+}
+
+async function leaveUnsent(batch: Batch): Promise<Outcome> {
+  const docs = batch.docs + batch.refused.length
+  const outcome = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, unsent: batch.docs }
+  return { docs, ...outcome, rejected: batch.refused }
+}
+
+/** One refused bulk request does not tell whether the filter knows both addresses, one, or none: fresh connections do. */
+async function nameBlock(stopped: Failure, cluster: Cluster): Promise<Failure> {
+  if (stopped.code !== 'EGRESS_NOT_ALLOWED') return stopped
+  try {
+    await cluster.probe()
+    return stopped
+  } catch (error) {
+    return isSluiceError(error) ? error.failure : stopped
+  }
+}

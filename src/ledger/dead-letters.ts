@@ -1,0 +1,163 @@
+/**
+ * Rejected documents, one NDJSON line each, with everything that is needed to see why and to send them again. The document's own
+ * bytes are kept: as `document` where they are a JSON object, as `line` where they are other text, as `base64` where they are not
+ * UTF-8 or too long to hold.
+ */
+import { isUtf8 } from 'node:buffer'
+import { constants } from 'node:fs'
+import { type FileHandle, access, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import type { LongLine, Operation, Origin, Refused } from '../flow.js'
+
+/** Only the owner: rejected documents may hold what the index would protect. */
+const MODE = 0o600
+const WRITE_BYTES = 1 << 20
+
+export class DeadLetters implements AsyncDisposable {
+  /** Undefined: refused documents are counted and handed to the caller, and nothing is written. */
+  readonly path: string | undefined
+  #file: FileHandle | undefined
+  /** End of the last whole record, and of what was written. */
+  #end = 0
+  #written = 0
+  #records = 0
+  #turn: Promise<void> = Promise.resolve()
+
+  constructor(path: string | undefined) {
+    this.path = path
+  }
+
+  get records(): number {
+    return this.#records
+  }
+
+  /** Throws DEAD_LETTERS_UNWRITABLE when no such file can be written. Nothing is created before it is needed. */
+  async check(): Promise<void> {
+    if (this.path === undefined) return
+    try {
+      await access(dirname(this.path), constants.W_OK | constants.X_OK)
+      await access(this.path, constants.W_OK).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') throw error
+      })
+    } catch (error) {
+      throw unwritable(this.path, error)
+    }
+  }
+
+  /** Appends all of the records, or none. Throws DEAD_LETTERS_UNWRITABLE. */
+  async append(refused: readonly Refused[]): Promise<void> {
+    if (refused.length === 0) return
+    const done = await this.#takeTurn()
+    try {
+      let waiting: Buffer[] = []
+      let bytes = 0
+      for (const one of refused) {
+        const line = record(one)
+        waiting.push(line)
+        bytes += line.length
+        if (bytes < WRITE_BYTES) continue
+        await this.#write(Buffer.concat(waiting))
+        waiting = []
+        bytes = 0
+      }
+      await this.#write(Buffer.concat(waiting))
+      this.#end = this.#written
+      this.#records += refused.length
+    } finally {
+      done()
+    }
+  }
+
+  /** A record for a line too long to hold, written as it comes. Other records wait until it has ended. */
+  async appendLong(origin: Origin, operation: Operation, limit: number): Promise<LongLine> {
+    const done = await this.#takeTurn()
+    let length = 0
+    let carry = Buffer.alloc(0)
+    const write = async (text: string) => {
+      await this.#write(Buffer.from(text)).catch((error: unknown) => {
+        done()
+        throw error
+      })
+    }
+    await write(`{${head({ operation, status: 0, type: 'DOCUMENT_TOO_LARGE', origin, attempts: 0 })},"base64":"`)
+    return {
+      write: async (bytes) => {
+        length += bytes.length
+        const joined = Buffer.concat([carry, bytes])
+        // Base64 goes by threes; what is left over starts the next piece.
+        const whole = joined.length - (joined.length % 3)
+        carry = Buffer.from(joined.subarray(whole))
+        await write(joined.toString('base64', 0, whole))
+      },
+      end: async () => {
+        const { message } = failure('DOCUMENT_TOO_LARGE', { bytes: length, limit })
+        await write(`${carry.toString('base64')}","reason":${JSON.stringify(message)}}\n`)
+        this.#end = this.#written
+        this.#records += 1
+        done()
+      },
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const file = this.#file
+    this.#file = undefined
+    await file?.close()
+  }
+
+  async #takeTurn(): Promise<() => void> {
+    const before = this.#turn
+    let done: () => void = () => undefined
+    this.#turn = new Promise((resolve) => (done = resolve))
+    await before
+    return done
+  }
+
+  async #write(bytes: Buffer): Promise<void> {
+    if (this.path === undefined) return
+    try {
+      this.#file ??= await open(this.path, 'a', MODE)
+      if (this.#written === 0) this.#written = this.#end = (await this.#file.stat()).size
+      await this.#file.appendFile(bytes)
+      this.#written += bytes.length
+    } catch (error) {
+      // A full disk leaves a torn record, which would make the next one unreadable too.
+      await this.#file?.truncate(this.#end).catch(() => undefined)
+      this.#written = this.#end
+      throw unwritable(this.path, error)
+    }
+  }
+}
+
+function record(refused: Refused): Buffer {
+  const { document, type, reason } = refused
+  const isObject = type !== 'DOCUMENT_NOT_JSON' && type !== 'DOCUMENT_TOO_LARGE'
+  const start = `{${head(refused)},"reason":${JSON.stringify(reason)},`
+  if (isObject) return Buffer.concat([Buffer.from(`${start}"document":`), document, Buffer.from('}\n')])
+  const bytes = Buffer.from(document)
+  const kept = isUtf8(bytes)
+    ? `"line":${JSON.stringify(bytes.toString('utf8'))}`
+    : `"base64":"${bytes.toString('base64')}"`
+  return Buffer.from(`${start}${kept}}\n`)
+}
+
+function head({ operation, id, status, type, origin, attempts }: Omit<Refused, 'document' | 'reason'>): string {
+  return JSON.stringify({ operation, id, status, type, origin, attempts }).slice(1, -1)
+}
+
+function unwritable(path: string, error: unknown): SluiceError {
+  const { code, message } = error as NodeJS.ErrnoException
+  const problem = (code === undefined ? undefined : reasons[code]) ?? code ?? message
+  return new SluiceError(failure('DEAD_LETTERS_UNWRITABLE', { path, problem }), { cause: error })
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  ENOENT: 'the folder does not exist',
+  ENOTDIR: 'the folder does not exist',
+  EISDIR: 'it is a directory',
+}

@@ -1,0 +1,67 @@
+import type { Failure } from '../failure/failure.js'
+
+/** Counts of documents. `read` is the sum of the others: every document is in exactly one of them. */
+export interface Counts {
+  readonly read: number
+  readonly created: number
+  readonly updated: number
+  readonly deleted: number
+  /** Sent, and already as it should be. */
+  readonly noop: number
+  /** Sent again after an unknown outcome, and found stored. */
+  readonly duplicate: number
+  /** Refused by Sluice or the cluster; in the dead letters. */
+  readonly rejected: number
+  /** Blank lines, and documents that a rule of the user's left out. */
+  readonly skipped: number
+  /** Certainly not stored, because the run stopped. */
+  readonly unsent: number
+  /** Sent, and no answer tells whether they were stored. */
+  readonly unknown: number
+}
+
+/** Rejected documents that were refused for the same reason. Values of documents are never quoted. */
+export interface Rejections {
+  /** HTTP status of the item; 0 when it was never sent. */
+  readonly status: number
+  readonly type: string
+  /** The field that the reason names, if it does. */
+  readonly field?: string
+  readonly documents: number
+}
+
+/** What became of one input. */
+export interface InputReceipt {
+  readonly name: string
+  readonly status: 'finished' | 'failed' | 'unfinished'
+  /** Documents and blank lines read from it. */
+  readonly read: number
+  readonly failure?: Failure
+}
+
+/** The account of a run. */
+export interface Receipt extends Counts {
+  /** Id of the run. */
+  readonly run: string
+  /** `finished`: every input was read to its end and every document has an outcome. */
+  readonly status: 'finished' | 'failed' | 'interrupted'
+  /** Why the run stopped, or why an input could not be read to its end. */
+  readonly failure?: Failure
+  readonly inputs: readonly InputReceipt[]
+  /** The counts of this process; the same as the run's until runs can be resumed. */
+  readonly thisProcess: Counts
+  readonly rejections: readonly Rejections[]
+  /** On the wire, all connections and TLS included. */
+  readonly bytes: { readonly read: number; readonly sent: number; readonly received: number }
+  readonly requests: number
+  readonly retries: number
+  readonly elapsedMs: number
+  readonly docsPerSecond: number
+  /** How the cluster was reached: `direct`, or through which proxy. */
+  readonly route: { readonly form: 'direct' | 'tunnel' | 'forward'; readonly proxy?: string; readonly connections: number }
+  /** Source addresses that the egress check saw, and how often. */
+  readonly egress: Readonly<Record<string, number>>
+  readonly cluster: { readonly url: string; readonly name?: string; readonly version?: string }
+  /** The file of rejected documents, when there are any. */
+  readonly deadLetters?: string
+}

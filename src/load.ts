@@ -1,0 +1,146 @@
+/** Runs the documents of all inputs through the pipeline: reads like the picture in the docs. */
+import { randomBytes } from 'node:crypto'
+import type { Batcher } from './bulk/batcher.js'
+import { explain } from './failure/catalogue.js'
+import { type Failure, failure } from './failure/failure.js'
+import { isSluiceError } from './failure/sluice-error.js'
+import type { Batch, Outcome, Source } from './flow.js'
+import { type DecodeOptions, decode } from './format/decode.js'
+import type { IngestEvent } from './ingest-options.js'
+import type { Ledger } from './ledger/ledger.js'
+
+export interface Loading {
+  readonly sources: readonly Source[]
+  readonly format: DecodeOptions
+  readonly batcher: Batcher
+  /** Resolves when every document of the batch has an outcome. */
+  send(batch: Batch): Promise<Outcome>
+  /** Nothing more is sent from now on. */
+  halt(): void
+  readonly ledger: Ledger
+  readonly signal?: AbortSignal
+  tell(event: IngestEvent): void
+}
+
+export interface Loaded {
+  /** Why the run stopped, or the first input that could not be read to its end. */
+  readonly failure?: Failure
+  /** Decoded bytes. */
+  readonly bytesRead: number
+}
+
+/** Resolves when every document that was read has an outcome, whatever happened. Rejects for a bug alone. */
+export async function load(loading: Loading): Promise<Loaded> {
+  return await new Load(loading).run()
+}
+
+class Load {
+  readonly #loading: Loading
+  readonly #pending = new Set<Promise<void>>()
+  readonly #reading = new AbortController()
+  #stop: Failure | undefined
+  #brokenInput: Failure | undefined
+  #bug: { error: unknown } | undefined
+  #bytesRead = 0
+
+  constructor(loading: Loading) {
+    this.#loading = loading
+  }
+
+  async run(): Promise<Loaded> {
+    const { sources, batcher, signal } = this.#loading
+    const interrupt = () => this.#halt(interrupted(signal, this.#loading.ledger))
+    if (signal?.aborted === true) interrupt()
+    signal?.addEventListener('abort', interrupt, { once: true })
+    try {
+      for (const source of sources) {
+        if (this.#isStopped) break
+        await this.#read(source)
+      }
+      const rest = batcher.rest()
+      if (rest !== undefined) this.#dispatch(rest)
+      await Promise.all(this.#pending)
+    } finally {
+      signal?.removeEventListener('abort', interrupt)
+    }
+    if (this.#bug !== undefined) throw this.#bug.error
+    const why = this.#stop ?? this.#brokenInput
+    return { bytesRead: this.#bytesRead, ...(why === undefined ? {} : { failure: why }) }
+  }
+
+  get #isStopped(): boolean {
+    return this.#stop !== undefined || this.#bug !== undefined
+  }
+
+  /** One input, from its first byte to its last. An input that cannot be read to its end does not keep the others from it. */
+  async #read(source: Source): Promise<void> {
+    const { ledger, batcher, format, tell } = this.#loading
+    ledger.begin(source)
+    tell({ type: 'input', name: source.name })
+    try {
+      const lines = await decode(source, this.#counted(source.open(this.#reading.signal)), format)
+      for await (const batch of batcher.frame(source, newToken(), lines)) {
+        this.#dispatch(batch)
+        if (this.#isStopped) return
+      }
+      if (!this.#isStopped) ledger.end(source)
+    } catch (error) {
+      if (this.#isStopped) return
+      if (!isSluiceError(error)) throw error
+      if (explain(error.failure.code).stage !== 'input') return this.#halt(error.failure)
+      ledger.end(source, error.failure)
+      this.#brokenInput ??= error.failure
+      tell({ type: 'warning', message: error.failure.message })
+    }
+  }
+
+  async *#counted(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of bytes) {
+      this.#bytesRead += chunk.length
+      yield chunk
+    }
+  }
+
+  #dispatch(batch: Batch): void {
+    this.#loading.ledger.take(batch)
+    const settled = this.#settle(batch).catch((error: unknown) => {
+      this.#bug ??= { error }
+      this.#loading.halt()
+      this.#reading.abort()
+    })
+    const pending = settled.finally(() => {
+      batch.release()
+      this.#pending.delete(pending)
+    })
+    this.#pending.add(pending)
+  }
+
+  async #settle(batch: Batch): Promise<void> {
+    const { ledger, send, tell } = this.#loading
+    const outcome = await send(batch)
+    const stop = await ledger.settle(outcome)
+    if (outcome.rejected.length > 0) tell({ type: 'rejected', documents: outcome.rejected })
+    tell({ type: 'progress', counts: ledger.counts, bytesRead: this.#bytesRead })
+    if (stop !== undefined) this.#halt(stop)
+  }
+
+  #halt(why: Failure): void {
+    this.#stop ??= why
+    this.#loading.halt()
+    this.#reading.abort()
+  }
+}
+
+function interrupted(signal: AbortSignal | undefined, ledger: Ledger): Failure {
+  const { read, unsent, unknown } = ledger.counts
+  const reason: unknown = signal?.reason
+  return failure('RUN_INTERRUPTED', {
+    reason: typeof reason === 'string' ? reason : 'aborted by the caller',
+    settled: read - unsent - unknown,
+  })
+}
+
+/** The part of a run's ids that belongs to one input: 80 random bits, letters and digits alone. */
+function newToken(): string {
+  return Array.from(randomBytes(16), (byte) => 'abcdefghijklmnopqrstuvwxyz234567'[byte & 31]).join('')
+}

@@ -1,0 +1,88 @@
+import { type Cluster, openCluster } from './cluster/open-cluster.js'
+import type { Credentials } from './cluster/credentials.js'
+import { failure } from './failure/failure.js'
+import { SluiceError } from './failure/sluice-error.js'
+import type { ConnectOptions, ProxyOptions, TargetOptions } from './ingest-options.js'
+import { cloudUrl, readClusterUrl } from './options/cluster-url.js'
+import { chooseProxy } from './proxy/choose-proxy.js'
+import type { ProxyUrl } from './proxy/proxy-url.js'
+
+/** The cluster's URL and the proxy that leads to it, before anything is connected. */
+export interface Way {
+  readonly url: URL
+  readonly credentials?: Credentials
+  readonly proxy?: ProxyUrl
+  /** What was decided, for the log. */
+  readonly notes: readonly string[]
+}
+
+/** Throws SluiceError: OPTION_INVALID, PROXY_URL_INVALID, PROXY_NOT_USED, CLUSTER_URL_IS_PROXY. */
+export function findWay(target: TargetOptions, proxy: ProxyOptions): Way {
+  const { url, username, password } = clusterUrl(target)
+  const chosen = chooseProxy({
+    target: url,
+    ...(proxy.url === undefined ? {} : { proxy: { value: proxy.url, origin: proxy.origin ?? 'proxy' } }),
+    ...(proxy.environmentProxy === undefined
+      ? {}
+      : { environmentProxy: { value: proxy.environmentProxy, origin: 'HTTPS_PROXY' } }),
+    ...(proxy.noProxy === undefined ? {} : { noProxy: proxy.noProxy }),
+    direct: proxy.direct ?? false,
+    requireProxy: proxy.requireProxy ?? false,
+  })
+  const credentials = credentialsOf({ ...(username === undefined ? {} : { username, password: password ?? '' }), ...target })
+  return {
+    url,
+    notes: chosen.notes,
+    ...(credentials === undefined ? {} : { credentials }),
+    ...(chosen.proxy === undefined ? {} : { proxy: chosen.proxy }),
+  }
+}
+
+/** Opens the cluster over the way that the options describe. Throws SluiceError: see `openCluster`. */
+export async function openTarget(options: ConnectOptions): Promise<{ cluster: Cluster; way: Way }> {
+  const { target, signal, staticIps } = options
+  const proxy = typeof options.proxy === 'string' ? { url: options.proxy } : (options.proxy ?? {})
+  const way = findWay(target, proxy)
+  const cluster = await openCluster({
+    ...way,
+    tls: {
+      ...(target.ca === undefined ? {} : { ca: target.ca }),
+      ...(target.caFingerprint === undefined ? {} : { caFingerprint: target.caFingerprint }),
+      ...(target.cert === undefined ? {} : { cert: target.cert }),
+      ...(target.key === undefined ? {} : { key: target.key }),
+    },
+    ...(proxy.ca === undefined ? {} : { proxyTls: { ca: proxy.ca } }),
+    connections: options.concurrency ?? 4,
+    timeoutMs: options.timeoutMs ?? 120_000,
+    preflightConnections: options.preflightConnections ?? 16,
+    allowPlaintext: target.allowPlaintext ?? false,
+    ...(options.ipCheckUrl === undefined ? {} : { ipCheckUrl: readUrl('ipCheckUrl', options.ipCheckUrl) }),
+    ...(staticIps === undefined ? {} : { staticIps }),
+    ...(signal === undefined ? {} : { signal }),
+  })
+  return { cluster, way }
+}
+
+function clusterUrl(target: TargetOptions): { url: URL; username?: string; password?: string } {
+  const text = target.url ?? (target.cloudId === undefined ? undefined : cloudUrl(target.cloudId))
+  if (text === undefined) {
+    const [option, problem] =
+      target.cloudId === undefined
+        ? ['target.url', "the cluster's endpoint is not set"]
+        : ['target.cloudId', 'is not a cloud id: copy it whole from the cluster console']
+    throw new SluiceError(failure('OPTION_INVALID', { option, problem }))
+  }
+  const read = readClusterUrl(text)
+  if ('problem' in read) throw new SluiceError(failure('OPTION_INVALID', { option: 'target.url', problem: read.problem }))
+  return { ...read, url: new URL(read.url) }
+}
+
+function credentialsOf({ apiKey, username, password }: TargetOptions): Credentials | undefined {
+  if (apiKey !== undefined) return { apiKey }
+  return username === undefined ? undefined : { username, password: password ?? '' }
+}
+
+function readUrl(option: string, text: string): URL {
+  if (URL.canParse(text) && /^https?:/.test(text)) return new URL(text)
+  throw new SluiceError(failure('OPTION_INVALID', { option, problem: 'is not an http or https URL' }))
+}
