@@ -115,7 +115,10 @@ export interface Outcome {
 export interface LongLine {
   /** The bytes are free again when the promise resolves. */
   write(bytes: Uint8Array): Promise<void>
+  /** The line is whole. */
   end(): Promise<void>
+  /** Its rest will not come: what was written is taken back. Others wait until one of the two was called. */
+  abandon(): Promise<void>
 }
 
 /** Time, so that tests can hold it. */

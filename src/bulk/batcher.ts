@@ -73,8 +73,7 @@ export class Batcher {
       if (!this.#open.isEmpty && clock.now() - this.#open.since >= lateMs) yield this.#seal()
     }
     } finally {
-      // Also when the run stops in the middle: other dead letters wait for this one's end.
-      await long?.end()
+      await long?.abandon()
     }
   }
 

@@ -61,8 +61,8 @@ export async function* wholeLines(
   } catch (error) {
     broken = { error }
   }
-  if (long) yield { kind: 'long', bytes: new Uint8Array(0), ends: true }
-  else if (heldBytes > 0) yield { kind: 'tail', bytes: Buffer.concat(held), broken: broken !== undefined }
+  if (long && broken === undefined) yield { kind: 'long', bytes: new Uint8Array(0), ends: true }
+  if (heldBytes > 0) yield { kind: 'tail', bytes: Buffer.concat(held), broken: broken !== undefined }
   if (broken !== undefined) throw broken.error
 }
 

@@ -75,13 +75,11 @@ export class DeadLetters implements AsyncDisposable {
     const done = await this.#takeTurn()
     let length = 0
     let carry = Buffer.alloc(0)
+    let opening = `{${head({ operation, status: 0, type: 'DOCUMENT_TOO_LARGE', origin, attempts: 0 })},"base64":"`
     const write = async (text: string) => {
-      await this.#write(Buffer.from(text)).catch((error: unknown) => {
-        done()
-        throw error
-      })
+      await this.#write(Buffer.from(opening + text))
+      opening = ''
     }
-    await write(`{${head({ operation, status: 0, type: 'DOCUMENT_TOO_LARGE', origin, attempts: 0 })},"base64":"`)
     return {
       write: async (bytes) => {
         length += bytes.length
@@ -96,6 +94,10 @@ export class DeadLetters implements AsyncDisposable {
         await write(`${carry.toString('base64')}","reason":${JSON.stringify(message)}}\n`)
         this.#end = this.#written
         this.#records += 1
+        done()
+      },
+      abandon: async () => {
+        await this.#takeBack()
         done()
       },
     }
@@ -124,10 +126,14 @@ export class DeadLetters implements AsyncDisposable {
       this.#written += bytes.length
     } catch (error) {
       // A full disk leaves a torn record, which would make the next one unreadable too.
-      await this.#file?.truncate(this.#end).catch(() => undefined)
-      this.#written = this.#end
+      await this.#takeBack()
       throw unwritable(this.path, error)
     }
+  }
+
+  async #takeBack(): Promise<void> {
+    await this.#file?.truncate(this.#end).catch(() => undefined)
+    this.#written = this.#end
   }
 }
 

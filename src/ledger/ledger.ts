@@ -81,7 +81,7 @@ export class Ledger {
     this.#take(input.id, 1)
     this.#counts.unsent += 1
     return {
-      write: written.write,
+      ...written,
       end: async () => {
         await written.end()
         this.#counts.unsent -= 1
