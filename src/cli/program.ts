@@ -33,7 +33,7 @@ const verbs: Readonly<Record<string, Verb>> = {
 export async function run(args: readonly string[], terminal: Terminal, version: string): Promise<number> {
   let code = 0
   const verb = verbIn(args)
-  terminal.manner.json = jsonAsked(args)
+  terminal.manner.json = jsonAsked(args, terminal.env['SLUICE_JSON'])
   try {
     const program = rootCommand(terminal, version)
     for (const [name, { summary, load }] of Object.entries(verbs)) {
@@ -78,7 +78,7 @@ function verbIn(args: readonly string[]): string | undefined {
 }
 
 /** Usage errors come before options are read, and have to be JSON all the same. */
-function jsonAsked(args: readonly string[]): boolean {
+function jsonAsked(args: readonly string[], variable = ''): boolean {
   const end = args.indexOf('--')
-  return args.slice(0, end === -1 ? undefined : end).includes('--json')
+  return args.slice(0, end === -1 ? undefined : end).includes('--json') || /^(1|true|yes|on)$/i.test(variable)
 }

@@ -27,6 +27,13 @@ export function text() {
   return kind((value) => (value === '' ? new Problem('is empty') : value))
 }
 
+export function webAddress() {
+  return kind((value) => {
+    const fits = /^https?:\/\//i.test(value) && URL.canParse(value)
+    return fits ? value : new Problem('is not an http:// or https:// URL')
+  })
+}
+
 /** Text that is taken as it stands, blanks included. */
 export function secret() {
   return z.string({ error: 'is not text' }).min(1, { error: 'is empty' })

@@ -71,7 +71,7 @@ export const schema = z.object({
     label: 'a,b',
     env: ['STATIC_IPS'],
   }),
-  ipCheckUrl: path(kinds.text().optional(), {
+  ipCheckUrl: path(kinds.webAddress().optional(), {
     doc: 'address that answers {"ip": …} with the source address',
     label: 'url',
     env: ['IP_CHECK_URL'],

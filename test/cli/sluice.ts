@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { built } from './build.js'
 
 export const binary = join(built, 'bin', 'sluice.js')
@@ -25,6 +26,8 @@ export interface Surroundings {
   /** Replaces the environment, so that nothing of this machine's leaks in. */
   readonly env?: Readonly<Record<string, string>>
   readonly input?: string | Uint8Array
+  /** Input that never ends: this, again and again. */
+  readonly endless?: string
 }
 
 /** Runs the built binary to its end. */
@@ -46,7 +49,7 @@ export async function shell(line: string, { env = {}, ...surroundings }: Surroun
   }).ended
 }
 
-function start(command: string, args: readonly string[], { cwd = tmpdir(), env = {}, input }: Surroundings): Running {
+function start(command: string, args: readonly string[], { cwd = tmpdir(), env = {}, input, endless }: Surroundings): Running {
   const child = spawn(command, args, { cwd, env: { PATH: process.env['PATH'], ...env } })
   const output = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {
@@ -57,7 +60,8 @@ function start(command: string, args: readonly string[], { cwd = tmpdir(), env =
   }
   // A command that does not read its input closes it.
   child.stdin.on('error', () => undefined)
-  child.stdin.end(input)
+  if (endless === undefined) child.stdin.end(input)
+  else Readable.from(repeat(endless)).pipe(child.stdin)
   const ended = new Promise<Ended>((resolve, reject) => {
     child.once('error', reject)
     child.once('close', (code, signal) => resolve({ code, signal, ...output }))
@@ -72,6 +76,10 @@ function start(command: string, args: readonly string[], { cwd = tmpdir(), env =
       child.once('close', () => reject(new Error(`ended without printing ${text}:\n${output.stdout}${output.stderr}`)))
     })
   return { child, ended, printed }
+}
+
+function* repeat(text: string): Generator<string> {
+  for (;;) yield text
 }
 
 export interface Folder extends AsyncDisposable {
