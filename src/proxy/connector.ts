@@ -2,7 +2,7 @@
 import { type Socket, connect } from 'node:net'
 import { established } from './established.js'
 import { openHttpTunnel } from './http-tunnel.js'
-import { connectTimeoutFault, connectingFault } from './name-fault.js'
+import { connectTimeoutFault, connectingFault, notTlsFault } from './name-fault.js'
 import { type Phase, RouteError } from './route-error.js'
 import { openSocksTunnel } from './socks-tunnel.js'
 import type { SecureLayer } from './tls-layer.js'
@@ -54,6 +54,7 @@ export class Connector {
     } catch (error) {
       raw.destroy()
       if (late) throw connectTimeoutFault(way, progress.phase)
+      if (progress.phase === 'proxy-tls' && raw.bytesRead > 0 && raw.bytesRead < 7) throw notTlsFault(way, error)
       throw error instanceof RouteError ? error : connectingFault(way, progress.phase, error)
     } finally {
       clearTimeout(limit)

@@ -13,6 +13,15 @@ export function connectingFault(way: Way, phase: Phase, error: unknown): RouteEr
   return new RouteError({ code, phase, delivery: 'none', failure: nameConnecting(way, phase, code, error), cause: error })
 }
 
+/**
+ * The proxy port answered a TLS greeting with so few bytes that they cannot be TLS: the shortest answer, an alert, has seven.
+ * A SOCKS5 port says two and closes.
+ */
+export function notTlsFault(way: Way, cause: unknown): RouteError {
+  const named = failure('PROXY_TLS_MISMATCH', { proxy: proxyOf(way), observed: 'the port does not speak TLS' })
+  return new RouteError({ code: 'PROXY_NOT_TLS', phase: 'proxy-tls', delivery: 'none', failure: named, cause })
+}
+
 /** The connection could not be built in the time that it may take. */
 export function connectTimeoutFault(way: Way, phase: Phase): RouteError {
   return new RouteError({ code: 'PROXY_TIMEOUT', phase, delivery: 'none', failure: nameTimeout(way, phase, way.connectTimeoutMs) })
@@ -42,9 +51,9 @@ export function proxyClosedFault(way: Way, after: string, cause?: unknown): Rout
   })
 }
 
-/** The proxy port answered with something that is not HTTP. */
-export function notHttpFault(way: Way, bytes: Uint8Array, phase: Phase = 'proxy-handshake', cause?: unknown): RouteError {
-  return new RouteError({ code: 'PROXY_NOT_HTTP', phase, delivery: 'none', failure: nameNotHttp(way, bytes), cause })
+/** The proxy port answered CONNECT with something that is not HTTP. */
+export function notHttpFault(way: Way, bytes: Uint8Array): RouteError {
+  return new RouteError({ code: 'PROXY_NOT_HTTP', phase: 'proxy-handshake', delivery: 'none', failure: nameNotHttp(way, bytes) })
 }
 
 /** The proxy port answered the SOCKS5 greeting with something that is not SOCKS5. */
@@ -83,7 +92,12 @@ export function socksRefusedFault(way: Way, refusal: { code: 'SOCKS_AUTH_FAILED'
 export function exchangeFault(way: Way, forward: boolean, error: unknown, delivery: 'none' | 'possible'): RouteError {
   const code = codeOf(error)
   const bytes = forward ? unparsableBytes(error) : undefined
-  if (bytes !== undefined) return notHttpFault(way, bytes, 'exchange', error)
+  if (bytes !== undefined && (bytes[0] === 5 || isTlsAlert(bytes))) {
+    return new RouteError({ code: 'PROXY_NOT_HTTP', phase: 'exchange', delivery, failure: nameNotHttp(way, bytes), cause: error })
+  }
+  if (/^UND_ERR_(INVALID_ARG|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)$/.test(code)) {
+    return new RouteError({ code, phase: 'exchange', delivery, failure: failure('INTERNAL', { problem: textOf(error) }), cause: error })
+  }
   const cluster = way.target.origin
   const named = /ALERT.*CERT|ALERT.*UNKNOWN_CA/.test(code)
     ? failure('CLUSTER_CERT_INVALID', { cluster, problem: `it refuses the client certificate, or asks for one (${code})` })
@@ -173,10 +187,10 @@ function isTlsAlert(bytes: Uint8Array): boolean {
   return bytes[0] === 0x15 && (bytes.length < 2 || bytes[1] === 3)
 }
 
-/** undici keeps the bytes that its parser choked on. */
+/** undici's parser error has no dependable code; it keeps the bytes that the parser choked on, as text. */
 function unparsableBytes(error: unknown): Uint8Array | undefined {
-  if (!codeOf(error).startsWith('HPE_') || typeof error !== 'object' || error === null) return undefined
-  return 'data' in error && typeof error.data === 'string' ? Buffer.from(error.data) : Buffer.alloc(0)
+  if (!(error instanceof Error) || error.name !== 'HTTPParserError') return undefined
+  return 'data' in error && typeof error.data === 'string' ? Buffer.from(error.data) : undefined
 }
 
 /** The first bytes as they may stand in a message: text if it is text, else hexadecimal. */

@@ -102,12 +102,12 @@ function decode(text: string, refuse: Refuse): string {
 function readAddress(text: string, scheme: ProxyScheme, refuse: Refuse): { host: string; port: number } {
   const address = text.replace(/\/$/, '')
   if (/[/?#]/.test(address)) refuse('has a path, a query or a fragment: it must end with the port')
-  const [, bracketed, name, portText] = /^(?:\[([^\]]*)\]|([^:]*))(?::(.*))?$/.exec(address) ?? refuse('has no valid host')
-  if (bracketed === '' || (bracketed === undefined && name === '')) refuse('has an empty host')
-  if (portText === undefined || portText === '') refuse(`has no port: ${usualPort[scheme]}`)
-  if (portText?.includes(':') === true) {
+  if (!address.startsWith('[') && address.split(':').length > 2) {
     refuse('has more than one ":" after the credentials: put an IPv6 address in brackets, and an "@" before the host')
   }
+  const [, bracketed, name, portText] = /^(?:\[([^\]]*)\]|([^:[]*))(?::(.*))?$/.exec(address) ?? refuse('has an invalid host name')
+  if (bracketed === '' || (bracketed === undefined && name === '')) refuse('has an empty host')
+  if (portText === undefined || portText === '') refuse(`has no port: ${usualPort[scheme]}`)
   if (!/^\d{1,5}$/.test(portText ?? '') || Number(portText) < 1 || Number(portText) > 65_535) {
     refuse('has a port that is not a number from 1 to 65535 (is the "@" before the host missing?)')
   }

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest'
+import { isSluiceError } from '../../src/failure/sluice-error.js'
+import { chooseProxy } from '../../src/proxy/choose-proxy.js'
+import { noProxyEntry } from '../../src/proxy/no-proxy.js'
+
+const target = new URL('https://es.cluster.test:9243')
+const proxy = { value: 'http://u:pw@static.test:9293', origin: 'STATIC_PROXY_URL' }
+const environmentProxy = { value: 'http://u:pw@corporate.test:3128', origin: 'HTTPS_PROXY' }
+
+function codeOf(options: Parameters<typeof chooseProxy>[0]): string {
+  try {
+    return `chose ${chooseProxy(options).origin}`
+  } catch (error) {
+    return isSluiceError(error) ? error.code : String(error)
+  }
+}
+
+describe('the proxy for a target', () => {
+  it('is the static one, then the environment’s, then none', () => {
+    expect(chooseProxy({ target, proxy, environmentProxy })).toMatchObject({ proxy: { host: 'static.test' }, origin: 'STATIC_PROXY_URL', notes: [] })
+    expect(chooseProxy({ target, environmentProxy })).toMatchObject({ proxy: { host: 'corporate.test' }, origin: 'HTTPS_PROXY' })
+    expect(chooseProxy({ target })).toEqual({ origin: 'default', notes: [] })
+  })
+
+  it('is read with the scheme that its variable implies', () => {
+    const fixie = { value: 'u:pw@h:1080', origin: 'FIXIE_SOCKS_HOST', defaultScheme: 'socks5' } as const
+    expect(chooseProxy({ target, proxy: fixie }).proxy?.scheme).toBe('socks5')
+  })
+
+  it('of the environment is left out where NO_PROXY covers the target, which is noted', () => {
+    const chosen = chooseProxy({ target, environmentProxy, noProxy: 'localhost,.cluster.test' })
+    expect(chosen).toEqual({
+      origin: 'NO_PROXY',
+      notes: ['NO_PROXY (".cluster.test") covers es.cluster.test:9243: the proxy from HTTPS_PROXY is not used'],
+    })
+  })
+
+  it('that is static is never left out by NO_PROXY', () => {
+    expect(codeOf({ target, proxy, noProxy: '*' })).toBe('PROXY_NOT_USED')
+    expect(codeOf({ target, proxy, noProxy: 'other.test' })).toBe('chose STATIC_PROXY_URL')
+    expect(codeOf({ target, proxy, noProxy: '*', direct: true })).toBe('chose --direct')
+  })
+
+  it('is none with --direct, which is noted where a proxy was given', () => {
+    expect(chooseProxy({ target, proxy, direct: true })).toEqual({
+      origin: '--direct',
+      notes: ['--direct: the proxy from STATIC_PROXY_URL is not used'],
+    })
+    expect(chooseProxy({ target, direct: true })).toEqual({ origin: '--direct', notes: [] })
+  })
+
+  it('must be there with --require-proxy', () => {
+    expect(codeOf({ target, requireProxy: true })).toBe('PROXY_NOT_USED')
+    expect(codeOf({ target, requireProxy: true, direct: true })).toBe('PROXY_NOT_USED')
+    expect(codeOf({ target, requireProxy: true, environmentProxy, noProxy: '*' })).toBe('PROXY_NOT_USED')
+    expect(codeOf({ target, requireProxy: true, environmentProxy })).toBe('chose HTTPS_PROXY')
+  })
+
+  it('is not the target itself', () => {
+    expect(codeOf({ target: new URL('http://STATIC.test:9293/'), proxy })).toBe('CLUSTER_URL_IS_PROXY')
+    expect(codeOf({ target: new URL('https://static.test:9293'), proxy })).toBe('CLUSTER_URL_IS_PROXY')
+    expect(codeOf({ target: new URL('https://static.test:9243'), proxy })).toBe('chose STATIC_PROXY_URL')
+  })
+
+  it('is named with its origin when it cannot be read, and its secrets are not shown', () => {
+    try {
+      chooseProxy({ target, proxy: { value: 'http://u:zq7@static.test', origin: '--proxy' } })
+      expect.unreachable()
+    } catch (error) {
+      expect(String(error)).toContain('from --proxy has no port')
+      expect(String(error)).not.toContain('zq7')
+    }
+  })
+})
+
+describe('NO_PROXY', () => {
+  it.each([
+    ['*', 'https://any.test', true],
+    ['cluster.test', 'https://cluster.test', true],
+    ['cluster.test', 'https://es.cluster.test', true],
+    ['.cluster.test', 'https://es.cluster.test', true],
+    ['.cluster.test', 'https://cluster.test', true],
+    ['*.cluster.test', 'https://es.cluster.test', true],
+    ['CLUSTER.test.', 'https://es.Cluster.test', true],
+    ['cluster.test', 'https://mycluster.test', false],
+    ['cluster.test', 'https://cluster.test.evil', false],
+    ['cluster.test:9243', 'https://cluster.test:9243', true],
+    ['cluster.test:443', 'https://cluster.test', true],
+    ['cluster.test:80', 'http://cluster.test', true],
+    ['cluster.test:9200', 'https://cluster.test:9243', false],
+    ['a.test, cluster.test', 'https://cluster.test', true],
+    ['a.test cluster.test', 'https://cluster.test', true],
+    ['10.1.2.3', 'https://10.1.2.3:9243', true],
+    ['10.1.2.3:9243', 'https://10.1.2.3:9243', true],
+    ['10.1.2.3:443', 'https://10.1.2.3:9243', false],
+    ['10.1.2.3', 'https://110.1.2.3', false],
+    ['2.3', 'https://10.1.2.3', false],
+    ['10.0.0.0/8', 'https://10.1.2.3', true],
+    ['10.0.0.0/8', 'https://11.1.2.3', false],
+    ['10.0.0.0/8', 'https://ten.test', false],
+    ['10.0.0.0/33', 'https://10.1.2.3', false],
+    ['10.0.0.0/', 'https://10.1.2.3', false],
+    ['::1', 'https://[::1]:9243', true],
+    ['[::1]', 'https://[::1]:9243', true],
+    ['[::1]:9243', 'https://[::1]:9243', true],
+    ['[::1]:443', 'https://[::1]:9243', false],
+    ['0:0:0:0:0:0:0:1', 'https://[::1]', true],
+    ['fd00::/8', 'https://[fd12::1]', true],
+    ['fd00::/8', 'https://[fe80::1]', false],
+    ['10.1.2.3', 'https://[::ffff:10.1.2.3]', true],
+    ['', 'https://cluster.test', false],
+    [' , ,', 'https://cluster.test', false],
+    ['.', 'https://cluster.test', false],
+  ])('%j, for %s: %s', (list, url, covered) => {
+    expect(noProxyEntry(list, new URL(url)) !== undefined).toBe(covered)
+  })
+})
