@@ -22,14 +22,17 @@ export async function* gunzip(compressed: AsyncIterable<Uint8Array>, name: strin
   try {
     for await (const slice of slices(compressed)) {
       fed += slice.length
-      for await (const output of outputOf(done => engine.write(slice, done))) {
+      for await (const output of outputOf(done => void engine.write(slice, done))) {
         bytes += output.length
         yield output
       }
       // Padding behind the last member: zlib takes no more.
       if (engine.bytesWritten < fed) return
     }
-    for await (const output of outputOf(done => engine.end(done))) yield output
+    for await (const output of outputOf(done => void engine.once('end', done).end())) {
+      bytes += output.length
+      yield output
+    }
   } catch (error) {
     throw explained(error, name, bytes)
   } finally {
@@ -37,7 +40,7 @@ export async function* gunzip(compressed: AsyncIterable<Uint8Array>, name: strin
   }
 }
 
-type Step = (done: (error?: Error | null) => void) => unknown
+type Step = (done: (error?: Error | null) => void) => void
 
 /** Runs a step of the engine and yields all that comes out of it; throws the engine's error once it has yielded. */
 function watch(engine: Gunzip): (step: Step) => AsyncGenerator<Uint8Array> {
@@ -73,20 +76,20 @@ function watch(engine: Gunzip): (step: Step) => AsyncGenerator<Uint8Array> {
 async function* slices(compressed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let size = FIRST_SLICE_BYTES
   let held: Uint8Array = new Uint8Array(0)
-  for await (const chunk of compressed) {
-    if (chunk.length <= TRAILER_BYTES) {
-      const both = Buffer.concat([held, chunk])
-      const cut = Math.max(0, both.length - TRAILER_BYTES)
-      if (cut > 0) yield both.subarray(0, cut)
-      held = both.subarray(cut)
-      continue
+  try {
+    for await (const chunk of compressed) {
+      const bytes = chunk.length > TRAILER_BYTES ? chunk : Buffer.concat([held, chunk])
+      if (bytes === chunk && held.length > 0) yield held
+      const end = Math.max(0, bytes.length - TRAILER_BYTES)
+      for (let from = 0; from < end; from += size, size = Math.min(size * 2, OUTPUT_BYTES)) {
+        yield bytes.subarray(from, Math.min(from + size, end))
+      }
+      held = Uint8Array.from(bytes.subarray(end))
     }
+  } catch (error) {
+    // Read before it failed, so decoded before it is told.
     if (held.length > 0) yield held
-    const end = chunk.length - TRAILER_BYTES
-    for (let from = 0; from < end; from += size, size = Math.min(size * 2, OUTPUT_BYTES)) {
-      yield chunk.subarray(from, Math.min(from + size, end))
-    }
-    held = Uint8Array.from(chunk.subarray(end))
+    throw error
   }
   if (held.length > 0) yield held
 }
