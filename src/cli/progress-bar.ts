@@ -11,7 +11,7 @@ export function drawProgress(terminal: Terminal): Progress {
   const clear = () => terminal.err('\r\u001B[K')
   const draw = () => {
     if (latest !== undefined)
-      terminal.err(`\r\u001B[K${progressLine(latest).slice(0, (terminal.stderr.columns ?? 80) - 1)}`)
+      terminal.err(`\r\u001B[K${progressLine(latest).slice(0, (terminal.stderr.columns || 80) - 1)}`)
   }
   return {
     update: (snapshot) => {

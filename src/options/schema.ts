@@ -99,11 +99,11 @@ export const schema = z.object({
   }),
   op: documents(kinds.choice('create', 'index').prefault('create'), {
     doc: 'create never overwrites a document, index does',
-    label: 'operation',
+    label: 'create|index',
   }),
   ids: documents(kinds.choice('run', 'field', 'cluster').prefault('run'), {
     doc: 'document ids: made for the run, taken from a field, or given by the cluster',
-    label: 'scheme',
+    label: 'run|field|cluster',
   }),
   idField: documents(kinds.text().optional(), { doc: 'the field, with --ids field', label: 'field' }),
   routingField: documents(kinds.text().optional(), {
@@ -113,7 +113,7 @@ export const schema = z.object({
   pipeline: documents(kinds.text().optional(), { doc: 'ingest pipeline of the cluster', label: 'name' }),
   format: documents(kinds.choice('auto', 'ndjson', 'json').prefault('auto'), {
     doc: 'format of the inputs',
-    label: 'format',
+    label: 'auto|ndjson|json',
   }),
   pick: documents(kinds.text().optional(), {
     doc: 'path of the array inside a JSON document, as in hits.items',
@@ -121,7 +121,7 @@ export const schema = z.object({
   }),
   onConflict: documents(kinds.choice('reject', 'skip').prefault('reject'), {
     doc: 'what becomes of a document whose id of your own exists already',
-    label: 'what',
+    label: 'reject|skip',
   }),
   deadLetters: documents(kinds.text().optional(), { doc: 'file for rejected documents', label: 'file' }),
   maxRejected: documents(kinds.rejectionLimit().optional(), {
@@ -149,7 +149,7 @@ export const schema = z.object({
   }),
   compress: requests(kinds.choice('auto', 'gzip', 'none').prefault('auto'), {
     doc: 'compress requests; auto: where the path leaves this machine',
-    label: 'how',
+    label: 'auto|gzip|none',
   }),
   timeout: requests(kinds.duration({ bare: false }).prefault('2m'), {
     doc: 'time limit of one request',

@@ -28,7 +28,15 @@ describe('lab -- COMMAND', () => {
 
   test("hands the command's own options over untouched, with and without --", async () => {
     for (const dashes of [['--'], []]) {
-      const { stdout } = await sluice(['lab', ...dashes, ...print('process.argv.slice(1)'), '--', '--json', '--register', 'x'])
+      const { stdout } = await sluice([
+        'lab',
+        ...dashes,
+        ...print('process.argv.slice(1)'),
+        '--',
+        '--json',
+        '--register',
+        'x',
+      ])
       expect(JSON.parse(stdout)).toEqual(['--json', '--register', 'x'])
     }
   })
@@ -40,7 +48,8 @@ describe('lab -- COMMAND', () => {
   })
 
   test('forwards SIGTERM to the command and waits for it', async () => {
-    const script = "process.on('SIGTERM', () => { console.log('asked to stop'); process.exit(9) }); setInterval(() => {}, 1000); console.log('ready')"
+    const script =
+      "process.on('SIGTERM', () => { console.log('asked to stop'); process.exit(9) }); setInterval(() => {}, 1000); console.log('ready')"
     const lab = startSluice(['lab', '--', process.execPath, '-e', script])
     await lab.printed('ready')
     lab.child.kill('SIGTERM')
@@ -57,7 +66,12 @@ describe('lab', () => {
     expect(code).toBe(0)
     expect(stdout.trimEnd().split('\n')).toHaveLength(1)
     expect(JSON.parse(stdout)).toMatchObject({
-      proxy: { http: expect.any(String), https: expect.any(String), socks5: expect.any(String), socks5s: expect.any(String) },
+      proxy: {
+        http: expect.any(String),
+        https: expect.any(String),
+        socks5: expect.any(String),
+        socks5s: expect.any(String),
+      },
       staticIps: [expect.any(String), expect.any(String)],
       cluster: { url: expect.any(String), apiKey: expect.any(String) },
     })
@@ -69,7 +83,10 @@ describe('lab', () => {
     lab.child.kill('SIGINT')
     const { code, stdout } = await lab.ended
     expect(code).toBe(0)
-    const exports = stdout.split('\n').filter((line) => line.includes('export ')).join('\n')
+    const exports = stdout
+      .split('\n')
+      .filter((line) => line.includes('export '))
+      .join('\n')
     const { stdout: said } = await shell(`${exports}\necho "$STATIC_PROXY_URL"`)
     expect(said).toMatch(/^http:\/\/.+@127\.0\.0\.1:\d+\n$/)
   })
@@ -88,7 +105,10 @@ test('the doctor names what the lab was started with', async () => {
     const { code, stdout } = await sluice(['lab', '--register', register, ...doctor])
     const report = JSON.parse(stdout) as { ok: boolean; findings: { code: string }[] }
     expect({ register, code, ok: report.ok, codes: report.findings.map((finding) => finding.code) }).toEqual({
-      register, code: exit, ok: exit === 0, codes,
+      register,
+      code: exit,
+      ok: exit === 0,
+      codes,
     })
   }
 })

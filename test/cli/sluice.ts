@@ -49,7 +49,11 @@ export async function shell(line: string, { env = {}, ...surroundings }: Surroun
   }).ended
 }
 
-function start(command: string, args: readonly string[], { cwd = tmpdir(), env = {}, input, endless }: Surroundings): Running {
+function start(
+  command: string,
+  args: readonly string[],
+  { cwd = tmpdir(), env = {}, input, endless }: Surroundings,
+): Running {
   const child = spawn(command, args, { cwd, env: { PATH: process.env['PATH'], ...env } })
   const output = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {

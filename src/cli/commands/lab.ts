@@ -1,12 +1,14 @@
 import { type Command, Option } from 'commander'
-import { type Lab, startLab } from '../../lab/index.js'
+import { failure } from '../../failure/failure.js'
+import { SluiceError } from '../../failure/sluice-error.js'
+import { type Lab, type LabOptions, type Register, registers, startLab } from '../../lab/index.js'
 import { columns } from '../columns.js'
 import { interruptible } from '../interrupt.js'
 import { runCommand } from '../run-command.js'
 import type { Terminal } from '../terminal.js'
 
 interface Flags {
-  readonly register: 'both' | 'first' | 'second' | 'none' | 'unattached' | 'everyone' | 'both+everyone'
+  readonly register: Register
   readonly ports: 'random' | 'contract'
   readonly json: boolean
 }
@@ -16,17 +18,7 @@ export function define(command: Command, terminal: Terminal, done: (code: number
     .argument('[command...]', 'run this with the environment set to the lab, and end with its exit code')
     .allowExcessArguments(true)
     .passThroughOptions()
-    .addOption(
-      new Option('--register <which>', 'addresses in the IP filter (default: both)').choices([
-        'both',
-        'first',
-        'second',
-        'none',
-        'unattached',
-        'everyone',
-        'both+everyone',
-      ]),
-    )
+    .addOption(new Option('--register <which>', 'addresses in the IP filter (default: both)').choices(registers))
     .addOption(
       new Option('--ports <how>', 'random, or the ones of the contract (9293, 1080, …) (default: random)').choices([
         'random',
@@ -43,7 +35,7 @@ Examples:
   sluice lab --register first -- sluice doctor   see what a missing address looks like`,
     )
     .action(async (words: string[], { register = 'both', ports = 'random', json = false }: Partial<Flags>) => {
-      const lab = await startLab({ register, ports })
+      const lab = await start({ register, ports })
       try {
         done(
           words.length === 0 ? await runUntilStopped(lab, json, terminal) : await runCommand(words, lab.env, terminal),
@@ -52,6 +44,17 @@ Examples:
         await lab.close()
       }
     })
+}
+
+async function start(options: LabOptions): Promise<Lab> {
+  try {
+    return await startLab(options)
+  } catch (error) {
+    const { code, port } = error as NodeJS.ErrnoException & { port?: number }
+    if (code !== 'EADDRINUSE') throw error
+    const problem = `port ${port} is taken by another program: stop it, or use random ports`
+    throw new SluiceError(failure('OPTION_INVALID', { option: '--ports contract', problem }), { cause: error })
+  }
 }
 
 async function runUntilStopped(lab: Lab, json: boolean, terminal: Terminal): Promise<number> {
@@ -81,8 +84,14 @@ function summary({ line, env }: Lab): string {
       ],
       '  ',
     ),
+    line.egress === 'virtual' ? virtual : '',
     '\nIn another terminal:\n\n',
     ...Object.entries(env).map(([name, value]) => `  export ${name}='${value.replaceAll("'", `'\\''`)}'\n`),
     '\nCtrl-C stops it.\n',
   ].join('')
 }
+
+const virtual = `
+This machine cannot bind 127.0.0.2 and 127.0.0.3: the lab's own servers are told the static address of each connection
+instead, other servers see 127.0.0.1. On macOS: sudo ifconfig lo0 alias 127.0.0.2 up, and the same for 127.0.0.3.
+`
