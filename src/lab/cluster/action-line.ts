@@ -1,0 +1,151 @@
+import { RequestRefused, illegalArgument } from './answers.js'
+import { JsonCursor, NotJson } from './json-cursor.js'
+
+export type Operation = 'index' | 'create' | 'update' | 'delete'
+
+/** One action line. */
+export interface Action {
+  readonly operation: Operation
+  readonly index: string | undefined
+  readonly id: string | undefined
+  readonly requireAlias: boolean
+  readonly pipeline: string | undefined
+}
+
+const operations: readonly string[] = ['create', 'delete', 'index', 'update']
+const textParameters = new Set(['_index', '_id', 'routing', 'pipeline', 'op_type', 'version_type'])
+const otherParameters = new Set(['version', 'if_seq_no', 'if_primary_term', 'retry_on_conflict', 'require_alias',
+  'require_data_stream', 'list_executed_pipelines', 'dynamic_templates', '_source']) // prettier-ignore
+
+const simple = /^\{"(index|create)":\{(?:"_index":"([a-z0-9._-]+)")?(?:,?"_id":"([^"\\\x00-\x1f\x80-\xff]*)")?\}\}\r?$/
+
+/**
+ * Reads the action line between `from` and `to`, line `line` of the body counted from 1. Throws RequestRefused: a bad action
+ * line refuses the whole request. `strictEnd`: whether more members behind the action are refused (9, not 8).
+ */
+export function readAction(bytes: Buffer, from: number, to: number, line: number, strictEnd: boolean): Action {
+  const known = simple.exec(bytes.toString('latin1', from, to))
+  if (known) {
+    const [, operation, index, id] = known
+    return { operation: operation as Operation, index, id, requireAlias: false, pipeline: undefined }
+  }
+  const cursor = new JsonCursor(bytes, from, to)
+  try {
+    return readAny(cursor, line, strictEnd)
+  } catch (error) {
+    if (error instanceof NotJson) throw new RequestRefused(jsonFault(error, cursor))
+    throw error
+  }
+}
+
+function readAny(cursor: JsonCursor, line: number, strictEnd: boolean): Action {
+  if (cursor.peek() !== 0x7b) throw malformed(line, `expected START_OBJECT but found [${tokenName(cursor)}]`)
+  cursor.skip()
+  if (cursor.peek() !== 0x22) throw malformed(line, `expected FIELD_NAME but found [${tokenName(cursor)}]`)
+  const operation = readName(cursor)
+  if (!operations.includes(operation)) {
+    throw malformed(line, `expected field [create], [delete], [index] or [update] but found [${operation}]`)
+  }
+  if (cursor.peek() !== 0x7b)
+    throw malformed(line, `expected START_OBJECT or END_OBJECT but found [${tokenName(cursor)}]`)
+  const parameters = readParameters(cursor, line)
+  const next = cursor.peek()
+  if (next === 0x2c) {
+    if (strictEnd) throw malformed(line, 'expected END_OBJECT but found [FIELD_NAME]')
+  } else if (next === 0x7d) {
+    cursor.skip()
+    if (cursor.peek() !== -1) {
+      throw malformed(line + 1, `unexpected data after the closing brace: ${tokenName(cursor)}`)
+    }
+  } else cursor.fail('Unexpected end-of-input: expected close marker for Object', cursor.at, true)
+
+  const opType = parameters.get('op_type')
+  return {
+    operation: operation === 'index' && opType === 'create' ? 'create' : (operation as Operation),
+    index: parameters.get('_index'),
+    id: parameters.get('_id'),
+    requireAlias: parameters.get('require_alias') === 'true',
+    pipeline: parameters.get('pipeline'),
+  }
+}
+
+/** The members of an action; a number or literal counts as its text, and `null` as absent. */
+function readParameters(cursor: JsonCursor, line: number): Map<string, string> {
+  const parameters = new Map<string, string>()
+  const seen = new Set<string>()
+  cursor.skip()
+  while (cursor.peek() !== 0x7d) {
+    if (seen.size > 0) {
+      if (cursor.peek() < 0) cursor.fail('Unexpected end-of-input: expected close marker for Object', cursor.at, true)
+      if (cursor.peek() !== 0x2c) cursor.unexpected('was expecting comma to separate Object entries')
+      cursor.at++
+    }
+    if (cursor.peek() !== 0x22) cursor.unexpected('was expecting double-quote to start field name')
+    const name = readName(cursor)
+    if (seen.has(name)) cursor.fail(`Duplicate field '${name}'`, cursor.at)
+    seen.add(name)
+    const first = cursor.peek()
+    if (first === 0x7b || first === 0x5b) {
+      const kind = first === 0x7b ? 'START_OBJECT' : 'START_ARRAY'
+      throw malformed(line, `expected a simple value for field [${name}] but found [${kind}]`)
+    }
+    if (!textParameters.has(name) && !otherParameters.has(name)) {
+      const reason = `Action/metadata line [${line}] contains an unknown parameter [${name}]`
+      throw new RequestRefused(illegalArgument(reason))
+    }
+    const value = readSimple(cursor, first)
+    if (value !== undefined) parameters.set(name, value)
+  }
+  cursor.skip()
+  return parameters
+}
+
+function readSimple(cursor: JsonCursor, first: number): string | undefined {
+  if (first === 0x22) {
+    cursor.string()
+    return cursor.text()
+  }
+  if (first === 0x2d || (first >= 0x30 && first <= 0x39)) {
+    cursor.number()
+    return cursor.raw(cursor.token, cursor.at)
+  }
+  const word = cursor.literal()
+  return word === 'null' ? undefined : word
+}
+
+function readName(cursor: JsonCursor): string {
+  cursor.string()
+  const name = cursor.text()
+  if (cursor.peek() !== 0x3a) cursor.unexpected('was expecting a colon to separate field name and value')
+  cursor.at++
+  return name
+}
+
+/** What the next token is called; fails on what is none. */
+function tokenName(cursor: JsonCursor): string {
+  const first = cursor.peek()
+  if (first === 0x7b) return 'START_OBJECT'
+  if (first === 0x7d) return 'END_OBJECT'
+  if (first === 0x5b) return 'START_ARRAY'
+  if (first === 0x22) return 'VALUE_STRING'
+  if (first === 0x2d || (first >= 0x30 && first <= 0x39)) return 'VALUE_NUMBER'
+  const word = cursor.literal()
+  return word === 'null' ? 'VALUE_NULL' : 'VALUE_BOOLEAN'
+}
+
+function malformed(line: number, problem: string): RequestRefused {
+  return new RequestRefused(illegalArgument(`Malformed action/metadata line [${line}], ${problem}`))
+}
+
+function jsonFault(error: NotJson, { bytes, from, to }: JsonCursor): RequestRefused['fault'] {
+  const tail = `\n at [Source: (byte[])"${bytes.toString('utf8', from, Math.min(to, from + 500))}"; line: 1, column: ${error.column}]`
+  return {
+    status: 400,
+    type: error.isEnd ? 'x_content_e_o_f_exception' : 'x_content_parse_exception',
+    reason: error.isEnd ? `[1:${error.column}] Unexpected end of file` : `[1:${error.column}] ${error.message}${tail}`,
+    causedBy: {
+      type: error.isEnd ? 'json_e_o_f_exception' : 'json_parse_exception',
+      reason: `${error.message}${tail}`,
+    },
+  }
+}

@@ -1,0 +1,69 @@
+import type { ServerResponse } from 'node:http'
+import { RequestRefused, answer, illegalArgument } from './answers.js'
+import { applyBulk } from './bulk.js'
+import { compileFilterPath } from './filter-path.js'
+import type { Exchange } from './routes.js'
+
+const parameters = new Set(['filter_path', 'refresh', 'pipeline', 'require_alias', 'require_data_stream', 'routing', 'timeout',
+  'wait_for_active_shards', 'include_source_on_error', 'list_executed_pipelines', '_source', '_source_includes',
+  '_source_excludes', 'pretty', 'human', 'error_trace']) // prettier-ignore
+
+/** `_bulk`, with the faults that are planted for it. */
+export function answerBulk(exchange: Exchange, index: string | undefined): void {
+  const { response, faults } = exchange
+  const hold = faults.strike('hold')
+  if (hold) {
+    if (hold.stored) apply(exchange, index)
+    return
+  }
+  const planted = faults.strike('bulk')
+  if (planted) {
+    if (planted.stored) apply(exchange, index)
+    return answerPlanted(response, planted)
+  }
+  const body = apply(exchange, index)
+  if (faults.strike('drop')) return void exchange.request.socket.destroy()
+  answer(response, 200, body, { headers: contentType(exchange) })
+}
+
+function apply({ cluster, faults, principal, request, body, path }: Exchange, index: string | undefined): string {
+  const query = new URL(request.url ?? '/', 'http://lab').searchParams
+  const unknown = [...query.keys()].find(name => !parameters.has(name))
+  if (unknown !== undefined) {
+    throw new RequestRefused(illegalArgument(`request [${path}] contains unrecognized parameter: [${unknown}]`))
+  }
+  const filter = query.get('filter_path')
+  return applyBulk(cluster, faults, {
+    body,
+    index,
+    principal,
+    filter: filter === null ? undefined : compileFilterPath(filter),
+    requireAlias: isSet(query.get('require_alias')),
+    requireDataStream: isSet(query.get('require_data_stream')),
+    pipeline: query.get('pipeline') ?? undefined,
+    refreshed: isSet(query.get('refresh')),
+    quoteSource: query.get('include_source_on_error') !== 'false',
+  })
+}
+
+function answerPlanted(
+  response: ServerResponse,
+  { status, body = '', headers = {} }: { status: number; body?: string; headers?: Readonly<Record<string, string>> },
+): void {
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    ...headers,
+    'content-length': Buffer.byteLength(body),
+  })
+  response.end(body)
+}
+
+/** The media type that was asked for, with its version. */
+function contentType({ request }: Exchange): Record<string, string> {
+  const asked = /application\/vnd\.elasticsearch\+json *; *compatible-with=\d+/.exec(request.headers.accept ?? '')?.[0]
+  return asked === undefined ? {} : { 'content-type': asked.replaceAll(' ', '') }
+}
+
+function isSet(value: string | null): boolean {
+  return value === '' || value === 'true'
+}

@@ -1,0 +1,150 @@
+import { isUtf8 } from 'node:buffer'
+import type { FaultPlan } from '../faults.js'
+import { type Fault, illegalArgument, noSuchIndex } from './answers.js'
+import { type Line, readBulk } from './bulk-lines.js'
+import { type Written, failureStoreItem, itemWriter } from './bulk-items.js'
+import type { Cluster } from './cluster.js'
+import { readDocument } from './document.js'
+import type { FilterPath } from './filter-path.js'
+import { newId } from './ids.js'
+import { indexNameFault } from './index-names.js'
+import { type Principal, deniedReason, isAllowed, permissions } from './security.js'
+import type { Index } from './store.js'
+import { mergeUpdate, writeTree } from './update-line.js'
+
+export interface BulkRequest {
+  readonly body: Buffer
+  /** From the path. */
+  readonly index: string | undefined
+  readonly principal: Principal
+  readonly filter: FilterPath | undefined
+  readonly requireAlias: boolean
+  readonly requireDataStream: boolean
+  readonly pipeline: string | undefined
+  readonly refreshed: boolean
+  /** Whether faults may quote documents. */
+  readonly quoteSource: boolean
+}
+
+/** Applies a bulk request; the body of its answer. Throws RequestRefused when the request is refused as a whole. */
+export function applyBulk(cluster: Cluster, faults: FaultPlan, request: BulkRequest): string {
+  const started = performance.now()
+  const lines = readBulk(request.body, request.index, cluster.major)
+  const writer = itemWriter(request.filter)
+  const allUtf8 = isUtf8(request.body)
+  for (const line of lines) writer.add(line.action.operation, applyLine(cluster, faults, request, line, allUtf8))
+  return writer.finish(Math.round(performance.now() - started))
+}
+
+function applyLine(cluster: Cluster, faults: FaultPlan, request: BulkRequest, line: Line, allUtf8: boolean): Written {
+  const { action, index: name } = line
+  const refuse = (fault: Fault, id = action.id ?? null): Written => ({ index: name, id, fault })
+  const planted = faults.strike('items')
+  if (planted)
+    return refuse({ status: planted.status, type: planted.type, reason: planted.reason ?? 'planted by the lab' })
+
+  const refused = refuseBefore(cluster, request, line)
+  if (refused) return refused
+  const index = cluster.indices.get(name) ?? cluster.create(name)
+  const id = action.id ?? newId()
+  if (index.isWriteBlocked) {
+    const reason = `index [${name}] blocked by: [FORBIDDEN/8/index write (api)];`
+    return refuse({ status: 403, type: 'cluster_block_exception', reason }, id)
+  }
+  const quote = { id, quoteSource: request.quoteSource, isUtf8: allUtf8 }
+  const written = write(index, line, id, request.body, quote)
+  if ('fault' in written) return written
+  const done = request.refreshed ? { ...written, refreshed: true } : written
+  return action.operation !== 'delete' && faults.strike('failureStore') ? failureStoreItem(done) : done
+}
+
+/** What is judged before an index exists and an id is made. */
+function refuseBefore(cluster: Cluster, request: BulkRequest, { action, index }: Line): Written | undefined {
+  const refuse = (fault: Fault, id = action.id ?? null): Written => ({ index, id, fault })
+  if (!isAllowed(request.principal, permissions.bulk, index)) {
+    const reason = deniedReason(request.principal, permissions.bulk, index)
+    const made = action.id ?? (action.operation === 'create' || action.operation === 'index' ? newId() : null)
+    return refuse({ status: 403, type: 'security_exception', reason }, made)
+  }
+  if (request.requireAlias || action.requireAlias) {
+    const reason = `no such index [${index}] and [require_alias] request flag is [true] and [${index}] is not an alias`
+    return refuse({ status: 404, type: 'index_not_found_exception', reason, more: { index_uuid: '_na_', index } })
+  }
+  if (request.requireDataStream) {
+    const reason = `[require_data_stream] request flag is [true] and [${index}] is not a data stream`
+    return refuse({ status: 404, type: 'resource_not_found_exception', reason })
+  }
+  const pipeline = action.pipeline ?? request.pipeline
+  if (pipeline !== undefined && pipeline !== '_none') {
+    return refuse(illegalArgument(`pipeline with id [${pipeline}] does not exist`))
+  }
+  if (action.id === '') return refuse(illegalArgument('if _id is specified it must not be empty'))
+  if (cluster.indices.has(index)) return undefined
+  const badName = indexNameFault(index)
+  if (badName) return refuse(badName)
+  return action.operation === 'delete' ? refuse(noSuchIndex(index)) : undefined
+}
+
+function write(index: Index, line: Line, id: string, body: Buffer, quote: Parameters<typeof readDocument>[4]): Written {
+  const { operation } = line.action
+  if (operation === 'delete') {
+    const { version, found } = index.delete(id)
+    return written(index, id, version, found ? 'deleted' : 'not_found', found ? 200 : 404)
+  }
+  if (operation === 'update') return update(index, line, id, quote)
+  const current = operation === 'create' ? index.versionOf(id) : 0
+  if (current > 0) {
+    const reason = `[${id}]: version conflict, document already exists (current version [${current}])`
+    return refusedBy(index, id, 409, 'version_conflict_engine_exception', reason)
+  }
+  return store(index, id, body, line.from, withoutReturn(body, line.from, line.to), quote)
+}
+
+function update(index: Index, { update }: Line, id: string, quote: Parameters<typeof readDocument>[4]): Written {
+  const stored = index.get(id)
+  if (!stored?.bytes) {
+    const upsert = update?.docAsUpsert ? update.doc : update?.upsert
+    if (!upsert) return refusedBy(index, id, 404, 'document_missing_exception', `[${id}]: document missing`)
+    const text = Buffer.from(writeTree(upsert))
+    return store(index, id, text, 0, text.length, quote)
+  }
+  const { text, changed } = mergeUpdate(stored.bytes, update?.doc ?? { members: new Map() })
+  if (!changed && update?.detectNoop) return { ...written(index, id, stored.version, 'noop', 200), seqNo: stored.seqNo }
+  const bytes = Buffer.from(text)
+  return store(index, id, bytes, 0, bytes.length, quote)
+}
+
+function store(
+  index: Index,
+  id: string,
+  bytes: Buffer,
+  from: number,
+  to: number,
+  quote: Parameters<typeof readDocument>[4],
+): Written {
+  const fault = readDocument(index.mapping, bytes, from, to, quote)
+  if (fault) return { index: index.name, id, fault }
+  const existed = index.versionOf(id) > 0
+  const version = index.put(id, bytes, from, to)
+  return written(index, id, version, existed ? 'updated' : 'created', existed ? 200 : 201)
+}
+
+function written(
+  index: Index,
+  id: string,
+  version: number,
+  result: string,
+  status: number,
+): Written & { seqNo: number } {
+  return { index: index.name, id, version, result, seqNo: index.lastSeqNo, status }
+}
+
+function refusedBy(index: Index, id: string, status: number, type: string, reason: string): Written {
+  const more = { index_uuid: index.uuid, shard: '0', index: index.name }
+  return { index: index.name, id, fault: { status, type, reason, more } }
+}
+
+/** A document ends before the carriage return of its line end. */
+function withoutReturn(body: Buffer, from: number, to: number): number {
+  return to > from && body[to - 1] === 0x0d ? to - 1 : to
+}

@@ -1,0 +1,112 @@
+import { RequestRefused, answer, noSuchIndex } from './answers.js'
+import { applyBulk } from './bulk.js'
+import { type Exchange, parseBody, permit } from './routes.js'
+import { permissions } from './security.js'
+
+/** `/{index}/_doc/{id}`, `/{index}/_source/{id}` and `/{index}/_create/{id}`. */
+export function answerDocument(
+  exchange: Exchange,
+  method: string,
+  index: string,
+  kind: string,
+  id: string | undefined,
+): void {
+  if (method === 'GET' && id !== undefined)
+    return kind === '_source' ? answerSource(exchange, index, id) : answerGet(exchange, index, id)
+  if (method === 'DELETE' && id !== undefined) return answerWrite(exchange, 'delete', index, id)
+  if (method === 'PUT' || method === 'POST')
+    return answerWrite(exchange, kind === '_create' ? 'create' : 'index', index, id)
+  answer(
+    exchange.response,
+    405,
+    JSON.stringify({ error: `Incorrect HTTP method for uri [${exchange.path}]`, status: 405 }),
+  )
+}
+
+function answerGet(exchange: Exchange, index: string, id: string): void {
+  if (!permit(exchange, permissions.get, index)) return
+  const found = describe(exchange, index, id, true)
+  if (!found) throw new RequestRefused(noSuchIndex(index))
+  answer(exchange.response, found.exists ? 200 : 404, found.body)
+}
+
+function answerSource(exchange: Exchange, index: string, id: string): void {
+  if (!permit(exchange, permissions.get, index)) return
+  const stored = exchange.cluster.indices.get(index)?.get(id)
+  if (stored?.bytes) return answer(exchange.response, 200, stored.bytes)
+  const reason = `Document not found [${index}]/[${id}]`
+  throw new RequestRefused({ status: 404, type: 'resource_not_found_exception', reason })
+}
+
+/** `_mget` by ids or docs. */
+export function answerMget(exchange: Exchange, index: string | undefined): void {
+  const asked = parseBody(exchange.body) as {
+    ids?: string[]
+    docs?: { _index?: string; _id: string; _source?: unknown }[]
+  }
+  const query = new URL(exchange.request.url ?? '/', 'http://lab').searchParams
+  const docs = asked.docs ?? (asked.ids ?? []).map(id => ({ _id: id, _index: undefined, _source: undefined }))
+  for (const name of new Set(docs.map(doc => doc._index ?? index))) {
+    if (!permit(exchange, permissions.get, name)) return
+  }
+  const bodies = docs.map(doc => {
+    const name = doc._index ?? index ?? ''
+    const withSource = doc._source !== false && query.get('_source') !== 'false'
+    return describe(exchange, name, doc._id, withSource)?.body ?? Buffer.from(missingIndex(name, doc._id))
+  })
+  const parts = bodies.flatMap((body, i) => (i === 0 ? [body] : [Buffer.from(','), body]))
+  answer(exchange.response, 200, Buffer.concat([Buffer.from('{"docs":['), ...parts, Buffer.from(']}')]))
+}
+
+/** One document as GET and _mget tell it: its source byte for byte. Undefined where the index is missing. */
+function describe(
+  { cluster }: Exchange,
+  name: string,
+  id: string,
+  withSource: boolean,
+): { exists: boolean; body: Buffer } | undefined {
+  const index = cluster.indices.get(name)
+  if (!index) return undefined
+  const stored = index.get(id)
+  const start = `{"_index":${JSON.stringify(name)},"_id":${JSON.stringify(id)}`
+  if (!stored?.bytes) return { exists: false, body: Buffer.from(`${start},"found":false}`) }
+  const about = `${start},"_version":${stored.version},"_seq_no":${stored.seqNo},"_primary_term":1,"found":true`
+  const source = withSource ? [Buffer.from(',"_source":'), stored.bytes] : []
+  return { exists: true, body: Buffer.concat([Buffer.from(about), ...source, Buffer.from('}')]) }
+}
+
+function missingIndex(index: string, id: string): string {
+  const { type, reason, more } = noSuchIndex(index)
+  const error = { type, reason, ...more }
+  return JSON.stringify({ _index: index, _id: id, error: { root_cause: [error], ...error } })
+}
+
+/** A single write is a bulk request of one item. */
+function answerWrite(
+  exchange: Exchange,
+  operation: 'index' | 'create' | 'delete',
+  index: string,
+  id: string | undefined,
+): void {
+  const action = `${JSON.stringify({ [operation]: { _index: index, ...(id !== undefined && { _id: id }) } })}\n`
+  const document =
+    operation === 'delete'
+      ? []
+      : [Buffer.from(exchange.body.toString('latin1').replaceAll(/[\r\n]+/g, ' '), 'latin1'), Buffer.from('\n')]
+  const { cluster, faults, principal } = exchange
+  const body = Buffer.concat([Buffer.from(action), ...document])
+  const plain = {
+    requireAlias: false,
+    requireDataStream: false,
+    pipeline: undefined,
+    refreshed: false,
+    quoteSource: true,
+  }
+  const written = JSON.parse(applyBulk(cluster, faults, { body, index, principal, filter: undefined, ...plain })) as {
+    items: Record<string, { status: number; error?: Record<string, unknown> }>[]
+  }
+  const item = written.items[0]?.[operation] ?? { status: 500 }
+  const { status, error, ...rest } = item
+  const answered = error ? { error: { root_cause: [error], ...error }, status } : rest
+  answer(exchange.response, status, JSON.stringify(answered))
+}

@@ -1,0 +1,99 @@
+import type { Cause } from './answers.js'
+import type { FieldType } from './mapping.js'
+
+/** A value as it stands in a document. `text` is a string's content, or a number's or literal's own text. */
+export interface Value {
+  readonly kind: 'string' | 'integer' | 'float' | 'boolean'
+  readonly text: string
+}
+
+const ranges: Partial<Record<FieldType, { readonly name: string; readonly max: bigint }>> = {
+  long: { name: 'long', max: 2n ** 63n - 1n },
+  integer: { name: 'int', max: 2n ** 31n - 1n },
+  short: { name: 'short', max: 2n ** 15n - 1n },
+  byte: { name: 'byte', max: 127n },
+}
+
+const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
+const isoDate =
+  /^(\d{4})(?:-(\d{2})(?:-(\d{2})(?:T(?:\d{2}(?::?\d{2}(?::?\d{2}(?:[.,]\d{1,9})?)?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?)?)?)?)?$/
+const slashDate = /^(\d{4})\/(\d{2})\/(\d{2})(?: \d{2}:\d{2}:\d{2})?$/
+
+/** The type that dynamic mapping gives to a field by its first value. */
+export function dynamicType({ kind, text }: Value): FieldType {
+  if (kind === 'integer') return 'long'
+  if (kind === 'string') return /[-:/]/.test(text) && isDate(text) ? 'date' : 'text'
+  return kind
+}
+
+/** What a field of a type has against a value; undefined when it takes it. */
+export function objection(type: FieldType, value: Value): Cause | undefined {
+  if (type in ranges) return integerObjection(type, value)
+  if (type === 'float' || type === 'double' || type === 'half_float') return floatObjection(type, value)
+  if (type === 'boolean') return booleanObjection(value)
+  if (type === 'date') return dateObjection(value)
+  return undefined
+}
+
+function integerObjection(type: FieldType, { kind, text }: Value): Cause | undefined {
+  if (kind === 'boolean') return notNumeric(text)
+  if (text.length < 3 && kind === 'integer') return undefined
+  if (kind === 'string' && text === '') return undefined
+  if (kind === 'string' && !number.test(text)) {
+    const exception = type === 'long' ? 'illegal_argument_exception' : 'number_format_exception'
+    return { type: exception, reason: `For input string: "${text}"` }
+  }
+  const { name, max } = ranges[type] ?? { name: 'long', max: 0n }
+  const isInside =
+    kind === 'integer' ? text.length < 4 || isWithin(BigInt(text), max) : Math.abs(Number(text)) < Number(max) + 1
+  if (isInside) return undefined
+  const reason = `Numeric value (${text}) out of range of ${name} (${-max - 1n} - ${max})`
+  return { type: 'x_content_parse_exception', reason, causedBy: { type: 'input_coercion_exception', reason } }
+}
+
+function isWithin(value: bigint, max: bigint): boolean {
+  return value <= max && value >= -max - 1n
+}
+
+function floatObjection(type: FieldType, { kind, text }: Value): Cause | undefined {
+  if (kind === 'boolean') return notNumeric(text)
+  if (kind === 'string' && text === '') return undefined
+  if (kind === 'string' && !number.test(text.trim())) {
+    return { type: 'number_format_exception', reason: `For input string: "${text}"` }
+  }
+  const value = type === 'double' ? Number(text) : Math.fround(Number(text))
+  if (Number.isFinite(value)) return undefined
+  const infinity = value > 0 ? 'Infinity' : '-Infinity'
+  return { type: 'illegal_argument_exception', reason: `[${type}] supports only finite values, but got [${infinity}]` }
+}
+
+function notNumeric(text: string): Cause {
+  const reason = `Current token (VALUE_${text.toUpperCase()}) not numeric, can not use numeric value accessors`
+  return { type: 'x_content_parse_exception', reason, causedBy: { type: 'json_parse_exception', reason } }
+}
+
+function booleanObjection({ kind, text }: Value): Cause | undefined {
+  if (kind === 'boolean') return undefined
+  if (kind === 'string') {
+    if (text === 'true' || text === 'false' || text === '') return undefined
+    const reason = `Failed to parse value [${text}] as only [true] or [false] are allowed.`
+    return { type: 'illegal_argument_exception', reason }
+  }
+  const reason = `Current token (VALUE_NUMBER_${kind === 'integer' ? 'INT' : 'FLOAT'}) not of boolean type`
+  return { type: 'x_content_parse_exception', reason, causedBy: { type: 'json_parse_exception', reason } }
+}
+
+function dateObjection({ kind, text }: Value): Cause | undefined {
+  if (kind === 'integer' || kind === 'float' || isDate(text) || /^-?\d+$/.test(text)) return undefined
+  if (text === '') return { type: 'illegal_argument_exception', reason: 'cannot parse empty datetime' }
+  return {
+    type: 'illegal_argument_exception',
+    reason: `failed to parse date field [${text}] with format [strict_date_optional_time||epoch_millis]`,
+    causedBy: { type: 'date_time_parse_exception', reason: 'Failed to parse with all enclosed parsers' },
+  }
+}
+
+function isDate(text: string): boolean {
+  const [, , month = '01', day = '01'] = isoDate.exec(text) ?? slashDate.exec(text) ?? [undefined, undefined, '00']
+  return Number(month) >= 1 && Number(month) <= 12 && Number(day) >= 1 && Number(day) <= 31
+}

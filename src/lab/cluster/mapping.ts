@@ -1,0 +1,146 @@
+/**
+ * The type of a field. `unmapped`: its name was seen, but no value yet. `ignored`: below `dynamic: false` or
+ * `enabled: false`. Types that the lab does not know take any value.
+ */
+export type FieldType = 'unmapped' | 'ignored' | 'object' | (string & {})
+export type Dynamic = 'true' | 'false' | 'strict'
+
+/** One field of a mapping. Objects have children; the root is an object without a name. */
+export class Field {
+  readonly path: string
+  readonly parent: Field | undefined
+  type: FieldType
+  dynamic: Dynamic
+  /** By the name as it stands in a document: also dotted names, which mean a field further down. */
+  readonly children = new Map<string, Field>()
+  /** The object, by its number among all that were read, that held this name last: finds duplicate names. */
+  seenIn = 0
+
+  constructor(path: string, parent: Field | undefined, type: FieldType, dynamic: Dynamic) {
+    this.path = path
+    this.parent = parent
+    this.type = type
+    this.dynamic = dynamic
+  }
+
+  /** How many names lead to this field. */
+  get depth(): number {
+    return this.parent ? this.parent.depth + 1 : 0
+  }
+
+  /** The child of a plain name, made when it is new. */
+  child(name: string): Field {
+    let child = this.children.get(name)
+    if (!child) {
+      const path = this.path === '' ? name : `${this.path}.${name}`
+      child = new Field(path, this, this.type === 'ignored' ? 'ignored' : 'unmapped', this.dynamic)
+      this.children.set(name, child)
+    }
+    return child
+  }
+}
+
+/** The mapping of an index. Fields that a document adds stay pending until the document is accepted. */
+export class Mapping {
+  readonly root: Field
+  #count = 0
+  #pending: Field[] = []
+  #pendingCount = 0
+
+  constructor(dynamic: Dynamic = 'true') {
+    this.root = new Field('', undefined, 'object', dynamic)
+  }
+
+  /** Gives a field its type. False when the index would have more fields than it may. */
+  add(field: Field, type: FieldType): boolean {
+    this.#pendingCount += fieldCost(type)
+    if (this.#count + this.#pendingCount > maxFields) return false
+    field.type = type
+    this.#pending.push(field)
+    return true
+  }
+
+  /** How many fields the document at hand adds. */
+  get pending(): number {
+    return this.#pendingCount
+  }
+
+  /** Keeps the pending fields. */
+  accept(): void {
+    if (this.#pending.length === 0) return
+    this.#count += this.#pendingCount
+    this.#forget()
+  }
+
+  /** Takes the pending fields back. */
+  reject(): void {
+    for (const field of this.#pending) field.type = 'unmapped'
+    this.#forget()
+  }
+
+  #forget(): void {
+    this.#pending = []
+    this.#pendingCount = 0
+  }
+}
+
+export const maxFields = 1000
+export const maxDepth = 20
+
+/** Dynamic text has a keyword beside it. */
+function fieldCost(type: FieldType): number {
+  return type === 'text' ? 2 : 1
+}
+
+type Declared = { type?: unknown; dynamic?: unknown; enabled?: unknown; properties?: unknown }
+
+/** A mapping from the `mappings` of an index creation. Throws a string, the reason, when it cannot be understood. */
+export function declaredMapping(mappings: unknown): Mapping {
+  const declared = asObject(mappings)
+  const mapping = new Mapping(dynamicOf(declared.dynamic, 'true'))
+  declare(mapping, mapping.root, declared)
+  mapping.accept()
+  return mapping
+}
+
+function declare(mapping: Mapping, parent: Field, { properties }: Declared): void {
+  for (const [name, value] of Object.entries(asObject(properties))) {
+    const declared: Declared = asObject(value)
+    const field = parent.child(name)
+    const type = typeof declared.type === 'string' ? declared.type : 'object'
+    const isObject = type === 'object' || type === 'nested'
+    field.dynamic = dynamicOf(declared.dynamic, parent.dynamic)
+    mapping.add(field, isObject ? (declared.enabled === false ? 'ignored' : 'object') : type)
+    if (isObject) declare(mapping, field, declared)
+  }
+}
+
+/** The `mappings` that describe a mapping. */
+export function describeMapping({ root }: Mapping): Record<string, unknown> {
+  return { ...(root.dynamic !== 'true' && { dynamic: root.dynamic }), ...describeChildren(root) }
+}
+
+function describeChildren(field: Field): Record<string, unknown> {
+  const properties: Record<string, unknown> = {}
+  for (const [name, child] of [...field.children].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (child.parent !== field || child.type === 'unmapped') continue
+    if (child.type === 'object')
+      properties[name] = child.children.size > 0 ? describeChildren(child) : { type: 'object' }
+    else if (child.type === 'ignored') properties[name] = { type: 'object', enabled: false }
+    else if (child.type === 'text') properties[name] = { type: 'text', fields: keywordBeside }
+    else properties[name] = { type: child.type }
+  }
+  return Object.keys(properties).length > 0 ? { properties } : {}
+}
+
+const keywordBeside = { keyword: { type: 'keyword', ignore_above: 256 } }
+
+function dynamicOf(value: unknown, inherited: Dynamic): Dynamic {
+  if (value === undefined) return inherited
+  if (value === 'strict') return 'strict'
+  return value === false || value === 'false' || value === 'runtime' ? 'false' : 'true'
+}
+
+function asObject(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
+}

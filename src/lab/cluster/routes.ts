@@ -1,0 +1,166 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FaultPlan } from '../faults.js'
+import { RequestRefused, answer, illegalArgument, noSuchIndex } from './answers.js'
+import { answerBulk } from './bulk-route.js'
+import type { Cluster } from './cluster.js'
+import { answerDocument, answerMget } from './document-routes.js'
+import { answerIndex, answerSettings } from './index-routes.js'
+import { describeMapping } from './mapping.js'
+import {
+  type Permission,
+  type Principal,
+  answerDenied,
+  describePrincipal,
+  hasPrivileges,
+  isAllowed,
+  permissions,
+} from './security.js'
+import { describeVersion } from './version.js'
+
+/** One authenticated request with its body. */
+export interface Exchange {
+  readonly cluster: Cluster
+  readonly faults: FaultPlan
+  readonly principal: Principal
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly path: string
+  readonly body: Buffer
+}
+
+/** Answers a request by its method and path. Throws RequestRefused. */
+export async function handle(exchange: Exchange): Promise<void> {
+  const { request, response, path } = exchange
+  const method = request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET')
+  const names = path.split('/').filter(Boolean).map(decode)
+  const [first = '', second, third] = names
+
+  if (names.length === 0) return answerRoot(exchange)
+  if (first === '_bulk' || (second === '_bulk' && names.length === 2)) {
+    if (method !== 'POST' && method !== 'PUT') return wrongMethod(exchange, 'POST, PUT')
+    return answerBulk(exchange, first === '_bulk' ? undefined : first)
+  }
+  if (path === '/v1/logs' || path === '/v1/metrics' || path === '/v1/traces' || first === '_otlp')
+    return answer(response, 200, '{}')
+  if (first === '_security') return answerSecurity(exchange, method, names)
+  if (first === '_cluster' && second === 'health') return answerHealth(exchange)
+  if (first === '_count' || second === '_count') return answerCount(exchange, first === '_count' ? '_all' : first)
+  if (first === '_refresh' || second === '_refresh')
+    return answerRefresh(exchange, first === '_refresh' ? '_all' : first)
+  if (first === '_mget' || second === '_mget') return answerMget(exchange, first === '_mget' ? undefined : first)
+  if (first.startsWith('_')) {
+    const reason = `Invalid index name [${first}], must not start with '_'.`
+    throw new RequestRefused({
+      status: 400,
+      type: 'invalid_index_name_exception',
+      reason,
+      more: { index_uuid: '_na_', index: first },
+    })
+  }
+  if (names.length === 1) return answerIndex(exchange, method, first)
+  if (second === '_settings') return answerSettings(exchange, method, first)
+  if (second === '_mapping' && method === 'GET') return answerMapping(exchange, first)
+  if (['_doc', '_source', '_create'].includes(second ?? ''))
+    return answerDocument(exchange, method, first, second ?? '', third)
+  answer(
+    response,
+    400,
+    JSON.stringify({ error: `no handler found for uri [${request.url}] and method [${request.method}]` }),
+  )
+}
+
+/** Whether the principal may go on; answers 403 otherwise. */
+export function permit({ principal, response }: Exchange, permission: Permission, index?: string): boolean {
+  if (isAllowed(principal, permission, index)) return true
+  answerDenied(response, principal, permission, index)
+  return false
+}
+
+function answerRoot(exchange: Exchange): void {
+  if (!permit(exchange, permissions.main)) return
+  const { cluster, response } = exchange
+  const isServerless = cluster.version === 'serverless'
+  const about = {
+    name: isServerless ? 'serverless' : 'instance-0000000001',
+    cluster_name: 'sluice-lab',
+    cluster_uuid: cluster.uuid,
+    version: describeVersion(cluster.version),
+    tagline: 'You Know, for Search',
+  }
+  answer(response, 200, `${JSON.stringify(about, null, 2)}\n`)
+}
+
+function answerSecurity({ principal, response, body }: Exchange, method: string, names: readonly string[]): void {
+  const what = names.slice(1).join('/')
+  if (what === '_authenticate' && method === 'GET')
+    return answer(response, 200, JSON.stringify(describePrincipal(principal)))
+  if (what === 'user/_has_privileges')
+    return answer(response, 200, JSON.stringify(hasPrivileges(principal, parseBody(body))))
+  answer(response, 405, JSON.stringify({ error: 'not part of the lab', status: 405 }))
+}
+
+function answerHealth(exchange: Exchange): void {
+  if (!permit(exchange, permissions.health)) return
+  const health = {
+    cluster_name: 'sluice-lab',
+    status: 'green',
+    timed_out: false,
+    number_of_nodes: 1,
+    number_of_data_nodes: 1,
+  }
+  answer(exchange.response, 200, JSON.stringify(health))
+}
+
+function answerCount(exchange: Exchange, expression: string): void {
+  if (!permit(exchange, permissions.count, expression)) return
+  const found = findIndices(exchange, expression)
+  const count = found.reduce((sum, index) => sum + index.count, 0)
+  const _shards = { total: found.length, successful: found.length, skipped: 0, failed: 0 }
+  answer(exchange.response, 200, JSON.stringify({ count, _shards }))
+}
+
+function answerRefresh(exchange: Exchange, expression: string): void {
+  if (!permit(exchange, permissions.refresh, expression)) return
+  const { length } = findIndices(exchange, expression)
+  answer(exchange.response, 200, JSON.stringify({ _shards: { total: length * 2, successful: length, failed: 0 } }))
+}
+
+function answerMapping(exchange: Exchange, expression: string): void {
+  if (!permit(exchange, permissions.view, expression)) return
+  const mappings = findIndices(exchange, expression).map(index => [
+    index.name,
+    { mappings: describeMapping(index.mapping) },
+  ])
+  answer(exchange.response, 200, JSON.stringify(Object.fromEntries(mappings)))
+}
+
+function findIndices({ cluster }: Exchange, expression: string): ReturnType<Cluster['matching']>['found'] {
+  const { found, missing } = cluster.matching(expression)
+  if (missing !== undefined) throw new RequestRefused(noSuchIndex(missing))
+  return found
+}
+
+function wrongMethod({ request, response, path }: Exchange, allowed: string): void {
+  const error = `Incorrect HTTP method for uri [${path}] and method [${request.method}], allowed: [${allowed}]`
+  answer(response, 405, JSON.stringify({ error, status: 405 }), { headers: { Allow: allowed.replaceAll(' ', '') } })
+}
+
+/** A JSON body; refuses the request when it is none. An empty one counts as an empty object. */
+export function parseBody(body: Buffer): Record<string, unknown> {
+  if (body.length === 0) return {}
+  try {
+    const parsed: unknown = JSON.parse(body.toString())
+    if (typeof parsed === 'object' && parsed !== null) return parsed as Record<string, unknown>
+  } catch {
+    // Refused below.
+  }
+  throw new RequestRefused({ status: 400, type: 'parse_exception', reason: 'Failed to parse content to map' })
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    throw new RequestRefused(illegalArgument(`unterminated escape sequence at end of string: ${segment}`))
+  }
+}

@@ -1,0 +1,200 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { answer } from './answers.js'
+
+/** Somebody who may use the cluster. */
+export interface Principal {
+  readonly username: string
+  readonly apiKey?: { readonly id: string; readonly name: string }
+  /** What the principal may do with an index; everything when absent. */
+  readonly indexPrivileges?: { readonly pattern: RegExp; readonly privileges: ReadonlySet<string> }
+}
+
+/** What an action is called in refusals, and which privileges grant it. */
+export interface Permission {
+  readonly action: string
+  readonly cluster?: readonly string[]
+  readonly index?: readonly string[]
+}
+
+const scheme = ['Basic realm="security", charset="UTF-8"', 'ApiKey']
+
+export const permissions = {
+  main: { action: 'cluster:monitor/main', cluster: ['monitor', 'manage', 'all'] },
+  health: { action: 'cluster:monitor/health', cluster: ['monitor', 'manage', 'all'] },
+  count: { action: 'indices:data/read/search', index: ['read', 'all'] },
+  get: { action: 'indices:data/read/get', index: ['read', 'all'] },
+  refresh: { action: 'indices:admin/refresh', index: ['maintenance', 'manage', 'all'] },
+  create: { action: 'indices:admin/create', index: ['create_index', 'manage', 'all'] },
+  delete: { action: 'indices:admin/delete', index: ['delete_index', 'manage', 'all'] },
+  settings: { action: 'indices:admin/settings/update', index: ['manage', 'all'] },
+  view: { action: 'indices:admin/get', index: ['view_index_metadata', 'manage', 'all'] },
+  bulk: { action: 'indices:data/write/bulk[s]', index: ['create_doc', 'create', 'delete', 'index', 'write', 'all'] },
+} as const satisfies Record<string, Permission>
+
+/** The privileges that `write` implies. */
+const write = ['write', 'create_doc', 'create', 'index', 'delete', 'auto_configure']
+
+/** Users and keys of the lab's cluster, made anew for each lab. */
+export class Security {
+  readonly username = 'elastic'
+  readonly password = randomBytes(15).toString('base64url')
+  /** Encoded as the Authorization header takes it. */
+  readonly apiKey: string
+  /** May write to `least-*`, and nothing else. */
+  readonly leastPrivilegeApiKey: string
+  #keys = new Map<string, { secret: string; principal: Principal }>()
+
+  constructor() {
+    this.apiKey = this.#newKey('lab')
+    this.leastPrivilegeApiKey = this.#newKey('least', { pattern: /^least-/, privileges: new Set(write) })
+  }
+
+  /** Who sent a request; answers 401 and gives undefined when that cannot be told. */
+  authenticate(request: IncomingMessage, response: ServerResponse): Principal | undefined {
+    const header = request.headers.authorization
+    const path = (request.url ?? '/').split('?')[0]
+    if (header === undefined) {
+      refuse(response, { reason: `missing authentication credentials for REST request [${path}]` })
+      return undefined
+    }
+    const [, kind = '', credentials = ''] = /^(\S+) +(.*)$/.exec(header) ?? []
+    if (kind.toLowerCase() === 'basic') return this.#basic(credentials, path ?? '/', response)
+    if (kind.toLowerCase() === 'apikey') return this.#key(credentials, response)
+    refuseCredentials(response, 'oauth2 token: invalid token')
+    return undefined
+  }
+
+  #basic(credentials: string, path: string, response: ServerResponse): Principal | undefined {
+    const decoded = Buffer.from(credentials, 'base64').toString()
+    const colon = decoded.indexOf(':')
+    const username = decoded.slice(0, Math.max(colon, 0))
+    const isUser = isSame(username, this.username)
+    const isPassword = isSame(decoded.slice(colon + 1), this.password)
+    if (isUser && isPassword) return { username }
+    refuse(response, { reason: `unable to authenticate user [${username}] for REST request [${path}]` })
+    return undefined
+  }
+
+  #key(credentials: string, response: ServerResponse): Principal | undefined {
+    const illegal = /[^A-Za-z0-9+/=]/.exec(credentials)?.[0]
+    if (illegal !== undefined) {
+      refuseCredentials(response, `API key: Illegal base64 character ${illegal.charCodeAt(0).toString(16)}`)
+      return undefined
+    }
+    const [id = '', secret = ''] = Buffer.from(credentials, 'base64').toString().split(':', 2)
+    const key = this.#keys.get(id)
+    if (key && isSame(secret, key.secret)) return key.principal
+    const problem = key ? `invalid credentials for API key [${id}]` : `unable to find apikey with id ${id}`
+    refuseCredentials(response, `API key: ${problem}`)
+    return undefined
+  }
+
+  #newKey(name: string, indexPrivileges?: Principal['indexPrivileges']): string {
+    const id = randomBytes(15).toString('base64url')
+    const secret = randomBytes(16).toString('base64url')
+    const principal = { username: this.username, apiKey: { id, name }, ...(indexPrivileges && { indexPrivileges }) }
+    this.#keys.set(id, { secret, principal })
+    return Buffer.from(`${id}:${secret}`).toString('base64')
+  }
+}
+
+/** Whether a principal may do something, to an index where it concerns one. */
+export function isAllowed({ indexPrivileges }: Principal, { index: privileges }: Permission, index?: string): boolean {
+  if (!indexPrivileges) return true
+  if (!privileges || index === undefined || !indexPrivileges.pattern.test(index)) return false
+  return privileges.some(privilege => indexPrivileges.privileges.has(privilege))
+}
+
+/** Why not, in the words of the cluster. */
+export function deniedReason(
+  { username, apiKey }: Principal,
+  { action, cluster, index: privileges }: Permission,
+  index?: string,
+): string {
+  const who = apiKey ? `API key id [${apiKey.id}] of user [${username}]` : `user [${username}]`
+  const where = index === undefined ? '' : ` on indices [${index}]`
+  const granted = cluster
+    ? `cluster privileges [${cluster.join(',')}]`
+    : `index privileges [${(privileges ?? []).join(',')}]`
+  return `action [${action}] is unauthorized for ${who}${where}, this action is granted by the ${granted}`
+}
+
+/** Refuses for want of a privilege. The security layer's answers lack x-elastic-product. */
+export function answerDenied(
+  response: ServerResponse,
+  principal: Principal,
+  permission: Permission,
+  index?: string,
+): void {
+  const error = { type: 'security_exception', reason: deniedReason(principal, permission, index) }
+  answer(response, 403, JSON.stringify({ error: { root_cause: [error], ...error }, status: 403 }), { product: false })
+}
+
+/** `_security/_authenticate` */
+export function describePrincipal({ username, apiKey }: Principal): Record<string, unknown> {
+  const realm = apiKey ? { name: '_es_api_key', type: '_es_api_key' } : { name: 'default_file', type: 'file' }
+  return {
+    username,
+    roles: apiKey ? [] : ['superuser'],
+    full_name: null,
+    email: null,
+    metadata: {},
+    enabled: true,
+    authentication_realm: realm,
+    lookup_realm: realm,
+    authentication_type: apiKey ? 'api_key' : 'realm',
+    ...(apiKey && { api_key: apiKey }),
+  }
+}
+
+/** `_security/user/_has_privileges` */
+export function hasPrivileges(principal: Principal, asked: unknown): Record<string, unknown> {
+  const { cluster = [], index = [] } = asked as {
+    cluster?: string[]
+    index?: { names: string | string[]; privileges: string[] }[]
+  }
+  const answers = { all: true }
+  const tell = (has: boolean): boolean => {
+    answers.all &&= has
+    return has
+  }
+  const onCluster = Object.fromEntries(cluster.map(privilege => [privilege, tell(!principal.indexPrivileges)]))
+  const onIndex: Record<string, Record<string, boolean>> = {}
+  for (const { names, privileges } of index) {
+    for (const name of [names].flat()) {
+      const has = (privilege: string): boolean => tell(isAllowed(principal, { action: '', index: [privilege] }, name))
+      onIndex[name] = { ...onIndex[name], ...Object.fromEntries(privileges.toSorted().map(p => [p, has(p)])) }
+    }
+  }
+  return {
+    username: principal.username,
+    has_all_requested: answers.all,
+    cluster: onCluster,
+    index: onIndex,
+    application: {},
+  }
+}
+
+function refuseCredentials(response: ServerResponse, problem: string): void {
+  refuse(response, {
+    reason: 'unable to authenticate with provided credentials and anonymous access is not allowed for this request',
+    additional_unsuccessful_credentials: problem,
+  })
+}
+
+function refuse(
+  response: ServerResponse,
+  parts: { reason: string; additional_unsuccessful_credentials?: string },
+): void {
+  const error = { type: 'security_exception', ...parts, header: { 'WWW-Authenticate': scheme } }
+  answer(response, 401, JSON.stringify({ error: { root_cause: [error], ...error }, status: 401 }), {
+    product: false,
+    headers: { 'WWW-Authenticate': scheme },
+  })
+}
+
+function isSame(given: string, expected: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(given), digest(expected))
+}

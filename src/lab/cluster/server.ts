@@ -1,0 +1,79 @@
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
+import type { Socket } from 'node:net'
+import { answerEdge, answerFiltered, type FilterBody } from '../filter/edge.js'
+import type { FaultPlan } from '../faults.js'
+import { type Arrival, arrivalOf } from '../listener.js'
+import { RequestRefused, answer, errorBody } from './answers.js'
+import type { Cluster } from './cluster.js'
+import { mediaTypeFault } from './media-type.js'
+import { readBody } from './request-body.js'
+import { handle } from './routes.js'
+
+export interface ClusterServerOptions {
+  readonly cluster: Cluster
+  readonly faults: FaultPlan
+  /** Whether the IP filter lets an address through. */
+  readonly allows: (address: string) => boolean
+  readonly filterBody: () => FilterBody
+}
+
+/** The managed OTLP endpoint: IP filters do not cover it. */
+const otlp = /^\/(?:v1\/(?:logs|metrics|traces)|_otlp\/)/
+
+/** Serves the cluster, and the edge with its IP filter in front of it, on the sockets that it is given. */
+export function createClusterServer(options: ClusterServerOptions): (socket: Socket, arrival: Arrival) => void {
+  const server = createServer(
+    { requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 75_000 },
+    (request, response) => {
+      arrivalOf(request.socket).requests++
+      void serve(options, request, response).catch((error: unknown) => {
+        if (error instanceof RequestRefused) return answer(response, error.fault.status, errorBody(error.fault))
+        request.socket.destroy()
+        if (!request.destroyed) throw error
+      })
+    },
+  )
+  return socket => void server.emit('connection', socket)
+}
+
+async function serve(options: ClusterServerOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { cluster, faults } = options
+  const path = (request.url ?? '/').split('?')[0] ?? '/'
+  if (faults.current.edge) {
+    request.resume()
+    return answerEdge(response, faults.current.edge)
+  }
+  // Judged by the connection's source address, for each request anew: policies may have changed since it was opened.
+  if (!otlp.test(path) && !options.allows(arrivalOf(request.socket).from)) {
+    request.resume()
+    return answerFiltered(response, options.filterBody())
+  }
+  const length = Number(request.headers['content-length'] ?? 0)
+  const hasBody = length > 0 || request.headers['transfer-encoding'] !== undefined
+  const badType = mediaTypeFault(request.headers, cluster.major, hasBody)
+  const principal = cluster.security.authenticate(request, response)
+  if (!principal) return void request.resume()
+  if (badType === 'not-acceptable') {
+    request.resume()
+    const type = request.headers['content-type'] ?? ''
+    return answer(
+      response,
+      406,
+      JSON.stringify({ error: `Content-Type header [${type}] is not supported`, status: 406 }),
+    )
+  }
+  if (badType) {
+    request.resume()
+    throw new RequestRefused(badType)
+  }
+  const body = await readBody(request, cluster.maxContentBytes)
+  if (body === 'too-large') return answerTooLarge(response)
+  if (body === 'gone') return
+  await handle({ cluster, faults, principal, request, response, path, body })
+}
+
+/** As Elasticsearch does: no body, and the connection is closed though the client may still be writing. */
+function answerTooLarge(response: ServerResponse): void {
+  response.writeHead(413, { 'content-length': 0, connection: 'close' })
+  response.end()
+}

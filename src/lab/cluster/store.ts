@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto'
+import { Mapping } from './mapping.js'
+
+const slabBytes = 1 << 20
+const gone = 0xffff_ffff
+
+/** What writing or finding a document tells. `bytes` is the document as it was sent; absent when it was deleted. */
+export interface Stored {
+  readonly version: number
+  readonly seqNo: number
+  readonly bytes: Buffer | undefined
+}
+
+/**
+ * One index: documents by id, kept byte for byte. Their bytes lie one behind the other in slabs, and what is known of each
+ * lies in columns, so that a million small documents cost their own size and little more.
+ */
+export class Index {
+  readonly name: string
+  readonly uuid = randomBytes(16).toString('base64url')
+  readonly createdAt = Date.now()
+  readonly mapping: Mapping
+  readonly settings: Record<string, unknown>
+  /** `index.blocks.write` */
+  isWriteBlocked = false
+  #rows = new Map<string, number>()
+  #slabs: Buffer[] = []
+  #used = slabBytes
+  #slab = new Uint32Array(1024)
+  #offset = new Uint32Array(1024)
+  #length = new Uint32Array(1024)
+  #version = new Uint32Array(1024)
+  #seqNo = new Uint32Array(1024)
+  #nextSeqNo = 0
+  #deleted = 0
+
+  constructor(name: string, mapping = new Mapping(), settings: Record<string, unknown> = {}) {
+    this.name = name
+    this.mapping = mapping
+    this.settings = settings
+  }
+
+  get count(): number {
+    return this.#rows.size - this.#deleted
+  }
+
+  get lastSeqNo(): number {
+    return this.#nextSeqNo - 1
+  }
+
+  /** The version of a document that exists, else 0. */
+  versionOf(id: string): number {
+    const row = this.#rows.get(id)
+    return row === undefined || this.#length[row] === gone ? 0 : (this.#version[row] ?? 0)
+  }
+
+  get(id: string): Stored | undefined {
+    const row = this.#rows.get(id)
+    if (row === undefined || this.#length[row] === gone) return undefined
+    const from = this.#offset[row] ?? 0
+    const bytes = this.#slabs[this.#slab[row] ?? 0]?.subarray(from, from + (this.#length[row] ?? 0))
+    return { version: this.#version[row] ?? 0, seqNo: this.#seqNo[row] ?? 0, bytes }
+  }
+
+  /** Stores a copy of the bytes; the version it has now. A deleted document counts its versions on. */
+  put(id: string, bytes: Buffer, from: number, to: number): number {
+    const row = this.#row(id)
+    if (this.#length[row] === gone) this.#deleted--
+    this.#place(row, bytes, from, to)
+    this.#seqNo[row] = this.#nextSeqNo++
+    return (this.#version[row] = (this.#version[row] ?? 0) + 1)
+  }
+
+  /** The version of the deletion, and whether there was anything to delete. */
+  delete(id: string): { version: number; found: boolean } {
+    const found = this.versionOf(id) > 0
+    const row = this.#rows.get(id)
+    if (row === undefined) {
+      this.#nextSeqNo++
+      return { version: 1, found }
+    }
+    if (found) this.#deleted++
+    this.#length[row] = gone
+    this.#seqNo[row] = this.#nextSeqNo++
+    return { version: (this.#version[row] = (this.#version[row] ?? 0) + 1), found }
+  }
+
+  #row(id: string): number {
+    let row = this.#rows.get(id)
+    if (row === undefined) {
+      row = this.#rows.size
+      this.#rows.set(id, row)
+      if (row === this.#slab.length) this.#grow(row * 2)
+    }
+    return row
+  }
+
+  #place(row: number, bytes: Buffer, from: number, to: number): void {
+    const size = to - from
+    if (this.#used + size > slabBytes) {
+      this.#slabs.push(Buffer.allocUnsafeSlow(Math.max(slabBytes, size)))
+      this.#used = 0
+    }
+    const slab = this.#slabs.length - 1
+    bytes.copy(this.#slabs[slab] as Buffer, this.#used, from, to)
+    this.#slab[row] = slab
+    this.#offset[row] = this.#used
+    this.#length[row] = size
+    this.#used += size
+  }
+
+  #grow(size: number): void {
+    const longer = (column: Uint32Array): Uint32Array<ArrayBuffer> => {
+      const copy = new Uint32Array(size)
+      copy.set(column)
+      return copy
+    }
+    this.#slab = longer(this.#slab)
+    this.#offset = longer(this.#offset)
+    this.#length = longer(this.#length)
+    this.#version = longer(this.#version)
+    this.#seqNo = longer(this.#seqNo)
+  }
+}

@@ -1,0 +1,103 @@
+import type { Cluster } from '../cluster/cluster.js'
+import type { FaultPlan, Faults } from '../faults.js'
+import type { FilterBody } from '../filter/edge.js'
+import type { NewPolicy, Policies, Policy } from '../filter/policies.js'
+import { type Register, register } from '../filter/presets.js'
+import type { LabLine } from '../lab-line.js'
+import type { Arrival } from '../listener.js'
+import type { Credentials } from '../proxy/credentials.js'
+
+/** One TCP connection that a port of the lab saw. */
+export type LabConnection = Readonly<Arrival>
+
+/** A deployment of the search-cluster service: `main` is the lab's cluster. */
+export interface Deployment {
+  readonly name: string
+  readonly url: string
+  readonly httpUrl: string
+}
+
+/** What can be done to the lab while it runs. */
+export interface Control {
+  /** Replaces every IP filter policy with a preset. */
+  register(which: Register): void
+  /** Throws PolicyError for a rule that is neither an IPv4 address nor a CIDR block. The policy is created unattached. */
+  createPolicy(policy: NewPolicy): Policy
+  policies(): readonly Policy[]
+  /** Replaces a policy's rules. */
+  replaceRules(id: string, rules: readonly string[]): Policy
+  /** `deployment` defaults to `main`. */
+  attachPolicy(id: string, deployment?: string): Policy
+  detachPolicy(id: string, deployment?: string): Policy
+  deletePolicy(id: string): void
+  /** A new, empty cluster with ports of its own; policies that are marked default attach to it. Keys are those of `main`. */
+  createDeployment(name: string): Promise<Deployment>
+  /** Plants faults beside those in force; one that is named again starts anew. */
+  plant(faults: Faults): void
+  faults(): Faults
+  /** Takes every fault away. */
+  heal(): void
+  /** How the IP filter words its refusal: both documented bodies, or plain text. */
+  setFilterBody(body: FilterBody): void
+  /** `http.max_content_length`; a longer body gets 413. */
+  setMaxContentBytes(bytes: number): void
+  /** A new proxy password: the line has it. */
+  rotateCredentials(): LabLine
+  /** Connections since the start or the last `forgetConnections`, in the order in which they came. */
+  connections(): readonly LabConnection[]
+  forgetConnections(): void
+  /** Documents in an index of `main`; 0 where there is none. Asked past the filter. */
+  count(index: string): number
+  /** A document as the cluster keeps it, byte for byte. Asked past the filter. */
+  source(index: string, id: string): Buffer | undefined
+  line(): LabLine
+}
+
+export interface ControlParts {
+  readonly arrivals: Arrival[]
+  readonly credentials: Credentials
+  readonly faults: FaultPlan
+  readonly policies: Policies
+  readonly main: Cluster
+  readonly line: () => LabLine
+  readonly newDeployment: (name: string) => Promise<Deployment>
+}
+
+export function createControl({
+  arrivals,
+  credentials,
+  faults,
+  policies,
+  main,
+  line,
+  newDeployment,
+}: ControlParts): Control {
+  return {
+    register: which => register(policies, which, main.deployment),
+    createPolicy: policy => policies.create(policy),
+    policies: () => policies.list(),
+    replaceRules: (id, rules) => policies.replaceRules(id, rules),
+    attachPolicy: (id, deployment = main.deployment) => policies.attach(id, deployment),
+    detachPolicy: (id, deployment = main.deployment) => policies.detach(id, deployment),
+    deletePolicy: id => policies.delete(id),
+    createDeployment: newDeployment,
+    plant: more => faults.plant(more),
+    faults: () => faults.current,
+    heal: () => faults.clear(),
+    setFilterBody(body) {
+      main.filterBody = body
+    },
+    setMaxContentBytes(bytes) {
+      main.maxContentBytes = bytes
+    },
+    rotateCredentials() {
+      credentials.rotate()
+      return line()
+    },
+    connections: () => arrivals.map(arrival => ({ ...arrival })),
+    forgetConnections: () => void arrivals.splice(0),
+    count: index => main.indices.get(index)?.count ?? 0,
+    source: (index, id) => main.indices.get(index)?.get(id)?.bytes,
+    line,
+  }
+}

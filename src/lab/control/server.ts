@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto'
+import { type IncomingMessage, createServer } from 'node:http'
+import { type Faults, faultNames } from '../faults.js'
+import { type NewPolicy, PolicyError } from '../filter/policies.js'
+import { registers } from '../filter/presets.js'
+import { type Listening, listen } from '../listener.js'
+import type { Control } from './control.js'
+
+type Body = Record<string, unknown>
+type Handler = (control: Control, body: Body, parameters: readonly string[]) => unknown
+
+/**
+ * The control API: JSON over http on loopback, below a secret path. A handler's result is the answer, 204 without one.
+ * 400 and 404 come with `{"error": …}`.
+ */
+const routes: Readonly<Record<string, Handler>> = {
+  'GET /line': control => control.line(),
+  'PUT /register': (control, { which }) => control.register(oneOf(registers, which)),
+  'GET /policies': control => control.policies(),
+  'POST /policies': (control, body) => control.createPolicy(newPolicy(body)),
+  'PUT /policies/*': (control, { rules }, [id = '']) => control.replaceRules(id, texts('rules', rules)),
+  'DELETE /policies/*': (control, _, [id = '']) => control.deletePolicy(id),
+  'POST /policies/*/attach': (control, { deployment }, [id = '']) => control.attachPolicy(id, optionalText(deployment)),
+  'POST /policies/*/detach': (control, { deployment }, [id = '']) => control.detachPolicy(id, optionalText(deployment)),
+  'POST /deployments': (control, { name }) => control.createDeployment(text('name', name)),
+  'GET /faults': control => control.faults(),
+  'POST /faults': (control, body) => control.plant(newFaults(body)),
+  'DELETE /faults': control => control.heal(),
+  'PUT /filter-body': (control, { body }) => control.setFilterBody(oneOf(['long', 'short', 'text'], body)),
+  'PUT /max-content-bytes': (control, { bytes }) => control.setMaxContentBytes(number('bytes', bytes)),
+  'POST /credentials/rotate': control => control.rotateCredentials(),
+  'GET /connections': control => control.connections(),
+  'DELETE /connections': control => control.forgetConnections(),
+  'GET /indices/*/count': (control, _, [index = '']) => ({ count: control.count(index) }),
+  'GET /indices/*/documents/*': (control, _, [index = '', id = '']) =>
+    control.source(index, id) ?? missing(`no document ${id}`),
+}
+
+class BadRequest extends Error {}
+
+/** Starts the control API. */
+export async function startControlServer(control: Control): Promise<Listening & { readonly url: string }> {
+  const secret = `/${randomBytes(16).toString('hex')}`
+  const server = createServer((request, response) => {
+    void respond(control, secret, request)
+      .catch((error: unknown): Answer => ({ status: statusOf(error), value: { error: messageOf(error) } }))
+      .then(({ status, value }) => {
+        const body = Buffer.isBuffer(value) ? value : JSON.stringify(value)
+        response.writeHead(status, { 'content-type': 'application/json' }).end(body)
+      })
+  })
+  const listening = await listen({
+    at: 'cluster',
+    name: 'control',
+    port: 0,
+    serve: socket => void server.emit('connection', socket),
+  })
+  return { ...listening, url: `http://127.0.0.1:${listening.port}${secret}` }
+}
+
+interface Answer {
+  readonly status: number
+  readonly value?: unknown
+}
+
+async function respond(control: Control, secret: string, request: IncomingMessage): Promise<Answer> {
+  const path = (request.url ?? '/').split('?')[0] ?? '/'
+  const text = await readText(request)
+  if (path !== secret && !path.startsWith(`${secret}/`)) return { status: 404, value: { error: 'no such path' } }
+  for (const [route, handler] of Object.entries(routes)) {
+    const parameters = match(route, `${request.method} ${path.slice(secret.length)}`)
+    if (!parameters) continue
+    const value = await handler(control, parse(text), parameters)
+    return value === undefined ? { status: 204 } : { status: 200, value }
+  }
+  return { status: 404, value: { error: `no such operation; there are: ${Object.keys(routes).join(', ')}` } }
+}
+
+function match(route: string, asked: string): string[] | undefined {
+  const expected = route.split('/')
+  const found = asked.split('/')
+  if (expected.length !== found.length) return undefined
+  const parameters: string[] = []
+  for (const [i, part] of expected.entries()) {
+    if (part === '*') parameters.push(decodeURIComponent(found[i] ?? ''))
+    else if (part !== found[i]) return undefined
+  }
+  return parameters
+}
+
+function newPolicy({ name, rules, includeByDefault }: Body): NewPolicy {
+  return { name: text('name', name), rules: texts('rules', rules), includeByDefault: includeByDefault === true }
+}
+
+function newFaults(body: Body): Faults {
+  const unknown = Object.keys(body).find(name => !faultNames.some(known => known === name))
+  if (unknown !== undefined) throw new BadRequest(`no such fault: ${unknown}; there are: ${faultNames.join(', ')}`)
+  return body
+}
+
+function parse(text: string): Body {
+  if (text === '') return {}
+  try {
+    const parsed: unknown = JSON.parse(text)
+    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as Body
+  } catch {
+    // Refused below.
+  }
+  throw new BadRequest('the body is not a JSON object')
+}
+
+function text(name: string, value: unknown): string {
+  if (typeof value !== 'string' || value === '') throw new BadRequest(`${name} must be a text`)
+  return value
+}
+
+function optionalText(value: unknown): string | undefined {
+  return value === undefined ? undefined : text('deployment', value)
+}
+
+function texts(name: string, value: unknown): string[] {
+  if (!Array.isArray(value)) throw new BadRequest(`${name} must be a list of texts`)
+  return value.map(one => text(name, one))
+}
+
+function number(name: string, value: unknown): number {
+  if (typeof value !== 'number') throw new BadRequest(`${name} must be a number`)
+  return value
+}
+
+function oneOf<const T extends string>(allowed: readonly T[], value: unknown): T {
+  const found = allowed.find(one => one === value)
+  if (found === undefined) throw new BadRequest(`must be one of ${allowed.join(', ')}`)
+  return found
+}
+
+function missing(what: string): never {
+  throw new PolicyError('not-found', what)
+}
+
+function statusOf(error: unknown): number {
+  if (error instanceof PolicyError) return error.code === 'not-found' ? 404 : 400
+  return error instanceof BadRequest ? 400 : 500
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString()
+}

@@ -1,0 +1,10 @@
+/** `sluice/lab`: the static-IP proxy, the egress check and the IP-filtered cluster in one process, for tests and trials. */
+export type { ClusterVersion } from './cluster/version.js'
+export type { Control, Deployment, LabConnection } from './control/control.js'
+export type { Pick } from './egress.js'
+export type { Faults, Schedule } from './faults.js'
+export type { FilterBody } from './filter/edge.js'
+export { type NewPolicy, type Policy, PolicyError } from './filter/policies.js'
+export { type Register, registers } from './filter/presets.js'
+export { type Lab, type LabOptions, startLab } from './lab.js'
+export type { LabLine } from './lab-line.js'

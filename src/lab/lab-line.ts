@@ -1,0 +1,49 @@
+/** Everything that a client of the lab needs: `sluice lab --json` prints it as one line. */
+export interface LabLine {
+  /** Complete proxy URLs with percent-encoded credentials. `nodes` are the single nodes of the pair, over http. */
+  readonly proxy: {
+    readonly http: string
+    readonly https: string
+    readonly socks5: string
+    readonly socks5s: string
+    readonly nodes: readonly [string, string]
+  }
+  /** PEM file that vouches for the proxy ports that speak TLS. */
+  readonly proxyCaFile: string
+  /** The pair, as the dashboard shows it. */
+  readonly staticIps: readonly [string, string]
+  /** GET answers `{"ip": …}` with the source address. */
+  readonly ipCheckUrl: string
+  /** The same over TLS, with a certificate of `cluster.caFile`. */
+  readonly ipCheckHttpsUrl: string
+  readonly cluster: {
+    readonly url: string
+    readonly httpUrl: string
+    readonly caFile: string
+    /** Encoded as the Authorization header takes it. */
+    readonly apiKey: string
+    readonly username: string
+    readonly password: string
+    /** May write to `least-*` indices and nothing else. */
+    readonly leastPrivilegeApiKey: string
+    /** `9.4.3`, or `serverless`. */
+    readonly version: string
+  }
+  /** `virtual`: this machine cannot bind 127.0.0.2 and .3, so that only the lab's own ports see the static addresses. */
+  readonly egress: 'loopback' | 'virtual'
+  /** Base URL of the control API; the secret in its path is the permission to use it. */
+  readonly control: string
+}
+
+/** The environment in which a command uses the lab. */
+export function labEnvironment(line: LabLine): Record<string, string> {
+  return {
+    STATIC_PROXY_URL: line.proxy.http,
+    STATIC_IPS: line.staticIps.join(','),
+    IP_CHECK_URL: line.ipCheckUrl,
+    ELASTICSEARCH_URL: line.cluster.url,
+    ELASTICSEARCH_API_KEY: line.cluster.apiKey,
+    SLUICE_CA: line.cluster.caFile,
+    SLUICE_PROXY_CA: line.proxyCaFile,
+  }
+}

@@ -1,0 +1,213 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { SecureContextOptions } from 'node:tls'
+import { makeCertificates } from './certificates.js'
+import { Cluster } from './cluster/cluster.js'
+import { createClusterServer } from './cluster/server.js'
+import type { ClusterVersion } from './cluster/version.js'
+import { type Control, createControl } from './control/control.js'
+import { startControlServer } from './control/server.js'
+import { type Pick, canBindStaticPair, createEgress, staticPair } from './egress.js'
+import { FaultPlan } from './faults.js'
+import { Policies } from './filter/policies.js'
+import { type Register, register } from './filter/presets.js'
+import { createIpCheck } from './ip-check.js'
+import { type LabLine, labEnvironment } from './lab-line.js'
+import { type Arrival, type ListenOptions, type Listening, listen } from './listener.js'
+import { Credentials } from './proxy/credentials.js'
+import { type Proxy, isUp, startProxy } from './proxy/proxy.js'
+
+export interface LabOptions {
+  /** How the static pair is registered at the cluster's IP filter. Default `both`. */
+  readonly register?: Register
+  /** `contract`: proxy 9293 http, 9294 https, 1080 socks5, 1081 socks5s; cluster 9243 https, 9200 http. Default `random`. */
+  readonly ports?: 'random' | 'contract'
+  /**
+   * When the proxy chooses the egress address. `connection` (default): once for each client connection. `upstream`, as Squid
+   * does: for each upstream connection, so that plain http requests of one client connection may leave from both.
+   */
+  readonly egressPer?: 'connection' | 'upstream'
+  /** Default `random`. */
+  readonly pick?: Pick
+  /** What the cluster plays. Default `9.4.3`. */
+  readonly version?: ClusterVersion
+  /** Announce egress addresses instead of binding them, also where they can be bound. Default: as the machine allows. */
+  readonly virtualEgress?: boolean
+  /** How long the proxy waits for a target, in milliseconds, before it answers 504. Default 10,000. */
+  readonly connectTimeoutMs?: number
+  /** Between 0 and 1, as Math.random. */
+  readonly random?: () => number
+}
+
+/** A running lab. Disposing it is closing it. */
+export interface Lab extends AsyncDisposable {
+  readonly line: LabLine
+  /** The line as environment variables. */
+  readonly env: Record<string, string>
+  /** What the control API does, as functions. */
+  readonly control: Control
+  /** Ends every connection and removes the certificates' folder. */
+  close(): Promise<void>
+}
+
+const contractPorts = { http: 9293, https: 9294, socks5: 1080, socks5s: 1081, clusterHttps: 9243, clusterHttp: 9200 }
+const randomPorts = { http: 0, https: 0, socks5: 0, socks5s: 0, clusterHttps: 0, clusterHttp: 0 }
+
+/**
+ * Starts the contract's whole world on this machine: the static-IP proxy, the egress check, a search cluster behind an IP
+ * filter, and the control API. Rejects when a port is taken.
+ */
+export async function startLab(options: LabOptions = {}): Promise<Lab> {
+  const { register: which = 'both', version = '9.4.3', pick = 'random', random = Math.random } = options
+  const ports = options.ports === 'contract' ? contractPorts : randomPorts
+  const isVirtual = options.virtualEgress ?? !(await canBindStaticPair())
+  const { tls, caFile, folder } = await writeCertificates()
+
+  const faults = new FaultPlan()
+  const credentials = new Credentials()
+  const policies = new Policies()
+  const arrivals: Arrival[] = []
+  const egress = createEgress({ mode: isVirtual ? 'virtual' : 'loopback', pick, random, isUp: isChoosable })
+  const listening: Listening[] = []
+  const onArrival = (arrival: Arrival): void => void arrivals.push(arrival)
+
+  try {
+    const main = await startDeployment('main', ports.clusterHttps, ports.clusterHttp, new Cluster('main', version))
+    register(policies, which, 'main')
+    const ipCheck = await openTarget('ip-check', 'http', 0, createIpCheck())
+    const ipCheckHttps = await openTarget('ip-check', 'https', 0, createIpCheck(), tls)
+    const proxy = await startProxy({
+      credentials,
+      egress,
+      egressPer: options.egressPer ?? 'connection',
+      faults,
+      tls,
+      connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
+      ports,
+      onArrival,
+    })
+    listening.push(proxy.http, proxy.https, proxy.socks5, proxy.socks5s, ...proxy.nodes)
+
+    const control = createControl({
+      arrivals,
+      credentials,
+      faults,
+      policies,
+      main: main.cluster,
+      line: () => line,
+      newDeployment: async name => {
+        const cluster = new Cluster(name, version, main.cluster.security)
+        const { url, httpUrl } = await startDeployment(name, 0, 0, cluster)
+        return { name, url, httpUrl }
+      },
+    })
+    const controlServer = await startControlServer(control)
+    listening.push(controlServer)
+    let line = describe()
+    function describe(): LabLine {
+      const { security } = main.cluster
+      return {
+        proxy: proxyUrls(credentials, proxy),
+        proxyCaFile: caFile,
+        staticIps: staticPair,
+        ipCheckUrl: `http://127.0.0.1:${ipCheck.port}/`,
+        ipCheckHttpsUrl: `https://localhost:${ipCheckHttps.port}/`,
+        cluster: {
+          url: main.url,
+          httpUrl: main.httpUrl,
+          caFile,
+          apiKey: security.apiKey,
+          username: security.username,
+          password: security.password,
+          leastPrivilegeApiKey: security.leastPrivilegeApiKey,
+          version,
+        },
+        egress: egress.mode,
+        control: controlServer.url,
+      }
+    }
+    credentials.onRotate = () => {
+      line = describe()
+    }
+    return {
+      get line() {
+        return line
+      },
+      get env() {
+        return labEnvironment(line)
+      },
+      control,
+      close,
+      [Symbol.asyncDispose]: close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+
+  async function startDeployment(
+    name: string,
+    httpsPort: number,
+    httpPort: number,
+    cluster: Cluster,
+  ): Promise<{ cluster: Cluster; url: string; httpUrl: string }> {
+    policies.addDeployment(name)
+    const serve = createClusterServer({
+      cluster,
+      faults,
+      allows: address => policies.allows(name, address),
+      filterBody: () => cluster.filterBody,
+    })
+    const https = await openTarget('cluster', 'https', httpsPort, serve, tls)
+    const http = await openTarget('cluster', 'http', httpPort, serve)
+    return { cluster, url: `https://localhost:${https.port}`, httpUrl: `http://localhost:${http.port}` }
+  }
+
+  /** A port that the proxy leads to, and that is told the egress address where egress is virtual. */
+  async function openTarget(
+    at: 'cluster' | 'ip-check',
+    name: string,
+    port: number,
+    serve: ListenOptions['serve'],
+    secure?: SecureContextOptions,
+  ): Promise<Listening> {
+    const admit = (arrival: Arrival): boolean => {
+      onArrival(arrival)
+      return true
+    }
+    const announced = isVirtual && { isAnnounced: egress.isAnnounced }
+    const opened = await listen({ at, name, port, serve, admit, ...(secure && { tls: secure }), ...announced })
+    egress.own(opened.port)
+    listening.push(opened)
+    return opened
+  }
+
+  function isChoosable(address: string): boolean {
+    return !faults.current.nodeDown?.failover || isUp(address, faults)
+  }
+
+  async function close(): Promise<void> {
+    await Promise.all(listening.splice(0).map(one => one.close()))
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** The authority's certificate goes to a file that only this user reads; the keys stay in memory. */
+async function writeCertificates(): Promise<{ tls: SecureContextOptions; caFile: string; folder: string }> {
+  const { authority, certificate, key } = makeCertificates()
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-lab-'))
+  const caFile = join(folder, 'ca.pem')
+  await writeFile(caFile, authority, { mode: 0o600 })
+  return { tls: { cert: certificate, key }, caFile, folder }
+}
+
+function proxyUrls(credentials: Credentials, { http, https, socks5, socks5s, nodes }: Proxy): LabLine['proxy'] {
+  return {
+    http: credentials.url('http', http.port),
+    https: credentials.url('https', https.port),
+    socks5: credentials.url('socks5', socks5.port),
+    socks5s: credentials.url('socks5s', socks5s.port),
+    nodes: [credentials.url('http', nodes[0].port), credentials.url('http', nodes[1].port)],
+  }
+}

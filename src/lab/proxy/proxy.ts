@@ -1,0 +1,101 @@
+import type { Socket } from 'node:net'
+import type { SecureContextOptions } from 'node:tls'
+import { type Egress, staticPair } from '../egress.js'
+import type { FaultPlan } from '../faults.js'
+import { type Arrival, type Listening, listen, reset } from '../listener.js'
+import type { Credentials } from './credentials.js'
+import { createHttpProxy } from './http.js'
+import { serveSocks } from './socks.js'
+
+export interface ProxyOptions {
+  readonly credentials: Credentials
+  readonly egress: Egress
+  readonly egressPer: 'connection' | 'upstream'
+  readonly faults: FaultPlan
+  readonly tls: SecureContextOptions
+  readonly connectTimeoutMs: number
+  readonly ports: { readonly http: number; readonly https: number; readonly socks5: number; readonly socks5s: number }
+  readonly onArrival: (arrival: Arrival) => void
+}
+
+export interface Proxy {
+  readonly http: Listening
+  readonly https: Listening
+  readonly socks5: Listening
+  readonly socks5s: Listening
+  /** The single nodes of the pair: HTTP ports that always leave from one address. */
+  readonly nodes: readonly [Listening, Listening]
+}
+
+/** What the handlers of every port share. */
+export interface Route {
+  readonly credentials: Credentials
+  readonly faults: FaultPlan
+  readonly connectTimeoutMs: number
+  readonly egressPer: 'connection' | 'upstream'
+  /** Chooses anew: undefined where every node is down. */
+  choose(): string | undefined
+  /** Opens a connection to a target from one of the static addresses; undefined where its node is down. */
+  connect(host: string, port: number, address: string | undefined): Socket | undefined
+}
+
+/** Starts the proxy's six ports. */
+export async function startProxy(options: ProxyOptions): Promise<Proxy> {
+  const { ports, tls } = options
+  const [http, https, socks5, socks5s, first, second] = await Promise.all([
+    open('http', ports.http, 'http'),
+    open('https', ports.https, 'http', { tls }),
+    open('socks5', ports.socks5, 'socks'),
+    open('socks5s', ports.socks5s, 'socks', { tls }),
+    open('node-1', 0, 'http', { address: staticPair[0] }),
+    open('node-2', 0, 'http', { address: staticPair[1] }),
+  ])
+  return { http, https, socks5, socks5s, nodes: [first, second] }
+
+  function open(
+    name: string,
+    port: number,
+    protocol: 'http' | 'socks',
+    { tls, address }: { tls?: SecureContextOptions; address?: string } = {},
+  ): Promise<Listening> {
+    const route = routeBy(options, address)
+    const serve = protocol === 'http' ? createHttpProxy(route) : serveSocks(route)
+    return listen({
+      at: 'proxy',
+      name,
+      port,
+      ...(tls && { tls }),
+      admit(arrival) {
+        options.onArrival(arrival)
+        const chosen = route.choose()
+        if (chosen === undefined || !isUp(chosen, options.faults)) {
+          reset(arrival)
+          return false
+        }
+        arrival.egress = chosen
+        return true
+      },
+      serve,
+    })
+  }
+}
+
+/** Whether the node behind an address is up. */
+export function isUp(address: string, faults: FaultPlan): boolean {
+  const down = faults.current.nodeDown
+  return down === undefined || address !== staticPair[down.node === 'first' ? 0 : 1]
+}
+
+function routeBy(options: ProxyOptions, pinned: string | undefined): Route {
+  const { credentials, faults, connectTimeoutMs, egressPer, egress } = options
+  return {
+    credentials,
+    faults,
+    connectTimeoutMs,
+    egressPer: pinned === undefined ? egressPer : 'connection',
+    choose: () => pinned ?? egress.choose(),
+    connect(host, port, address) {
+      return address === undefined || !isUp(address, faults) ? undefined : egress.connect(host, port, address)
+    },
+  }
+}

@@ -1,0 +1,104 @@
+import type { Socket } from 'node:net'
+import type { Arrival } from '../listener.js'
+import { reset } from '../listener.js'
+import { type Refusal, connected, passHandshake } from './http.js'
+import type { Route } from './proxy.js'
+import { resolveTarget } from './target.js'
+import { joinTunnel } from './tunnel.js'
+
+const version = 5
+const usernamePassword = 2
+const noMethod = 0xff
+
+/** Reply codes, RFC 1928 section 6. */
+const reply = {
+  ok: 0,
+  failed: 1,
+  notAllowed: 2,
+  hostUnreachable: 4,
+  refused: 5,
+  ttlExpired: 6,
+  notConnect: 7,
+  addressType: 8,
+}
+
+/** Serves SOCKS5 clients: CONNECT with username and password (RFC 1928, RFC 1929). */
+export function serveSocks(route: Route): (socket: Socket, arrival: Arrival) => void {
+  return (socket, arrival) => {
+    serve(route, socket, arrival).catch(() => socket.destroy())
+  }
+}
+
+async function serve(route: Route, client: Socket, arrival: Arrival): Promise<void> {
+  const [greeting = 0, methods = 0] = await read(client, 2)
+  if (greeting !== version) return void client.end(Buffer.from([version, noMethod]))
+  if (!(await read(client, methods)).includes(usernamePassword)) {
+    return void client.end(Buffer.from([version, noMethod]))
+  }
+  client.write(Buffer.from([version, usernamePassword]))
+
+  const [, userLength = 0] = await read(client, 2)
+  const username = (await read(client, userLength)).toString()
+  const password = (await read(client, (await read(client, 1))[0] ?? 0)).toString()
+  if (!route.credentials.accept(username, password)) return void client.end(Buffer.from([1, 1]))
+  client.write(Buffer.from([1, 0]))
+
+  const [, command, , addressType = 0] = await read(client, 4)
+  const host = await readAddress(client, addressType)
+  const refuse = (code: number): void => void client.end(replyBytes(code))
+  if (host === undefined) return refuse(reply.addressType)
+  const port = (await read(client, 2)).readUInt16BE()
+  arrival.requests++
+  arrival.target = `${host}:${port}`
+  if (!(await passHandshake(route, arrival, client))) return
+  if (command !== 1) return refuse(reply.notConnect)
+  const target = resolveTarget(host, port)
+  if ('refused' in target) return refuse(target.refused === 'forbidden' ? reply.notAllowed : reply.hostUnreachable)
+
+  const upstream = route.connect(target.host, target.port, arrival.egress)
+  if (!upstream) return reset(arrival)
+  const onRefusal = ({ status }: Refusal): void => refuse(status === 504 ? reply.ttlExpired : reply.refused)
+  connected(upstream, route.connectTimeoutMs, onRefusal, () => {
+    client.write(replyBytes(reply.ok))
+    joinTunnel(client, upstream, arrival, route.faults, Buffer.alloc(0))
+  })
+  client.once('close', () => upstream.destroy())
+}
+
+async function readAddress(client: Socket, type: number): Promise<string | undefined> {
+  if (type === 1) return [...(await read(client, 4))].join('.')
+  if (type === 3) return (await read(client, (await read(client, 1))[0] ?? 0)).toString()
+  if (type !== 4) return undefined
+  const bytes = await read(client, 16)
+  const isMapped = bytes.subarray(0, 10).every(byte => byte === 0) && bytes.readUInt16BE(10) === 0xffff
+  if (isMapped) return `::ffff:${[...bytes.subarray(12)].join('.')}`
+  return Array.from({ length: 8 }, (_, i) => bytes.readUInt16BE(i * 2).toString(16)).join(':')
+}
+
+/** Exactly `size` bytes; what follows them stays in the socket. Rejects when the client goes first. */
+function read(socket: Socket, size: number): Promise<Buffer> {
+  if (size === 0) return Promise.resolve(Buffer.alloc(0))
+  return new Promise((resolve, reject) => {
+    const take = (): void => {
+      const bytes = socket.read(size) as Buffer | null
+      if (bytes?.length === size) return done(() => resolve(bytes))
+      if (bytes !== null || socket.readableEnded || socket.destroyed)
+        done(() => reject(new Error('the client went away')))
+    }
+    const gone = (): void => done(() => reject(new Error('the client went away')))
+    const done = (settle: () => void): void => {
+      socket.off('readable', take)
+      socket.off('end', gone)
+      socket.off('close', gone)
+      settle()
+    }
+    socket.on('readable', take)
+    socket.once('end', gone)
+    socket.once('close', gone)
+    take()
+  })
+}
+
+function replyBytes(code: number): Buffer {
+  return Buffer.from([version, code, 0, 1, 0, 0, 0, 0, 0, 0])
+}

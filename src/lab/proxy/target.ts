@@ -1,0 +1,28 @@
+import { BlockList, isIPv4, isIPv6 } from 'node:net'
+
+/** Where a client wants to go, judged by the proxy. */
+export type Target =
+  | { readonly host: string; readonly port: number }
+  /** `forbidden`: the lab connects to this machine alone. `unknown`: no such name. `unreachable`: not from an IPv4 address. */
+  | { readonly refused: 'forbidden' | 'unknown' | 'unreachable' }
+
+const loopback = new BlockList()
+loopback.addSubnet('127.0.0.0', 8, 'ipv4')
+
+/** Resolves as the proxy: `localhost` and names below it, and no other, so that no query leaves this machine. */
+export function resolveTarget(host: string, port: number): Target {
+  if (port < 1 || port > 65_535) return { refused: 'unreachable' }
+  if (isIPv4(host)) return loopback.check(host) ? { host, port } : { refused: 'forbidden' }
+  if (isIPv6(host)) {
+    const mapped = /^(?:::ffff:|0:0:0:0:0:ffff:)(\d+\.\d+\.\d+\.\d+)$/i.exec(host)?.[1]
+    return mapped === undefined ? { refused: 'unreachable' } : resolveTarget(mapped, port)
+  }
+  return /^(?:[^.]+\.)*localhost\.?$/i.test(host) ? { host: '127.0.0.1', port } : { refused: 'unknown' }
+}
+
+/** Splits `host:port`, the host in brackets where it is IPv6. */
+export function splitAuthority(authority: string): { host: string; port: number } | undefined {
+  const parts = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:/@]+)):(\d{1,5})$/.exec(authority)
+  const host = parts?.[1] ?? parts?.[2]
+  return host === undefined ? undefined : { host, port: Number(parts?.[3]) }
+}

@@ -1,0 +1,52 @@
+import type { Socket } from 'node:net'
+import { Transform, type TransformCallback } from 'node:stream'
+import type { FaultPlan } from '../faults.js'
+import { type Arrival, reset } from '../listener.js'
+
+/**
+ * Joins a client to its target until one of them closes; half-closing is passed on. `head` is what the client sent before the
+ * tunnel stood. Faults that are planted when the tunnel starts apply to it.
+ */
+export function joinTunnel(client: Socket, upstream: Socket, arrival: Arrival, faults: FaultPlan, head: Buffer): void {
+  client.on('error', () => upstream.destroy())
+  upstream.on('error', () => client.destroy())
+  client.once('close', () => upstream.destroy())
+  upstream.once('close', () => client.destroy())
+  const cut = faults.strike('cut')
+  const delay = faults.current.latencyMs ?? 0
+
+  let source: NodeJS.ReadableStream = client
+  if (delay > 0) source = source.pipe(delayLine(delay))
+  if (cut) source = source.pipe(cutAfter(cut.afterBytes, () => reset(arrival)))
+  if (head.length > 0) client.unshift(head)
+  source.pipe(upstream)
+  upstream.pipe(client)
+}
+
+/** Passes each chunk on after `ms`, at full rate. */
+function delayLine(ms: number): Transform {
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done: TransformCallback) {
+      setTimeout(() => this.push(chunk), ms)
+      done()
+    },
+    flush(done: TransformCallback) {
+      setTimeout(done, ms)
+    },
+  })
+}
+
+/** Passes the first `limit` bytes on, then ends; `onCut` is called when the last of them have been handed over. */
+function cutAfter(limit: number, onCut: () => void): Transform {
+  let left = limit
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done: TransformCallback) {
+      if (left <= 0) return done()
+      const passed = chunk.subarray(0, left)
+      left -= passed.length
+      this.push(passed)
+      if (left === 0) setImmediate(onCut)
+      done()
+    },
+  })
+}

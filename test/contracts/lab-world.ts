@@ -1,0 +1,28 @@
+import { type LabOptions, startLab } from '../../src/lab/index.js'
+import type { SeenConnection, World } from './world.js'
+
+/** The embedded lab as a world for contract suites. */
+export async function startLabWorld(options: LabOptions = {}): Promise<World> {
+  const lab = await startLab(options)
+  const { control, line } = lab
+  const { proxy, proxyCaFile, staticIps, ipCheckUrl } = line
+  const { version, ...cluster } = line.cluster
+  return {
+    name: options.egressPer === 'upstream' ? 'lab, egress per upstream connection' : 'lab',
+    proxy,
+    proxyCaFile,
+    staticIps,
+    ipCheckUrl,
+    cluster: { ...cluster, major: version.startsWith('8.') ? 8 : 9 },
+    register: async which => control.register(which),
+    connections: async () =>
+      control.connections().flatMap((seen): SeenConnection[] => {
+        const { at, port, from, requests } = seen
+        return at === 'cluster' && (port === 'http' || port === 'https') ? [{ from, port, requests }] : []
+      }),
+    forget: async () => control.forgetConnections(),
+    count: async index => control.count(index),
+    source: async (index, id) => control.source(index, id)?.toString(),
+    [Symbol.asyncDispose]: () => lab.close(),
+  }
+}
