@@ -23,6 +23,8 @@ export interface Connection {
 export interface Progress {
   phase: Phase
   connection?: Connection
+  /** While the connection is being built: gives it up, since nobody waits for it any more. */
+  giveUp?: () => void
 }
 
 export class Connector {
@@ -41,6 +43,7 @@ export class Connector {
     const raw = connect({ ...(way.proxy ?? addressOf(way.target)), noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 })
     this.#sockets.add(raw)
     raw.once('close', () => this.#sockets.delete(raw))
+    progress.giveUp = () => raw.destroy()
     let late = false
     const limit = setTimeout(() => {
       late = true
@@ -58,6 +61,7 @@ export class Connector {
       throw error instanceof RouteError ? error : connectingFault(way, progress.phase, error)
     } finally {
       clearTimeout(limit)
+      delete progress.giveUp
     }
   }
 

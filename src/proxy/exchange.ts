@@ -56,7 +56,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (!this.#finish()) return
     this.#reject(error)
     this.#answer?.destroy(error)
-    this.#controller?.abort(error)
+    if (this.#left) this.#controller?.abort(error)
+    else this.progress?.giveUp?.()
     if (this.request.body instanceof Readable) this.request.body.destroy(error)
   }
 

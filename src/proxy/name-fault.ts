@@ -24,7 +24,8 @@ export function notTlsFault(way: Way, cause: unknown): RouteError {
 
 /** The connection could not be built in the time that it may take. */
 export function connectTimeoutFault(way: Way, phase: Phase): RouteError {
-  return new RouteError({ code: 'PROXY_TIMEOUT', phase, delivery: 'none', failure: nameTimeout(way, phase, way.connectTimeoutMs) })
+  const code = phase.startsWith('proxy') ? 'PROXY_TIMEOUT' : 'CONNECT_TIMEOUT'
+  return new RouteError({ code, phase, delivery: 'none', failure: nameTimeout(way, phase, way.connectTimeoutMs) })
 }
 
 /** CONNECT was answered with something else than 2xx: the proxy's own answer, whatever the number. */

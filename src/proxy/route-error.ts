@@ -6,7 +6,7 @@ export type Phase = 'proxy-connect' | 'proxy-tls' | 'proxy-handshake' | 'target-
 /**
  * Why a request got no whole answer.
  *
- * `code` is stable: PROXY_STATUS_<n>, PROXY_CLOSED, PROXY_TIMEOUT, PROXY_NOT_HTTP, PROXY_NOT_TLS, SOCKS_REPLY_<n>, SOCKS_AUTH_FAILED,
+ * `code` is stable: PROXY_STATUS_<n>, PROXY_CLOSED, PROXY_TIMEOUT (CONNECT_TIMEOUT past the proxy), PROXY_NOT_HTTP, PROXY_NOT_TLS, SOCKS_REPLY_<n>, SOCKS_AUTH_FAILED,
  * SOCKS_NO_METHOD, SOCKS_INVALID, TIMEOUT (the request's own limit), ABORTED (the caller's signal; `cause` is its reason), CLOSED,
  * FINGERPRINT_MISMATCH, else the code of the socket, TLS or HTTP layer (ECONNREFUSED, ERR_TLS_CERT_ALTNAME_INVALID, UND_ERR_SOCKET…).
  */

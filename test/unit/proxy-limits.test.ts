@@ -1,5 +1,5 @@
 import { getEventListeners, once } from 'node:events'
-import { connect } from 'node:net'
+import { type Socket, connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { Worker } from 'node:worker_threads'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -44,6 +44,14 @@ describe('the time limit of a request holds', () => {
     await using route = routeOver(proxy.port, 9243)
     const error = await errorOf(route.request({ ...post, timeoutMs: 50 }))
     expect(error).toMatchObject({ code: 'TIMEOUT', phase: 'proxy-handshake', delivery: 'none', failure: { code: 'PROXY_TIMEOUT' } })
+  })
+
+  it('and gives up the connection that it waited for, so that the next one need not wait for that', async () => {
+    await using target = await startTarget({ tls: certificate })
+    await using proxy = await startHttpProxy({ onConnect: () => proxy.asked.length === 1 })
+    await using route = routeOver(proxy.port, target.port, { connectTimeoutMs: 60_000 })
+    expect(await errorOf(route.request({ ...post, timeoutMs: 50 }))).toMatchObject({ code: 'TIMEOUT', phase: 'proxy-handshake' })
+    expect(await route.request(post)).toMatchObject({ statusCode: 200 })
   })
 
   it('while it waits for a connection, and nothing has left', async () => {
@@ -223,6 +231,22 @@ describe('connections', () => {
     expect(route.traffic.connections).toBe(5)
   })
 
+  it('that the other side closed while they were idle are replaced without a failure', async () => {
+    const sockets: Socket[] = []
+    await using target = await startPort((socket) => {
+      sockets.push(socket)
+      socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'))
+    })
+    await using route = openRoute({ target: new URL(`http://127.0.0.1:${target.port}`), connections: 1 })
+    for (let n = 1; n <= 5; n++) {
+      expect(await (await route.request(post)).body.text()).toBe('ok')
+      const socket = sockets.at(-1)
+      socket?.end()
+      if (socket?.closed === false) await once(socket, 'close')
+      expect(target.connections).toBe(n)
+    }
+  })
+
   it('are not kept when the server says close', async () => {
     await using target = await startTarget({
       tls: certificate,
@@ -345,11 +369,10 @@ describe('a route', () => {
 
   it('that is destroyed ends what is under way, what waits and what connects', async () => {
     await using target = await startTarget({ tls: certificate, answer: () => {} })
-    let connects = 0
-    await using proxy = await startHttpProxy({ onConnect: () => connects++ > 0 })
+    await using proxy = await startHttpProxy({ onConnect: () => proxy.asked.length > 1 })
     const route = routeOver(proxy.port, target.port, { connections: 2 })
     const requests = [route.request(post), route.request(post), route.request(post), route.once(post)].map(errorOf)
-    while (target.requests.length < 1 || connects < 3) await new Promise(setImmediate)
+    while (target.requests.length < 1 || proxy.asked.length < 3) await new Promise(setImmediate)
     await route.destroy(new Error('stop'))
     const errors = await Promise.all(requests)
     expect(errors.map((error) => error.code)).toEqual(['CLOSED', 'CLOSED', 'CLOSED', 'CLOSED'])
