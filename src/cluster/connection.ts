@@ -1,6 +1,5 @@
 import { BaseConnection, errors } from '@elastic/elasticsearch'
 import { constants } from 'node:buffer'
-import type { Readable } from 'node:stream'
 import { RouteError } from '../proxy/route-error.js'
 import type { Route } from '../proxy/route.js'
 
@@ -32,13 +31,13 @@ async function exchange(route: Route, connection: BaseConnection, params: Params
       method: params.method,
       path,
       headers: plainMediaTypes({ ...connection.headers, ...params.headers }),
-      body: (params.body ?? null) as Buffer | string | Readable | null,
+      body: params.body ?? null,
       ...(options.signal == null ? {} : { signal: options.signal }),
       ...timeout(options.timeout ?? connection.timeout),
     })
     const { statusCode, headers, body } = response
     if (options.asStream === true) return { statusCode, headers, body }
-    connection.diagnostic.emit('deserialization', null, options as never)
+    connection.diagnostic.emit('deserialization', null, options)
     return { statusCode, headers, body: await readBody(response, options) }
   } catch (error) {
     throw clientError(error)
@@ -60,7 +59,7 @@ function plainMediaTypes(headers: Record<string, unknown>): Record<string, strin
 
 function pathOf(url: URL, params: Params): string {
   const prefix = url.pathname.replace(/\/$/, '')
-  const query = params.querystring == null || params.querystring === '' ? '' : `?${String(params.querystring)}`
+  const query = params.querystring == null || params.querystring === '' ? '' : `?${params.querystring}`
   const path = `${prefix}${params.path.startsWith('/') ? '' : '/'}${params.path}${query}`
   if (/[^\u0021-\u00ff]/.test(path)) throw new TypeError(`ERR_UNESCAPED_CHARACTERS: ${path}`)
   return path

@@ -30,5 +30,5 @@ export async function post(cluster: Pick<Cluster, 'client'>, request: Post): Pro
   )
   const parts: Buffer[] = []
   for await (const part of body) parts.push(part as Buffer)
-  return { statusCode: statusCode ?? 0, headers: headers as Answer['headers'], body: Buffer.concat(parts) }
+  return { statusCode: statusCode ?? 0, headers, body: Buffer.concat(parts) }
 }

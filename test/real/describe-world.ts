@@ -19,7 +19,10 @@ export function describeWorld(world: () => RealWorld): void {
   const askCluster = (scheme: 'http' | 'https', path: string, options: Ask & { apiKey?: string }): Promise<Answer> =>
     ask(`${clusterUrl(scheme)}${path}`, {
       ...options,
-      headers: { authorization: `ApiKey ${options.apiKey ?? world().cluster.apiKey}`, 'content-type': 'application/json' },
+      headers: {
+        authorization: `ApiKey ${options.apiKey ?? world().cluster.apiKey}`,
+        'content-type': 'application/json',
+      },
       caFile: world().cluster.caFile,
       proxyCaFile: world().proxyCaFile,
     })
@@ -32,23 +35,25 @@ export function describeWorld(world: () => RealWorld): void {
     }
   }
 
-  describe.each(proxyKinds)('a proxy for %s', (kind) => {
-    it.each(schemes)('carries requests to the cluster over %s, which sees both static addresses', async (scheme) => {
+  describe.each(proxyKinds)('a proxy for %s', kind => {
+    it.each(schemes)('carries requests to the cluster over %s, which sees both static addresses', async scheme => {
       await world().forget()
       const answers = await repeat(many, () => askCluster(scheme, '/', { via: world().proxy[kind] }))
       expect(statuses(answers)).toEqual(Array(many).fill(200))
       const seen = await world().connections()
       expect(seen).toHaveLength(many)
-      expect(new Set(seen.map((connection) => connection.from))).toEqual(new Set(world().staticIps))
-      expect(seen.map(({ port, requests }) => ({ port, requests }))).toEqual(Array(many).fill({ port: scheme, requests: 1 }))
+      expect(new Set(seen.map(connection => connection.from))).toEqual(new Set(world().staticIps))
+      expect(seen.map(({ port, requests }) => ({ port, requests }))).toEqual(
+        Array(many).fill({ port: scheme, requests: 1 }),
+      )
     })
 
     it('shows both static addresses to the IP check', async () => {
       const { proxy, proxyCaFile, ipCheckUrl, staticIps } = world()
       const answers = await repeat(many, () => ask(ipCheckUrl, { via: proxy[kind], proxyCaFile }))
-      const addresses = answers.map((answer) => JSON.parse(answer.text) as unknown)
-      expect(new Set(addresses.map((found) => JSON.stringify(found)))).toEqual(
-        new Set(staticIps.map((ip) => JSON.stringify({ ip }))),
+      const addresses = answers.map(answer => JSON.parse(answer.text) as unknown)
+      expect(new Set(addresses.map(found => JSON.stringify(found)))).toEqual(
+        new Set(staticIps.map(ip => JSON.stringify({ ip }))),
       )
     })
 
@@ -77,18 +82,18 @@ export function describeWorld(world: () => RealWorld): void {
     for (const [node, ip] of world().staticIps.entries()) {
       const via = String(world().proxy.nodes[node])
       const answers = await repeat(6, () => ask(world().ipCheckUrl, { via }))
-      expect(answers.map((answer) => answer.text)).toEqual(Array(6).fill(JSON.stringify({ ip })))
+      expect(answers.map(answer => answer.text)).toEqual(Array(6).fill(JSON.stringify({ ip })))
     }
   })
 
-  it.each(schemes)('lets exactly the connections from the one registered address through, over %s', async (scheme) => {
+  it.each(schemes)('lets exactly the connections from the one registered address through, over %s', async scheme => {
     await registered('first', async () => {
       await world().forget()
       const answers = await repeat(many, () => askCluster(scheme, '/', { via: world().proxy.http }))
-      const refused = answers.filter((answer) => answer.status === 403)
-      expect(new Set(refused.map((answer) => answer.text))).toEqual(new Set([refusals.long]))
-      const allowed = (await world().connections()).filter((connection) => connection.from === world().staticIps[0])
-      expect(statuses(answers).filter((status) => status === 200)).toHaveLength(allowed.length)
+      const refused = answers.filter(answer => answer.status === 403)
+      expect(new Set(refused.map(answer => answer.text))).toEqual(new Set([refusals.long]))
+      const allowed = (await world().connections()).filter(connection => connection.from === world().staticIps[0])
+      expect(statuses(answers).filter(status => status === 200)).toHaveLength(allowed.length)
       expect(refused).toHaveLength(many - allowed.length)
     })
   })
@@ -127,12 +132,27 @@ export function describeWorld(world: () => RealWorld): void {
 
   it('keeps documents as they were written, and counts them', async () => {
     const document = '{"n":1234567890123456789,"text":"  ü  ", "b":[1.0, 1e3]}'
-    const stored = await askCluster('https', '/world-documents/_doc/a', { via: world().proxy.socks5s, method: 'PUT', body: document })
+    const stored = await askCluster('https', '/world-documents/_doc/a', {
+      via: world().proxy.socks5s,
+      method: 'PUT',
+      body: document,
+    })
     expect(stored.status).toBe(201)
     expect(await world().count('world-documents')).toBe(1)
     expect(await world().source('world-documents', 'a')).toBe(document)
     expect(await world().source('world-documents', 'missing')).toBeUndefined()
     expect(await world().count('world-missing')).toBe(0)
+  })
+
+  it.each(proxyKinds)('takes a bulk request of 5 MB by %s, and refuses it whole', async kind => {
+    const index = `world-bulk-${kind}`
+    const line = `{"create":{}}\n${JSON.stringify({ text: 'x'.repeat(1000) })}\n`
+    const body = line.repeat(5000)
+    const send = (): Promise<Answer> =>
+      askCluster('https', `/${index}/_bulk`, { via: world().proxy[kind], method: 'POST', body })
+    await registered('none', async () => expect(await send()).toEqual({ status: 403, text: refusals.long }))
+    expect(await send()).toEqual({ status: 200, text: expect.stringMatching(/^\{"errors":false/) })
+    expect(await world().count(index)).toBe(5000)
   })
 
   it('has a key that may write to its own indices alone', async () => {
@@ -154,5 +174,5 @@ async function repeat<T>(times: number, act: () => Promise<T>): Promise<T[]> {
 }
 
 function statuses(answers: readonly Answer[]): number[] {
-  return answers.map((answer) => answer.status)
+  return answers.map(answer => answer.status)
 }

@@ -11,7 +11,9 @@ export function describeOnRealServers(options: RealWorldOptions, suites: (world:
   const missing = missingFor(parts, options.major)
   const name = `on real servers, Elasticsearch ${parts.elasticsearch[options.major].version}`
   if (missing.length > 0 && !process.env.CI) {
-    console.warn(`skipped: ${name}\n${missing.map((line) => `  ${line}\n`).join('')}  to install: node scripts/real/install.js`)
+    console.warn(
+      `skipped: ${name}\n${missing.map(line => `  ${line}\n`).join('')}  to install: node scripts/real/install.js`,
+    )
     describe.skip(name, () => suites(() => unavailable('skipped')))
     return
   }

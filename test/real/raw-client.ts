@@ -29,7 +29,12 @@ export async function ask(url: string, options: Ask = {}): Promise<Answer> {
   const { via, proxyCaFile, caFile } = options
   if (via === undefined) {
     const socket = await openTcp(target)
-    return exchange(target.protocol === 'https:' ? await overTls(socket, target, caFile) : socket, target.pathname, target, options)
+    return exchange(
+      target.protocol === 'https:' ? await overTls(socket, target, caFile) : socket,
+      target.pathname,
+      target,
+      options,
+    )
   }
   const proxy = new URL(via)
   const tls = proxy.protocol === 'https:' || proxy.protocol === 'socks5s:'
@@ -44,7 +49,12 @@ export async function ask(url: string, options: Ask = {}): Promise<Answer> {
     const status = await openTunnel(hop, proxy, target)
     if (status !== 200) return { status, text: '' }
   }
-  return exchange(target.protocol === 'https:' ? await overTls(hop, target, caFile) : hop, target.pathname, target, options)
+  return exchange(
+    target.protocol === 'https:' ? await overTls(hop, target, caFile) : hop,
+    target.pathname,
+    target,
+    options,
+  )
 }
 
 async function openTcp(url: URL): Promise<Socket> {
@@ -68,7 +78,7 @@ function exchange(socket: Socket, path: string, target: URL, { method = 'GET', h
       headers: { host: target.host, connection: 'close', ...headers },
     })
     request.on('error', reject)
-    request.on('response', (response) => {
+    request.on('response', response => {
       let text = ''
       response.setEncoding('utf8')
       response.on('data', (part: string) => (text += part))
@@ -84,7 +94,7 @@ function openTunnel(socket: Socket, proxy: URL, target: URL): Promise<number> {
     const headers = { host: target.host, ...proxyAuthorization(proxy) }
     const request = httpRequest({ createConnection: () => socket, method: 'CONNECT', path: target.host, headers })
     request.on('error', reject)
-    request.on('connect', (response) => resolve(response.statusCode ?? 0))
+    request.on('connect', response => resolve(response.statusCode ?? 0))
     request.end()
   })
 }

@@ -36,9 +36,9 @@ export function watchArrivals(
     await settle()
     const open = await openConnections([ports.http, ports.https])
     const requests = parseAccessLog(await readLog(folder, 'access.log'))
-    const heard = new Set(requests.map((line) => line.connection))
+    const heard = new Set(requests.map(line => line.connection))
     const silent = parseErrorLog(await readLog(folder, 'error.log')).filter(
-      (line) => !heard.has(line.connection) && (line.port === ports.http || line.port === ports.https),
+      line => !heard.has(line.connection) && (line.port === ports.http || line.port === ports.https),
     )
     return { requests, silent, open }
   }
@@ -56,11 +56,15 @@ export function watchArrivals(
         if (before.silent.some(({ connection }) => connection === line.connection)) continue
         seen.set(line.connection, { from: line.from, port: scheme(line.port), requests: 0 })
       }
-      const heard = new Set(now.requests.map((line) => `${line.from}:${line.fromPort}`))
+      const heard = new Set(now.requests.map(line => `${line.from}:${line.fromPort}`))
       const waiting = [...now.open].filter(([client]) => !heard.has(client) && !before.open.has(client))
       return [
         ...seen.values(),
-        ...waiting.map(([client, port]) => ({ from: client.slice(0, client.indexOf(':')), port: scheme(port), requests: 0 })),
+        ...waiting.map(([client, port]) => ({
+          from: client.slice(0, client.indexOf(':')),
+          port: scheme(port),
+          requests: 0,
+        })),
       ]
     },
     async forget() {
@@ -77,7 +81,7 @@ function parseAccessLog(text: string): Line[] {
   return text
     .split('\n')
     .slice(0, -1)
-    .map((line) => JSON.parse(line) as Line)
+    .map(line => JSON.parse(line) as Line)
 }
 
 // "… [info] 7#7: *12 client closed connection while waiting for request, client: 127.0.0.2, server: 127.0.0.1:21234"

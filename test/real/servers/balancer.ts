@@ -18,14 +18,22 @@ export async function startBalancer(
 ): Promise<Balancer> {
   const open = new Set<Socket>()
   const pass = (client: Socket): void => {
-    const server = connect({ port: random() < 0.5 ? ports[0] : ports[1], host: '127.0.0.1', noDelay: true, allowHalfOpen: true })
+    const server = connect({
+      port: random() < 0.5 ? ports[0] : ports[1],
+      host: '127.0.0.1',
+      noDelay: true,
+      allowHalfOpen: true,
+    })
     open.add(server)
     join(client, server)
     join(server, client)
   }
   const options = { noDelay: true, allowHalfOpen: true }
   const server: Server = certificate
-    ? createTlsServer({ ...options, key: await readFile(certificate.keyFile), cert: await readFile(certificate.certFile) }, pass)
+    ? createTlsServer(
+        { ...options, key: await readFile(certificate.keyFile), cert: await readFile(certificate.certFile) },
+        pass,
+      )
     : createServer(options, pass)
   server.on('connection', (socket: Socket) => open.add(socket))
   server.on('tlsClientError', () => {}) // a client that refuses the certificate is that client's finding

@@ -20,7 +20,12 @@ export async function issueCertificate(openssl: string, folder: string, name: st
   await request('-subj', `/CN=${name} test CA`, '-keyout', file('ca-key.pem'), '-out', file('ca.pem'))
 
   const authority = ['-CA', file('ca.pem'), '-CAkey', file('ca-key.pem')]
-  const names = ['-addext', 'basicConstraints=critical,CA:FALSE', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
+  const names = [
+    '-addext',
+    'basicConstraints=critical,CA:FALSE',
+    '-addext',
+    'subjectAltName=DNS:localhost,IP:127.0.0.1',
+  ]
   await request(...authority, ...names, '-subj', `/CN=${name}`, '-keyout', file('key.pem'), '-out', file('cert.pem'))
   return { certFile: file('cert.pem'), keyFile: file('key.pem'), caFile: file('ca.pem') }
 }

@@ -24,7 +24,11 @@ export interface ClusterOptions extends Pick<ElasticsearchOptions, 'heap' | 'set
 }
 
 /** Elasticsearch behind an IP filter that lets nobody through yet. */
-export async function startCluster(parts: Parts, owner: Owner, { major, ...options }: ClusterOptions): Promise<Cluster> {
+export async function startCluster(
+  parts: Parts,
+  owner: Owner,
+  { major, ...options }: ClusterOptions,
+): Promise<Cluster> {
   const { version, home, java } = parts.elasticsearch[major]
   const openssl = required(parts.openssl, 'openssl')
   const nginx = required(parts.nginx, 'nginx')
@@ -47,13 +51,16 @@ export async function startCluster(parts: Parts, owner: Owner, { major, ...optio
     leastPrivilegeApiKey: await newApiKey(elasticsearch, {
       indices: [{ names: ['least-*'], privileges: ['create_doc', 'auto_configure'] }],
     }),
-    count: (index) => countDocuments(elasticsearch, index),
+    count: index => countDocuments(elasticsearch, index),
     source: (index, id) => readSource(elasticsearch, index, id),
   }
 }
 
 async function newApiKey({ ask }: Elasticsearch, role: object): Promise<string> {
-  const { status, text } = await ask('POST', '/_security/api_key', { name: 'sluice', role_descriptors: { sluice: role } })
+  const { status, text } = await ask('POST', '/_security/api_key', {
+    name: 'sluice',
+    role_descriptors: { sluice: role },
+  })
   if (status !== 200) throw new Error(`no API key: ${status} ${text}`)
   return (JSON.parse(text) as { encoded: string }).encoded
 }

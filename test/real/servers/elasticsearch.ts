@@ -117,7 +117,7 @@ function passwordHash(password: string): string {
 
 // What bin/elasticsearch does: from 9.4 on there is a launcher of its own, before it the general one of the command line tools.
 function launcher(home: string, config: string): string[] {
-  const libraries = (...names: string[]): string => names.map((name) => join(home, 'lib', name, '*')).join(':')
+  const libraries = (...names: string[]): string => names.map(name => join(home, 'lib', name, '*')).join(':')
   if (existsSync(join(home, 'lib', 'tools', 'server-launcher'))) {
     const classPath = libraries('tools/server-launcher', 'tools/server-cli')
     return ['-cp', classPath, 'org.elasticsearch.server.launcher.ServerLauncher']

@@ -37,7 +37,7 @@ export async function startIpFilter(options: IpFilterOptions): Promise<IpFilter>
   const { nginx, folder } = options
   const policies = join(folder, 'policies')
   await mkdir(policies, { recursive: true })
-  return onFreePorts(3, async (chosen) => {
+  return onFreePorts(3, async chosen => {
     const [http, https, ipCheck] = chosen as [number, number, number]
     const ports = { http, https, ipCheck }
     const configFile = join(folder, 'nginx.conf')
@@ -72,7 +72,7 @@ function running(
       for (const name of wanted) await writeFile(join(policies, name), '')
       for (const name of await readdir(policies)) if (!wanted.includes(name)) await rm(join(policies, name))
     },
-    refuseWith: (body) => (body === 'short' ? writeFile(short, '') : rm(short, { force: true })),
+    refuseWith: body => (body === 'short' ? writeFile(short, '') : rm(short, { force: true })),
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
 }
@@ -92,7 +92,9 @@ function nginxConfig(
   policies: string,
   ports: { http: number; https: number; ipCheck: number },
 ): string {
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((use) => `${use}_temp_path ${folder}/temporary-${use};`)
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    use => `${use}_temp_path ${folder}/temporary-${use};`,
+  )
   return `
 ${userInfo().uid === 0 ? 'user root;' : ''}
 daemon off;

@@ -18,9 +18,14 @@ export interface MicrosocksOptions {
 }
 
 /** A SOCKS5 server with username and password. */
-export async function startMicrosocks({ microsocks, folder, credentials, egress }: MicrosocksOptions): Promise<Microsocks> {
+export async function startMicrosocks({
+  microsocks,
+  folder,
+  credentials,
+  egress,
+}: MicrosocksOptions): Promise<Microsocks> {
   await mkdir(folder, { recursive: true })
-  return onFreePorts(1, async (ports) => {
+  return onFreePorts(1, async ports => {
     const [port] = ports as [number]
     const { username, password } = credentials
     const args = ['-i', '127.0.0.1', '-p', String(port), '-u', username, '-P', password, '-b', egress]

@@ -33,7 +33,7 @@ export async function newOwner(): Promise<Owner> {
       const [first, second] = results
       if (first.status === 'fulfilled' && second.status === 'fulfilled') return [first.value, second.value]
       await dispose()
-      throw results.find((result) => result.status === 'rejected')?.reason
+      throw results.find(result => result.status === 'rejected')?.reason
     },
     [Symbol.asyncDispose]: dispose,
   }

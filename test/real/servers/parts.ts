@@ -10,7 +10,9 @@ export interface Parts {
   readonly nginx?: string
   readonly microsocks?: string
   readonly openssl?: string
-  readonly elasticsearch: Readonly<Record<Major, { readonly version: string; readonly home: string; readonly java?: string }>>
+  readonly elasticsearch: Readonly<
+    Record<Major, { readonly version: string; readonly home: string; readonly java?: string }>
+  >
   readonly missing: readonly { readonly part: string; readonly reason: string; readonly major?: Major }[]
 }
 
@@ -23,8 +25,8 @@ export function findParts(): Parts {
 /** One line for each part that a world with this Elasticsearch lacks; empty when it can start. */
 export function missingFor(parts: Parts, major: Major): string[] {
   return parts.missing
-    .filter((gap) => gap.major === undefined || gap.major === major)
-    .map((gap) => `${gap.part}: ${gap.reason}`)
+    .filter(gap => gap.major === undefined || gap.major === major)
+    .map(gap => `${gap.part}: ${gap.reason}`)
 }
 
 /** The path of a part. Throws, naming the part, where it is missing. */

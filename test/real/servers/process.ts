@@ -24,7 +24,14 @@ export interface Start {
 }
 
 /** Starts a program in a process group of its own, its output in the file `output` of its folder. */
-export async function startProcess({ command, args, folder, cwd = folder, env, account }: Start): Promise<RunningProcess> {
+export async function startProcess({
+  command,
+  args,
+  folder,
+  cwd = folder,
+  env,
+  account,
+}: Start): Promise<RunningProcess> {
   const outputFile = `${folder}/output`
   const output = openSync(outputFile, 'a')
   const child = spawn(command, args, {
@@ -37,9 +44,9 @@ export async function startProcess({ command, args, folder, cwd = folder, env, a
   closeSync(output)
 
   let ended: string | undefined
-  const end = new Promise<void>((resolve) => {
+  const end = new Promise<void>(resolve => {
     child.once('exit', (code, signal) => resolve(void (ended = `ended with ${signal ?? `exit code ${code}`}`)))
-    child.once('error', (error) => resolve(void (ended = `did not start: ${error.message}`)))
+    child.once('error', error => resolve(void (ended = `did not start: ${error.message}`)))
   })
   const { pid } = child
   if (pid !== undefined) keep.group(pid)

@@ -31,7 +31,7 @@ export interface SquidOptions {
 export async function startSquid(options: SquidOptions): Promise<Squid> {
   await mkdir(options.folder, { recursive: true })
   await writeFile(join(options.folder, 'passwords'), passwordLine(options.credentials))
-  return onFreePorts(4, async (ports) => {
+  return onFreePorts(4, async ports => {
     const [http, https, first, second] = ports as [number, number, number, number]
     const configFile = join(options.folder, 'squid.conf')
     await writeFile(configFile, squidConfig(options, { http, https, first, second }))
@@ -58,7 +58,7 @@ function running(server: RunningProcess, httpPort: number, httpsPort: number, no
 // Its log, and not a connection, tells that the port is this Squid's and not another program's.
 async function accepting(folder: string, ports: readonly number[]): Promise<true | undefined> {
   const log = await readFile(join(folder, 'cache.log'), 'utf8')
-  return ports.every((port) => new RegExp(`Accepting .* local=127\\.0\\.0\\.1:${port} `).test(log)) ? true : undefined
+  return ports.every(port => new RegExp(`Accepting .* local=127\\.0\\.0\\.1:${port} `).test(log)) ? true : undefined
 }
 
 function squidConfig(

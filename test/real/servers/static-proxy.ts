@@ -14,7 +14,11 @@ export interface StaticProxy {
 }
 
 /** Squid and two microsocks, as one proxy that leaves from either of two addresses whatever protocol it is spoken to. */
-export async function startStaticProxy(parts: Parts, owner: Owner, egress: readonly [string, string]): Promise<StaticProxy> {
+export async function startStaticProxy(
+  parts: Parts,
+  owner: Owner,
+  egress: readonly [string, string],
+): Promise<StaticProxy> {
   const credentials = newCredentials()
   const openssl = required(parts.openssl, 'openssl')
   const certificate = await issueCertificate(openssl, join(owner.folder, 'proxy-tls'), 'static proxy')

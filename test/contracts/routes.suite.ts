@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest'
+import { connect, ingest } from '../../src/index.js'
+import { clusterSchemes, documents, newIndex, proxyKinds, through } from './options.js'
+import type { World } from './world.js'
+
+const REQUESTS = 24
+const CONCURRENCY = 3
+const DOCS = 50
+
+/**
+ * What the pinned client, undici and socks must do together: every connection to the cluster goes through the proxy, and a pool
+ * of C connections serves all requests.
+ */
+export function describeRoutes(world: () => World): void {
+  describe('routes', () => {
+    for (const kind of proxyKinds) {
+      for (const scheme of clusterSchemes) {
+        test(`${REQUESTS} bulk requests over ${kind} to ${scheme}: all through the proxy, over ${CONCURRENCY} connections`, async () => {
+          const { proxy, staticIps } = world()
+          const index = newIndex()
+          await world().forget()
+          const receipt = await ingest({
+            ...through(world(), proxy[kind], scheme),
+            source: documents(REQUESTS * DOCS),
+            index,
+            batchDocs: DOCS,
+            concurrency: CONCURRENCY,
+            preflightConnections: 1,
+          })
+          const connections = await world().connections()
+          expect(receipt).toMatchObject({ read: REQUESTS * DOCS, created: REQUESTS * DOCS, requests: REQUESTS, retries: 0 })
+          expect(connections.map(({ from }) => from).filter((from) => !staticIps.includes(from))).toEqual([])
+          expect(new Set(connections.map(({ port }) => port))).toEqual(new Set([scheme]))
+          // One fresh connection for the preflight, then the pool.
+          expect(receipt.route.connections).toBe(1 + CONCURRENCY)
+          const forwarded = scheme === 'http' && (kind === 'http' || kind === 'https')
+          // A forwarding proxy decides by itself how many connections it opens.
+          if (!forwarded) expect(connections).toHaveLength(1 + CONCURRENCY)
+          expect(receipt.route.form).toBe(forwarded ? 'forward' : 'tunnel')
+          expect(await world().count(index)).toBe(REQUESTS * DOCS)
+        })
+      }
+    }
+
+    test('both egress addresses are used, and a single node always uses its own', async () => {
+      const { proxy, staticIps } = world()
+      await world().forget()
+      await (await connect(through(world(), proxy.http))).close()
+      expect(new Set((await world().connections()).map(({ from }) => from))).toEqual(new Set(staticIps))
+      for (const [node, url] of proxy.nodes.entries()) {
+        await world().forget()
+        await (await connect(through(world(), url))).close()
+        expect(new Set((await world().connections()).map(({ from }) => from))).toEqual(new Set([staticIps[node]]))
+      }
+    })
+
+    test('the egress check is asked through the proxy, and the receipt tells what it saw', async () => {
+      const { proxy, staticIps, ipCheckUrl } = world()
+      const receipt = await ingest({
+        ...through(world(), proxy.socks5),
+        source: documents(1),
+        index: newIndex(),
+        ipCheckUrl,
+        staticIps,
+      })
+      expect(Object.keys(receipt.egress).toSorted()).toEqual([...staticIps])
+    })
+
+    test('an address outside the static pair stops the run before the cluster is asked', async () => {
+      const { proxy, ipCheckUrl } = world()
+      await world().forget()
+      const run = ingest({
+        ...through(world(), proxy.http),
+        source: documents(1),
+        index: newIndex(),
+        ipCheckUrl,
+        staticIps: ['203.0.113.7', '203.0.113.8'],
+      })
+      await expect(run).rejects.toMatchObject({ code: 'EGRESS_UNEXPECTED' })
+      expect(await world().connections()).toEqual([])
+    })
+
+    test('the official client from connect() works on this server, requests with bodies included', async () => {
+      const index = newIndex()
+      await using way = await connect(through(world(), world().proxy.https))
+      expect(way.cluster?.version).toMatch(new RegExp(`^${world().cluster.major}\\.`))
+      await way.client.index({ index, id: 'a', document: { n: 1 }, refresh: true })
+      const { count } = await way.client.count({ index })
+      expect(count).toBe(1)
+      const bulk = await way.client.bulk({ index, operations: [{ create: { _id: 'b' } }, { n: 2 }] })
+      expect(bulk.errors).toBe(false)
+    })
+  })
+}

@@ -1,0 +1,10 @@
+import { describeDocuments } from '../contracts/documents.suite.js'
+import { describeRefusals } from '../contracts/refusals.suite.js'
+import { describeRoutes } from '../contracts/routes.suite.js'
+import { describeOnRealServers } from './on-real-servers.js'
+
+describeOnRealServers({ major: 8 }, world => {
+  describeRoutes(world)
+  describeRefusals(world)
+  describeDocuments(world)
+})

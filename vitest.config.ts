@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config'
+
+const report = process.env.VITEST_JSON
+
+export default defineConfig({
+  test: {
+    include: ['test/{unit,lab,cli,types}/**/*.test.ts', 'test/*.test.ts'],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    reporters: report ? ['default', ['json', { outputFile: report }]] : ['default'],
+  },
+})
