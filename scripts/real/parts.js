@@ -23,9 +23,10 @@ export function findParts() {
     missing.push({ part: 'squid', reason: 'built without OpenSSL, so without https_port', package: 'squid-openssl' })
   }
   const squidAuth = ['/usr/lib/squid', '/usr/lib64/squid', '/usr/libexec/squid']
-    .map((folder) => join(folder, 'basic_ncsa_auth'))
-    .find((path) => existsSync(path))
-  if (squid && !squidAuth) missing.push({ part: 'basic_ncsa_auth', reason: 'not beside squid', package: 'squid-openssl' })
+    .map(folder => join(folder, 'basic_ncsa_auth'))
+    .find(path => existsSync(path))
+  if (squid && !squidAuth)
+    missing.push({ part: 'basic_ncsa_auth', reason: 'not beside squid', package: 'squid-openssl' })
 
   const nginx = program('nginx')
   if (!nginx) missing.push({ part: 'nginx', reason: 'not installed', package: 'nginx-light' })
@@ -43,7 +44,7 @@ export function findParts() {
     elasticsearch[release.major] = { version: release.version, home, java }
     if (!existsSync(join(home, '.ok'))) missing.push({ part, reason: 'not in the cache', major: release.major })
     if (!java) {
-      const reason = `no JDK ${release.jdk.from} or later (looked at ES_JAVA_HOME, JAVA_HOME, /usr/lib/jvm and PATH)`
+      const reason = `no JDK ${release.jdk} or later (looked at ES_JAVA_HOME, JAVA_HOME, /usr/lib/jvm and PATH)`
       missing.push({ part: `a JDK for ${part}`, reason, major: release.major })
     }
   }
@@ -53,7 +54,7 @@ export function findParts() {
 /** Path of a program; the sbin folders count even where an ordinary user's PATH leaves them out. */
 export function program(name) {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin', '/sbin']
-  return folders.map((folder) => join(folder, name)).find(executable)
+  return folders.map(folder => join(folder, name)).find(executable)
 }
 
 function executable(path) {
@@ -72,7 +73,8 @@ function output(command, ...args) {
 
 // A child of its own, so that finding the parts stays one synchronous call.
 function bindable(address) {
-  const script = "require('net').createServer().on('error',()=>process.exit(1)).listen(0,process.argv[1],()=>process.exit(0))"
+  const script =
+    "require('net').createServer().on('error',()=>process.exit(1)).listen(0,process.argv[1],()=>process.exit(0))"
   try {
     execFileSync(process.execPath, ['-e', script, address], { stdio: 'ignore' })
     return true
