@@ -86,7 +86,8 @@ export function elements(pick: string | undefined): Elements {
       else way.push({ prefix: '', holdsElements: true, next: 0 })
     } else if (isContainer) {
       const prefix = parent === undefined ? '' : `${path}.`
-      if (pick?.startsWith(prefix) === true) way.push({ prefix, holdsElements: false, next: token.name === 'startArray' ? 0 : -1 })
+      if (pick?.startsWith(prefix) === true)
+        way.push({ prefix, holdsElements: false, next: token.name === 'startArray' ? 0 : -1 })
       else skipDepth = 1
     }
   }

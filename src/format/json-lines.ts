@@ -25,7 +25,8 @@ export async function* jsonLines(
     const fault = parser.parse(text)
     const lines = found.take()
     if (lines !== undefined) yield lines
-    if (fault !== undefined) throw malformed(`${fault.problem} near byte ${read + fault.byte}, ${after(found)}`, fault.cause)
+    if (fault !== undefined)
+      throw malformed(`${fault.problem} near byte ${read + fault.byte}, ${after(found)}`, fault.cause)
     read += chunk.length
     if (!isValid) throw malformed(`bytes that are not UTF-8 before byte ${read}, ${after(found)}`)
   }

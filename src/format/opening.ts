@@ -68,7 +68,8 @@ async function* behind(
 }
 
 function isUndecided(head: Uint8Array, wantsFirst: boolean): boolean {
-  if (MARKS.some(({ mark }) => head.length < mark.length && head.every((byte, index) => byte === mark[index]))) return true
+  if (MARKS.some(({ mark }) => head.length < mark.length && head.every((byte, index) => byte === mark[index])))
+    return true
   if (!wantsFirst || head.length > LONGEST_SEARCH_BYTES) return false
   return head.subarray(begins(head, MARKS[0].mark) ? 3 : 0).every(isSpace)
 }

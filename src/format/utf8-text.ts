@@ -15,7 +15,8 @@ export function utf8Text(): Utf8Text {
       return cut.length > 0
     },
     decode(chunk) {
-      const bytes = cut.length > 0 ? Buffer.concat([cut, chunk]) : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
+      const bytes =
+        cut.length > 0 ? Buffer.concat([cut, chunk]) : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
       const whole = bytes.length - cutLength(bytes)
       cut = Buffer.from(bytes.subarray(whole))
       const isValid = isUtf8(bytes.subarray(0, whole))

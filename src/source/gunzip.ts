@@ -96,7 +96,8 @@ async function* slices(compressed: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
 
 function explained(error: unknown, input: string, bytes: number): unknown {
   const code = codeOf(error)
-  if (code === 'Z_BUF_ERROR') return new SluiceError(failure('INPUT_TRUNCATED', { input, encoding: 'gzip', bytes }), { cause: error })
+  if (code === 'Z_BUF_ERROR')
+    return new SluiceError(failure('INPUT_TRUNCATED', { input, encoding: 'gzip', bytes }), { cause: error })
   if (!code.startsWith('Z_') || !(error instanceof Error)) return error
   const problem = `its gzip data is corrupt (${error.message}), ${bytes} decoded bytes in`
   return new SluiceError(failure('INPUT_UNREADABLE', { input, problem, bytes }), { cause: error })

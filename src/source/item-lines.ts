@@ -1,4 +1,4 @@
-import { inspect } from 'node:util'
+import { inspect, types } from 'node:util'
 
 /** Documents put together as NDJSON lines, until they are taken. */
 export interface ItemLines {
@@ -19,7 +19,7 @@ export function itemLines(): ItemLines {
       return length
     },
     add(item) {
-      const line = item instanceof Uint8Array ? withoutLineEnds(item) : lineOf(item)
+      const line = types.isUint8Array(item) ? withoutLineEnds(item) : lineOf(item)
       length += line.length + 1
       if (typeof line === 'string') {
         text += `${line}\n`
@@ -48,10 +48,15 @@ function lineOf(item: unknown): string {
   try {
     // Undefined for undefined, functions and symbols, whatever the types say.
     const json: unknown = JSON.stringify(item)
-    return typeof json === 'string' ? json : describe(item)
+    return typeof json === 'string' && !(json === '{}' && hidesItsContent(item)) ? json : describe(item)
   } catch {
     return describe(item)
   }
+}
+
+/** JSON.stringify makes an empty object of these, whatever they hold. */
+function hidesItsContent(item: unknown): boolean {
+  return types.isMap(item) || types.isSet(item) || types.isNativeError(item) || types.isAnyArrayBuffer(item)
 }
 
 /** Never valid JSON, also where what `inspect` shows would be. */

@@ -50,8 +50,8 @@ function bytesOf(file: FoundFile, stdin: Readable | undefined, signal: AbortSign
 }
 
 function sourceOf(source: unknown): Source {
-  const stream = asStream(source)
-  if (stream !== undefined && !stream.readableObjectMode) {
+  const stream = asByteStream(source)
+  if (stream !== undefined) {
     const name = '(stream)'
     return { id: 0, name, open: signal => decompress(readStream(stream, name, signal), name) }
   }
@@ -63,15 +63,14 @@ function sourceOf(source: unknown): Source {
   return { id: 0, name, open: signal => readItems(source, name, signal) }
 }
 
-/** Bytes however they come, as a Node stream; undefined for what is no stream and no bytes. */
-function asStream(source: unknown): Readable | undefined {
-  if (source instanceof ReadableStream) return Readable.fromWeb(source)
-  if (source instanceof ArrayBuffer) return Readable.from([Buffer.from(source)], { objectMode: false })
-  if (ArrayBuffer.isView(source)) {
-    const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength)
-    return Readable.from([bytes], { objectMode: false })
-  }
-  return isReadable(source) ? source : undefined
+/** Bytes, however they come, as a Node stream; undefined for everything else. */
+function asByteStream(source: unknown): Readable | undefined {
+  // In object mode the chunks come through as they are, and are looked at where they are read.
+  if (source instanceof ReadableStream) return Readable.fromWeb(source, { objectMode: true })
+  if (source instanceof ArrayBuffer) return Readable.from([Buffer.from(source)])
+  if (ArrayBuffer.isView(source))
+    return Readable.from([Buffer.from(source.buffer, source.byteOffset, source.byteLength)])
+  return isReadable(source) && !source.readableObjectMode ? source : undefined
 }
 
 /** Streams of the readable-stream package are not instances of Node's class. */

@@ -58,29 +58,25 @@ function ask(iterator: Iterator<unknown> | AsyncIterator<unknown>): Step | Promi
 }
 
 /** The answer, or undefined if it has to wait for more than what this turn of the event loop brings. */
-function shortly(answer: PromiseLike<Step>): Promise<Step | undefined> {
-  return new Promise((resolve, reject) => {
-    const end = setImmediate(() => resolve(undefined))
-    answer.then(
-      step => {
-        clearImmediate(end)
-        resolve(step)
-      },
-      (error: unknown) => {
-        clearImmediate(end)
-        reject(error)
-      },
-    )
-  })
+async function shortly(answer: PromiseLike<Step>): Promise<Step | undefined> {
+  let turn: NodeJS.Immediate | undefined
+  const end = new Promise<undefined>(resolve => (turn = setImmediate(() => resolve(undefined))))
+  try {
+    return await Promise.race([answer, end])
+  } finally {
+    clearImmediate(turn)
+  }
 }
 
 async function unlessAborted(answer: Step | PromiseLike<Step>, signal: AbortSignal): Promise<Step> {
+  signal.throwIfAborted()
   let abort = () => {}
-  const aborted = new Promise<never>((_, reject) => (abort = () => reject(signal.reason)))
+  const aborted = new Promise<undefined>(resolve => (abort = () => resolve(undefined)))
   signal.addEventListener('abort', abort)
-  if (signal.aborted) abort()
   try {
-    return await Promise.race([answer, aborted])
+    const step = await Promise.race([answer, aborted])
+    if (step === undefined) throw signal.reason
+    return step
   } finally {
     signal.removeEventListener('abort', abort)
   }

@@ -25,7 +25,10 @@ interface Decoded {
   readonly message: string
 }
 
-async function run(input: string | Uint8Array, options: Partial<DecodeOptions> & { size?: number; name?: string } = {}): Promise<Decoded> {
+async function run(
+  input: string | Uint8Array,
+  options: Partial<DecodeOptions> & { size?: number; name?: string } = {},
+): Promise<Decoded> {
   const { size = 1 << 20, name = 'input', format = 'auto', pick } = options
   const parts: Buffer[] = []
   let kind = ''
@@ -55,7 +58,12 @@ describe('NDJSON', () => {
     async name => {
       const bytes = await fixture(name)
       for (const size of [1, 2, 3, 7, 1000]) {
-        expect(await run(bytes, { size })).toMatchObject({ kind: 'lines', at: 0, text: bytes.toString('latin1'), code: undefined })
+        expect(await run(bytes, { size })).toMatchObject({
+          kind: 'lines',
+          at: 0,
+          text: bytes.toString('latin1'),
+          code: undefined,
+        })
       }
     },
   )
@@ -106,7 +114,11 @@ describe('NDJSON', () => {
   test('keeps beginnings of a byte order mark that are none', async () => {
     for (const hex of ['ef', 'efbb', 'efbb7b', 'ff', '00', '0000', '0000fe', '000000']) {
       const bytes = Buffer.from(hex, 'hex')
-      expect(await run(bytes, { size: 1, format: 'ndjson' })).toMatchObject({ at: 0, text: bytes.toString('latin1'), code: undefined })
+      expect(await run(bytes, { size: 1, format: 'ndjson' })).toMatchObject({
+        at: 0,
+        text: bytes.toString('latin1'),
+        code: undefined,
+      })
     }
   })
 
@@ -208,7 +220,10 @@ describe('JSON', () => {
 
   test('says which path it did not find, and is content with an empty input', async () => {
     const { code, message } = await run('{"a":{"c":1}}', { pick: 'a.b' })
-    expect({ code, message }).toEqual({ code: 'INPUT_MALFORMED', message: 'input is not valid json: it has nothing at the path a.b' })
+    expect({ code, message }).toEqual({
+      code: 'INPUT_MALFORMED',
+      message: 'input is not valid json: it has nothing at the path a.b',
+    })
     expect(await run(' \n', { pick: 'a.b' })).toMatchObject({ text: '', code: undefined })
     expect(await run('', { format: 'json' })).toMatchObject({ text: '', code: undefined })
   })
@@ -216,7 +231,10 @@ describe('JSON', () => {
   test.each([
     ['[]', []],
     ['[ ] [ ]\n[]', []],
-    ['[1, "two", null, true, false, [3, [4]], {}, -0.50E+3]', ['1', '"two"', 'null', 'true', 'false', '[3,[4]]', '{}', '-0.50E+3']],
+    [
+      '[1, "two", null, true, false, [3, [4]], {}, -0.50E+3]',
+      ['1', '"two"', 'null', 'true', 'false', '[3,[4]]', '{}', '-0.50E+3'],
+    ],
     ['{"a":1}{"b":2}\n\n{"c":3}[{"d":4}] 5', ['{"a":1}', '{"b":2}', '{"c":3}', '{"d":4}', '5']],
     ['true', ['true']],
     ['12', ['12']],
@@ -230,7 +248,25 @@ describe('JSON', () => {
   test('agrees with JSON.parse on generated documents, wherever they are cut', async () => {
     let seed = 7
     const random = (below: number) => (seed = (seed * 48271) % 2147483647) % below
-    const pieces = ['a', '"', '\\', '}', ']', '{', '[', ',', ':', 'é', '東', '😀', '\n', '\u0000', '\ud800', '\u007f', ' ']
+    const pieces = [
+      'a',
+      '"',
+      '\\',
+      '}',
+      ']',
+      '{',
+      '[',
+      ',',
+      ':',
+      'é',
+      '東',
+      '😀',
+      '\n',
+      '\u0000',
+      '\ud800',
+      '\u007f',
+      ' ',
+    ]
     const word = () => Array.from({ length: random(12) }, () => pieces[random(pieces.length)]).join('')
     const value = (depth: number): unknown => {
       const kind = random(depth > 3 ? 5 : 7)
@@ -255,17 +291,18 @@ describe('JSON', () => {
     expect(await lines(`{"x":${deep},"a":[{}]}`, { pick: 'a' })).toEqual(['{}'])
   })
 
-  test.each([
-    ['syntax-error.json', 2, 'INPUT_MALFORMED', /expected ',' near byte \d+, after 2 whole elements/],
-  ])('yields the whole elements of %s before it fails', async (name, count, expected, problem) => {
-    const bytes = await fixture(name)
-    for (const size of [1, 10, 1000]) {
-      const { text, code, message } = await run(bytes, { size })
-      expect(text.split('\n').length - 1).toBe(count)
-      expect(code).toBe(expected)
-      expect(message).toMatch(problem)
-    }
-  })
+  test.each([['syntax-error.json', 2, 'INPUT_MALFORMED', /expected ',' near byte \d+, after 2 whole elements/]])(
+    'yields the whole elements of %s before it fails',
+    async (name, count, expected, problem) => {
+      const bytes = await fixture(name)
+      for (const size of [1, 10, 1000]) {
+        const { text, code, message } = await run(bytes, { size })
+        expect(text.split('\n').length - 1).toBe(count)
+        expect(code).toBe(expected)
+        expect(message).toMatch(problem)
+      }
+    },
+  )
 
   test.each([
     ['[{"a":1},{"b":2}}', ['{"a":1}', '{"b":2}']],
@@ -277,7 +314,7 @@ describe('JSON', () => {
     ['[{"a":1},trux]', ['{"a":1}']],
     ['[{"a":1},{"b":"\\x"}]', ['{"a":1}']],
     ['[{"a":1},{"b":"raw\nline end"}]', ['{"a":1}']],
-    ["[{\"a\":1},{'b':1}]", ['{"a":1}']],
+    ['[{"a":1},{\'b\':1}]', ['{"a":1}']],
     ['[{"a":1},{"b":1,}]', ['{"a":1}']],
     ['[{"a":1},\u00a0{"b":1}]', ['{"a":1}']],
     ['[{"a":1}]\u0000', ['{"a":1}']],
@@ -301,7 +338,11 @@ describe('JSON', () => {
 
   test('never puts U+FFFD in the place of a byte that is not UTF-8', async () => {
     for (const bad of ['ff', 'c3', 'c0af', 'eda080', 'f4908080', 'e28228']) {
-      const input = Buffer.concat([Buffer.from('[{"a":"é"},{"b":"'), Buffer.from(bad, 'hex'), Buffer.from('"},{"c":1}]')])
+      const input = Buffer.concat([
+        Buffer.from('[{"a":"é"},{"b":"'),
+        Buffer.from(bad, 'hex'),
+        Buffer.from('"},{"c":1}]'),
+      ])
       for (const size of [1, 2, 3, 1000]) {
         const { text, code, message } = await run(input, { size })
         expect(Buffer.from(text, 'latin1').toString()).toBe('{"a":"é"}\n')
@@ -347,7 +388,9 @@ describe('JSON', () => {
     expect(await lines(`[${large},{"c":3}]`, { size: 64 << 10 })).toEqual([large, '{"c":3}'])
     let count = 0
     const rowsText = Array.from({ length: 50_000 }, (_, id) => `{"id":${id}}`)
-    const decoded = await decode(source('x'), chunks(Buffer.from(`[${rowsText.join(', ')}]`), 64 << 10), { format: 'json' })
+    const decoded = await decode(source('x'), chunks(Buffer.from(`[${rowsText.join(', ')}]`), 64 << 10), {
+      format: 'json',
+    })
     const parts: Buffer[] = []
     for await (const part of decoded.bytes) {
       parts.push(Buffer.from(part))

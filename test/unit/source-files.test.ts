@@ -16,7 +16,16 @@ beforeAll(async () => {
   cwd = await realpath(await mkdtemp(join(tmpdir(), 'sluice-source-')))
   await mkdir(join(cwd, 'logs/deep'), { recursive: true })
   await mkdir(join(cwd, 'empty'))
-  for (const name of ['b.ndjson', 'a.ndjson', 'a1.ndjson', 'a[1].ndjson', '.hidden.ndjson', 'Z.ndjson', 'x.txt', 'logs/c.ndjson']) {
+  for (const name of [
+    'b.ndjson',
+    'a.ndjson',
+    'a1.ndjson',
+    'a[1].ndjson',
+    '.hidden.ndjson',
+    'Z.ndjson',
+    'x.txt',
+    'logs/c.ndjson',
+  ]) {
     await writeFile(join(cwd, name), `${name}\n`)
   }
   await writeFile(join(cwd, 'logs/deep/d.ndjson'), 'logs/deep/d.ndjson\n')
@@ -42,7 +51,10 @@ describe('paths and globs', () => {
     ['a[1].ndjson', ['a[1].ndjson']],
     ['[ab].ndjson', ['a.ndjson', 'b.ndjson']],
     ['{b,a}.ndjson', ['a.ndjson', 'b.ndjson']],
-    ['**/*.ndjson', ['Z.ndjson', 'a.ndjson', 'a1.ndjson', 'a[1].ndjson', 'b.ndjson', 'logs/c.ndjson', 'logs/deep/d.ndjson']],
+    [
+      '**/*.ndjson',
+      ['Z.ndjson', 'a.ndjson', 'a1.ndjson', 'a[1].ndjson', 'b.ndjson', 'logs/c.ndjson', 'logs/deep/d.ndjson'],
+    ],
     ['logs/**/*.ndjson', ['logs/c.ndjson', 'logs/deep/d.ndjson']],
     ['./logs/*.ndjson', ['logs/c.ndjson']],
     ['.hidden.ndjson', ['.hidden.ndjson']],
@@ -63,14 +75,21 @@ describe('paths and globs', () => {
   })
 
   test('keeps the order in which they are named, numbers them, and reads none twice', async () => {
-    const sources = await findSources(['logs/c.ndjson', '[ab].ndjson', './a.ndjson', join(cwd, 'b.ndjson'), 'x.txt'], { cwd })
+    const sources = await findSources(['logs/c.ndjson', '[ab].ndjson', './a.ndjson', join(cwd, 'b.ndjson'), 'x.txt'], {
+      cwd,
+    })
     expect(sources.map(({ id, name }) => [id, name])).toEqual([
       [0, 'logs/c.ndjson'],
       [1, 'a.ndjson'],
       [2, 'b.ndjson'],
       [3, 'x.txt'],
     ])
-    expect(await Promise.all(sources.map(source => text(source)))).toEqual(['logs/c.ndjson\n', 'a.ndjson\n', 'b.ndjson\n', 'x.txt\n'])
+    expect(await Promise.all(sources.map(source => text(source)))).toEqual([
+      'logs/c.ndjson\n',
+      'a.ndjson\n',
+      'b.ndjson\n',
+      'x.txt\n',
+    ])
   })
 
   test.each([
@@ -80,7 +99,11 @@ describe('paths and globs', () => {
     ['log*', 'INPUT_NOT_FOUND', 'no such input: log*'],
     ['broken.json', 'INPUT_NOT_FOUND', 'no such input: broken.json'],
     ['', 'INPUT_UNREADABLE', "it is a directory; name its files with a glob, such as '*.ndjson'"],
-    ['logs', 'INPUT_UNREADABLE', "cannot read logs: it is a directory; name its files with a glob, such as 'logs/*.ndjson'"],
+    [
+      'logs',
+      'INPUT_UNREADABLE',
+      "cannot read logs: it is a directory; name its files with a glob, such as 'logs/*.ndjson'",
+    ],
     ['circle.json', 'INPUT_UNREADABLE', 'its symbolic links lead in a circle'],
     ['a.ndjson/b', 'INPUT_UNREADABLE', 'a part of its path is a file, not a folder'],
     ['x'.repeat(300), 'INPUT_UNREADABLE', 'its path is too long'],
@@ -131,17 +154,20 @@ describe('reading a file', () => {
   }
   const canCount = existsSync('/proc/self/fd')
 
-  test.each([0, 1, 3, (64 << 10) - 1, 64 << 10, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, (5 << 20) + 123])('yields its %i bytes', async size => {
-    const bytes = Buffer.alloc(size, 'abcdefghijklm')
-    await writeFile(join(cwd, 'sized'), bytes)
-    const [source] = await findSources('sized', { cwd })
-    const parts: Buffer[] = []
-    for await (const part of source?.open(never) ?? []) {
-      parts.push(Buffer.from(part))
-      expect(part.length).toBeLessThanOrEqual(1 << 20)
-    }
-    expect(Buffer.concat(parts).equals(bytes)).toBe(true)
-  })
+  test.each([0, 1, 3, (64 << 10) - 1, 64 << 10, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, (5 << 20) + 123])(
+    'yields its %i bytes',
+    async size => {
+      const bytes = Buffer.alloc(size, 'abcdefghijklm')
+      await writeFile(join(cwd, 'sized'), bytes)
+      const [source] = await findSources('sized', { cwd })
+      const parts: Buffer[] = []
+      for await (const part of source?.open(never) ?? []) {
+        parts.push(Buffer.from(part))
+        expect(part.length).toBeLessThanOrEqual(1 << 20)
+      }
+      expect(Buffer.concat(parts).equals(bytes)).toBe(true)
+    },
+  )
 
   test('alternates between two buffers, and leaves a chunk alone until the next one is asked for', async () => {
     const bytes = Buffer.concat([0, 1, 2, 3, 4].map(letter => Buffer.alloc(1 << 20, letter)))
@@ -198,7 +224,10 @@ describe('reading a file', () => {
     const [source] = await findSources('changes', { cwd })
     await rename(join(cwd, 'changes'), join(cwd, 'changed'))
     await mkdir(join(cwd, 'changes'))
-    await expect(text(source)).rejects.toMatchObject({ code: 'INPUT_UNREADABLE', message: expect.stringContaining('it is a directory') })
+    await expect(text(source)).rejects.toMatchObject({
+      code: 'INPUT_UNREADABLE',
+      message: expect.stringContaining('it is a directory'),
+    })
   })
 })
 

@@ -27,8 +27,14 @@ async function run(bytes: AsyncIterable<Uint8Array>, name = 'x') {
   } catch (thrown) {
     error = thrown
   }
-  if (error !== undefined && !isSluiceError(error)) throw error
-  return { bytes: Buffer.concat(parts), code: error?.code, message: error?.message ?? '', evidence: error?.failure.evidence, parts }
+  if (error !== undefined && !isSluiceError(error)) throw new Error('not one of ours', { cause: error })
+  return {
+    bytes: Buffer.concat(parts),
+    code: error?.code,
+    message: error?.message ?? '',
+    evidence: error?.failure.evidence,
+    parts,
+  }
 }
 
 /** All that can be decoded of a gzip stream, wherever it ends. */
@@ -93,7 +99,17 @@ describe('gzip', () => {
   test('cut anywhere in a large file, too', async () => {
     for (const data of [Buffer.from(rows), Buffer.alloc(8 << 20, 'a'), randomBytes(300_000)]) {
       const whole = gzipSync(data)
-      for (const cut of [10, 11, 1000, 1033, whole.length >> 2, whole.length >> 1, whole.length - 9, whole.length - 8, whole.length - 1]) {
+      for (const cut of [
+        10,
+        11,
+        1000,
+        1033,
+        whole.length >> 2,
+        whole.length >> 1,
+        whole.length - 9,
+        whole.length - 8,
+        whole.length - 1,
+      ]) {
         if (cut >= whole.length) continue
         const { bytes, code } = await run(chunks(whole.subarray(0, cut), 64 << 10))
         expect(bytes.equals(decodable(whole.subarray(0, cut)))).toBe(true)
@@ -118,7 +134,10 @@ describe('gzip', () => {
   test('a name in .gz promises gzip: an empty file of that name is a truncated one', async () => {
     for (const bytes of [[], [0x1f]]) {
       const { code, evidence } = await run(chunks(Uint8Array.from(bytes)), 'x.ndjson.gz')
-      expect({ code, evidence }).toEqual({ code: 'INPUT_TRUNCATED', evidence: { input: 'x.ndjson.gz', encoding: 'gzip', bytes: 0 } })
+      expect({ code, evidence }).toEqual({
+        code: 'INPUT_TRUNCATED',
+        evidence: { input: 'x.ndjson.gz', encoding: 'gzip', bytes: 0 },
+      })
     }
   })
 
@@ -130,7 +149,9 @@ describe('gzip', () => {
         const { bytes, code, message } = await run(chunks(bad, size))
         expect(bytes.toString() === rows).toBe(true)
         expect(code).toBe('INPUT_UNREADABLE')
-        expect(message).toMatch(/^cannot read x: its gzip data is corrupt \(incorrect (data|length) check\), \d+ decoded bytes in$/)
+        expect(message).toMatch(
+          /^cannot read x: its gzip data is corrupt \(incorrect (data|length) check\), \d+ decoded bytes in$/,
+        )
       }
     }
   })
