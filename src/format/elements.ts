@@ -149,8 +149,10 @@ export function elements(pick: string | undefined): Elements {
   function written(name: string): string {
     const known = keys.get(name)
     if (known !== undefined) return known
-    const json = `${JSON.stringify(name)}:`
-    if (keys.size < MOST_KEYS) keys.set(name, json)
+    const quoted = JSON.stringify(name)
+    const json = `${quoted}:`
+    // A copy: the name itself is a slice that would keep the text of its whole chunk in memory.
+    if (keys.size < MOST_KEYS) keys.set(String(JSON.parse(quoted)), json)
     return json
   }
 }
