@@ -22,8 +22,11 @@ export type Answered =
   | { readonly by: 'elasticsearch'; readonly type?: string; readonly reason?: string }
   | { readonly by: 'unknown'; readonly observed: string }
 
+/** What has to be known of the way to tell a proxy's own answer from a relayed one. */
+export type RouteFacts = Pick<Route, 'form' | 'proxy' | 'target'>
+
 /** Decides who answered. */
-export function whoAnswered(answer: Answer, route: Pick<Route, 'form' | 'proxy' | 'target'>): Answered {
+export function whoAnswered(answer: Answer, route: RouteFacts): Answered {
   const refused = proxyRefusal(answer, route)
   if (refused !== undefined) return { by: 'proxy', failure: refused }
   // Refusals are small. A large body is an Elasticsearch answer, and its product header says so.

@@ -1,9 +1,8 @@
 /** From an answer to a verdict: pure, so that every rule of wire and contract can be tested without a server. */
 import { nameRefusal } from '../cluster/name-refusal.js'
-import { type Answer, whoAnswered } from '../cluster/who-answered.js'
+import { type Answer, type RouteFacts, whoAnswered } from '../cluster/who-answered.js'
 import { explain } from '../failure/catalogue.js'
 import { failure } from '../failure/failure.js'
-import type { Route } from '../proxy/route.js'
 import { type JudgedBody, judgeItems } from './judge-items.js'
 import { retryAfterMs } from './retry-after.js'
 import type { Delivery, Verdict } from './verdict.js'
@@ -12,7 +11,7 @@ export interface Judging {
   readonly body: JudgedBody
   /** The cluster's URL, without credentials, and the way to it. */
   readonly cluster: string
-  readonly route: Pick<Route, 'form' | 'proxy' | 'target'>
+  readonly route: RouteFacts
   /** Milliseconds since the epoch, for a Retry-After that is a date. */
   readonly now: number
 }
