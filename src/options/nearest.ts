@@ -3,7 +3,8 @@ export function nearest<T extends string>(word: string, candidates: readonly T[]
   const allowed = Math.max(1, Math.floor(word.length / 3))
   const scored = candidates.map((candidate) => ({ candidate, distance: distance(plain(word), plain(candidate)) }))
   const best = scored.sort((a, b) => a.distance - b.distance)[0]
-  return best !== undefined && best.distance <= allowed ? best.candidate : undefined
+  if (best !== undefined && best.distance <= allowed) return best.candidate
+  return word.length < 3 ? undefined : candidates.find((candidate) => plain(candidate).startsWith(plain(word)))
 }
 
 function plain(word: string): string {

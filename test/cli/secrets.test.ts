@@ -1,8 +1,11 @@
 import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import { type Folder, type Surroundings, folder, sluice } from './sluice.js'
+
+// Each test starts processes.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const apiKey = Buffer.from('pl4nted-id:pl4nted-api-key').toString('base64')
 const password = 'pl4nted:p@ss/w%rd'
@@ -111,10 +114,8 @@ const rows: readonly [
 const commands = [
   ['ingest', 'in.ndjson', '--index', 'secrets'],
   ['ingest', 'in.ndjson', '--index', 'secrets', '--json', '--quiet'],
-  ['doctor'],
   ['doctor', '--json'],
   ['config'],
-  ['config', '--json'],
 ]
 
 test.each(rows)('%s stands in no output and no file', async (_, row) => {
