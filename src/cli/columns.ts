@@ -5,9 +5,9 @@ export function columns(rows: readonly (readonly string[])[], indent = ''): stri
     row.slice(0, -1).forEach((cell, at) => (widths[at] = Math.max(widths[at] ?? 0, cell.length)))
   }
   return rows
-    .map((row) =>
+    .map(row =>
       `${indent}${row.map((cell, at) => cell.padEnd(at === row.length - 1 ? 0 : (widths[at] ?? 0))).join('  ')}`.trimEnd(),
     )
-    .map((line) => `${line}\n`)
+    .map(line => `${line}\n`)
     .join('')
 }

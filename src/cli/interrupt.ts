@@ -10,7 +10,7 @@ const signals = ['SIGINT', 'SIGTERM'] as const
 /** The first signal asks the run to finish what is under way; the second ends the process at once. */
 export function interruptible(terminal: Terminal, doing: string): Interruption {
   const controller = new AbortController()
-  const listeners = signals.map((name) => {
+  const listeners = signals.map(name => {
     const listener = () => {
       if (controller.signal.aborted) terminal.exit(130)
       terminal.err(`\n${name}: ${doing}; once more to stop at once\n`)

@@ -19,12 +19,12 @@ export async function loadOptions(flags: OptionSources['flags'], terminal: Termi
 
 /** The contents of the files that options name; what is secret in them stays out of every error. */
 export async function loadAccess(effective: Effective, terminal: Terminal): Promise<Access> {
-  const access = await readAccess(effective, async (path) => await readFile(path, 'utf8'))
-  const proxies = [access.proxy?.url, effective.values.httpsProxy].flatMap((url) =>
+  const access = await readAccess(effective, async path => await readFile(path, 'utf8'))
+  const proxies = [access.proxy?.url, effective.values.httpsProxy].flatMap(url =>
     url === undefined ? [] : credentials(url),
   )
   terminal.manner.secrets = [access.apiKey, access.password, access.key, ...proxies].filter(
-    (secret) => secret !== undefined,
+    secret => secret !== undefined,
   )
   return access
 }

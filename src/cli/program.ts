@@ -38,7 +38,7 @@ export async function run(args: readonly string[], terminal: Terminal, version: 
     const program = rootCommand(terminal, version)
     for (const [name, { summary, load }] of Object.entries(verbs)) {
       const command = program.command(name).description(summary).allowExcessArguments(false)
-      if (name === verb) (await load()).define(command, terminal, (result) => (code = result))
+      if (name === verb) (await load()).define(command, terminal, result => (code = result))
     }
     await program.parseAsync(args, { from: 'user' })
     return code
@@ -72,7 +72,7 @@ Exit codes: 0 every document stored; 1 some rejected or unknown; 2 wrong usage; 
 
 /** The verb that the command line names, also as in `sluice help ingest`. */
 function verbIn(args: readonly string[]): string | undefined {
-  const words = args.filter((arg) => !arg.startsWith('-'))
+  const words = args.filter(arg => !arg.startsWith('-'))
   const verb = words[0] === 'help' ? words[1] : words[0]
   return verb !== undefined && Object.hasOwn(verbs, verb) ? verb : undefined
 }

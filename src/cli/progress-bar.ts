@@ -14,7 +14,7 @@ export function drawProgress(terminal: Terminal): Progress {
       terminal.err(`\r\u001B[K${progressLine(latest).slice(0, (terminal.stderr.columns || 80) - 1)}`)
   }
   return {
-    update: (snapshot) => {
+    update: snapshot => {
       latest = snapshot
       if (snapshot.elapsedMs - drawnAt < frameMs) return
       drawnAt = snapshot.elapsedMs

@@ -6,7 +6,7 @@ const intervalMs = 5000
 /** Log lines on stderr, for schedulers and log collectors: one every few seconds, and one for each note. */
 export function openLog(): Progress {
   const log = pino(
-    { base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
+    { base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: label => ({ level: label }) } },
     pino.destination({ dest: 2, sync: true }),
   )
   let loggedAt = 0

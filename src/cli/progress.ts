@@ -30,7 +30,7 @@ export function showProgress(terminal: Terminal, { quiet }: { quiet: boolean }):
 export function follow(progress: Progress): (event: IngestEvent) => void {
   const startedAt = performance.now()
   let retries = 0
-  return (event) => {
+  return event => {
     switch (event.type) {
       case 'progress':
         progress.update({

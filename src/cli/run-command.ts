@@ -12,7 +12,7 @@ export async function runCommand(
   terminal: Terminal,
 ): Promise<number> {
   const child = spawn(command, args, { stdio: 'inherit', env: { ...terminal.env, ...env } })
-  const listeners = forwarded.map((name) => {
+  const listeners = forwarded.map(name => {
     const listener = () => {
       // At a keyboard, Ctrl-C goes to the whole foreground group: the command has it already.
       if (name === 'SIGINT' && terminal.stdin.isTTY) return
@@ -22,7 +22,7 @@ export async function runCommand(
     return { name, listener }
   })
   try {
-    return await new Promise<number>((resolve) => {
+    return await new Promise<number>(resolve => {
       child.once('error', (error: NodeJS.ErrnoException) => {
         const missing = error.code === 'ENOENT'
         terminal.err(`error: cannot run ${command}: ${missing ? 'no such command' : error.code}\n`)

@@ -32,8 +32,8 @@ export function sayFailure({ code, message }: Failure): string {
   const { causes, fixes } = explain(code)
   return [
     `error: ${message}`,
-    ...causes.slice(0, 3).map((cause) => `  cause: ${cause}`),
-    ...fixes.map((fix) => `  fix:   ${fix}`),
+    ...causes.slice(0, 3).map(cause => `  cause: ${cause}`),
+    ...fixes.map(fix => `  fix:   ${fix}`),
     `  more:  sluice explain ${code}`,
     '',
   ].join('\n')
@@ -71,7 +71,7 @@ function problemOf(error: CommanderError, { verb, verbs, args }: Usage): string 
     return `unknown option ${name}${meant(nearest(name, flags))}`
   }
   if (error.code === 'commander.unknownCommand' || (verb === undefined && error.code === 'commander.excessArguments')) {
-    const word = args.find((arg) => !arg.startsWith('-')) ?? ''
+    const word = args.find(arg => !arg.startsWith('-')) ?? ''
     return `unknown command '${word}'${meant(nearest(word, verbs))}`
   }
   return error.message.replace(/^error: /, '')
@@ -93,5 +93,5 @@ function stackOf(error: unknown, secrets: readonly string[]): string {
 }
 
 function without(secrets: readonly string[], text: string): string {
-  return secrets.filter((secret) => secret !== '').reduce((rest, secret) => rest.replaceAll(secret, hidden), text)
+  return secrets.filter(secret => secret !== '').reduce((rest, secret) => rest.replaceAll(secret, hidden), text)
 }

@@ -47,22 +47,18 @@ const meanings: Partial<Record<(typeof kinds)[number], string>> = {
 }
 
 function outcomes(receipt: Receipt): string[][] {
-  const shown = kinds.filter((kind) => receipt[kind] > 0 || kind === 'created' || kind === 'rejected')
+  const shown = kinds.filter(kind => receipt[kind] > 0 || kind === 'created' || kind === 'rejected')
   const width = count(receipt.read).length
   return [
     ['read', count(receipt.read).padStart(width), ''],
-    ...shown.map((kind) => [
-      kind,
-      count(receipt[kind]).padStart(width),
-      receipt[kind] > 0 ? (meanings[kind] ?? '') : '',
-    ]),
+    ...shown.map(kind => [kind, count(receipt[kind]).padStart(width), receipt[kind] > 0 ? (meanings[kind] ?? '') : '']),
   ]
 }
 
 function balance(receipt: Receipt): string {
-  const parts = kinds.filter((kind) => receipt[kind] > 0)
+  const parts = kinds.filter(kind => receipt[kind] > 0)
   const sum = parts.reduce((total, kind) => total + receipt[kind], 0)
-  const equation = `${count(receipt.read)} read = ${parts.map((kind) => `${count(receipt[kind])} ${kind}`).join(' + ') || '0'}`
+  const equation = `${count(receipt.read)} read = ${parts.map(kind => `${count(receipt[kind])} ${kind}`).join(' + ') || '0'}`
   return sum === receipt.read ? `${equation}, it balances` : `${equation}: DOES NOT BALANCE, please report this`
 }
 
@@ -78,7 +74,7 @@ function rejections(receipt: Receipt): string[][] {
 
 function facts(receipt: Receipt): string[][] {
   const { inputs, cluster, deadLetters, requests, retries } = receipt
-  const version = [cluster.name, cluster.version].filter((part) => part !== undefined).join(', ')
+  const version = [cluster.name, cluster.version].filter(part => part !== undefined).join(', ')
   return [
     ['inputs', inputs.length === 1 ? `${inputs[0]?.name}` : plural(inputs.length, 'input')],
     ...inputs

@@ -37,7 +37,7 @@ export function openTerminal(host: NodeJS.Process): Terminal {
     err: err.write,
     on: (signal, listener) => void host.on(signal, listener),
     off: (signal, listener) => void host.off(signal, listener),
-    exit: (code) => host.exit(code),
+    exit: code => host.exit(code),
     flush: async () => {
       await out.flush()
       await err.flush()
@@ -57,7 +57,7 @@ function forgiving(stream: NodeJS.WriteStream) {
       if (!gone) stream.write(text)
     },
     flush: async () => {
-      if (!gone) await new Promise<void>((resolve) => stream.write('', () => resolve()))
+      if (!gone) await new Promise<void>(resolve => stream.write('', () => resolve()))
     },
   }
 }

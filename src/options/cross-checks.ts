@@ -106,8 +106,8 @@ function settleCredentials(check: Check): void {
       'holds a blank or another character that no API key has; copy its encoded form',
     )
   }
-  const hasKey = apiKey.some((name) => values[name] !== undefined)
-  const hasBasic = basic.some((name) => values[name] !== undefined)
+  const hasKey = apiKey.some(name => values[name] !== undefined)
+  const hasBasic = basic.some(name => values[name] !== undefined)
   if (hasKey && hasBasic) {
     const keyWins = rankOf(check, apiKey) >= rankOf(check, basic)
     const [used, left] = keyWins ? ['the API key', 'user name and password'] : ['user name and password', 'the API key']
@@ -142,15 +142,15 @@ function checkDocuments(check: Check): void {
 }
 
 function requireTogether(check: Check, name: OptionName, others: readonly OptionName[]): void {
-  if (check.values[name] === undefined || others.some((other) => check.values[other] !== undefined)) return
-  throw invalid(said(check, name), `needs ${others.map((other) => said(check, other)).join(' or ')} beside it`)
+  if (check.values[name] === undefined || others.some(other => check.values[other] !== undefined)) return
+  throw invalid(said(check, name), `needs ${others.map(other => said(check, other)).join(' or ')} beside it`)
 }
 
 const ranks: Record<Layer, number> = { flag: 3, environment: 2, file: 1, default: 0 }
 
 /** The strongest source among some options. */
 function rankOf(check: Check, names: readonly OptionName[]): number {
-  return Math.max(...names.map((name) => ranks[check.candidates.get(name)?.layer ?? 'default']))
+  return Math.max(...names.map(name => ranks[check.candidates.get(name)?.layer ?? 'default']))
 }
 
 function drop(check: Check, name: (typeof rivals)[number][number] | 'username'): void {

@@ -24,11 +24,11 @@ class Problem {
 }
 
 export function text() {
-  return kind((value) => (value === '' ? new Problem('is empty') : value))
+  return kind(value => (value === '' ? new Problem('is empty') : value))
 }
 
 export function webAddress() {
-  return kind((value) => {
+  return kind(value => {
     const fits = /^https?:\/\//i.test(value) && URL.canParse(value)
     return fits ? value : new Problem('is not an http:// or https:// URL')
   })
@@ -40,7 +40,7 @@ export function secret() {
 }
 
 export function flag() {
-  return kind((value) => {
+  return kind(value => {
     if (/^(1|true|yes|on)$/i.test(value)) return true
     if (/^(0|false|no|off)$/i.test(value)) return false
     return new Problem('is neither true nor false')
@@ -49,13 +49,13 @@ export function flag() {
 
 export function choice<const C extends string>(...choices: readonly [C, ...C[]]) {
   return kind((value): C | Problem => {
-    const chosen = choices.find((one) => one === value.toLowerCase())
+    const chosen = choices.find(one => one === value.toLowerCase())
     return chosen ?? new Problem(`is not one of ${choices.join(', ')}`)
   })
 }
 
 export function whole({ min, max }: { min: number; max: number }) {
-  return kind((value) => {
+  return kind(value => {
     const number = digits(value)
     if (number === undefined) return new Problem('is not a whole number')
     return number >= min && number <= max ? number : new Problem(`is not between ${min} and ${max}`)
@@ -66,7 +66,7 @@ const sizeUnits: Record<string, number> = { '': 1, b: 1, kb: 1000, mb: 1000 ** 2
 
 /** Bytes. */
 export function size({ min, max }: { min: number; max: number }) {
-  return kind((value) => {
+  return kind(value => {
     const bytes = measured(value, sizeUnits)
     if (bytes === undefined) return new Problem('is not a size: write bytes or a unit, as in 5mb, 512kb or 5_000_000')
     return bytes >= min && bytes <= max ? bytes : new Problem(`is not between ${inUnits(min)} and ${inUnits(max)}`)
@@ -78,7 +78,7 @@ const timeUnits: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_
 /** Milliseconds. `bare` says whether a number without a unit counts as milliseconds. */
 export function duration({ bare }: { bare: boolean }) {
   const units = bare ? { ...timeUnits, '': 1 } : timeUnits
-  return kind((value) => {
+  return kind(value => {
     const ms = measured(value, units)
     if (ms === undefined)
       return new Problem('is not a duration: write a number and a unit, as in 500ms, 30s, 15m or 2h')
@@ -101,11 +101,11 @@ export function rejectionLimit() {
 /** The two static addresses of the dashboard. */
 export function addressPair() {
   return kind((value): readonly [string, string] | Problem => {
-    const [first, second, ...more] = value.split(',').map((one) => one.trim())
+    const [first, second, ...more] = value.split(',').map(one => one.trim())
     if (first === undefined || second === undefined || more.length > 0) {
       return new Problem('is not a pair of IPv4 addresses with a comma between them')
     }
-    const wrong = [first, second].find((one) => !isIPv4(one))
+    const wrong = [first, second].find(one => !isIPv4(one))
     if (wrong !== undefined) return new Problem(`holds '${wrong}', which is not an IPv4 address`)
     return first === second ? new Problem('holds the same address twice') : [first, second]
   })
@@ -113,7 +113,7 @@ export function addressPair() {
 
 /** SHA-256 of a certificate: 64 hexadecimal digits, with or without colons. */
 export function fingerprint() {
-  return kind((value) => {
+  return kind(value => {
     const hex = value.replaceAll(':', '').toUpperCase()
     if (!/^[0-9A-F]{64}$/.test(hex)) return new Problem('is not a SHA-256 fingerprint (64 hexadecimal digits)')
     return (hex.match(/../g) ?? []).join(':')

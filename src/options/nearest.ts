@@ -1,10 +1,10 @@
 /** The candidate that a person most likely meant, or none when nothing is near. */
 export function nearest<T extends string>(word: string, candidates: readonly T[]): T | undefined {
   const allowed = Math.max(1, Math.floor(word.length / 3))
-  const scored = candidates.map((candidate) => ({ candidate, distance: distance(plain(word), plain(candidate)) }))
+  const scored = candidates.map(candidate => ({ candidate, distance: distance(plain(word), plain(candidate)) }))
   const best = scored.sort((a, b) => a.distance - b.distance)[0]
   if (best !== undefined && best.distance <= allowed) return best.candidate
-  return word.length < 3 ? undefined : candidates.find((candidate) => plain(candidate).startsWith(plain(word)))
+  return word.length < 3 ? undefined : candidates.find(candidate => plain(candidate).startsWith(plain(word)))
 }
 
 function plain(word: string): string {

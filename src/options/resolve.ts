@@ -32,7 +32,7 @@ export interface Effective {
  */
 export function resolveOptions(sources: OptionSources): Effective {
   const file = fileValues(sources.file)
-  const candidates = new Map(optionNames.map((name) => [name, strongest(viewOption(name), sources, file)]))
+  const candidates = new Map(optionNames.map(name => [name, strongest(viewOption(name), sources, file)]))
   const values: Record<string, unknown> = {}
   for (const [name, candidate] of candidates) values[name] = readValue(name, candidate)
   const warnings = [...secretsOnShow(candidates), ...misspelled(sources.env)]
@@ -47,7 +47,7 @@ export function resolveOptions(sources: OptionSources): Effective {
 function strongest(view: OptionView, sources: OptionSources, file: Readonly<Record<string, unknown>>): Candidate {
   const flag = view.flag === undefined ? undefined : sources.flags[view.name]
   if (flag !== undefined) return { raw: flag, layer: 'flag', origin: view.flag ?? '', said: view.flag ?? '' }
-  const variable = view.env.find((one) => (sources.env[one] ?? '') !== '')
+  const variable = view.env.find(one => (sources.env[one] ?? '') !== '')
   if (variable !== undefined) {
     return { raw: sources.env[variable], layer: 'environment', origin: variable, said: variable }
   }
@@ -72,9 +72,9 @@ function fileValues(file: OptionSources['file']): Readonly<Record<string, unknow
   if (typeof values !== 'object' || values === null || Array.isArray(values)) {
     throw invalid(path, 'is not a JSON object of options')
   }
-  const known = optionNames.filter((name) => viewOption(name).flag !== undefined)
+  const known = optionNames.filter(name => viewOption(name).flag !== undefined)
   for (const key of Object.keys(values)) {
-    if (known.some((name) => name === key)) continue
+    if (known.some(name => name === key)) continue
     const near = nearest(key, known)
     throw invalid(`${key} in ${path}`, `is not an option${near === undefined ? '' : `; did you mean ${near}?`}`)
   }
@@ -96,12 +96,12 @@ function secretsOnShow(candidates: Candidates): string[] {
 
 function misspelled(env: OptionSources['env']): string[] {
   const prefix = 'SLUICE_'
-  const known = optionNames.flatMap((name) => viewOption(name).env).filter((name) => name.startsWith(prefix))
-  return Object.keys(env).flatMap((name) => {
+  const known = optionNames.flatMap(name => viewOption(name).env).filter(name => name.startsWith(prefix))
+  return Object.keys(env).flatMap(name => {
     if (!name.startsWith(prefix) || known.includes(name) || (env[name] ?? '') === '') return []
     const near = nearest(
       name.slice(prefix.length),
-      known.map((one) => one.slice(prefix.length)),
+      known.map(one => one.slice(prefix.length)),
     )
     return near === undefined ? [] : [`${name} is not an option and is ignored; did you mean ${prefix}${near}?`]
   })

@@ -37,9 +37,9 @@ export function viewOption(name: OptionName): OptionView {
 
 /** The options that a command takes as flags, in the order of the schema. */
 export function optionsOf(command: OptionCommand): readonly OptionView[] {
-  return optionNames.map(viewOption).filter((view) => view.flag !== undefined && view.commands.includes(command))
+  return optionNames.map(viewOption).filter(view => view.flag !== undefined && view.commands.includes(command))
 }
 
 function words(name: string): string[] {
-  return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).split(' ')
+  return name.replaceAll(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`).split(' ')
 }

@@ -8,7 +8,7 @@ const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 /** A package as it would be installed, built from the sources under test. */
 export const built = join(root, '.cache', 'cli-tests')
 
-export default function build(): void {
+export function setup(): void {
   rmSync(built, { recursive: true, force: true })
   mkdirSync(join(built, 'bin'), { recursive: true })
   copyFileSync(join(root, 'package.json'), join(built, 'package.json'))

@@ -18,7 +18,7 @@ test('config shows each option, its value and where it came from, and hides secr
   await writeFile(join(work.path, 'sluice.config.json'), '{"index": "logs-app", "batchBytes": "1mb", "concurrency": 2}')
   const { code, stdout, stderr } = await sluice(['config', '--op', 'index'], { cwd: work.path, env })
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  const rows = Object.fromEntries(stdout.split('\n').map((line) => [line.split(/ +/)[0], line.split(/ {2,}/).slice(1)]))
+  const rows = Object.fromEntries(stdout.split('\n').map(line => [line.split(/ +/)[0], line.split(/ {2,}/).slice(1)]))
   expect(rows).toMatchObject({
     url: ['https://es.example:9243', 'ELASTICSEARCH_URL'],
     apiKey: ['***', 'ELASTICSEARCH_API_KEY'],

@@ -52,7 +52,7 @@ describe('ingest', () => {
     const logged = (await run()).stderr
       .trimEnd()
       .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .map(line => JSON.parse(line) as Record<string, unknown>)
     expect(logged).toContainEqual(expect.objectContaining({ level: 'info', cluster: lab.line.cluster.url }))
     expect(await run('--quiet')).toMatchObject({ code: 0, stderr: '' })
   })

@@ -88,7 +88,7 @@ describe('lab', () => {
     expect(code).toBe(0)
     const exports = stdout
       .split('\n')
-      .filter((line) => line.includes('export '))
+      .filter(line => line.includes('export '))
       .join('\n')
     const { stdout: said } = await shell(`${exports}\necho "$STATIC_PROXY_URL"`)
     expect(said).toMatch(/^http:\/\/.+@127\.0\.0\.1:\d+\n$/)
@@ -107,7 +107,7 @@ test('the doctor names what the lab was started with', async () => {
     const doctor = ['--', process.execPath, binary, 'doctor', '--json']
     const { code, stdout } = await sluice(['lab', '--register', register, ...doctor])
     const report = JSON.parse(stdout) as { ok: boolean; findings: { code: string }[] }
-    expect({ register, code, ok: report.ok, codes: report.findings.map((finding) => finding.code) }).toEqual({
+    expect({ register, code, ok: report.ok, codes: report.findings.map(finding => finding.code) }).toEqual({
       register,
       code: exit,
       ok: exit === 0,

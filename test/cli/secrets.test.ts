@@ -17,7 +17,7 @@ const clusterAt = (address: string) => `https://elastic:${encodeURIComponent(pas
 const forms = [
   apiKey,
   'pl4nted-api-key',
-  ...[password, proxyPassword].flatMap((one) => [
+  ...[password, proxyPassword].flatMap(one => [
     one,
     encodeURIComponent(one),
     encodeURI(one),
@@ -123,7 +123,7 @@ test.each(rows)('%s stands in no output and no file', async (_, row) => {
   const config = join(work.path, 'sluice.config.json')
   await writeFile(config, JSON.stringify(file ?? {}))
   const surroundings: Surroundings = { cwd: work.path, env: { ...env, SLUICE_TIMEOUT: '5s' } }
-  const ended = await Promise.all(commands.map(async (command) => await sluice([...command, ...flags], surroundings)))
+  const ended = await Promise.all(commands.map(async command => await sluice([...command, ...flags], surroundings)))
   for (const [at, { code, stdout, stderr }] of ended.entries()) {
     expect(code, `${commands[at]?.join(' ')}: ${stderr}`).not.toBe(70)
     expectNone(stdout)

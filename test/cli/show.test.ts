@@ -7,7 +7,16 @@ import { failure } from '../../src/failure/failure.js'
 import type { Counts, Receipt } from '../../src/ledger/receipt.js'
 
 const counts: Counts = {
-  read: 1210, created: 1000, updated: 0, deleted: 0, noop: 0, duplicate: 5, rejected: 3, skipped: 1, unsent: 200, unknown: 1,
+  read: 1210,
+  created: 1000,
+  updated: 0,
+  deleted: 0,
+  noop: 0,
+  duplicate: 5,
+  rejected: 3,
+  skipped: 1,
+  unsent: 200,
+  unknown: 1,
 }
 const receipt: Receipt = {
   ...counts,

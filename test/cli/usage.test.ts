@@ -23,7 +23,7 @@ test('--help lists every command, with examples and exit codes', async () => {
 
 test.each(['ingest', 'doctor', 'lab', 'demo', 'explain', 'config'])(
   '%s --help explains the command by example',
-  async (verb) => {
+  async verb => {
     const { code, stdout, stderr } = await sluice([verb, '--help'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toContain(`Usage: sluice ${verb}`)
@@ -105,7 +105,7 @@ test('explain lists every code once', async () => {
     stdout
       .trimEnd()
       .split('\n')
-      .map((line) => line.split(' ')[0]),
+      .map(line => line.split(' ')[0]),
   ).toEqual(failureCodes)
 })
 
@@ -125,7 +125,7 @@ describe('a reader that goes away is no failure', () => {
     '$SLUICE ingest --help | head -1',
     '$SLUICE config | true',
     '$SLUICE explain --json | true',
-  ])('%s', async (line) => {
+  ])('%s', async line => {
     const { code, stderr } = await shell(line)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   })

@@ -34,7 +34,7 @@ describe('the proxy is the first of the names that is set', () => {
   ]
   test.each(names.map((name, index) => [name, names.slice(index)] as const))('%s', (name, set) => {
     const env = Object.fromEntries(
-      set.map((one) => [one, `http://u:p@${one.toLowerCase().replaceAll('_', '-')}.example:9293`]),
+      set.map(one => [one, `http://u:p@${one.toLowerCase().replaceAll('_', '-')}.example:9293`]),
     )
     const { values, origins, warnings } = resolveOptions({ flags: {}, env })
     expect(values.proxy).toContain(name.toLowerCase().replaceAll('_', '-'))

@@ -25,7 +25,7 @@ describe('no message repeats a secret', () => {
     { proxy: `http://u:${secret}@p.example:9293`, proxyFile: 'f' },
     { ipCheckUrl: [`http://u:${secret}@p.example`] },
   ]
-  test.each(wrong)('%j', (flags) => {
+  test.each(wrong)('%j', flags => {
     for (const sources of [
       { flags, env: {} },
       { flags: {}, env: {}, file: { path: 'f.json', values: flags } },
@@ -64,7 +64,7 @@ test('everything before the last @ of a URL is hidden, encoded or not', () => {
 })
 
 test('whatever holds credentials is marked as a secret', () => {
-  const secrets = optionNames.filter((name) => viewOption(name).secret !== undefined)
+  const secrets = optionNames.filter(name => viewOption(name).secret !== undefined)
   expect(secrets).toEqual(['url', 'apiKey', 'password', 'proxy', 'ipCheckUrl', 'httpsProxy'])
 })
 

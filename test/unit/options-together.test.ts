@@ -112,7 +112,7 @@ describe('a cloud id', () => {
     [encode('eu.example$')],
     [encode('eu.example$$kibana')],
     [encode('a:b:c$d')],
-  ])('%s is none', (text) => {
+  ])('%s is none', text => {
     expect(cloudUrl(text)).toBeUndefined()
     expect(failureOf({ flags: { cloudId: text }, env: {} }).code).toBe('OPTION_INVALID')
   })
@@ -137,7 +137,7 @@ describe('an index name that Elasticsearch refuses', () => {
     })
   })
 
-  test.each([['logs-app-default'], ['.hidden'], ['日本'], ['a'.repeat(255)]])('%s is accepted', (index) => {
+  test.each([['logs-app-default'], ['.hidden'], ['日本'], ['a'.repeat(255)]])('%s is accepted', index => {
     expect(resolveOptions({ flags: { index }, env: {} }).values.index).toBe(index)
   })
 })

@@ -20,7 +20,7 @@ export function define(command: Command, terminal: Terminal, done: (code: number
 }
 
 function table({ values, origins }: Effective): string {
-  const rows = optionNames.map((name) => {
+  const rows = optionNames.map(name => {
     const value = display(name, values[name])
     return [name, value === undefined ? '-' : typeof value === 'string' ? value : JSON.stringify(value), origins[name]]
   })
@@ -28,7 +28,7 @@ function table({ values, origins }: Effective): string {
 }
 
 function asJson({ values, origins, warnings }: Effective): string {
-  const options = optionNames.map((name) => [name, { value: display(name, values[name]) ?? null, from: origins[name] }])
+  const options = optionNames.map(name => [name, { value: display(name, values[name]) ?? null, from: origins[name] }])
   return `${JSON.stringify({ options: Object.fromEntries(options), warnings })}\n`
 }
 
@@ -36,5 +36,5 @@ function display(name: OptionName, value: unknown): unknown {
   if (value === undefined) return undefined
   const { secret } = viewOption(name)
   if (secret === 'value') return hidden
-  return secret === 'url' ? withoutCredentials(String(value)) : value
+  return secret === 'url' && typeof value === 'string' ? withoutCredentials(value) : value
 }

@@ -62,7 +62,7 @@ function showReport({ steps, findings, facts }: DoctorReport): string {
     ),
     ...findings.flatMap(({ code, severity, message, advice }) => [
       `\n${severity} ${code}: ${message}\n`,
-      ...advice.map((line) => `  fix:  ${line}\n`),
+      ...advice.map(line => `  fix:  ${line}\n`),
       `  more: sluice explain ${code}\n`,
     ]),
     findings.length === 0 ? '\nNothing is in the way.\n' : '',

@@ -20,7 +20,7 @@ export function define(command: Command, terminal: Terminal, done: (code: number
 
 function findCode(word: string): FailureCode {
   const wanted = word.toUpperCase().replaceAll('-', '_')
-  const found = failureCodes.find((code) => code === wanted)
+  const found = failureCodes.find(code => code === wanted)
   if (found !== undefined) return found
   const near = nearest(wanted, failureCodes)
   const problem = `'${word}' is not a failure code${near === undefined ? '' : `; did you mean ${near}?`}`
@@ -28,7 +28,7 @@ function findCode(word: string): FailureCode {
 }
 
 function list(): string {
-  return columns(failureCodes.map((code) => [code, `exit ${explain(code).exit}`, explain(code).title]))
+  return columns(failureCodes.map(code => [code, `exit ${explain(code).exit}`, explain(code).title]))
 }
 
 function page(code: FailureCode): string {
@@ -39,10 +39,10 @@ function page(code: FailureCode): string {
     `${code}: ${title}`,
     '',
     'Causes, most likely first',
-    ...causes.map((cause) => `  - ${cause}`),
+    ...causes.map(cause => `  - ${cause}`),
     '',
     'Fixes',
-    ...fixes.map((fix) => `  - ${fix}`),
+    ...fixes.map(fix => `  - ${fix}`),
     '',
     `Exit code ${exit}; ${again}.`,
     '',
@@ -50,6 +50,6 @@ function page(code: FailureCode): string {
 }
 
 function asJson(code: FailureCode | undefined): string {
-  const all = failureCodes.map((one) => ({ code: one, ...explain(one) }))
+  const all = failureCodes.map(one => ({ code: one, ...explain(one) }))
   return `${JSON.stringify(code === undefined ? { failures: all } : { code, ...explain(code) })}\n`
 }

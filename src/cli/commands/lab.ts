@@ -62,7 +62,7 @@ async function runUntilStopped(lab: Lab, json: boolean, terminal: Terminal): Pro
   terminal.out(json ? `${JSON.stringify(lab.line)}\n` : summary(lab))
   if (!interruption.signal.aborted) {
     // The servers keep the process alive until then.
-    await new Promise((resolve) => interruption.signal.addEventListener('abort', resolve, { once: true }))
+    await new Promise(resolve => interruption.signal.addEventListener('abort', resolve, { once: true }))
   }
   return 0
 }
