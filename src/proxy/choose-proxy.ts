@@ -39,13 +39,20 @@ export function chooseProxy(options: {
   const given = proxy ?? environmentProxy
   if (options.direct === true) {
     if (options.requireProxy === true) throw notUsed('--require-proxy and --direct contradict each other')
-    return { origin: '--direct', notes: given === undefined ? [] : [`--direct: the proxy from ${given.origin} is not used`] }
+    return {
+      origin: '--direct',
+      notes: given === undefined ? [] : [`--direct: the proxy from ${given.origin} is not used`],
+    }
   }
   if (given === undefined) {
     if (options.requireProxy === true) throw notUsed('--require-proxy is set, and no proxy is')
     return { origin: 'default', notes: [] }
   }
-  const parsed = parseProxyUrl(given.value, given.origin, given.defaultScheme === undefined ? {} : { defaultScheme: given.defaultScheme })
+  const parsed = parseProxyUrl(
+    given.value,
+    given.origin,
+    given.defaultScheme === undefined ? {} : { defaultScheme: given.defaultScheme },
+  )
   const address = addressOf(target)
   if (address.host.toLowerCase() === parsed.host && address.port === parsed.port) {
     throw new SluiceError(failure('CLUSTER_URL_IS_PROXY', { url: target.origin }))
@@ -53,8 +60,12 @@ export function chooseProxy(options: {
   const entry = noProxyEntry(options.noProxy ?? '', target)
   if (entry === undefined) return { proxy: parsed, origin: given.origin, notes: [] }
   if (proxy !== undefined) throw notUsed(`NO_PROXY ("${entry}") covers ${target.host}, although ${proxy.origin} is set`)
-  if (options.requireProxy === true) throw notUsed(`--require-proxy is set, and NO_PROXY ("${entry}") takes ${target.host} out of ${given.origin}`)
-  return { origin: 'NO_PROXY', notes: [`NO_PROXY ("${entry}") covers ${target.host}: the proxy from ${given.origin} is not used`] }
+  if (options.requireProxy === true)
+    throw notUsed(`--require-proxy is set, and NO_PROXY ("${entry}") takes ${target.host} out of ${given.origin}`)
+  return {
+    origin: 'NO_PROXY',
+    notes: [`NO_PROXY ("${entry}") covers ${target.host}: the proxy from ${given.origin} is not used`],
+  }
 }
 
 function notUsed(problem: string): SluiceError {

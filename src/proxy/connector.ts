@@ -40,7 +40,12 @@ export class Connector {
   /** Rejects with a RouteError of delivery `none`, within the way's time limit. */
   async open(progress: Progress): Promise<Connection> {
     const { way } = this
-    const raw = connect({ ...(way.proxy ?? addressOf(way.target)), noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 })
+    const raw = connect({
+      ...(way.proxy ?? addressOf(way.target)),
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: 60_000,
+    })
     this.#sockets.add(raw)
     raw.once('close', () => this.#sockets.delete(raw))
     progress.giveUp = () => raw.destroy()
@@ -52,7 +57,8 @@ export class Connector {
     try {
       const layers = await this.#build(raw, progress)
       const socket = layers.at(-1) ?? raw
-      if (socket.destroyed) throw Object.assign(new Error('the connection closed as soon as it stood'), { code: 'ECONNRESET' })
+      if (socket.destroyed)
+        throw Object.assign(new Error('the connection closed as soon as it stood'), { code: 'ECONNRESET' })
       return { socket, unsentBytes: () => layers.reduce((sum, layer) => sum + layer.writableLength, 0) }
     } catch (error) {
       raw.destroy()

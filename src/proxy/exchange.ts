@@ -84,11 +84,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#controller = controller
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, statusCode: number, headers: Record<string, string | string[] | undefined>): void {
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    statusCode: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
     if (statusCode < 200 || this.#over) return
     const bodyFullySent = this.#bodyFullySent()
-    // The rest of a refused body would be read as the next request.
-    this.#closeAfterwards = !bodyFullySent || statusCode === 413
+    this.#closeAfterwards = !bodyFullySent || this.#mayBeUnread(statusCode)
     this.#answer = new AnswerBody(
       () => controller.resume(),
       () => {
@@ -110,7 +113,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    const fault = error instanceof NoConnection ? error.fault : exchangeFault(this.way, this.forward, error, this.#delivery())
+    const seen = { forward: this.forward, silent: this.progress?.connection?.socket.bytesRead === 0 }
+    const fault = error instanceof NoConnection ? error.fault : exchangeFault(this.way, seen, error, this.#delivery())
     this.#controller = undefined
     this.#fail(fault)
     this.calls.freed()
@@ -134,6 +138,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.#left ? 'possible' : 'none'
   }
 
+  /**
+   * Whether the answer may have come from someone who did not read the body, though it has left: then the next request would
+   * wait behind it. Squid refuses so, with keep-alive, and reads no further (5.7: the second request hangs or is cut off).
+   */
+  #mayBeUnread(statusCode: number): boolean {
+    const { body } = this.request
+    return statusCode === 413 || (this.forward && statusCode >= 400 && body !== undefined && body !== null)
+  }
+
   #bodyFullySent(): boolean {
     const { body } = this.request
     if (body instanceof Readable && !body.readableEnded) return false
@@ -142,5 +155,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 }
 
 function present(headers: Record<string, string | string[] | undefined>): Record<string, string | string[]> {
-  return Object.fromEntries(Object.entries(headers).filter((entry): entry is [string, string | string[]] => entry[1] !== undefined))
+  return Object.fromEntries(
+    Object.entries(headers).filter((entry): entry is [string, string | string[]] => entry[1] !== undefined),
+  )
 }

@@ -16,7 +16,7 @@ export function openLane(origin: string, settings: Client.Options, connector: Co
     connect: (_, callback) => {
       delete progress.connection
       connector.open(progress).then(
-        (connection) => {
+        connection => {
           progress.phase = 'exchange'
           progress.connection = connection
           callback(null, connection.socket)

@@ -10,7 +10,13 @@ import { type Way, authorityOf } from './way.js'
 /** The socket or TLS layer failed while the connection was being built: nothing of a request has left. */
 export function connectingFault(way: Way, phase: Phase, error: unknown): RouteError {
   const code = codeOf(error)
-  return new RouteError({ code, phase, delivery: 'none', failure: nameConnecting(way, phase, code, error), cause: error })
+  return new RouteError({
+    code,
+    phase,
+    delivery: 'none',
+    failure: nameConnecting(way, phase, code, error),
+    cause: error,
+  })
 }
 
 /**
@@ -29,7 +35,11 @@ export function connectTimeoutFault(way: Way, phase: Phase): RouteError {
 }
 
 /** CONNECT was answered with something else than 2xx: the proxy's own answer, whatever the number. */
-export function connectRefusedFault(way: Way, statusCode: number, headers: Readonly<Record<string, string>>): RouteError {
+export function connectRefusedFault(
+  way: Way,
+  statusCode: number,
+  headers: Readonly<Record<string, string>>,
+): RouteError {
   return new RouteError({
     code: `PROXY_STATUS_${statusCode}`,
     phase: 'proxy-handshake',
@@ -54,7 +64,12 @@ export function proxyClosedFault(way: Way, after: string, cause?: unknown): Rout
 
 /** The proxy port answered CONNECT with something that is not HTTP. */
 export function notHttpFault(way: Way, bytes: Uint8Array): RouteError {
-  return new RouteError({ code: 'PROXY_NOT_HTTP', phase: 'proxy-handshake', delivery: 'none', failure: nameNotHttp(way, bytes) })
+  return new RouteError({
+    code: 'PROXY_NOT_HTTP',
+    phase: 'proxy-handshake',
+    delivery: 'none',
+    failure: nameNotHttp(way, bytes),
+  })
 }
 
 /** The proxy port answered the SOCKS5 greeting with something that is not SOCKS5. */
@@ -70,12 +85,23 @@ export function notSocksFault(way: Way, bytes: Uint8Array): RouteError {
 }
 
 /** The SOCKS5 proxy refused the credentials, or the destination (`reply` is the number of RFC 1928 §6). */
-export function socksRefusedFault(way: Way, refusal: { code: 'SOCKS_AUTH_FAILED' | 'SOCKS_NO_METHOD' } | { reply: number; text: string }): RouteError {
+export function socksRefusedFault(
+  way: Way,
+  refusal: { code: 'SOCKS_AUTH_FAILED' | 'SOCKS_NO_METHOD' } | { reply: number; text: string },
+): RouteError {
   const proxy = proxyOf(way)
   const target = authorityOf(way.target)
   if ('code' in refusal) {
-    const observed = refusal.code === 'SOCKS_AUTH_FAILED' ? 'SOCKS5: authentication failed' : 'SOCKS5: no acceptable authentication method'
-    return new RouteError({ code: refusal.code, phase: 'proxy-handshake', delivery: 'none', failure: failure('PROXY_AUTH_REJECTED', { proxy, observed }) })
+    const observed =
+      refusal.code === 'SOCKS_AUTH_FAILED'
+        ? 'SOCKS5: authentication failed'
+        : 'SOCKS5: no acceptable authentication method'
+    return new RouteError({
+      code: refusal.code,
+      phase: 'proxy-handshake',
+      delivery: 'none',
+      failure: failure('PROXY_AUTH_REJECTED', { proxy, observed }),
+    })
   }
   const observed = `SOCKS5 reply ${refusal.reply} ${refusal.text}`
   const denied = refusal.reply === 2 || refusal.reply >= 7
@@ -90,24 +116,53 @@ export function socksRefusedFault(way: Way, refusal: { code: 'SOCKS_AUTH_FAILED'
 }
 
 /** The connection stood and failed while it carried the request or the answer. */
-export function exchangeFault(way: Way, forward: boolean, error: unknown, delivery: 'none' | 'possible'): RouteError {
+export function exchangeFault(
+  way: Way,
+  seen: {
+    readonly forward: boolean
+    /** The other side has sent nothing over this connection. */ readonly silent: boolean
+  },
+  error: unknown,
+  delivery: 'none' | 'possible',
+): RouteError {
   const code = codeOf(error)
+  const { forward } = seen
   const bytes = forward ? unparsableBytes(error) : undefined
   if (bytes !== undefined && (bytes[0] === 5 || isTlsAlert(bytes))) {
-    return new RouteError({ code: 'PROXY_NOT_HTTP', phase: 'exchange', delivery, failure: nameNotHttp(way, bytes), cause: error })
+    return new RouteError({
+      code: 'PROXY_NOT_HTTP',
+      phase: 'exchange',
+      delivery,
+      failure: nameNotHttp(way, bytes),
+      cause: error,
+    })
   }
   if (/^UND_ERR_(INVALID_ARG|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)$/.test(code)) {
-    return new RouteError({ code, phase: 'exchange', delivery, failure: failure('INTERNAL', { problem: textOf(error) }), cause: error })
+    return new RouteError({
+      code,
+      phase: 'exchange',
+      delivery,
+      failure: failure('INTERNAL', { problem: textOf(error) }),
+      cause: error,
+    })
   }
   const cluster = way.target.origin
   const named = /ALERT.*CERT|ALERT.*UNKNOWN_CA/.test(code)
-    ? failure('CLUSTER_CERT_INVALID', { cluster, problem: `it refuses the client certificate, or asks for one (${code})` })
-    : failure('CLUSTER_UNAVAILABLE', { cluster, observed: `the connection broke (${textOf(error)})` })
+    ? failure('CLUSTER_CERT_INVALID', {
+        cluster,
+        problem: `it refuses the client certificate, or asks for one (${code})`,
+      })
+    : failure('CLUSTER_UNAVAILABLE', { cluster, observed: `${broken(way, seen)}: ${textOf(error)}` })
   return new RouteError({ code, phase: 'exchange', delivery, failure: named, cause: error })
 }
 
 /** The request's own limit ran out. */
-export function requestTimeoutFault(way: Way, phase: Phase, limitMs: number, delivery: 'none' | 'possible'): RouteError {
+export function requestTimeoutFault(
+  way: Way,
+  phase: Phase,
+  limitMs: number,
+  delivery: 'none' | 'possible',
+): RouteError {
   return new RouteError({ code: 'TIMEOUT', phase, delivery, failure: nameTimeout(way, phase, limitMs) })
 }
 
@@ -119,8 +174,17 @@ export function abortedFault(phase: Phase, delivery: 'none' | 'possible', reason
 
 /** The route is closed, or was destroyed while the request was under way. */
 export function closedFault(way: Way, phase: Phase, delivery: 'none' | 'possible', cause: unknown): RouteError {
-  const named = failure('CLUSTER_UNAVAILABLE', { cluster: way.target.origin, observed: 'the route was closed by this process' })
+  const named = failure('CLUSTER_UNAVAILABLE', {
+    cluster: way.target.origin,
+    observed: 'the route was closed by this process',
+  })
   return new RouteError({ code: 'CLOSED', phase, delivery, failure: named, cause })
+}
+
+function broken(way: Way, seen: { forward: boolean; silent: boolean }): string {
+  if (!seen.forward) return 'the connection broke'
+  const tlsHint = seen.silent && way.proxy?.scheme === 'http' ? ' (a port that expects TLS does this too)' : ''
+  return `the proxy ${proxyOf(way)} broke the connection${tlsHint}`
 }
 
 function nameConnecting(way: Way, phase: Phase, code: string, error: unknown): Failure {
@@ -132,13 +196,19 @@ function nameConnecting(way: Way, phase: Phase, code: string, error: unknown): F
       if (isNotTls(code)) {
         return failure('PROXY_TLS_MISMATCH', { proxy: proxyOf(way), observed: `the port does not speak TLS (${code})` })
       }
-      return failure('PROXY_UNREACHABLE', { proxy: proxyOf(way), problem: `${problem}; a port that does not speak TLS does this too` })
+      return failure('PROXY_UNREACHABLE', {
+        proxy: proxyOf(way),
+        problem: `${problem}; a port that does not speak TLS does this too`,
+      })
     case 'proxy-connect':
     case 'proxy-handshake':
       return failure('PROXY_UNREACHABLE', { proxy: proxyOf(way), problem })
     case 'target-tls':
       if (isCertificateFault(code)) return failure('CLUSTER_CERT_INVALID', { cluster, problem })
-      return failure('CLUSTER_UNAVAILABLE', { cluster, observed: isNotTls(code) ? `the port does not speak TLS (${code})` : problem })
+      return failure('CLUSTER_UNAVAILABLE', {
+        cluster,
+        observed: isNotTls(code) ? `the port does not speak TLS (${code})` : problem,
+      })
     case 'target-connect':
     case 'exchange':
       return failure('CLUSTER_UNAVAILABLE', { cluster, observed: problem })
@@ -155,7 +225,8 @@ function nameTimeout(way: Way, phase: Phase, limitMs: number): Failure {
 function nameNotHttp(way: Way, bytes: Uint8Array): Failure {
   const proxy = proxyOf(way)
   const observed = `it answered ${quote(bytes)}`
-  if (bytes[0] === 5) return failure('PROXY_PORT_IS_SOCKS', { proxy, observed })
+  if (bytes[0] === 5)
+    return failure('PROXY_PORT_IS_SOCKS', { proxy, observed: 'it answered with byte 05, as SOCKS5 does' })
   if (isTlsAlert(bytes)) return failure('PROXY_TLS_MISMATCH', { proxy, observed: `${observed}: the port expects TLS` })
   return failure('PROXY_UNREACHABLE', { proxy, problem: `it does not speak HTTP: ${observed}` })
 }
@@ -176,7 +247,9 @@ function textOf(error: unknown): string {
 }
 
 function isCertificateFault(code: string): boolean {
-  return /CERT|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH|UNKNOWN_CA|CRL|FINGERPRINT/.test(code)
+  return /CERT|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH|UNKNOWN_CA|CRL|FINGERPRINT/.test(
+    code,
+  )
 }
 
 /** What OpenSSL says when the first bytes of the other side are no TLS record. */

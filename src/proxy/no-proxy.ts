@@ -8,7 +8,9 @@ import { addressOf } from './way.js'
  */
 export function noProxyEntry(noProxy: string, target: URL): string | undefined {
   const { host, port } = addressOf(target)
-  return noProxy.split(/[\s,]+/).find((entry) => entry !== '' && covers(entry, host.toLowerCase().replace(/\.$/, ''), port))
+  return noProxy
+    .split(/[\s,]+/)
+    .find(entry => entry !== '' && covers(entry, host.toLowerCase().replace(/\.$/, ''), port))
 }
 
 function covers(entry: string, host: string, port: number): boolean {
@@ -17,7 +19,10 @@ function covers(entry: string, host: string, port: number): boolean {
   const { name, only } = splitPort(entry)
   if (only !== undefined && only !== port) return false
   if (isIP(name) !== 0 || isIP(host) !== 0) return isIP(name) !== 0 && addressCovers(name, host)
-  const suffix = name.replace(/^\*?\./, '').replace(/\.$/, '').toLowerCase()
+  const suffix = name
+    .replace(/^\*?\./, '')
+    .replace(/\.$/, '')
+    .toLowerCase()
   return suffix !== '' && (host === suffix || host.endsWith(`.${suffix}`))
 }
 

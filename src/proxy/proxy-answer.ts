@@ -27,14 +27,21 @@ export function nameProxyAnswer(proxy: string, target: string, status: number, h
   const observed = said === '' ? `status ${status}` : `status ${status}, ${said}`
   // tinyproxy answers wrong credentials with 401, missing ones with 407.
   if (status === 407 || status === 401) return failure('PROXY_AUTH_REJECTED', { proxy, observed, status })
-  if (status >= 500 || status === 429 || status === 408) return failure('PROXY_TARGET_UNREACHABLE', { proxy, target, observed, status })
+  if (status >= 500 || status === 429 || status === 408)
+    return failure('PROXY_TARGET_UNREACHABLE', { proxy, target, observed, status })
   return failure('PROXY_DENIED_TARGET', { proxy, target, status, observed })
 }
 
 /** Squid relays the origin's headers beside its own Via and X-Cache; in its own answers none of these can stand. */
 function hasOriginHeaders(headers: Headers): boolean {
-  const names = ['x-elastic-product', 'x-cloud-request-id', 'x-found-handling-cluster', 'x-found-handling-instance', 'x-transaction-id']
-  return names.some((name) => headers[name] !== undefined)
+  const names = [
+    'x-elastic-product',
+    'x-cloud-request-id',
+    'x-found-handling-cluster',
+    'x-found-handling-instance',
+    'x-transaction-id',
+  ]
+  return names.some(name => headers[name] !== undefined)
 }
 
 function text(value: Headers[string]): string {

@@ -57,7 +57,11 @@ const schemes: Readonly<Record<string, ProxyScheme>> = {
   'socks5+tls': 'socks5s',
 }
 
-function splitScheme(text: string, defaultScheme: ProxyScheme | undefined, refuse: Refuse): { scheme: ProxyScheme; rest: string } {
+function splitScheme(
+  text: string,
+  defaultScheme: ProxyScheme | undefined,
+  refuse: Refuse,
+): { scheme: ProxyScheme; rest: string } {
   const [, name, rest] = /^([a-z][a-z0-9+.-]*):\/\/(.*)$/i.exec(text) ?? []
   if (name === undefined || rest === undefined) {
     if (defaultScheme !== undefined && !/^[a-z0-9+.-]+:\//i.test(text)) return { scheme: defaultScheme, rest: text }
@@ -69,7 +73,11 @@ function splitScheme(text: string, defaultScheme: ProxyScheme | undefined, refus
   return refuse('has an unknown scheme: it must be http://, https://, socks5:// or socks5s://')
 }
 
-function readCredentials(userinfo: string, scheme: ProxyScheme, refuse: Refuse): { username?: string; password?: string } {
+function readCredentials(
+  userinfo: string,
+  scheme: ProxyScheme,
+  refuse: Refuse,
+): { username?: string; password?: string } {
   const bare = /[@/?#]/.exec(userinfo)?.[0]
   if (bare === '@') refuse('has more than one "@": write the one in the username or password as %40')
   if (bare !== undefined) {
@@ -84,7 +92,8 @@ function readCredentials(userinfo: string, scheme: ProxyScheme, refuse: Refuse):
   const password = colon < 0 ? undefined : decode(userinfo.slice(colon + 1), refuse)
   if (scheme === 'socks5' || scheme === 'socks5s') {
     if (Buffer.byteLength(username) > 255) refuse('has a username of more than 255 bytes, which SOCKS5 cannot carry')
-    if (Buffer.byteLength(password ?? '') > 255) refuse('has a password of more than 255 bytes, which SOCKS5 cannot carry')
+    if (Buffer.byteLength(password ?? '') > 255)
+      refuse('has a password of more than 255 bytes, which SOCKS5 cannot carry')
   } else if (username.includes(':')) {
     refuse('has a ":" in the username, which HTTP Basic authentication cannot carry')
   }
@@ -105,7 +114,8 @@ function readAddress(text: string, scheme: ProxyScheme, refuse: Refuse): { host:
   if (!address.startsWith('[') && address.split(':').length > 2) {
     refuse('has more than one ":" after the credentials: put an IPv6 address in brackets, and an "@" before the host')
   }
-  const [, bracketed, name, portText] = /^(?:\[([^\]]*)\]|([^:[]*))(?::(.*))?$/.exec(address) ?? refuse('has an invalid host name')
+  const [, bracketed, name, portText] =
+    /^(?:\[([^\]]*)\]|([^:[]*))(?::(.*))?$/.exec(address) ?? refuse('has an invalid host name')
   if (bracketed === '' || (bracketed === undefined && name === '')) refuse('has an empty host')
   if (portText === undefined || portText === '') refuse(`has no port: ${usualPort[scheme]}`)
   if (!/^\d{1,5}$/.test(portText ?? '') || Number(portText) < 1 || Number(portText) > 65_535) {
@@ -131,7 +141,8 @@ function portMisfit(scheme: ProxyScheme, port: number): string | undefined {
   }
   if (port === 9293 && socks) return 'says socks5:// with port 9293, which is HTTP: use port 1080, or http://'
   if (port === 9294 && socks) return 'says socks5:// with port 9294, which is HTTP over TLS: use port 1080, or https://'
-  if (port === 9293 && scheme === 'https') return 'says https:// with port 9293, which is plain HTTP: use http://, or port 9294'
+  if (port === 9293 && scheme === 'https')
+    return 'says https:// with port 9293, which is plain HTTP: use http://, or port 9294'
   if (port === 9294 && scheme === 'http') return 'says http:// with port 9294, which expects TLS: use https://'
   return undefined
 }

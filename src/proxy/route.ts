@@ -58,6 +58,7 @@ export interface Route extends AsyncDisposable {
   readonly form: RouteForm
   /** The proxy's URL without credentials. */
   readonly proxy?: string
+  /** Up to now. */
   readonly traffic: Traffic
   /** Over the pool of kept connections. Rejects with RouteError. */
   request(request: RouteRequest): Promise<RouteResponse>
@@ -78,7 +79,7 @@ class PooledRoute implements Route {
   readonly target: URL
   readonly form: RouteForm
   readonly proxy?: string
-  readonly traffic = new TrafficMeter()
+  readonly #meter = new TrafficMeter()
   readonly #way: Way
   readonly #ownHeaders: Readonly<Record<string, string>>
   readonly #connector: Connector
@@ -96,8 +97,11 @@ class PooledRoute implements Route {
     if (proxy !== undefined) this.proxy = proxy.display
     this.#way = { target, connectTimeoutMs, ...(proxy === undefined ? {} : { proxy }) }
     const credentials = this.form === 'forward' && proxy !== undefined ? basicCredentials(proxy) : undefined
-    this.#ownHeaders = { host: target.host, ...(credentials === undefined ? {} : { 'proxy-authorization': credentials }) }
-    this.#connector = new Connector(this.#way, this.form, layersOf(options), this.traffic)
+    this.#ownHeaders = {
+      host: target.host,
+      ...(credentials === undefined ? {} : { 'proxy-authorization': credentials }),
+    }
+    this.#connector = new Connector(this.#way, this.form, layersOf(options), this.#meter)
     // Host header and TLS are ours: for undici the origin is but a name, and as https:// it would choose TLS names itself.
     const origin = target.origin.replace(/^https:/, 'http:')
     const settings: Client.Options = {
@@ -112,6 +116,11 @@ class PooledRoute implements Route {
     this.#openLane = () => openLane(origin, settings, this.#connector)
     this.#pool = new Pool(origin, { ...settings, connections, factory: this.#openLane })
     this.#gate = new Gate(connections)
+  }
+
+  get traffic(): Traffic {
+    const { connections, bytesSent, bytesReceived } = this.#meter
+    return { connections, bytesSent, bytesReceived }
   }
 
   request(request: RouteRequest): Promise<RouteResponse> {
@@ -137,7 +146,7 @@ class PooledRoute implements Route {
 
   async close(): Promise<void> {
     this.#closed ??= { cause: undefined }
-    if (this.#underWay.size > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve))
+    if (this.#underWay.size > 0) await new Promise<void>(resolve => (this.#whenIdle = resolve))
     await this.#end()
   }
 
@@ -199,5 +208,7 @@ function layersOf(options: RouteOptions): { proxy?: SecureLayer; target?: Secure
 
 /** The caller's headers but those that are the route's: inside a tunnel the proxy's credentials would reach the target. */
 function withoutOwn(headers: RouteRequest['headers']): Record<string, string | string[]> {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !/^(host|connection|proxy-authorization)$/i.test(name)))
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => !/^(host|connection|proxy-authorization)$/i.test(name)),
+  )
 }

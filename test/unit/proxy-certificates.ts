@@ -25,7 +25,10 @@ export async function createAuthority(name: string): Promise<Authority> {
       keys,
       signingAlgorithm: algorithm,
       ...validity,
-      extensions: [new x509.BasicConstraintsExtension(true), new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true)],
+      extensions: [
+        new x509.BasicConstraintsExtension(true),
+        new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
+      ],
     },
     webcrypto,
   )
@@ -41,7 +44,7 @@ export async function createAuthority(name: string): Promise<Authority> {
         ...validity,
         extensions: [
           new x509.SubjectAlternativeNameExtension(
-            names.map((value) => ({ type: /^[\d.]+$/.test(value) ? ('ip' as const) : ('dns' as const), value })),
+            names.map(value => ({ type: /^[\d.]+$/.test(value) ? ('ip' as const) : ('dns' as const), value })),
           ),
         ],
       },
@@ -54,7 +57,9 @@ export async function createAuthority(name: string): Promise<Authority> {
 
 async function describe(certificate: x509.X509Certificate, key: webcrypto.CryptoKey): Promise<Certificate> {
   const pkcs8 = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', key)).toString('base64')
-  const digest = Buffer.from(await certificate.getThumbprint('SHA-256', webcrypto)).toString('hex').toUpperCase()
+  const digest = Buffer.from(await certificate.getThumbprint('SHA-256', webcrypto))
+    .toString('hex')
+    .toUpperCase()
   return {
     cert: certificate.toString('pem'),
     key: `-----BEGIN PRIVATE KEY-----\n${pkcs8.replaceAll(/(.{64})/g, '$1\n')}\n-----END PRIVATE KEY-----\n`,

@@ -17,8 +17,15 @@ function codeOf(options: Parameters<typeof chooseProxy>[0]): string {
 
 describe('the proxy for a target', () => {
   it('is the static one, then the environment’s, then none', () => {
-    expect(chooseProxy({ target, proxy, environmentProxy })).toMatchObject({ proxy: { host: 'static.test' }, origin: 'STATIC_PROXY_URL', notes: [] })
-    expect(chooseProxy({ target, environmentProxy })).toMatchObject({ proxy: { host: 'corporate.test' }, origin: 'HTTPS_PROXY' })
+    expect(chooseProxy({ target, proxy, environmentProxy })).toMatchObject({
+      proxy: { host: 'static.test' },
+      origin: 'STATIC_PROXY_URL',
+      notes: [],
+    })
+    expect(chooseProxy({ target, environmentProxy })).toMatchObject({
+      proxy: { host: 'corporate.test' },
+      origin: 'HTTPS_PROXY',
+    })
     expect(chooseProxy({ target })).toEqual({ origin: 'default', notes: [] })
   })
 

@@ -23,7 +23,7 @@ async function ask(tls: Certificate, targetTls: TlsOptions): Promise<string> {
   await using target = await startTarget({ tls })
   await using route = openRoute({ target: new URL(`https://127.0.0.1:${target.port}`), connections: 1, targetTls })
   const outcome = await route.request({ method: 'GET', path: '/', headers: {} }).then(
-    (answer) => answer.body.bytes().then(() => String(answer.statusCode)),
+    answer => answer.body.bytes().then(() => String(answer.statusCode)),
     (error: RouteError) => `${error.code} ${error.phase} ${error.failure.code}`,
   )
   expect(target.requests.length).toBe(outcome === '200' ? 1 : 0)
@@ -40,7 +40,9 @@ describe('a fingerprint', () => {
 
   it('of the CA is found where the server sends its chain', async () => {
     expect(await ask(chain(certificate), { caFingerprint: authority.fingerprint })).toBe('200')
-    expect(await ask(chain(certificate), { caFingerprint: authority.fingerprint.replaceAll(':', '').toLowerCase() })).toBe('200')
+    expect(
+      await ask(chain(certificate), { caFingerprint: authority.fingerprint.replaceAll(':', '').toLowerCase() }),
+    ).toBe('200')
   })
 
   it('of the CA does not vouch for another name', async () => {
@@ -53,7 +55,9 @@ describe('a fingerprint', () => {
   const refused = 'FINGERPRINT_MISMATCH target-tls CLUSTER_CERT_INVALID'
   it('that is another refuses the server before a request is sent', async () => {
     expect(await ask(chain(certificate), { caFingerprint: impostor.fingerprint })).toBe(refused)
-    expect(await ask(chain(certificate), { caFingerprint: impostor.fingerprint, rejectUnauthorized: false })).toBe(refused)
+    expect(await ask(chain(certificate), { caFingerprint: impostor.fingerprint, rejectUnauthorized: false })).toBe(
+      refused,
+    )
   })
 
   it('is not satisfied by a copy of the pinned CA beside a certificate that it did not sign', async () => {
@@ -62,13 +66,19 @@ describe('a fingerprint', () => {
 
   it('and a CA must both hold', async () => {
     expect(await ask(certificate, { ca: authority.cert, caFingerprint: certificate.fingerprint })).toBe('200')
-    expect(await ask(impostor, { ca: authority.cert, caFingerprint: impostor.fingerprint })).toMatch(/target-tls CLUSTER_CERT_INVALID$/)
+    expect(await ask(impostor, { ca: authority.cert, caFingerprint: impostor.fingerprint })).toMatch(
+      /target-tls CLUSTER_CERT_INVALID$/,
+    )
   })
 })
 
 it('a client certificate that cannot be read is a wrong option', () => {
   try {
-    openRoute({ target: new URL('https://127.0.0.1'), connections: 1, targetTls: { cert: 'no certificate', key: 'no key' } })
+    openRoute({
+      target: new URL('https://127.0.0.1'),
+      connections: 1,
+      targetTls: { cert: 'no certificate', key: 'no key' },
+    })
     expect.unreachable()
   } catch (error) {
     expect(isSluiceError(error) && error.code).toBe('OPTION_INVALID')

@@ -16,7 +16,9 @@ const password = 'p@ss:/#?%é w'
 
 function startProxy(scheme: ProxyScheme): Promise<Proxy> {
   const tls = scheme === 'https' || scheme === 'socks5s' ? { tls: certificate } : {}
-  return scheme.startsWith('socks') ? startSocksProxy({ username, password, ...tls }) : startHttpProxy({ username, password, ...tls })
+  return scheme.startsWith('socks')
+    ? startSocksProxy({ username, password, ...tls })
+    : startHttpProxy({ username, password, ...tls })
 }
 
 function proxyUrl(scheme: ProxyScheme, port: number): RouteOptions['proxy'] & object {
@@ -25,7 +27,7 @@ function proxyUrl(scheme: ProxyScheme, port: number): RouteOptions['proxy'] & ob
 }
 
 const schemes = ['http', 'https', 'socks5', 'socks5s'] as const
-const combinations = schemes.flatMap((scheme) => (['http', 'https'] as const).map((protocol) => ({ scheme, protocol })))
+const combinations = schemes.flatMap(scheme => (['http', 'https'] as const).map(protocol => ({ scheme, protocol })))
 
 describe.each(combinations)('an $protocol target over a $scheme proxy', ({ scheme, protocol }) => {
   it('gets a POST body and answers, with every connection through the proxy and one tunnel per concurrent request', async () => {
@@ -45,7 +47,12 @@ describe.each(combinations)('an $protocol target over a $scheme proxy', ({ schem
     const body = 'x'.repeat(300_000)
     const worker = async (): Promise<void> => {
       for (let n = 0; n < 10; n++) {
-        const answer = await route.request({ method: 'POST', path: '/_bulk?n=1', headers: { 'content-type': 'text/plain' }, body })
+        const answer = await route.request({
+          method: 'POST',
+          path: '/_bulk?n=1',
+          headers: { 'content-type': 'text/plain' },
+          body,
+        })
         expect(answer.statusCode).toBe(200)
         expect(JSON.parse(await answer.body.text())).toEqual({ method: 'POST', url: '/_bulk?n=1', body })
       }
@@ -57,8 +64,8 @@ describe.each(combinations)('an $protocol target over a $scheme proxy', ({ schem
     if (forward) expect(proxy.asked).toEqual(Array.from({ length: 30 }, () => `${url.origin}/_bulk?n=1`))
     else expect(proxy.asked).toEqual(Array.from({ length: 3 }, () => `cluster.test:${target.port}`))
     expect(target.requests.length).toBe(30)
-    expect(target.requests.every((request) => request.headers.host === url.host)).toBe(true)
-    expect(target.requests.every((request) => request.headers['proxy-authorization'] === undefined)).toBe(true)
+    expect(target.requests.every(request => request.headers.host === url.host)).toBe(true)
+    expect(target.requests.every(request => request.headers['proxy-authorization'] === undefined)).toBe(true)
     expect(route.traffic.bytesSent).toBeGreaterThan(30 * 300_000)
     expect(route.traffic.bytesSent).toBeLessThan(30 * 310_000)
     expect(route.traffic.bytesReceived).toBeGreaterThan(30 * 300_000)

@@ -1,5 +1,11 @@
 /** Small real servers to test routes against: a target, an HTTP proxy, a SOCKS5 proxy, and ports that say something else. */
-import { type IncomingMessage, type Server as HttpServer, type ServerResponse, createServer as createHttpServer, request } from 'node:http'
+import {
+  type IncomingMessage,
+  type Server as HttpServer,
+  type ServerResponse,
+  createServer as createHttpServer,
+  request,
+} from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
@@ -58,29 +64,39 @@ interface ProxyOptions {
 export async function startHttpProxy(options: ProxyOptions = {}): Promise<Proxy> {
   const asked: string[] = []
   const expected =
-    options.username === undefined ? undefined : `Basic ${Buffer.from(`${options.username}:${options.password}`).toString('base64')}`
+    options.username === undefined
+      ? undefined
+      : `Basic ${Buffer.from(`${options.username}:${options.password}`).toString('base64')}`
   const allowed = (incoming: IncomingMessage): boolean => incoming.headers['proxy-authorization'] === expected
   const listener = (incoming: IncomingMessage, response: ServerResponse): void => {
     asked.push(incoming.url ?? '')
     if (!allowed(incoming)) {
-      response.writeHead(407, { 'proxy-authenticate': 'Basic realm="proxy"', server: 'squid/5.7', 'x-squid-error': 'ERR_CACHE_ACCESS_DENIED 0' })
+      response.writeHead(407, {
+        'proxy-authenticate': 'Basic realm="proxy"',
+        server: 'squid/5.7',
+        'x-squid-error': 'ERR_CACHE_ACCESS_DENIED 0',
+      })
       response.end('credentials')
       return
     }
     const url = new URL(incoming.url ?? '')
     const headers = { ...incoming.headers }
     delete headers['proxy-authorization']
-    const onward = request({ host: '127.0.0.1', port: url.port, method: incoming.method, path: url.pathname + url.search, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 500, answer.headers)
-      answer.pipe(response)
-    })
+    const onward = request(
+      { host: '127.0.0.1', port: url.port, method: incoming.method, path: url.pathname + url.search, headers },
+      answer => {
+        response.writeHead(answer.statusCode ?? 500, answer.headers)
+        answer.pipe(response)
+      },
+    )
     onward.on('error', () => {
       response.writeHead(503, { server: 'squid/5.7', 'x-squid-error': 'ERR_CONNECT_FAIL 111' })
       response.end()
     })
     incoming.pipe(onward)
   }
-  const server: HttpServer = options.tls === undefined ? createHttpServer(listener) : createHttpsServer(options.tls, listener)
+  const server: HttpServer =
+    options.tls === undefined ? createHttpServer(listener) : createHttpsServer(options.tls, listener)
   server.on('tlsClientError', () => {})
   server.on('connect', (incoming: IncomingMessage, socket: Socket) => {
     socket.on('error', () => {})
@@ -88,11 +104,15 @@ export async function startHttpProxy(options: ProxyOptions = {}): Promise<Proxy>
     asked.push(authority)
     if (options.onConnect !== undefined && options.onConnect(socket, authority) !== false) return
     if (!allowed(incoming)) {
-      socket.end('HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm="proxy"\r\nContent-Length: 0\r\n\r\n')
+      socket.end(
+        'HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm="proxy"\r\nContent-Length: 0\r\n\r\n',
+      )
       return
     }
     const onward = connect(Number(authority.split(':').at(-1)), '127.0.0.1')
-    onward.on('error', () => socket.end('HTTP/1.1 503 Service Unavailable\r\nX-Squid-Error: ERR_CONNECT_FAIL 111\r\n\r\n'))
+    onward.on('error', () =>
+      socket.end('HTTP/1.1 503 Service Unavailable\r\nX-Squid-Error: ERR_CONNECT_FAIL 111\r\n\r\n'),
+    )
     onward.on('connect', () => {
       socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
       onward.pipe(socket).pipe(onward)
@@ -179,14 +199,14 @@ async function listen(server: Server): Promise<Running> {
     open.add(socket)
     socket.on('close', () => open.delete(socket))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   return {
     port: (server.address() as AddressInfo).port,
     get connections() {
       return seen.count
     },
     [Symbol.asyncDispose]: () =>
-      new Promise<void>((resolve) => {
+      new Promise<void>(resolve => {
         server.close(() => resolve())
         for (const socket of open) socket.destroy()
       }),
@@ -195,7 +215,7 @@ async function listen(server: Server): Promise<Running> {
 
 /** Reads exactly so many bytes, and leaves the rest where it is. */
 function reader(socket: Socket): (length: number) => Promise<Buffer> {
-  return async (length) => {
+  return async length => {
     if (length === 0) return Buffer.alloc(0)
     for (;;) {
       const chunk: unknown = socket.read(length)

@@ -6,9 +6,18 @@ const origin = 'STATIC_PROXY_URL'
 
 describe('a proxy URL', () => {
   it.each([
-    ['http://user:pw@eu-static-01.example.com:9293', { scheme: 'http', host: 'eu-static-01.example.com', port: 9293, username: 'user', password: 'pw' }],
-    ['https://user:pw@Shield.Example.com:9294/', { scheme: 'https', host: 'shield.example.com', port: 9294, username: 'user', password: 'pw' }],
-    ['http://user:p%40ss%3A%2F%23%3F%25%C3%A9@h:80', { scheme: 'http', host: 'h', port: 80, username: 'user', password: 'p@ss:/#?%é' }],
+    [
+      'http://user:pw@eu-static-01.example.com:9293',
+      { scheme: 'http', host: 'eu-static-01.example.com', port: 9293, username: 'user', password: 'pw' },
+    ],
+    [
+      'https://user:pw@Shield.Example.com:9294/',
+      { scheme: 'https', host: 'shield.example.com', port: 9294, username: 'user', password: 'pw' },
+    ],
+    [
+      'http://user:p%40ss%3A%2F%23%3F%25%C3%A9@h:80',
+      { scheme: 'http', host: 'h', port: 80, username: 'user', password: 'p@ss:/#?%é' },
+    ],
     ['http://us%40er:a:b@h:80', { scheme: 'http', host: 'h', port: 80, username: 'us@er', password: 'a:b' }],
     ['http://token@h:80', { scheme: 'http', host: 'h', port: 80, username: 'token' }],
     ['http://token:@h:80', { scheme: 'http', host: 'h', port: 80, username: 'token', password: '' }],
