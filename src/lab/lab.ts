@@ -16,7 +16,8 @@ import { createIpCheck } from './ip-check.js'
 import { type LabLine, labEnvironment } from './lab-line.js'
 import { type Arrival, type ListenOptions, type Listening, listen } from './listener.js'
 import { Credentials } from './proxy/credentials.js'
-import { type Proxy, isUp, startProxy } from './proxy/proxy.js'
+import { type Proxy, startProxy } from './proxy/proxy.js'
+import { isUp } from './proxy/route.js'
 
 export interface LabOptions {
   /** How the static pair is registered at the cluster's IP filter. Default `both`. */

@@ -17,7 +17,9 @@ const textParameters = new Set(['_index', '_id', 'routing', 'pipeline', 'op_type
 const otherParameters = new Set(['version', 'if_seq_no', 'if_primary_term', 'retry_on_conflict', 'require_alias',
   'require_data_stream', 'list_executed_pipelines', 'dynamic_templates', '_source']) // prettier-ignore
 
-const simple = /^\{"(index|create)":\{(?:"_index":"([a-z0-9._-]+)")?(?:,?"_id":"([^"\\\x00-\x1f\x80-\xff]*)")?\}\}\r?$/
+/** The forms that loaders write. Ids in it are printable ASCII without quotes and backslashes. */
+const simple =
+  /^\{"(index|create)":\{(?:"_index":"([a-z0-9._-]+)"(?:,"_id":"([ !#-[\]-~]*)")?|"_id":"([ !#-[\]-~]*)")?\}\}\r?$/
 
 /**
  * Reads the action line between `from` and `to`, line `line` of the body counted from 1. Throws RequestRefused: a bad action
@@ -26,8 +28,8 @@ const simple = /^\{"(index|create)":\{(?:"_index":"([a-z0-9._-]+)")?(?:,?"_id":"
 export function readAction(bytes: Buffer, from: number, to: number, line: number, strictEnd: boolean): Action {
   const known = simple.exec(bytes.toString('latin1', from, to))
   if (known) {
-    const [, operation, index, id] = known
-    return { operation: operation as Operation, index, id, requireAlias: false, pipeline: undefined }
+    const [, operation, index, id, onlyId] = known
+    return { operation: operation as Operation, index, id: id ?? onlyId, requireAlias: false, pipeline: undefined }
   }
   const cursor = new JsonCursor(bytes, from, to)
   try {
@@ -39,25 +41,18 @@ export function readAction(bytes: Buffer, from: number, to: number, line: number
 }
 
 function readAny(cursor: JsonCursor, line: number, strictEnd: boolean): Action {
-  if (cursor.peek() !== 0x7b) throw malformed(line, `expected START_OBJECT but found [${tokenName(cursor)}]`)
+  if (cursor.peek() !== 0x7b) throw malformed(line, `expected START_OBJECT but found [${cursor.kind()}]`)
   cursor.skip()
-  if (cursor.peek() !== 0x22) throw malformed(line, `expected FIELD_NAME but found [${tokenName(cursor)}]`)
-  const operation = readName(cursor)
+  if (cursor.peek() === 0x7d) throw malformed(line, 'expected FIELD_NAME but found [END_OBJECT]')
+  const operation = cursor.name()
   if (!operations.includes(operation)) {
     throw malformed(line, `expected field [create], [delete], [index] or [update] but found [${operation}]`)
   }
-  if (cursor.peek() !== 0x7b)
-    throw malformed(line, `expected START_OBJECT or END_OBJECT but found [${tokenName(cursor)}]`)
+  if (cursor.peek() !== 0x7b) throw malformed(line, `expected START_OBJECT or END_OBJECT but found [${cursor.kind()}]`)
   const parameters = readParameters(cursor, line)
-  const next = cursor.peek()
-  if (next === 0x2c) {
-    if (strictEnd) throw malformed(line, 'expected END_OBJECT but found [FIELD_NAME]')
-  } else if (next === 0x7d) {
-    cursor.skip()
-    if (cursor.peek() !== -1) {
-      throw malformed(line + 1, `unexpected data after the closing brace: ${tokenName(cursor)}`)
-    }
-  } else cursor.fail('Unexpected end-of-input: expected close marker for Object', cursor.at, true)
+  if (cursor.isLast(0x7d)) {
+    if (cursor.peek() !== -1) throw malformed(line + 1, `unexpected data after the closing brace: ${cursor.kind()}`)
+  } else if (strictEnd) throw malformed(line, 'expected END_OBJECT but found [FIELD_NAME]')
 
   const opType = parameters.get('op_type')
   return {
@@ -74,15 +69,13 @@ function readParameters(cursor: JsonCursor, line: number): Map<string, string> {
   const parameters = new Map<string, string>()
   const seen = new Set<string>()
   cursor.skip()
-  while (cursor.peek() !== 0x7d) {
-    if (seen.size > 0) {
-      if (cursor.peek() < 0) cursor.fail('Unexpected end-of-input: expected close marker for Object', cursor.at, true)
-      if (cursor.peek() !== 0x2c) cursor.unexpected('was expecting comma to separate Object entries')
-      cursor.at++
-    }
-    if (cursor.peek() !== 0x22) cursor.unexpected('was expecting double-quote to start field name')
-    const name = readName(cursor)
-    if (seen.has(name)) cursor.fail(`Duplicate field '${name}'`, cursor.at)
+  if (cursor.peek() === 0x7d) {
+    cursor.skip()
+    return parameters
+  }
+  do {
+    const name = cursor.name()
+    if (seen.has(name)) cursor.fail(`Duplicate field '${name}'`, cursor.nameEnd)
     seen.add(name)
     const first = cursor.peek()
     if (first === 0x7b || first === 0x5b) {
@@ -95,8 +88,7 @@ function readParameters(cursor: JsonCursor, line: number): Map<string, string> {
     }
     const value = readSimple(cursor, first)
     if (value !== undefined) parameters.set(name, value)
-  }
-  cursor.skip()
+  } while (!cursor.isLast(0x7d))
   return parameters
 }
 
@@ -111,26 +103,6 @@ function readSimple(cursor: JsonCursor, first: number): string | undefined {
   }
   const word = cursor.literal()
   return word === 'null' ? undefined : word
-}
-
-function readName(cursor: JsonCursor): string {
-  cursor.string()
-  const name = cursor.text()
-  if (cursor.peek() !== 0x3a) cursor.unexpected('was expecting a colon to separate field name and value')
-  cursor.at++
-  return name
-}
-
-/** What the next token is called; fails on what is none. */
-function tokenName(cursor: JsonCursor): string {
-  const first = cursor.peek()
-  if (first === 0x7b) return 'START_OBJECT'
-  if (first === 0x7d) return 'END_OBJECT'
-  if (first === 0x5b) return 'START_ARRAY'
-  if (first === 0x22) return 'VALUE_STRING'
-  if (first === 0x2d || (first >= 0x30 && first <= 0x39)) return 'VALUE_NUMBER'
-  const word = cursor.literal()
-  return word === 'null' ? 'VALUE_NULL' : 'VALUE_BOOLEAN'
 }
 
 function malformed(line: number, problem: string): RequestRefused {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { RequestRefused, answer, illegalArgument } from './answers.js'
 import { applyBulk } from './bulk.js'
 import { compileFilterPath } from './filter-path.js'
-import type { Exchange } from './routes.js'
+import type { Exchange } from './exchange.js'
 
 const parameters = new Set(['filter_path', 'refresh', 'pipeline', 'require_alias', 'require_data_stream', 'routing', 'timeout',
   'wait_for_active_shards', 'include_source_on_error', 'list_executed_pipelines', '_source', '_source_includes',

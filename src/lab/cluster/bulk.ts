@@ -8,7 +8,7 @@ import { readDocument } from './document.js'
 import type { FilterPath } from './filter-path.js'
 import { newId } from './ids.js'
 import { indexNameFault } from './index-names.js'
-import { type Principal, deniedReason, isAllowed, permissions } from './security.js'
+import { type Principal, deniedReason, isAllowed, permissions } from './permissions.js'
 import type { Index } from './store.js'
 import { mergeUpdate, writeTree } from './update-line.js'
 
@@ -80,6 +80,10 @@ function refuseBefore(cluster: Cluster, request: BulkRequest, { action, index }:
   }
   if (action.id === '') return refuse(illegalArgument('if _id is specified it must not be empty'))
   if (cluster.indices.has(index)) return undefined
+  if (index.includes('*')) {
+    const reason = 'the action indices:admin/auto_create does not support wildcards; the provided index expression(s)'
+    return refuse(illegalArgument(`${reason} [${index}] are not allowed`))
+  }
   const badName = indexNameFault(index)
   if (badName) return refuse(badName)
   return action.operation === 'delete' ? refuse(noSuchIndex(index)) : undefined

@@ -1,7 +1,7 @@
 import { RequestRefused, answer, noSuchIndex } from './answers.js'
 import { applyBulk } from './bulk.js'
-import { type Exchange, parseBody, permit } from './routes.js'
-import { permissions } from './security.js'
+import { type Exchange, parseBody, permit } from './exchange.js'
+import { permissions } from './permissions.js'
 
 /** `/{index}/_doc/{id}`, `/{index}/_source/{id}` and `/{index}/_create/{id}`. */
 export function answerDocument(

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { Cause } from './answers.js'
 import type { FieldType } from './mapping.js'
 
@@ -32,6 +33,9 @@ export function objection(type: FieldType, value: Value): Cause | undefined {
   if (type === 'float' || type === 'double' || type === 'half_float') return floatObjection(type, value)
   if (type === 'boolean') return booleanObjection(value)
   if (type === 'date') return dateObjection(value)
+  if (type === 'ip' && isIP(value.text) === 0) {
+    return { type: 'illegal_argument_exception', reason: `'${value.text}' is not an IP string literal.` }
+  }
   return undefined
 }
 
@@ -96,4 +100,35 @@ function dateObjection({ kind, text }: Value): Cause | undefined {
 function isDate(text: string): boolean {
   const [, , month = '01', day = '01'] = isoDate.exec(text) ?? slashDate.exec(text) ?? [undefined, undefined, '00']
   return Number(month) >= 1 && Number(month) <= 12 && Number(day) >= 1 && Number(day) <= 31
+}
+
+const scalars = new Set<FieldType>([
+  'long',
+  'integer',
+  'short',
+  'byte',
+  'float',
+  'double',
+  'half_float',
+  'boolean',
+  'date',
+  'text',
+  'keyword',
+  'ip',
+])
+
+/** Whether a type takes single values and no object. */
+export function isScalar(type: FieldType): boolean {
+  return scalars.has(type)
+}
+
+/** What a scalar field has against an object that starts at a column. */
+export function objectObjection(type: FieldType, column: number): Cause {
+  if (type === 'boolean') {
+    const reason = 'Current token (START_OBJECT) not of boolean type'
+    return { type: 'x_content_parse_exception', reason, causedBy: { type: 'json_parse_exception', reason } }
+  }
+  const wantsText = type === 'text' || type === 'keyword' || type === 'date' || type === 'ip'
+  const reason = wantsText ? `Expected text at 1:${column} but found START_OBJECT` : 'Cannot parse object as number'
+  return { type: 'illegal_argument_exception', reason }
 }

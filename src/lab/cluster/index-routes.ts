@@ -1,8 +1,8 @@
-import { RequestRefused, answer, noSuchIndex } from './answers.js'
+import { RequestRefused, answer } from './answers.js'
 import { indexNameFault } from './index-names.js'
 import { declaredMapping, describeMapping } from './mapping.js'
-import { type Exchange, parseBody, permit } from './routes.js'
-import { permissions } from './security.js'
+import { type Exchange, findIndices, parseBody, permit } from './exchange.js'
+import { permissions } from './permissions.js'
 import type { Index } from './store.js'
 
 /** `/{index}`: create, read, delete. */
@@ -21,11 +21,11 @@ export function answerIndex(exchange: Exchange, method: string, name: string): v
   }
   if (method === 'DELETE') {
     if (!permit(exchange, permissions.delete, name)) return
-    for (const index of find(exchange, name)) cluster.indices.delete(index.name)
+    for (const index of findIndices(exchange, name)) cluster.indices.delete(index.name)
     return answer(response, 200, '{"acknowledged":true}')
   }
   if (!permit(exchange, permissions.view, name)) return
-  const described = find(exchange, name).map(index => [
+  const described = findIndices(exchange, name).map(index => [
     index.name,
     { aliases: {}, mappings: describeMapping(index.mapping), settings: { index: describeSettings(index) } },
   ])
@@ -38,21 +38,18 @@ export function answerSettings(exchange: Exchange, method: string, name: string)
   if (method === 'PUT') {
     if (!permit(exchange, permissions.settings, name)) return
     const settings = flat(parseBody(body))
-    for (const index of find(exchange, name)) {
+    for (const index of findIndices(exchange, name)) {
       Object.assign(index.settings, settings)
       index.isWriteBlocked = isTrue(index.settings['blocks.write'])
     }
     return answer(response, 200, '{"acknowledged":true}')
   }
   if (!permit(exchange, permissions.view, name)) return
-  const described = find(exchange, name).map(index => [index.name, { settings: { index: describeSettings(index) } }])
+  const described = findIndices(exchange, name).map(index => [
+    index.name,
+    { settings: { index: describeSettings(index) } },
+  ])
   answer(response, 200, JSON.stringify(Object.fromEntries(described)))
-}
-
-function find({ cluster }: Exchange, expression: string): Index[] {
-  const { found, missing } = cluster.matching(expression)
-  if (missing !== undefined) throw new RequestRefused(noSuchIndex(missing))
-  return found
 }
 
 function alreadyExists({ name, uuid }: Index): RequestRefused {

@@ -1,28 +1,35 @@
-/** A text that is not JSON: what a strict parser says of it, and where. */
+/** A text that is not JSON: what a strict parser says of it, and where. Columns count from 1. */
 export class NotJson extends Error {
-  /** Columns count from 1: of the last good token, and of the fault. */
+  /** Of the last good token. */
   readonly tokenColumn: number
   readonly column: number
+  /** The text ended too early. */
   readonly isEnd: boolean
-  constructor(message: string, tokenColumn: number, column: number, isEnd: boolean) {
+  /** Before the first object, or behind it. */
+  readonly isOutside: boolean
+  constructor(message: string, at: { tokenColumn: number; column: number; isEnd: boolean; isOutside: boolean }) {
     super(message)
-    this.tokenColumn = tokenColumn
-    this.column = column
-    this.isEnd = isEnd
+    this.tokenColumn = at.tokenColumn
+    this.column = at.column
+    this.isEnd = at.isEnd
+    this.isOutside = at.isOutside
   }
 }
 
 const expectedValue = "(JSON String, Number, Array, Object or token 'null', 'true' or 'false')"
 
-/** Reads strict JSON (RFC 8259) in place, one token after the other. It never copies what nobody asks for. */
+/** Reads strict JSON (RFC 8259) in place, one token after the other. It copies nothing that nobody asks for. */
 export class JsonCursor {
   readonly bytes: Buffer
-  /** The next byte to read. */
-  at: number
   readonly from: number
   readonly to: number
+  /** The next byte to read. */
+  at: number
   /** Where the last token began. */
   token: number
+  /** Behind the last name. */
+  nameEnd = 0
+  isOutside = false
   #contentFrom = 0
   #contentTo = 0
   #isPlain = true
@@ -41,27 +48,50 @@ export class JsonCursor {
     let at = this.at
     while (at < to) {
       const byte = bytes[at] as number
-      if (byte !== 0x20 && byte !== 0x0d && byte !== 0x09 && byte !== 0x0a) {
-        this.at = at
-        return byte
-      }
+      if (byte !== 0x20 && byte !== 0x0d && byte !== 0x09 && byte !== 0x0a) break
       at++
     }
     this.at = at
-    return -1
+    return at < to ? (bytes[at] as number) : -1
   }
 
-  /** Reads one byte that peek() has shown: a bracket, a comma, a colon. */
+  /** Reads one byte that peek() has shown: a bracket. */
   skip(): void {
     this.token = this.at++
+  }
+
+  /** Reads the name of a member and its colon. */
+  name(): string {
+    if (this.peek() !== 0x22) this.unexpected('was expecting double-quote to start field name')
+    this.string()
+    const name = this.text()
+    this.nameEnd = this.at
+    if (this.peek() !== 0x3a) this.unexpected('was expecting a colon to separate field name and value')
+    this.at++
+    return name
+  }
+
+  /** Reads what stands behind a member or element: whether it is the closing bracket; else it is a comma. */
+  isLast(close: 0x7d | 0x5d): boolean {
+    const next = this.peek()
+    if (next === close) {
+      this.skip()
+      return true
+    }
+    const kind = close === 0x7d ? 'Object' : 'Array'
+    if (next < 0) this.fail(`Unexpected end-of-input: expected close marker for ${kind}`, this.at, true)
+    if (next !== 0x2c) this.unexpected(`was expecting comma to separate ${kind} entries`)
+    this.at++
+    return false
   }
 
   /** Reads a string; `text()` has its content. */
   string(): void {
     const { bytes, to } = this
     let at = this.at + 1
-    this.#contentFrom = at
     let isPlain = true
+    this.token = this.at
+    this.#contentFrom = at
     for (;;) {
       if (at >= to) this.fail('Unexpected end-of-input in VALUE_STRING', at, true)
       const byte = bytes[at] as number
@@ -69,34 +99,30 @@ export class JsonCursor {
       if (byte === 0x5c) {
         isPlain = false
         at = this.#escape(at + 1)
-      } else if (byte < 0x20) {
-        const message = `Illegal unquoted character ((CTRL-CHAR, code ${byte})): has to be escaped using backslash`
-        this.fail(`${message} to be included in string value`, at + 1)
-      } else {
-        if (byte >= 0x80) isPlain = false
-        at++
+        continue
       }
+      if (byte < 0x20) this.#control(byte, at)
+      if (byte >= 0x80) isPlain = false
+      at++
     }
     this.#contentTo = at
     this.#isPlain = isPlain
-    this.token = this.at
     this.at = at + 1
   }
 
   /** The content of the last string. */
   text(): string {
-    const { bytes } = this
-    if (this.#isPlain) return bytes.toString('latin1', this.#contentFrom, this.#contentTo)
-    return JSON.parse(bytes.toString('utf8', this.#contentFrom - 1, this.#contentTo + 1)) as string
+    if (this.#isPlain) return this.bytes.toString('latin1', this.#contentFrom, this.#contentTo)
+    return JSON.parse(this.raw(this.#contentFrom - 1, this.#contentTo + 1)) as string
   }
 
   /** Reads a number: whether it is an integer. Its text is what stands between `token` and `at`. */
   number(): boolean {
-    const { bytes } = this
     let at = this.at
     let isInteger = true
-    if (bytes[at] === 0x2d) at++
-    if (bytes[at] === 0x30 && at < this.to) {
+    if (!isDigit(this.#byte(at)) && this.#byte(at) !== 0x2d) this.literal()
+    if (this.#byte(at) === 0x2d) at++
+    if (this.#byte(at) === 0x30) {
       at++
       if (isDigit(this.#byte(at))) this.fail('Invalid numeric value: Leading zeroes not allowed', at)
     } else at = this.#digits(at, 'expected digit (0-9) to follow minus sign, for valid numeric value')
@@ -104,8 +130,7 @@ export class JsonCursor {
       isInteger = false
       at = this.#digits(at + 1, 'Decimal point not followed by a digit')
     }
-    const exponent = this.#byte(at)
-    if (exponent === 0x65 || exponent === 0x45) {
+    if (this.#byte(at) === 0x65 || this.#byte(at) === 0x45) {
       isInteger = false
       const sign = this.#byte(at + 1)
       at = this.#digits(sign === 0x2b || sign === 0x2d ? at + 2 : at + 1, 'Exponent indicator not followed by a digit')
@@ -117,12 +142,14 @@ export class JsonCursor {
 
   /** Reads `true`, `false` or `null`. */
   literal(): 'true' | 'false' | 'null' {
-    const { bytes } = this
     let end = this.at
-    while (end < this.to && isWord(bytes[end] as number)) end++
-    const word = bytes.toString('latin1', this.at, end)
+    while (isWord(this.#byte(end))) end++
+    const word = this.bytes.toString('latin1', this.at, end)
+    if (word === 'NaN') {
+      this.fail("Non-standard token 'NaN': enable `JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS` to allow", end)
+    }
+    if (word === '') this.unexpected(`expected a valid value ${expectedValue}`)
     if (word !== 'true' && word !== 'false' && word !== 'null') {
-      if (word === '') this.unexpected(`expected a valid value ${expectedValue}`)
       this.fail(`Unrecognized token '${word}': was expecting ${expectedValue}`, end)
     }
     this.token = this.at
@@ -130,19 +157,35 @@ export class JsonCursor {
     return word
   }
 
-  /** Fails on the next byte. */
-  unexpected(wanted: string): never {
-    if (this.at >= this.to) this.fail('Unexpected end-of-input within/between Object entries', this.at, true)
-    const byte = this.bytes[this.at] as number
-    this.fail(`Unexpected character ('${String.fromCharCode(byte)}' (code ${byte})): ${wanted}`, this.at)
-  }
-
-  fail(message: string, at: number, isEnd = false): never {
-    throw new NotJson(message, this.token - this.from + 1, at - this.from + 1, isEnd)
+  /** What the next token is called; of a value that is not an object, an array or a string, it is read. */
+  kind(): string {
+    const first = this.peek()
+    if (first === 0x7b) return 'START_OBJECT'
+    if (first === 0x7d) return 'END_OBJECT'
+    if (first === 0x5b) return 'START_ARRAY'
+    if (first === 0x22) return 'VALUE_STRING'
+    if (first === 0x2d || isDigit(first)) {
+      this.number()
+      return 'VALUE_NUMBER'
+    }
+    if (first < 0) return 'null'
+    return this.literal() === 'null' ? 'VALUE_NULL' : 'VALUE_BOOLEAN'
   }
 
   raw(from: number, to: number): string {
     return this.bytes.toString('utf8', from, to)
+  }
+
+  /** Fails on the next byte. */
+  unexpected(wanted: string): never {
+    const byte = this.#byte(this.at)
+    if (byte < 0) return this.fail('Unexpected end-of-input within/between Object entries', this.at, true)
+    return this.fail(`Unexpected character ('${String.fromCharCode(byte)}' (code ${byte})): ${wanted}`, this.at)
+  }
+
+  fail(message: string, at: number, isEnd = false): never {
+    const tokenColumn = this.token - this.from + 1
+    throw new NotJson(message, { tokenColumn, column: at - this.from + 1, isEnd, isOutside: this.isOutside })
   }
 
   #byte(at: number): number {
@@ -152,35 +195,44 @@ export class JsonCursor {
   #digits(from: number, wanted: string): number {
     let at = from
     while (isDigit(this.#byte(at))) at++
-    if (at === from) {
-      this.at = at
-      this.unexpected(wanted)
-    }
-    return at
+    if (at > from) return at
+    this.at = at
+    const byte = this.#byte(at)
+    if (byte < 0) return this.unexpected(wanted)
+    return this.fail(
+      `Unexpected character ('${String.fromCharCode(byte)}' (code ${byte})) in numeric value: ${wanted}`,
+      at,
+    )
   }
 
-  /** Where the text goes on behind an escape whose first letter stands at `at`. */
+  /** Where the text goes on behind an escape whose letter stands at `at`. */
   #escape(at: number): number {
     const letter = this.#byte(at)
     if (letter !== 0x75) {
-      if (letter < 0 || !'"\\/bfnrt'.includes(String.fromCharCode(letter))) {
-        this.fail(`Unrecognized character escape '${String.fromCharCode(letter)}' (code ${letter})`, at)
-      }
+      const known = letter >= 0 && '"\\/bfnrt'.includes(String.fromCharCode(letter))
+      if (!known) this.fail(`Unrecognized character escape '${String.fromCharCode(letter)}' (code ${letter})`, at)
       return at + 1
     }
     for (let digit = at + 1; digit <= at + 4; digit++) {
-      const byte = this.#byte(digit)
-      if (byte < 0 || !/[0-9a-fA-F]/.test(String.fromCharCode(byte))) {
-        this.at = digit
-        this.unexpected('expected a hex-digit for character escape sequence')
-      }
+      if (isHex(this.#byte(digit))) continue
+      this.at = digit
+      this.unexpected('expected a hex-digit for character escape sequence')
     }
     return at + 5
+  }
+
+  #control(byte: number, at: number): never {
+    const wanted = 'has to be escaped using backslash to be included in string value'
+    return this.fail(`Illegal unquoted character ((CTRL-CHAR, code ${byte})): ${wanted}`, at)
   }
 }
 
 function isDigit(byte: number): boolean {
   return byte >= 0x30 && byte <= 0x39
+}
+
+function isHex(byte: number): boolean {
+  return isDigit(byte) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66)
 }
 
 function isWord(byte: number): boolean {

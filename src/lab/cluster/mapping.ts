@@ -23,6 +23,10 @@ export class Field {
     this.dynamic = dynamic
   }
 
+  get name(): string {
+    return this.path.slice(this.parent?.path ? this.parent.path.length + 1 : 0)
+  }
+
   /** How many names lead to this field. */
   get depth(): number {
     return this.parent ? this.parent.depth + 1 : 0

@@ -1,32 +1,12 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { FaultPlan } from '../faults.js'
-import { RequestRefused, answer, illegalArgument, noSuchIndex } from './answers.js'
+import { RequestRefused, answer, illegalArgument } from './answers.js'
 import { answerBulk } from './bulk-route.js'
-import type { Cluster } from './cluster.js'
 import { answerDocument, answerMget } from './document-routes.js'
+import { type Exchange, findIndices, parseBody, permit } from './exchange.js'
 import { answerIndex, answerSettings } from './index-routes.js'
 import { describeMapping } from './mapping.js'
-import {
-  type Permission,
-  type Principal,
-  answerDenied,
-  describePrincipal,
-  hasPrivileges,
-  isAllowed,
-  permissions,
-} from './security.js'
+import { hasPrivileges, permissions } from './permissions.js'
+import { describePrincipal } from './security.js'
 import { describeVersion } from './version.js'
-
-/** One authenticated request with its body. */
-export interface Exchange {
-  readonly cluster: Cluster
-  readonly faults: FaultPlan
-  readonly principal: Principal
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-  readonly path: string
-  readonly body: Buffer
-}
 
 /** Answers a request by its method and path. Throws RequestRefused. */
 export async function handle(exchange: Exchange): Promise<void> {
@@ -67,13 +47,6 @@ export async function handle(exchange: Exchange): Promise<void> {
     400,
     JSON.stringify({ error: `no handler found for uri [${request.url}] and method [${request.method}]` }),
   )
-}
-
-/** Whether the principal may go on; answers 403 otherwise. */
-export function permit({ principal, response }: Exchange, permission: Permission, index?: string): boolean {
-  if (isAllowed(principal, permission, index)) return true
-  answerDenied(response, principal, permission, index)
-  return false
 }
 
 function answerRoot(exchange: Exchange): void {
@@ -134,27 +107,9 @@ function answerMapping(exchange: Exchange, expression: string): void {
   answer(exchange.response, 200, JSON.stringify(Object.fromEntries(mappings)))
 }
 
-function findIndices({ cluster }: Exchange, expression: string): ReturnType<Cluster['matching']>['found'] {
-  const { found, missing } = cluster.matching(expression)
-  if (missing !== undefined) throw new RequestRefused(noSuchIndex(missing))
-  return found
-}
-
 function wrongMethod({ request, response, path }: Exchange, allowed: string): void {
   const error = `Incorrect HTTP method for uri [${path}] and method [${request.method}], allowed: [${allowed}]`
   answer(response, 405, JSON.stringify({ error, status: 405 }), { headers: { Allow: allowed.replaceAll(' ', '') } })
-}
-
-/** A JSON body; refuses the request when it is none. An empty one counts as an empty object. */
-export function parseBody(body: Buffer): Record<string, unknown> {
-  if (body.length === 0) return {}
-  try {
-    const parsed: unknown = JSON.parse(body.toString())
-    if (typeof parsed === 'object' && parsed !== null) return parsed as Record<string, unknown>
-  } catch {
-    // Refused below.
-  }
-  throw new RequestRefused({ status: 400, type: 'parse_exception', reason: 'Failed to parse content to map' })
 }
 
 function decode(segment: string): string {

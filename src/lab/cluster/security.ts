@@ -1,36 +1,9 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { answer } from './answers.js'
-
-/** Somebody who may use the cluster. */
-export interface Principal {
-  readonly username: string
-  readonly apiKey?: { readonly id: string; readonly name: string }
-  /** What the principal may do with an index; everything when absent. */
-  readonly indexPrivileges?: { readonly pattern: RegExp; readonly privileges: ReadonlySet<string> }
-}
-
-/** What an action is called in refusals, and which privileges grant it. */
-export interface Permission {
-  readonly action: string
-  readonly cluster?: readonly string[]
-  readonly index?: readonly string[]
-}
+import type { Principal } from './permissions.js'
 
 const scheme = ['Basic realm="security", charset="UTF-8"', 'ApiKey']
-
-export const permissions = {
-  main: { action: 'cluster:monitor/main', cluster: ['monitor', 'manage', 'all'] },
-  health: { action: 'cluster:monitor/health', cluster: ['monitor', 'manage', 'all'] },
-  count: { action: 'indices:data/read/search', index: ['read', 'all'] },
-  get: { action: 'indices:data/read/get', index: ['read', 'all'] },
-  refresh: { action: 'indices:admin/refresh', index: ['maintenance', 'manage', 'all'] },
-  create: { action: 'indices:admin/create', index: ['create_index', 'manage', 'all'] },
-  delete: { action: 'indices:admin/delete', index: ['delete_index', 'manage', 'all'] },
-  settings: { action: 'indices:admin/settings/update', index: ['manage', 'all'] },
-  view: { action: 'indices:admin/get', index: ['view_index_metadata', 'manage', 'all'] },
-  bulk: { action: 'indices:data/write/bulk[s]', index: ['create_doc', 'create', 'delete', 'index', 'write', 'all'] },
-} as const satisfies Record<string, Permission>
 
 /** The privileges that `write` implies. */
 const write = ['write', 'create_doc', 'create', 'index', 'delete', 'auto_configure']
@@ -99,38 +72,6 @@ export class Security {
   }
 }
 
-/** Whether a principal may do something, to an index where it concerns one. */
-export function isAllowed({ indexPrivileges }: Principal, { index: privileges }: Permission, index?: string): boolean {
-  if (!indexPrivileges) return true
-  if (!privileges || index === undefined || !indexPrivileges.pattern.test(index)) return false
-  return privileges.some(privilege => indexPrivileges.privileges.has(privilege))
-}
-
-/** Why not, in the words of the cluster. */
-export function deniedReason(
-  { username, apiKey }: Principal,
-  { action, cluster, index: privileges }: Permission,
-  index?: string,
-): string {
-  const who = apiKey ? `API key id [${apiKey.id}] of user [${username}]` : `user [${username}]`
-  const where = index === undefined ? '' : ` on indices [${index}]`
-  const granted = cluster
-    ? `cluster privileges [${cluster.join(',')}]`
-    : `index privileges [${(privileges ?? []).join(',')}]`
-  return `action [${action}] is unauthorized for ${who}${where}, this action is granted by the ${granted}`
-}
-
-/** Refuses for want of a privilege. The security layer's answers lack x-elastic-product. */
-export function answerDenied(
-  response: ServerResponse,
-  principal: Principal,
-  permission: Permission,
-  index?: string,
-): void {
-  const error = { type: 'security_exception', reason: deniedReason(principal, permission, index) }
-  answer(response, 403, JSON.stringify({ error: { root_cause: [error], ...error }, status: 403 }), { product: false })
-}
-
 /** `_security/_authenticate` */
 export function describePrincipal({ username, apiKey }: Principal): Record<string, unknown> {
   const realm = apiKey ? { name: '_es_api_key', type: '_es_api_key' } : { name: 'default_file', type: 'file' }
@@ -145,34 +86,6 @@ export function describePrincipal({ username, apiKey }: Principal): Record<strin
     lookup_realm: realm,
     authentication_type: apiKey ? 'api_key' : 'realm',
     ...(apiKey && { api_key: apiKey }),
-  }
-}
-
-/** `_security/user/_has_privileges` */
-export function hasPrivileges(principal: Principal, asked: unknown): Record<string, unknown> {
-  const { cluster = [], index = [] } = asked as {
-    cluster?: string[]
-    index?: { names: string | string[]; privileges: string[] }[]
-  }
-  const answers = { all: true }
-  const tell = (has: boolean): boolean => {
-    answers.all &&= has
-    return has
-  }
-  const onCluster = Object.fromEntries(cluster.map(privilege => [privilege, tell(!principal.indexPrivileges)]))
-  const onIndex: Record<string, Record<string, boolean>> = {}
-  for (const { names, privileges } of index) {
-    for (const name of [names].flat()) {
-      const has = (privilege: string): boolean => tell(isAllowed(principal, { action: '', index: [privilege] }, name))
-      onIndex[name] = { ...onIndex[name], ...Object.fromEntries(privileges.toSorted().map(p => [p, has(p)])) }
-    }
-  }
-  return {
-    username: principal.username,
-    has_all_requested: answers.all,
-    cluster: onCluster,
-    index: onIndex,
-    application: {},
   }
 }
 

@@ -101,35 +101,28 @@ function readValue(cursor: JsonCursor): Raw {
 function readObject(cursor: JsonCursor): Raw {
   const members = new Map<string, Raw>()
   cursor.skip()
-  while (cursor.peek() !== 0x7d) {
-    if (members.size > 0) readComma(cursor)
-    if (cursor.peek() !== 0x22) cursor.unexpected('was expecting double-quote to start field name')
-    cursor.string()
-    const name = cursor.text()
-    if (members.has(name)) cursor.fail(`Duplicate field '${name}'`, cursor.at)
-    if (cursor.peek() !== 0x3a) cursor.unexpected('was expecting a colon to separate field name and value')
-    cursor.at++
-    members.set(name, readValue(cursor))
+  if (cursor.peek() === 0x7d) {
+    cursor.skip()
+    return { members }
   }
-  cursor.skip()
+  do {
+    const name = cursor.name()
+    if (members.has(name)) cursor.fail(`Duplicate field '${name}'`, cursor.nameEnd)
+    members.set(name, readValue(cursor))
+  } while (!cursor.isLast(0x7d))
   return { members }
 }
 
 function readArray(cursor: JsonCursor): string {
   const elements: string[] = []
   cursor.skip()
-  while (cursor.peek() !== 0x5d) {
-    if (elements.length > 0) readComma(cursor)
-    elements.push(writeTree(readValue(cursor)))
+  if (cursor.peek() === 0x5d) {
+    cursor.skip()
+    return '[]'
   }
-  cursor.skip()
+  do elements.push(writeTree(readValue(cursor)))
+  while (!cursor.isLast(0x5d))
   return `[${elements.join(',')}]`
-}
-
-function readComma(cursor: JsonCursor): void {
-  if (cursor.peek() !== 0x2c) cursor.unexpected('was expecting comma to separate entries')
-  cursor.at++
-  cursor.peek()
 }
 
 function refused(type: string, reason: string): RequestRefused {

@@ -1,8 +1,9 @@
 import { Agent, type ClientRequest, type IncomingMessage, type ServerResponse, request as send } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Arrival, arrivalOf, reset } from '../listener.js'
-import { type Refusal, connected, passHandshake, refusalFor, refusalParts } from './http.js'
-import type { Route } from './proxy.js'
+import { connected, passHandshake } from './handshake.js'
+import { type Refusal, refusalFor, refusalParts } from './refusal.js'
+import type { Route } from './route.js'
 import { resolveTarget } from './target.js'
 
 /** Header fields that end at the proxy (RFC 9110, section 7.6.1), beside those that Connection names. */

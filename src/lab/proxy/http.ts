@@ -1,26 +1,12 @@
 import { type IncomingMessage, createServer } from 'node:http'
 import type { Socket } from 'node:net'
-import { setTimeout as wait } from 'node:timers/promises'
 import { type Arrival, arrivalOf, reset } from '../listener.js'
 import { forward } from './forward.js'
-import type { Route } from './proxy.js'
+import { connected, passHandshake } from './handshake.js'
+import { type Refusal, refusalFor, refusalText } from './refusal.js'
+import type { Route } from './route.js'
 import { resolveTarget, splitAuthority } from './target.js'
 import { joinTunnel } from './tunnel.js'
-
-/** An answer of the proxy's own. */
-export interface Refusal {
-  readonly status: 400 | 403 | 407 | 502 | 504
-  /** For Proxy-Status (RFC 9209), which tells the proxy's answers from the target's. */
-  readonly error: string
-}
-
-const reasons = {
-  400: 'Bad Request',
-  403: 'Forbidden',
-  407: 'Proxy Authentication Required',
-  502: 'Bad Gateway',
-  504: 'Gateway Timeout',
-} as const
 
 /** Serves HTTP proxy clients: CONNECT tunnels and absolute-form requests. */
 export function createHttpProxy(route: Route): (socket: Socket, arrival: Arrival) => void {
@@ -53,73 +39,4 @@ export function createHttpProxy(route: Route): (socket: Socket, arrival: Arrival
     })
     client.once('close', () => upstream.destroy())
   }
-}
-
-/** Waits the planted latency, and plays the planted handshake fault: false when the connection is lost to it. */
-export async function passHandshake({ faults }: Route, arrival: Arrival, client: Socket): Promise<boolean> {
-  const fault = faults.strike('handshake')
-  if (fault?.kind === 'fin') client.end()
-  if (fault?.kind === 'rst') reset(arrival)
-  if (fault?.kind === 'silence') client.resume()
-  if (fault) return false
-  const latency = faults.current.latencyMs ?? 0
-  if (latency > 0) await wait(latency)
-  return !client.destroyed
-}
-
-/** Calls one of the two, once: when a connection stands, or cannot. */
-export function connected(socket: Socket, limitMs: number, refuse: (refusal: Refusal) => void, go: () => void): void {
-  const timer = setTimeout(() => fail({ status: 504, error: 'connection_timeout' }), limitMs)
-  const onError = (error: NodeJS.ErrnoException): void => {
-    const timedOut = error.code === 'ETIMEDOUT'
-    fail(timedOut ? { status: 504, error: 'connection_timeout' } : { status: 502, error: 'connection_refused' })
-  }
-  const onClose = (): void => clearTimeout(timer)
-  socket.once('error', onError)
-  socket.once('close', onClose)
-  socket.once('connect', () => {
-    clearTimeout(timer)
-    socket.off('error', onError)
-    socket.off('close', onClose)
-    go()
-  })
-
-  function fail(refusal: Refusal): void {
-    clearTimeout(timer)
-    socket.off('error', onError)
-    socket.on('error', () => {})
-    socket.destroy()
-    refuse(refusal)
-  }
-}
-
-export function refusalFor(refused: 'forbidden' | 'unknown' | 'unreachable'): Refusal {
-  if (refused === 'forbidden') return { status: 403, error: 'destination_ip_prohibited' }
-  return { status: 502, error: refused === 'unknown' ? 'dns_error' : 'destination_ip_unroutable' }
-}
-
-/** Header lines of a refusal, and its short body. */
-export function refusalParts({ status, error }: Refusal): {
-  headers: Record<string, string>
-  body: string
-  reason: string
-} {
-  const reason = reasons[status]
-  const body = `${reason}: ${error}\n`
-  return {
-    reason,
-    body,
-    headers: {
-      'content-type': 'text/plain',
-      'content-length': String(body.length),
-      'proxy-status': `sluice-lab; error=${error}`,
-      ...(status === 407 && { 'proxy-authenticate': 'Basic realm="static-proxy"' }),
-    },
-  }
-}
-
-function refusalText(refusal: Refusal): string {
-  const { headers, body, reason } = refusalParts(refusal)
-  const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`)
-  return `HTTP/1.1 ${refusal.status} ${reason}\r\n${lines.join('')}\r\n${body}`
 }

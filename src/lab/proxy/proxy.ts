@@ -1,10 +1,10 @@
-import type { Socket } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
 import { type Egress, staticPair } from '../egress.js'
 import type { FaultPlan } from '../faults.js'
 import { type Arrival, type Listening, listen, reset } from '../listener.js'
 import type { Credentials } from './credentials.js'
 import { createHttpProxy } from './http.js'
+import { type Route, isUp } from './route.js'
 import { serveSocks } from './socks.js'
 
 export interface ProxyOptions {
@@ -25,18 +25,6 @@ export interface Proxy {
   readonly socks5s: Listening
   /** The single nodes of the pair: HTTP ports that always leave from one address. */
   readonly nodes: readonly [Listening, Listening]
-}
-
-/** What the handlers of every port share. */
-export interface Route {
-  readonly credentials: Credentials
-  readonly faults: FaultPlan
-  readonly connectTimeoutMs: number
-  readonly egressPer: 'connection' | 'upstream'
-  /** Chooses anew: undefined where every node is down. */
-  choose(): string | undefined
-  /** Opens a connection to a target from one of the static addresses; undefined where its node is down. */
-  connect(host: string, port: number, address: string | undefined): Socket | undefined
 }
 
 /** Starts the proxy's six ports. */
@@ -78,12 +66,6 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
       serve,
     })
   }
-}
-
-/** Whether the node behind an address is up. */
-export function isUp(address: string, faults: FaultPlan): boolean {
-  const down = faults.current.nodeDown
-  return down === undefined || address !== staticPair[down.node === 'first' ? 0 : 1]
 }
 
 function routeBy(options: ProxyOptions, pinned: string | undefined): Route {

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
-import type { Arrival } from '../listener.js'
-import { reset } from '../listener.js'
-import { type Refusal, connected, passHandshake } from './http.js'
-import type { Route } from './proxy.js'
+import { type Arrival, reset } from '../listener.js'
+import { connected, passHandshake } from './handshake.js'
+import type { Refusal } from './refusal.js'
+import type { Route } from './route.js'
 import { resolveTarget } from './target.js'
 import { joinTunnel } from './tunnel.js'
 

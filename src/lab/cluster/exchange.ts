@@ -1,0 +1,43 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FaultPlan } from '../faults.js'
+import { RequestRefused, noSuchIndex } from './answers.js'
+import type { Cluster } from './cluster.js'
+import { type Permission, type Principal, answerDenied, isAllowed } from './permissions.js'
+import type { Index } from './store.js'
+
+/** One authenticated request with its body. */
+export interface Exchange {
+  readonly cluster: Cluster
+  readonly faults: FaultPlan
+  readonly principal: Principal
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly path: string
+  readonly body: Buffer
+}
+
+/** Whether the principal may go on; answers 403 otherwise. */
+export function permit({ principal, response }: Exchange, permission: Permission, index?: string): boolean {
+  if (isAllowed(principal, permission, index)) return true
+  answerDenied(response, principal, permission, index)
+  return false
+}
+
+/** The indices that an expression names. Throws RequestRefused where one is missing. */
+export function findIndices({ cluster }: Exchange, expression: string): readonly Index[] {
+  const { found, missing } = cluster.matching(expression)
+  if (missing !== undefined) throw new RequestRefused(noSuchIndex(missing))
+  return found
+}
+
+/** A JSON body; refuses the request when it is none. An empty one counts as an empty object. */
+export function parseBody(body: Buffer): Record<string, unknown> {
+  if (body.length === 0) return {}
+  try {
+    const parsed: unknown = JSON.parse(body.toString())
+    if (typeof parsed === 'object' && parsed !== null) return parsed as Record<string, unknown>
+  } catch {
+    // Refused below.
+  }
+  throw new RequestRefused({ status: 400, type: 'parse_exception', reason: 'Failed to parse content to map' })
+}

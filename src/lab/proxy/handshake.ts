@@ -1,0 +1,43 @@
+import type { Socket } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import { type Arrival, reset } from '../listener.js'
+import type { Refusal } from './refusal.js'
+import type { Route } from './route.js'
+
+/** Waits the planted latency, and plays the planted handshake fault: false when the connection is lost to it. */
+export async function passHandshake({ faults }: Route, arrival: Arrival, client: Socket): Promise<boolean> {
+  const fault = faults.strike('handshake')
+  if (fault?.kind === 'fin') client.end()
+  if (fault?.kind === 'rst') reset(arrival)
+  if (fault?.kind === 'silence') client.resume()
+  if (fault) return false
+  const latency = faults.current.latencyMs ?? 0
+  if (latency > 0) await wait(latency)
+  return !client.destroyed
+}
+
+/** Calls one of the two, once: when a connection stands, or cannot. */
+export function connected(socket: Socket, limitMs: number, refuse: (refusal: Refusal) => void, go: () => void): void {
+  const timer = setTimeout(() => fail({ status: 504, error: 'connection_timeout' }), limitMs)
+  const onError = (error: NodeJS.ErrnoException): void => {
+    const timedOut = error.code === 'ETIMEDOUT'
+    fail(timedOut ? { status: 504, error: 'connection_timeout' } : { status: 502, error: 'connection_refused' })
+  }
+  const onClose = (): void => clearTimeout(timer)
+  socket.once('error', onError)
+  socket.once('close', onClose)
+  socket.once('connect', () => {
+    clearTimeout(timer)
+    socket.off('error', onError)
+    socket.off('close', onClose)
+    go()
+  })
+
+  function fail(refusal: Refusal): void {
+    clearTimeout(timer)
+    socket.off('error', onError)
+    socket.on('error', () => {})
+    socket.destroy()
+    refuse(refusal)
+  }
+}

@@ -1,0 +1,22 @@
+import type { Socket } from 'node:net'
+import { staticPair } from '../egress.js'
+import type { FaultPlan } from '../faults.js'
+import type { Credentials } from './credentials.js'
+
+/** What the handlers of every port share. */
+export interface Route {
+  readonly credentials: Credentials
+  readonly faults: FaultPlan
+  readonly connectTimeoutMs: number
+  readonly egressPer: 'connection' | 'upstream'
+  /** Chooses anew: undefined where every node is down. */
+  choose(): string | undefined
+  /** Opens a connection to a target from one of the static addresses; undefined where its node is down. */
+  connect(host: string, port: number, address: string | undefined): Socket | undefined
+}
+
+/** Whether the node behind an address is up. */
+export function isUp(address: string, faults: FaultPlan): boolean {
+  const down = faults.current.nodeDown
+  return down === undefined || address !== staticPair[down.node === 'first' ? 0 : 1]
+}
