@@ -1,6 +1,7 @@
 import { Client } from '@elastic/elasticsearch'
 import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
+import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
+import { expectsTls } from '../proxy/expects-tls.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
 import { openRoute, type Route } from '../proxy/route.js'
 import type { TlsOptions } from '../proxy/tls-layer.js'
@@ -74,8 +75,17 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     return { client, route, display, preflight: checked, egress, probe, [Symbol.asyncDispose]: async () => await client.close() }
   } catch (error) {
     await route.destroy()
-    throw error
+    throw await nameSilentPort(error, options.proxy)
   }
+}
+
+/** A port that expects TLS closes on plain bytes without a word, like a proxy that is down: ask it which of the two it is. */
+async function nameSilentPort(error: unknown, proxy: ProxyUrl | undefined): Promise<unknown> {
+  const silent = isSluiceError(error) && (error.code === 'PROXY_UNREACHABLE' || error.code === 'CLUSTER_UNAVAILABLE')
+  if (!silent || proxy === undefined || (proxy.scheme !== 'http' && proxy.scheme !== 'socks5')) return error
+  if (!(await expectsTls(proxy))) return error
+  const observed = `its port expects TLS, and the URL says ${proxy.scheme}://`
+  return new SluiceError(failure('PROXY_TLS_MISMATCH', { proxy: proxy.display, observed }), { cause: error })
 }
 
 function openClient(route: Route, { url, credentials, timeoutMs }: ClusterOptions): Client {
