@@ -3,7 +3,7 @@ import { sayError, sayUsageError } from './say-error.js'
 import type { Terminal } from './terminal.js'
 
 /** What a command's module exports. */
-export interface CommandModule {
+interface CommandModule {
   /** Adds arguments, options, help and the action; the action's result is the exit code, given to `done`. */
   define(command: Command, terminal: Terminal, done: (code: number) => void): void
 }

@@ -29,7 +29,7 @@ export function drawProgress(terminal: Terminal): Progress {
   }
 }
 
-export function progressLine({ counts, bytesRead, retries, elapsedMs }: Snapshot): string {
+function progressLine({ counts, bytesRead, retries, elapsedMs }: Snapshot): string {
   const stored = counts.created + counts.updated + counts.deleted + counts.noop + counts.duplicate
   const perSecond = elapsedMs > 0 ? (stored * 1000) / elapsedMs : 0
   const parts = [`${count(stored)} documents`, `${count(perSecond)}/s`, bytes(bytesRead), duration(elapsedMs)]

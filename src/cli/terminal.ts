@@ -1,5 +1,5 @@
 /** How results and errors are said; set as soon as the options are known. */
-export interface Manner {
+interface Manner {
   /** One JSON object on stdout, also for a failure. */
   json: boolean
   /** Replaced wherever they stand in errors that nobody foresaw. */

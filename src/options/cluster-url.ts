@@ -12,6 +12,9 @@ export function readClusterUrl(text: string): ClusterUrl {
   if (!URL.canParse(text)) return { problem: 'is not a URL: write https://HOST:PORT' }
   const url = new URL(text)
   if (url.search !== '' || url.hash !== '') return { problem: 'has a query or fragment: write https://HOST:PORT alone' }
+  // The parser ends the host at the first slash, so that a password with one would become part of the path.
+  if (url.pathname.includes('@'))
+    return { problem: 'has an @ behind its host: in credentials, write / as %2F and @ as %40' }
   const { username, password } = url
   url.username = ''
   url.password = ''

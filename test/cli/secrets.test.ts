@@ -7,16 +7,19 @@ import { type Folder, type Surroundings, folder, sluice } from './sluice.js'
 // Each test starts processes.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
-const apiKey = Buffer.from('pl4nted-id:pl4nted-api-key').toString('base64')
+const apiKey = Buffer.from('key-id:pl4nted-api-key').toString('base64')
 const password = 'pl4nted:p@ss/w%rd'
 const proxyPassword = 'pl4nted#proxy@p%ss'
 const proxyAt = (address: string) => `http://proxy-user:${encodeURIComponent(proxyPassword)}@${address}`
 const clusterAt = (address: string) => `https://elastic:${encodeURIComponent(password)}@${address}`
 
-/** Every form in which a secret could slip out: as given, encoded for a URL, as sent in a header, in JSON. */
+/** Every form in which a secret could slip out: a part of it, as given, encoded for a URL, as sent in a header, in JSON. */
 const forms = [
   apiKey,
-  'pl4nted-api-key',
+  'pl4nted',
+  'ss/w',
+  'w%rd',
+  'p%ss',
   ...[password, proxyPassword].flatMap(one => [
     one,
     encodeURIComponent(one),

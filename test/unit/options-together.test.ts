@@ -70,6 +70,10 @@ describe('the cluster URL', () => {
     ['localhost:9200', "--url: 'localhost:9200' has no scheme: write https://localhost:9200"],
     ['ftp://es.example', '--url: the scheme is ftp://, not https:// or http://'],
     ['https://', '--url: is not a URL: write https://HOST:PORT'],
+    [
+      'https://elastic:p@ss/word@es.example',
+      '--url: has an @ behind its host: in credentials, write / as %2F and @ as %40',
+    ],
     ['https://es.example/?pretty', '--url: has a query or fragment: write https://HOST:PORT alone'],
   ]
   test.each(rows)('%s is refused', (url, message) => {
