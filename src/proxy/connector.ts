@@ -2,7 +2,7 @@
 import { type Socket, connect } from 'node:net'
 import { established } from './established.js'
 import { openHttpTunnel } from './http-tunnel.js'
-import { connectTimeoutFault, connectingFault, notTlsFault } from './name-fault.js'
+import { connectTimeoutFault, connectingFault, notTlsFault } from './connect-fault.js'
 import { type Phase, RouteError } from './route-error.js'
 import { openSocksTunnel } from './socks-tunnel.js'
 import type { SecureLayer } from './tls-layer.js'

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { AnswerBody } from './answer-body.js'
 import type { Progress } from './connector.js'
-import { abortedFault, closedFault, exchangeFault, requestTimeoutFault } from './name-fault.js'
+import { abortedFault, closedFault, exchangeFault, requestTimeoutFault } from './exchange-fault.js'
 import { type Phase, RouteError } from './route-error.js'
 import type { RouteRequest, RouteResponse } from './route.js'
 import type { Way } from './way.js'
@@ -113,8 +113,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    const seen = { forward: this.forward, silent: this.progress?.connection?.socket.bytesRead === 0 }
-    const fault = error instanceof NoConnection ? error.fault : exchangeFault(this.way, seen, error, this.#delivery())
+    const broken = { forward: this.forward, silent: this.progress?.connection?.socket.bytesRead === 0 }
+    const fault = error instanceof NoConnection ? error.fault : exchangeFault(this.way, broken, error, this.#delivery())
     this.#controller = undefined
     this.#fail(fault)
     this.calls.freed()

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { connectRefusedFault, notHttpFault, proxyClosedFault } from './name-fault.js'
+import { connectRefusedFault, notHttpFault, proxyClosedFault } from './tunnel-fault.js'
 import type { ProxyUrl } from './proxy-url.js'
 import { type Way, authorityOf } from './way.js'
 

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { SocksClient } from 'socks'
-import { notSocksFault, proxyClosedFault, socksRefusedFault } from './name-fault.js'
+import { notSocksFault, proxyClosedFault, socksRefusedFault } from './tunnel-fault.js'
 import type { ProxyUrl } from './proxy-url.js'
 import type { RouteError } from './route-error.js'
 import { type Way, addressOf } from './way.js'

@@ -1,0 +1,79 @@
+/** Why a connection could not be built: sockets, TLS and the time limit. Pure; of the request, nothing has left. */
+import { type Failure, failure } from '../failure/failure.js'
+import { type Phase, RouteError } from './route-error.js'
+import { codeOf, proxyOf, textOf } from './what-was-seen.js'
+import type { Way } from './way.js'
+
+/** The socket or TLS layer failed. */
+export function connectingFault(way: Way, phase: Phase, error: unknown): RouteError {
+  const code = codeOf(error)
+  return new RouteError({
+    code,
+    phase,
+    delivery: 'none',
+    failure: nameConnecting(way, phase, code, error),
+    cause: error,
+  })
+}
+
+/**
+ * The proxy port answered a TLS greeting with so few bytes that they cannot be TLS: the shortest answer, an alert, has seven.
+ * A SOCKS5 port says two and closes.
+ */
+export function notTlsFault(way: Way, cause: unknown): RouteError {
+  const named = failure('PROXY_TLS_MISMATCH', { proxy: proxyOf(way), observed: 'the port does not speak TLS' })
+  return new RouteError({ code: 'PROXY_NOT_TLS', phase: 'proxy-tls', delivery: 'none', failure: named, cause })
+}
+
+/** The connection could not be built in the time that it may take. */
+export function connectTimeoutFault(way: Way, phase: Phase): RouteError {
+  const code = phase.startsWith('proxy') ? 'PROXY_TIMEOUT' : 'CONNECT_TIMEOUT'
+  return new RouteError({ code, phase, delivery: 'none', failure: nameTimeout(way, phase, way.connectTimeoutMs) })
+}
+
+function nameConnecting(way: Way, phase: Phase, code: string, error: unknown): Failure {
+  const problem = textOf(error)
+  const cluster = way.target.origin
+  switch (phase) {
+    case 'proxy-tls':
+      if (isCertificateFault(code)) return failure('PROXY_CERT_INVALID', { proxy: proxyOf(way), problem })
+      if (isNotTls(code)) {
+        return failure('PROXY_TLS_MISMATCH', { proxy: proxyOf(way), observed: `the port does not speak TLS (${code})` })
+      }
+      return failure('PROXY_UNREACHABLE', {
+        proxy: proxyOf(way),
+        problem: `${problem}; a port that does not speak TLS does this too`,
+      })
+    case 'proxy-connect':
+    case 'proxy-handshake':
+      return failure('PROXY_UNREACHABLE', { proxy: proxyOf(way), problem })
+    case 'target-tls':
+      if (isCertificateFault(code)) return failure('CLUSTER_CERT_INVALID', { cluster, problem })
+      return failure('CLUSTER_UNAVAILABLE', {
+        cluster,
+        observed: isNotTls(code) ? `the port does not speak TLS (${code})` : problem,
+      })
+    case 'target-connect':
+    case 'exchange':
+      return failure('CLUSTER_UNAVAILABLE', { cluster, observed: problem })
+  }
+}
+
+/** Whose time ran out: the proxy's while it was being reached, else the cluster's. */
+export function nameTimeout(way: Way, phase: Phase, limitMs: number): Failure {
+  if (way.proxy !== undefined && phase.startsWith('proxy')) {
+    return failure('PROXY_TIMEOUT', { proxy: proxyOf(way), limitMs, phase })
+  }
+  return failure('CLUSTER_TIMEOUT', { cluster: way.target.origin, limitMs, phase })
+}
+
+function isCertificateFault(code: string): boolean {
+  return /CERT|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH|UNKNOWN_CA|CRL|FINGERPRINT/.test(
+    code,
+  )
+}
+
+/** What OpenSSL says when the first bytes of the other side are no TLS record. */
+function isNotTls(code: string): boolean {
+  return /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|UNEXPECTED_MESSAGE/.test(code)
+}

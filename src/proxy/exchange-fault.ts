@@ -1,0 +1,84 @@
+/** Why a request that had, or waited for, a connection got no whole answer. Pure. */
+import { failure } from '../failure/failure.js'
+import { nameTimeout } from './connect-fault.js'
+import { type Phase, RouteError } from './route-error.js'
+import { nameNotHttp } from './tunnel-fault.js'
+import type { Way } from './way.js'
+import { codeOf, isTlsAlert, proxyOf, textOf } from './what-was-seen.js'
+
+/** What is known of a connection that broke. */
+interface Broken {
+  /** Its other end is the proxy, which reads the requests itself. */
+  readonly forward: boolean
+  /** The other end has sent nothing over it. */
+  readonly silent: boolean
+}
+
+/** The connection stood and failed while it carried the request or the answer. */
+export function exchangeFault(way: Way, broken: Broken, error: unknown, delivery: 'none' | 'possible'): RouteError {
+  const code = codeOf(error)
+  const bytes = broken.forward ? unparsableBytes(error) : undefined
+  if (bytes !== undefined && (bytes[0] === 5 || isTlsAlert(bytes))) {
+    return new RouteError({
+      code: 'PROXY_NOT_HTTP',
+      phase: 'exchange',
+      delivery,
+      failure: nameNotHttp(way, bytes),
+      cause: error,
+    })
+  }
+  if (/^UND_ERR_(INVALID_ARG|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)$/.test(code)) {
+    return new RouteError({
+      code,
+      phase: 'exchange',
+      delivery,
+      failure: failure('INTERNAL', { problem: textOf(error) }),
+      cause: error,
+    })
+  }
+  const cluster = way.target.origin
+  const named = /ALERT.*CERT|ALERT.*UNKNOWN_CA/.test(code)
+    ? failure('CLUSTER_CERT_INVALID', {
+        cluster,
+        problem: `it refuses the client certificate, or asks for one (${code})`,
+      })
+    : failure('CLUSTER_UNAVAILABLE', { cluster, observed: `${whoBroke(way, broken)}: ${textOf(error)}` })
+  return new RouteError({ code, phase: 'exchange', delivery, failure: named, cause: error })
+}
+
+/** The request's own limit ran out. */
+export function requestTimeoutFault(
+  way: Way,
+  phase: Phase,
+  limitMs: number,
+  delivery: 'none' | 'possible',
+): RouteError {
+  return new RouteError({ code: 'TIMEOUT', phase, delivery, failure: nameTimeout(way, phase, limitMs) })
+}
+
+/** The caller's signal fired: its reason is the cause. */
+export function abortedFault(phase: Phase, delivery: 'none' | 'possible', reason: unknown): RouteError {
+  const named = failure('RUN_INTERRUPTED', { reason: 'the request was aborted by its caller', settled: 0 })
+  return new RouteError({ code: 'ABORTED', phase, delivery, failure: named, cause: reason })
+}
+
+/** The route is closed, or was destroyed while the request was under way. */
+export function closedFault(way: Way, phase: Phase, delivery: 'none' | 'possible', cause: unknown): RouteError {
+  const named = failure('CLUSTER_UNAVAILABLE', {
+    cluster: way.target.origin,
+    observed: 'the route was closed by this process',
+  })
+  return new RouteError({ code: 'CLOSED', phase, delivery, failure: named, cause })
+}
+
+function whoBroke(way: Way, broken: Broken): string {
+  if (!broken.forward) return 'the connection broke'
+  const tlsHint = broken.silent && way.proxy?.scheme === 'http' ? ' (a port that expects TLS does this too)' : ''
+  return `the proxy ${proxyOf(way)} broke the connection${tlsHint}`
+}
+
+/** undici's parser error has no dependable code; it keeps the bytes that the parser choked on, as text. */
+function unparsableBytes(error: unknown): Uint8Array | undefined {
+  if (!(error instanceof Error) || error.name !== 'HTTPParserError') return undefined
+  return 'data' in error && typeof error.data === 'string' ? Buffer.from(error.data) : undefined
+}
