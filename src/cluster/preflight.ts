@@ -8,7 +8,7 @@ import type { Route } from '../proxy/route.js'
 import { type ClusterInfo, readClusterInfo } from './version.js'
 import { nameRefusal } from './name-refusal.js'
 import { ask } from './ask.js'
-import { whoAnswered } from './who-answered.js'
+import { type Answer, whoAnswered } from './who-answered.js'
 
 export interface Preflight {
   /** Absent when the credentials may not ask GET / (needs the cluster privilege `monitor`). */
@@ -87,17 +87,26 @@ function stopOnVerdict(judged: readonly Judged[], cluster: string): void {
   if (failed !== undefined) throw new SluiceError(failed.failure)
 }
 
+/** A connection that breaks once among many is no finding. */
+const BROKEN_AGAIN = 2
+
+function isBroken(answer: Answer | Failure): boolean {
+  return 'code' in answer && (answer.code === 'PROXY_UNREACHABLE' || answer.code === 'CLUSTER_UNAVAILABLE')
+}
+
 /** Of http targets a forwarding proxy may choose the address per request, and anew for each with a body: so probe with one. */
 async function judge(route: Route, cluster: string, options: PreflightOptions, number: number): Promise<Judged> {
   const post = route.form === 'forward' && number > 0
-  const answer = await ask(route, {
+  const question = {
     ...(post
       ? { method: 'POST', path: '/_security/user/_has_privileges', body: '{"cluster":["monitor"]}' }
       : { method: 'GET', path: '/' }),
     headers: options.headers,
     timeoutMs: options.timeoutMs,
     ...(options.signal === undefined ? {} : { signal: options.signal }),
-  })
+  }
+  let answer = await ask(route, question)
+  for (let again = 0; again < BROKEN_AGAIN && isBroken(answer); again += 1) answer = await ask(route, question)
   if ('code' in answer) return { verdict: 'failed', failure: answer, passedFilter: false }
   const answered = whoAnswered(answer, route)
   const { statusCode } = answer
