@@ -1,5 +1,5 @@
 /** A certificate authority and what it signs, made anew for each test run. */
-import './proxy-reflect.js'
+import 'reflect-metadata'
 import { webcrypto } from 'node:crypto'
 import * as x509 from '@peculiar/x509'
 
