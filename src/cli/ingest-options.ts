@@ -1,4 +1,4 @@
-import type { ConnectOptions, IngestOptions } from '../ingest-options.js'
+import type { ConnectOptions, IngestOptions } from '../index.js'
 import type { Access } from '../options/access.js'
 import type { Effective } from '../options/resolve.js'
 

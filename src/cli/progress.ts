@@ -1,5 +1,4 @@
-import type { IngestEvent } from '../ingest-options.js'
-import type { Counts } from '../ledger/receipt.js'
+import type { Counts, IngestEvent } from '../index.js'
 import { drawProgress } from './progress-bar.js'
 import { openLog } from './progress-log.js'
 import { plural } from './quantities.js'

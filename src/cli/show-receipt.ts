@@ -1,4 +1,4 @@
-import type { Receipt } from '../ledger/receipt.js'
+import type { Receipt } from '../index.js'
 import { columns } from './columns.js'
 import { failureJson } from './say-error.js'
 import { bytes, count, duration, plural } from './quantities.js'
