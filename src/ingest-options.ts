@@ -38,6 +38,8 @@ export interface ProxyOptions {
   readonly ca?: string | Buffer
   /** The value of HTTPS_PROXY: used when there is no `url`, and the one that `noProxy` applies to. */
   readonly environmentProxy?: string
+  /** Who said that, for messages. Default `HTTPS_PROXY`. */
+  readonly environmentOrigin?: string
   /** The value of NO_PROXY: hosts, suffixes, ports, CIDR. */
   readonly noProxy?: string
   /** Connect without any proxy. */

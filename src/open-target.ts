@@ -24,7 +24,7 @@ export function findWay(target: TargetOptions, proxy: ProxyOptions): Way {
     ...(proxy.url === undefined ? {} : { proxy: { value: proxy.url, origin: proxy.origin ?? 'proxy' } }),
     ...(proxy.environmentProxy === undefined
       ? {}
-      : { environmentProxy: { value: proxy.environmentProxy, origin: 'HTTPS_PROXY' } }),
+      : { environmentProxy: { value: proxy.environmentProxy, origin: proxy.environmentOrigin ?? 'HTTPS_PROXY' } }),
     ...(proxy.noProxy === undefined ? {} : { noProxy: proxy.noProxy }),
     direct: proxy.direct ?? false,
     requireProxy: proxy.requireProxy ?? false,

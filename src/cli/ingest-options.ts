@@ -21,6 +21,7 @@ export function connectOptions({ values, origins }: Effective, access: Access): 
       origin: access.proxy?.origin ?? origins.proxy,
       ca: access.proxyCa,
       environmentProxy: values.httpsProxy,
+      environmentOrigin: origins.httpsProxy,
       noProxy: values.noProxy,
       direct: values.direct,
       requireProxy: values.requireProxy,

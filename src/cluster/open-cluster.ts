@@ -58,12 +58,14 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     ...(options.tls === undefined ? {} : { targetTls: options.tls }),
     ...(options.proxyTls === undefined ? {} : { proxyTls: options.proxyTls }),
   })
-  const display = url.origin + url.pathname.replace(/\/$/, '')
+  const prefix = url.pathname.replace(/\/$/, '')
+  const display = url.origin + prefix
   // Without a proxy every connection leaves from the same address: more than one asks the same question again.
   const connections = options.proxy === undefined ? 1 : options.preflightConnections
   const probe = async () =>
     await preflight(route, display, {
       connections,
+      prefix,
       headers: authorization(credentials),
       timeoutMs: Math.min(timeoutMs, 30_000),
       ...(options.signal === undefined ? {} : { signal: options.signal }),

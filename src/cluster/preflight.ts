@@ -23,6 +23,8 @@ export interface Preflight {
 export interface PreflightOptions {
   /** Connections that have to agree. 1 asks once. */
   readonly connections: number
+  /** Path of the cluster URL, where it has one: without a slash at its end. */
+  readonly prefix: string
   readonly headers: Record<string, string>
   readonly timeoutMs: number
   readonly signal?: AbortSignal
@@ -99,8 +101,8 @@ async function judge(route: Route, cluster: string, options: PreflightOptions, n
   const post = route.form === 'forward' && number > 0
   const question = {
     ...(post
-      ? { method: 'POST', path: '/_security/user/_has_privileges', body: '{"cluster":["monitor"]}' }
-      : { method: 'GET', path: '/' }),
+      ? { method: 'POST', path: `${options.prefix}/_security/user/_has_privileges`, body: '{"cluster":["monitor"]}' }
+      : { method: 'GET', path: `${options.prefix}/` }),
     headers: options.headers,
     timeoutMs: options.timeoutMs,
     ...(options.signal === undefined ? {} : { signal: options.signal }),

@@ -99,7 +99,7 @@ async function seeWithoutProxy(way: Way, { target, signal }: ConnectOptions): Pr
   await using route = openRoute({ target: way.url, connections: 1, ...targetTls(target.ca) })
   const answer = await ask(route, {
     method: 'GET',
-    path: '/',
+    path: `${way.url.pathname.replace(/\/$/, '')}/`,
     headers: {},
     timeoutMs: probeTimeoutMs,
     ...(signal === undefined ? {} : { signal }),

@@ -7,6 +7,9 @@ import { type Phase, RouteError } from './route-error.js'
 import type { RouteRequest, RouteResponse } from './route.js'
 import type { Way } from './way.js'
 
+/** Turns of the event loop in which the last writes of a body are still reported. */
+const LAST_WRITES = 3
+
 /** What undici is told when a connection could not be built: without a code, because some codes make it connect again and again. */
 export class NoConnection extends Error {
   constructor(readonly fault: RouteError) {
@@ -91,7 +94,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   ): void {
     if (statusCode < 200 || this.#over) return
     const bodyFullySent = this.#bodyFullySent()
-    this.#closeAfterwards = !bodyFullySent || this.#mayBeUnread(statusCode)
+    this.#closeAfterwards = this.#mayBeUnread(statusCode)
     this.#answer = new AnswerBody(
       () => controller.resume(),
       () => {
@@ -106,7 +109,20 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    if (this.#closeAfterwards) this.progress?.connection?.socket.destroy()
+    this.#endWhenSent(LAST_WRITES)
+  }
+
+  /**
+   * An answer that came before the body had left ends the connection: whoever wrote it may not read the rest, and until the
+   * socket is gone the body's memory is not the caller's again. Bytes that have just left are known to have left a turn later.
+   */
+  #endWhenSent(turns: number): void {
+    const sent = this.#bodyFullySent()
+    if (!sent && turns > 0 && !this.#closeAfterwards) {
+      setImmediate(() => this.#endWhenSent(turns - 1))
+      return
+    }
+    if (!sent || this.#closeAfterwards) this.progress?.connection?.socket.destroy()
     this.#finish()
     this.#answer?.push(null)
     this.calls.freed()
