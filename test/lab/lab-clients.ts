@@ -114,7 +114,7 @@ export async function askForward(proxy: string, url: string, options: Ask & { ca
     request.on('response', response => {
       collect(response).then(text => {
         resolve({ status: response.statusCode ?? 0, headers: response.headers, text, socket: response.socket })
-        if (!agent) response.socket.destroy()
+        socket?.destroy()
       }, reject)
     })
     request.end(body)

@@ -1,7 +1,7 @@
 import { Agent, type ClientRequest, type IncomingMessage, type ServerResponse, request as send } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Arrival, arrivalOf, reset } from '../listener.js'
-import { connected, passHandshake } from './handshake.js'
+import { passHandshake, refusalOf } from './handshake.js'
 import { type Refusal, refusalFor, refusalParts } from './refusal.js'
 import type { Route } from './route.js'
 import { resolveTarget } from './target.js'
@@ -66,9 +66,13 @@ function relay(
   refuse: (refusal: Refusal) => void,
 ): void {
   upstream.on('socket', (socket: Socket) => {
-    if (socket.connecting) connected(socket, route.connectTimeoutMs, refuse, () => {})
+    if (!socket.connecting) return
+    const timedOut = Object.assign(new Error('the target does not answer'), { code: 'ETIMEDOUT' })
+    const timer = setTimeout(() => upstream.destroy(timedOut), route.connectTimeoutMs)
+    socket.once('connect', () => clearTimeout(timer))
+    socket.once('close', () => clearTimeout(timer))
   })
-  upstream.on('error', () => refuse({ status: 502, error: 'connection_terminated' }))
+  upstream.on('error', error => refuse(refusalOf(error)))
   upstream.on('response', answer => {
     response.writeHead(answer.statusCode ?? 502, answer.statusMessage ?? '', relayedHeaders(answer))
     answer.on('error', () => response.destroy())

@@ -16,28 +16,33 @@ export async function passHandshake({ faults }: Route, arrival: Arrival, client:
   return !client.destroyed
 }
 
-/** Calls one of the two, once: when a connection stands, or cannot. */
+/** Calls one of the two, once: when a connection stands, or cannot. What becomes of it afterwards is the caller's. */
 export function connected(socket: Socket, limitMs: number, refuse: (refusal: Refusal) => void, go: () => void): void {
   const timer = setTimeout(() => fail({ status: 504, error: 'connection_timeout' }), limitMs)
-  const onError = (error: NodeJS.ErrnoException): void => {
-    const timedOut = error.code === 'ETIMEDOUT'
-    fail(timedOut ? { status: 504, error: 'connection_timeout' } : { status: 502, error: 'connection_refused' })
-  }
-  const onClose = (): void => clearTimeout(timer)
+  const onError = (error: NodeJS.ErrnoException): void => fail(refusalOf(error))
   socket.once('error', onError)
-  socket.once('close', onClose)
+  socket.once('close', stop)
   socket.once('connect', () => {
-    clearTimeout(timer)
-    socket.off('error', onError)
-    socket.off('close', onClose)
+    stop()
     go()
   })
 
-  function fail(refusal: Refusal): void {
+  function stop(): void {
     clearTimeout(timer)
     socket.off('error', onError)
+    socket.off('close', stop)
+  }
+
+  function fail(refusal: Refusal): void {
+    stop()
     socket.on('error', () => {})
     socket.destroy()
     refuse(refusal)
   }
+}
+
+/** What to answer for a connection to a target that failed. */
+export function refusalOf({ code }: NodeJS.ErrnoException): Refusal {
+  if (code === 'ETIMEDOUT') return { status: 504, error: 'connection_timeout' }
+  return { status: 502, error: code === 'ECONNREFUSED' ? 'connection_refused' : 'connection_terminated' }
 }

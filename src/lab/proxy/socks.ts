@@ -70,8 +70,6 @@ async function readAddress(client: Socket, type: number): Promise<string | undef
   if (type === 3) return (await read(client, (await read(client, 1))[0] ?? 0)).toString()
   if (type !== 4) return undefined
   const bytes = await read(client, 16)
-  const isMapped = bytes.subarray(0, 10).every(byte => byte === 0) && bytes.readUInt16BE(10) === 0xffff
-  if (isMapped) return `::ffff:${[...bytes.subarray(12)].join('.')}`
   return Array.from({ length: 8 }, (_, i) => bytes.readUInt16BE(i * 2).toString(16)).join(':')
 }
 

@@ -14,7 +14,7 @@ export function resolveTarget(host: string, port: number): Target {
   if (port < 1 || port > 65_535) return { refused: 'unreachable' }
   if (isIPv4(host)) return loopback.check(host) ? { host, port } : { refused: 'forbidden' }
   if (isIPv6(host)) {
-    const mapped = /^(?:::ffff:|0:0:0:0:0:ffff:)(\d+\.\d+\.\d+\.\d+)$/i.exec(host)?.[1]
+    const mapped = mappedAddress(host)
     return mapped === undefined ? { refused: 'unreachable' } : resolveTarget(mapped, port)
   }
   return /^(?:[^.]+\.)*localhost\.?$/i.test(host) ? { host: '127.0.0.1', port } : { refused: 'unknown' }
@@ -25,4 +25,11 @@ export function splitAuthority(authority: string): { host: string; port: number 
   const parts = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:/@]+)):(\d{1,5})$/.exec(authority)
   const host = parts?.[1] ?? parts?.[2]
   return host === undefined ? undefined : { host, port: Number(parts?.[3]) }
+}
+
+/** The IPv4 address that an IPv6 one stands for (RFC 4291, section 2.5.5.2), in any spelling. */
+function mappedAddress(address: string): string | undefined {
+  const canonical = new URL(`http://[${address}]`).hostname
+  const groups = /^\[::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/.exec(canonical)?.slice(1)
+  return groups?.flatMap(group => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 0xff]).join('.')
 }
