@@ -142,5 +142,5 @@ function interrupted(signal: AbortSignal | undefined, ledger: Ledger): Failure {
 
 /** The part of a run's ids that belongs to one input: 80 random bits, letters and digits alone. */
 function newToken(): string {
-  return Array.from(randomBytes(16), (byte) => 'abcdefghijklmnopqrstuvwxyz234567'[byte & 31]).join('')
+  return Array.from(randomBytes(16), byte => 'abcdefghijklmnopqrstuvwxyz234567'[byte & 31]).join('')
 }

@@ -31,7 +31,7 @@ export interface ActionWriter {
 export function actionWriter({ operation, ids, routingField }: ActionOptions, token: string): ActionWriter {
   if (ids.from !== 'field' && routingField === undefined) {
     const head = ids.from === 'run' ? `{"${operation}":{"_id":"${token}-` : `{"${operation}":{}}\n`
-    return { reads: false, write: (document) => (ids.from === 'run' ? `${head}${document}"}}\n` : head) }
+    return { reads: false, write: document => (ids.from === 'run' ? `${head}${document}"}}\n` : head) }
   }
   return {
     reads: true,
@@ -41,7 +41,8 @@ export function actionWriter({ operation, ids, routingField }: ActionOptions, to
       if (ids.from === 'field') {
         const id = scalar(text, ids.field)
         if (typeof id !== 'string') return { ...id, field: ids.field }
-        if (Buffer.byteLength(id) > MAX_ID_BYTES) return { problem: `has more than ${MAX_ID_BYTES} bytes`, field: ids.field }
+        if (Buffer.byteLength(id) > MAX_ID_BYTES)
+          return { problem: `has more than ${MAX_ID_BYTES} bytes`, field: ids.field }
         parts.push(`"_id":${JSON.stringify(id)}`)
       }
       if (routingField !== undefined) {

@@ -46,32 +46,32 @@ export class Batcher {
     const at: Position = { input, kind: lines.kind, document: 1, line: 1, offset: lines.at }
     let long: LongLine | undefined
     try {
-    for await (const piece of wholeLines(lines.bytes, { maxLineBytes, lateMs, clock })) {
-      switch (piece.kind) {
-        case 'lines':
-          yield* this.#lines(piece.bytes, actions, at)
-          break
-        case 'tail':
-          // Behind a broken end only a whole object is a document; anything else is a piece that is missing its rest.
-          if (!piece.broken || lineProblem(piece.bytes, 0, piece.bytes.length, false) === undefined) {
+      for await (const piece of wholeLines(lines.bytes, { maxLineBytes, lateMs, clock })) {
+        switch (piece.kind) {
+          case 'lines':
             yield* this.#lines(piece.bytes, actions, at)
-          }
-          break
-        case 'long':
-          long ??= await this.#options.longLine(input, originOf(at), this.#options.operation)
-          await long.write(piece.bytes)
-          at.offset += piece.bytes.length
-          if (!piece.ends) break
-          await long.end()
-          long = undefined
-          at.document += 1
-          at.line += 1
-          break
-        case 'late':
-          break
+            break
+          case 'tail':
+            // Behind a broken end only a whole object is a document; anything else is a piece that is missing its rest.
+            if (!piece.broken || lineProblem(piece.bytes, 0, piece.bytes.length, false) === undefined) {
+              yield* this.#lines(piece.bytes, actions, at)
+            }
+            break
+          case 'long':
+            long ??= await this.#options.longLine(input, originOf(at), this.#options.operation)
+            await long.write(piece.bytes)
+            at.offset += piece.bytes.length
+            if (!piece.ends) break
+            await long.end()
+            long = undefined
+            at.document += 1
+            at.line += 1
+            break
+          case 'late':
+            break
+        }
+        if (!this.#open.isEmpty && clock.now() - this.#open.since >= lateMs) yield this.#seal()
       }
-      if (!this.#open.isEmpty && clock.now() - this.#open.since >= lateMs) yield this.#seal()
-    }
     } finally {
       await long?.abandon()
     }
@@ -111,7 +111,14 @@ export class Batcher {
   }
 
   /** The document's action line; undefined for a line that is not sent. */
-  #action(bytes: Buffer, from: number, to: number, utf8: boolean, actions: ActionWriter, at: Position): string | undefined {
+  #action(
+    bytes: Buffer,
+    from: number,
+    to: number,
+    utf8: boolean,
+    actions: ActionWriter,
+    at: Position,
+  ): string | undefined {
     if (isBlank(bytes, from, to)) {
       this.#open.passBlank(at.input)
       return undefined
@@ -123,7 +130,9 @@ export class Batcher {
       return this.#refuse('DOCUMENT_TOO_LARGE', evidence, bytes.subarray(from, to), at)
     }
     const action = actions.write(at.document, actions.reads ? bytes.toString('utf8', from, to) : '')
-    return typeof action === 'string' ? action : this.#refuse('DOCUMENT_ID_INVALID', action, bytes.subarray(from, to), at)
+    return typeof action === 'string'
+      ? action
+      : this.#refuse('DOCUMENT_ID_INVALID', action, bytes.subarray(from, to), at)
   }
 
   #refuse(

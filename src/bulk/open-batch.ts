@@ -50,7 +50,15 @@ export class OpenBatch {
     this.#take(at.input)
     const span = this.#spans.at(-1)
     if (span !== undefined && this.#next?.input === at.input && this.#next.offset === at.offset) span.docs += 1
-    else this.#spans.push({ input: at.input, kind: at.kind, document: at.document, line: at.line, from: at.offset, docs: 1 })
+    else
+      this.#spans.push({
+        input: at.input,
+        kind: at.kind,
+        document: at.document,
+        line: at.line,
+        from: at.offset,
+        docs: 1,
+      })
     this.#next = { input: at.input, offset: at.offset + to - from }
   }
 

@@ -15,7 +15,7 @@ export function origins(spans: readonly Span[], bytes: Uint8Array, documents: nu
     first += span.docs
   }
   let at = 0
-  return (ordinal) => {
+  return ordinal => {
     if (ordinal < (firsts[at] ?? 0)) at = 0
     while (ordinal >= (firsts[at + 1] ?? Infinity)) at += 1
     const span = spans[at]

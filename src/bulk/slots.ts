@@ -26,7 +26,7 @@ export class SlotPool {
       this.#unmade -= 1
       return { bytes: Buffer.allocUnsafeSlow(this.#slotBytes) }
     }
-    return await new Promise((resolve) => this.#waiting.push(resolve))
+    return await new Promise(resolve => this.#waiting.push(resolve))
   }
 
   release(slot: Slot): void {

@@ -67,7 +67,11 @@ export async function* wholeLines(
 }
 
 /** The chunks, with one `late` between two that are further apart than `ms`. */
-async function* orLate(chunks: AsyncIterable<Uint8Array>, ms: number, clock: Clock): AsyncGenerator<Uint8Array | 'late'> {
+async function* orLate(
+  chunks: AsyncIterable<Uint8Array>,
+  ms: number,
+  clock: Clock,
+): AsyncGenerator<Uint8Array | 'late'> {
   const iterator = chunks[Symbol.asyncIterator]()
   try {
     for (;;) {

@@ -18,7 +18,11 @@ export async function ask(route: Route, question: Question): Promise<Answer | Fa
   try {
     const response = await route.once({
       ...request,
-      headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      headers: {
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
       body: body ?? null,
       ...(signal === undefined ? {} : { signal }),
     })

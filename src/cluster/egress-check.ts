@@ -27,7 +27,7 @@ export async function checkEgress(route: Route, options: EgressCheckOptions): Pr
     if (address !== undefined) seen[address] = (seen[address] ?? 0) + 1
   }
   const expected = options.staticIps ?? []
-  const strangers = Object.keys(seen).filter((address) => !expected.includes(address))
+  const strangers = Object.keys(seen).filter(address => !expected.includes(address))
   if (expected.length > 0 && strangers.length > 0) {
     throw new SluiceError(failure('EGRESS_UNEXPECTED', { seen: strangers, expected }))
   }

@@ -17,7 +17,8 @@ export function nameRefusal(answer: Answer, answered: Answered, cluster: string)
         requestId: answered.requestId,
       })
     case 'edge':
-      if (status === 429) return failure('CLUSTER_OVERLOADED', { cluster, reason: answered.message, status, elapsedMs: 0 })
+      if (status === 429)
+        return failure('CLUSTER_OVERLOADED', { cluster, reason: answered.message, status, elapsedMs: 0 })
       return status === 404
         ? failure('CLUSTER_UNKNOWN_HOST', { cluster, reason: answered.message, requestId: answered.requestId })
         : failure('CLUSTER_UNAVAILABLE', { cluster, observed: `status ${status}, ${answered.message}`, status })
@@ -25,7 +26,8 @@ export function nameRefusal(answer: Answer, answered: Answered, cluster: string)
       return nameElasticsearchRefusal(status, answered, cluster)
     case 'unknown':
       if (status === 401) return failure('CLUSTER_AUTH_REJECTED', { cluster, reason: answered.observed, status })
-      if (status === 429) return failure('CLUSTER_OVERLOADED', { cluster, reason: answered.observed, status, elapsedMs: 0 })
+      if (status === 429)
+        return failure('CLUSTER_OVERLOADED', { cluster, reason: answered.observed, status, elapsedMs: 0 })
       if (status >= 500) return failure('CLUSTER_UNAVAILABLE', { cluster, observed: answered.observed, status })
       if (status < 300) return failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed: answered.observed, status })
       return failure('GATEWAY_REFUSED', { cluster, status, observed: answered.observed })
@@ -42,6 +44,7 @@ function nameElasticsearchRefusal(
   if (status === 401) return failure('CLUSTER_AUTH_REJECTED', evidence)
   if (status === 403) return failure('CLUSTER_PRIVILEGE_MISSING', evidence)
   if (status === 429) return failure('CLUSTER_OVERLOADED', { ...evidence, elapsedMs: 0 })
-  if (status >= 500) return failure('CLUSTER_UNAVAILABLE', { ...evidence, observed: `status ${status}, ${type}: ${reason}` })
+  if (status >= 500)
+    return failure('CLUSTER_UNAVAILABLE', { ...evidence, observed: `status ${status}, ${type}: ${reason}` })
   return failure('REQUEST_REFUSED', evidence)
 }

@@ -74,7 +74,15 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     const egress = await seeEgress(options)
     const checked = await probe()
     const client = openClient(route, options)
-    return { client, route, display, preflight: checked, egress, probe, [Symbol.asyncDispose]: async () => await client.close() }
+    return {
+      client,
+      route,
+      display,
+      preflight: checked,
+      egress,
+      probe,
+      [Symbol.asyncDispose]: async () => await client.close(),
+    }
   } catch (error) {
     await route.destroy()
     throw await nameSilentPort(error, options.proxy)

@@ -43,13 +43,11 @@ export async function preflight(route: Route, cluster: string, options: Prefligh
   const judged: Judged[] = []
   for (const size of waves(options.connections)) {
     const offset = judged.length
-    const wave = await Promise.all(
-      Array.from({ length: size }, (_, at) => judge(route, cluster, options, offset + at)),
-    )
+    const wave = await Promise.all(Array.from({ length: size }, (_, at) => judge(route, cluster, options, offset + at)))
     judged.push(...wave)
     stopOnVerdict(judged, cluster)
   }
-  const refused = judged.find((one) => one.verdict === 'refused')
+  const refused = judged.find(one => one.verdict === 'refused')
   if (refused !== undefined) {
     throw new SluiceError(
       failure('EGRESS_NOT_ALLOWED', {
@@ -61,7 +59,7 @@ export async function preflight(route: Route, cluster: string, options: Prefligh
       }),
     )
   }
-  const info = judged.find((one) => one.verdict === 'allowed')?.info
+  const info = judged.find(one => one.verdict === 'allowed')?.info
   return {
     ...(info === undefined ? {} : { info }),
     probes: judged.length,
@@ -74,13 +72,13 @@ export async function preflight(route: Route, cluster: string, options: Prefligh
 function waves(connections: number): number[] {
   const total = Math.max(1, Math.floor(connections))
   const second = Math.min(5, total - 1)
-  return [1, second, total - 1 - second].filter((size) => size > 0)
+  return [1, second, total - 1 - second].filter(size => size > 0)
 }
 
 function stopOnVerdict(judged: readonly Judged[], cluster: string): void {
-  const refused = judged.filter((one) => one.verdict === 'refused')
-  const failed = judged.find((one) => one.verdict === 'failed')
-  const passed = judged.some((one) => one.verdict === 'allowed' || (one.verdict === 'failed' && one.passedFilter))
+  const refused = judged.filter(one => one.verdict === 'refused')
+  const failed = judged.find(one => one.verdict === 'failed')
+  const passed = judged.some(one => one.verdict === 'allowed' || (one.verdict === 'failed' && one.passedFilter))
   const first = refused[0]
   if (first !== undefined && passed) {
     const evidence = { ...first.failure.evidence, cluster, refused: refused.length, probes: judged.length }
@@ -116,10 +114,12 @@ async function judge(route: Route, cluster: string, options: PreflightOptions, n
   if (answered.by !== 'elasticsearch') {
     return { verdict: 'failed', failure: nameRefusal(answer, answered, cluster), passedFilter: false }
   }
-  if (statusCode === 401) return { verdict: 'failed', failure: nameRefusal(answer, answered, cluster), passedFilter: true }
+  if (statusCode === 401)
+    return { verdict: 'failed', failure: nameRefusal(answer, answered, cluster), passedFilter: true }
   // A cluster without security has no such endpoint, and a least-privilege key may not ask GET /: both were let through.
   if (post || statusCode === 403) return { verdict: 'allowed' }
-  if (statusCode !== 200) return { verdict: 'failed', failure: nameRefusal(answer, answered, cluster), passedFilter: true }
+  if (statusCode !== 200)
+    return { verdict: 'failed', failure: nameRefusal(answer, answered, cluster), passedFilter: true }
   const info = readClusterInfo(answer.body.toString('utf8'), cluster)
   return 'code' in info ? { verdict: 'failed', failure: info, passedFilter: true } : { verdict: 'allowed', info }
 }

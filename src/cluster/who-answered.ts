@@ -46,7 +46,8 @@ export function whoAnswered(answer: Answer, route: RouteFacts): Answered {
   }
   if (header(answer, 'x-elastic-product') === 'Elasticsearch') return { by: 'elasticsearch' }
   // Elasticsearch's 413 is empty and unsigned.
-  if (answer.statusCode === 413) return { by: 'elasticsearch', type: 'request_too_large', reason: 'the request is too large' }
+  if (answer.statusCode === 413)
+    return { by: 'elasticsearch', type: 'request_too_large', reason: 'the request is too large' }
   return { by: 'unknown', observed: describe(answer, text) }
 }
 
@@ -61,7 +62,7 @@ function errorOf(error: unknown): { type: string; reason: string } {
 }
 
 function describe(answer: Answer, text: string): string {
-  const seen = ['server', 'content-type', 'location', 'via'].flatMap((name) => {
+  const seen = ['server', 'content-type', 'location', 'via'].flatMap(name => {
     const value = header(answer, name)
     return value === undefined ? [] : [`${name}: ${value}`]
   })
@@ -85,6 +86,9 @@ function parseObject(text: string): Record<string, unknown> | undefined {
 /** At most 200 characters on one line: an answer is evidence, not output. */
 function printable(text: string): string {
   // oxlint-disable-next-line no-control-regex -- control characters are what is removed
-  const line = text.replace(/<[^>]*>/g, ' ').replace(/[\s\u0000-\u001f\u007f]+/g, ' ').trim()
+  const line = text
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/[\s\u0000-\u001f\u007f]+/g, ' ')
+    .trim()
   return line.length > 200 ? `${line.slice(0, 200)}…` : line
 }

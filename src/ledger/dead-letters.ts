@@ -81,7 +81,7 @@ export class DeadLetters implements AsyncDisposable {
       opening = ''
     }
     return {
-      write: async (bytes) => {
+      write: async bytes => {
         length += bytes.length
         const joined = Buffer.concat([carry, bytes])
         // Base64 goes by threes; what is left over starts the next piece.
@@ -112,7 +112,7 @@ export class DeadLetters implements AsyncDisposable {
   async #takeTurn(): Promise<() => void> {
     const before = this.#turn
     let done: () => void = () => undefined
-    this.#turn = new Promise((resolve) => (done = resolve))
+    this.#turn = new Promise(resolve => (done = resolve))
     await before
     return done
   }

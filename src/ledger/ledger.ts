@@ -24,7 +24,17 @@ interface InputAccount {
 export class Ledger {
   readonly #deadLetters: DeadLetters
   readonly #maxRejected: RejectionLimit | undefined
-  readonly #counts = { created: 0, updated: 0, deleted: 0, noop: 0, duplicate: 0, rejected: 0, skipped: 0, unsent: 0, unknown: 0 }
+  readonly #counts = {
+    created: 0,
+    updated: 0,
+    deleted: 0,
+    noop: 0,
+    duplicate: 0,
+    rejected: 0,
+    skipped: 0,
+    unsent: 0,
+    unknown: 0,
+  }
   #read = 0
   readonly #rejections = new Map<string, Rejections & { documents: number }>()
   readonly #inputs = new Map<number, InputAccount>()

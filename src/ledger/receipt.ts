@@ -58,7 +58,11 @@ export interface Receipt extends Counts {
   readonly elapsedMs: number
   readonly docsPerSecond: number
   /** How the cluster was reached: `direct`, or through which proxy. */
-  readonly route: { readonly form: 'direct' | 'tunnel' | 'forward'; readonly proxy?: string; readonly connections: number }
+  readonly route: {
+    readonly form: 'direct' | 'tunnel' | 'forward'
+    readonly proxy?: string
+    readonly connections: number
+  }
   /** Source addresses that the egress check saw, and how often. */
   readonly egress: Readonly<Record<string, number>>
   readonly cluster: { readonly url: string; readonly name?: string; readonly version?: string }

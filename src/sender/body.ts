@@ -43,10 +43,7 @@ export function halves(body: Body): [Body, Body] {
     first: body.first + first,
     ...(body.ordinals === undefined ? {} : { ordinals: body.ordinals.subarray(first, first + count) }),
   })
-  return [
-    part(body.bytes.subarray(0, middle), 0, items),
-    part(body.bytes.subarray(middle), items, body.items - items),
-  ]
+  return [part(body.bytes.subarray(0, middle), 0, items), part(body.bytes.subarray(middle), items, body.items - items)]
 }
 
 /** Moves the named items (ascending) to the front of the body's memory; the others are overwritten. */
@@ -63,6 +60,6 @@ export function keepItems(body: Body, items: readonly number[]): Body {
     bytes: body.bytes.subarray(0, end),
     items: items.length,
     first: 0,
-    ordinals: Uint32Array.from(items, (item) => ordinalOf(body, item)),
+    ordinals: Uint32Array.from(items, item => ordinalOf(body, item)),
   }
 }

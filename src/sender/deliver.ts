@@ -30,7 +30,12 @@ export interface Delivering {
 export async function deliver(batch: Batch, context: Delivering): Promise<Outcome> {
   const settlement = new Settlement(batch)
   if (batch.docs > 0) {
-    await deliverBody({ bytes: batch.bytes, items: batch.docs, first: 0 }, { resent: false, attempts: 0 }, settlement, context)
+    await deliverBody(
+      { bytes: batch.bytes, items: batch.docs, first: 0 },
+      { resent: false, attempts: 0 },
+      settlement,
+      context,
+    )
   }
   return settlement.outcome()
 }
@@ -130,5 +135,10 @@ async function deliverHalves(body: Body, history: History, settlement: Settlemen
 function atLast(refused: Failure, elapsedMs: number): Failure {
   if (refused.code !== 'CLUSTER_OVERLOADED') return refused
   const { cluster = '', reason = '' } = refused.evidence
-  return failure('CLUSTER_OVERLOADED', { ...refused.evidence, cluster: String(cluster), reason: String(reason), elapsedMs })
+  return failure('CLUSTER_OVERLOADED', {
+    ...refused.evidence,
+    cluster: String(cluster),
+    reason: String(reason),
+    elapsedMs,
+  })
 }

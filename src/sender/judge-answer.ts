@@ -25,7 +25,8 @@ export function judgeAnswer(answer: Answer, judging: Judging): Verdict {
   const refusal = { status, type, reason: 'reason' in answered ? (answered.reason ?? named.message) : named.message }
 
   if (status === 413) return { kind: 'split', refusal, delivery: 'none' }
-  if (answered.by === 'proxy' && explain(named.code).retry === 'no') return { kind: 'stop', failure: named, delivery: 'none' }
+  if (answered.by === 'proxy' && explain(named.code).retry === 'no')
+    return { kind: 'stop', failure: named, delivery: 'none' }
   if (type === 'cluster_block_exception' && status !== 429) return { kind: 'stop', failure: named, delivery: 'none' }
   if (status === 429 || status === 502 || status === 503 || status === 504) {
     const after = retryAfterMs(answer.headers['retry-after'], judging.now)

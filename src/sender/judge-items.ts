@@ -72,13 +72,16 @@ function count(bytes: Buffer, text: string): number {
 function parseItems(bytes: Buffer): ItemResult[] | undefined {
   try {
     const { items } = JSON.parse(bytes.toString('utf8')) as { items?: Record<string, ItemResult>[] }
-    return items?.map((item) => Object.values(item)[0] ?? {})
+    return items?.map(item => Object.values(item)[0] ?? {})
   } catch {
     return undefined
   }
 }
 
-function judgeItem(result: ItemResult, body: JudgedBody): 'created' | 'updated' | 'duplicate' | 'skipped' | 'unknown' | 'busy' | 'refused' {
+function judgeItem(
+  result: ItemResult,
+  body: JudgedBody,
+): 'created' | 'updated' | 'duplicate' | 'skipped' | 'unknown' | 'busy' | 'refused' {
   const { status = 0 } = result
   if (status === 200 || status === 201) {
     // The failure store took the document: it is not in the stream that it was meant for.
@@ -95,7 +98,8 @@ function judgeItem(result: ItemResult, body: JudgedBody): 'created' | 'updated' 
 }
 
 function refusalOf({ status = 0, error, failure_store: store }: ItemResult): Omit<RefusedItem, 'item'> {
-  if (store === 'used') return { status, type: 'failure_store', reason: "the document went to the data stream's failure store" }
+  if (store === 'used')
+    return { status, type: 'failure_store', reason: "the document went to the data stream's failure store" }
   return { status, type: error?.type ?? 'error', reason: error?.reason ?? 'no reason given' }
 }
 
@@ -105,7 +109,8 @@ function refusalOf({ status = 0, error, failure_store: store }: ItemResult): Omi
  */
 function sameForAll(refused: readonly RefusedItem[], body: JudgedBody, cluster: string): Failure | undefined {
   const first = refused[0]
-  if (first === undefined || refused.length < body.items || refused.some(({ type }) => type !== first.type)) return undefined
+  if (first === undefined || refused.length < body.items || refused.some(({ type }) => type !== first.type))
+    return undefined
   const { status, type, reason } = first
   switch (type) {
     case 'cluster_block_exception':

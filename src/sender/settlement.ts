@@ -21,7 +21,8 @@ export class Settlement {
   }
 
   settle(body: Body, settled: Settled, attempts: number): void {
-    for (const name of ['created', 'updated', 'duplicate', 'skipped', 'unknown'] as const) this.#counts[name] += settled[name]
+    for (const name of ['created', 'updated', 'duplicate', 'skipped', 'unknown'] as const)
+      this.#counts[name] += settled[name]
     if (settled.refused.length > 0) this.#reject(body, settled.refused, attempts)
   }
 

@@ -26,9 +26,19 @@ export type Verdict =
   /** Every item has its outcome. */
   | { readonly kind: 'done'; readonly settled: Settled }
   /** The named items were refused as busy; the others are settled. */
-  | { readonly kind: 'retryItems'; readonly settled: Settled; readonly items: readonly number[]; readonly failure: Failure }
+  | {
+      readonly kind: 'retryItems'
+      readonly settled: Settled
+      readonly items: readonly number[]
+      readonly failure: Failure
+    }
   /** Too large, or one document spoils the request: send halves. `alike`: stop when both halves are refused in the same way. */
-  | { readonly kind: 'split'; readonly refusal: Omit<RefusedItem, 'item'>; readonly alike?: Failure; readonly delivery: Delivery }
+  | {
+      readonly kind: 'split'
+      readonly refusal: Omit<RefusedItem, 'item'>
+      readonly alike?: Failure
+      readonly delivery: Delivery
+    }
   /** Send the same body again, later. */
   | { readonly kind: 'wait'; readonly failure: Failure; readonly delivery: Delivery; readonly retryAfterMs?: number }
   /** No document can be stored until a person changes something. */
