@@ -99,7 +99,11 @@ export class Batcher {
       if (action !== undefined) {
         const more = Buffer.byteLength(action) + to - from + 1
         if (this.#open.docs > 0 && this.#open.bytes + more > batchBytes) yield this.#seal()
-        this.#open.slot ??= await slots.acquire()
+        if (this.#open.slot === undefined) {
+          this.#open.slot = await slots.acquire()
+          // Waiting for memory is not waiting for documents: a busy cluster gets full bodies.
+          this.#open.since = clock.now()
+        }
         reserve(this.#open.slot, this.#open.bytes + more)
         this.#open.add(action, bytes, from, to, at)
         at.document += 1

@@ -21,7 +21,7 @@ export class OpenBatch {
   bytes = 0
   refusedBytes = 0
   /** When its first line came, on the batcher's clock. */
-  readonly since: number
+  since: number
   slot: Slot | undefined
   readonly #spans: Span[] = []
   readonly #refused: Refused[] = []

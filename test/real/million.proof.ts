@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process'
+import { createWriteStream, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Receipt } from '../../src/index.js'
+import { built } from '../cli/build.js'
+import type { RealWorld } from '../contracts/real-world.js'
+import { describeOnRealServers } from './on-real-servers.js'
+
+const DOCUMENTS = Number(process.env.DOCUMENTS ?? 1_000_000)
+
+let folder: string
+let file: string
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-million-'))
+  file = join(folder, 'logs.ndjson')
+  await writeLogs(file, DOCUMENTS)
+  console.log(`${DOCUMENTS.toLocaleString('en')} documents, ${(statSync(file).size / 1e6).toFixed(1)} MB`)
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+for (const major of [9, 8] as const) {
+  describeOnRealServers({ major, heap: '2g' }, world => {
+    test(`${DOCUMENTS.toLocaleString('en')} documents through Squid over TLS: the count equals the receipt`, async () => {
+      const { receipt, peakBytes, command } = await load(world(), file)
+      console.log(`${command}\n${JSON.stringify(receipt, undefined, 1)}\npeak memory ${(peakBytes / 1e6).toFixed(1)} MB`)
+      expect(receipt).toMatchObject({ status: 'finished', read: DOCUMENTS, created: DOCUMENTS })
+      expect(await world().count('million')).toBe(DOCUMENTS)
+      const strangers = (await world().connections()).filter(({ from }) => !world().staticIps.includes(from))
+      expect(strangers).toEqual([])
+    })
+  })
+}
+
+async function load(world: RealWorld, input: string): Promise<{ receipt: Receipt; peakBytes: number; command: string }> {
+  const { cluster, proxy, staticIps } = world
+  const args = ['ingest', input, '--index', 'million', '--json']
+  const child = spawn(process.execPath, [join(built, 'bin', 'sluice.js'), ...args], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      PATH: process.env.PATH,
+      STATIC_PROXY_URL: proxy.https,
+      STATIC_IPS: staticIps.join(','),
+      IP_CHECK_URL: world.ipCheckUrl,
+      ELASTICSEARCH_URL: cluster.url,
+      ELASTICSEARCH_API_KEY: cluster.apiKey,
+      SLUICE_CA: cluster.caFile,
+      SLUICE_PROXY_CA: world.proxyCaFile,
+    },
+  })
+  let peakBytes = 0
+  const watch = setInterval(() => (peakBytes = Math.max(peakBytes, highWater(child.pid))), 50)
+  let out = ''
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
+  const [code] = (await once(child, 'close')) as [number]
+  clearInterval(watch)
+  expect(code).toBe(0)
+  return { receipt: JSON.parse(out) as Receipt, peakBytes, command: `sluice ${args.join(' ')}` }
+}
+
+/** Peak resident memory of a process, as the kernel keeps it; 0 when it is gone. */
+function highWater(pid: number | undefined): number {
+  try {
+    return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024
+  } catch {
+    return 0
+  }
+}
+
+async function writeLogs(path: string, documents: number): Promise<void> {
+  const out = createWriteStream(path)
+  const levels = ['debug', 'info', 'info', 'info', 'warn', 'error']
+  let text = ''
+  for (let n = 1; n <= documents; n += 1) {
+    const document = {
+      '@timestamp': new Date(1_760_000_000_000 + n * 37).toISOString(),
+      level: levels[n % 6],
+      service: `checkout-${n % 17}`,
+      trace: (n * 2_654_435_761).toString(16).padStart(16, '0'),
+      message: `GET /orders/${n % 9973} answered ${n % 23 === 0 ? 503 : 200} in ${n % 811} ms`,
+      bytes: (n * 7919) % 100_000,
+    }
+    text += `${JSON.stringify(document)}\n`
+    if (text.length < 1 << 20) continue
+    if (!out.write(text)) await once(out, 'drain')
+    text = ''
+  }
+  out.end(text)
+  await once(out, 'close')
+}
