@@ -87,8 +87,8 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
       connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
       ports,
       onArrival,
+      onListening: opened => void listening.push(opened),
     })
-    listening.push(proxy.http, proxy.https, proxy.socks5, proxy.socks5s, ...proxy.nodes)
 
     const control = createControl({
       arrivals,

@@ -36,19 +36,29 @@ describe('items', () => {
   it('create, index, update and delete as recorded', async () => {
     await using world = await openLab()
     const { items, errors } = await bulk(world, [
-      ...['{"index":{"_index":"p1","_id":"1"}}', '{"n":1,"f":1.5,"t":"x","b":true,"o":{"k":1}}'],
-      ...['{"create":{"_index":"p1","_id":"1"}}', '{"n":2}'],
-      ...['{"index":{"_index":"p1","_id":"1"}}', '{"n":3}'],
-      ...['{"create":{"_index":"p1"}}', '{"n":4}'],
-      ...['{"update":{"_index":"p1","_id":"1"}}', '{"doc":{"n":5}}'],
-      ...['{"update":{"_index":"p1","_id":"1"}}', '{"doc":{"n":5}}'],
-      ...['{"update":{"_index":"p1","_id":"u2"}}', '{"doc":{"n":5},"doc_as_upsert":true}'],
-      ...['{"update":{"_index":"p1","_id":"u3"}}', '{"doc":{"n":5}}'],
-      ...['{"update":{"_index":"p1","_id":"u4"}}', '{"doc":{"n":5},"upsert":{"n":9}}'],
+      '{"index":{"_index":"p1","_id":"1"}}',
+      '{"n":1,"f":1.5,"t":"x","b":true,"o":{"k":1}}',
+      '{"create":{"_index":"p1","_id":"1"}}',
+      '{"n":2}',
+      '{"index":{"_index":"p1","_id":"1"}}',
+      '{"n":3}',
+      '{"create":{"_index":"p1"}}',
+      '{"n":4}',
+      '{"update":{"_index":"p1","_id":"1"}}',
+      '{"doc":{"n":5}}',
+      '{"update":{"_index":"p1","_id":"1"}}',
+      '{"doc":{"n":5}}',
+      '{"update":{"_index":"p1","_id":"u2"}}',
+      '{"doc":{"n":5},"doc_as_upsert":true}',
+      '{"update":{"_index":"p1","_id":"u3"}}',
+      '{"doc":{"n":5}}',
+      '{"update":{"_index":"p1","_id":"u4"}}',
+      '{"doc":{"n":5},"upsert":{"n":9}}',
       '{"delete":{"_index":"p1","_id":"1"}}',
       '{"delete":{"_index":"p1","_id":"1"}}',
       '{"delete":{"_index":"p1","_id":"zz"}}',
-      ...['{"create":{"_index":"p1","_id":"1"}}', '{"n":2}'],
+      '{"create":{"_index":"p1","_id":"1"}}',
+      '{"n":2}',
     ])
     const told = { _index: 'p1', _shards: shards, _primary_term: 1 }
     const missing = (id: string): object => ({
@@ -195,24 +205,27 @@ describe('mapping', () => {
   })
 
   it.each([
-    ...[
-      '{"n":"12"}',
-      '{"n":1.7}',
-      '{"n":"1.5"}',
-      '{"n":"1e3"}',
-      '{"n":""}',
-      '{"n":[1,[2,3]]}',
-      '{"n":9223372036854775807}',
-    ],
-    ...['{"f":1}', '{"f":"1.5"}', '{"t":5}', '{"t":true}', '{"b":"true"}', '{"b":""}', '{"d":5}', '{"d":"2024-05"}'],
-    ...[
-      '{"n":null,"o":null,"t":null}',
-      '{"o":[{"k":1},{"k":2}]}',
-      '{"o.k":3}',
-      '{"x.y":1,"x":{"y":2}}',
-      '{"o":{"_id":1}}',
-      '{}',
-    ],
+    '{"n":"12"}',
+    '{"n":1.7}',
+    '{"n":"1.5"}',
+    '{"n":"1e3"}',
+    '{"n":""}',
+    '{"n":[1,[2,3]]}',
+    '{"n":9223372036854775807}',
+    '{"f":1}',
+    '{"f":"1.5"}',
+    '{"t":5}',
+    '{"t":true}',
+    '{"b":"true"}',
+    '{"b":""}',
+    '{"d":5}',
+    '{"d":"2024-05"}',
+    '{"n":null,"o":null,"t":null}',
+    '{"o":[{"k":1},{"k":2}]}',
+    '{"o.k":3}',
+    '{"x.y":1,"x":{"y":2}}',
+    '{"o":{"_id":1}}',
+    '{}',
   ])('takes %s', async document => {
     await using world = await openLab()
     expect(await send(world, [first, document])).toMatchObject([{ status: 201 }, { status: 201 }])
@@ -355,8 +368,10 @@ describe('documents', () => {
   it('keep the digits that an update does not touch', async () => {
     await using world = await openLab()
     await bulk(world, [
-      ...['{"index":{"_index":"p1","_id":"1"}}', '{"big":1234567890123456789,"a":{"b":1,"c":2},"l":[1,2]}'],
-      ...['{"update":{"_index":"p1","_id":"1"}}', '{"doc":{"a":{"b":9},"l":[3]}}'],
+      '{"index":{"_index":"p1","_id":"1"}}',
+      '{"big":1234567890123456789,"a":{"b":1,"c":2},"l":[1,2]}',
+      '{"update":{"_index":"p1","_id":"1"}}',
+      '{"doc":{"a":{"b":9},"l":[3]}}',
     ])
     expect(world.lab.control.source('p1', '1')?.toString()).toBe(
       '{"big":1234567890123456789,"a":{"b":9,"c":2},"l":[3]}',

@@ -108,7 +108,7 @@ export async function askForward(proxy: string, url: string, options: Ask & { ca
       path: url,
       method: options.method ?? (body === undefined ? 'GET' : 'POST'),
       headers: { ...headers, ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }) },
-      ...(agent ? { agent } : { createConnection: () => socket as Socket }),
+      ...(agent ? { agent } : { createConnection: () => socket }),
     })
     request.on('error', reject)
     request.on('response', response => {
@@ -188,8 +188,8 @@ export async function readExactly(socket: Socket, size: number): Promise<Buffer>
   return bytes.subarray(0, size)
 }
 
-/** How a connection ended: in order, by a reset, or with another error. */
-export function ending(socket: Socket): Promise<'fin' | 'rst' | string> {
+/** How a connection ended: `fin`, `rst`, or the code of another error. */
+export function ending(socket: Socket): Promise<string> {
   return new Promise(resolve => {
     socket.once('error', (error: NodeJS.ErrnoException) =>
       resolve(error.code === 'ECONNRESET' ? 'rst' : String(error.code)),

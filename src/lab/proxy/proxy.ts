@@ -16,6 +16,7 @@ export interface ProxyOptions {
   readonly connectTimeoutMs: number
   readonly ports: { readonly http: number; readonly https: number; readonly socks5: number; readonly socks5s: number }
   readonly onArrival: (arrival: Arrival) => void
+  readonly onListening: (listening: Listening) => void
 }
 
 export interface Proxy {
@@ -27,20 +28,22 @@ export interface Proxy {
   readonly nodes: readonly [Listening, Listening]
 }
 
-/** Starts the proxy's six ports. */
+/** Starts the proxy's six ports. Rejects when one is taken; those that are open already are the caller's to close. */
 export async function startProxy(options: ProxyOptions): Promise<Proxy> {
   const { ports, tls } = options
-  const [http, https, socks5, socks5s, first, second] = await Promise.all([
-    open('http', ports.http, 'http'),
-    open('https', ports.https, 'http', { tls }),
-    open('socks5', ports.socks5, 'socks'),
-    open('socks5s', ports.socks5s, 'socks', { tls }),
-    open('node-1', 0, 'http', { address: staticPair[0] }),
-    open('node-2', 0, 'http', { address: staticPair[1] }),
-  ])
-  return { http, https, socks5, socks5s, nodes: [first, second] }
+  // One after the other, so that when one fails the caller knows of every port that is open.
+  return {
+    http: await open('http', ports.http, 'http'),
+    https: await open('https', ports.https, 'http', { tls }),
+    socks5: await open('socks5', ports.socks5, 'socks'),
+    socks5s: await open('socks5s', ports.socks5s, 'socks', { tls }),
+    nodes: [
+      await open('node-1', 0, 'http', { address: staticPair[0] }),
+      await open('node-2', 0, 'http', { address: staticPair[1] }),
+    ],
+  }
 
-  function open(
+  async function open(
     name: string,
     port: number,
     protocol: 'http' | 'socks',
@@ -48,7 +51,7 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
   ): Promise<Listening> {
     const route = routeBy(options, address)
     const serve = protocol === 'http' ? createHttpProxy(route) : serveSocks(route)
-    return listen({
+    const listening = await listen({
       at: 'proxy',
       name,
       port,
@@ -65,6 +68,8 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
       },
       serve,
     })
+    options.onListening(listening)
+    return listening
   }
 }
 
