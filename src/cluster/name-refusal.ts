@@ -19,9 +19,11 @@ export function nameRefusal(answer: Answer, answered: Answered, cluster: string)
     case 'edge':
       if (status === 429)
         return failure('CLUSTER_OVERLOADED', { cluster, reason: answered.message, status, elapsedMs: 0 })
-      return status === 404
-        ? failure('CLUSTER_UNKNOWN_HOST', { cluster, reason: answered.message, requestId: answered.requestId })
-        : failure('CLUSTER_UNAVAILABLE', { cluster, observed: `status ${status}, ${answered.message}`, status })
+      if (status === 404)
+        return failure('CLUSTER_UNKNOWN_HOST', { cluster, reason: answered.message, requestId: answered.requestId })
+      if (status >= 500)
+        return failure('CLUSTER_UNAVAILABLE', { cluster, observed: `status ${status}, ${answered.message}`, status })
+      return failure('GATEWAY_REFUSED', { cluster, status, observed: answered.message, requestId: answered.requestId })
     case 'elasticsearch':
       return nameElasticsearchRefusal(status, answered, cluster)
     case 'unknown':
@@ -40,7 +42,9 @@ function nameElasticsearchRefusal(
   cluster: string,
 ): Failure {
   const evidence = { cluster, status, reason, type }
-  if (type === 'cluster_block_exception') return failure('INDEX_BLOCKED', { ...evidence, index: 'of this request' })
+  // With 503 it is no index that is blocked, but a cluster that is starting or has no master.
+  if (type === 'cluster_block_exception' && status < 500)
+    return failure('INDEX_BLOCKED', { ...evidence, index: 'of this request' })
   if (status === 401) return failure('CLUSTER_AUTH_REJECTED', evidence)
   if (status === 403) return failure('CLUSTER_PRIVILEGE_MISSING', evidence)
   if (status === 429) return failure('CLUSTER_OVERLOADED', { ...evidence, elapsedMs: 0 })

@@ -64,7 +64,8 @@ export async function preflight(route: Route, cluster: string, options: Prefligh
     ...(info === undefined ? {} : { info }),
     probes: judged.length,
     allowed: judged.length,
-    missChance: 2 ** -judged.length,
+    // Without a proxy there is but one address.
+    missChance: route.proxy === undefined ? 0 : 2 ** -judged.length,
   }
 }
 

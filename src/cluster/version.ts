@@ -16,23 +16,29 @@ export function readClusterInfo(body: string, cluster: string): ClusterInfo | Fa
   if (info === undefined || typeof version !== 'string') {
     return failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed: 'GET / holds no version.number' })
   }
+  const { distribution } = info.version ?? {}
+  if (distribution !== undefined) {
+    const observed = `it says that it is ${String(distribution).slice(0, 40)}`
+    return failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed })
+  }
   const flavor = info.version?.build_flavor === 'serverless' ? 'serverless' : 'stack'
   const major = Number.parseInt(version, 10)
   if (flavor === 'stack' && major !== 8 && major !== 9) {
     return failure('CLUSTER_VERSION_UNSUPPORTED', { cluster, version: version.slice(0, 40) })
   }
   return {
-    name: info.cluster_name ?? '',
-    ...(info.cluster_uuid === undefined ? {} : { uuid: info.cluster_uuid }),
+    name: typeof info.cluster_name === 'string' ? info.cluster_name : '',
+    ...(typeof info.cluster_uuid === 'string' ? { uuid: info.cluster_uuid } : {}),
     version,
     flavor,
   }
 }
 
 interface RootAnswer {
-  cluster_name?: string
-  cluster_uuid?: string
-  version?: { number?: unknown; build_flavor?: unknown }
+  cluster_name?: unknown
+  cluster_uuid?: unknown
+  /** `distribution` stands in the answers of products that were forked from Elasticsearch. */
+  version?: { number?: unknown; build_flavor?: unknown; distribution?: unknown } | null
 }
 
 function parse(body: string): RootAnswer | undefined {

@@ -41,14 +41,25 @@ export function whoAnswered(answer: Answer, route: RouteFacts): Answered {
   if (/traffic filter(ing)?/i.test(text) && answer.statusCode >= 400 && typeof json?.['error'] !== 'object') {
     return { ...edge, by: 'filter' }
   }
-  if (json !== undefined && typeof json['status'] === 'number' && json['error'] !== undefined) {
-    return { by: 'elasticsearch', ...errorOf(json['error']) }
+  const error = json?.['error']
+  if (typeof json?.['status'] === 'number' && isElasticsearchError(error)) {
+    return { by: 'elasticsearch', ...errorOf(error) }
   }
-  if (header(answer, 'x-elastic-product') === 'Elasticsearch') return { by: 'elasticsearch' }
+  if (header(answer, 'x-elastic-product') === 'Elasticsearch') {
+    return { by: 'elasticsearch', ...(error == null ? {} : errorOf(error)) }
+  }
   // Elasticsearch's 413 is empty and unsigned.
-  if (answer.statusCode === 413)
+  if (answer.statusCode === 413 && answer.body.length === 0)
     return { by: 'elasticsearch', type: 'request_too_large', reason: 'the request is too large' }
   return { by: 'unknown', observed: describe(answer, text) }
+}
+
+/** Many frameworks answer `{"status":404,"error":"Not Found"}`: a text proves nothing. */
+function isElasticsearchError(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null) return false
+  return (
+    ('type' in error && typeof error.type === 'string') || ('root_cause' in error && Array.isArray(error.root_cause))
+  )
 }
 
 function errorOf(error: unknown): { type: string; reason: string } {
@@ -85,9 +96,10 @@ function parseObject(text: string): Record<string, unknown> | undefined {
 
 /** At most 200 characters on one line: an answer is evidence, not output. */
 function printable(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- control characters are what is removed
   const line = text
-    .replace(/<[^>]*>/g, ' ')
+    .slice(0, 4096)
+    .replace(/<[^<>]*>/g, ' ')
+    // oxlint-disable-next-line no-control-regex -- control characters are what is removed
     .replace(/[\s\u0000-\u001f\u007f]+/g, ' ')
     .trim()
   return line.length > 200 ? `${line.slice(0, 200)}…` : line

@@ -10,18 +10,22 @@ import type { Verdict } from './verdict.js'
 const REFUSALS_BEFORE_SPLIT = 5
 /** A single document that is refused so often, while others are taken, is the reason itself. */
 const REFUSALS_OF_ONE = 8
+/** So many requests in a row that were swallowed: the rest of the run is not fed to it. */
+const LOSSES_BEFORE_STOP = 8
 
 export interface Delivering {
-  /** One request, judged. `resent`: whether the cluster may have seen the documents before. */
+  /** One request, judged. `resent`: whether the documents have been sent before. */
   attempt(body: Body, resent: boolean): Promise<Verdict>
-  /** Whether a resend is safe: only with ids of our own. */
-  readonly ownIds: boolean
-  /** How long one body may be refused before the run stops. */
+  /** Whether a resend cannot double a document: ids from anywhere but the cluster. */
+  readonly safeToResend: boolean
+  /** How long a body may be refused or unanswered before the run stops. */
   readonly maxElapsedMs: number
   /** Aborted when nothing more may be sent. */
   readonly halted: AbortSignal
   /** Requests that stored something, over all batches. */
   accepted(): number
+  /** Requests of unknown outcome since the last one that stored something, over all batches. */
+  lostInARow(): number
   readonly clock: Clock
   readonly random: () => number
   onRetry(failure: Failure, documents: number, waitMs: number): void
@@ -30,77 +34,69 @@ export interface Delivering {
 export async function deliver(batch: Batch, context: Delivering): Promise<Outcome> {
   const settlement = new Settlement(batch)
   if (batch.docs > 0) {
-    await deliverBody(
-      { bytes: batch.bytes, items: batch.docs, first: 0 },
-      { resent: false, attempts: 0 },
-      settlement,
-      context,
-    )
+    const whole = { bytes: batch.bytes, items: batch.docs, first: 0 }
+    await deliverBody(whole, { attempts: 0, ambiguous: false, began: context.clock.now() }, settlement, context)
   }
   return settlement.outcome()
 }
 
+/** What came before, for a body or for the larger one that it is a part of. */
 interface History {
-  /** Whether the cluster may have seen the documents. */
-  readonly resent: boolean
+  /** How often its documents were sent. */
   readonly attempts: number
-  /** The verdict on a first attempt that was already made. */
-  readonly judged?: Verdict
+  /** Whether one of those sends may have stored some of them. Nothing but an outcome of their own ends the doubt. */
+  readonly ambiguous: boolean
+  /** Since when none of it was taken, on the clock. */
+  readonly began: number
+  /** The verdict on the next attempt, where it was already made. */
+  readonly judged?: Verdict | undefined
 }
 
 async function deliverBody(whole: Body, history: History, settlement: Settlement, context: Delivering): Promise<void> {
   let body = whole
-  let { resent, attempts, judged } = history
-  // Whether an unanswered send of exactly these documents may have been stored.
-  let ambiguous = false
+  let { attempts, ambiguous, began, judged } = history
   let refusals = 0
-  const began = context.clock.now()
   const acceptedBefore = context.accepted()
+  const leave = (stop?: Failure) => settlement.leave(body.items, ambiguous ? 'unknown' : 'unsent', stop)
   for (;;) {
-    if (judged === undefined && (context.halted.aborted || settlement.stopped)) {
-      return settlement.leave(body.items, ambiguous ? 'unknown' : 'unsent')
-    }
-    const verdict = judged ?? (await context.attempt(body, resent))
-    if (judged === undefined) attempts += 1
+    if (judged === undefined && (context.halted.aborted || settlement.stopped)) return leave()
+    const verdict = judged ?? (await context.attempt(body, attempts > 0))
     judged = undefined
-    resent ||= !('delivery' in verdict) || verdict.delivery === 'possible' || verdict.kind === 'split'
+    attempts += 1
 
     if (verdict.kind === 'done') return settlement.settle(body, verdict.settled, attempts)
-    if (verdict.kind === 'stop') {
-      const as = ambiguous || verdict.delivery === 'possible' ? 'unknown' : 'unsent'
-      return settlement.leave(body.items, as, verdict.failure)
+    ambiguous ||= verdict.delivery === 'possible'
+    if (verdict.kind === 'stop') return leave(verdict.failure)
+    if (verdict.kind === 'split') {
+      return await split(body, verdict, { attempts, ambiguous, began }, settlement, context)
     }
-    if (verdict.kind === 'split') return await split(body, verdict, { resent, attempts }, settlement, context)
     if (verdict.kind === 'retryItems') {
       settlement.settle(body, verdict.settled, attempts)
-      ambiguous = false
       if (verdict.items.length < body.items) {
         settlement.rememberOrigins()
         body = keepItems(body, verdict.items)
         refusals = 0
+        began = context.clock.now()
       }
-    } else if (verdict.delivery === 'possible') {
-      if (!context.ownIds) return settlement.leave(body.items, 'unknown')
-      ambiguous = true
     }
+    if (ambiguous && !context.safeToResend) return await giveUp(body, verdict.failure, settlement, context)
 
     refusals += 1
-    if (verdict.failure.code === 'CLUSTER_OVERLOADED') {
-      if (body.items > 1 && refusals >= REFUSALS_BEFORE_SPLIT) {
-        return await deliverHalves(body, { resent, attempts }, settlement, context)
-      }
-      if (body.items === 1 && refusals >= REFUSALS_OF_ONE && context.accepted() > acceptedBefore) {
-        const refusal = { status: 429, type: 'never_accepted', reason: verdict.failure.message }
-        return settlement.rejectAll(body, refusal, attempts)
-      }
+    const overloaded = verdict.failure.code === 'CLUSTER_OVERLOADED'
+    // A request that is too large may also show as a connection that breaks, or a time limit that runs out.
+    if (body.items > 1 && refusals >= REFUSALS_BEFORE_SPLIT && (overloaded || verdict.delivery === 'possible')) {
+      return await deliverHalves(body, { attempts, ambiguous, began }, settlement, context)
+    }
+    if (body.items === 1 && refusals >= REFUSALS_OF_ONE && overloaded && context.accepted() > acceptedBefore) {
+      if (ambiguous) return leave()
+      const reason = `refused ${refusals} times while others were taken: ${String(verdict.failure.evidence['reason'])}`
+      return settlement.rejectAll(body, { status: 429, type: 'never_accepted', reason }, attempts)
     }
     const waitMs = backoffMs(refusals, context.random, verdict.kind === 'wait' ? verdict.retryAfterMs : undefined)
     const elapsedMs = Math.round(context.clock.now() - began)
-    if (elapsedMs + waitMs > context.maxElapsedMs) {
-      return settlement.leave(body.items, ambiguous ? 'unknown' : 'unsent', atLast(verdict.failure, elapsedMs))
-    }
+    if (elapsedMs + waitMs > context.maxElapsedMs) return leave(atLast(verdict.failure, elapsedMs))
     context.onRetry(verdict.failure, body.items, waitMs)
-    await context.clock.sleep(waitMs, context.halted).catch(() => undefined)
+    await pause(waitMs, context)
   }
 }
 
@@ -112,24 +108,41 @@ async function split(
   settlement: Settlement,
   context: Delivering,
 ): Promise<void> {
-  if (body.items === 1) return settlement.rejectAll(body, verdict.refusal, history.attempts)
-  if (verdict.delivery === 'possible' && !context.ownIds) return settlement.leave(body.items, 'unknown', verdict.alike)
-  if (verdict.alike === undefined) return await deliverHalves(body, history, settlement, context)
+  const { refusal, alike } = verdict
+  if (body.items === 1) return settlement.rejectAll(body, refusal, history.attempts)
+  if (history.ambiguous && !context.safeToResend) return settlement.leave(body.items, 'unknown', alike)
+  if (alike === undefined) return await deliverHalves(body, history, settlement, context)
   settlement.rememberOrigins()
   const [first, second] = halves(body)
-  const one = await context.attempt(first, true)
-  const other = await context.attempt(second, true)
-  if (one.kind === 'split' && other.kind === 'split' && one.refusal.type === other.refusal.type) {
-    return settlement.leave(body.items, 'unknown', verdict.alike)
+  const one = context.halted.aborted ? undefined : await context.attempt(first, true)
+  const other = one?.kind === 'split' && !context.halted.aborted ? await context.attempt(second, true) : undefined
+  if (one?.kind === 'split' && other?.kind === 'split' && one.refusal.type === other.refusal.type) {
+    return settlement.leave(body.items, history.ambiguous ? 'unknown' : 'unsent', alike)
   }
-  const attempts = history.attempts + 1
-  await deliverBody(first, { resent: true, attempts, judged: one }, settlement, context)
-  await deliverBody(second, { resent: true, attempts, judged: other }, settlement, context)
+  await deliverBody(first, { ...history, judged: one }, settlement, context)
+  await deliverBody(second, { ...history, judged: other, began: context.clock.now() }, settlement, context)
 }
 
 async function deliverHalves(body: Body, history: History, settlement: Settlement, context: Delivering): Promise<void> {
   settlement.rememberOrigins()
-  for (const half of halves(body)) await deliverBody(half, history, settlement, context)
+  const [first, second] = halves(body)
+  await deliverBody(first, history, settlement, context)
+  await deliverBody(second, { ...history, began: context.clock.now() }, settlement, context)
+}
+
+/**
+ * What got no answer is not sent again when the cluster makes the ids. The next batch waits: it would run into the same, and be
+ * lost to the count too.
+ */
+async function giveUp(body: Body, why: Failure, settlement: Settlement, context: Delivering): Promise<void> {
+  const lost = context.lostInARow()
+  settlement.leave(body.items, 'unknown', lost >= LOSSES_BEFORE_STOP ? why : undefined)
+  if (lost < LOSSES_BEFORE_STOP) await pause(backoffMs(lost, context.random), context)
+}
+
+/** Ends early when nothing more may be sent. */
+async function pause(ms: number, { clock, halted }: Delivering): Promise<void> {
+  await clock.sleep(ms, halted).catch(() => undefined)
 }
 
 function atLast(refused: Failure, elapsedMs: number): Failure {

@@ -1,8 +1,8 @@
 /** From an answer to a verdict: pure, so that every rule of wire and contract can be tested without a server. */
 import { nameRefusal } from '../cluster/name-refusal.js'
-import { type Answer, type RouteFacts, whoAnswered } from '../cluster/who-answered.js'
+import { type Answer, type Answered, type RouteFacts, whoAnswered } from '../cluster/who-answered.js'
 import { explain } from '../failure/catalogue.js'
-import { failure } from '../failure/failure.js'
+import { type Failure, failure } from '../failure/failure.js'
 import { type JudgedBody, judgeItems } from './judge-items.js'
 import { retryAfterMs } from './retry-after.js'
 import type { Delivery, Verdict } from './verdict.js'
@@ -25,10 +25,7 @@ export function judgeAnswer(answer: Answer, judging: Judging): Verdict {
   const refusal = { status, type, reason: 'reason' in answered ? (answered.reason ?? named.message) : named.message }
 
   if (status === 413) return { kind: 'split', refusal, delivery: 'none' }
-  if (answered.by === 'proxy' && explain(named.code).retry === 'no')
-    return { kind: 'stop', failure: named, delivery: 'none' }
-  if (type === 'cluster_block_exception' && status !== 429) return { kind: 'stop', failure: named, delivery: 'none' }
-  if (status === 429 || status === 502 || status === 503 || status === 504) {
+  if (mayPass(status, answered.by, named)) {
     const after = retryAfterMs(answer.headers['retry-after'], judging.now)
     const delivery = deliveryOf(status, answered.by)
     return { kind: 'wait', failure: named, delivery, ...(after === undefined ? {} : { retryAfterMs: after }) }
@@ -40,8 +37,15 @@ export function judgeAnswer(answer: Answer, judging: Judging): Verdict {
   return { kind: 'stop', failure: named, delivery: status >= 500 || status < 400 ? 'possible' : 'none' }
 }
 
+/** Whether the same request may be taken later, with nothing changed by a person. */
+function mayPass(status: number, by: Answered['by'], named: Failure): boolean {
+  if (by === 'filter') return false
+  if (by === 'proxy') return explain(named.code).retry === 'later'
+  return status === 429 || status === 502 || status === 503 || status === 504
+}
+
 /** A gateway's 502, 503 or 504 may hide a request that went through; the cluster's and the edge's own refusals do not. */
-function deliveryOf(status: number, by: 'proxy' | 'filter' | 'edge' | 'elasticsearch' | 'unknown'): Delivery {
+function deliveryOf(status: number, by: Answered['by']): Delivery {
   if (status === 429) return 'none'
   if (status === 503 && (by === 'elasticsearch' || by === 'edge')) return 'none'
   return 'possible'

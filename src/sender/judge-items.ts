@@ -10,6 +10,8 @@ export interface JudgedBody {
   readonly operation: Operation
   /** Whether `_id`s are Sluice's own, so that a 409 can only be an earlier send of the same document. */
   readonly ownIds: boolean
+  /** Whether a resend cannot double a document: ids from anywhere but the cluster. */
+  readonly safeToResend: boolean
   /** Whether Elasticsearch may have seen these items before. */
   readonly resent: boolean
   readonly onConflict: 'reject' | 'skip'
@@ -29,8 +31,8 @@ export function judgeItems(answer: Answer, body: JudgedBody, cluster: string): V
   const plain = allStored(answer.body, body.items)
   if (plain !== undefined) return { kind: 'done', settled: { ...nothing, ...plain } }
   const results = parseItems(answer.body)
-  if (results?.length !== body.items) {
-    const observed = `${results?.length ?? 'no'} item results for ${body.items} documents`
+  if (results?.length !== body.items || results.some(({ status }) => typeof status !== 'number')) {
+    const observed = `${results?.length ?? 'no'} item results, or some without a status, for ${body.items} documents`
     return { kind: 'stop', failure: failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed }), delivery: 'possible' }
   }
   const counts = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0 }
@@ -47,9 +49,9 @@ export function judgeItems(answer: Answer, body: JudgedBody, cluster: string): V
   const settled = { ...counts, refused }
   const first = results[busy[0] ?? -1]
   if (first === undefined) return { kind: 'done', settled }
-  const { type, reason } = refusalOf(first)
-  const overloaded = failure('CLUSTER_OVERLOADED', { cluster, elapsedMs: 0, reason: `${type}: ${reason}` })
-  return { kind: 'retryItems', settled, items: busy, failure: overloaded }
+  // A 504 of an item tells as little as one of a whole request.
+  const delivery = busy.some(item => results[item]?.status === 504) ? 'possible' : 'none'
+  return { kind: 'retryItems', settled, items: busy, failure: nameBusy(first, body, cluster), delivery }
 }
 
 const nothing: Settled = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, refused: [] }
@@ -89,7 +91,7 @@ function judgeItem(
     return status === 201 ? 'created' : 'updated'
   }
   if (status === 429 || status === 503) return 'busy'
-  if (status === 504) return body.ownIds ? 'busy' : 'unknown'
+  if (status === 504) return body.safeToResend ? 'busy' : 'unknown'
   if (status === 409 && body.operation === 'create') {
     if (body.ownIds && body.resent) return 'duplicate'
     if (body.onConflict === 'skip') return 'skipped'
@@ -101,6 +103,16 @@ function refusalOf({ status = 0, error, failure_store: store }: ItemResult): Omi
   if (store === 'used')
     return { status, type: 'failure_store', reason: "the document went to the data stream's failure store" }
   return { status, type: error?.type ?? 'error', reason: error?.reason ?? 'no reason given' }
+}
+
+function nameBusy(result: ItemResult, body: JudgedBody, cluster: string): Failure {
+  const { status, type, reason } = refusalOf(result)
+  // A full disk, which time alone does not empty.
+  if (type === 'cluster_block_exception' && status === 429)
+    return failure('INDEX_BLOCKED', { index: body.index, reason, status })
+  if (status === 429)
+    return failure('CLUSTER_OVERLOADED', { cluster, elapsedMs: 0, reason: `${type}: ${reason}`, status })
+  return failure('CLUSTER_UNAVAILABLE', { cluster, observed: `status ${status}, ${type}: ${reason}`, status })
 }
 
 /**

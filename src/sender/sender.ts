@@ -37,6 +37,7 @@ export class Sender {
   readonly #limit: LimitFunction
   readonly #halt = new AbortController()
   #accepted = 0
+  #lostInARow = 0
   #requests = 0
   #retries = 0
 
@@ -64,10 +65,11 @@ export class Sender {
       async () =>
         await deliver(batch, {
           attempt: async (body, resent) => await this.#attempt(body, resent, batch),
-          ownIds: this.#options.safeToResend,
+          safeToResend: this.#options.safeToResend,
           maxElapsedMs: this.#options.maxElapsedMs,
           halted: this.#halt.signal,
           accepted: () => this.#accepted,
+          lostInARow: () => this.#lostInARow,
           clock: this.#options.clock,
           random: this.#options.random,
           onRetry: (failure, documents, waitMs) => {
@@ -79,7 +81,7 @@ export class Sender {
   }
 
   async #attempt(body: Body, resent: boolean, batch: Batch): Promise<Verdict> {
-    const { cluster, index, pipeline, ownIds, onConflict, gzip, wallClock } = this.#options
+    const { cluster, index, pipeline, ownIds, safeToResend, onConflict, gzip, wallClock } = this.#options
     this.#requests += 1
     let verdict: Verdict
     try {
@@ -90,7 +92,7 @@ export class Sender {
         body: gzip ? await compress(body.bytes) : body.bytes,
       })
       verdict = judgeAnswer(answer, {
-        body: { items: body.items, index, operation: batch.operation, ownIds, resent, onConflict },
+        body: { items: body.items, index, operation: batch.operation, ownIds, safeToResend, resent, onConflict },
         cluster: cluster.display,
         route: cluster.route,
         now: wallClock(),
@@ -98,8 +100,17 @@ export class Sender {
     } catch (error) {
       verdict = judgeError(error, cluster.display)
     }
-    if (verdict.kind === 'done' || verdict.kind === 'retryItems') this.#accepted += 1
+    this.#note(verdict)
     return verdict
+  }
+
+  #note(verdict: Verdict): void {
+    if (verdict.kind === 'done' || verdict.kind === 'retryItems') {
+      const { created, updated, duplicate } = verdict.settled
+      if (created + updated + duplicate === 0) return
+      this.#accepted += 1
+      this.#lostInARow = 0
+    } else if (verdict.delivery === 'possible') this.#lostInARow += 1
   }
 }
 

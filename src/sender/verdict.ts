@@ -18,19 +18,20 @@ export interface Settled {
   readonly refused: readonly RefusedItem[]
 }
 
-/** Whether a refused request can have stored anything. Only then does a resend need ids of our own. */
+/** Whether what was refused can have been stored all the same. Only then does a resend need ids. */
 export type Delivery = 'none' | 'possible'
 
 /** What to do about a body, judged from its answer alone. */
 export type Verdict =
   /** Every item has its outcome. */
   | { readonly kind: 'done'; readonly settled: Settled }
-  /** The named items were refused as busy; the others are settled. */
+  /** The named items were refused as busy; the others are settled. `delivery` is that of the named ones. */
   | {
       readonly kind: 'retryItems'
       readonly settled: Settled
       readonly items: readonly number[]
       readonly failure: Failure
+      readonly delivery: Delivery
     }
   /** Too large, or one document spoils the request: send halves. `alike`: stop when both halves are refused in the same way. */
   | {
