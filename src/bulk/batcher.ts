@@ -8,7 +8,7 @@ import type { Batch, Clock, Input, Lines, LongLine, Operation, Origin, Refused }
 import { type ActionOptions, type ActionWriter, actionWriter } from './action-line.js'
 import { isBlank, lineProblem } from './check-line.js'
 import { OpenBatch, type Position } from './open-batch.js'
-import { type SlotPool, reserve } from './slots.js'
+import { type Slot, type SlotPool, reserve } from './slots.js'
 import { wholeLines } from './whole-lines.js'
 
 const LINE_FEED = 0x0a
@@ -33,7 +33,7 @@ export class Batcher {
 
   constructor(options: BatchOptions) {
     this.#options = options
-    this.#open = new OpenBatch(options.clock.now())
+    this.#open = new OpenBatch()
   }
 
   /**
@@ -68,6 +68,8 @@ export class Batcher {
             at.line += 1
             break
           case 'late':
+            // What is open has waited for as long as the bytes did; timers may be a moment ahead of the clock.
+            if (!this.#open.isEmpty) yield this.#seal()
             break
         }
         if (!this.#open.isEmpty && clock.now() - this.#open.since >= lateMs) yield this.#seal()
@@ -84,34 +86,42 @@ export class Batcher {
 
   #seal(): Batch {
     const batch = this.#open.seal(this.#options.operation, this.#options.slots)
-    this.#open = new OpenBatch(this.#options.clock.now())
+    this.#open = new OpenBatch()
     return batch
   }
 
   async *#lines(bytes: Buffer, actions: ActionWriter, at: Position): AsyncGenerator<Batch> {
-    const { batchBytes, batchDocs, slots, clock } = this.#options
+    const { batchBytes, batchDocs, clock } = this.#options
     const utf8 = isUtf8(bytes)
     for (let from = 0, to = 0; from < bytes.length; from = to) {
       const lineFeed = bytes.indexOf(LINE_FEED, from)
       to = lineFeed === -1 ? bytes.length : lineFeed + 1
-      if (this.#open.isEmpty) this.#open = new OpenBatch(clock.now())
-      const action = this.#action(bytes, from, to, utf8, actions, at)
-      if (action !== undefined) {
-        const more = Buffer.byteLength(action) + to - from + 1
-        if (this.#open.docs > 0 && this.#open.bytes + more > batchBytes) yield this.#seal()
-        if (this.#open.slot === undefined) {
-          this.#open.slot = await slots.acquire()
-          // Waiting for memory is not waiting for documents: a busy cluster gets full bodies.
-          this.#open.since = clock.now()
+      if (this.#open.isEmpty) this.#open.since = clock.now()
+      if (isBlank(bytes, from, to)) this.#open.passBlank(at.input)
+      else {
+        // Refused lines take memory too: they wait for a slot like any other.
+        this.#open.slot ??= await this.#freeSlot()
+        const action = this.#action(bytes, from, to, utf8, actions, at)
+        if (action !== undefined) {
+          const more = Buffer.byteLength(action) + to - from + 1
+          if (this.#open.docs > 0 && this.#open.bytes + more > batchBytes) yield this.#seal()
+          this.#open.slot ??= await this.#freeSlot()
+          reserve(this.#open.slot, this.#open.bytes + more)
+          this.#open.add(action, bytes, from, to, at)
         }
-        reserve(this.#open.slot, this.#open.bytes + more)
-        this.#open.add(action, bytes, from, to, at)
         at.document += 1
       }
       at.line += 1
       at.offset += to - from
       if (this.#open.docs >= batchDocs || this.#open.refusedBytes >= batchBytes) yield this.#seal()
     }
+  }
+
+  async #freeSlot(): Promise<Slot> {
+    const slot = await this.#options.slots.acquire()
+    // Waiting for memory is not waiting for documents: a busy cluster gets full bodies.
+    this.#open.since = this.#options.clock.now()
+    return slot
   }
 
   /** The document's action line; undefined for a line that is not sent. */
@@ -123,10 +133,6 @@ export class Batcher {
     actions: ActionWriter,
     at: Position,
   ): string | undefined {
-    if (isBlank(bytes, from, to)) {
-      this.#open.passBlank(at.input)
-      return undefined
-    }
     const problem = lineProblem(bytes, from, to, utf8)
     if (problem !== undefined) return this.#refuse('DOCUMENT_NOT_JSON', { problem }, bytes.subarray(from, to), at)
     if (to - from > this.#options.maxDocumentBytes) {
@@ -155,7 +161,6 @@ export class Batcher {
       attempts: 0,
     }
     this.#open.refuse(refused, at.input)
-    at.document += 1
     return undefined
   }
 }

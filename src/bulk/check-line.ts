@@ -36,9 +36,9 @@ function firstByte(bytes: Uint8Array, from: number, to: number): number | undefi
   return undefined
 }
 
-/** The parser's message quotes the document: only the position is taken from it. */
+/** The parser's message may quote the document, and not at its end: only the position is taken from it. */
 function brokenAt(error: unknown): string {
-  const position = /at position (\d+)/.exec(String(error))?.[1]
+  const position = /at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(String(error))?.[1]
   return position === undefined ? 'broken JSON' : `broken JSON at byte ${position} of the line`
 }
 

@@ -21,17 +21,13 @@ export class OpenBatch {
   bytes = 0
   refusedBytes = 0
   /** When its first line came, on the batcher's clock. */
-  since: number
+  since = 0
   slot: Slot | undefined
   readonly #spans: Span[] = []
   readonly #refused: Refused[] = []
   readonly #taken: { input: Input; lines: number }[] = []
   /** Where the next document has to stand to belong to the last span. */
   #next: { input: Input; offset: number } | undefined
-
-  constructor(since: number) {
-    this.since = since
-  }
 
   get isEmpty(): boolean {
     return this.#taken.length === 0

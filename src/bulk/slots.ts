@@ -38,7 +38,7 @@ export class SlotPool {
   }
 }
 
-/** Makes room for one document that is larger than a body. The slot must be empty. */
+/** Makes room for one document that is larger than a body. Of a slot that is too small nothing is kept. */
 export function reserve(slot: Slot, bytes: number): void {
   if (slot.bytes.length < bytes) slot.bytes = Buffer.allocUnsafeSlow(bytes)
 }

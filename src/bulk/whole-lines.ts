@@ -4,7 +4,7 @@ const LINE_FEED = 0x0a
 
 /** What a stretch of an input's bytes turned out to be. Each is valid until the next one is asked for. */
 export type Piece =
-  /** Whole lines with their line ends. */
+  /** Whole lines with their line ends; none where some bytes came and no line ended. */
   | { readonly kind: 'lines'; readonly bytes: Buffer }
   /** The next piece of a line that is longer than allowed. */
   | { readonly kind: 'long'; readonly bytes: Uint8Array; readonly ends: boolean }
@@ -51,6 +51,7 @@ export async function* wholeLines(
       }
       const end = bytes.lastIndexOf(LINE_FEED) + 1
       if (from < end) yield { kind: 'lines', bytes: bytes.subarray(from, end) }
+      else if (end === 0 && !long) yield { kind: 'lines', bytes: bytes.subarray(0, 0) }
       const tail = bytes.subarray(Math.max(from, end))
       if (tail.length > 0) {
         // The chunk's memory is its source's again with the next chunk.
