@@ -41,7 +41,9 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
   const { cluster, way } = await openTarget(options).catch((error: unknown) => {
     if (signal?.aborted !== true) throw error
     const reason: unknown = signal.reason
-    throw new SluiceError(failure('RUN_INTERRUPTED', { reason: typeof reason === 'string' ? reason : 'aborted', settled: 0 }))
+    throw new SluiceError(
+      failure('RUN_INTERRUPTED', { reason: typeof reason === 'string' ? reason : 'aborted', settled: 0 }),
+    )
   })
   const began = performance.now()
   tellPreflight(tell, cluster, way)
@@ -80,7 +82,7 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
       sources,
       format: { format: options.format ?? 'auto', ...(options.pick === undefined ? {} : { pick: options.pick }) },
       batcher,
-      send: dryRun ? leaveUnsent : async (batch) => await sender.send(batch),
+      send: dryRun ? leaveUnsent : async batch => await sender.send(batch),
       halt: () => sender.halt(),
       ledger,
       ...(signal === undefined ? {} : { signal }),

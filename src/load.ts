@@ -38,6 +38,7 @@ class Load {
   readonly #loading: Loading
   readonly #pending = new Set<Promise<void>>()
   readonly #reading = new AbortController()
+  #interrupted = false
   #stop: Failure | undefined
   #brokenInput: Failure | undefined
   #bug: { error: unknown } | undefined
@@ -49,7 +50,10 @@ class Load {
 
   async run(): Promise<Loaded> {
     const { sources, batcher, signal } = this.#loading
-    const interrupt = () => this.#halt(interrupted(signal, this.#loading.ledger))
+    const interrupt = () => {
+      this.#interrupted = true
+      this.#end()
+    }
     if (signal?.aborted === true) interrupt()
     signal?.addEventListener('abort', interrupt, { once: true })
     try {
@@ -64,12 +68,28 @@ class Load {
       signal?.removeEventListener('abort', interrupt)
     }
     if (this.#bug !== undefined) throw this.#bug.error
-    const why = this.#stop ?? this.#brokenInput
+    const why = this.#whyStopped()
     return { bytesRead: this.#bytesRead, ...(why === undefined ? {} : { failure: why }) }
   }
 
   get #isStopped(): boolean {
-    return this.#stop !== undefined || this.#bug !== undefined
+    return this.#interrupted || this.#stop !== undefined || this.#bug !== undefined
+  }
+
+  #whyStopped(): Failure | undefined {
+    const { ledger, sources, signal } = this.#loading
+    if (this.#stop !== undefined) return this.#stop
+    const { read, unsent, unknown } = ledger.counts
+    const isCut = unsent > 0 || ledger.inputs.filter(({ status }) => status !== 'unfinished').length < sources.length
+    // Too late to interrupt anything: then it is a run like any other.
+    if (this.#interrupted && isCut) {
+      const reason: unknown = signal?.reason
+      return failure('RUN_INTERRUPTED', {
+        reason: typeof reason === 'string' ? reason : 'aborted by the caller',
+        settled: read - unsent - unknown,
+      })
+    }
+    return ledger.overLimit() ?? this.#brokenInput
   }
 
   /** One input, from its first byte to its last. An input that cannot be read to its end does not keep the others from it. */
@@ -86,7 +106,7 @@ class Load {
       if (!this.#isStopped) ledger.end(source)
     } catch (error) {
       if (this.#isStopped) return
-      if (!isSluiceError(error)) throw error
+      if (!isSluiceError(error)) return this.#fail(error)
       if (explain(error.failure.code).stage !== 'input') return this.#halt(error.failure)
       ledger.end(source, error.failure)
       this.#brokenInput ??= error.failure
@@ -103,11 +123,7 @@ class Load {
 
   #dispatch(batch: Batch): void {
     this.#loading.ledger.take(batch)
-    const settled = this.#settle(batch).catch((error: unknown) => {
-      this.#bug ??= { error }
-      this.#loading.halt()
-      this.#reading.abort()
-    })
+    const settled = this.#settle(batch).catch((error: unknown) => this.#fail(error))
     const pending = settled.finally(() => {
       batch.release()
       this.#pending.delete(pending)
@@ -125,19 +141,20 @@ class Load {
   }
 
   #halt(why: Failure): void {
-    this.#stop ??= why
+    if (!this.#interrupted) this.#stop ??= why
+    this.#end()
+  }
+
+  #fail(error: unknown): void {
+    this.#bug ??= { error }
+    this.#end()
+  }
+
+  /** Reads and sends nothing more; what is in flight is awaited. */
+  #end(): void {
     this.#loading.halt()
     this.#reading.abort()
   }
-}
-
-function interrupted(signal: AbortSignal | undefined, ledger: Ledger): Failure {
-  const { read, unsent, unknown } = ledger.counts
-  const reason: unknown = signal?.reason
-  return failure('RUN_INTERRUPTED', {
-    reason: typeof reason === 'string' ? reason : 'aborted by the caller',
-    settled: read - unsent - unknown,
-  })
 }
 
 /** The part of a run's ids that belongs to one input: 80 random bits, letters and digits alone. */

@@ -29,7 +29,10 @@ export function findWay(target: TargetOptions, proxy: ProxyOptions): Way {
     direct: proxy.direct ?? false,
     requireProxy: proxy.requireProxy ?? false,
   })
-  const credentials = credentialsOf({ ...(username === undefined ? {} : { username, password: password ?? '' }), ...target })
+  const credentials = credentialsOf({
+    ...(username === undefined ? {} : { username, password: password ?? '' }),
+    ...target,
+  })
   return {
     url,
     notes: chosen.notes,
@@ -73,7 +76,8 @@ function clusterUrl(target: TargetOptions): { url: URL; username?: string; passw
     throw new SluiceError(failure('OPTION_INVALID', { option, problem }))
   }
   const read = readClusterUrl(text)
-  if ('problem' in read) throw new SluiceError(failure('OPTION_INVALID', { option: 'target.url', problem: read.problem }))
+  if ('problem' in read)
+    throw new SluiceError(failure('OPTION_INVALID', { option: 'target.url', problem: read.problem }))
   return { ...read, url: new URL(read.url) }
 }
 

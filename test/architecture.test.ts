@@ -20,7 +20,19 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   doctor: ['failure', 'flow', 'cluster', 'proxy', '(root)'],
   // A double must not share our bugs.
   lab: [],
-  '(root)': ['failure', 'flow', 'source', 'format', 'bulk', 'ledger', 'sender', 'cluster', 'proxy', 'options', 'doctor'],
+  '(root)': [
+    'failure',
+    'flow',
+    'source',
+    'format',
+    'bulk',
+    'ledger',
+    'sender',
+    'cluster',
+    'proxy',
+    'options',
+    'doctor',
+  ],
   // The command line gets what an embedder gets.
   cli: ['(root)', 'failure', 'options', 'doctor', 'lab'],
 }
@@ -57,7 +69,9 @@ function violations({ path, text }: SourceFile): string[] {
       const fine = target === part || allowed[part]?.includes(target) === true
       if (!fine) found.push(`${path}: ${part} may not import ${target}`)
     } else if (!specifier.startsWith('node:')) {
-      const name = specifier.startsWith('@') ? specifier.split('/').slice(0, 2).join('/') : (specifier.split('/')[0] ?? '')
+      const name = specifier.startsWith('@')
+        ? specifier.split('/').slice(0, 2).join('/')
+        : (specifier.split('/')[0] ?? '')
       const fine = owners[name] === part || (isType && path === clientTypeOnly)
       if (!fine) found.push(`${path}: ${name} belongs to ${owners[name] ?? 'nobody'}`)
     }
@@ -76,7 +90,9 @@ function partOf(path: string): string {
 }
 
 function importsOf(text: string): { specifier: string; isType: boolean }[] {
-  const statements = text.matchAll(/^(?:import|export)\s(?:(type)\s)?[^'"]*?\bfrom\s+['"]([^'"]+)['"]|^import\s+['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm)
+  const statements = text.matchAll(
+    /^(?:import|export)\s(?:(type)\s)?[^'"]*?\bfrom\s+['"]([^'"]+)['"]|^import\s+['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm,
+  )
   return [...statements].map(([, type, from, bare, dynamic]) => ({
     specifier: from ?? bare ?? dynamic ?? '',
     isType: type === 'type',
@@ -106,9 +122,17 @@ describe('architecture', () => {
     ['a stage importing another', 'bulk/planted.ts', "import { decode } from '../format/decode.js'"],
     ['a stage importing the client’s folder', 'ledger/planted.ts', "import { post } from '../cluster/post.js'"],
     ['the lab importing ours', 'lab/planted.ts', "import { failure } from '../failure/failure.js'"],
-    ['the lab importing ours from below', 'lab/cluster/planted.ts', "import { failure } from '../../failure/failure.js'"],
+    [
+      'the lab importing ours from below',
+      'lab/cluster/planted.ts',
+      "import { failure } from '../../failure/failure.js'",
+    ],
     ['somebody importing the command line', 'ingest-planted.ts', "import { main } from './cli/main.js'"],
-    ['the command line reaching behind the library', 'cli/commands/planted.ts', "import { Sender } from '../../sender/sender.js'"],
+    [
+      'the command line reaching behind the library',
+      'cli/commands/planted.ts',
+      "import { Sender } from '../../sender/sender.js'",
+    ],
     ['a package through another door', 'cluster/planted.ts', "import { Pool } from 'undici'"],
     ['a package of nobody', 'bulk/planted.ts', "import lodash from 'lodash'"],
     ['a re-export', 'bulk/planted.ts', "export { decode } from '../format/decode.js'"],

@@ -59,7 +59,7 @@ export class Batcher {
             break
           case 'long':
             long ??= await this.#options.longLine(input, originOf(at), this.#options.operation)
-            await long.write(piece.bytes)
+            await long.write(piece.ends ? withoutLineEnd(Buffer.from(piece.bytes)) : piece.bytes)
             at.offset += piece.bytes.length
             if (!piece.ends) break
             await long.end()

@@ -21,7 +21,13 @@ export function describeDocuments(world: () => World): void {
         '{"id":"last"}',
       ]
       const bytes = Buffer.from(`\ufeff${lines.join('\n')}`)
-      const receipt = await ingest({ ...base(), source: Readable.from([bytes], { objectMode: false }), index, ids: 'field', idField: 'id' })
+      const receipt = await ingest({
+        ...base(),
+        source: Readable.from([bytes], { objectMode: false }),
+        index,
+        ids: 'field',
+        idField: 'id',
+      })
       expect(receipt).toMatchObject({ read: 6, created: 6 })
       for (const line of lines) {
         const id = /"id"\s*:\s*"(\w+)"/.exec(line)?.[1] ?? ''
@@ -32,14 +38,16 @@ export function describeDocuments(world: () => World): void {
     test('lines that are no JSON object are refused with line and offset, and the run goes on', async () => {
       const index = newIndex()
       const refused: Refused[] = []
-      const parts = ['{"a":1}\n', '[1,2]\n', '\n', '42\n', '{"a":"\u0000"}\n', '{"a":\n', '{"a":2}\n'].map((line) => Buffer.from(line))
+      const parts = ['{"a":1}\n', '[1,2]\n', '\n', '42\n', '{"a":"\u0000"}\n', '{"a":\n', '{"a":2}\n'].map(line =>
+        Buffer.from(line),
+      )
       parts.push(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d, 0x0a]), Buffer.from('{"a":3}'))
       const receipt = await ingest({
         ...base(),
         source: Readable.from([Buffer.concat(parts)], { objectMode: false }),
         format: 'ndjson',
         index,
-        onEvent: (event) => event.type === 'rejected' && refused.push(...event.documents),
+        onEvent: event => event.type === 'rejected' && refused.push(...event.documents),
       })
       expect(receipt).toMatchObject({ read: 9, created: 3, rejected: 5, skipped: 1, unsent: 0, unknown: 0 })
       expect(refused.map(({ origin, type }) => [origin.document, origin.line, origin.offset, type])).toEqual([
@@ -60,10 +68,12 @@ export function describeDocuments(world: () => World): void {
         ...base(),
         source: Readable.from([Buffer.from(lines.join('\n'))], { objectMode: false }),
         index,
-        onEvent: (event) => event.type === 'rejected' && refused.push(...event.documents),
+        onEvent: event => event.type === 'rejected' && refused.push(...event.documents),
       })
       expect(receipt).toMatchObject({ read: 6, created: 3, rejected: 2, skipped: 1 })
-      expect(refused.map(({ status, origin, document }) => [status, origin.line, origin.offset, String(document)])).toEqual([
+      expect(
+        refused.map(({ status, origin, document }) => [status, origin.line, origin.offset, String(document)]),
+      ).toEqual([
         [400, 2, 11, '{"port":"none"}'],
         [400, 5, 39, '{"port":{"a":1}}'],
       ])
@@ -90,7 +100,10 @@ export function describeDocuments(world: () => World): void {
     test('operation index updates what create would refuse as a conflict', async () => {
       const index = newIndex()
       const load = async (more: object) => {
-        const source = [{ id: 'x', v: 1 }, { id: 'y', v: 1 }]
+        const source = [
+          { id: 'x', v: 1 },
+          { id: 'y', v: 1 },
+        ]
         return await ingest({ ...base(), source, index, ids: 'field', idField: 'id', ...more })
       }
       expect(await load({})).toMatchObject({ created: 2 })
@@ -102,12 +115,20 @@ export function describeDocuments(world: () => World): void {
     test('the cluster makes the ids when it is asked to', async () => {
       const index = newIndex()
       expect(await ingest({ ...base(), source: documents(50), index, ids: 'cluster' })).toMatchObject({ created: 50 })
-      expect(await ingest({ ...base(), source: documents(50), index, ids: 'cluster', op: 'index' })).toMatchObject({ created: 50 })
+      expect(await ingest({ ...base(), source: documents(50), index, ids: 'cluster', op: 'index' })).toMatchObject({
+        created: 50,
+      })
       expect(await world().count(index)).toBe(100)
     })
 
     test('a pipeline that does not exist stops the run instead of filling the dead letters', async () => {
-      const run = ingest({ ...base(), source: documents(500), index: newIndex(), pipeline: 'no-such-pipeline', batchDocs: 100 })
+      const run = ingest({
+        ...base(),
+        source: documents(500),
+        index: newIndex(),
+        pipeline: 'no-such-pipeline',
+        batchDocs: 100,
+      })
       const { code, receipt } = await failureOf(run)
       expect(code).toBe('REQUEST_REFUSED')
       expect(receipt).toMatchObject({ created: 0, rejected: 0 })
@@ -115,13 +136,19 @@ export function describeDocuments(world: () => World): void {
 
     test('gzip bodies store the same documents', async () => {
       const index = newIndex()
-      expect(await ingest({ ...base(), source: documents(1000), index, compress: 'gzip' })).toMatchObject({ created: 1000 })
+      expect(await ingest({ ...base(), source: documents(1000), index, compress: 'gzip' })).toMatchObject({
+        created: 1000,
+      })
       expect(await world().count(index)).toBe(1000)
     })
 
     test('a dry run reads everything and stores nothing', async () => {
       const index = newIndex()
-      expect(await ingest({ ...base(), source: documents(10), index, dryRun: true })).toMatchObject({ read: 10, unsent: 10, requests: 0 })
+      expect(await ingest({ ...base(), source: documents(10), index, dryRun: true })).toMatchObject({
+        read: 10,
+        unsent: 10,
+        requests: 0,
+      })
       expect(await world().count(index)).toBe(0)
     })
   })

@@ -32,11 +32,16 @@ export function* documents(count: number): Generator<{ n: number; message: strin
 }
 
 /** The failure of a run that has to stop. */
-export async function failureOf(run: Promise<unknown>): Promise<{ code: string; evidence: Record<string, unknown>; receipt?: unknown }> {
+export async function failureOf(
+  run: Promise<unknown>,
+): Promise<{ code: string; evidence: Record<string, unknown>; receipt?: unknown }> {
   try {
     await run
   } catch (error) {
-    const { failure, receipt } = error as { failure?: { code: string; evidence: Record<string, unknown> }; receipt?: unknown }
+    const { failure, receipt } = error as {
+      failure?: { code: string; evidence: Record<string, unknown> }
+      receipt?: unknown
+    }
     if (failure === undefined) throw error
     return { ...failure, receipt }
   }

@@ -113,7 +113,12 @@ export function describeRefusals(world: () => World): void {
 
     test('a certificate that nobody vouches for is named, the cluster’s and the proxy’s', async () => {
       const { url, apiKey } = through(world(), world().proxy.http).target
-      const cluster = ingest({ target: { url, apiKey }, proxy: world().proxy.http, source: documents(1), index: newIndex() })
+      const cluster = ingest({
+        target: { url, apiKey },
+        proxy: world().proxy.http,
+        source: documents(1),
+        index: newIndex(),
+      })
       expect((await failureOf(cluster)).code).toBe('CLUSTER_CERT_INVALID')
       const options = through(world(), world().proxy.https)
       const proxy = ingest({ ...options, proxy: world().proxy.https, source: documents(1), index: newIndex() })
@@ -136,7 +141,12 @@ export function describeRefusals(world: () => World): void {
       const options = through(world(), world().proxy.http)
       const { username, password } = world().cluster
       const { url, ca } = options.target
-      const receipt = await ingest({ ...options, target: { url, ca, username, password }, source: documents(5), index: newIndex() })
+      const receipt = await ingest({
+        ...options,
+        target: { url, ca, username, password },
+        source: documents(5),
+        index: newIndex(),
+      })
       expect(receipt.created).toBe(5)
     })
   })

@@ -28,8 +28,13 @@ export function describeRoutes(world: () => World): void {
             preflightConnections: 1,
           })
           const connections = await world().connections()
-          expect(receipt).toMatchObject({ read: REQUESTS * DOCS, created: REQUESTS * DOCS, requests: REQUESTS, retries: 0 })
-          expect(connections.map(({ from }) => from).filter((from) => !staticIps.includes(from))).toEqual([])
+          expect(receipt).toMatchObject({
+            read: REQUESTS * DOCS,
+            created: REQUESTS * DOCS,
+            requests: REQUESTS,
+            retries: 0,
+          })
+          expect(connections.map(({ from }) => from).filter(from => !staticIps.includes(from))).toEqual([])
           expect(new Set(connections.map(({ port }) => port))).toEqual(new Set([scheme]))
           // One fresh connection for the preflight, then the pool.
           expect(receipt.route.connections).toBe(1 + CONCURRENCY)

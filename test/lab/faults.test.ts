@@ -140,7 +140,11 @@ describe('unknown outcomes', () => {
     lab.control.plant({ failureStore: { times: 7 } })
     const receipt = await load()
     expectBalanced(receipt)
-    expect(receipt).toMatchObject({ created: DOCS - 7, rejected: 7, rejections: [{ type: 'failure_store', documents: 7 }] })
+    expect(receipt).toMatchObject({
+      created: DOCS - 7,
+      rejected: 7,
+      rejections: [{ type: 'failure_store', documents: 7 }],
+    })
   })
 })
 
@@ -190,7 +194,9 @@ describe('a run that has to stop', () => {
   })
 
   test('stops when more documents are rejected than allowed', async () => {
-    lab.control.plant({ items: { status: 400, type: 'document_parsing_exception', reason: 'failed to parse field [n]' } })
+    lab.control.plant({
+      items: { status: 400, type: 'document_parsing_exception', reason: 'failed to parse field [n]' },
+    })
     const receipt = await stopped(load({ maxRejected: 10 }))
     expectBalanced(receipt)
     expect(receipt.failure?.code).toBe('TOO_MANY_REJECTED')
@@ -207,7 +213,10 @@ describe('a run that has to stop', () => {
       }),
     )
     expectBalanced(receipt)
-    expect(receipt).toMatchObject({ status: 'interrupted', failure: { code: 'RUN_INTERRUPTED', evidence: { reason: 'SIGTERM' } } })
+    expect(receipt).toMatchObject({
+      status: 'interrupted',
+      failure: { code: 'RUN_INTERRUPTED', evidence: { reason: 'SIGTERM' } },
+    })
     expect(lab.control.count('faults')).toBe(receipt.created)
     expect(receipt.created).toBeLessThan(DOCS * 20)
   })
@@ -240,12 +249,18 @@ describe('dead letters', () => {
     lab.control.plant({ items: { times: 1, status: 400, type: 'document_parsing_exception' } })
     const lines = '{"n":1234567890123456789,"f":1.0}\n{"broken\n'
     const { Readable } = await import('node:stream')
-    const receipt = await load({ source: Readable.from([Buffer.from(lines)], { objectMode: false }), deadLetters: path })
+    const receipt = await load({
+      source: Readable.from([Buffer.from(lines)], { objectMode: false }),
+      deadLetters: path,
+    })
     expect(receipt).toMatchObject({ read: 2, rejected: 2, deadLetters: path })
     expect(statSync(path).mode & 0o777).toBe(0o600)
     const text = readFileSync(path, 'utf8')
     expect(text).toContain('"document":{"n":1234567890123456789,"f":1.0}')
-    const records = text.trimEnd().split('\n').map(line => JSON.parse(line) as Record<string, unknown>)
+    const records = text
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line) as Record<string, unknown>)
     expect(records.map(({ type, line, status }) => [type, line, status]).toSorted()).toEqual([
       ['DOCUMENT_NOT_JSON', '{"broken', 0],
       ['document_parsing_exception', undefined, 400],
@@ -274,10 +289,20 @@ describe('any mixture of faults', () => {
       const proxies = [lab.line.proxy.http, lab.line.proxy.socks5]
       lab.control.plant({
         ...(random() < 0.5 ? { items: { ...some(80), status: random() < 0.5 ? 429 : 503, type: 'busy' } } : {}),
-        ...(random() < 0.5 ? { bulk: { ...some(3), status: [429, 502, 503, 504][Math.floor(random() * 4)] ?? 429, stored: random() < 0.5 } } : {}),
+        ...(random() < 0.5
+          ? {
+              bulk: {
+                ...some(3),
+                status: [429, 502, 503, 504][Math.floor(random() * 4)] ?? 429,
+                stored: random() < 0.5,
+              },
+            }
+          : {}),
         ...(random() < 0.5 ? { drop: some(3) } : {}),
         ...(random() < 0.3 ? { hold: { ...some(2), stored: random() < 0.5 } } : {}),
-        ...(random() < 0.3 ? { cut: { after: PREFLIGHT, times: 2, afterBytes: 1000 + Math.floor(random() * 5000) } } : {}),
+        ...(random() < 0.3
+          ? { cut: { after: PREFLIGHT, times: 2, afterBytes: 1000 + Math.floor(random() * 5000) } }
+          : {}),
         ...(random() < 0.3 ? { handshake: { after: PREFLIGHT, times: 2, kind: random() < 0.5 ? 'fin' : 'rst' } } : {}),
       })
       const ids = random() < 0.7 ? 'run' : 'cluster'

@@ -26,7 +26,9 @@ for (const major of [9, 8] as const) {
   describeOnRealServers({ major, heap: '2g' }, world => {
     test(`${DOCUMENTS.toLocaleString('en')} documents through Squid over TLS: the count equals the receipt`, async () => {
       const { receipt, peakBytes, command } = await load(world(), file)
-      console.log(`${command}\n${JSON.stringify(receipt, undefined, 1)}\npeak memory ${(peakBytes / 1e6).toFixed(1)} MB`)
+      console.log(
+        `${command}\n${JSON.stringify(receipt, undefined, 1)}\npeak memory ${(peakBytes / 1e6).toFixed(1)} MB`,
+      )
       expect(receipt).toMatchObject({ status: 'finished', read: DOCUMENTS, created: DOCUMENTS })
       expect(await world().count('million')).toBe(DOCUMENTS)
       const strangers = (await world().connections()).filter(({ from }) => !world().staticIps.includes(from))
@@ -35,7 +37,10 @@ for (const major of [9, 8] as const) {
   })
 }
 
-async function load(world: RealWorld, input: string): Promise<{ receipt: Receipt; peakBytes: number; command: string }> {
+async function load(
+  world: RealWorld,
+  input: string,
+): Promise<{ receipt: Receipt; peakBytes: number; command: string }> {
   const { cluster, proxy, staticIps } = world
   const args = ['ingest', input, '--index', 'million', '--json']
   const child = spawn(process.execPath, [join(built, 'bin', 'sluice.js'), ...args], {
