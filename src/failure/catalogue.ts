@@ -50,9 +50,12 @@ const entries = {
     exit: 3,
     retry: 'no',
     title: 'An input ends too early',
-    message: '{input} is truncated: its {encoding} data ends in the middle, {bytes} decoded bytes in; what was whole was loaded',
+    message:
+      '{input} is truncated: its {encoding} data ends in the middle, {bytes} decoded bytes in; what was whole was loaded',
     causes: ['The file was still being written or copied.', 'A download or upload broke off.', 'The disk was full.'],
-    fixes: ['Get the whole file again and load it again: documents that are already stored are found by their ids where ids are your own.'],
+    fixes: [
+      'Get the whole file again and load it again: documents that are already stored are found by their ids where ids are your own.',
+    ],
   },
   INPUT_MALFORMED: {
     stage: 'input',
@@ -61,7 +64,9 @@ const entries = {
     title: 'An input is not in its format',
     message: '{input} is not valid {format}: {problem}',
     causes: ['The file is in another format than its name says.', 'The JSON breaks off or has a syntax error.'],
-    fixes: ['Repair the file, or say what it is with --format ndjson or --format json; --pick selects an array inside a JSON document.'],
+    fixes: [
+      'Repair the file, or say what it is with --format ndjson or --format json; --pick selects an array inside a JSON document.',
+    ],
   },
   DOCUMENT_NOT_JSON: {
     stage: 'input',
@@ -69,8 +74,14 @@ const entries = {
     retry: 'no',
     title: 'A line is not a JSON object',
     message: 'not one JSON object: {problem}',
-    causes: ['The line holds an array, a number, text, or broken JSON.', 'The line is not UTF-8.', 'A document is spread over several lines.'],
-    fixes: ['The dead letters hold the untouched line and its position. Write one JSON object a line; for a JSON array use --format json.'],
+    causes: [
+      'The line holds an array, a number, text, or broken JSON.',
+      'The line is not UTF-8.',
+      'A document is spread over several lines.',
+    ],
+    fixes: [
+      'The dead letters hold the untouched line and its position. Write one JSON object a line; for a JSON array use --format json.',
+    ],
   },
   DOCUMENT_TOO_LARGE: {
     stage: 'input',
@@ -78,7 +89,11 @@ const entries = {
     retry: 'no',
     title: 'A document is larger than a request may be',
     message: 'the document has {bytes} bytes, the limit is {limit}',
-    causes: ['Line ends are missing.', 'A document carries a large attachment.', 'The cluster or a gateway lowered its request limit.'],
+    causes: [
+      'Line ends are missing.',
+      'A document carries a large attachment.',
+      'The cluster or a gateway lowered its request limit.',
+    ],
     fixes: ['Split the document. Elasticsearch takes at most http.max_content_length (100mb) in one request.'],
   },
   DOCUMENT_ID_INVALID: {
@@ -96,7 +111,9 @@ const entries = {
     retry: 'no',
     title: 'Elasticsearch refuses the index name',
     message: 'the index name {index} {problem}',
-    causes: ['Index names are lower case, at most 255 bytes, without spaces or any of \\ / * ? " < > | , # : and do not start with - _ or +.'],
+    causes: [
+      'Index names are lower case, at most 255 bytes, without spaces or any of \\ / * ? " < > | , # : and do not start with - _ or +.',
+    ],
     fixes: ['Choose another --index.'],
   },
   INDEX_BLOCKED: {
@@ -106,7 +123,9 @@ const entries = {
     title: 'The index takes no writes',
     message: 'the index {index} is blocked: {reason}',
     causes: ['The disk passed the flood-stage watermark.', 'index.blocks.write or read_only is set.'],
-    fixes: ['Free disk space or remove the block: PUT /<index>/_settings {"index.blocks.write": null}. Then run the same command again.'],
+    fixes: [
+      'Free disk space or remove the block: PUT /<index>/_settings {"index.blocks.write": null}. Then run the same command again.',
+    ],
   },
   REQUEST_REFUSED: {
     stage: 'cluster',
@@ -114,7 +133,10 @@ const entries = {
     retry: 'no',
     title: 'The cluster refuses the bulk request',
     message: '{cluster} refused the bulk request with status {status}: {reason}',
-    causes: ['A pipeline, parameter or header that the cluster does not accept.', 'The cluster forbids an index name in the request path.'],
+    causes: [
+      'A pipeline, parameter or header that the cluster does not accept.',
+      'The cluster forbids an index name in the request path.',
+    ],
     fixes: ['Read the reason; correct --pipeline, --index or --op.'],
   },
   TOO_MANY_REJECTED: {
@@ -124,7 +146,9 @@ const entries = {
     title: 'More documents were rejected than allowed',
     message: '{rejected} documents rejected, {limit} allowed (--max-rejected)',
     causes: ['The mapping does not fit the documents.', 'The input is not what the index expects.'],
-    fixes: ['The dead letters hold each document with its reason. Correct the mapping or the input, or raise --max-rejected.'],
+    fixes: [
+      'The dead letters hold each document with its reason. Correct the mapping or the input, or raise --max-rejected.',
+    ],
   },
   PROXY_URL_INVALID: {
     stage: 'options',
@@ -132,7 +156,11 @@ const entries = {
     retry: 'no',
     title: 'The proxy URL cannot be used',
     message: 'the proxy URL from {origin} {problem}',
-    causes: ['It was assembled by hand.', 'The password holds characters that need URL encoding, such as @ : / # or %.', 'Scheme and port belong to different protocols.'],
+    causes: [
+      'It was assembled by hand.',
+      'The password holds characters that need URL encoding, such as @ : / # or %.',
+      'Scheme and port belong to different protocols.',
+    ],
     fixes: [
       'Copy the whole URL from the dashboard: http://USERNAME:PASSWORD@HOST:9293. Port 9293 is HTTP, 9294 HTTPS, 1080 SOCKS5.',
       "Encode the password: node -p 'encodeURIComponent(process.argv[1])' 'PASSWORD'.",
@@ -144,8 +172,14 @@ const entries = {
     retry: 'later',
     title: 'The proxy cannot be reached',
     message: 'cannot connect to the proxy {proxy}: {problem}',
-    causes: ['Host or port is wrong.', 'A firewall between this machine and the proxy.', 'The proxy, or one of its nodes, is down.'],
-    fixes: ['Compare host and port with the dashboard; open outbound TCP to the port. Port 9293 is HTTP, 1080 is SOCKS5.'],
+    causes: [
+      'Host or port is wrong.',
+      'A firewall between this machine and the proxy.',
+      'The proxy, or one of its nodes, is down.',
+    ],
+    fixes: [
+      'Compare host and port with the dashboard; open outbound TCP to the port. Port 9293 is HTTP, 1080 is SOCKS5.',
+    ],
   },
   PROXY_TIMEOUT: {
     stage: 'proxy',
@@ -153,7 +187,11 @@ const entries = {
     retry: 'later',
     title: 'The proxy does not answer in time',
     message: 'the proxy {proxy} did not answer within {limitMs} ms ({phase})',
-    causes: ['The scheme does not fit the port, so that both sides wait.', 'The destination behind the proxy does not answer.', 'The proxy is overloaded.'],
+    causes: [
+      'The scheme does not fit the port, so that both sides wait.',
+      'The destination behind the proxy does not answer.',
+      'The proxy is overloaded.',
+    ],
     fixes: ['Port 9293 takes http://, port 1080 takes socks5://. Check the port of the cluster URL too.'],
   },
   PROXY_AUTH_REJECTED: {
@@ -162,8 +200,14 @@ const entries = {
     retry: 'no',
     title: 'The proxy refuses the credentials',
     message: 'the proxy {proxy} refused the credentials ({observed})',
-    causes: ['Username or password is missing, wrong, or was rotated.', 'A character of the password is not URL-encoded.'],
-    fixes: ['Copy the whole proxy URL from the dashboard into STATIC_PROXY_URL.', "Encode the password: node -p 'encodeURIComponent(process.argv[1])' 'PASSWORD'."],
+    causes: [
+      'Username or password is missing, wrong, or was rotated.',
+      'A character of the password is not URL-encoded.',
+    ],
+    fixes: [
+      'Copy the whole proxy URL from the dashboard into STATIC_PROXY_URL.',
+      "Encode the password: node -p 'encodeURIComponent(process.argv[1])' 'PASSWORD'.",
+    ],
   },
   PROXY_PORT_IS_SOCKS: {
     stage: 'proxy',
@@ -190,15 +234,21 @@ const entries = {
     title: 'One side speaks TLS to the proxy port, the other does not',
     message: 'the proxy {proxy}: {observed}',
     causes: ['An https:// proxy URL for a plain port (9293).', 'An http:// proxy URL for the TLS port (9294).'],
-    fixes: ['The standard variant is http:// with port 9293, the TLS variant https:// with port 9294. Copy the URL from the dashboard.'],
+    fixes: [
+      'The standard variant is http:// with port 9293, the TLS variant https:// with port 9294. Copy the URL from the dashboard.',
+    ],
   },
   PROXY_CERT_INVALID: {
     stage: 'proxy',
     exit: 3,
     retry: 'no',
     title: "The proxy's certificate is not trusted",
-    message: "the certificate of the proxy {proxy} is not trusted: {problem}",
-    causes: ['The proxy uses a private CA.', 'The host in the URL is not the host in the certificate.', 'Something in between intercepts TLS.'],
+    message: 'the certificate of the proxy {proxy} is not trusted: {problem}',
+    causes: [
+      'The proxy uses a private CA.',
+      'The host in the URL is not the host in the certificate.',
+      'Something in between intercepts TLS.',
+    ],
     fixes: ['Name the CA with --proxy-ca FILE; use the host name from the dashboard.'],
   },
   PROXY_DENIED_TARGET: {
@@ -216,7 +266,11 @@ const entries = {
     retry: 'later',
     title: 'The proxy cannot reach the cluster',
     message: 'the proxy {proxy} cannot reach {target} ({observed})',
-    causes: ['The host or port of the cluster URL is wrong.', 'The cluster is down.', 'The cluster drops connections from the proxy.'],
+    causes: [
+      'The host or port of the cluster URL is wrong.',
+      'The cluster is down.',
+      'The cluster drops connections from the proxy.',
+    ],
     fixes: ['Check the cluster URL in its console: host, and port 443 or 9243.'],
   },
   PROXY_NOT_USED: {
@@ -252,7 +306,11 @@ const entries = {
     retry: 'no',
     title: 'An address was seen that is not one of the static pair',
     message: 'the egress check saw {seen}, the static addresses are {expected}',
-    causes: ['The request did not go through the proxy.', "STATIC_IPS is not the dashboard's pair.", 'The proxy URL belongs to another subscription.'],
+    causes: [
+      'The request did not go through the proxy.',
+      "STATIC_IPS is not the dashboard's pair.",
+      'The proxy URL belongs to another subscription.',
+    ],
     fixes: ['Copy both addresses and the proxy URL from the same dashboard page.'],
   },
   EGRESS_NOT_ALLOWED: {
@@ -278,7 +336,9 @@ const entries = {
     title: "The cluster's IP filter allows only some of the addresses",
     message: 'the IP filter of {cluster} refused {refused} of {probes} connections and let the others through',
     causes: ['Only one of the two static addresses is registered.', 'One of the two is mistyped in the policy.'],
-    fixes: ['Add the missing address as /32 to the attached IP filter policy: the proxy uses either of the two for any connection.'],
+    fixes: [
+      'Add the missing address as /32 to the attached IP filter policy: the proxy uses either of the two for any connection.',
+    ],
   },
   FILTER_NOT_ENFORCED: {
     stage: 'egress',
@@ -286,7 +346,11 @@ const entries = {
     retry: 'no',
     title: 'The cluster answers without the proxy too',
     message: '{cluster} answers this machine without the proxy (status {status})',
-    causes: ['No IP filter policy is attached.', "An attached policy covers this machine's own address.", 'A permissive policy is attached beside the restrictive one.'],
+    causes: [
+      'No IP filter policy is attached.',
+      "An attached policy covers this machine's own address.",
+      'A permissive policy is attached beside the restrictive one.',
+    ],
     fixes: ['Attach the policy with the two static addresses to the deployment, and detach or narrow the others.'],
   },
   CLUSTER_AUTH_REJECTED: {
@@ -295,8 +359,14 @@ const entries = {
     retry: 'no',
     title: 'The cluster refuses the credentials',
     message: '{cluster} was reached and refused the credentials (401): {reason}',
-    causes: ['The API key or password is wrong, expired or revoked.', 'The credentials belong to another cluster.', 'No credentials are set.'],
-    fixes: ['Set ELASTICSEARCH_API_KEY, or ELASTICSEARCH_USERNAME and ELASTICSEARCH_PASSWORD. The IP filter let the request through.'],
+    causes: [
+      'The API key or password is wrong, expired or revoked.',
+      'The credentials belong to another cluster.',
+      'No credentials are set.',
+    ],
+    fixes: [
+      'Set ELASTICSEARCH_API_KEY, or ELASTICSEARCH_USERNAME and ELASTICSEARCH_PASSWORD. The IP filter let the request through.',
+    ],
   },
   CLUSTER_PRIVILEGE_MISSING: {
     stage: 'cluster',
@@ -305,7 +375,9 @@ const entries = {
     title: 'The credentials lack a privilege',
     message: '{cluster} refused with 403: {reason}',
     causes: ['The role or API key may not write to this index.'],
-    fixes: ['Grant create_doc (for create) or index on the index, and auto_configure where it does not exist yet. This is not the IP filter.'],
+    fixes: [
+      'Grant create_doc (for create) or index on the index, and auto_configure where it does not exist yet. This is not the IP filter.',
+    ],
   },
   CLUSTER_UNKNOWN_HOST: {
     stage: 'cluster',
@@ -349,8 +421,14 @@ const entries = {
     retry: 'no',
     title: "The cluster's certificate is not trusted",
     message: 'the certificate of {cluster} is not trusted: {problem}',
-    causes: ['The cluster uses a private CA.', 'The host in the URL is not in the certificate.', 'The proxy URL was given as the cluster URL, or TLS is intercepted.'],
-    fixes: ['Name the CA with --ca FILE, or the SHA-256 of a certificate with --ca-fingerprint. The proxy never decrypts, so the certificate must be the cluster\'s own.'],
+    causes: [
+      'The cluster uses a private CA.',
+      'The host in the URL is not in the certificate.',
+      'The proxy URL was given as the cluster URL, or TLS is intercepted.',
+    ],
+    fixes: [
+      "Name the CA with --ca FILE, or the SHA-256 of a certificate with --ca-fingerprint. The proxy never decrypts, so the certificate must be the cluster's own.",
+    ],
   },
   CLUSTER_NOT_ELASTICSEARCH: {
     stage: 'cluster',
@@ -358,7 +436,10 @@ const entries = {
     retry: 'no',
     title: 'The server is not Elasticsearch',
     message: '{cluster} answered, but not as Elasticsearch does: {observed}',
-    causes: ['The URL points at Kibana, a gateway or another product.', 'Something in between strips the x-elastic-product header.'],
+    causes: [
+      'The URL points at Kibana, a gateway or another product.',
+      'Something in between strips the x-elastic-product header.',
+    ],
     fixes: ['Copy the Elasticsearch endpoint (not Kibana) from the cluster console.'],
   },
   CLUSTER_VERSION_UNSUPPORTED: {

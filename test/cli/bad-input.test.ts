@@ -181,9 +181,9 @@ describe('options', () => {
     ['NO_PROXY over the cluster', { NO_PROXY: 'localhost' }, 'PROXY_NOT_USED', /NO_PROXY/],
   ]
   test.each(wrong)('%s', async (_, env, code, message) => {
-    const { index = 'bad-input', ...environment } = { index: env['SLUICE_INDEX'], ...env }
+    const index = env['SLUICE_INDEX'] ?? 'bad-input'
     const ended = await sluice(['ingest', '-', '--index', index], {
-      env: { ...lab.env, ...environment },
+      env: { ...lab.env, ...env },
       input: '{}\n',
     })
     expect(ended.code).toBe(code === 'PROXY_NOT_USED' ? 3 : 2)
@@ -207,7 +207,7 @@ describe('options', () => {
 describe('a folder that takes no files', () => {
   const root = process.getuid?.() === 0
   const limited = (mount: string) =>
-    `unshare -m sh -c 'mount -t tmpfs -o ${mount} none . && cd "$PWD" && ${'$SLUICE'} ingest - --index limits --json'`
+    `unshare -m sh -c 'mount -t tmpfs -o ${mount} none . && cd "$PWD" && $SLUICE ingest - --index limits --json'`
 
   test('that is read-only stops the run before it begins', async () => {
     await using place = await folder()

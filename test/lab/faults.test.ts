@@ -46,6 +46,12 @@ async function stopped(run: Promise<Receipt>): Promise<Receipt> {
   throw new Error('the run did not stop')
 }
 
+/** The receipt, however the run ended. */
+async function stoppedOrDone(run: Promise<Receipt>): Promise<Receipt> {
+  const ended = await Promise.allSettled([run])
+  return ended[0].status === 'fulfilled' ? ended[0].value : await stopped(run)
+}
+
 function expectBalanced(receipt: Receipt): void {
   const { read, created, updated, deleted, noop, duplicate, rejected, skipped, unsent, unknown } = receipt
   expect(created + updated + deleted + noop + duplicate + rejected + skipped + unsent + unknown).toBe(read)
@@ -261,7 +267,11 @@ describe('dead letters', () => {
       .trimEnd()
       .split('\n')
       .map(line => JSON.parse(line) as Record<string, unknown>)
-    expect(records.map(({ type, line, status }) => [type, line, status]).toSorted()).toEqual([
+    expect(
+      records
+        .map(({ type, line, status }) => [type, line, status])
+        .toSorted(([one], [other]) => (String(one) < String(other) ? -1 : 1)),
+    ).toEqual([
       ['DOCUMENT_NOT_JSON', '{"broken', 0],
       ['document_parsing_exception', undefined, 400],
     ])
@@ -307,7 +317,7 @@ describe('any mixture of faults', () => {
       })
       const ids = random() < 0.7 ? 'run' : 'cluster'
       const options = { ids, timeoutMs: 1500, proxy: proxies[seed % 2] ?? '', maxElapsedMs: 20_000 } as const
-      const receipt = await load(options).catch(async (error: unknown) => await stopped(Promise.reject(error)))
+      const receipt = await stoppedOrDone(load(options))
       expectBalanced(receipt)
       const stored = lab.control.count('faults')
       expect(stored).toBeGreaterThanOrEqual(receipt.created + receipt.duplicate)
