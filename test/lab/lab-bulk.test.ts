@@ -181,6 +181,10 @@ describe('mapping', () => {
       '{"d":true}',
       "[1:6] failed to parse field [d] of type [date] in document with id 'd1'. Preview of field's value: 'true'",
     ],
+    [
+      '{"d":"2024-02-30"}',
+      "[1:6] failed to parse field [d] of type [date] in document with id 'd1'. Preview of field's value: '2024-02-30'",
+    ],
     ['{"o":5}', noObject(6, 'o')],
     ['{"e":"x"}', noObject(6, 'e')],
     ['{"o":[1]}', noObject(7, 'o', 'null')],
@@ -320,6 +324,7 @@ describe('documents', () => {
       "[1:7] failed to parse: [1:9] Unexpected character ('2' (code 50)): was expecting comma to separate Array entries",
     ],
     ['{"a":1} x', "Unrecognized token 'x'"],
+    ['{"a":1}}', '[1:8] [1:8] Unexpected'],
   ])('refuse %j, and only that', async (document, reason) => {
     await using world = await openLab()
     const [before, item, after] = await send(world, ['{"good":1}', document, '{"good":2}'])

@@ -52,7 +52,9 @@ export class DocumentReader {
     cursor.isOutside = false
     this.#object(this.#mapping.root)
     cursor.isOutside = true
-    if (cursor.peek() === -1) return
+    const next = cursor.peek()
+    if (next === -1) return
+    if (next === 0x7d || next === 0x5d) cursor.unexpected('expected end of document')
     const reason = `Malformed content, found extra data after parsing: ${cursor.kind()}`
     throw new DocumentRefused({ type: 'illegal_argument_exception', reason })
   }

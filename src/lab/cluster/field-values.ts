@@ -98,8 +98,11 @@ function dateObjection({ kind, text }: Value): Cause | undefined {
 }
 
 function isDate(text: string): boolean {
-  const [, , month = '01', day = '01'] = isoDate.exec(text) ?? slashDate.exec(text) ?? [undefined, undefined, '00']
-  return Number(month) >= 1 && Number(month) <= 12 && Number(day) >= 1 && Number(day) <= 31
+  const found = isoDate.exec(text) ?? slashDate.exec(text)
+  if (!found) return false
+  const [, year, month = '01', day = '01'] = found
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
+  return date.getUTCMonth() + 1 === Number(month) && date.getUTCDate() === Number(day)
 }
 
 const scalars = new Set<FieldType>([
