@@ -5,7 +5,7 @@
  */
 import { isUtf8 } from 'node:buffer'
 import { constants } from 'node:fs'
-import { type FileHandle, access, open } from 'node:fs/promises'
+import { type FileHandle, access, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
@@ -14,6 +14,9 @@ import type { LongLine, Operation, Origin, Refused } from '../flow.js'
 /** Only the owner: rejected documents may hold what the index would protect. */
 const MODE = 0o600
 const WRITE_BYTES = 1 << 20
+/** Longer text goes as base64: escaped, it could grow past what a string can hold. */
+const LONGEST_TEXT = 16 << 20
+const LINE_FEED = 0x0a
 
 export class DeadLetters implements AsyncDisposable {
   /** Undefined: refused documents are counted and handed to the caller, and nothing is written. */
@@ -37,10 +40,10 @@ export class DeadLetters implements AsyncDisposable {
   async check(): Promise<void> {
     if (this.path === undefined) return
     try {
-      await access(dirname(this.path), constants.W_OK | constants.X_OK)
-      await access(this.path, constants.W_OK).catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== 'ENOENT') throw error
-      })
+      const known = await stat(this.path).catch(ignoreMissing)
+      if (known === undefined) await access(dirname(this.path), constants.W_OK | constants.X_OK)
+      else if (known.isDirectory()) throw Object.assign(new Error('it is a directory'), { code: 'EISDIR' })
+      else await access(this.path, constants.W_OK)
     } catch (error) {
       throw unwritable(this.path, error)
     }
@@ -120,14 +123,26 @@ export class DeadLetters implements AsyncDisposable {
   async #write(bytes: Buffer): Promise<void> {
     if (this.path === undefined) return
     try {
-      this.#file ??= await open(this.path, 'a', MODE)
-      if (this.#written === 0) this.#written = this.#end = (await this.#file.stat()).size
+      this.#file ??= await this.#open(this.path)
       await this.#file.appendFile(bytes)
       this.#written += bytes.length
     } catch (error) {
       // A full disk leaves a torn record, which would make the next one unreadable too.
       await this.#takeBack()
       throw unwritable(this.path, error)
+    }
+  }
+
+  /** Ends a record that an earlier process could not end, so that the next one stands on a line of its own. */
+  async #open(path: string): Promise<FileHandle> {
+    const file = await open(path, 'a', MODE)
+    try {
+      if (await endsInsideLine(path)) await file.appendFile('\n')
+      this.#end = this.#written = (await file.stat()).size
+      return file
+    } catch (error) {
+      await file.close()
+      throw error
     }
   }
 
@@ -143,14 +158,31 @@ function record(refused: Refused): Buffer {
   const start = `{${head(refused)},"reason":${JSON.stringify(reason)},`
   if (isObject) return Buffer.concat([Buffer.from(`${start}"document":`), document, Buffer.from('}\n')])
   const bytes = Buffer.from(document)
-  const kept = isUtf8(bytes)
-    ? `"line":${JSON.stringify(bytes.toString('utf8'))}`
-    : `"base64":"${bytes.toString('base64')}"`
+  const kept =
+    bytes.length <= LONGEST_TEXT && isUtf8(bytes)
+      ? `"line":${JSON.stringify(bytes.toString('utf8'))}`
+      : `"base64":"${bytes.toString('base64')}"`
   return Buffer.from(`${start}${kept}}\n`)
 }
 
 function head({ operation, id, status, type, origin, attempts }: Omit<Refused, 'document' | 'reason'>): string {
   return JSON.stringify({ operation, id, status, type, origin, attempts }).slice(1, -1)
+}
+
+async function endsInsideLine(path: string): Promise<boolean> {
+  const { size } = await stat(path)
+  if (size === 0) return false
+  const last = await open(path, 'r')
+  try {
+    const { bytesRead, buffer } = await last.read(Buffer.alloc(1), 0, 1, size - 1)
+    return bytesRead === 1 && buffer[0] !== LINE_FEED
+  } finally {
+    await last.close()
+  }
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error
 }
 
 function unwritable(path: string, error: unknown): SluiceError {

@@ -8,7 +8,7 @@ import type { Counts, InputReceipt, Rejections } from './receipt.js'
 
 /** More kinds of refusal than this are counted together. */
 const MAX_KINDS = 100
-/** A share means nothing before so many documents. */
+/** A share means nothing before so many documents, while there are more to come. */
 const SHARE_FROM = 1000
 
 /** How many documents may be rejected: a count, or a share of those read. */
@@ -82,7 +82,7 @@ export class Ledger {
       return outcome.stop ?? error.failure
     }
     for (const refused of outcome.rejected) this.#reject(refused)
-    return outcome.stop ?? this.#tooMany()
+    return outcome.stop ?? this.#tooMany(SHARE_FROM)
   }
 
   /** A line that is longer than any request may be: read, and rejected while it passes. */
@@ -98,6 +98,11 @@ export class Ledger {
         this.#reject({ status: 0, type: 'DOCUMENT_TOO_LARGE', reason: '' })
       },
     }
+  }
+
+  /** Whether more was rejected than allowed, now that nothing more will be. */
+  overLimit(): Failure | undefined {
+    return this.#tooMany(0)
   }
 
   get counts(): Counts {
@@ -135,14 +140,14 @@ export class Ledger {
     }
   }
 
-  #tooMany(): Failure | undefined {
+  #tooMany(shareFrom: number): Failure | undefined {
     const { rejected } = this.#counts
     const limit = this.#maxRejected
     if (limit === undefined) return undefined
     if (typeof limit === 'number') {
       return rejected > limit ? failure('TOO_MANY_REJECTED', { rejected, limit }) : undefined
     }
-    const tooMany = this.#read >= SHARE_FROM && rejected * 100 > Number.parseFloat(limit) * this.#read
+    const tooMany = this.#read >= shareFrom && rejected * 100 > Number.parseFloat(limit) * this.#read
     return tooMany ? failure('TOO_MANY_REJECTED', { rejected, limit: `${limit} of ${this.#read}` }) : undefined
   }
 }
