@@ -49,6 +49,7 @@ const owners: Readonly<Record<string, string>> = {
   commander: 'cli',
   pino: 'cli',
   '@peculiar/x509': 'lab',
+  'reflect-metadata': 'lab',
 }
 
 /** What an embedder sees of the client is its type: these files of the root may name it. */

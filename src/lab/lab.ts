@@ -196,11 +196,11 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
 
 /** The authority's certificate goes to a file that only this user reads; the keys stay in memory. */
 async function writeCertificates(): Promise<{ tls: SecureContextOptions; caFile: string; folder: string }> {
-  const { authority, certificate, key } = makeCertificates()
+  const { authority, chain, key } = await makeCertificates()
   const folder = await mkdtemp(join(tmpdir(), 'sluice-lab-'))
   const caFile = join(folder, 'ca.pem')
   await writeFile(caFile, authority, { mode: 0o600 })
-  return { tls: { cert: certificate, key }, caFile, folder }
+  return { tls: { cert: chain, key }, caFile, folder }
 }
 
 function proxyUrls(credentials: Credentials, { http, https, socks5, socks5s, nodes }: Proxy): LabLine['proxy'] {
