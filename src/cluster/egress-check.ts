@@ -1,6 +1,7 @@
 import { isIPv4 } from 'node:net'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
+import { proxyRefusal } from '../proxy/proxy-answer.js'
 import type { Route } from '../proxy/route.js'
 import { ask } from './ask.js'
 
@@ -44,6 +45,8 @@ async function askAddress(route: Route, options: EgressCheckOptions): Promise<st
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   })
   if ('code' in answer) throw new SluiceError(answer)
+  const refused = proxyRefusal(answer, route)
+  if (refused !== undefined) throw new SluiceError(refused)
   try {
     const { ip } = JSON.parse(answer.body.toString('utf8')) as { ip?: unknown }
     return typeof ip === 'string' && isIPv4(ip) ? ip : undefined

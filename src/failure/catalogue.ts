@@ -323,10 +323,12 @@ const entries = {
       'The static addresses are in no IP filter policy that is attached to this deployment.',
       'A policy holds other addresses than the dashboard shows.',
       'The policy was created but not attached, while another one is.',
+      'The connections did not go through the proxy: none is set, or --direct is.',
     ],
     fixes: [
       'In the cluster console: put both static addresses, each as /32, into one IP filter policy and attach it to this deployment.',
       'Take the addresses from the dashboard of the proxy, never from resolving its host name.',
+      'Set STATIC_PROXY_URL, if the way shown is direct.',
     ],
   },
   EGRESS_PARTLY_ALLOWED: {

@@ -61,8 +61,10 @@ export function describeRefusals(world: () => World): void {
         for (const scheme of clusterSchemes) {
           const url = new URL(world().proxy[kind])
           url.password = 'wrong'
-          const run = ingest({ ...through(world(), url.href, scheme), source: documents(1), index: newIndex() })
-          expect((await failureOf(run)).code).toBe('PROXY_AUTH_REJECTED')
+          const options = { ...through(world(), url.href, scheme), source: documents(1), index: newIndex() }
+          expect((await failureOf(ingest(options))).code).toBe('PROXY_AUTH_REJECTED')
+          const checked = ingest({ ...options, ipCheckUrl: world().ipCheckUrl })
+          expect((await failureOf(checked)).code).toBe('PROXY_AUTH_REJECTED')
         }
       })
 
