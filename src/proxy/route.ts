@@ -1,13 +1,12 @@
 /** The one way by which requests reach a target: direct, through a tunnel, or forwarded by the proxy. */
-import type { Readable } from 'node:stream'
 import { type Client, type Dispatcher, Pool } from 'undici'
-import type { AnswerBody } from './answer-body.js'
 import { Connector, type RouteForm } from './connector.js'
 import { Exchange } from './exchange.js'
 import { Gate } from './gate.js'
 import { basicCredentials } from './http-tunnel.js'
 import { type LaneOptions, openLane } from './lane.js'
 import type { ProxyUrl } from './proxy-url.js'
+import type { RouteRequest, RouteResponse } from './request.js'
 import { type SecureLayer, type TlsOptions, secureLayer } from './tls-layer.js'
 import { type Traffic, TrafficMeter } from './traffic.js'
 import type { Way } from './way.js'
@@ -28,29 +27,6 @@ export interface RouteOptions {
   readonly keepAliveMs?: number
   readonly targetTls?: TlsOptions
   readonly proxyTls?: TlsOptions
-}
-
-export interface RouteRequest {
-  readonly method: string
-  /** Path and query, beginning with a slash. */
-  readonly path: string
-  /** Host, Connection and Proxy-Authorization are the route's own. */
-  readonly headers: Readonly<Record<string, string | string[]>>
-  /** A Buffer belongs to the route until the answer has been read whole, or the request has failed. */
-  readonly body?: Buffer | string | Readable | null
-  readonly signal?: AbortSignal
-  /** For all of it: waiting for a connection, building it, sending, and reading the answer to its end. Default: none. */
-  readonly timeoutMs?: number
-}
-
-export interface RouteResponse {
-  readonly statusCode: number
-  /** Names in lower case. Redirects are answers like any other: they are never followed. */
-  readonly headers: Readonly<Record<string, string | string[]>>
-  /** To be read or destroyed: it holds one of the pool's connections until then. */
-  readonly body: AnswerBody
-  /** False when the answer came before the request body had left; the connection is then not used again. */
-  readonly bodyFullySent: boolean
 }
 
 export interface Route extends AsyncDisposable {

@@ -1,0 +1,25 @@
+import type { Readable } from 'node:stream'
+import type { AnswerBody } from './answer-body.js'
+
+export interface RouteRequest {
+  readonly method: string
+  /** Path and query, beginning with a slash. */
+  readonly path: string
+  /** Host, Connection and Proxy-Authorization are the route's own. */
+  readonly headers: Readonly<Record<string, string | string[]>>
+  /** A Buffer belongs to the route until the answer has been read whole, or the request has failed. */
+  readonly body?: Buffer | string | Readable | null
+  readonly signal?: AbortSignal
+  /** For all of it: waiting for a connection, building it, sending, and reading the answer to its end. Default: none. */
+  readonly timeoutMs?: number
+}
+
+export interface RouteResponse {
+  readonly statusCode: number
+  /** Names in lower case. Redirects are answers like any other: they are never followed. */
+  readonly headers: Readonly<Record<string, string | string[]>>
+  /** To be read or destroyed: it holds one of the pool's connections until then. */
+  readonly body: AnswerBody
+  /** False when the answer came before the request body had left; the connection is then not used again. */
+  readonly bodyFullySent: boolean
+}
