@@ -1,0 +1,44 @@
+/**
+ * Writes docs/failures.md and docs/options.md, which are views of the catalogue of failures and of the options' schema.
+ *
+ *   node scripts/docs/generate.js [--check] [DIST]
+ *
+ * DIST is the built package's code (default: dist). With --check nothing is written: stale pages are named, exit code 1.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { parseArgs } from 'node:util'
+import { failuresPage } from './failures-page.js'
+import { optionsPage } from './options-page.js'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const { values, positionals } = parseArgs({ options: { check: { type: 'boolean', default: false } }, allowPositionals: true })
+const dist = resolve(positionals[0] ?? join(root, 'dist'))
+const built = async path => await import(pathToFileURL(join(dist, path)).href)
+
+const { catalogue } = await built('failure/catalogue.js')
+const { optionNames } = await built('options/schema.js')
+const { viewOption } = await built('options/view.js')
+
+const pages = {
+  'docs/failures.md': failuresPage(catalogue),
+  'docs/options.md': optionsPage(optionNames.map(viewOption)),
+}
+
+for (const [path, text] of Object.entries(pages)) {
+  const file = join(root, path)
+  if (!values.check) writeFileSync(file, text)
+  else if (text !== read(file)) {
+    console.log(`${path} is stale: npm run docs`)
+    process.exitCode = 1
+  }
+}
+
+function read(file) {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return undefined
+  }
+}

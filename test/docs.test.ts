@@ -1,0 +1,177 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { failureCodes } from '../src/failure/catalogue.js'
+import { type Lab, registers, startLab } from '../src/lab/index.js'
+import { optionNames } from '../src/options/schema.js'
+import { viewOption } from '../src/options/view.js'
+import { built } from './cli/build.js'
+import { type Folder, binary, folder, shell, sluice } from './cli/sluice.js'
+
+// Each example starts processes.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 })
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  ...readdirSync(join(root, 'docs'))
+    .filter(name => name.endsWith('.md'))
+    .map(name => `docs/${name}`),
+].map(path => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+
+interface Block {
+  readonly name: string
+  readonly code: string
+}
+
+/** The fenced blocks of one language, named after their page and first line. */
+function blocks(language: string): Block[] {
+  return pages.flatMap(({ path, text }) =>
+    [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
+      .filter(([, fence]) => fence === language)
+      .map(([, , code = '']) => ({ name: `${path}: ${code.split('\n', 1)[0]}`, code })),
+  )
+}
+
+let work: Folder
+/** A shell finds `sluice` and the examples as a reader's does. */
+let reader: { readonly cwd: string; readonly env: Record<string, string> }
+beforeAll(async () => {
+  work = await folder()
+  const bin = join(work.path, 'bin')
+  mkdirSync(bin)
+  writeFileSync(join(bin, 'sluice'), `#!/bin/sh\nexec ${process.execPath} ${binary} "$@"\n`, { mode: 0o755 })
+  cpSync(join(root, 'examples'), join(work.path, 'examples'), { recursive: true })
+  reader = { cwd: work.path, env: { PATH: `${bin}:${process.env['PATH']}` } }
+})
+afterAll(async () => await work[Symbol.asyncDispose]())
+
+describe('pages made from the code', () => {
+  test('are up to date', () => {
+    const made = spawnSync(process.execPath, [join(root, 'scripts/docs/generate.js'), '--check', join(built, 'dist')])
+    expect({ said: String(made.stdout) + String(made.stderr), code: made.status }).toEqual({ said: '', code: 0 })
+  })
+})
+
+describe('commands in the docs', () => {
+  /** What differs from run to run. */
+  const changing: readonly (readonly [RegExp, string])[] = [
+    [/^\{"level":.*\n/gm, ''],
+    [/\d{8}T\d{6}Z-[0-9a-f]{6}/g, 'RUN'],
+    [/(localhost|127\.0\.0\.1):\d+/g, '$1:PORT'],
+    [/127\.0\.0\.[23] \(\d+x\)(, 127\.0\.0\.[23] \(\d+x\))?/g, 'ADDRESSES'],
+    [/\d[\d.,]* (ms|s|B|kB|MB|documents\/s)(?=\W)/g, 'N $1'],
+    [/refused \d+ of (6|16) connections/g, 'refused N of M connections'],
+    [/\d+ connections$/gm, 'N connections'],
+    [/"[a-z2-7]{16}-(\d+)"|'[a-z2-7]{16}-(\d+)'/g, 'ID-$1$2'],
+    [/ +/g, ' '],
+  ]
+  const settled = (text: string) => changing.reduce((rest, [what, name]) => rest.replaceAll(what, name), text).trim()
+
+  test.each(blocks('console'))('print what $name shows', async ({ code }) => {
+    const shown = code.split(/^\$ /m).slice(1)
+    const commands = shown.map(part => part.split('\n', 1)[0] ?? '')
+    // The next command sees the exit code of the one before.
+    const lines = commands.map(command => `${command}\nlast=$?\necho "$ next"\n(exit $last)`)
+    const { stdout } = await shell(`exec 2>&1\n${lines.join('\n')}`, reader)
+    const printed = stdout.split('$ next\n')
+    expect(commands.map((command, at) => `$ ${command}\n${settled(printed[at] ?? '')}`)).toEqual(
+      shown.map(part => `$ ${part.split('\n', 1)[0]}\n${settled(part.slice(part.indexOf('\n') + 1))}`),
+    )
+  })
+})
+
+describe('library examples in the docs', () => {
+  const examples = blocks('ts').filter(({ code }) => code.includes("from 'sluice"))
+  const place = join(built, 'examples-of-docs')
+  let lab: Lab
+  let compiled: string
+  beforeAll(async () => {
+    lab = await startLab()
+    mkdirSync(place, { recursive: true })
+    for (const [at, { code }] of examples.entries()) writeFileSync(join(place, `example-${at}.ts`), code)
+    // Beside the built package, which `sluice` means here.
+    const compilerOptions = { target: 'es2023', module: 'nodenext', strict: true, types: ['node'] }
+    writeFileSync(join(place, 'tsconfig.json'), JSON.stringify({ compilerOptions }))
+    compiled = String(spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', place]).stdout)
+  })
+  afterAll(async () => await lab.close())
+
+  test('are all found', () => {
+    expect(examples.length).toBeGreaterThanOrEqual(6)
+  })
+
+  test('have no type errors, seen from outside, with all declarations checked', () => {
+    // The official client's own declarations name a package that it does not install.
+    expect(compiled.split('\n').filter(line => line !== '' && !line.includes('node_modules/'))).toEqual([])
+  })
+
+  test.each(examples.map((example, at) => ({ ...example, at })))(
+    'run on the lab: $name ($at)',
+    async ({ at, code: text }) => {
+      const env = { ...reader.env, ...lab.env, NODE_EXTRA_CA_CERTS: lab.line.cluster.caFile }
+      const { code, stdout } = await shell(`node ${join(place, `example-${at}.js`)} 2>&1`, { ...reader, env })
+      const promised = [...text.matchAll(/\/\/ → (.*)$/gm)].map(([, line]) => line)
+      expect({ code, stdout }).toEqual({ code: 0, stdout: promised.map(line => `${line}\n`).join('') })
+    },
+  )
+})
+
+describe('what the docs name exists:', () => {
+  test('the README names every command', async () => {
+    const { stdout } = await sluice(['--help'])
+    const commands = [...stdout.matchAll(/^ {2}([a-z]+) {2,}\S/gm)].map(([, name]) => name)
+    expect(commands).toContain('ingest')
+    const { text = '' } = pages[0] ?? {}
+    expect(commands.filter(name => !text.includes(`sluice ${name}`))).toEqual([])
+  })
+
+  test('flags and codes', async () => {
+    const views = optionNames.map(viewOption)
+    const known = new Set<string>([...failureCodes, ...views.flatMap(view => [view.flag ?? '', ...view.env])])
+    for (const flag of ['--register', '--ports', '--help']) known.add(flag)
+    const unknown = pages
+      .filter(({ path }) => path === 'README.md' || path === 'docs/library.md')
+      .flatMap(({ text }) => [...text.matchAll(/`(--[a-z-]+|[A-Z][A-Z]+_[A-Z_]+)\b/g)].map(([, name = '']) => name))
+    expect(unknown.length).toBeGreaterThan(40)
+    expect(unknown.filter(name => !known.has(name))).toEqual([])
+  })
+
+  test('what can be registered in the lab', () => {
+    const named = pages.flatMap(({ text }) => [...text.matchAll(/--register ([a-z+]+)/g)].map(([, which]) => which))
+    expect(named.filter(which => !registers.some(one => one === which))).toEqual([])
+  })
+
+  test('files and links', () => {
+    const missing = pages.flatMap(({ path, text }) => {
+      const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link = '']) => join(dirname(path), link))
+      const files = [...text.matchAll(/`((?:src|test|scripts|examples|fixtures|bin)\/[\w./-]*\w)`/g)].map(
+        ([, file = '']) => file,
+      )
+      return [...links, ...files].filter(file => !existsSync(join(root, file))).map(file => `${path}: ${file}`)
+    })
+    expect(missing).toEqual([])
+  })
+
+  test('every folder of src stands in CONTRIBUTING and in the architecture', () => {
+    const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter(entry => entry.isDirectory())
+    for (const path of ['CONTRIBUTING.md', 'docs/architecture.md']) {
+      const { text = '' } = pages.find(page => page.path === path) ?? {}
+      expect(folders.map(({ name }) => name).filter(name => !new RegExp(`\\b${name}\\b`).test(text))).toEqual([])
+    }
+  })
+
+  test('every option of the library stands in docs/library.md', () => {
+    const declared = readFileSync(join(root, 'src/ingest-options.ts'), 'utf8')
+    const options = declared.slice(0, declared.indexOf('IngestEvent =')).matchAll(/^ {2}readonly (\w+)\??:/gm)
+    const { text = '' } = pages.find(({ path }) => path === 'docs/library.md') ?? {}
+    const missing = [...options]
+      .map(([, name = '']) => name)
+      .filter(name => !new RegExp(`\`(\\w+\\.)?${name}\``).test(text))
+    expect(missing).toEqual([])
+  })
+})

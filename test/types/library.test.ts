@@ -1,0 +1,147 @@
+/** The public surface, as an embedder's compiler sees it. `tsc` runs these checks; what can be run is run too. */
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
+import { expect, expectTypeOf, test } from 'vitest'
+import * as sluice from '../../src/index.js'
+import {
+  type FailureCode,
+  type IngestEvent,
+  type IngestOptions,
+  type Receipt,
+  SluiceError,
+  connect,
+  explain,
+  failureCodes,
+  ingest,
+  isSluiceError,
+} from '../../src/index.js'
+import * as lab from '../../src/lab/index.js'
+import { built } from '../cli/build.js'
+
+test('the package exports what the docs say, and nothing else', () => {
+  expect(Object.keys(sluice).toSorted()).toEqual(
+    ['SluiceError', 'connect', 'explain', 'failureCodes', 'ingest', 'isSluiceError'].toSorted(),
+  )
+  expect(Object.keys(lab).toSorted()).toEqual(['PolicyError', 'registers', 'startLab'])
+})
+
+test('importing the library loads nothing of the command line', () => {
+  const packages = packagesOf(join(built, 'dist', 'index.js'))
+  expect(packages).toContain('@elastic/elasticsearch')
+  expect(packages.filter(name => ['commander', 'pino', 'zod', '@peculiar/x509'].includes(name))).toEqual([])
+})
+
+test('the lab needs its certificates and nothing else', () => {
+  expect(packagesOf(join(built, 'dist', 'lab', 'index.js')).toSorted()).toEqual(['@peculiar/x509', 'reflect-metadata'])
+})
+
+/** The packages that a module of the build loads, itself or through others. */
+function packagesOf(entry: string): string[] {
+  const packages = new Set<string>()
+  const seen = new Set<string>()
+  const load = (file: string) => {
+    if (seen.has(file)) return
+    seen.add(file)
+    for (const [, from, bare] of readFileSync(file, 'utf8').matchAll(
+      /^(?:import|export)\s[^'"]*?from\s'([^']+)'|\bimport\(?\s*'([^']+)'/gm,
+    )) {
+      const specifier = from ?? bare ?? ''
+      if (specifier.startsWith('.')) load(join(dirname(file), specifier))
+      else if (!specifier.startsWith('node:')) packages.add(/^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier)
+    }
+  }
+  load(entry)
+  return [...packages]
+}
+
+const common = { target: { url: 'https://localhost:9200' }, index: 'logs' } satisfies Partial<IngestOptions>
+
+test('ingest takes paths, streams and iterables, and nothing that it could not read', () => {
+  const sources: IngestOptions['source'][] = [
+    'logs/*.ndjson.gz',
+    ['a.ndjson', '-'],
+    Readable.from([]),
+    new Blob([]).stream(),
+    new Set([{ a: 1 }, '{"a":1}', Buffer.from('{"a":1}')]),
+    (async function* () {
+      yield { a: 1 }
+    })(),
+    Buffer.from('{"a":1}\n'),
+  ]
+  for (const source of sources) expectTypeOf({ ...common, source }).toExtend<IngestOptions>()
+  // @ts-expect-error a number is no source
+  const wrong: IngestOptions = { ...common, source: 7 }
+  // @ts-expect-error an index is needed
+  const unfinished: IngestOptions = { source: 'a', target: common.target }
+  // @ts-expect-error no such operation
+  const operation: IngestOptions = { ...common, source: 'a', op: 'delete' }
+  expect([wrong, unfinished, operation]).toHaveLength(3)
+  expectTypeOf(ingest).returns.resolves.toEqualTypeOf<Receipt>()
+  expectTypeOf(connect).returns.resolves.toHaveProperty('client')
+})
+
+test('every count of the receipt is a number, and what may be missing says so', () => {
+  type Count =
+    | 'read'
+    | 'created'
+    | 'updated'
+    | 'deleted'
+    | 'noop'
+    | 'duplicate'
+    | 'rejected'
+    | 'skipped'
+    | 'unsent'
+    | 'unknown'
+  expectTypeOf<Pick<Receipt, Count>>().toEqualTypeOf<Readonly<Record<Count, number>>>()
+  expectTypeOf<Receipt['thisProcess']>().toEqualTypeOf<Readonly<Record<Count, number>>>()
+  expectTypeOf<Receipt['status']>().toEqualTypeOf<'finished' | 'failed' | 'interrupted'>()
+  expectTypeOf<Receipt['deadLetters']>().toEqualTypeOf<string | undefined>()
+})
+
+test('codes narrow by switch, and every code explains itself', () => {
+  const hint = (code: FailureCode): string => {
+    switch (code) {
+      case 'EGRESS_PARTLY_ALLOWED':
+        expectTypeOf(code).toEqualTypeOf<'EGRESS_PARTLY_ALLOWED'>()
+        return 'add the other address'
+      default:
+        expectTypeOf(code).not.toExtend<'EGRESS_PARTLY_ALLOWED'>()
+        // @ts-expect-error no such code is left
+        if (code === 'NO_SUCH_CODE') return ''
+        return explain(code).title
+    }
+  }
+  expect(failureCodes.map(hint)).not.toContain('')
+})
+
+test('an error of another copy of the package is recognised', () => {
+  const failure = { code: 'PROXY_TIMEOUT', message: 'late', evidence: {} } as const
+  const ours: unknown = new SluiceError(failure, { receipt: { read: 1 } })
+  const other: unknown = Object.assign(new Error('late'), { [Symbol.for('sluice.error')]: true, failure })
+  for (const error of [ours, other]) {
+    expect(isSluiceError(error)).toBe(true)
+    if (isSluiceError(error)) expectTypeOf(error.code).toEqualTypeOf<FailureCode>()
+  }
+  expect(isSluiceError(new Error('late'))).toBe(false)
+})
+
+test('events are told apart by their type', () => {
+  const told = (event: IngestEvent): number => {
+    switch (event.type) {
+      case 'progress':
+        return event.counts.read
+      case 'rejected':
+        return event.documents.length
+      case 'retry':
+        return event.waitMs
+      case 'preflight':
+        return event.probes
+      case 'input':
+        return event.name.length
+      case 'warning':
+        return event.message.length
+    }
+  }
+  expect(told({ type: 'warning', message: 'two' })).toBe(3)
+})

@@ -1,0 +1,76 @@
+/** Every option of the command reaches the library, and every option of the library that a person may set is one of the command's. */
+import { expect, expectTypeOf, test } from 'vitest'
+import type { ConnectOptions, IngestOptions, ProxyOptions, TargetOptions } from '../../src/index.js'
+import { optionNames } from '../../src/options/schema.js'
+import type { Settings } from '../../src/options/settings.js'
+
+type Behind<T> = { readonly [K in keyof T]-?: keyof Settings }
+
+/** Options of the same value on both sides. */
+const same = {
+  index: 'index',
+  op: 'op',
+  ids: 'ids',
+  idField: 'idField',
+  routingField: 'routingField',
+  pipeline: 'pipeline',
+  format: 'format',
+  pick: 'pick',
+  batchBytes: 'batchBytes',
+  batchDocs: 'batchDocs',
+  batchMs: 'batchMs',
+  compress: 'compress',
+  deadLetters: 'deadLetters',
+  maxRejected: 'maxRejected',
+  maxElapsedMs: 'maxElapsed',
+  onConflict: 'onConflict',
+  dryRun: 'dryRun',
+  concurrency: 'concurrency',
+  preflightConnections: 'preflightConnections',
+  timeoutMs: 'timeout',
+  staticIps: 'staticIps',
+  ipCheckUrl: 'ipCheckUrl',
+} as const satisfies Behind<Omit<IngestOptions, 'target' | 'proxy' | 'source' | 'stdin' | 'signal' | 'onEvent'>>
+
+/** `ca`, `cert` and `key` name files on the command line, and are their contents in the library. */
+const target = {
+  url: 'url',
+  cloudId: 'cloudId',
+  apiKey: 'apiKey',
+  username: 'username',
+  password: 'password',
+  ca: 'ca',
+  caFingerprint: 'caFingerprint',
+  cert: 'cert',
+  key: 'key',
+  allowPlaintext: 'allowPlaintext',
+} as const satisfies Behind<TargetOptions>
+
+const proxy = {
+  url: 'proxy',
+  ca: 'proxyCa',
+  direct: 'direct',
+  requireProxy: 'requireProxy',
+  environmentProxy: 'httpsProxy',
+  noProxy: 'noProxy',
+} as const satisfies Behind<Omit<ProxyOptions, 'origin' | 'environmentOrigin'>>
+
+/** What concerns the command alone: where secrets are read, and how it prints. */
+const ofTheCommand = ['apiKeyFile', 'passwordFile', 'proxyFile', 'json', 'quiet'] as const satisfies (keyof Settings)[]
+
+test('every option of the command reaches the library, but for those that concern the command alone', () => {
+  const behind = [same, target, proxy].flatMap(table => Object.values(table))
+  expect([...behind, ...ofTheCommand].toSorted()).toEqual(optionNames.toSorted())
+})
+
+/** A setting's values fit the library's option: an error here names the option whose types drifted apart. */
+type Unfit<O, T> = {
+  [K in keyof T & keyof O]: Exclude<Settings[T[K] & keyof Settings], undefined> extends O[K] ? never : K
+}[keyof T & keyof O]
+
+test('their types agree, and ingest takes what connect takes', () => {
+  expectTypeOf<Unfit<Required<IngestOptions>, typeof same>>().toBeNever()
+  expectTypeOf<Unfit<Required<TargetOptions>, typeof target>>().toBeNever()
+  expectTypeOf<Unfit<Required<ProxyOptions>, typeof proxy>>().toBeNever()
+  expectTypeOf<IngestOptions>().toExtend<ConnectOptions>()
+})
