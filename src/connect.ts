@@ -7,9 +7,9 @@ import { openTarget } from './open-target.js'
 export interface Connected extends AsyncDisposable {
   /** The official client, over one pool through the proxy. It retries nothing by itself. */
   readonly client: Client
-  /** Absent when the credentials may not ask GET /. */
+  /** What GET / told. Absent when the credentials may not ask it. */
   readonly cluster?: ClusterInfo
-  /** The proxy in use, without credentials; absent when connected directly. */
+  /** The proxy in use, `scheme://host:port` without credentials; absent when connected directly. */
   readonly proxy?: string
   /** Waits for what is under way, then closes the pool. */
   close(): Promise<void>
@@ -17,12 +17,13 @@ export interface Connected extends AsyncDisposable {
 
 /**
  * The official Elasticsearch client through the static-IP proxy, for everything else that an application asks of its cluster:
- * preflighted as `ingest` does it, one pool, failures with their cause.
+ * preflighted as `ingest` does it, over one pool of `concurrency` connections. Without `proxy` it connects directly.
  *
  * ```ts
  * await using way = await connect({ target: { url, apiKey }, proxy: process.env.STATIC_PROXY_URL })
  * await way.client.indices.refresh({ index: 'logs' })
  * ```
+ * The client's own requests throw the client's own errors.
  * @throws SluiceError OPTION_INVALID, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED, PLAINTEXT_CREDENTIALS
  */
 export async function connect(options: ConnectOptions): Promise<Connected> {

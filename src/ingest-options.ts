@@ -13,7 +13,7 @@ export interface TargetOptions {
   readonly url?: string
   /** The cloud id from the console, instead of the URL. */
   readonly cloudId?: string
-  /** API key in its encoded form. */
+  /** API key in its encoded form. Preferred to a username where both are set. */
   readonly apiKey?: string
   readonly username?: string
   readonly password?: string
@@ -28,7 +28,7 @@ export interface TargetOptions {
   readonly allowPlaintext?: boolean
 }
 
-/** The static-IP proxy. A string is its complete URL. */
+/** The static-IP proxy. Nothing here is read from the environment: whoever calls hands it over. */
 export interface ProxyOptions {
   /** `http://USER:PASSWORD@HOST:9293`, `https://…:9294`, `socks5://…:1080` or `socks5s://…`, with encoded credentials. */
   readonly url?: string
@@ -42,41 +42,53 @@ export interface ProxyOptions {
   readonly environmentOrigin?: string
   /** The value of NO_PROXY: hosts, suffixes, ports, CIDR. */
   readonly noProxy?: string
-  /** Connect without any proxy. */
+  /** Connect without any proxy, also where one is set. Default false. */
   readonly direct?: boolean
-  /** Refuse to connect without a proxy: PROXY_NOT_USED. */
+  /** Refuse to connect without a proxy: PROXY_NOT_USED. Default false: without one the cluster is reached directly. */
   readonly requireProxy?: boolean
 }
 
 /** How a cluster is reached: shared by `ingest` and `connect`. */
 export interface ConnectOptions {
   readonly target: TargetOptions
+  /** The proxy's complete URL, or more about it. Absent: the cluster is reached directly. */
   readonly proxy?: string | ProxyOptions
-  /** Connections of the pool. Default 4. */
+  /** Connections of the pool, and bulk requests under way at once: 1 to 256. Default 4. */
   readonly concurrency?: number
-  /** Fresh connections that have to agree that the IP filter lets them through. Default 16; 0 asks once. */
+  /**
+   * Fresh connections through the proxy that have to agree that the IP filter lets them in: 0 to 64.
+   * Default 16; 0 asks once.
+   */
   readonly preflightConnections?: number
-  /** For one request, from queueing to the answer's last byte. Default 120,000 ms. */
+  /** Time limit of one request in milliseconds, from queueing to the answer's last byte. Default 120,000. */
   readonly timeoutMs?: number
   /** The dashboard's pair: an address outside it stops the run (EGRESS_UNEXPECTED). */
   readonly staticIps?: readonly string[]
-  /** Answers `{"ip": …}`; asked through the proxy before the cluster is. */
+  /** An http or https URL that answers `{"ip": …}`; asked through the proxy before the cluster is. */
   readonly ipCheckUrl?: string
+  /**
+   * Aborting it ends the preflight. In a run, requests under way are finished, the rest is `unsent`,
+   * and `ingest` throws RUN_INTERRUPTED with the receipt.
+   */
   readonly signal?: AbortSignal
 }
 
+/** What is loaded, where to, and how. `source`, `target` and `index` have to be there. */
 export interface IngestOptions extends ConnectOptions {
   /** Paths, globs, `-` (with `stdin`), a byte stream, or an (async) iterable of documents. */
   readonly source: IngestSource
   /** What `-` reads. */
   readonly stdin?: Readable
-  /** Index, alias or data stream. */
+  /** Index, alias or data stream. A name that Elasticsearch would refuse is INDEX_NAME_INVALID. */
   readonly index: string
   /** Default `create`: the only operation that data streams take, and one that never overwrites. */
   readonly op?: Operation
-  /** Where `_id`s come from. Default `run`: Sluice's own, so that a resend doubles nothing. `field` needs `idField`. */
+  /**
+   * Where `_id`s come from. Default `run`: Sluice's own, so that a resend within the run doubles nothing; another run
+   * makes others. `field` needs `idField`. With `cluster`, documents whose answer was lost count as `unknown` and are not sent again.
+   */
   readonly ids?: Ids['from']
-  /** Top-level field that holds the id. */
+  /** Top-level field that holds the id, a string or number of at most 512 bytes; a document without is rejected. */
   readonly idField?: string
   /** Top-level field that holds the routing value. */
   readonly routingField?: string
@@ -86,30 +98,40 @@ export interface IngestOptions extends ConnectOptions {
   readonly format?: Format
   /** Path of the array of documents inside a JSON document: `hits.items`. */
   readonly pick?: string
-  /** A bulk request is sent before its body would grow past this. Default 5,000,000 bytes. */
+  /** A bulk request is sent before its body would grow past this: 1,000 to 100,000,000 bytes. Default 5,000,000. */
   readonly batchBytes?: number
   /** …or has so many documents. Default: no limit. */
   readonly batchDocs?: number
-  /** …or its first document has waited so long. Default 1,000 ms. */
+  /** …or its first document has waited so long, in milliseconds. Default 1,000. */
   readonly batchMs?: number
   /** Default `auto`: gzip, except on loopback, because bytes through a proxy are metered and slow. */
   readonly compress?: 'auto' | 'gzip' | 'none'
-  /** File for rejected documents; `false` writes none: take them from the `rejected` event. Default `sluice-dead-letters-RUN.ndjson`. */
+  /**
+   * File for rejected documents; `false` writes none: take them from the `rejected` event.
+   * Default `sluice-dead-letters-RUN.ndjson` in the working folder.
+   */
   readonly deadLetters?: string | false
-  /** Rejected documents that are allowed, as a count or a share (`1%`). Default: any number. */
+  /**
+   * Rejected documents that are allowed, as a count, or as a share (`1%`) once 1,000 were read. Default: any number.
+   * One more is TOO_MANY_REJECTED.
+   */
   readonly maxRejected?: RejectionLimit
-  /** How long one body may be refused or unanswered before the run stops. Default 900,000 ms. */
+  /** How long one body may be refused or unanswered before the run stops, in milliseconds. Default 900,000. */
   readonly maxElapsedMs?: number
-  /** What a 409 of a document with an id of its own means. Default `reject`. */
+  /** A document whose id is taken already, with ids from a field: `reject` it, or `skip` it. Default `reject`. */
   readonly onConflict?: 'reject' | 'skip'
-  /** Check the way and read the inputs, and send nothing. */
+  /** Check the way and the inputs, and send nothing: documents count as `unsent`. Writes no dead letters. */
   readonly dryRun?: boolean
   /** Called for everything worth telling. Must not throw. */
   readonly onEvent?: (event: IngestEvent) => void
 }
 
+/** What happens during a run, in the order in which it happens. */
 export type IngestEvent =
-  /** The way is open. `notes`: what was decided about the proxy. */
+  /**
+   * The way is open. `missChance`, from 0 to 1: that one of two addresses is refused all the same.
+   * `notes`: what was decided about the proxy.
+   */
   | {
       readonly type: 'preflight'
       readonly cluster: string
@@ -120,9 +142,13 @@ export type IngestEvent =
       readonly egress: Readonly<Record<string, number>>
       readonly notes: readonly string[]
     }
+  /** Reading of an input begins. */
   | { readonly type: 'input'; readonly name: string }
-  /** After each bulk request's documents have been booked. */
+  /** The documents of a batch have been booked. `bytesRead`: decoded. */
   | { readonly type: 'progress'; readonly counts: Counts; readonly bytesRead: number }
+  /** A request will be sent again, whole or in part, after `waitMs`. */
   | { readonly type: 'retry'; readonly failure: Failure; readonly documents: number; readonly waitMs: number }
+  /** Documents were refused. They are copies, to keep. */
   | { readonly type: 'rejected'; readonly documents: readonly Refused[] }
+  /** An input could not be read to its end; the others are. */
   | { readonly type: 'warning'; readonly message: string }

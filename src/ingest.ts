@@ -22,13 +22,15 @@ import { systemClock } from './system-clock.js'
 /**
  * Loads documents into an index through the static-IP proxy and accounts for every one of them.
  *
- * Resolves to the receipt when every input was read to its end and every document has an outcome; documents that were refused
- * are in the dead letters and counted as `rejected`. Throws SluiceError when the run could not start or had to stop: then
- * `error.receipt` says what was done, if anything was.
+ * Resolves to the receipt when every input was read to its end and every document has an outcome. Refused documents do not
+ * make it throw: they are in the dead letters, and counted as `rejected`.
  *
  * ```ts
  * const receipt = await ingest({ source: 'logs/*.ndjson.gz', target: { url, apiKey }, proxy, index: 'logs-app' })
  * ```
+ * @throws SluiceError when the run could not start or had to stop. `error.code` is OPTION_INVALID, INDEX_NAME_INVALID,
+ * PLAINTEXT_CREDENTIALS, INPUT_*, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED, INDEX_BLOCKED, REQUEST_REFUSED,
+ * TOO_MANY_REJECTED, DEAD_LETTERS_UNWRITABLE or RUN_INTERRUPTED. Once the way was open, `error.receipt` tells what was done.
  */
 export async function ingest(options: IngestOptions): Promise<Receipt> {
   const ids = checkIngestOptions(options)

@@ -2,8 +2,10 @@ import type { Failure } from '../failure/failure.js'
 
 /** Counts of documents. `read` is the sum of the others: every document is in exactly one of them. */
 export interface Counts {
+  /** Documents and blank lines read. */
   readonly read: number
   readonly created: number
+  /** Overwritten (operation `index`). */
   readonly updated: number
   readonly deleted: number
   /** Sent, and already as it should be. */
@@ -41,7 +43,7 @@ export interface InputReceipt {
 
 /** The account of a run. */
 export interface Receipt extends Counts {
-  /** Id of the run. */
+  /** Id of the run: sortable by time, part of the default name of the dead letters. */
   readonly run: string
   /** `finished`: every input was read to its end and every document has an outcome. */
   readonly status: 'finished' | 'failed' | 'interrupted'
@@ -51,11 +53,14 @@ export interface Receipt extends Counts {
   /** The counts of this process; the same as the run's until runs can be resumed. */
   readonly thisProcess: Counts
   readonly rejections: readonly Rejections[]
-  /** On the wire, all connections and TLS included. */
+  /** `read`: decoded input. `sent`, `received`: on the wire, with TLS, all connections and the preflight. */
   readonly bytes: { readonly read: number; readonly sent: number; readonly received: number }
+  /** Bulk requests sent, repetitions included; `retries`: how often one was sent again, whole or in part. */
   readonly requests: number
   readonly retries: number
+  /** From the end of the preflight to the last document's outcome. */
   readonly elapsedMs: number
+  /** Documents stored, by `elapsedMs`. */
   readonly docsPerSecond: number
   /** How the cluster was reached: `direct`, or through which proxy. */
   readonly route: {
@@ -66,6 +71,6 @@ export interface Receipt extends Counts {
   /** Source addresses that the egress check saw, and how often. */
   readonly egress: Readonly<Record<string, number>>
   readonly cluster: { readonly url: string; readonly name?: string; readonly version?: string }
-  /** The file of rejected documents, when there are any. */
+  /** The file of rejected documents, when there are any: a path as it was given. */
   readonly deadLetters?: string
 }
