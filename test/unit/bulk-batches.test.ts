@@ -133,13 +133,16 @@ function copyOut(batch: Batch): Framed {
   const body = Buffer.from(batch.bytes)
   const lines = plainLines('', body, 0).map(({ bytes }) => bytes)
   const originOf = batch.origins()
+  const backwards = Array.from({ length: batch.docs }, (_, at) => originOf(batch.docs - 1 - at)).toReversed()
+  const origins = Array.from({ length: batch.docs }, (_, ordinal) => originOf(ordinal))
+  expect(backwards).toEqual(origins)
   const framed = {
     body,
     docs: batch.docs,
     blank: batch.blank,
     actions: lines.filter((_, at) => at % 2 === 0).map(String),
     documents: lines.filter((_, at) => at % 2 === 1),
-    origins: Array.from({ length: batch.docs }, (_, ordinal) => originOf(ordinal)),
+    origins,
     refused: batch.refused,
     taken: batch.taken.map(({ input: { name }, lines: count }) => ({ name, lines: count })),
   }

@@ -227,7 +227,9 @@ async function run(seed: number): Promise<void> {
   expectTruth(outcome, natures, truth.told)
   for (const { document, origin, id } of outcome.rejected) {
     expect(String(document)).toBe(lines[origin.document - 1])
-    expect(origin.line).toBe(origin.document)
+    const before = lines.slice(0, origin.document - 1)
+    const offset = before.reduce((sum, line) => sum + line.length + 1, 0)
+    expect(origin).toEqual({ input: 'input', document: origin.document, line: origin.document, offset })
     expect(id).toBe(safe ? `t-${origin.document}` : undefined)
   }
 }
