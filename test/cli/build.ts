@@ -5,11 +5,14 @@ import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 
-/** A package as it would be installed, built from the sources under test. */
-export const built = join(root, '.cache', 'cli-tests')
+/**
+ * A package as it would be installed, built from the sources under test. Inside the project, where it finds its dependencies;
+ * of this run alone, so that two runs at once do not take it from each other. Workers learn of it by the environment.
+ */
+export const built = process.env['SLUICE_TEST_BUILD'] ?? join(root, '.cache', `cli-tests-${process.pid}`)
 
-export function setup(): void {
-  rmSync(built, { recursive: true, force: true })
+export function setup(): () => void {
+  process.env['SLUICE_TEST_BUILD'] = built
   mkdirSync(join(built, 'bin'), { recursive: true })
   copyFileSync(join(root, 'package.json'), join(built, 'package.json'))
   copyFileSync(join(root, 'bin', 'sluice.js'), join(built, 'bin', 'sluice.js'))
@@ -17,4 +20,5 @@ export function setup(): void {
   execFileSync(process.execPath, [compiler, '-p', join(root, 'tsconfig.build.json'), '--outDir', join(built, 'dist')], {
     stdio: 'inherit',
   })
+  return () => rmSync(built, { recursive: true, force: true })
 }
