@@ -10,67 +10,67 @@ import type { IngestSource } from './source/open-sources.js'
 /** The cluster, and how to prove who asks. One of `url` and `cloudId`; an API key, or a username and password. */
 export interface TargetOptions {
   /** `https://HOST[:PORT]`, the Elasticsearch endpoint from the cluster's console. */
-  readonly url?: string
+  readonly url?: string | undefined
   /** The cloud id from the console, instead of the URL. */
-  readonly cloudId?: string
+  readonly cloudId?: string | undefined
   /** API key in its encoded form. Preferred to a username where both are set. */
-  readonly apiKey?: string
-  readonly username?: string
-  readonly password?: string
+  readonly apiKey?: string | undefined
+  readonly username?: string | undefined
+  readonly password?: string | undefined
   /** PEM of the CA that signed the cluster's certificate. Default: the CAs that Node trusts. */
-  readonly ca?: string | Buffer
+  readonly ca?: string | Buffer | undefined
   /** SHA-256 fingerprint, in hex, of a certificate in the cluster's chain. Replaces the CA check. */
-  readonly caFingerprint?: string
+  readonly caFingerprint?: string | undefined
   /** PEM of the client certificate and its key. */
-  readonly cert?: string | Buffer
-  readonly key?: string | Buffer
+  readonly cert?: string | Buffer | undefined
+  readonly key?: string | Buffer | undefined
   /** Send credentials over plain http to another machine. Default false: PLAINTEXT_CREDENTIALS. */
-  readonly allowPlaintext?: boolean
+  readonly allowPlaintext?: boolean | undefined
 }
 
 /** The static-IP proxy. Nothing here is read from the environment: whoever calls hands it over. */
 export interface ProxyOptions {
   /** `http://USER:PASSWORD@HOST:9293`, `https://…:9294`, `socks5://…:1080` or `socks5s://…`, with encoded credentials. */
-  readonly url?: string
+  readonly url?: string | undefined
   /** Who said it, for messages. Default `proxy`. */
-  readonly origin?: string
+  readonly origin?: string | undefined
   /** PEM of the CA that signed the proxy's own certificate (https, socks5s). */
-  readonly ca?: string | Buffer
+  readonly ca?: string | Buffer | undefined
   /** The value of HTTPS_PROXY: used when there is no `url`, and the one that `noProxy` applies to. */
-  readonly environmentProxy?: string
+  readonly environmentProxy?: string | undefined
   /** Who said that, for messages. Default `HTTPS_PROXY`. */
-  readonly environmentOrigin?: string
+  readonly environmentOrigin?: string | undefined
   /** The value of NO_PROXY: hosts, suffixes, ports, CIDR. */
-  readonly noProxy?: string
+  readonly noProxy?: string | undefined
   /** Connect without any proxy, also where one is set. Default false. */
-  readonly direct?: boolean
+  readonly direct?: boolean | undefined
   /** Refuse to connect without a proxy: PROXY_NOT_USED. Default false: without one the cluster is reached directly. */
-  readonly requireProxy?: boolean
+  readonly requireProxy?: boolean | undefined
 }
 
 /** How a cluster is reached: shared by `ingest` and `connect`. */
 export interface ConnectOptions {
   readonly target: TargetOptions
   /** The proxy's complete URL, or more about it. Absent: the cluster is reached directly. */
-  readonly proxy?: string | ProxyOptions
+  readonly proxy?: string | ProxyOptions | undefined
   /** Connections of the pool, and bulk requests under way at once: 1 to 256. Default 4. */
-  readonly concurrency?: number
+  readonly concurrency?: number | undefined
   /**
    * Fresh connections through the proxy that have to agree that the IP filter lets them in: 0 to 64.
    * Default 16; 0 asks once.
    */
-  readonly preflightConnections?: number
+  readonly preflightConnections?: number | undefined
   /** Time limit of one request in milliseconds, from queueing to the answer's last byte. Default 120,000. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
   /** The dashboard's pair: an address outside it stops the run (EGRESS_UNEXPECTED). */
-  readonly staticIps?: readonly string[]
+  readonly staticIps?: readonly string[] | undefined
   /** An http or https URL that answers `{"ip": …}`; asked through the proxy before the cluster is. */
-  readonly ipCheckUrl?: string
+  readonly ipCheckUrl?: string | undefined
   /**
    * Aborting it ends the preflight. In a run, requests under way are finished, the rest is `unsent`,
    * and `ingest` throws RUN_INTERRUPTED with the receipt.
    */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** What is loaded, where to, and how. `source`, `target` and `index` have to be there. */
@@ -78,52 +78,52 @@ export interface IngestOptions extends ConnectOptions {
   /** Paths, globs, `-` (with `stdin`), a byte stream, or an (async) iterable of documents. */
   readonly source: IngestSource
   /** What `-` reads. */
-  readonly stdin?: Readable
+  readonly stdin?: Readable | undefined
   /** Index, alias or data stream. A name that Elasticsearch would refuse is INDEX_NAME_INVALID. */
   readonly index: string
   /** Default `create`: the only operation that data streams take, and one that never overwrites. */
-  readonly op?: Operation
+  readonly op?: Operation | undefined
   /**
    * Where `_id`s come from. Default `run`: Sluice's own, so that a resend within the run doubles nothing; another run
    * makes others. `field` needs `idField`. With `cluster`, documents whose answer was lost count as `unknown` and are not sent again.
    */
-  readonly ids?: Ids['from']
+  readonly ids?: Ids['from'] | undefined
   /** Top-level field that holds the id, a string or number of at most 512 bytes; a document without is rejected. */
-  readonly idField?: string
+  readonly idField?: string | undefined
   /** Top-level field that holds the routing value. */
-  readonly routingField?: string
+  readonly routingField?: string | undefined
   /** Ingest pipeline. Default: the index's own. */
-  readonly pipeline?: string
+  readonly pipeline?: string | undefined
   /** Default `auto`: JSON where the input starts with `[`, else NDJSON. */
-  readonly format?: Format
+  readonly format?: Format | undefined
   /** Path of the array of documents inside a JSON document: `hits.items`. */
-  readonly pick?: string
+  readonly pick?: string | undefined
   /** A bulk request is sent before its body would grow past this: 1,000 to 100,000,000 bytes. Default 5,000,000. */
-  readonly batchBytes?: number
+  readonly batchBytes?: number | undefined
   /** …or has so many documents. Default: no limit. */
-  readonly batchDocs?: number
+  readonly batchDocs?: number | undefined
   /** …or its first document has waited so long, in milliseconds. Default 1,000. */
-  readonly batchMs?: number
+  readonly batchMs?: number | undefined
   /** Default `auto`: gzip, except on loopback, because bytes through a proxy are metered and slow. */
-  readonly compress?: 'auto' | 'gzip' | 'none'
+  readonly compress?: 'auto' | 'gzip' | 'none' | undefined
   /**
    * File for rejected documents; `false` writes none: take them from the `rejected` event.
    * Default `sluice-dead-letters-RUN.ndjson` in the working folder.
    */
-  readonly deadLetters?: string | false
+  readonly deadLetters?: string | false | undefined
   /**
    * Rejected documents that are allowed, as a count, or as a share (`1%`) once 1,000 were read. Default: any number.
    * One more is TOO_MANY_REJECTED.
    */
-  readonly maxRejected?: RejectionLimit
+  readonly maxRejected?: RejectionLimit | undefined
   /** How long one body may be refused or unanswered before the run stops, in milliseconds. Default 900,000. */
-  readonly maxElapsedMs?: number
+  readonly maxElapsedMs?: number | undefined
   /** A document whose id is taken already, with ids from a field: `reject` it, or `skip` it. Default `reject`. */
-  readonly onConflict?: 'reject' | 'skip'
+  readonly onConflict?: 'reject' | 'skip' | undefined
   /** Check the way and the inputs, and send nothing: documents count as `unsent`. Writes no dead letters. */
-  readonly dryRun?: boolean
+  readonly dryRun?: boolean | undefined
   /** Called for everything worth telling. Must not throw. */
-  readonly onEvent?: (event: IngestEvent) => void
+  readonly onEvent?: ((event: IngestEvent) => void) | undefined
 }
 
 /** What happens during a run, in the order in which it happens. */

@@ -1,7 +1,8 @@
 import { type Cluster, openCluster } from './cluster/open-cluster.js'
 import type { Credentials } from './cluster/credentials.js'
+import { explain } from './failure/catalogue.js'
 import { failure } from './failure/failure.js'
-import { SluiceError } from './failure/sluice-error.js'
+import { SluiceError, isSluiceError } from './failure/sluice-error.js'
 import type { ConnectOptions, ProxyOptions, TargetOptions } from './ingest-options.js'
 import { cloudUrl, readClusterUrl } from './options/cluster-url.js'
 import { chooseProxy } from './proxy/choose-proxy.js'
@@ -46,7 +47,7 @@ export async function openTarget(options: ConnectOptions): Promise<{ cluster: Cl
   const { target, signal, staticIps } = options
   const proxy = typeof options.proxy === 'string' ? { url: options.proxy } : (options.proxy ?? {})
   const way = findWay(target, proxy)
-  const cluster = await openCluster({
+  const opening = openCluster({
     ...way,
     tls: {
       ...(target.ca === undefined ? {} : { ca: target.ca }),
@@ -63,7 +64,17 @@ export async function openTarget(options: ConnectOptions): Promise<{ cluster: Cl
     ...(staticIps === undefined ? {} : { staticIps }),
     ...(signal === undefined ? {} : { signal }),
   })
+  const cluster = await opening.catch((error: unknown) => {
+    throw way.proxy === undefined ? tellDirect(error, way) : error
+  })
   return { cluster, way }
+}
+
+/** A filter that refuses a connection without a proxy is right to: say that there was none, and why. */
+function tellDirect(error: unknown, { notes }: Way): unknown {
+  if (!isSluiceError(error) || explain(error.code).stage !== 'egress') return error
+  const message = [`${error.message}; no proxy was used`, ...notes].join('; ')
+  return new SluiceError({ ...error.failure, message }, { cause: error })
 }
 
 function clusterUrl(target: TargetOptions): { url: URL; username?: string; password?: string } {

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander'
-import { sayError, sayUsageError } from './say-error.js'
+import { sayError } from './say-error.js'
 import type { Terminal } from './terminal.js'
 
 /** What a command's module exports. */
@@ -43,9 +43,11 @@ export async function run(args: readonly string[], terminal: Terminal, version: 
     await program.parseAsync(args, { from: 'user' })
     return code
   } catch (error) {
-    if (error instanceof CommanderError)
-      return sayUsageError(terminal, error, { verb, verbs: Object.keys(verbs), args })
-    return sayError(terminal, error)
+    if (!(error instanceof CommanderError)) return sayError(terminal, error)
+    // Help and version are answers.
+    if (error.exitCode === 0) return 0
+    const { sayUsageError } = await import('./say-usage-error.js')
+    return sayUsageError(terminal, error, { verb, verbs: Object.keys(verbs), args })
   }
 }
 

@@ -1,10 +1,7 @@
-import type { CommanderError } from 'commander'
 import { explain } from '../failure/catalogue.js'
 import { type Failure, failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
-import { nearest } from '../options/nearest.js'
 import { hidden } from '../options/secrets.js'
-import { optionsOf } from '../options/view.js'
 import type { Terminal } from './terminal.js'
 
 /**
@@ -37,48 +34,6 @@ export function sayFailure({ code, message }: Failure): string {
     `  more:  sluice explain ${code}`,
     '',
   ].join('\n')
-}
-
-interface Usage {
-  readonly verb: string | undefined
-  readonly verbs: readonly string[]
-  readonly args: readonly string[]
-}
-
-/** Help and version are answers; everything else that the parser throws is wrong usage, exit 2. */
-export function sayUsageError(terminal: Terminal, error: CommanderError, usage: Usage): number {
-  if (error.exitCode === 0) return 0
-  const { verb } = usage
-  const where = verb === undefined ? 'sluice' : `sluice ${verb}`
-  if (error.code === 'commander.help') {
-    terminal.err(`error: no command given\n`)
-    return 2
-  }
-  const problem = problemOf(error, usage)
-  const known = failure('OPTION_INVALID', { option: where, problem })
-  terminal.err(`error: ${known.message}\n  more:  ${where} --help\n`)
-  if (terminal.manner.json) terminal.out(`${JSON.stringify({ status: 'failed', failure: failureJson(known) })}\n`)
-  return 2
-}
-
-function problemOf(error: CommanderError, { verb, verbs, args }: Usage): string {
-  if (error.code === 'commander.unknownOption') {
-    // The parser's own message holds the whole argument, and with it a value that may be a secret.
-    const argument = /'(-[^']*)'/.exec(error.message)?.[1] ?? ''
-    const name = argument.startsWith('--') ? argument.replace(/=.*$/s, '') : argument.slice(0, 2)
-    const flags =
-      verb === 'ingest' || verb === 'doctor' || verb === 'config' ? optionsOf(verb).map(({ flag }) => flag ?? '') : []
-    return `unknown option ${name}${meant(nearest(name, flags))}`
-  }
-  if (error.code === 'commander.unknownCommand' || (verb === undefined && error.code === 'commander.excessArguments')) {
-    const word = args.find(arg => !arg.startsWith('-')) ?? ''
-    return `unknown command '${word}'${meant(nearest(word, verbs))}`
-  }
-  return error.message.replace(/^error: /, '')
-}
-
-function meant(near: string | undefined): string {
-  return near === undefined ? '' : `; did you mean ${near}?`
 }
 
 function bug(error: unknown, secrets: readonly string[]): Failure {

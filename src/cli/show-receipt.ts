@@ -51,8 +51,14 @@ function outcomes(receipt: Receipt): string[][] {
   const width = count(receipt.read).length
   return [
     ['read', count(receipt.read).padStart(width), ''],
-    ...shown.map(kind => [kind, count(receipt[kind]).padStart(width), receipt[kind] > 0 ? (meanings[kind] ?? '') : '']),
+    ...shown.map(kind => [kind, count(receipt[kind]).padStart(width), meaning(receipt, kind)]),
   ]
+}
+
+function meaning(receipt: Receipt, kind: (typeof kinds)[number]): string {
+  // A dry run writes no dead letters.
+  if (receipt[kind] === 0 || (kind === 'rejected' && receipt.deadLetters === undefined)) return ''
+  return meanings[kind] ?? ''
 }
 
 function balance(receipt: Receipt): string {

@@ -106,8 +106,6 @@ function openClient(route: Route, { url, credentials, timeoutMs }: ClusterOption
     maxRetries: 0,
     requestTimeout: timeoutMs,
     compression: false,
-    // The default walks every byte of a body for each error.
-    redaction: { type: 'off' },
     ...(credentials === undefined ? {} : { auth: { ...credentials } }),
   })
 }

@@ -22,7 +22,7 @@ export async function post(cluster: Pick<Cluster, 'client'>, request: Post): Pro
       meta: true,
       // The client would parse every item of every answer; the sender reads only what it needs.
       asStream: true,
-      // The product check reads the request's own option, not the client's.
+      // The default walks every byte of a body for each error. These errors go no further than the sender's verdict.
       redaction: { type: 'off' },
       headers: { ...request.headers, 'content-type': 'application/x-ndjson', accept: 'application/json' },
       ...(request.signal === undefined ? {} : { signal: request.signal }),

@@ -124,7 +124,7 @@ const entries = {
     message: 'the index {index} is blocked: {reason}',
     causes: ['The disk passed the flood-stage watermark.', 'index.blocks.write or read_only is set.'],
     fixes: [
-      'Free disk space or remove the block: PUT /<index>/_settings {"index.blocks.write": null}. Then run the same command again.',
+      'Free disk space or remove the block: PUT /<index>/_settings {"index.blocks.write": null}. Then load what is missing; see RUN_INTERRUPTED.',
     ],
   },
   REQUEST_REFUSED: {
@@ -397,7 +397,7 @@ const entries = {
     title: 'The cluster is not available',
     message: '{cluster} is not available: {observed}',
     causes: ['It is starting, restarting or overloaded.', 'The connection broke.'],
-    fixes: ['Look at its health in the console, then run the same command again.'],
+    fixes: ['Look at its health in the console, then load what is missing; see RUN_INTERRUPTED.'],
   },
   CLUSTER_OVERLOADED: {
     stage: 'cluster',
@@ -469,7 +469,10 @@ const entries = {
     title: 'The run was interrupted',
     message: 'interrupted ({reason}) after {settled} documents',
     causes: ['The process got SIGINT or SIGTERM, or the caller aborted.'],
-    fixes: ['Run the same command again.'],
+    fixes: [
+      'Load again. With --ids field a second run doubles nothing (the documents that are there are conflicts: --on-conflict skip).',
+      'With --ids run a second run gets new ids: empty the index first, or load the inputs that the receipt calls unfinished alone.',
+    ],
   },
   DEAD_LETTERS_UNWRITABLE: {
     stage: 'run',

@@ -77,7 +77,7 @@ export const schema = z.object({
     env: ['IP_CHECK_URL'],
     secret: 'url',
   }),
-  preflightConnections: path(kinds.whole({ min: 0, max: 256 }).prefault(16), {
+  preflightConnections: path(kinds.whole({ min: 0, max: 64 }).prefault(16), {
     doc: 'most connections that probe the IP filter before the first document; 0 probes with one',
     label: 'count',
   }),

@@ -14,5 +14,7 @@ export function judgeError(error: unknown, cluster: string): Verdict {
     const observed = 'status 200 without the x-elastic-product header'
     return { kind: 'stop', failure: failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed }), delivery: 'possible' }
   }
+  // An error of the client holds the request, and with it the credentials.
+  if (error instanceof Error && 'meta' in error) throw new Error(`${error.name}: ${error.message}`)
   throw error
 }

@@ -5,6 +5,7 @@ import { createServer as createTlsServer } from 'node:https'
 import { once } from 'node:events'
 import type { AddressInfo, Server } from 'node:net'
 import { PassThrough } from 'node:stream'
+import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { connect, ingest } from '../../src/index.js'
 import { startLab } from '../../src/lab/index.js'
@@ -176,4 +177,28 @@ test('a stream that falls silent is sent after the time that a body may wait', a
   })
   source.write('{"n":1}\n{"n":2}\n')
   expect(await loading).toMatchObject({ read: 3, created: 3, requests: 2 })
+})
+
+test('errors of the client, and of Sluice, hold no credentials', async () => {
+  await using lab = await startLab()
+  const { url, apiKey, caFile } = lab.line.cluster
+  const proxyPassword = decodeURIComponent(new URL(lab.line.proxy.http).password)
+  const target = { url, apiKey, ca: readFileSync(caFile) }
+  const way = await connect({ target, proxy: lab.line.proxy.http, preflightConnections: 1 })
+  const errors: unknown[] = [await way.client.get({ index: 'none', id: '1' }).catch((error: unknown) => error)]
+  lab.control.plant({ handshake: { kind: 'fin' }, drop: {} })
+  const run = { target, proxy: lab.line.proxy.http, source: [{}], index: 'secrets', maxElapsedMs: 0 }
+  errors.push(
+    await way.client.bulk({ index: 'secrets', operations: [{ create: {} }, {}] }).catch((error: unknown) => error),
+    await ingest(run).catch((error: unknown) => error),
+  )
+  lab.control.heal()
+  lab.control.plant({ bulk: { status: 400, body: '{"error":{"type":"x","reason":"y"},"status":400}' } })
+  errors.push(await ingest({ ...run, source: [{}, {}] }).catch((error: unknown) => error))
+  await way.close()
+  expect(errors.map(error => error instanceof Error)).toEqual([true, true, true, true])
+  for (const error of errors) {
+    const shown = `${inspect(error, { depth: 20, showHidden: true })}${JSON.stringify(error)}${String(error)}`
+    for (const secret of [apiKey, proxyPassword, encodeURIComponent(proxyPassword)]) expect(shown).not.toContain(secret)
+  }
 })

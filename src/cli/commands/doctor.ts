@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import { diagnose } from '../../doctor/diagnose.js'
 import type { DoctorReport } from '../../doctor/report.js'
 import { explain } from '../../failure/catalogue.js'
 import { failure } from '../../failure/failure.js'
@@ -30,6 +29,7 @@ Examples:
       sayWarnings(effective, terminal)
       using interruption = interruptible(terminal, 'stopping')
       const { signal } = interruption
+      const { diagnose } = await import('../../doctor/diagnose.js')
       const report = await diagnose({ ...connectOptions(effective, access), signal }).catch((error: unknown) => {
         throw signal.aborted ? interrupted(signal) : error
       })

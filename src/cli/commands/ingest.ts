@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { explain } from '../../failure/catalogue.js'
 import { isSluiceError } from '../../failure/sluice-error.js'
-import { type IngestOptions, type Receipt, ingest } from '../../index.js'
+import type { IngestOptions, Receipt } from '../../index.js'
 import { requireOptions } from '../../options/require.js'
 import { addOptions } from '../add-options.js'
 import { ingestOptions } from '../ingest-options.js'
@@ -48,6 +48,8 @@ async function load(source: readonly string[], flags: Record<string, unknown>, t
 export async function runLoad(options: IngestOptions, terminal: Terminal, quiet: boolean): Promise<Receipt> {
   using interruption = interruptible(terminal, 'finishing what is under way')
   using progress = showProgress(terminal, { quiet })
+  // The Elasticsearch client is a fifth of a second: help and wrong options do not wait for it.
+  const { ingest } = await import('../../ingest.js')
   try {
     return await ingest({ ...options, stdin: terminal.stdin, signal: interruption.signal, onEvent: follow(progress) })
   } catch (error) {

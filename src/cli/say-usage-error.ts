@@ -1,0 +1,47 @@
+import type { CommanderError } from 'commander'
+import { failure } from '../failure/failure.js'
+import { nearest } from '../options/nearest.js'
+import { optionsOf } from '../options/view.js'
+import { failureJson } from './say-error.js'
+import type { Terminal } from './terminal.js'
+
+interface Usage {
+  readonly verb: string | undefined
+  readonly verbs: readonly string[]
+  readonly args: readonly string[]
+}
+
+/** What the parser throws is wrong usage: exit 2, with what was meant, as far as that can be told. */
+export function sayUsageError(terminal: Terminal, error: CommanderError, usage: Usage): number {
+  const { verb } = usage
+  const where = verb === undefined ? 'sluice' : `sluice ${verb}`
+  if (error.code === 'commander.help') {
+    terminal.err(`error: no command given\n`)
+    return 2
+  }
+  const problem = problemOf(error, usage)
+  const known = failure('OPTION_INVALID', { option: where, problem })
+  terminal.err(`error: ${known.message}\n  more:  ${where} --help\n`)
+  if (terminal.manner.json) terminal.out(`${JSON.stringify({ status: 'failed', failure: failureJson(known) })}\n`)
+  return 2
+}
+
+function problemOf(error: CommanderError, { verb, verbs, args }: Usage): string {
+  if (error.code === 'commander.unknownOption') {
+    // The parser's own message holds the whole argument, and with it a value that may be a secret.
+    const argument = /'(-[^']*)'/.exec(error.message)?.[1] ?? ''
+    const name = argument.startsWith('--') ? argument.replace(/=.*$/s, '') : argument.slice(0, 2)
+    const flags =
+      verb === 'ingest' || verb === 'doctor' || verb === 'config' ? optionsOf(verb).map(({ flag }) => flag ?? '') : []
+    return `unknown option ${name}${meant(nearest(name, flags))}`
+  }
+  if (error.code === 'commander.unknownCommand' || (verb === undefined && error.code === 'commander.excessArguments')) {
+    const word = args.find(arg => !arg.startsWith('-')) ?? ''
+    return `unknown command '${word}'${meant(nearest(word, verbs))}`
+  }
+  return error.message.replace(/^error: /, '')
+}
+
+function meant(near: string | undefined): string {
+  return near === undefined ? '' : `; did you mean ${near}?`
+}
