@@ -1,21 +1,15 @@
-/**
- * Rejected documents, one NDJSON line each, with everything that is needed to see why and to send them again. The document's own
- * bytes are kept: as `document` where they are a JSON object, as `line` where they are other text, as `base64` where they are not
- * UTF-8 or too long to hold.
- */
-import { isUtf8 } from 'node:buffer'
+/** The file of rejected documents: whole records alone, each with everything that is needed to send it again. */
 import { constants } from 'node:fs'
 import { type FileHandle, access, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { LongLine, Operation, Origin, Refused } from '../flow.js'
+import { head, record } from './dead-letter-record.js'
 
 /** Only the owner: rejected documents may hold what the index would protect. */
 const MODE = 0o600
 const WRITE_BYTES = 1 << 20
-/** Longer text goes as base64: escaped, it could grow past what a string can hold. */
-const LONGEST_TEXT = 16 << 20
 const LINE_FEED = 0x0a
 
 export class DeadLetters implements AsyncDisposable {
@@ -43,7 +37,7 @@ export class DeadLetters implements AsyncDisposable {
       const known = await stat(this.path).catch(ignoreMissing)
       if (known === undefined) await access(dirname(this.path), constants.W_OK | constants.X_OK)
       else if (known.isDirectory()) throw Object.assign(new Error('it is a directory'), { code: 'EISDIR' })
-      else await access(this.path, constants.W_OK)
+      else await access(this.path, constants.R_OK | constants.W_OK)
     } catch (error) {
       throw unwritable(this.path, error)
     }
@@ -150,23 +144,6 @@ export class DeadLetters implements AsyncDisposable {
     await this.#file?.truncate(this.#end).catch(() => undefined)
     this.#written = this.#end
   }
-}
-
-function record(refused: Refused): Buffer {
-  const { document, type, reason } = refused
-  const isObject = type !== 'DOCUMENT_NOT_JSON' && type !== 'DOCUMENT_TOO_LARGE'
-  const start = `{${head(refused)},"reason":${JSON.stringify(reason)},`
-  if (isObject) return Buffer.concat([Buffer.from(`${start}"document":`), document, Buffer.from('}\n')])
-  const bytes = Buffer.from(document)
-  const kept =
-    bytes.length <= LONGEST_TEXT && isUtf8(bytes)
-      ? `"line":${JSON.stringify(bytes.toString('utf8'))}`
-      : `"base64":"${bytes.toString('base64')}"`
-  return Buffer.from(`${start}${kept}}\n`)
-}
-
-function head({ operation, id, status, type, origin, attempts }: Omit<Refused, 'document' | 'reason'>): string {
-  return JSON.stringify({ operation, id, status, type, origin, attempts }).slice(1, -1)
 }
 
 async function endsInsideLine(path: string): Promise<boolean> {
