@@ -24,7 +24,11 @@ test.each(planted)('the linter catches a planted %s', async (rule, text) => {
     writeFileSync(join(folder, 'planted.ts'), text)
     writeFileSync(join(folder, 'tsconfig.json'), '{"compilerOptions":{"strict":true,"module":"nodenext","types":[]}}')
     const oxlint = join(root, 'node_modules', '.bin', 'oxlint')
-    const run = promisify(execFile)(oxlint, ['-c', join(root, '.oxlintrc.json'), '--type-aware', '.'], { cwd: folder })
+    const run = promisify(execFile)(oxlint, ['-c', join(root, '.oxlintrc.json'), '--type-aware', '.'], {
+      cwd: folder,
+      // It looks for its type checker in the folder's packages, and then here.
+      env: { ...process.env, PATH: `${join(root, 'node_modules', '.bin')}:${process.env['PATH']}` },
+    })
     const { code, stdout } = await run.then(
       done => ({ ...done, code: 0 }),
       (error: { code: number; stdout: string }) => error,
