@@ -294,6 +294,20 @@ describe('a run that has to stop', () => {
     expect(loaded.failure).toBeUndefined()
   })
 
+  test('counts what was read and still waited for its batch as unsent', async () => {
+    const user = new AbortController()
+    let chunks = 0
+    const onChunk = () => {
+      chunks += 1
+      if (chunks === 3) user.abort()
+    }
+    const source = sourceOf(0, { text, chunk: 16, onChunk })
+    const { loaded, ledger } = await run({ sources: [source], send: stored, signal: user.signal, batchDocs: 100 })
+    expect(loaded.failure?.code).toBe('RUN_INTERRUPTED')
+    expect(ledger.counts.read).toBeGreaterThanOrEqual(4)
+    expect(ledger.counts).toMatchObject({ created: 0, unsent: ledger.counts.read })
+  })
+
   test('before it began reads nothing', async () => {
     const { loaded, ledger } = await run({
       sources: [sourceOf(0, { text })],
