@@ -101,7 +101,7 @@ const entries = {
     exit: 1,
     retry: 'no',
     title: 'A document has no usable id',
-    message: 'the id field {field} {problem}',
+    message: 'the field {field} {problem}',
     causes: ['The field is missing, empty, null, or not a string or number.', 'The id has more than 512 bytes.'],
     fixes: ['Choose another --id-field, or let Sluice make the ids (--ids run).'],
   },

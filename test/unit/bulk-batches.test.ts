@@ -670,7 +670,7 @@ describe('ids and routing', () => {
         ...Array.from({ length: 4 }, () => 'is neither a string nor a number'),
         ...Array.from({ length: 2 }, () => 'has more than 512 bytes'),
         'is missing',
-      ].map(problem => ['DOCUMENT_ID_INVALID', `the id field id ${problem}`]),
+      ].map(problem => ['DOCUMENT_ID_INVALID', `the field id ${problem}`]),
     )
     expect(batch?.refused.map(({ document }) => String(document))).toEqual(documents)
   })

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { access, chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { access, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -204,18 +204,6 @@ describe('a file that cannot be written', () => {
       expect((await codeOf(letters.append([refused('{}')]))).code).toBe('DEAD_LETTERS_UNWRITABLE')
       expect(letters.records).toBe(0)
     }
-  })
-
-  test.skipIf(process.getuid?.() === 0)('is named where the folder or the file is read-only', async () => {
-    await mkdir(pathOf('folder'))
-    await writeFile(pathOf('folder/mine'), '')
-    await writeFile(pathOf('read-only'), '', { mode: 0o400 })
-    await chmod(pathOf('folder'), 0o500)
-    const problem = async (path: string) => (await codeOf(new DeadLetters(pathOf(path)).check())).message
-    expect(await problem('folder/new')).toContain('permission denied')
-    expect(await problem('read-only')).toContain('permission denied')
-    await new DeadLetters(pathOf('folder/mine')).check()
-    await chmod(pathOf('folder'), 0o700)
   })
 
   test.skipIf(!existsSync('/dev/full'))('because the disk is full keeps no record', async () => {
