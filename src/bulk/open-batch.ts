@@ -36,37 +36,38 @@ export class OpenBatch {
   /** Appends a document whose line is `bytes[from, to)`. The slot must have room for it and one byte more. */
   add(action: string, bytes: Buffer, from: number, to: number, at: Position): void {
     const body = (this.slot as Slot).bytes
-    this.bytes += body.write(action, this.bytes)
-    this.bytes += bytes.copy(body, this.bytes, from, to)
+    let end = this.bytes + body.write(action, this.bytes)
+    end += bytes.copy(body, end, from, to)
     if (bytes[to - 1] !== LINE_FEED) {
-      body[this.bytes] = LINE_FEED
-      this.bytes += 1
+      body[end] = LINE_FEED
+      end += 1
     }
-    this.docs += 1
-    this.#take(at.input)
+    this.extend(1, end - this.bytes, at, to - from)
+  }
+
+  /** Counts documents in that the slot holds already, behind its `bytes`. `at`: the first of their lines, `lineBytes`: all of them. */
+  extend(docs: number, bodyBytes: number, at: Position, lineBytes: number): void {
+    this.bytes += bodyBytes
+    this.docs += docs
+    this.#take(at.input, docs)
     const span = this.#spans.at(-1)
-    if (span !== undefined && this.#next?.input === at.input && this.#next.offset === at.offset) span.docs += 1
-    else
-      this.#spans.push({
-        input: at.input,
-        kind: at.kind,
-        document: at.document,
-        line: at.line,
-        from: at.offset,
-        docs: 1,
-      })
-    this.#next = { input: at.input, offset: at.offset + to - from }
+    if (span !== undefined && this.#next?.input === at.input && this.#next.offset === at.offset) span.docs += docs
+    else {
+      const { input, kind, document, line, offset } = at
+      this.#spans.push({ input, kind, document, line, from: offset, docs })
+    }
+    this.#next = { input: at.input, offset: at.offset + lineBytes }
   }
 
   refuse(refused: Refused, input: Input): void {
     this.#refused.push(refused)
     this.refusedBytes += refused.document.length + 256
-    this.#take(input)
+    this.#take(input, 1)
   }
 
   passBlank(input: Input): void {
     this.#blank += 1
-    this.#take(input)
+    this.#take(input, 1)
   }
 
   seal(operation: Operation, pool: SlotPool): Batch {
@@ -88,9 +89,9 @@ export class OpenBatch {
     }
   }
 
-  #take(input: Input): void {
+  #take(input: Input, lines: number): void {
     const last = this.#taken.at(-1)
-    if (last?.input === input) last.lines += 1
-    else this.#taken.push({ input, lines: 1 })
+    if (last?.input === input) last.lines += lines
+    else this.#taken.push({ input, lines })
   }
 }

@@ -487,17 +487,16 @@ describe('memory', () => {
     const batcher = batcherOf({ batchBytes: 100, slots })
     const large = `{"large":"${'x'.repeat(500)}"}\n`
     const bytes = cutAt(Buffer.from(`{"a":1}\n${large}{"a":2}\n`.repeat(2)), [])
-    const memory: ArrayBufferLike[] = []
-    const sizes: number[] = []
-    for await (const batch of batcher.frame(input(0), 'token', { kind: 'lines', at: 0, bytes })) {
-      memory.push(batch.bytes.buffer)
-      sizes.push(batch.bytes.buffer.byteLength)
-      batch.release()
+    const places: { memory: ArrayBufferLike; at: number; bytes: number }[] = []
+    for await (const { bytes: body, release } of batcher.frame(input(0), 'token', { kind: 'lines', at: 0, bytes })) {
+      places.push({ memory: body.buffer, at: body.byteOffset, bytes: body.length })
+      release()
     }
-    expect(sizes.filter(size => size > 100)).toHaveLength(2)
-    expect(sizes[2]).toBe(100)
-    expect(memory[2]).not.toBe(memory[1])
-    expect(memory[3]).not.toBe(memory[1])
+    const [, firstLarge, small, secondLarge] = places
+    expect(places.map(place => place.bytes > 100)).toEqual([false, true, false, true])
+    expect(places.filter(({ memory, at }) => memory === small?.memory && at === small.at)).toHaveLength(2)
+    expect(firstLarge?.memory).not.toBe(small?.memory)
+    expect(secondLarge?.memory).not.toBe(firstLarge?.memory)
   })
 })
 
