@@ -122,9 +122,12 @@ export class Batcher {
         const { bytes: filled, docs } = this.#open
         const limits = { bodyBytes: batchBytes, documents: batchDocs - docs, lineBytes: maxDocumentBytes }
         const framed = kernel.frame(from, to, this.#open.slot.bytes, filled, limits, at.document)
-        if (framed.documents > 0) this.#open.extend(framed.documents, framed.body, at, framed.lines)
-        move(at, framed.documents, framed.documents, framed.lines)
-        from += framed.lines
+        const { blankLines, blankBytes, documents, lineBytes, bodyBytes } = framed
+        if (blankLines > 0) this.#open.passBlank(blankLines, at.input)
+        move(at, 0, blankLines, blankBytes)
+        if (documents > 0) this.#open.extend(documents, bodyBytes, at, lineBytes)
+        move(at, documents, documents, lineBytes)
+        from += blankBytes + lineBytes
         if (this.#open.docs >= batchDocs || (framed.stop === 'full' && this.#open.docs > 0)) {
           yield this.#seal()
           continue
@@ -148,7 +151,7 @@ export class Batcher {
     const { batchBytes, batchDocs, clock } = this.#options
     if (this.#open.isEmpty) this.#open.since = clock.now()
     const isDocument = !isBlank(bytes, from, to)
-    if (!isDocument) this.#open.passBlank(at.input)
+    if (!isDocument) this.#open.passBlank(1, at.input)
     else {
       // Refused lines take memory too: they wait for a slot like any other.
       this.#open.slot ??= await this.#freeSlot()

@@ -65,9 +65,9 @@ export class OpenBatch {
     this.#take(input, 1)
   }
 
-  passBlank(input: Input): void {
-    this.#blank += 1
-    this.#take(input, 1)
+  passBlank(lines: number, input: Input): void {
+    this.#blank += lines
+    this.#take(input, lines)
   }
 
   seal(operation: Operation, pool: SlotPool): Batch {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { ActionOptions } from '../../src/bulk/action-line.js'
 import { Batcher, type BatchOptions } from '../../src/bulk/batcher.js'
 import { SlotPool } from '../../src/bulk/slots.js'
@@ -7,6 +7,22 @@ import { HeldClock } from './held-clock.js'
 import { type Seeded, seeded } from './seeded.js'
 
 const LINE_FEED = 0x0a
+
+/** Whether the batcher of the test at hand does without the kernel. */
+let isPlain = false
+
+/** The kernel and plain JavaScript keep the same promises. */
+function describeBoth(title: string, suite: () => void): void {
+  describe.each([
+    { by: 'the kernel', plain: false },
+    { by: 'plain JavaScript', plain: true },
+  ])(`by $by: ${title}`, ({ plain }) => {
+    beforeEach(() => {
+      isPlain = plain
+    })
+    suite()
+  })
+}
 
 /** What the batcher is judged by: one line of an input, looked at with no regard for speed or memory. */
 interface PlainLine {
@@ -112,6 +128,7 @@ function batcherOf(options: Partial<BatchOptions> = {}): Batcher {
     maxDocumentBytes: 1_000_000,
     slots: new SlotPool(2, batchBytes),
     clock: new HeldClock(),
+    plain: isPlain,
     longLine: async () => noLongLine(),
     ...options,
   })
@@ -211,7 +228,7 @@ function withoutLineEnd(line: Buffer): Buffer {
   return line.subarray(0, line[end - 1] === 0x0d ? end - 1 : end)
 }
 
-describe('framing', () => {
+describeBoth('framing', () => {
   test('takes any input apart into documents, refused lines and blank ones, wherever its bytes are cut', async () => {
     const bytes = Buffer.concat(kinds.flatMap(line => [Buffer.from(line as string), Buffer.from('\n')]))
     const limits = { bytes: 400, docs: 5 }
@@ -297,7 +314,7 @@ describe('framing', () => {
   })
 })
 
-describe('a batch ends', () => {
+describeBoth('a batch ends', () => {
   const line = '{"a":"0123456789"}\n'
   const pair = `{"create":{"_id":"token0-1"}}\n${line}`.length
 
@@ -378,7 +395,7 @@ class Feed implements AsyncIterable<Uint8Array> {
   }
 }
 
-describe('time', () => {
+describeBoth('time', () => {
   const feedInto = (batcher: Batcher, feed: Feed) =>
     batcher.frame(input(0), 'token', { kind: 'lines', at: 0, bytes: feed })
 
@@ -461,7 +478,7 @@ describe('time', () => {
   })
 })
 
-describe('memory', () => {
+describeBoth('memory', () => {
   test('never more batches than slots are alive, also when every line is refused', async () => {
     for (const line of ['{"a":1}\n', '[1]\n']) {
       const slots = new SlotPool(3, 1000)
@@ -500,7 +517,7 @@ describe('memory', () => {
   })
 })
 
-describe('a line longer than allowed', () => {
+describeBoth('a line longer than allowed', () => {
   class Taken implements LongLine {
     readonly parts: Buffer[] = []
     state: 'open' | 'ended' | 'abandoned' = 'open'
@@ -601,7 +618,7 @@ describe('a line longer than allowed', () => {
   })
 })
 
-describe('an input that breaks off', () => {
+describeBoth('an input that breaks off', () => {
   const framedOf = async (text: string) => {
     async function* breaking(): AsyncGenerator<Uint8Array> {
       yield* cutAt(Buffer.from(text), [5])
@@ -625,7 +642,7 @@ describe('an input that breaks off', () => {
   })
 })
 
-describe('ids and routing', () => {
+describeBoth('ids and routing', () => {
   async function framedWith(
     actions: Partial<ActionOptions>,
     documents: readonly string[],

@@ -11,8 +11,8 @@ import {
   ID_NUMBER,
   LONGEST_TEXT_BYTES,
   ROUTING_FIELD,
-  STOP_DONE,
   STOP_FULL,
+  STOP_LINE,
   TEXT_START,
 } from './layout.js'
 import type { KernelMemory } from './memory.js'
@@ -30,6 +30,8 @@ interface Exports {
     longestLine: number,
     number: number,
   ): number
+  readonly blankLines: Global
+  readonly blankBytes: Global
   readonly linesBytes: Global
   readonly bodyBytes: Global
   readonly documents: Global
@@ -42,13 +44,15 @@ interface Limits {
   readonly lineBytes: number
 }
 
-/** How far a call came. */
+/** What a call did: first it passed blank lines, then it framed documents. */
 interface Framed {
-  /** Bytes of whole lines that were framed. */
-  readonly lines: number
-  /** Bytes that were added to the body. */
-  readonly body: number
+  readonly blankLines: number
+  readonly blankBytes: number
   readonly documents: number
+  /** Bytes of the documents' lines. */
+  readonly lineBytes: number
+  /** Bytes that the body grew by. */
+  readonly bodyBytes: number
   /** `line`: the next one is no matter for the kernel, whatever the reason. `full`: the body has no room for it. */
   readonly stop: 'done' | 'full' | 'line'
 }
@@ -120,9 +124,9 @@ class Kernel {
     lines.copy(this.#memory.input)
   }
 
-  /** Frames the loaded lines of [from, to) into `slot`, whose first `filled` bytes are in use. */
+  /** Goes on with the loaded lines of [from, to): blank ones, then documents into `slot`, whose first `filled` bytes are in use. */
   frame(from: number, to: number, slot: Buffer, filled: number, limits: Limits, number: number): Framed {
-    const { frame, linesBytes, bodyBytes, documents } = this.#exports
+    const { frame, blankLines, blankBytes, linesBytes, bodyBytes, documents } = this.#exports
     const input = this.#memory.input.byteOffset
     const stop = frame(
       input + from,
@@ -134,10 +138,12 @@ class Kernel {
       number,
     )
     return {
-      lines: linesBytes.value,
-      body: bodyBytes.value,
+      blankLines: blankLines.value,
+      blankBytes: blankBytes.value,
       documents: documents.value,
-      stop: stop === STOP_DONE ? 'done' : stop === STOP_FULL ? 'full' : 'line',
+      lineBytes: linesBytes.value,
+      bodyBytes: bodyBytes.value,
+      stop: stop === STOP_FULL ? 'full' : stop === STOP_LINE ? 'line' : 'done',
     }
   }
 

@@ -36,5 +36,7 @@ export const MAX_ID_BYTES = 512
 export const STOP_DONE = 0
 /** …the next document does not fit into the body any more. */
 export const STOP_FULL = 1
-/** …the next line is for JavaScript: blank, broken, nested too deep, longer than allowed, without a plain id or routing. */
-export const STOP_LINE = 2
+/** …a blank line follows: what comes behind it does not join on to what was framed. */
+export const STOP_BLANK = 2
+/** …the next line is for JavaScript: broken, nested too deep, longer than allowed, without a plain id or routing. */
+export const STOP_LINE = 3

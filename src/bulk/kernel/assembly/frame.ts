@@ -8,6 +8,7 @@ import {
   BETWEEN,
   ID_IN_FIELD,
   ID_NUMBER,
+  STOP_BLANK,
   STOP_DONE,
   STOP_FULL,
   STOP_LINE,
@@ -20,7 +21,10 @@ import { noEscape } from './strings'
 
 const LINE_FEED: u8 = 0x0a
 
-/** How far the last call came: bytes of whole lines, bytes of the body, documents. */
+/** What the last call did. First it passed blank lines, then it framed documents. */
+export let blankLines: u32 = 0
+export let blankBytes: usize = 0
+/** Bytes of the documents' lines, and what became of them in the body. */
 export let linesBytes: usize = 0
 export let bodyBytes: usize = 0
 export let documents: u32 = 0
@@ -39,18 +43,31 @@ export function prepare(idKind: u32, routed: bool): void {
 }
 
 /**
- * Frames the lines of [from, to), each with its line feed, into the `room` bytes at `body`: at most `most` documents, no
- * line longer than `longest`. `number` is that of the first document. Returns why it stopped; the line it stopped at is untouched.
+ * Passes the blank lines at the start of [from, to), then frames the documents that lie one behind the other, each line with
+ * its line feed, into the `room` bytes at `body`: at most `most` documents, no line longer than `longest`. `number` is that of
+ * the first one. Returns why it stopped; the line it stopped at is untouched.
  */
 export function frame(from: usize, to: usize, body: usize, room: usize, most: u32, longest: usize, number: f64): u32 {
   let line = from
+  let firstDocument = from
+  let blanks: u32 = 0
   let out = body
   let framed: u32 = 0
   let stop: u32 = STOP_DONE
   noEscape()
   if (id == ID_NUMBER) numberFrom(u64(number))
   while (line < to && framed < most) {
-    const object = endOfObject(line)
+    const start = afterSpace(line)
+    if (load<u8>(start) == LINE_FEED) {
+      if (framed > 0) {
+        stop = STOP_BLANK
+        break
+      }
+      blanks += 1
+      line = firstDocument = start + 1
+      continue
+    }
+    const object = endOfObject(start)
     const end: usize = object == 0 ? 0 : afterSpace(object)
     if (end == 0 || load<u8>(end) != LINE_FEED || isFieldWanted() || end + 1 - line > longest) {
       stop = STOP_LINE
@@ -68,7 +85,9 @@ export function frame(from: usize, to: usize, body: usize, room: usize, most: u3
     framed += 1
     if (id == ID_NUMBER) countUp()
   }
-  linesBytes = line - from
+  blankLines = blanks
+  blankBytes = firstDocument - from
+  linesBytes = line - firstDocument
   bodyBytes = out - body
   documents = framed
   return stop

@@ -24,12 +24,11 @@ const NULL: u32 = 0x6c6c756e
  */
 const MAX_DEPTH: u32 = 64
 
-/** Behind the object that the line begins with, or 0 where JavaScript has to look at the line. */
-export function endOfObject(line: usize): usize {
+/** Behind the object that begins at `from`, or 0 where JavaScript has to look at the line. */
+export function endOfObject(from: usize): usize {
   noField()
-  let at = afterSpace(line)
-  if (load<u8>(at) != BRACE) return 0
-  at = afterSpace(at + 1)
+  if (load<u8>(from) != BRACE) return 0
+  let at = afterSpace(from + 1)
   if (load<u8>(at) == BRACE + TO_CLOSING) return at + 1
   let depth: u32 = 1
   /** A bit for each level, the innermost lowest: 1 in an object, 0 in an array. */
