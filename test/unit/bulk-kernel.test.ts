@@ -194,11 +194,32 @@ describe('the kernel', () => {
     const [slot = Buffer.alloc(0)] = slots
     for (const first of [1, 8, 95, 998, 999_999_990, Number.MAX_SAFE_INTEGER - 1200]) {
       const most = { ...limits, bodyBytes: 100_000, documents: 1200 }
+      // Leaves nines where the shorter numbers get their first digits.
+      kernel.frame(0, lines.length, slot, 0, { ...most, documents: 1 }, 999_999_999_999_998)
       const { bodyBytes } = kernel.frame(0, lines.length, slot, 0, most, first)
       const numbers = [...slot.toString('utf8', 0, bodyBytes).matchAll(/token-(\d+)"/g)].map(([, digits]) =>
         Number(digits),
       )
       expect(numbers).toEqual(Array.from({ length: 1200 }, (_, at) => first + at))
+    }
+  })
+
+  test('keeps track of 64 levels, and leaves what is deeper', () => {
+    const { kernel, slots } = kernelWith()
+    const [slot = Buffer.alloc(0)] = slots
+    const framed = (line: string) => {
+      kernel.load(Buffer.from(`${line}\n`))
+      return kernel.frame(0, line.length + 1, slot, 0, limits, 1).documents
+    }
+    for (const [open, close] of [
+      ['[', ']'],
+      ['{"a":', '}'],
+    ] as const) {
+      const nested = (levels: number, end: string) =>
+        `{"a":${open.repeat(levels - 1)}1${close.repeat(levels - 1)}${end}`
+      for (const levels of [1, 2, 63, 64]) expect(framed(nested(levels, '}'))).toBe(1)
+      for (const levels of [65, 66, 128, 129, 200]) expect(framed(nested(levels, '}'))).toBe(0)
+      for (let levels = 1; levels <= 130; levels += 1) expect(framed(nested(levels, ']'))).toBe(0)
     }
   })
 
