@@ -16,10 +16,19 @@ export interface ActionOptions {
   readonly ids: Ids
   /** Top-level field whose value becomes the routing. */
   readonly routingField?: string
+  readonly around?: Around
 }
 
-/** The action lines of one input: `before`, the id, `between`, the routing, `after`. Quotes belong to the texts. */
-export interface ActionTemplate {
+/** What stands before and behind each document, on its line: an update needs `{"doc":` and `}`. */
+export interface Around {
+  readonly opening: string
+  readonly closing: string
+}
+
+export const nothingAround: Around = { opening: '', closing: '' }
+
+/** What is written for each document of one input. Its action line: `before`, the id, `between`, the routing, `after`. */
+export interface ActionTemplate extends Around {
   readonly before: string
   /** `number`: that of the document. */
   readonly id: 'none' | 'number' | { readonly field: string }
@@ -30,19 +39,21 @@ export interface ActionTemplate {
 }
 
 /** `token` is the input's own part of the ids of a run. */
-export function actionTemplate({ operation, ids, routingField }: ActionOptions, token: string): ActionTemplate {
+export function actionTemplate(options: ActionOptions, token: string): ActionTemplate {
+  const { operation, ids, routingField, around = nothingAround } = options
   const routing = routingField === undefined ? undefined : { field: routingField }
-  const open = `{"${operation}":{`
-  if (ids.from === 'cluster' && routing === undefined) {
-    return { before: open, id: 'none', between: '', routing, after: '}}\n' }
+  const action = `{"${operation}":{`
+  if (ids.from === 'cluster') {
+    if (routing === undefined) return { before: action, id: 'none', between: '', routing, after: '}}\n', ...around }
+    return { before: `${action}"routing":"`, id: 'none', between: '', routing, after: '"}}\n', ...around }
   }
-  if (ids.from === 'cluster') return { before: `${open}"routing":"`, id: 'none', between: '', routing, after: '"}}\n' }
   return {
-    before: ids.from === 'run' ? `${open}"_id":"${token}-` : `${open}"_id":"`,
+    before: ids.from === 'run' ? `${action}"_id":"${token}-` : `${action}"_id":"`,
     id: ids.from === 'run' ? 'number' : { field: ids.field },
     between: routing === undefined ? '' : '","routing":"',
     routing,
     after: '"}}\n',
+    ...around,
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer'
 import type { Batch, Clock, Input, Lines, LongLine, Operation, Origin } from '../flow.js'
-import { type ActionOptions, type ActionTemplate, actionTemplate } from './action-line.js'
+import { type ActionOptions, type ActionTemplate, actionTemplate, nothingAround } from './action-line.js'
 import { isBlank, lineProblem } from './check-line.js'
 import { judgeLine, originOf, withoutLineEnd } from './judge-line.js'
 import { type Kernel, openKernel } from './kernel/kernel.js'
@@ -38,7 +38,7 @@ export class Batcher {
   constructor(options: BatchOptions) {
     this.#options = options
     this.#kernel = options.plain === true ? undefined : openKernel(options.slots.memory)
-    this.#open = new OpenBatch()
+    this.#open = this.#newBatch()
   }
 
   /**
@@ -92,8 +92,12 @@ export class Batcher {
 
   #seal(): Batch {
     const batch = this.#open.seal(this.#options.operation, this.#options.slots)
-    this.#open = new OpenBatch()
+    this.#open = this.#newBatch()
     return batch
+  }
+
+  #newBatch(): OpenBatch {
+    return new OpenBatch(this.#options.around ?? nothingAround)
   }
 
   /** Lines with their line ends, which the last one may lack. */
@@ -158,8 +162,7 @@ export class Batcher {
       const judged = judgeLine(bytes, from, to, utf8, template, at, this.#options)
       if (typeof judged !== 'string') this.#open.refuse(judged, at.input)
       else {
-        const lineEnd = bytes[to - 1] === LINE_FEED ? 0 : 1
-        const more = Buffer.byteLength(judged) + to - from + lineEnd
+        const more = this.#open.bytesFor(judged, bytes, from, to)
         if (this.#open.docs > 0 && this.#open.bytes + more > batchBytes) yield this.#seal()
         this.#open.slot ??= await this.#freeSlot()
         reserve(this.#open.slot, this.#open.bytes + more)

@@ -1,4 +1,6 @@
 import type { Batch, Input, Lines, Operation, Refused, Span } from '../flow.js'
+import type { Around } from './action-line.js'
+import { endWithoutSpace } from './check-line.js'
 import { origins } from './origins.js'
 import type { Slot, SlotPool } from './slots.js'
 
@@ -29,15 +31,34 @@ export class OpenBatch {
   /** Where the next document has to stand to belong to the last span. */
   #next: { input: Input; offset: number } | undefined
 
+  readonly #around: Around
+  readonly #aroundBytes: number
+
+  constructor(around: Around) {
+    this.#around = around
+    this.#aroundBytes = Buffer.byteLength(around.opening + around.closing)
+  }
+
   get isEmpty(): boolean {
     return this.#taken.length === 0
   }
 
-  /** Appends a document whose line is `bytes[from, to)`. The slot must have room for it and one byte more. */
+  /** What the document whose line is `bytes[from, to)` will take. */
+  bytesFor(action: string, bytes: Buffer, from: number, to: number): number {
+    const lineEnd = bytes[to - 1] === LINE_FEED ? 0 : 1
+    return Buffer.byteLength(action) + this.#aroundBytes + to - from + lineEnd
+  }
+
+  /** Appends it. The slot must have room. */
   add(action: string, bytes: Buffer, from: number, to: number, at: Position): void {
     const body = (this.slot as Slot).bytes
-    let end = this.bytes + body.write(action, this.bytes)
-    end += bytes.copy(body, end, from, to)
+    const objectEnd = endWithoutSpace(bytes, to)
+    let end = this.bytes
+    end += body.write(action, end)
+    end += body.write(this.#around.opening, end)
+    end += bytes.copy(body, end, from, objectEnd)
+    end += body.write(this.#around.closing, end)
+    end += bytes.copy(body, end, objectEnd, to)
     if (bytes[to - 1] !== LINE_FEED) {
       body[end] = LINE_FEED
       end += 1
@@ -72,6 +93,7 @@ export class OpenBatch {
 
   seal(operation: Operation, pool: SlotPool): Batch {
     const { docs, slot } = this
+    const aroundBytes = this.#aroundBytes
     const spans = this.#spans
     const bytes = slot === undefined ? Buffer.alloc(0) : slot.bytes.subarray(0, this.bytes)
     return {
@@ -82,7 +104,7 @@ export class OpenBatch {
       refused: this.#refused,
       bytes,
       operation,
-      origins: () => origins(spans, bytes, docs),
+      origins: () => origins(spans, bytes, docs, aroundBytes),
       release: () => {
         if (slot !== undefined) pool.release(slot)
       },

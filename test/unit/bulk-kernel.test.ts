@@ -107,6 +107,11 @@ const allActions: readonly ActionOptions[] = [
   { operation: 'create', ids: { from: 'run' }, routingField: 'tenant' },
   { operation: 'create', ids: { from: 'cluster' }, routingField: 'id' },
   { operation: 'create', ids: { from: 'field', field: 'id' }, routingField: 'tenant' },
+  {
+    operation: 'index',
+    ids: { from: 'field', field: 'id' },
+    around: { opening: '{"doc":', closing: ',"doc_as_upsert":true}' },
+  },
   // These the kernel cannot look for.
   { operation: 'create', ids: { from: 'field', field: 'quoted "id"' } },
   { operation: 'create', ids: { from: 'field', field: '\ud800' } },
@@ -147,7 +152,7 @@ describe('the kernel and plain JavaScript', () => {
     ].map(line => Buffer.from(`${line}\n`))
     const notUtf8 = Buffer.from([0x7b, 0x22, 0xc3, 0x22, 0x3a, 0x31, 0x7d, 0x0a])
     const bytes = Buffer.concat([...lines, notUtf8, Buffer.from('{"id":10,"tenant":10}')])
-    for (const actions of allActions.slice(0, 7)) {
+    for (const actions of allActions.slice(0, 8)) {
       const setting = settingOf({ actions, batchBytes: 300, batchDocs: 4 })
       const whole = await frameAll([{ bytes, places: [], kind: 'lines' }], setting, true)
       for (const places of [...everyPlace(bytes).map(place => [place]), everyPlace(bytes)]) {
@@ -185,6 +190,16 @@ describe('the kernel', () => {
       '{"create":{"_id":"a","routing":"1.50"}}\n{"id":"a","r":1.50}\r\n' +
         '{"create":{"_id":"-0","routing":"b"}}\n{"r":"b","id":-0}\n',
     )
+  })
+
+  test('puts text around documents, with the line end behind it', () => {
+    const { kernel, slots } = kernelWith({ around: { opening: '{"doc":', closing: '}' } })
+    const lines = Buffer.from(' {"a":1}\t\r\n{}\n')
+    kernel.load(lines)
+    const [slot = Buffer.alloc(0)] = slots
+    const { bodyBytes, lineBytes } = kernel.frame(0, lines.length, slot, 0, limits, 1)
+    expect(lineBytes).toBe(lines.length)
+    expect(slot.toString('utf8', 0, bodyBytes)).toBe('{"create":{}}\n{"doc": {"a":1}}\t\r\n{"create":{}}\n{"doc":{}}\n')
   })
 
   test('counts documents up through every number of digits', () => {

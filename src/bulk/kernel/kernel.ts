@@ -5,11 +5,13 @@ import {
   AFTER,
   BEFORE,
   BETWEEN,
+  CLOSING,
   ID_FIELD,
   ID_IN_FIELD,
   ID_NONE,
   ID_NUMBER,
   LONGEST_TEXT_BYTES,
+  OPENING,
   ROUTING_FIELD,
   STOP_FULL,
   STOP_LINE,
@@ -88,12 +90,14 @@ class Kernel {
   }
 
   /** The action lines of one input. Where they are too unusual, no line will be framed. */
-  prepare({ before, id, between, routing, after }: ActionTemplate): void {
+  prepare({ before, id, between, routing, after, opening, closing }: ActionTemplate): void {
     const idField = typeof id === 'object' ? id.field : ''
     const texts: [number, string][] = [
       [BEFORE, before],
       [BETWEEN, between],
       [AFTER, after],
+      [OPENING, opening],
+      [CLOSING, closing],
       [ID_FIELD, idField],
       [ROUTING_FIELD, routing?.field ?? ''],
     ]
@@ -132,7 +136,7 @@ class Kernel {
       input + from,
       input + to,
       slot.byteOffset + filled,
-      Math.min(limits.bodyBytes, slot.length) - filled,
+      Math.max(0, Math.min(limits.bodyBytes, slot.length) - filled),
       Math.min(limits.documents, MOST_DOCUMENTS),
       limits.lineBytes,
       number,

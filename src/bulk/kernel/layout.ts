@@ -16,11 +16,14 @@ export const LONGEST_TEXT_BYTES = TEXT_BYTES - TEXT_START - SLACK_BYTES
 export const BEFORE = 0 * TEXT_BYTES
 export const BETWEEN = 1 * TEXT_BYTES
 export const AFTER = 2 * TEXT_BYTES
+/** What stands before and behind each document, on its line. */
+export const OPENING = 3 * TEXT_BYTES
+export const CLOSING = 4 * TEXT_BYTES
 /** Names of the fields that hold id and routing, as they stand between the quotes of a key. */
-export const ID_FIELD = 3 * TEXT_BYTES
-export const ROUTING_FIELD = 4 * TEXT_BYTES
+export const ID_FIELD = 5 * TEXT_BYTES
+export const ROUTING_FIELD = 6 * TEXT_BYTES
 /** The number of the next document: decimal digits that end at `NUMBER_END`. */
-export const NUMBER_END = 5 * TEXT_BYTES + 32
+export const NUMBER_END = 7 * TEXT_BYTES + 32
 /** The input area begins here. */
 export const INPUT_START = 4096
 

@@ -6,8 +6,10 @@ import {
   AFTER,
   BEFORE,
   BETWEEN,
+  CLOSING,
   ID_IN_FIELD,
   ID_NUMBER,
+  OPENING,
   STOP_BLANK,
   STOP_DONE,
   STOP_FULL,
@@ -31,14 +33,16 @@ export let documents: u32 = 0
 
 let id: u32 = 0
 let isRouted = false
-/** Bytes of the texts of the action line. */
+/** Bytes of the texts that go with each document, and of those among them that go around it. */
 let textBytes: usize = 0
+let aroundBytes: usize = 0
 
 /** Chooses what goes into action lines. Their texts have been laid down. */
 export function prepare(idKind: u32, routed: bool): void {
   id = idKind
   isRouted = routed
-  textBytes = load<u32>(BEFORE) + load<u32>(BETWEEN) + load<u32>(AFTER)
+  aroundBytes = bytesOf(OPENING) + bytesOf(CLOSING)
+  textBytes = bytesOf(BEFORE) + bytesOf(BETWEEN) + bytesOf(AFTER) + aroundBytes
   wantFields(idKind == ID_IN_FIELD, routed)
 }
 
@@ -74,14 +78,13 @@ export function frame(from: usize, to: usize, body: usize, room: usize, most: u3
       break
     }
     const lineBytes = end + 1 - line
-    if (out - body + actionBytes() + lineBytes > room) {
+    if (out - body + addedBytes() + lineBytes > room) {
       stop = STOP_FULL
       break
     }
     out = writeAction(out)
-    copy(out, line, lineBytes)
-    out += lineBytes
-    line += lineBytes
+    out = aroundBytes == 0 ? write(out, line, end + 1) : writeAround(out, line, object, end + 1)
+    line = end + 1
     framed += 1
     if (id == ID_NUMBER) countUp()
   }
@@ -93,9 +96,10 @@ export function frame(from: usize, to: usize, body: usize, room: usize, most: u3
   return stop
 }
 
+/** What a document's line grows by in the body. */
 // @ts-ignore: decorator
 @inline
-function actionBytes(): usize {
+function addedBytes(): usize {
   let bytes = textBytes
   if (id == ID_NUMBER) bytes += digits
   else if (id == ID_IN_FIELD) bytes += idEnd - idStart
@@ -116,10 +120,18 @@ function writeAction(to: usize): usize {
   return writeText(at, AFTER)
 }
 
+/** The line [from, end) whose object ends at `object`: the line end stays behind everything. */
+function writeAround(to: usize, from: usize, object: usize, end: usize): usize {
+  let at = writeText(to, OPENING)
+  at = write(at, from, object)
+  at = writeText(at, CLOSING)
+  return write(at, object, end)
+}
+
 // @ts-ignore: decorator
 @inline
 function writeText(to: usize, text: usize): usize {
-  const bytes = <usize>load<u32>(text)
+  const bytes = bytesOf(text)
   copy(to, text + TEXT_START, bytes)
   return to + bytes
 }
@@ -129,6 +141,12 @@ function writeText(to: usize, text: usize): usize {
 function write(to: usize, from: usize, end: usize): usize {
   copy(to, from, end - from)
   return to + end - from
+}
+
+// @ts-ignore: decorator
+@inline
+function bytesOf(text: usize): usize {
+  return <usize>load<u32>(text)
 }
 
 /** Sixteen bytes at a time, so up to 15 more than asked for. */
