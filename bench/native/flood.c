@@ -36,6 +36,8 @@ static int poller, file, requestHeadBytes;
 static off_t fileBytes;
 static char requestHead[1024];
 static long answered;
+static int atWork;
+static double end;
 
 static double now(void) {
   struct timespec t;
@@ -50,7 +52,9 @@ static void await(sender *s, unsigned events) {
   epoll_ctl(poller, EPOLL_CTL_MOD, s->fd, &event);
 }
 
+/* The next request; none once the time is over, so that nothing of this is still on its way when it ends. */
 static void begin(sender *s) {
+  if (now() >= end) { close(s->fd); atWork--; return; }
   s->headSent = s->answerBytes = 0;
   s->bodySent = 0;
   s->left = -1;
@@ -98,7 +102,6 @@ static void read_answer(sender *s) {
 int main(int count, char **words) {
   if (count != 6) return 2;
   int connections = atoi(words[2]);
-  double limit = atof(words[3]);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   signal(SIGPIPE, SIG_IGN);
   file = open(words[4], O_RDONLY);
@@ -110,6 +113,8 @@ int main(int count, char **words) {
                               "content-length: %ld\r\n\r\n", words[5], (long)fileBytes);
 
   poller = epoll_create1(0);
+  double start = now();
+  end = start + atof(words[3]);
   for (int i = 0; i < connections; i++) {
     sender *s = calloc(1, sizeof *s);
     int on = 1;
@@ -120,12 +125,12 @@ int main(int count, char **words) {
     fcntl(s->fd, F_SETFL, O_NONBLOCK);
     struct epoll_event event = {.events = EPOLLOUT, .data.ptr = s};
     epoll_ctl(poller, EPOLL_CTL_ADD, s->fd, &event);
+    atWork++;
     begin(s);
   }
-  double start = now();
   struct epoll_event events[64];
-  while (now() - start < limit) {
-    int ready = epoll_wait(poller, events, 64, 100);
+  while (atWork > 0) {
+    int ready = epoll_wait(poller, events, 64, -1);
     for (int i = 0; i < ready; i++) {
       sender *s = events[i].data.ptr;
       if (events[i].events & EPOLLOUT) send_more(s);

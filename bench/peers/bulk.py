@@ -1,6 +1,6 @@
 """The Python client's bulk helpers, used as their documentation shows.
 
-    bulk.py FILE URL INDEX streaming|parallel raw|dict THREADS [--proxy URL] [--trim] [--chunk N] [--user NAME:PASSWORD]
+    bulk.py FILE URL INDEX streaming|parallel raw|dict THREADS [--proxy URL] [--trim] [--chunk N]
 
 raw: each line is given to the helper as it is (it takes str for a document that is serialised already); dict: parsed first.
 --trim asks for a status per item only, the smallest answer with which the helpers work.
@@ -16,7 +16,6 @@ for name in ("file", "url", "index", "helper", "form", "threads"):
 parser.add_argument("--proxy")
 parser.add_argument("--trim", action="store_true")
 parser.add_argument("--chunk", type=int, default=500)
-parser.add_argument("--user")
 options = parser.parse_args()
 
 if options.proxy:
@@ -32,7 +31,6 @@ client = Elasticsearch(
     request_timeout=120,
     # Of the client's connections, only this one knows proxies.
     **({"node_class": "requests"} if options.proxy else {}),
-    **({"basic_auth": tuple(options.user.split(":", 1))} if options.user else {}),
 )
 
 

@@ -1,7 +1,7 @@
 /**
  * The official client's bulk helper, used as its documentation shows.
  *
- *   node helpers-bulk.js FILE URL INDEX strings|objects CONCURRENCY [--proxy URL] [--trim] [--user NAME:PASSWORD]
+ *   node helpers-bulk.js FILE URL INDEX strings|objects CONCURRENCY [--proxy URL] [--trim]
  *
  * strings: each line is given to the helper as it is; objects: parsed first, as a program does that looks at its documents.
  * --trim asks for a status per item only, the smallest answer with which the helper works.
@@ -12,20 +12,18 @@ import { Client, HttpConnection } from '@elastic/elasticsearch'
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { proxy: { type: 'string' }, trim: { type: 'boolean' }, user: { type: 'string' } },
+  options: { proxy: { type: 'string' }, trim: { type: 'boolean' } },
 })
 const [file, url, index, form, concurrency] = positionals
-const [username, password] = values.user?.split(':') ?? []
 
 const client = new Client({
   node: url,
-  ...(values.user && { auth: { username, password } }),
   // The default connection takes no proxy.
   ...(values.proxy && { proxy: values.proxy, Connection: HttpConnection }),
 })
 const objects = form === 'objects'
 
-// Cheaper than node:readline, which the documentation's examples use.
+// Cheaper than the module that the documentation's examples use; node:readline would also break lines at U+2028.
 async function* lines() {
   let rest = ''
   for await (const part of createReadStream(file, { encoding: 'utf8', highWaterMark: 1 << 20 })) {

@@ -24,7 +24,9 @@ const chunkCapacity = LONGEST_LINE + CHUNK + SLACK
 /** A body is full once it has passed BODY: by the last document and its action. */
 const bodyCapacity = BODY + LONGEST_LINE + 256 + SLACK
 const bodies = connections + 1
-const memory = new WebAssembly.Memory({ initial: Math.ceil((STATICS + 2 * chunkCapacity + bodies * bodyCapacity + 256) / 65_536) })
+const memory = new WebAssembly.Memory({
+  initial: Math.ceil((STATICS + 2 * chunkCapacity + bodies * bodyCapacity + 256) / 65_536),
+})
 const { instance } = await WebAssembly.instantiate(await readFile(kernelFile), { env: { memory } })
 const kernel = instance.exports
 

@@ -1,6 +1,6 @@
 // The Go client's BulkIndexer, used as its documentation shows.
 //
-//	esutil -file FILE -url URL -index INDEX -workers N [-queue N] [-proxy URL] [-trim] [-user NAME:PASSWORD]
+//	esutil -file FILE -url URL -index INDEX -workers N [-queue N] [-proxy URL] [-trim]
 //
 // Each line is given to the indexer as it is. -trim asks for a status per item only.
 package main
@@ -14,7 +14,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"strings"
 
 	"github.com/elastic/go-elasticsearch/v9"
 	"github.com/elastic/go-elasticsearch/v9/esutil"
@@ -28,7 +27,6 @@ func main() {
 	queue := flag.Int("queue", 0, "0: the indexer's default")
 	proxy := flag.String("proxy", "", "")
 	trim := flag.Bool("trim", false, "")
-	user := flag.String("user", "", "")
 	flag.Parse()
 
 	// Go leads no connection to a loopback address through a proxy of the environment, so it is set here.
@@ -39,11 +37,7 @@ func main() {
 		check(err)
 		transport.Proxy = http.ProxyURL(address)
 	}
-	config := elasticsearch.Config{Addresses: []string{*cluster}, Transport: transport}
-	if name, password, found := strings.Cut(*user, ":"); found {
-		config.Username, config.Password = name, password
-	}
-	client, err := elasticsearch.NewClient(config)
+	client, err := elasticsearch.NewClient(elasticsearch.Config{Addresses: []string{*cluster}, Transport: transport})
 	check(err)
 
 	settings := esutil.BulkIndexerConfig{
