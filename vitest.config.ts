@@ -4,8 +4,8 @@ const report = process.env.VITEST_JSON
 
 export default defineConfig({
   test: {
-    // The command line is tested as it would be installed.
-    globalSetup: ['test/cli/build.ts'],
+    // The kernel as its sources stand; the command line as it would be installed.
+    globalSetup: ['scripts/kernel/build.js', 'test/cli/build.ts'],
     include: ['test/{unit,lab,cli,types}/**/*.test.ts', 'test/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,

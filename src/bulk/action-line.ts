@@ -1,8 +1,6 @@
 import type { Operation } from '../flow.js'
+import { MAX_ID_BYTES } from './kernel/layout.js'
 import { topLevelField } from './top-level-field.js'
-
-/** Elasticsearch refuses a whole request for one longer id. */
-const MAX_ID_BYTES = 512
 
 /**
  * Where a document's `_id` comes from. `run`: a token and the document's number, so that a resend cannot double it and the ids of
@@ -18,50 +16,91 @@ export interface ActionOptions {
   readonly ids: Ids
   /** Top-level field whose value becomes the routing. */
   readonly routingField?: string
+  readonly around?: Around
 }
 
-/** Writes action lines: the line with its line end, or the problem that keeps the document from being sent. */
-export interface ActionWriter {
-  /** Whether `write` looks at the document's text. */
-  readonly reads: boolean
-  write(document: number, text: string): string | { readonly problem: string; readonly field: string }
+/** What stands before and behind each document, on its line: an update needs `{"doc":` and `}`. */
+export interface Around {
+  readonly opening: string
+  readonly closing: string
 }
 
-/** The writer for one input. `token` is the input's own part of the ids of a run. */
-export function actionWriter({ operation, ids, routingField }: ActionOptions, token: string): ActionWriter {
-  if (ids.from !== 'field' && routingField === undefined) {
-    const head = ids.from === 'run' ? `{"${operation}":{"_id":"${token}-` : `{"${operation}":{}}\n`
-    return { reads: false, write: document => (ids.from === 'run' ? `${head}${document}"}}\n` : head) }
+export const nothingAround: Around = { opening: '', closing: '' }
+
+/** What is written for each document of one input. Its action line: `before`, the id, `between`, the routing, `after`. */
+export interface ActionTemplate extends Around {
+  readonly before: string
+  /** `number`: that of the document. */
+  readonly id: 'none' | 'number' | { readonly field: string }
+  readonly between: string
+  readonly routing: { readonly field: string } | undefined
+  /** With the line's end. */
+  readonly after: string
+}
+
+/** `token` is the input's own part of the ids of a run. */
+export function actionTemplate(options: ActionOptions, token: string): ActionTemplate {
+  const { operation, ids, routingField, around = nothingAround } = options
+  const routing = routingField === undefined ? undefined : { field: routingField }
+  const action = `{"${operation}":{`
+  if (ids.from === 'cluster') {
+    if (routing === undefined) return { before: action, id: 'none', between: '', routing, after: '}}\n', ...around }
+    return { before: `${action}"routing":"`, id: 'none', between: '', routing, after: '"}}\n', ...around }
   }
   return {
-    reads: true,
-    write(document, text) {
-      const parts: string[] = []
-      if (ids.from === 'run') parts.push(`"_id":"${token}-${document}"`)
-      if (ids.from === 'field') {
-        const id = scalar(text, ids.field)
-        if (typeof id !== 'string') return { ...id, field: ids.field }
-        if (Buffer.byteLength(id) > MAX_ID_BYTES)
-          return { problem: `has more than ${MAX_ID_BYTES} bytes`, field: ids.field }
-        parts.push(`"_id":${JSON.stringify(id)}`)
-      }
-      if (routingField !== undefined) {
-        const routing = scalar(text, routingField)
-        if (typeof routing !== 'string') return { ...routing, field: routingField }
-        parts.push(`"routing":${JSON.stringify(routing)}`)
-      }
-      return `{"${operation}":{${parts.join(',')}}}\n`
-    },
+    before: ids.from === 'run' ? `${action}"_id":"${token}-` : `${action}"_id":"`,
+    id: ids.from === 'run' ? 'number' : { field: ids.field },
+    between: routing === undefined ? '' : '","routing":"',
+    routing,
+    after: '"}}\n',
+    ...around,
   }
+}
+
+/** What keeps a document from being sent. */
+export interface ActionProblem {
+  readonly problem: string
+  readonly field: string
+}
+
+/** A document's action line with its line end, or its problem. `text`: gives the document, a valid object. */
+export function actionLine(
+  { before, id, between, routing, after }: ActionTemplate,
+  document: number,
+  text: () => string,
+): string | ActionProblem {
+  if (id === 'none' && routing === undefined) return before + after
+  if (id === 'number' && routing === undefined) return before + document + after
+  const json = text()
+  let line = before
+  if (id === 'number') line += document
+  else if (id !== 'none') {
+    const value = scalar(json, id.field)
+    if (typeof value !== 'string') return value
+    if (Buffer.byteLength(value) > MAX_ID_BYTES)
+      return { problem: `has more than ${MAX_ID_BYTES} bytes`, field: id.field }
+    line += escaped(value)
+  }
+  if (routing !== undefined) {
+    const value = scalar(json, routing.field)
+    if (typeof value !== 'string') return value
+    line += between + escaped(value)
+  }
+  return line + after
 }
 
 /** A string's value or a number's digits. */
-function scalar(text: string, field: string): string | { problem: string } {
-  const raw = topLevelField(text, field)
-  if (raw === undefined) return { problem: 'is missing' }
+function scalar(json: string, field: string): string | ActionProblem {
+  const raw = topLevelField(json, field)
+  if (raw === undefined) return { problem: 'is missing', field }
   if (raw.startsWith('"')) {
     const value = JSON.parse(raw) as string
-    return value === '' ? { problem: 'is empty' } : value
+    return value === '' ? { problem: 'is empty', field } : value
   }
-  return /^[-\d]/.test(raw) ? raw : { problem: 'is neither a string nor a number' }
+  return /^[-\d]/.test(raw) ? raw : { problem: 'is neither a string nor a number', field }
+}
+
+/** As it stands between the quotes of a JSON string. */
+function escaped(value: string): string {
+  return JSON.stringify(value).slice(1, -1)
 }

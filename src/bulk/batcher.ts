@@ -3,10 +3,11 @@
  * A body ends before it would pass its size, at its count of documents, or when its first document has waited long enough.
  */
 import { isUtf8 } from 'node:buffer'
-import { failure } from '../failure/failure.js'
-import type { Batch, Clock, Input, Lines, LongLine, Operation, Origin, Refused } from '../flow.js'
-import { type ActionOptions, type ActionWriter, actionWriter } from './action-line.js'
+import type { Batch, Clock, Input, Lines, LongLine, Operation, Origin } from '../flow.js'
+import { type ActionOptions, type ActionTemplate, actionTemplate, nothingAround } from './action-line.js'
 import { isBlank, lineProblem } from './check-line.js'
+import { judgeLine, originOf, withoutLineEnd } from './judge-line.js'
+import { type Kernel, openKernel } from './kernel/kernel.js'
 import { OpenBatch, type Position } from './open-batch.js'
 import { type Slot, type SlotPool, reserve } from './slots.js'
 import { wholeLines } from './whole-lines.js'
@@ -23,17 +24,21 @@ export interface BatchOptions extends ActionOptions {
   readonly maxDocumentBytes: number
   readonly slots: SlotPool
   readonly clock: Clock
+  /** Leaves every line to plain JavaScript. Default false: the kernel frames what is usual. The result is the same. */
+  readonly plain?: boolean
   /** Where lines longer than `maxDocumentBytes` go. */
   longLine(input: Input, origin: Origin, operation: Operation): Promise<LongLine>
 }
 
 export class Batcher {
   readonly #options: BatchOptions
+  readonly #kernel: Kernel | undefined
   #open: OpenBatch
 
   constructor(options: BatchOptions) {
     this.#options = options
-    this.#open = new OpenBatch()
+    this.#kernel = options.plain === true ? undefined : openKernel(options.slots.memory)
+    this.#open = this.#newBatch()
   }
 
   /**
@@ -42,19 +47,20 @@ export class Batcher {
    */
   async *frame(input: Input, token: string, lines: Lines): AsyncGenerator<Batch> {
     const { maxDocumentBytes: maxLineBytes, batchMs: lateMs, clock } = this.#options
-    const actions = actionWriter(this.#options, token)
+    const template = actionTemplate(this.#options, token)
+    this.#kernel?.prepare(template)
     const at: Position = { input, kind: lines.kind, document: 1, line: 1, offset: lines.at }
     let long: LongLine | undefined
     try {
       for await (const piece of wholeLines(lines.bytes, { maxLineBytes, lateMs, clock })) {
         switch (piece.kind) {
           case 'lines':
-            yield* this.#lines(piece.bytes, actions, at)
+            yield* this.#lines(piece.bytes, template, at)
             break
           case 'tail':
             // Behind a broken end only a whole object is a document; anything else is a piece that is missing its rest.
             if (!piece.broken || lineProblem(piece.bytes, 0, piece.bytes.length, false) === undefined) {
-              yield* this.#lines(piece.bytes, actions, at)
+              yield* this.#lines(piece.bytes, template, at)
             }
             break
           case 'long':
@@ -86,35 +92,85 @@ export class Batcher {
 
   #seal(): Batch {
     const batch = this.#open.seal(this.#options.operation, this.#options.slots)
-    this.#open = new OpenBatch()
+    this.#open = this.#newBatch()
     return batch
   }
 
-  async *#lines(bytes: Buffer, actions: ActionWriter, at: Position): AsyncGenerator<Batch> {
-    const { batchBytes, batchDocs, clock } = this.#options
-    const utf8 = isUtf8(bytes)
-    for (let from = 0, to = 0; from < bytes.length; from = to) {
-      const lineFeed = bytes.indexOf(LINE_FEED, from)
-      to = lineFeed === -1 ? bytes.length : lineFeed + 1
-      if (this.#open.isEmpty) this.#open.since = clock.now()
-      if (isBlank(bytes, from, to)) this.#open.passBlank(at.input)
-      else {
-        // Refused lines take memory too: they wait for a slot like any other.
-        this.#open.slot ??= await this.#freeSlot()
-        const action = this.#action(bytes, from, to, utf8, actions, at)
-        if (action !== undefined) {
-          const more = Buffer.byteLength(action) + to - from + 1
-          if (this.#open.docs > 0 && this.#open.bytes + more > batchBytes) yield this.#seal()
-          this.#open.slot ??= await this.#freeSlot()
-          reserve(this.#open.slot, this.#open.bytes + more)
-          this.#open.add(action, bytes, from, to, at)
-        }
-        at.document += 1
-      }
-      at.line += 1
-      at.offset += to - from
-      if (this.#open.docs >= batchDocs || this.#open.refusedBytes >= batchBytes) yield this.#seal()
+  #newBatch(): OpenBatch {
+    return new OpenBatch(this.#options.around ?? nothingAround)
+  }
+
+  /** Lines with their line ends, which the last one may lack. */
+  async *#lines(bytes: Buffer, template: ActionTemplate, at: Position): AsyncGenerator<Batch> {
+    for (let from = 0; from < bytes.length;) {
+      const reach = this.#kernel?.reach(bytes, from) ?? from
+      const to = reach > from ? reach : endOfLine(bytes, from)
+      if (reach > from) yield* this.#stretch(bytes.subarray(from, to), template, at)
+      else yield* this.#line(bytes, from, to, false, template, at)
+      from = to
     }
+  }
+
+  /** As many whole lines as the kernel can take at once. Lines that it does not frame are settled here, one by one. */
+  async *#stretch(bytes: Buffer, template: ActionTemplate, at: Position): AsyncGenerator<Batch> {
+    const kernel = this.#kernel as Kernel
+    const { batchBytes, batchDocs, maxDocumentBytes, clock } = this.#options
+    kernel.load(bytes)
+    const utf8 = isUtf8(bytes)
+    for (let from = 0; from < bytes.length;) {
+      // Where some of the bytes are not UTF-8, the lines are told apart.
+      const to = utf8 ? bytes.length : endOfLine(bytes, from)
+      if (this.#open.isEmpty) this.#open.since = clock.now()
+      this.#open.slot ??= await this.#freeSlot()
+      if (kernel.holds(this.#open.slot) && (utf8 || isUtf8(bytes.subarray(from, to)))) {
+        const { bytes: filled, docs } = this.#open
+        const limits = { bodyBytes: batchBytes, documents: batchDocs - docs, lineBytes: maxDocumentBytes }
+        const framed = kernel.frame(from, to, this.#open.slot.bytes, filled, limits, at.document)
+        const { blankLines, blankBytes, documents, lineBytes, bodyBytes } = framed
+        if (blankLines > 0) this.#open.passBlank(blankLines, at.input)
+        move(at, 0, blankLines, blankBytes)
+        if (documents > 0) this.#open.extend(documents, bodyBytes, at, lineBytes)
+        move(at, documents, documents, lineBytes)
+        from += blankBytes + lineBytes
+        if (this.#open.docs >= batchDocs || (framed.stop === 'full' && this.#open.docs > 0)) {
+          yield this.#seal()
+          continue
+        }
+        if (framed.stop === 'done') continue
+      }
+      const end = endOfLine(bytes, from)
+      yield* this.#line(bytes, from, end, utf8, template, at)
+      from = end
+    }
+  }
+
+  async *#line(
+    bytes: Buffer,
+    from: number,
+    to: number,
+    utf8: boolean,
+    template: ActionTemplate,
+    at: Position,
+  ): AsyncGenerator<Batch> {
+    const { batchBytes, batchDocs, clock } = this.#options
+    if (this.#open.isEmpty) this.#open.since = clock.now()
+    const isDocument = !isBlank(bytes, from, to)
+    if (!isDocument) this.#open.passBlank(1, at.input)
+    else {
+      // Refused lines take memory too: they wait for a slot like any other.
+      this.#open.slot ??= await this.#freeSlot()
+      const judged = judgeLine(bytes, from, to, utf8, template, at, this.#options)
+      if (typeof judged !== 'string') this.#open.refuse(judged, at.input)
+      else {
+        const more = this.#open.bytesFor(judged, bytes, from, to)
+        if (this.#open.docs > 0 && this.#open.bytes + more > batchBytes) yield this.#seal()
+        this.#open.slot ??= await this.#freeSlot()
+        reserve(this.#open.slot, this.#open.bytes + more)
+        this.#open.add(judged, bytes, from, to, at)
+      }
+    }
+    move(at, isDocument ? 1 : 0, 1, to - from)
+    if (this.#open.docs >= batchDocs || this.#open.refusedBytes >= batchBytes) yield this.#seal()
   }
 
   async #freeSlot(): Promise<Slot> {
@@ -123,56 +179,16 @@ export class Batcher {
     this.#open.since = this.#options.clock.now()
     return slot
   }
-
-  /** The document's action line; undefined for a line that is not sent. */
-  #action(
-    bytes: Buffer,
-    from: number,
-    to: number,
-    utf8: boolean,
-    actions: ActionWriter,
-    at: Position,
-  ): string | undefined {
-    const problem = lineProblem(bytes, from, to, utf8)
-    if (problem !== undefined) return this.#refuse('DOCUMENT_NOT_JSON', { problem }, bytes.subarray(from, to), at)
-    if (to - from > this.#options.maxDocumentBytes) {
-      const evidence = { bytes: to - from, limit: this.#options.maxDocumentBytes }
-      return this.#refuse('DOCUMENT_TOO_LARGE', evidence, bytes.subarray(from, to), at)
-    }
-    const action = actions.write(at.document, actions.reads ? bytes.toString('utf8', from, to) : '')
-    return typeof action === 'string'
-      ? action
-      : this.#refuse('DOCUMENT_ID_INVALID', action, bytes.subarray(from, to), at)
-  }
-
-  #refuse(
-    type: 'DOCUMENT_NOT_JSON' | 'DOCUMENT_TOO_LARGE' | 'DOCUMENT_ID_INVALID',
-    evidence: Record<string, string | number>,
-    line: Buffer,
-    at: Position,
-  ): undefined {
-    const refused: Refused = {
-      document: Buffer.from(withoutLineEnd(line)),
-      operation: this.#options.operation,
-      status: 0,
-      type,
-      reason: failure(type, evidence as never).message,
-      origin: originOf(at),
-      attempts: 0,
-    }
-    this.#open.refuse(refused, at.input)
-    return undefined
-  }
 }
 
-function originOf(at: Position): Origin {
-  const { kind, document, line, offset } = at
-  return kind === 'lines' ? { input: at.input.name, document, line, offset } : { input: at.input.name, document }
+function move(at: Position, documents: number, lines: number, bytes: number): void {
+  at.document += documents
+  at.line += lines
+  at.offset += bytes
 }
 
-function withoutLineEnd(line: Buffer): Buffer {
-  let end = line.length
-  if (line[end - 1] === LINE_FEED) end -= 1
-  if (line[end - 1] === 0x0d) end -= 1
-  return line.subarray(0, end)
+/** Behind the line feed, or the end where there is none. */
+function endOfLine(bytes: Buffer, from: number): number {
+  const lineFeed = bytes.indexOf(LINE_FEED, from)
+  return lineFeed === -1 ? bytes.length : lineFeed + 1
 }

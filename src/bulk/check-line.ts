@@ -11,6 +11,13 @@ export function isBlank(bytes: Uint8Array, from: number, to: number): boolean {
   return firstByte(bytes, from, to) === undefined
 }
 
+/** Behind the last byte before `to` that is not white space. */
+export function endWithoutSpace(bytes: Uint8Array, to: number): number {
+  let end = to
+  while (isSpace(bytes[end - 1])) end -= 1
+  return end
+}
+
 /**
  * What keeps a line from being a document: exactly one JSON object (RFC 8259) in UTF-8. Undefined when nothing does.
  * `utf8`: whether the bytes are known to be valid UTF-8.
@@ -31,9 +38,13 @@ export function lineProblem(bytes: Buffer, from: number, to: number, utf8: boole
 function firstByte(bytes: Uint8Array, from: number, to: number): number | undefined {
   for (let at = from; at < to; at += 1) {
     const byte = bytes[at]
-    if (byte !== SPACE && byte !== TAB && byte !== CARRIAGE_RETURN && byte !== LINE_FEED) return byte
+    if (!isSpace(byte)) return byte
   }
   return undefined
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === SPACE || byte === TAB || byte === CARRIAGE_RETURN || byte === LINE_FEED
 }
 
 /** The parser's message may quote the document, and not at its end: only the position is taken from it. */

@@ -1,4 +1,6 @@
 import type { Batch, Input, Lines, Operation, Refused, Span } from '../flow.js'
+import type { Around } from './action-line.js'
+import { endWithoutSpace } from './check-line.js'
 import { origins } from './origins.js'
 import type { Slot, SlotPool } from './slots.js'
 
@@ -29,48 +31,69 @@ export class OpenBatch {
   /** Where the next document has to stand to belong to the last span. */
   #next: { input: Input; offset: number } | undefined
 
+  readonly #around: Around
+  readonly #aroundBytes: number
+
+  constructor(around: Around) {
+    this.#around = around
+    this.#aroundBytes = Buffer.byteLength(around.opening + around.closing)
+  }
+
   get isEmpty(): boolean {
     return this.#taken.length === 0
   }
 
-  /** Appends a document whose line is `bytes[from, to)`. The slot must have room for it and one byte more. */
+  /** What the document whose line is `bytes[from, to)` will take. */
+  bytesFor(action: string, bytes: Buffer, from: number, to: number): number {
+    const lineEnd = bytes[to - 1] === LINE_FEED ? 0 : 1
+    return Buffer.byteLength(action) + this.#aroundBytes + to - from + lineEnd
+  }
+
+  /** Appends it. The slot must have room. */
   add(action: string, bytes: Buffer, from: number, to: number, at: Position): void {
     const body = (this.slot as Slot).bytes
-    this.bytes += body.write(action, this.bytes)
-    this.bytes += bytes.copy(body, this.bytes, from, to)
+    const objectEnd = endWithoutSpace(bytes, to)
+    let end = this.bytes
+    end += body.write(action, end)
+    end += body.write(this.#around.opening, end)
+    end += bytes.copy(body, end, from, objectEnd)
+    end += body.write(this.#around.closing, end)
+    end += bytes.copy(body, end, objectEnd, to)
     if (bytes[to - 1] !== LINE_FEED) {
-      body[this.bytes] = LINE_FEED
-      this.bytes += 1
+      body[end] = LINE_FEED
+      end += 1
     }
-    this.docs += 1
-    this.#take(at.input)
+    this.extend(1, end - this.bytes, at, to - from)
+  }
+
+  /** Counts documents in that the slot holds already, behind its `bytes`. `at`: the first of their lines, `lineBytes`: all of them. */
+  extend(docs: number, bodyBytes: number, at: Position, lineBytes: number): void {
+    this.bytes += bodyBytes
+    this.docs += docs
+    this.#take(at.input, docs)
     const span = this.#spans.at(-1)
-    if (span !== undefined && this.#next?.input === at.input && this.#next.offset === at.offset) span.docs += 1
-    else
-      this.#spans.push({
-        input: at.input,
-        kind: at.kind,
-        document: at.document,
-        line: at.line,
-        from: at.offset,
-        docs: 1,
-      })
-    this.#next = { input: at.input, offset: at.offset + to - from }
+    if (span !== undefined && this.#next?.input === at.input && this.#next.offset === at.offset) span.docs += docs
+    else {
+      const { input, kind, document, line, offset } = at
+      this.#spans.push({ input, kind, document, line, from: offset, docs })
+    }
+    this.#next = { input: at.input, offset: at.offset + lineBytes }
   }
 
   refuse(refused: Refused, input: Input): void {
     this.#refused.push(refused)
     this.refusedBytes += refused.document.length + 256
-    this.#take(input)
+    this.#take(input, 1)
   }
 
-  passBlank(input: Input): void {
-    this.#blank += 1
-    this.#take(input)
+  passBlank(lines: number, input: Input): void {
+    this.#blank += lines
+    this.#take(input, lines)
   }
 
   seal(operation: Operation, pool: SlotPool): Batch {
     const { docs, slot } = this
+    const aroundBytes = this.#aroundBytes
     const spans = this.#spans
     const bytes = slot === undefined ? Buffer.alloc(0) : slot.bytes.subarray(0, this.bytes)
     return {
@@ -81,16 +104,16 @@ export class OpenBatch {
       refused: this.#refused,
       bytes,
       operation,
-      origins: () => origins(spans, bytes, docs),
+      origins: () => origins(spans, bytes, docs, aroundBytes),
       release: () => {
         if (slot !== undefined) pool.release(slot)
       },
     }
   }
 
-  #take(input: Input): void {
+  #take(input: Input, lines: number): void {
     const last = this.#taken.at(-1)
-    if (last?.input === input) last.lines += 1
-    else this.#taken.push({ input, lines: 1 })
+    if (last?.input === input) last.lines += lines
+    else this.#taken.push({ input, lines })
   }
 }

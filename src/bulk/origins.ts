@@ -4,10 +4,15 @@ const LINE_FEED = 0x0a
 
 /**
  * Tells where each document of a body came from. Worked out again from the body and its spans, and only for a body with errors:
- * documents of a span lie one behind the other in the input too. Reads the body at once, so that it may change afterwards.
+ * documents of a span lie one behind the other in the input too. `aroundBytes` were put around each of them. Reads the body at once, so that it may change afterwards.
  */
-export function origins(spans: readonly Span[], bytes: Uint8Array, documents: number): (ordinal: number) => Origin {
-  const ends = documentEnds(bytes, documents)
+export function origins(
+  spans: readonly Span[],
+  bytes: Uint8Array,
+  documents: number,
+  aroundBytes: number,
+): (ordinal: number) => Origin {
+  const ends = documentEnds(bytes, documents, aroundBytes)
   const firsts: number[] = []
   let first = 0
   for (const span of spans) {
@@ -28,14 +33,14 @@ export function origins(spans: readonly Span[], bytes: Uint8Array, documents: nu
   }
 }
 
-/** Bytes of all documents before each, without the action lines. */
-function documentEnds(bytes: Uint8Array, documents: number): Float64Array {
+/** Bytes of all documents' lines before each, as they were read: without action lines and what was put around. */
+function documentEnds(bytes: Uint8Array, documents: number, aroundBytes: number): Float64Array {
   const ends = new Float64Array(documents + 1)
   let at = 0
   for (let ordinal = 0; ordinal < documents; ordinal += 1) {
     const document = bytes.indexOf(LINE_FEED, at) + 1
     at = bytes.indexOf(LINE_FEED, document) + 1
-    ends[ordinal + 1] = (ends[ordinal] ?? 0) + at - document
+    ends[ordinal + 1] = (ends[ordinal] ?? 0) + at - document - aroundBytes
   }
   return ends
 }

@@ -1,3 +1,5 @@
+import { type KernelMemory, kernelMemory } from './kernel/memory.js'
+
 /**
  * The memory that bodies live in. Its size is the backpressure: no free slot, no reading. One slot is filled while the others
  * are being sent.
@@ -5,33 +7,40 @@
 export interface Slot {
   /** At least the pool's slot size; more after `reserve`. */
   bytes: Buffer
+  /** The slot's own memory, which it has again when it is next acquired. */
+  readonly own: Buffer
 }
 
 export class SlotPool {
+  /** Where the slots lie, for the kernel that fills them; undefined where such memory is not to be had. */
+  readonly memory: KernelMemory | undefined
   readonly #slotBytes: number
   readonly #free: Slot[] = []
   readonly #waiting: ((slot: Slot) => void)[] = []
-  #unmade: number
+  readonly #slots: number
+  #made = 0
 
   constructor(slots: number, slotBytes: number) {
+    this.#slots = slots
     this.#slotBytes = slotBytes
-    this.#unmade = slots
+    this.memory = kernelMemory(slots, slotBytes)
   }
 
   /** Waits for a free slot. Who holds it gives it back with `release`. */
   async acquire(): Promise<Slot> {
     const free = this.#free.pop()
     if (free !== undefined) return free
-    if (this.#unmade > 0) {
-      this.#unmade -= 1
-      return { bytes: Buffer.allocUnsafeSlow(this.#slotBytes) }
+    if (this.#made < this.#slots) {
+      const own = this.memory?.slots[this.#made] ?? Buffer.allocUnsafeSlow(this.#slotBytes)
+      this.#made += 1
+      return { bytes: own, own }
     }
     return await new Promise(resolve => this.#waiting.push(resolve))
   }
 
   release(slot: Slot): void {
     // A document larger than a body got memory of its own, which is not kept.
-    if (slot.bytes.length > this.#slotBytes) slot.bytes = Buffer.allocUnsafeSlow(this.#slotBytes)
+    slot.bytes = slot.own
     const next = this.#waiting.shift()
     if (next === undefined) this.#free.push(slot)
     else next(slot)

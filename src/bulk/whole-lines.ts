@@ -67,28 +67,53 @@ export async function* wholeLines(
   if (broken !== undefined) throw broken.error
 }
 
-/** The chunks, with one `late` between two that are further apart than `ms`. */
+/** Timers may be a moment ahead of the clock. */
+const MOMENT_MS = 2
+
+/** The chunks, with one `late` between two that are further apart than `ms`. One timer serves many chunks. */
 async function* orLate(
   chunks: AsyncIterable<Uint8Array>,
   ms: number,
   clock: Clock,
 ): AsyncGenerator<Uint8Array | 'late'> {
   const iterator = chunks[Symbol.asyncIterator]()
+  const ended = new AbortController()
+  let isTiming = false
+  let wake = () => {}
+  const startTimer = (left: number) => {
+    isTiming = true
+    const fired = () => {
+      isTiming = false
+      wake()
+    }
+    clock.sleep(left, ended.signal).then(fired, fired)
+  }
+  /** Whether the chunk came, and not the timer. */
+  const cameFirst = async (next: Promise<unknown>) =>
+    await new Promise<boolean>(resolve => {
+      wake = () => resolve(false)
+      const came = () => resolve(true)
+      next.then(came, came)
+    })
   try {
     for (;;) {
       const next = iterator.next()
-      const arrived = new AbortController()
-      const late = clock.sleep(ms, arrived.signal).then(
-        () => 'late' as const,
-        () => 'late' as const,
-      )
-      const first = await Promise.race([next, late]).finally(() => arrived.abort())
-      if (first === 'late') yield 'late'
+      const since = clock.now()
+      if (!isTiming) startTimer(ms)
+      while (!(await cameFirst(next))) {
+        const left = ms - (clock.now() - since)
+        if (left <= MOMENT_MS) {
+          yield 'late'
+          break
+        }
+        startTimer(left)
+      }
       const { done, value } = await next
       if (done === true) return
       yield value
     }
   } finally {
+    ended.abort()
     await iterator.return?.()
   }
 }

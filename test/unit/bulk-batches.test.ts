@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { ActionOptions } from '../../src/bulk/action-line.js'
 import { Batcher, type BatchOptions } from '../../src/bulk/batcher.js'
 import { SlotPool } from '../../src/bulk/slots.js'
@@ -7,6 +7,22 @@ import { HeldClock } from './held-clock.js'
 import { type Seeded, seeded } from './seeded.js'
 
 const LINE_FEED = 0x0a
+
+/** Whether the batcher of the test at hand does without the kernel. */
+let isPlain = false
+
+/** The kernel and plain JavaScript keep the same promises. */
+function describeBoth(title: string, suite: () => void): void {
+  describe.each([
+    { by: 'the kernel', plain: false },
+    { by: 'plain JavaScript', plain: true },
+  ])(`by $by: ${title}`, ({ plain }) => {
+    beforeEach(() => {
+      isPlain = plain
+    })
+    suite()
+  })
+}
 
 /** What the batcher is judged by: one line of an input, looked at with no regard for speed or memory. */
 interface PlainLine {
@@ -112,6 +128,7 @@ function batcherOf(options: Partial<BatchOptions> = {}): Batcher {
     maxDocumentBytes: 1_000_000,
     slots: new SlotPool(2, batchBytes),
     clock: new HeldClock(),
+    plain: isPlain,
     longLine: async () => noLongLine(),
     ...options,
   })
@@ -214,7 +231,7 @@ function withoutLineEnd(line: Buffer): Buffer {
   return line.subarray(0, line[end - 1] === 0x0d ? end - 1 : end)
 }
 
-describe('framing', () => {
+describeBoth('framing', () => {
   test('takes any input apart into documents, refused lines and blank ones, wherever its bytes are cut', async () => {
     const bytes = Buffer.concat(kinds.flatMap(line => [Buffer.from(line as string), Buffer.from('\n')]))
     const limits = { bytes: 400, docs: 5 }
@@ -300,7 +317,7 @@ describe('framing', () => {
   })
 })
 
-describe('a batch ends', () => {
+describeBoth('a batch ends', () => {
   const line = '{"a":"0123456789"}\n'
   const pair = `{"create":{"_id":"token0-1"}}\n${line}`.length
 
@@ -381,7 +398,7 @@ class Feed implements AsyncIterable<Uint8Array> {
   }
 }
 
-describe('time', () => {
+describeBoth('time', () => {
   const feedInto = (batcher: Batcher, feed: Feed) =>
     batcher.frame(input(0), 'token', { kind: 'lines', at: 0, bytes: feed })
 
@@ -464,7 +481,7 @@ describe('time', () => {
   })
 })
 
-describe('memory', () => {
+describeBoth('memory', () => {
   test('never more batches than slots are alive, also when every line is refused', async () => {
     for (const line of ['{"a":1}\n', '[1]\n']) {
       const slots = new SlotPool(3, 1000)
@@ -490,21 +507,20 @@ describe('memory', () => {
     const batcher = batcherOf({ batchBytes: 100, slots })
     const large = `{"large":"${'x'.repeat(500)}"}\n`
     const bytes = cutAt(Buffer.from(`{"a":1}\n${large}{"a":2}\n`.repeat(2)), [])
-    const memory: ArrayBufferLike[] = []
-    const sizes: number[] = []
-    for await (const batch of batcher.frame(input(0), 'token', { kind: 'lines', at: 0, bytes })) {
-      memory.push(batch.bytes.buffer)
-      sizes.push(batch.bytes.buffer.byteLength)
-      batch.release()
+    const places: { memory: ArrayBufferLike; at: number; bytes: number }[] = []
+    for await (const { bytes: body, release } of batcher.frame(input(0), 'token', { kind: 'lines', at: 0, bytes })) {
+      places.push({ memory: body.buffer, at: body.byteOffset, bytes: body.length })
+      release()
     }
-    expect(sizes.filter(size => size > 100)).toHaveLength(2)
-    expect(sizes[2]).toBe(100)
-    expect(memory[2]).not.toBe(memory[1])
-    expect(memory[3]).not.toBe(memory[1])
+    const [, firstLarge, small, secondLarge] = places
+    expect(places.map(place => place.bytes > 100)).toEqual([false, true, false, true])
+    expect(places.filter(({ memory, at }) => memory === small?.memory && at === small.at)).toHaveLength(2)
+    expect(firstLarge?.memory).not.toBe(small?.memory)
+    expect(secondLarge?.memory).not.toBe(firstLarge?.memory)
   })
 })
 
-describe('a line longer than allowed', () => {
+describeBoth('a line longer than allowed', () => {
   class Taken implements LongLine {
     readonly parts: Buffer[] = []
     state: 'open' | 'ended' | 'abandoned' = 'open'
@@ -605,7 +621,7 @@ describe('a line longer than allowed', () => {
   })
 })
 
-describe('an input that breaks off', () => {
+describeBoth('an input that breaks off', () => {
   const framedOf = async (text: string) => {
     async function* breaking(): AsyncGenerator<Uint8Array> {
       yield* cutAt(Buffer.from(text), [5])
@@ -629,7 +645,7 @@ describe('an input that breaks off', () => {
   })
 })
 
-describe('ids and routing', () => {
+describeBoth('ids and routing', () => {
   async function framedWith(
     actions: Partial<ActionOptions>,
     documents: readonly string[],

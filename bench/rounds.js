@@ -1,0 +1,47 @@
+import { capacity } from './capacity.js'
+import { nameOf } from './plan.js'
+import { say } from './say.js'
+import { startServers } from './servers.js'
+import { trial } from './trial.js'
+
+/**
+ * Runs a scenario: every client once per round, so that whatever else the machine does meets them all alike. Resolves to
+ * { kind, route, latency, rounds: [{ [client]: { whole?, part? } }], capacity }; a run that failed has `failed`.
+ */
+export async function runScenario(scenario, programs, inputs) {
+  const { kind, route, latency, runs } = scenario
+  const { whole, part } = inputs[kind]
+  const servers = await startServers(programs)
+  const rounds = []
+  const capacities = []
+  try {
+    const place = { url: servers.url, latency, ...(route === 'proxy' && { proxy: servers.proxyUrl }) }
+    if (latency === 0) capacities.push(await capacity(programs, route, part, servers))
+    for (let round = 0; round < scenario.rounds; round += 1) {
+      const results = {}
+      for (const { client, size } of turned(runs, round)) {
+        const input =
+          size === 'part' ? { corpus: part } : { corpus: whole, part, times: Math.round(whole.bytes / part.bytes) }
+        const result = await trial(client, programs, input, place, servers)
+        results[client] = { ...results[client], [size]: result }
+        say(`${nameOf(scenario)}, round ${round + 1}/${scenario.rounds}: ${client} ${size} ${outcome(result)}`)
+      }
+      rounds.push(results)
+    }
+    if (latency === 0) capacities.push(await capacity(programs, route, part, servers))
+  } finally {
+    await servers[Symbol.asyncDispose]()
+  }
+  return { kind, route, latency, rounds, ...(capacities.length > 0 && { capacity: Math.max(...capacities) }) }
+}
+
+// Each round begins elsewhere, so that no client always follows the same one.
+function turned(runs, round) {
+  const from = (round * 7) % runs.length
+  return [...runs.slice(from), ...runs.slice(0, from)]
+}
+
+function outcome({ failed, wallSeconds, bytes, cpuSeconds }) {
+  if (failed) return `failed: ${failed}`
+  return `${wallSeconds.toFixed(2)} s, ${(bytes / 1e6 / wallSeconds).toFixed(0)} MB/s, ${((cpuSeconds * 1e9) / bytes).toFixed(2)} CPU-s/GB`
+}

@@ -1,0 +1,135 @@
+/** npm run bench: prepares, proves delivery, measures, saves the results and writes the page that shows them. */
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { cacheFolder } from './cache.js'
+import { available, clients } from './clients.js'
+import { corpus } from './corpus/corpora.js'
+import { proveDelivery } from './delivery.js'
+import { describeMachine } from './machine.js'
+import { readOptions, usage } from './options.js'
+import { plan } from './plan.js'
+import { prepare, projectFolder } from './prepare.js'
+import { chart } from './report/chart.js'
+import { brief, markdown } from './report/markdown.js'
+import { loadRealCluster } from './real.js'
+import { runScenario } from './rounds.js'
+import { say } from './say.js'
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(130))
+
+try {
+  await main(readOptions(process.argv.slice(2)))
+} catch (error) {
+  say(error.message)
+  process.exitCode = error.code?.startsWith('ERR_PARSE_ARGS') ? 2 : 1
+}
+
+async function main(options) {
+  if (options.help) return void process.stdout.write(usage)
+  if (options.render) return render(options.files)
+  const programs = prepare(options)
+  const { names, absent } = available(programs)
+  if (options.list) {
+    for (const [name, { title, about }] of Object.entries(clients))
+      process.stdout.write(
+        `${name.padEnd(30)} ${absent[name] ? `not here: ${absent[name].split('\n')[0]}` : `${title}. ${about}`}\n`,
+      )
+    return undefined
+  }
+  const chosen = choose(names, options.clients)
+  const inputs = await makeInputs(options, programs)
+  const results = {
+    when: new Date().toISOString(),
+    complete: options.complete,
+    machine: describeMachine(programs),
+    corpora: Object.values(inputs)
+      .flatMap(({ whole, part }) => [whole, part])
+      .map(({ file: _, ...facts }) => facts),
+    absent: options.clients === undefined ? absent : {},
+  }
+  for (const { kind, bytes, pinned } of results.corpora) if (!pinned) say(`${kind}-${bytes}: its sha256 is not pinned`)
+  return options.real
+    ? measureReal(options, programs, chosen, inputs, results)
+    : measure(options, programs, chosen, inputs, results)
+}
+
+async function measure(options, programs, chosen, inputs, results) {
+  const file = join(cacheFolder('results'), `${results.when.replaceAll(':', '-')}.json`)
+  const scenarios = plan(options, chosen)
+  results.proofs = options.verify ? await proveDelivery(programs, scenarios, inputs) : []
+  results.scenarios = []
+  for (const scenario of scenarios) {
+    results.scenarios.push({
+      ...(await runScenario(scenario, programs, inputs)),
+      sizes: sizesOf(inputs[scenario.kind]),
+    })
+    writeFileSync(file, JSON.stringify(results))
+  }
+  process.stdout.write(`${brief(results)}\n`)
+  say(`saved as ${file}`)
+  if (results.proofs.some(proof => proof.failed)) process.exitCode = 1
+  if (options.complete || options.write) return render(options.complete ? lastComplete(2) : [file])
+  say('not written to docs/benchmarks.md: a part was left out (--write does it all the same)')
+  return undefined
+}
+
+async function measureReal(options, programs, chosen, inputs, results) {
+  const file = join(cacheFolder('results'), 'real.json')
+  const { cluster, loads } = await loadRealCluster(programs, chosen, inputs, options)
+  Object.assign(results, { cluster, loads: loads.map(load => ({ ...load, sizes: sizesOf(inputs[load.kind]) })) })
+  writeFileSync(file, JSON.stringify(results))
+  process.stdout.write(markdown([], results))
+  return render(lastComplete(2))
+}
+
+function choose(names, wanted) {
+  if (wanted === undefined) return names
+  for (const name of wanted) if (!names.includes(name)) throw new Error(`no client ${name} here; --list shows them`)
+  // The one to which the others are compared is always there.
+  return names.filter(name => name === 'sluice' || wanted.includes(name))
+}
+
+async function makeInputs({ corpora, sizes, part, pin }, { sink }) {
+  const inputs = {}
+  for (const kind of corpora) {
+    inputs[kind] = {
+      part: await corpus(kind, Math.ceil(sizes[kind] / part), { sink, pin }),
+      whole: await corpus(kind, sizes[kind], { sink, pin }),
+    }
+  }
+  return inputs
+}
+
+function sizesOf({ whole, part }) {
+  const facts = ({ bytes, documents }) => ({ bytes, documents })
+  return { whole: facts(whole), part: facts(part) }
+}
+
+/** Files of the last complete runs, oldest first. */
+function lastComplete(count) {
+  const folder = cacheFolder('results')
+  const complete = readdirSync(folder)
+    .filter(name => /^\d.*\.json$/.test(name))
+    .toSorted()
+    .map(name => join(folder, name))
+    .filter(file => JSON.parse(readFileSync(file, 'utf8')).complete)
+  return complete.slice(-count)
+}
+
+function render(files) {
+  if (files.length === 0) return say('docs/benchmarks.md is written once there is a complete run')
+  const runs = files.map(file => JSON.parse(readFileSync(file, 'utf8')))
+  const docs = join(projectFolder, 'docs')
+  mkdirSync(docs, { recursive: true })
+  writeFileSync(join(docs, 'benchmarks.md'), markdown(runs, realResults()))
+  writeFileSync(join(docs, 'benchmarks.svg'), chart(runs.at(-1)))
+  return say('wrote docs/benchmarks.md and docs/benchmarks.svg')
+}
+
+function realResults() {
+  try {
+    return JSON.parse(readFileSync(join(cacheFolder('results'), 'real.json'), 'utf8'))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+
+/** Starts a server that prints its port first. It ends with this process, however that ends. */
+async function start(command, words) {
+  const child = spawn(command, words, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const lines = createInterface({ input: child.stdout })
+  const [line] = await Promise.race([
+    once(lines, 'line'),
+    once(child, 'exit').then(([code]) => Promise.reject(new Error(`${command} ended with ${code}`))),
+  ])
+  return {
+    port: Number(line),
+    async [Symbol.asyncDispose]() {
+      const ended = once(child, 'exit')
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
+
+/** The sink and the proxy in front of it. `verify`: the sink also sums what it receives. */
+export async function startServers(programs, { verify = false } = {}) {
+  const sink = await start(programs.sink, verify ? ['-c'] : [])
+  const proxy = await start(programs.proxy, [String(sink.port)])
+  const ask = async path => {
+    const response = await fetch(`http://127.0.0.1:${sink.port}/_sink/${path}`)
+    return response.json()
+  }
+  return {
+    port: sink.port,
+    url: `http://127.0.0.1:${sink.port}`,
+    proxyPort: proxy.port,
+    proxyUrl: `http://127.0.0.1:${proxy.port}`,
+    reset: () => ask('reset'),
+    stats: () => ask('stats'),
+    addLatency: ms => ask(`latency/${ms}`),
+    async [Symbol.asyncDispose]() {
+      await proxy[Symbol.asyncDispose]()
+      await sink[Symbol.asyncDispose]()
+    },
+  }
+}

@@ -1,0 +1,76 @@
+// Compiles the kernel's AssemblyScript and keeps the result as a module of TypeScript: so it is found wherever the sources or
+// the build are run from. Does nothing when the result is that of the very same sources.
+import { createHash } from 'node:crypto'
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const folder = 'src/bulk/kernel'
+const result = new URL(`../../${folder}/code.ts`, import.meta.url)
+
+const options = [
+  ['--runtime', 'stub'], // nothing is allocated
+  ['--importMemory'], // the memory is made by JavaScript, and of fixed size
+  ['--noExportMemory'],
+  ['--enable', 'simd'],
+  ['-O3'],
+  ['--noAssert'],
+].flat()
+
+/** Also the global setup of the tests. */
+export async function setup() {
+  const fingerprint = await fingerprintOfSources()
+  if (readIfThere(result).includes(fingerprint)) return
+  writeFileSync(result, moduleOf(await compile(), fingerprint))
+}
+
+async function fingerprintOfSources() {
+  const { version } = await import('assemblyscript/package.json', { with: { type: 'json' } }).then(it => it.default)
+  const hash = createHash('sha256').update(JSON.stringify([version, options]))
+  const sources = readdirSync(`${root}/${folder}/assembly`).filter(name => name.endsWith('.ts'))
+  for (const path of ['layout.ts', ...sources.sort().map(name => `assembly/${name}`)]) {
+    hash.update(path).update(readFileSync(`${root}/${folder}/${path}`))
+  }
+  return hash.digest('hex')
+}
+
+function readIfThere(path) {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error
+    return ''
+  }
+}
+
+async function compile() {
+  const { default: asc } = await import('assemblyscript/asc')
+  let code
+  let complaints = ''
+  const { error } = await asc.main(
+    [`${folder}/assembly/frame.ts`, '--baseDir', root, '--outFile', 'kernel.wasm', ...options],
+    {
+      writeFile: (_, data) => {
+        code = data
+      },
+      stderr: {
+        write: text => {
+          complaints += text
+        },
+      },
+    },
+  )
+  // Warnings count: they are about sizes of integers.
+  if (error !== null || complaints !== '') throw new Error(`the kernel does not compile:\n${complaints}`)
+  return Buffer.from(code)
+}
+
+function moduleOf(code, fingerprint) {
+  return `// Made by scripts/kernel/build.js from sources with the fingerprint ${fingerprint}.
+/** The kernel, compiled to WebAssembly: base64. */
+export const kernelCode =
+  '${code.toString('base64')}'
+`
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await setup()

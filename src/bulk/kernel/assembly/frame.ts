@@ -1,0 +1,157 @@
+/**
+ * Frames lines into a body: each line checked, an action line written, the document copied byte for byte. All memory is
+ * JavaScript's: nothing is allocated here.
+ */
+import {
+  AFTER,
+  BEFORE,
+  BETWEEN,
+  CLOSING,
+  ID_IN_FIELD,
+  ID_NUMBER,
+  OPENING,
+  STOP_BLANK,
+  STOP_DONE,
+  STOP_FULL,
+  STOP_LINE,
+  TEXT_START,
+} from '../layout'
+import { idEnd, idStart, isFieldWanted, routingEnd, routingStart, wantFields } from './fields'
+import { afterSpace, endOfObject } from './json'
+import { countUp, digits, numberFrom, writeNumber } from './document-number'
+import { noEscape } from './strings'
+
+const LINE_FEED: u8 = 0x0a
+
+/** What the last call did. First it passed blank lines, then it framed documents. */
+export let blankLines: u32 = 0
+export let blankBytes: usize = 0
+/** Bytes of the documents' lines, and what became of them in the body. */
+export let linesBytes: usize = 0
+export let bodyBytes: usize = 0
+export let documents: u32 = 0
+
+let id: u32 = 0
+let isRouted = false
+/** Bytes of the texts that go with each document, and of those among them that go around it. */
+let textBytes: usize = 0
+let aroundBytes: usize = 0
+
+/** Chooses what goes into action lines. Their texts have been laid down. */
+export function prepare(idKind: u32, routed: bool): void {
+  id = idKind
+  isRouted = routed
+  aroundBytes = bytesOf(OPENING) + bytesOf(CLOSING)
+  textBytes = bytesOf(BEFORE) + bytesOf(BETWEEN) + bytesOf(AFTER) + aroundBytes
+  wantFields(idKind == ID_IN_FIELD, routed)
+}
+
+/**
+ * Passes the blank lines at the start of [from, to), then frames the documents that lie one behind the other, each line with
+ * its line feed, into the `room` bytes at `body`: at most `most` documents, no line longer than `longest`. `number` is that of
+ * the first one. Returns why it stopped; the line it stopped at is untouched.
+ */
+export function frame(from: usize, to: usize, body: usize, room: usize, most: u32, longest: usize, number: f64): u32 {
+  let line = from
+  let firstDocument = from
+  let blanks: u32 = 0
+  let out = body
+  let framed: u32 = 0
+  let stop: u32 = STOP_DONE
+  noEscape()
+  if (id == ID_NUMBER) numberFrom(u64(number))
+  while (line < to && framed < most) {
+    const start = afterSpace(line)
+    if (load<u8>(start) == LINE_FEED) {
+      if (framed > 0) {
+        stop = STOP_BLANK
+        break
+      }
+      blanks += 1
+      line = firstDocument = start + 1
+      continue
+    }
+    const object = endOfObject(start)
+    const end: usize = object == 0 ? 0 : afterSpace(object)
+    if (end == 0 || load<u8>(end) != LINE_FEED || isFieldWanted() || end + 1 - line > longest) {
+      stop = STOP_LINE
+      break
+    }
+    const lineBytes = end + 1 - line
+    if (out - body + addedBytes() + lineBytes > room) {
+      stop = STOP_FULL
+      break
+    }
+    out = writeAction(out)
+    out = aroundBytes == 0 ? write(out, line, end + 1) : writeAround(out, line, object, end + 1)
+    line = end + 1
+    framed += 1
+    if (id == ID_NUMBER) countUp()
+  }
+  blankLines = blanks
+  blankBytes = firstDocument - from
+  linesBytes = line - firstDocument
+  bodyBytes = out - body
+  documents = framed
+  return stop
+}
+
+/** What a document's line grows by in the body. */
+// @ts-ignore: decorator
+@inline
+function addedBytes(): usize {
+  let bytes = textBytes
+  if (id == ID_NUMBER) bytes += digits
+  else if (id == ID_IN_FIELD) bytes += idEnd - idStart
+  if (isRouted) bytes += routingEnd - routingStart
+  return bytes
+}
+
+// @ts-ignore: decorator
+@inline
+function writeAction(to: usize): usize {
+  let at = writeText(to, BEFORE)
+  if (id == ID_NUMBER) at = writeNumber(at)
+  else if (id == ID_IN_FIELD) at = write(at, idStart, idEnd)
+  if (isRouted) {
+    at = writeText(at, BETWEEN)
+    at = write(at, routingStart, routingEnd)
+  }
+  return writeText(at, AFTER)
+}
+
+/** The line [from, end) whose object ends at `object`: the line end stays behind everything. */
+function writeAround(to: usize, from: usize, object: usize, end: usize): usize {
+  let at = writeText(to, OPENING)
+  at = write(at, from, object)
+  at = writeText(at, CLOSING)
+  return write(at, object, end)
+}
+
+// @ts-ignore: decorator
+@inline
+function writeText(to: usize, text: usize): usize {
+  const bytes = bytesOf(text)
+  copy(to, text + TEXT_START, bytes)
+  return to + bytes
+}
+
+// @ts-ignore: decorator
+@inline
+function write(to: usize, from: usize, end: usize): usize {
+  copy(to, from, end - from)
+  return to + end - from
+}
+
+// @ts-ignore: decorator
+@inline
+function bytesOf(text: usize): usize {
+  return <usize>load<u32>(text)
+}
+
+/** Sixteen bytes at a time, so up to 15 more than asked for. */
+// @ts-ignore: decorator
+@inline
+function copy(to: usize, from: usize, bytes: usize): void {
+  for (let at: usize = 0; at < bytes; at += 16) v128.store(to + at, v128.load(from + at))
+}

@@ -1,0 +1,163 @@
+import type { ActionTemplate } from '../action-line.js'
+import type { Slot } from '../slots.js'
+import { kernelCode } from './code.js'
+import {
+  AFTER,
+  BEFORE,
+  BETWEEN,
+  CLOSING,
+  ID_FIELD,
+  ID_IN_FIELD,
+  ID_NONE,
+  ID_NUMBER,
+  LONGEST_TEXT_BYTES,
+  OPENING,
+  ROUTING_FIELD,
+  STOP_FULL,
+  STOP_LINE,
+  TEXT_START,
+} from './layout.js'
+import type { KernelMemory } from './memory.js'
+import { type Global, type Module, webAssembly } from './web-assembly.js'
+
+/** The functions and globals of assembly/frame.ts. Sizes and addresses are in bytes. */
+interface Exports {
+  prepare(id: number, isRouted: number): void
+  frame(
+    from: number,
+    to: number,
+    body: number,
+    room: number,
+    mostDocuments: number,
+    longestLine: number,
+    number: number,
+  ): number
+  readonly blankLines: Global
+  readonly blankBytes: Global
+  readonly linesBytes: Global
+  readonly bodyBytes: Global
+  readonly documents: Global
+}
+
+interface Limits {
+  /** How far the body may be filled. */
+  readonly bodyBytes: number
+  readonly documents: number
+  readonly lineBytes: number
+}
+
+/** What a call did: first it passed blank lines, then it framed documents. */
+interface Framed {
+  readonly blankLines: number
+  readonly blankBytes: number
+  readonly documents: number
+  /** Bytes of the documents' lines. */
+  readonly lineBytes: number
+  /** Bytes that the body grew by. */
+  readonly bodyBytes: number
+  /** `line`: the next one is no matter for the kernel, whatever the reason. `full`: the body has no room for it. */
+  readonly stop: 'done' | 'full' | 'line'
+}
+
+let compiled: Module | undefined
+
+/** Undefined where there is no memory for it, or where the machine has no SIMD: then plain JavaScript does everything. */
+export function openKernel(memory: KernelMemory | undefined): Kernel | undefined {
+  if (memory === undefined || webAssembly === undefined) return undefined
+  try {
+    compiled ??= new webAssembly.Module(Buffer.from(kernelCode, 'base64'))
+  } catch {
+    return undefined
+  }
+  const { exports } = new webAssembly.Instance(compiled, { env: { memory: memory.memory } })
+  return new Kernel(memory, exports as Exports)
+}
+
+/**
+ * Frames lines in one pass: each checked (strict JSON, one object), its action line written, the document copied byte for byte.
+ * It frames what is usual and stops before anything else, which the plain code of this folder then settles.
+ */
+class Kernel {
+  readonly #memory: KernelMemory
+  readonly #bytes: Buffer
+  readonly #exports: Exports
+  #isPrepared = false
+
+  constructor(memory: KernelMemory, exports: Exports) {
+    this.#memory = memory
+    this.#bytes = Buffer.from(memory.memory.buffer)
+    this.#exports = exports
+  }
+
+  /** The action lines of one input. Where they are too unusual, no line will be framed. */
+  prepare({ before, id, between, routing, after, opening, closing }: ActionTemplate): void {
+    const idField = typeof id === 'object' ? id.field : ''
+    const texts: [number, string][] = [
+      [BEFORE, before],
+      [BETWEEN, between],
+      [AFTER, after],
+      [OPENING, opening],
+      [CLOSING, closing],
+      [ID_FIELD, idField],
+      [ROUTING_FIELD, routing?.field ?? ''],
+    ]
+    this.#isPrepared = texts.every(([at, text]) => this.#layDown(at, text))
+    const kind = typeof id === 'object' ? ID_IN_FIELD : id === 'number' ? ID_NUMBER : ID_NONE
+    this.#exports.prepare(kind, routing === undefined ? 0 : 1)
+  }
+
+  #layDown(at: number, text: string): boolean {
+    const bytes = Buffer.from(text)
+    // Half of a surrogate pair has no UTF-8, and would be taken for another character.
+    if (bytes.length > LONGEST_TEXT_BYTES || bytes.toString() !== text) return false
+    this.#bytes.writeUInt32LE(bytes.length, at)
+    bytes.copy(this.#bytes, at + TEXT_START)
+    return true
+  }
+
+  /** Where the lines end that one `load` can take from `from` on; `from` itself where not even one can be taken. */
+  reach(bytes: Buffer, from: number): number {
+    if (!this.#isPrepared) return from
+    const most = from + this.#memory.input.length
+    const end = bytes.lastIndexOf(LINE_FEED, Math.min(bytes.length, most) - 1) + 1
+    return Math.max(from, end)
+  }
+
+  /** Takes whole lines that are valid UTF-8. */
+  load(lines: Buffer): void {
+    lines.copy(this.#memory.input)
+  }
+
+  /** Goes on with the loaded lines of [from, to): blank ones, then documents into `slot`, whose first `filled` bytes are in use. */
+  frame(from: number, to: number, slot: Buffer, filled: number, limits: Limits, number: number): Framed {
+    const { frame, blankLines, blankBytes, linesBytes, bodyBytes, documents } = this.#exports
+    const input = this.#memory.input.byteOffset
+    const stop = frame(
+      input + from,
+      input + to,
+      slot.byteOffset + filled,
+      Math.max(0, Math.min(limits.bodyBytes, slot.length) - filled),
+      Math.min(limits.documents, MOST_DOCUMENTS),
+      limits.lineBytes,
+      number,
+    )
+    return {
+      blankLines: blankLines.value,
+      blankBytes: blankBytes.value,
+      documents: documents.value,
+      lineBytes: linesBytes.value,
+      bodyBytes: bodyBytes.value,
+      stop: stop === STOP_FULL ? 'full' : stop === STOP_LINE ? 'line' : 'done',
+    }
+  }
+
+  /** Whether a slot lies in this kernel's memory. */
+  holds({ bytes }: Slot): boolean {
+    return bytes.buffer === this.#bytes.buffer
+  }
+}
+
+const LINE_FEED = 0x0a
+const MOST_DOCUMENTS = 2 ** 32 - 1
+
+export type { Kernel }
