@@ -65,7 +65,8 @@ function isElasticsearchError(error: unknown): boolean {
 function errorOf(error: unknown): { type: string; reason: string } {
   if (typeof error !== 'object' || error === null) return { type: 'error', reason: printable(String(error)) }
   const { type, reason, additional_unsuccessful_credentials: credentials } = error as Record<string, unknown>
-  const detail = typeof credentials === 'string' ? ` (${credentials})` : ''
+  // Of a key that was mangled before it came here, what is taken for its id may be its secret.
+  const detail = typeof credentials === 'string' ? ` (${credentials.replace(/ with id .*/s, ' with this id')})` : ''
   return {
     type: typeof type === 'string' ? type : 'error',
     reason: printable((typeof reason === 'string' ? reason : 'no reason given') + detail),

@@ -194,14 +194,14 @@ describe('who answered', () => {
     }
   })
 
-  test('carries the support key of the edge and the detail of the cluster', () => {
+  test('carries the support key of the edge and the detail of the cluster, but no part of a key', () => {
     const filtered = answer(403, { ok: false, message: 'Forbidden' }, { 'x-cloud-request-id': ['AbC'] })
     expect(nameRefusal(filtered, whoAnswered(filtered, tunnel), cluster).evidence).toMatchObject({ requestId: 'AbC' })
     const body = security(401, 'unable to authenticate')
     const detail = 'API key: unable to find apikey with id foo'
     const refused = answer(401, { ...body, error: { ...body.error, additional_unsuccessful_credentials: detail } })
     expect(nameRefusal(refused, whoAnswered(refused, tunnel), cluster).message).toBe(
-      `${cluster} was reached and refused the credentials (401): unable to authenticate (${detail})`,
+      `${cluster} was reached and refused the credentials (401): unable to authenticate (API key: unable to find apikey with this id)`,
     )
   })
 })
