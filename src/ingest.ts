@@ -5,6 +5,7 @@ import { SlotPool } from './bulk/slots.js'
 import { MAX_DOCUMENT_BYTES, checkIngestOptions } from './check-ingest-options.js'
 import { isLoopback } from './cluster/loopback.js'
 import type { Cluster } from './cluster/open-cluster.js'
+import { explain } from './failure/catalogue.js'
 import { type Failure, failure } from './failure/failure.js'
 import { SluiceError, isSluiceError } from './failure/sluice-error.js'
 import type { Batch, Outcome } from './flow.js'
@@ -153,6 +154,7 @@ async function nameBlock(stopped: Failure, cluster: Cluster): Promise<Failure> {
     await cluster.probe()
     return stopped
   } catch (error) {
-    return isSluiceError(error) ? error.failure : stopped
+    const seen = isSluiceError(error) && explain(error.code).stage === 'egress'
+    return seen ? error.failure : stopped
   }
 }

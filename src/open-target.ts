@@ -7,6 +7,7 @@ import type { ConnectOptions, ProxyOptions, TargetOptions } from './ingest-optio
 import { cloudUrl, readClusterUrl } from './options/cluster-url.js'
 import { chooseProxy } from './proxy/choose-proxy.js'
 import type { ProxyUrl } from './proxy/proxy-url.js'
+import type { TlsOptions } from './proxy/tls-layer.js'
 
 /** The cluster's URL and the proxy that leads to it, before anything is connected. */
 export interface Way {
@@ -42,6 +43,16 @@ export function findWay(target: TargetOptions, proxy: ProxyOptions): Way {
   }
 }
 
+/** How the cluster's certificate is checked, and which one it is shown. */
+export function targetTls({ ca, caFingerprint, cert, key }: TargetOptions): TlsOptions {
+  return {
+    ...(ca === undefined ? {} : { ca }),
+    ...(caFingerprint === undefined ? {} : { caFingerprint }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+  }
+}
+
 /** Opens the cluster over the way that the options describe. Throws SluiceError: see `openCluster`. */
 export async function openTarget(options: ConnectOptions): Promise<{ cluster: Cluster; way: Way }> {
   const { target, signal, staticIps } = options
@@ -49,12 +60,7 @@ export async function openTarget(options: ConnectOptions): Promise<{ cluster: Cl
   const way = findWay(target, proxy)
   const opening = openCluster({
     ...way,
-    tls: {
-      ...(target.ca === undefined ? {} : { ca: target.ca }),
-      ...(target.caFingerprint === undefined ? {} : { caFingerprint: target.caFingerprint }),
-      ...(target.cert === undefined ? {} : { cert: target.cert }),
-      ...(target.key === undefined ? {} : { key: target.key }),
-    },
+    tls: targetTls(target),
     ...(proxy.ca === undefined ? {} : { proxyTls: { ca: proxy.ca } }),
     connections: options.concurrency ?? 4,
     timeoutMs: options.timeoutMs ?? 120_000,

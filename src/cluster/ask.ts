@@ -1,7 +1,11 @@
 import type { Failure } from '../failure/failure.js'
 import { RouteError } from '../proxy/route-error.js'
 import type { Route } from '../proxy/route.js'
+import { readAnswer } from './read-answer.js'
 import type { Answer } from './who-answered.js'
+
+/** GET / answers with half a kilobyte. */
+const ANSWER_BYTES = 1 << 20
 
 interface Question {
   readonly method: string
@@ -26,8 +30,8 @@ export async function ask(route: Route, question: Question): Promise<Answer | Fa
       body: body ?? null,
       ...(signal === undefined ? {} : { signal }),
     })
-    const bytes = Buffer.from(await response.body.arrayBuffer())
-    return { statusCode: response.statusCode, headers: response.headers, body: bytes }
+    const { statusCode, headers: answered } = response
+    return { statusCode, headers: answered, body: await readAnswer(response.body, answered, ANSWER_BYTES) }
   } catch (error) {
     if (error instanceof RouteError && error.code !== 'ABORTED') return error.failure
     throw error

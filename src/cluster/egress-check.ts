@@ -47,6 +47,7 @@ async function askAddress(route: Route, options: EgressCheckOptions): Promise<st
   if ('code' in answer) throw new SluiceError(answer)
   const refused = proxyRefusal(answer, route)
   if (refused !== undefined) throw new SluiceError(refused)
+  if (answer.statusCode !== 200) return undefined
   try {
     const { ip } = JSON.parse(answer.body.toString('utf8')) as { ip?: unknown }
     return typeof ip === 'string' && isIPv4(ip) ? ip : undefined

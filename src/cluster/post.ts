@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { readAnswer } from './read-answer.js'
 import type { Answer } from './who-answered.js'
 import type { Cluster } from './open-cluster.js'
 
@@ -8,6 +9,8 @@ export interface Post {
   readonly headers: Readonly<Record<string, string>>
   /** Not touched again by Sluice until the answer is there. */
   readonly body: Buffer
+  /** More of an answer is not read. */
+  readonly maxAnswerBytes: number
   readonly signal?: AbortSignal
 }
 
@@ -28,7 +31,5 @@ export async function post(cluster: Pick<Cluster, 'client'>, request: Post): Pro
       ...(request.signal === undefined ? {} : { signal: request.signal }),
     },
   )
-  const parts: Buffer[] = []
-  for await (const part of body) parts.push(part as Buffer)
-  return { statusCode: statusCode ?? 0, headers, body: Buffer.concat(parts) }
+  return { statusCode: statusCode ?? 0, headers, body: await readAnswer(body, headers, request.maxAnswerBytes) }
 }

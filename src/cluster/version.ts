@@ -1,4 +1,5 @@
 import { type Failure, failure } from '../failure/failure.js'
+import { quote } from '../failure/quote.js'
 
 /** What GET / told of the cluster. */
 export interface ClusterInfo {
@@ -27,7 +28,7 @@ export function readClusterInfo(body: string, cluster: string): ClusterInfo | Fa
     return failure('CLUSTER_VERSION_UNSUPPORTED', { cluster, version: version.slice(0, 40) })
   }
   return {
-    name: typeof info.cluster_name === 'string' ? info.cluster_name : '',
+    name: typeof info.cluster_name === 'string' ? quote(info.cluster_name) : '',
     ...(typeof info.cluster_uuid === 'string' ? { uuid: info.cluster_uuid } : {}),
     version,
     flavor,

@@ -4,6 +4,7 @@
  * x-elastic-product off its refusals, and proxies strip or add headers.
  */
 import type { Failure } from '../failure/failure.js'
+import { quote } from '../failure/quote.js'
 import { proxyRefusal } from '../proxy/proxy-answer.js'
 import type { Route } from '../proxy/route.js'
 
@@ -33,9 +34,9 @@ export function whoAnswered(answer: Answer, route: RouteFacts): Answered {
   const text = answer.body.length > 65_536 ? '' : answer.body.toString('utf8')
   const json = parseObject(text)
   const requestId = header(answer, 'x-cloud-request-id')
-  const edge = { message: printable(text), ...(requestId === undefined ? {} : { requestId }) }
+  const edge = { message: quote(text), ...(requestId === undefined ? {} : { requestId }) }
   if (json?.['ok'] === false && typeof json['message'] === 'string' && json['error'] === undefined) {
-    const message = json['message']
+    const message = quote(json['message'])
     return { ...edge, by: answer.statusCode === 403 ? 'filter' : 'edge', message }
   }
   if (/traffic filter(ing)?/i.test(text) && answer.statusCode >= 400 && typeof json?.['error'] !== 'object') {
@@ -63,13 +64,13 @@ function isElasticsearchError(error: unknown): boolean {
 }
 
 function errorOf(error: unknown): { type: string; reason: string } {
-  if (typeof error !== 'object' || error === null) return { type: 'error', reason: printable(String(error)) }
+  if (typeof error !== 'object' || error === null) return { type: 'error', reason: quote(String(error)) }
   const { type, reason, additional_unsuccessful_credentials: credentials } = error as Record<string, unknown>
   // Of a key that was mangled before it came here, what is taken for its id may be its secret.
   const detail = typeof credentials === 'string' ? ` (${credentials.replace(/ with id .*/s, ' with this id')})` : ''
   return {
     type: typeof type === 'string' ? type : 'error',
-    reason: printable((typeof reason === 'string' ? reason : 'no reason given') + detail),
+    reason: quote((typeof reason === 'string' ? reason : 'no reason given') + detail),
   }
 }
 
@@ -78,7 +79,11 @@ function describe(answer: Answer, text: string): string {
     const value = header(answer, name)
     return value === undefined ? [] : [`${name}: ${value}`]
   })
-  return [`status ${answer.statusCode}`, ...seen, text === '' ? 'empty body' : `body: ${printable(text)}`].join('; ')
+  return [
+    `status ${answer.statusCode}`,
+    ...seen.map(one => quote(one)),
+    text === '' ? 'empty body' : `body: ${quote(text)}`,
+  ].join('; ')
 }
 
 function header(answer: Answer, name: string): string | undefined {
@@ -93,15 +98,4 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   } catch {
     return undefined
   }
-}
-
-/** At most 200 characters on one line: an answer is evidence, not output. */
-function printable(text: string): string {
-  const line = text
-    .slice(0, 4096)
-    .replace(/<[^<>]*>/g, ' ')
-    // oxlint-disable-next-line no-control-regex -- control characters are what is removed
-    .replace(/[\s\u0000-\u001f\u007f]+/g, ' ')
-    .trim()
-  return line.length > 200 ? `${line.slice(0, 200)}…` : line
 }

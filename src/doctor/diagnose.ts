@@ -10,7 +10,7 @@ import { type Failure, failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
 import type { ConnectOptions } from '../ingest-options.js'
-import { type Way, findWay, openTarget } from '../open-target.js'
+import { type Way, findWay, openTarget, targetTls } from '../open-target.js'
 import { type RouteOptions, openRoute } from '../proxy/route.js'
 import { systemClock } from '../system-clock.js'
 import type { DoctorReport, Facts, Finding, Step } from './report.js'
@@ -96,7 +96,7 @@ async function seeCluster({ ipCheckUrl: _, ...options }: ConnectOptions): Promis
 
 /** Refused or unreachable is as it should be: then the IP filter is in force. */
 async function seeWithoutProxy(way: Way, { target, signal }: ConnectOptions): Promise<Seen> {
-  await using route = openRoute({ target: way.url, connections: 1, ...targetTls(target.ca) })
+  await using route = openRoute({ target: way.url, connections: 1, targetTls: targetTls(target) })
   const answer = await ask(route, {
     method: 'GET',
     path: `${way.url.pathname.replace(/\/$/, '')}/`,
@@ -104,6 +104,8 @@ async function seeWithoutProxy(way: Way, { target, signal }: ConnectOptions): Pr
     timeoutMs: probeTimeoutMs,
     ...(signal === undefined ? {} : { signal }),
   })
+  // A fault of the certificate comes before the filter: it says nothing of whether the filter would refuse.
+  if ('code' in answer && answer.code === 'CLUSTER_CERT_INVALID') return { detail: answer.message, failure: answer }
   if ('code' in answer) return { detail: `not reachable from here: ${answer.message}` }
   const answered = whoAnswered(answer, route)
   if (answered.by !== 'elasticsearch') return { detail: `refused, as it should be (status ${answer.statusCode})` }
@@ -116,10 +118,6 @@ const probeTimeoutMs = 30_000
 function proxyOf({ proxy }: Way, options: ConnectOptions): Pick<RouteOptions, 'proxy' | 'proxyTls'> {
   const ca = typeof options.proxy === 'object' ? options.proxy.ca : undefined
   return { ...(proxy === undefined ? {} : { proxy }), ...(ca === undefined ? {} : { proxyTls: { ca } }) }
-}
-
-function targetTls(ca: string | Buffer | undefined): Pick<RouteOptions, 'targetTls'> {
-  return ca === undefined ? {} : { targetTls: { ca } }
 }
 
 function asSeen(error: unknown): Seen {

@@ -60,16 +60,19 @@ interface Reply {
 }
 
 function readReply(bytes: Buffer): Reply | 'incomplete' | 'not-http' {
-  const begin = bytes.subarray(0, 7).toString('latin1')
-  if (!'HTTP/1.'.startsWith(begin)) return 'not-http'
-  const end = bytes.indexOf('\r\n\r\n')
-  if (end < 0) return bytes.length > replyLimitBytes ? 'not-http' : 'incomplete'
-  const [statusLine = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n')
-  const status = Number(/^HTTP\/1\.[01] (\d{3})(?: |$)/.exec(statusLine)?.[1])
-  if (Number.isNaN(status)) return 'not-http'
-  const rest = bytes.subarray(end + 4)
   // 1xx announces the answer, it is not the answer.
-  return status < 200 ? readReply(rest) : { status, headers: readHeaders(lines), rest }
+  for (let from = 0; from <= replyLimitBytes;) {
+    const unread = bytes.subarray(from)
+    if (!'HTTP/1.'.startsWith(unread.subarray(0, 7).toString('latin1'))) return 'not-http'
+    const end = unread.indexOf('\r\n\r\n')
+    if (end < 0) return bytes.length > replyLimitBytes ? 'not-http' : 'incomplete'
+    const [statusLine = '', ...lines] = unread.subarray(0, end).toString('latin1').split('\r\n')
+    const status = Number(/^HTTP\/1\.[01] (\d{3})(?: |$)/.exec(statusLine)?.[1])
+    if (Number.isNaN(status)) return 'not-http'
+    from += end + 4
+    if (status >= 200) return { status, headers: readHeaders(lines), rest: bytes.subarray(from) }
+  }
+  return 'not-http'
 }
 
 function readHeaders(lines: readonly string[]): Record<string, string> {

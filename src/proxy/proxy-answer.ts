@@ -1,5 +1,6 @@
 /** What a proxy says by itself, as a status and headers: to CONNECT, and in place of the origin's answer to a forwarded request. */
 import { type Failure, failure } from '../failure/failure.js'
+import { quote } from '../failure/quote.js'
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 
@@ -23,7 +24,8 @@ export function proxyRefusal(
 
 /** Names a refusal that is known to be the proxy's own. */
 export function nameProxyAnswer(proxy: string, target: string, status: number, headers: Headers): Failure {
-  const said = text(headers['x-squid-error']) || (/\berror=([\w-]+)/i.exec(text(headers['proxy-status']))?.[1] ?? '')
+  const said =
+    quote(text(headers['x-squid-error']), 80) || (/\berror=([\w-]+)/i.exec(text(headers['proxy-status']))?.[1] ?? '')
   const observed = said === '' ? `status ${status}` : `status ${status}, ${said}`
   // tinyproxy answers wrong credentials with 401, missing ones with 407.
   if (status === 407 || status === 401) return failure('PROXY_AUTH_REJECTED', { proxy, observed, status })

@@ -14,8 +14,11 @@ const REFUSALS_OF_ONE = 8
 const LOSSES_BEFORE_STOP = 8
 
 export interface Delivering {
-  /** One request, judged. `resent`: whether the documents have been sent before. */
-  attempt(body: Body, resent: boolean): Promise<Verdict>
+  /**
+   * One request, judged. `resent`: whether the documents have been sent before; `doubtful`: whether one of those sends may have
+   * been stored unanswered.
+   */
+  attempt(body: Body, resent: boolean, doubtful: boolean): Promise<Verdict>
   /** Whether a resend cannot double a document: ids from anywhere but the cluster. */
   readonly safeToResend: boolean
   /** How long a body may be refused or unanswered before the run stops. */
@@ -60,7 +63,7 @@ async function deliverBody(whole: Body, history: History, settlement: Settlement
   const leave = (stop?: Failure) => settlement.leave(body.items, ambiguous ? 'unknown' : 'unsent', stop)
   for (;;) {
     if (judged === undefined && (context.halted.aborted || settlement.stopped)) return leave()
-    const verdict = judged ?? (await context.attempt(body, attempts > 0))
+    const verdict = judged ?? (await context.attempt(body, attempts > 0, ambiguous))
     judged = undefined
     attempts += 1
 
@@ -114,8 +117,11 @@ async function split(
   if (alike === undefined) return await deliverHalves(body, history, settlement, context)
   settlement.rememberOrigins()
   const [first, second] = halves(body)
-  const one = context.halted.aborted ? undefined : await context.attempt(first, true)
-  const other = one?.kind === 'split' && !context.halted.aborted ? await context.attempt(second, true) : undefined
+  const one = context.halted.aborted ? undefined : await context.attempt(first, true, history.ambiguous)
+  const other =
+    one?.kind === 'split' && !context.halted.aborted
+      ? await context.attempt(second, true, history.ambiguous)
+      : undefined
   if (one?.kind === 'split' && other?.kind === 'split' && one.refusal.type === other.refusal.type) {
     return settlement.leave(body.items, history.ambiguous ? 'unknown' : 'unsent', alike)
   }

@@ -14,6 +14,8 @@ export interface JudgedBody {
   readonly safeToResend: boolean
   /** Whether Elasticsearch may have seen these items before. */
   readonly resent: boolean
+  /** Whether one of those sends may have been stored without an answer that told. */
+  readonly doubtful: boolean
   readonly onConflict: 'reject' | 'skip'
 }
 
@@ -29,7 +31,12 @@ interface ItemResult {
 /** Judges the items of a 200. */
 export function judgeItems(answer: Answer, body: JudgedBody, cluster: string): Verdict {
   const plain = allStored(answer.body, body.items)
-  if (plain !== undefined) return { kind: 'done', settled: { ...nothing, ...plain } }
+  if (plain !== undefined) {
+    // Ids of our own are new: what was there already can only be an earlier send.
+    const { created, updated } = plain
+    const there = body.ownIds ? { created, duplicate: updated } : { created, updated }
+    return { kind: 'done', settled: { ...nothing, ...there } }
+  }
   const results = parseItems(answer.body)
   if (results?.length !== body.items || results.some(({ status }) => typeof status !== 'number')) {
     const observed = `${results?.length ?? 'no'} item results, or some without a status, for ${body.items} documents`
@@ -105,13 +112,16 @@ function judgeItem(
   if (status === 200 || status === 201) {
     // The failure store took the document: it is not in the stream that it was meant for.
     if (result.failure_store === 'used') return 'refused'
-    return status === 201 ? 'created' : 'updated'
+    if (status === 201) return 'created'
+    return body.ownIds ? 'duplicate' : 'updated'
   }
   if (status === 429 || status === 503) return 'busy'
   if (status === 504) return body.safeToResend ? 'busy' : 'unknown'
   if (status === 409 && body.operation === 'create') {
     if (body.ownIds && body.resent) return 'duplicate'
     if (body.onConflict === 'skip') return 'skipped'
+    // It may be our own earlier send or somebody else's document: the id does not tell.
+    if (body.doubtful) return 'unknown'
   }
   return 'refused'
 }

@@ -31,6 +31,10 @@ export interface SenderOptions {
   onRetry(failure: Failure, documents: number, waitMs: number): void
 }
 
+/** What an answer may take, in all and for each item: a refusal with its reason is a few hundred bytes. */
+const ANSWER_BYTES = 1 << 20
+const ITEM_BYTES = 4096
+
 /** Sends batches, at most `concurrency` at a time. */
 export class Sender {
   readonly #options: SenderOptions
@@ -64,7 +68,7 @@ export class Sender {
     return await this.#limit(
       async () =>
         await deliver(batch, {
-          attempt: async (body, resent) => await this.#attempt(body, resent, batch),
+          attempt: async (body, resent, doubtful) => await this.#attempt(body, { resent, doubtful }, batch),
           safeToResend: this.#options.safeToResend,
           maxElapsedMs: this.#options.maxElapsedMs,
           halted: this.#halt.signal,
@@ -80,7 +84,7 @@ export class Sender {
     )
   }
 
-  async #attempt(body: Body, resent: boolean, batch: Batch): Promise<Verdict> {
+  async #attempt(body: Body, history: { resent: boolean; doubtful: boolean }, batch: Batch): Promise<Verdict> {
     const { cluster, index, pipeline, ownIds, safeToResend, onConflict, gzip, wallClock } = this.#options
     this.#requests += 1
     let verdict: Verdict
@@ -89,10 +93,11 @@ export class Sender {
         path: `/${encodeURIComponent(index)}/_bulk`,
         query: { filter_path: filterPath, ...(pipeline === undefined ? {} : { pipeline }) },
         headers: gzip ? { 'content-encoding': 'gzip' } : {},
+        maxAnswerBytes: ANSWER_BYTES + ITEM_BYTES * body.items,
         body: gzip ? await compress(body.bytes) : body.bytes,
       })
       verdict = judgeAnswer(answer, {
-        body: { items: body.items, index, operation: batch.operation, ownIds, safeToResend, resent, onConflict },
+        body: { items: body.items, index, operation: batch.operation, ownIds, safeToResend, ...history, onConflict },
         cluster: cluster.display,
         route: cluster.route,
         now: wallClock(),

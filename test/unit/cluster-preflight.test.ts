@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { type PreflightOptions, preflight } from '../../src/cluster/preflight.js'
 import { failure } from '../../src/failure/failure.js'
@@ -55,7 +56,7 @@ function scripted(script: Script, form: Route['form'] = 'tunnel'): { route: Rout
       if (reply instanceof Error) throw reply
       const headers = reply.product === true ? { 'x-elastic-product': 'Elasticsearch' } : {}
       const bytes = Uint8Array.from(Buffer.from(JSON.stringify(reply.body)))
-      return { statusCode: reply.status, headers, body: { arrayBuffer: async () => bytes.buffer } }
+      return { statusCode: reply.status, headers, body: Readable.from([bytes]) }
     },
   }
   return { route: route as unknown as Route, asked }

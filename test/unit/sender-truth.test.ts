@@ -157,6 +157,7 @@ class TrueCluster {
           ownIds: this.#safe,
           safeToResend: this.#safe,
           resent,
+          doubtful: false,
           onConflict: 'reject',
         },
         cluster,

@@ -20,6 +20,7 @@ const one: JudgedBody = {
   ownIds: true,
   safeToResend: true,
   resent: false,
+  doubtful: false,
   onConflict: 'reject',
 }
 
@@ -251,8 +252,20 @@ describe('items', () => {
     const all = { errors: false, items: [stored, { index: { status: 200 } }, stored] }
     expect(judge(answer(200, all), { body: { items: 3 } })).toEqual({
       kind: 'done',
-      settled: { created: 2, updated: 1, duplicate: 0, skipped: 0, unknown: 0, refused: [] },
+      settled: { created: 2, updated: 0, duplicate: 1, skipped: 0, unknown: 0, refused: [] },
     })
+    expect(judge(answer(200, all), { body: { items: 3, ownIds: false } })).toMatchObject({
+      settled: { created: 2, updated: 1, duplicate: 0 },
+    })
+  })
+
+  test('whose id is the user’s and whose earlier send is in doubt are unknown when they are there', () => {
+    const theirs = { ownIds: false, resent: true, doubtful: true }
+    expect(judgeItems([conflict], theirs)).toMatchObject({ settled: { unknown: 1, refused: [] } })
+    expect(judgeItems([conflict], { ...theirs, doubtful: false })).toMatchObject({
+      settled: { unknown: 0, refused: [{}] },
+    })
+    expect(judgeItems([conflict], { ...theirs, onConflict: 'skip' })).toMatchObject({ settled: { skipped: 1 } })
   })
 
   test('are each counted in one place', () => {
@@ -275,7 +288,7 @@ describe('items', () => {
       items: [3, 5],
       delivery: 'none',
       failure: { code: 'CLUSTER_OVERLOADED' },
-      settled: { created: 1, updated: 1, duplicate: 1, skipped: 0, unknown: 0 },
+      settled: { created: 1, updated: 0, duplicate: 2, skipped: 0, unknown: 0 },
     })
     const { refused: out } = verdict.kind === 'retryItems' ? verdict.settled : { refused: [] }
     expect(out.map(({ item, status, type }) => [item, status, type])).toEqual([
