@@ -35,7 +35,8 @@ function sinkSections(runs, results) {
 
 function goalTable(runs) {
   const lists = runs.map(goals)
-  const rows = lists.at(-1).map(({ goal, wanted }) => [
+  const known = lists.at(-1).filter(({ found }) => found !== undefined)
+  const rows = known.map(({ goal, wanted }) => [
     goal,
     wanted,
     ...lists.map(list => {
@@ -194,7 +195,7 @@ function aboutSection({ machine, corpora, when }) {
   const abouts = Object.entries(clients).map(([, { title: name, about }]) => [name, about])
   return [
     '## What each client does, and leaves out',
-    table(['', ''], abouts),
+    table(['client', 'how it runs'], abouts, { text: true }),
     '## Machine, versions, inputs',
     `${machine.cores} × ${machine.cpu}, ${machine.memoryGB} GB, Linux ${machine.kernel}; ${when}. Sink, proxy and client share the cores. ` +
       'No TLS, loopback, inputs in the page cache.',
@@ -261,7 +262,10 @@ export function brief(results) {
   const reached = goals(results)
     .filter(({ found }) => found !== undefined)
     .map(({ goal, wanted, found, met }) => [goal, wanted, found, met ? 'reached' : 'missed'])
-  return [...parts, ...(reached.length > 0 ? [`goals\n${columns(reached)}`] : [])].join('\n\n')
+  return [
+    ...parts,
+    ...(reached.length > 0 ? [`goals (of a full run; start-up weighs more in smaller ones)\n${columns(reached)}`] : []),
+  ].join('\n\n')
 }
 
 function columns(rows) {
