@@ -8,7 +8,8 @@
  *   folder           its working folder, removed afterwards
  *
  * everywhere   runs in all scenarios, not only on the direct way without latency
- * slow         runs on the smaller input only, and is compared to Sluice on the same
+ * slow         runs on the smaller input only, and is compared to Sluice on the same: 'always', or 'elsewhere' than on the direct
+ *              way without latency
  * real         runs on a real Elasticsearch, too
  */
 import { writeFileSync } from 'node:fs'
@@ -223,12 +224,14 @@ export const clients = {
     title: 'helpers.bulk, objects',
     about: 'status-only answers; JSON.parse a line, so numbers and escapes are written anew',
     everywhere: true,
+    slow: 'always',
     ...helpers('objects', true),
   },
   'python-streaming-raw': {
     title: 'Python streaming_bulk, raw',
     about: 'chunks of 2,000, status-only answers; one request at a time, no check, ids by the cluster',
     everywhere: true,
+    slow: 'elsewhere',
     ...python('streaming', 'raw', true),
   },
   'python-streaming-raw-default': {
@@ -240,6 +243,7 @@ export const clients = {
     title: 'Python parallel_bulk, raw',
     about: 'as above, 4 threads',
     everywhere: true,
+    slow: 'elsewhere',
     real: true,
     ...python('parallel', 'raw', true),
   },
@@ -247,13 +251,13 @@ export const clients = {
     title: 'Python streaming_bulk, dict',
     about: 'json.loads a line, so numbers and escapes are written anew',
     everywhere: true,
-    slow: true,
+    slow: 'always',
     ...python('streaming', 'dict', true),
   },
   'python-parallel-dict': {
     title: 'Python parallel_bulk, dict',
     about: 'as above, 4 threads',
-    slow: true,
+    slow: 'always',
     everywhere: true,
     ...python('parallel', 'dict', true),
   },
@@ -261,7 +265,7 @@ export const clients = {
     title: 'elasticdump',
     about: '--limit 5000 --noRefresh; input wrapped in _source beforehand; one request at a time',
     everywhere: true,
-    slow: true,
+    slow: 'always',
     ...elasticdump,
   },
 }

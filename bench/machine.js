@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import { benchFolder, projectFolder } from './prepare.js'
 
 /** On what was measured, and which versions. */
-export function describeMachine(programs) {
+export function describeMachine(programs, { sluice }) {
   return {
     cpu: cpus()[0]?.model.trim() ?? 'unknown',
     cores: availableParallelism(),
     memoryGB: Math.round(totalmem() / 1e9),
-    kernel: release(),
+    kernel: release().split('-')[0],
     versions: {
-      Sluice: `${versionIn(projectFolder)} (${commit()})`,
+      Sluice: sluice === undefined ? `${versionIn(projectFolder)} (${commit()})` : 'as given',
       'Node.js': process.versions.node,
       '@elastic/elasticsearch': installed('@elastic/elasticsearch'),
       elasticdump: installed('elasticdump'),

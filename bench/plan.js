@@ -38,9 +38,10 @@ const isQuick = (kind, route, latency) =>
   latency === 0 ? route === 'direct' || kind === 'log' : kind === 'log' && route === 'proxy' && latency === 75
 
 function sizesOf(client, main, partOnly, raced) {
-  if (partOnly || clients[client].slow) return ['part']
+  const isSlow = name => clients[name].slow === 'always' || (clients[name].slow === 'elsewhere' && !main)
+  if (partOnly || isSlow(client)) return ['part']
   if (main) return ['whole', 'part']
-  return client === 'sluice' && raced.some(name => clients[name].slow) ? ['whole', 'part'] : ['whole']
+  return client === 'sluice' && raced.some(isSlow) ? ['whole', 'part'] : ['whole']
 }
 
 export const nameOf = ({ kind, route, latency }) =>

@@ -35,7 +35,8 @@ export async function loadRealCluster(programs, names, inputs, { rounds: count }
   try {
     for (const [kind, { whole, part }] of Object.entries(inputs)) {
       // A cold virtual machine is slower: what comes first must not pay for it.
-      await load('sluice', programs, part, cluster)
+      for (const name of able) await load(name, programs, part, cluster)
+      await load('sluice', programs, whole, cluster)
       const rounds = []
       for (let round = 0; round < count; round += 1) {
         const results = {}

@@ -41,7 +41,7 @@ async function main(options) {
   const results = {
     when: new Date().toISOString(),
     complete: options.complete,
-    machine: describeMachine(programs),
+    machine: describeMachine(programs, options),
     corpora: Object.values(inputs)
       .flatMap(({ whole, part }) => [whole, part])
       .map(({ file: _, ...facts }) => facts),
@@ -74,7 +74,8 @@ async function measure(options, programs, chosen, inputs, results) {
 }
 
 async function measureReal(options, programs, chosen, inputs, results) {
-  const file = join(cacheFolder('results'), 'real.json')
+  // Only a complete run goes to the page.
+  const file = join(cacheFolder('results'), options.complete || options.write ? 'real.json' : 'real-partly.json')
   const { cluster, loads } = await loadRealCluster(programs, chosen, inputs, options)
   Object.assign(results, { cluster, loads: loads.map(load => ({ ...load, sizes: sizesOf(inputs[load.kind]) })) })
   writeFileSync(file, JSON.stringify(results))

@@ -21,8 +21,8 @@ export function chart(results) {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${top}" width="${width}" height="${top}" font-family="sans-serif" font-size="12">
 <title>Megabytes a second and CPU seconds per gigabyte of each loader</title>
 <style>
-text { fill: #1f2328 } .quiet { fill: #59636e } .bar { fill: #8c9bab } .own { fill: #1f6feb } .floor { fill: #d0d7de }
-@media (prefers-color-scheme: dark) { text { fill: #e6edf3 } .quiet { fill: #9198a1 } .bar { fill: #6e7b8a } .own { fill: #58a6ff } .floor { fill: #3d444d } }
+text { fill: #1f2328 } .quiet { fill: #59636e } .bar { fill: #8c9bab } .own { fill: #1f6feb }
+@media (prefers-color-scheme: dark) { text { fill: #e6edf3 } .quiet { fill: #9198a1 } .bar { fill: #6e7b8a } .own { fill: #58a6ff } }
 </style>
 ${drawn.join('\n')}
 </svg>
@@ -31,8 +31,10 @@ ${drawn.join('\n')}
 
 function panelOf(scenario) {
   const rows = Object.keys(clients)
-    .map(client => ({ client, found: summary(scenario, client, clients[client].slow ? 'part' : 'whole') }))
-    .filter(({ client, found }) => found !== undefined && !client.endsWith('-default'))
+    // The floor is no loader, and its bar would dwarf the others.
+    .filter(client => !client.endsWith('-default') && !clients[client].floor)
+    .map(client => ({ client, found: summary(scenario, client, 'whole') ?? summary(scenario, client, 'part') }))
+    .filter(({ found }) => found !== undefined)
     .toSorted((a, b) => b.found.bytesPerSecond.median - a.found.bytesPerSecond.median)
   return { kind: scenario.kind, rows }
 }
@@ -43,7 +45,7 @@ function draw({ kind, rows }, top) {
     const y = top + headHeight + at * rowHeight
     const rate = found.bytesPerSecond.median
     const long = Math.max(1, (barWidth * rate) / most)
-    const colour = client.startsWith('sluice') ? 'own' : clients[client].floor ? 'floor' : 'bar'
+    const colour = client.startsWith('sluice') ? 'own' : 'bar'
     return `<text x="${labelWidth - 8}" y="${y + 13}" text-anchor="end">${escaped(clients[client].title)}</text>
 <rect class="${colour}" x="${labelWidth}" y="${y}" width="${long.toFixed(1)}" height="${rowHeight - 6}" rx="2"/>
 <text x="${(labelWidth + long + 6).toFixed(1)}" y="${y + 13}">${plain(rate / 1e6)} MB/s <tspan class="quiet">${plain(found.cpuPerGB.median)} CPU-s/GB</tspan></text>`

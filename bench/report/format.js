@@ -16,7 +16,8 @@ export const median = (spread, scale = 1) => plain(spread === undefined ? undefi
 
 export const megabytes = bytes => plain(bytes / 1e6)
 
-export function table(head, rows) {
+/** The first column is text, the others are figures unless told otherwise. */
+export function table(head, rows, { text = false } = {}) {
   const line = cells => `| ${cells.join(' | ')} |`
-  return [line(head), line(head.map((_, at) => (at === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n')
+  return [line(head), line(head.map((_, at) => (at === 0 || text ? '---' : '---:'))), ...rows.map(line)].join('\n')
 }

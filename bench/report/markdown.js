@@ -35,7 +35,8 @@ function sinkSections(runs, results) {
 
 function goalTable(runs) {
   const lists = runs.map(goals)
-  const rows = lists.at(-1).map(({ goal, wanted }) => [
+  const known = lists.at(-1).filter(({ found }) => found !== undefined)
+  const rows = known.map(({ goal, wanted }) => [
     goal,
     wanted,
     ...lists.map(list => {
@@ -48,27 +49,25 @@ function goalTable(runs) {
 
 const title = name => `${clients[name].title}`
 
-/** Rows of a table, one for each client and size that delivered. */
-function rowsOf(scenario) {
-  return Object.keys(clients).flatMap(client =>
-    ['whole', 'part'].flatMap(size => {
-      const found = summary(scenario, client, size)
-      return found === undefined ? [] : [{ client, size, found }]
-    }),
-  )
+/** { client, size, found } of each client that delivered: on the whole input where it ran on that. */
+function shown(scenario) {
+  return Object.keys(clients).flatMap(client => {
+    const found = summary(scenario, client, 'whole') ?? summary(scenario, client, 'part')
+    return found === undefined ? [] : [{ client, size: found.size, found }]
+  })
 }
 
-const shown = scenario => {
-  const rows = rowsOf(scenario)
-  const onlyPart = rows.every(({ size }) => size === 'part')
-  return rows.filter(({ client, size }) => onlyPart || size === (clients[client].slow ? 'part' : 'whole'))
-}
+const partMark = ' ¹'
+const partNote = `${partMark.trim()} on the smaller input only, and compared to Sluice on the same.`
+
+/** Whether a scenario's rows are of both inputs, so that the smaller has to be marked. */
+const isMixed = scenario => new Set(shown(scenario).map(({ size }) => size)).size > 1
 
 function mainSection(scenario) {
   const rows = shown(scenario).map(({ client, size, found }) => {
     const { wall, cpu } = ratios(scenario, client, size)
     return [
-      title(client) + (size === 'part' && clients[client].slow ? ' ¹' : ''),
+      title(client) + (size === 'part' && isMixed(scenario) ? partMark : ''),
       withEnds(found.bytesPerSecond, 1e-6),
       median(found.documentsPerSecond),
       withEnds(found.cpuPerGB),
@@ -87,9 +86,7 @@ function mainSection(scenario) {
       ['', 'MB/s', 'documents/s', 'CPU-s/GB', 'peak RSS, MB', 'bytes on the wire per byte', 'wall ×', 'CPU ×'],
       rows,
     ),
-    ...(rows.some(([name]) => name.endsWith('¹'))
-      ? [`¹ on the smaller input only, and compared to Sluice on the same.`]
-      : []),
+    ...(isMixed(scenario) ? [partNote] : []),
   ]
 }
 
@@ -136,7 +133,7 @@ function waySections(results) {
       ...ways.map(way =>
         cell(way, client, ({ size, found }) => {
           const times = client === 'sluice' ? '' : ` (${median(ratios(way, client, size).wall)}×)`
-          return `${median(found.bytesPerSecond, 1e-6)}${times}`
+          return `${median(found.bytesPerSecond, 1e-6)}${times}${size === 'part' && isMixed(way) ? partMark : ''}`
         }),
       ),
     ])
@@ -151,6 +148,7 @@ function waySections(results) {
         'With it each client gets 8 connections, where it has such a setting; Sluice keeps its defaults. ' +
         (kind === 'small' ? 'With latency the smaller input.' : ''),
       table(head, rates),
+      ...(ways.some(isMixed) ? [partNote] : []),
       'CPU-s/GB:',
       table(head, costs),
     ]
@@ -194,7 +192,7 @@ function aboutSection({ machine, corpora, when }) {
   const abouts = Object.entries(clients).map(([, { title: name, about }]) => [name, about])
   return [
     '## What each client does, and leaves out',
-    table(['', ''], abouts),
+    table(['client', 'how it runs'], abouts, { text: true }),
     '## Machine, versions, inputs',
     `${machine.cores} × ${machine.cpu}, ${machine.memoryGB} GB, Linux ${machine.kernel}; ${when}. Sink, proxy and client share the cores. ` +
       'No TLS, loopback, inputs in the page cache.',
@@ -261,7 +259,10 @@ export function brief(results) {
   const reached = goals(results)
     .filter(({ found }) => found !== undefined)
     .map(({ goal, wanted, found, met }) => [goal, wanted, found, met ? 'reached' : 'missed'])
-  return [...parts, ...(reached.length > 0 ? [`goals\n${columns(reached)}`] : [])].join('\n\n')
+  return [
+    ...parts,
+    ...(reached.length > 0 ? [`goals (of a full run; start-up weighs more in smaller ones)\n${columns(reached)}`] : []),
+  ].join('\n\n')
 }
 
 function columns(rows) {
