@@ -3,6 +3,7 @@ import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import { type Access, readAccess } from '../options/access.js'
 import { type Effective, type OptionSources, resolveOptions } from '../options/resolve.js'
+import { knownSecrets } from './known-secrets.js'
 import type { Terminal } from './terminal.js'
 
 /** Read from the working folder, where it exists. */
@@ -20,28 +21,8 @@ export async function loadOptions(flags: OptionSources['flags'], terminal: Termi
 /** The contents of the files that options name; what is secret in them stays out of every error. */
 export async function loadAccess(effective: Effective, terminal: Terminal): Promise<Access> {
   const access = await readAccess(effective, async path => await readFile(path, 'utf8'))
-  const proxies = [access.proxy?.url, effective.values.httpsProxy].flatMap(url =>
-    url === undefined ? [] : credentials(url),
-  )
-  terminal.manner.secrets = [access.apiKey, access.password, access.key, ...proxies].filter(
-    secret => secret !== undefined,
-  )
+  terminal.manner.secrets = knownSecrets(access, effective.values.httpsProxy)
   return access
-}
-
-/** The credentials in a URL, as they stand there and as they are sent. */
-function credentials(url: string): string[] {
-  const userinfo = url.slice(0, Math.max(0, url.lastIndexOf('@'))).replace(/^[a-z][a-z0-9+.-]*:\/\//i, '')
-  const password = userinfo.slice(userinfo.indexOf(':') + 1)
-  return [userinfo, password, decoded(password), Buffer.from(userinfo).toString('base64')]
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 export function sayWarnings(effective: Effective, terminal: Terminal): void {

@@ -1,13 +1,15 @@
 import pino from 'pino'
 import type { Progress } from './progress.js'
+import type { Terminal } from './terminal.js'
 
 const intervalMs = 5000
 
 /** Log lines on stderr, for schedulers and log collectors: one every few seconds, and one for each note. */
-export function openLog(): Progress {
+export function openLog(terminal: Terminal): Progress {
   const log = pino(
     { base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: label => ({ level: label }) } },
-    pino.destination({ dest: 2, sync: true }),
+    // Its own destinations throw when they cannot write, into the run that is being logged.
+    { write: (line: string) => terminal.err(line) },
   )
   let loggedAt = 0
   return {

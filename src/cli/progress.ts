@@ -1,7 +1,8 @@
 import type { Counts, IngestEvent } from '../index.js'
 import { drawProgress } from './progress-bar.js'
+import { masked, withoutSecrets } from './mask.js'
 import { openLog } from './progress-log.js'
-import { plural } from './quantities.js'
+import { duration, plural } from './quantities.js'
 import type { Terminal } from './terminal.js'
 
 /** How far a run is. */
@@ -21,8 +22,12 @@ export interface Progress extends Disposable {
 
 /** A bar where a person watches, log lines elsewhere, warnings alone where quiet was asked for. */
 export function showProgress(terminal: Terminal, { quiet }: { quiet: boolean }): Progress {
-  if (quiet) return silent(terminal)
-  return terminal.stderr.isTTY ? drawProgress(terminal) : openLog()
+  const shown = quiet ? silent(terminal) : terminal.stderr.isTTY ? drawProgress(terminal) : openLog(terminal)
+  const { secrets } = terminal.manner
+  return {
+    ...shown,
+    note: (level, message, fields = {}) => shown.note(level, withoutSecrets(message, secrets), masked(fields, secrets)),
+  }
 }
 
 /** Tells the events of one run to whoever shows its progress. */
@@ -42,7 +47,7 @@ export function follow(progress: Progress): (event: IngestEvent) => void {
       case 'retry': {
         retries += 1
         const { code, message } = event.failure
-        progress.note('warn', `${plural(event.documents, 'document')} again in ${event.waitMs} ms: ${message}`, {
+        progress.note('warn', `${plural(event.documents, 'document')} again in ${duration(event.waitMs)}: ${message}`, {
           code,
         })
         return

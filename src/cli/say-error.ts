@@ -1,7 +1,7 @@
 import { explain } from '../failure/catalogue.js'
 import { type Failure, failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
-import { hidden } from '../options/secrets.js'
+import { masked, withoutSecrets } from './mask.js'
 import type { Terminal } from './terminal.js'
 
 /**
@@ -10,7 +10,7 @@ import type { Terminal } from './terminal.js'
  */
 export function sayError(terminal: Terminal, error: unknown): number {
   const { json, secrets } = terminal.manner
-  const known = isSluiceError(error) ? error.failure : bug(error, secrets)
+  const known = masked(isSluiceError(error) ? error.failure : bug(error), secrets)
   const { exit } = explain(known.code)
   terminal.err(sayFailure(known))
   if (known.code === 'INTERNAL') terminal.err(`${stackOf(error, secrets)}\n`)
@@ -36,17 +36,13 @@ export function sayFailure({ code, message }: Failure): string {
   ].join('\n')
 }
 
-function bug(error: unknown, secrets: readonly string[]): Failure {
+function bug(error: unknown): Failure {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-  return failure('INTERNAL', { problem: without(secrets, text) })
+  return failure('INTERNAL', { problem: text })
 }
 
 function stackOf(error: unknown, secrets: readonly string[]): string {
   const stacks: string[] = []
   for (let one = error; one instanceof Error; one = one.cause) stacks.push(one.stack ?? one.message)
-  return without(secrets, stacks.join('\ncaused by '))
-}
-
-function without(secrets: readonly string[], text: string): string {
-  return secrets.filter(secret => secret !== '').reduce((rest, secret) => rest.replaceAll(secret, hidden), text)
+  return withoutSecrets(stacks.join('\ncaused by '), secrets)
 }

@@ -2,7 +2,7 @@
 interface Manner {
   /** One JSON object on stdout, also for a failure. */
   json: boolean
-  /** Replaced wherever they stand in errors that nobody foresaw. */
+  /** Replaced wherever they stand in failures and notes: an answer from outside may repeat them. */
   secrets: readonly string[]
 }
 

@@ -7,7 +7,11 @@ export type ClusterUrl =
 export function readClusterUrl(text: string): ClusterUrl {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase()
   const host = text.slice(text.lastIndexOf('@') + 1)
-  if (scheme === undefined) return { problem: `'${host}' has no scheme: write https://${host}` }
+  if (scheme === undefined) {
+    // Anything else may be a user and a password whose host is missing.
+    if (!/^[a-z0-9.-]+(:\d{1,5})?(\/[^?#]*)?$/i.test(host)) return { problem: 'has no scheme: write https://HOST:PORT' }
+    return { problem: `'${host}' has no scheme: write https://${host}` }
+  }
   if (scheme !== 'https' && scheme !== 'http') return { problem: `the scheme is ${scheme}://, not https:// or http://` }
   if (!URL.canParse(text)) return { problem: 'is not a URL: write https://HOST:PORT' }
   const url = new URL(text)

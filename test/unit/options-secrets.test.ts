@@ -16,6 +16,8 @@ describe('no message repeats a secret', () => {
     { password: secret },
     { password: [secret] },
     { url: `elastic:${secret}@es.example` },
+    { url: `elastic:${secret}` },
+    { url: `elastic:p@w:${secret}` },
     { url: `ftp://elastic:${secret}@es.example` },
     { url: `https://elastic:${secret}%@es.example` },
     { url: `https://elastic:${secret}/@:es.example:x` },
@@ -61,6 +63,22 @@ test('everything before the last @ of a URL is hidden, encoded or not', () => {
   expect(withoutCredentials('http://u:p@ss/w@p.example:9293')).toBe('http://***@p.example:9293')
   expect(withoutCredentials('u:p@p.example:9293')).toBe('***@p.example:9293')
   expect(withoutCredentials('http://p.example:9293')).toBe('http://p.example:9293')
+})
+
+test.each([
+  ['http://u:SECR', 'http://***'],
+  ['http://u:SECR%40h:9293', 'http://***'],
+  ['u:SECR', '***'],
+  ['SECR', '***'],
+  ['u:12345', '***'],
+  ['http://u:SECR@h:port', 'http://***'],
+  ['http://u:SECR/w', 'http://***'],
+  ['socks5://[::1]:1080', 'socks5://[::1]:1080'],
+  ['https://ip.example/mine?token=SECR', 'https://ip.example/mine?***'],
+  ['https://ip.example?token=SECR#SECR', 'https://ip.example?***'],
+  ['https://ip.example/#SECR', 'https://***'],
+])('%s is shown as %s', (text, expected) => {
+  expect(withoutCredentials(text)).toBe(expected)
 })
 
 test('whatever holds credentials is marked as a secret', () => {

@@ -77,7 +77,7 @@ describe('a value that cannot be used is shown with what is wrong', () => {
       "--static-ips: '203.0.113.7,a.example' holds 'a.example', which is not an IPv4 address",
     ],
     ['staticIps', '203.0.113.7,203.0.113.7', "--static-ips: '203.0.113.7,203.0.113.7' holds the same address twice"],
-    ['ipCheckUrl', 'check.example', "--ip-check-url: 'check.example' is not an http:// or https:// URL"],
+    ['ipCheckUrl', 'check.example', "--ip-check-url: '***' is not an http:// or https:// URL"],
     ['dryRun', 'maybe', "--dry-run: 'maybe' is neither true nor false"],
     ['index', '', "--index: '' is empty"],
     ['index', ['a', 'b'], '--index: ["a","b"] is not a single value'],

@@ -10,6 +10,7 @@ import { connectOptions } from '../ingest-options.js'
 import { interruptible } from '../interrupt.js'
 import { loadAccess, loadOptions, sayWarnings } from '../load-options.js'
 import { duration } from '../quantities.js'
+import { masked } from '../mask.js'
 import type { Terminal } from '../terminal.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
@@ -30,9 +31,10 @@ Examples:
       using interruption = interruptible(terminal, 'stopping')
       const { signal } = interruption
       const { diagnose } = await import('../../doctor/diagnose.js')
-      const report = await diagnose({ ...connectOptions(effective, access), signal }).catch((error: unknown) => {
+      const seen = await diagnose({ ...connectOptions(effective, access), signal }).catch((error: unknown) => {
         throw signal.aborted ? interrupted(signal) : error
       })
+      const report = masked(seen, terminal.manner.secrets)
       terminal.out(effective.values.json ? `${JSON.stringify(report)}\n` : showReport(report))
       done(exitCodeOf(report))
     })

@@ -7,6 +7,7 @@ import { addOptions } from '../add-options.js'
 import { ingestOptions } from '../ingest-options.js'
 import { interruptible } from '../interrupt.js'
 import { loadAccess, loadOptions, sayWarnings } from '../load-options.js'
+import { masked } from '../mask.js'
 import { follow, showProgress } from '../progress.js'
 import { sayFailure } from '../say-error.js'
 import { receiptJson, showReceipt } from '../show-receipt.js'
@@ -38,7 +39,8 @@ async function load(source: readonly string[], flags: Record<string, unknown>, t
   const access = await loadAccess(effective, terminal)
   sayWarnings(effective, terminal)
   const { index = '', json, quiet } = effective.values
-  const receipt = await runLoad({ ...ingestOptions(effective, access, index), source }, terminal, quiet)
+  const account = await runLoad({ ...ingestOptions(effective, access, index), source }, terminal, quiet)
+  const receipt = withMaskedFailures(account, terminal.manner.secrets)
   terminal.out(json ? receiptJson(receipt) : showReceipt(receipt))
   if (receipt.failure !== undefined) terminal.err(sayFailure(receipt.failure))
   return exitCodeOf(receipt)
@@ -56,6 +58,15 @@ export async function runLoad(options: IngestOptions, terminal: Terminal, quiet:
     // Narrowed by what throws: of the library's functions only `ingest` attaches a receipt.
     if (isSluiceError(error) && error.receipt !== undefined) return error.receipt as Receipt
     throw error
+  }
+}
+
+function withMaskedFailures(receipt: Receipt, secrets: readonly string[]): Receipt {
+  const { failure, inputs } = receipt
+  return {
+    ...receipt,
+    inputs: masked(inputs, secrets),
+    ...(failure === undefined ? {} : { failure: masked(failure, secrets) }),
   }
 }
 

@@ -1,0 +1,20 @@
+import { hidden } from '../options/secrets.js'
+
+/** A value of text, numbers, lists and plain objects with every secret in its text replaced. */
+export function masked<T>(value: T, secrets: readonly string[]): T {
+  // The result has the shape of what came in: only text changes.
+  return replaceIn(value, (text: string) => withoutSecrets(text, secrets)) as T
+}
+
+/** Longer secrets first: one may be part of another. */
+export function withoutSecrets(text: string, secrets: readonly string[]): string {
+  const longestFirst = secrets.filter(secret => secret !== '').toSorted((a, b) => b.length - a.length)
+  return longestFirst.reduce((rest, secret) => rest.replaceAll(secret, hidden), text)
+}
+
+function replaceIn(value: unknown, replace: (text: string) => string): unknown {
+  if (typeof value === 'string') return replace(value)
+  if (Array.isArray(value)) return value.map(one => replaceIn(one, replace))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, replaceIn(one, replace)]))
+}
