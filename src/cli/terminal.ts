@@ -21,8 +21,8 @@ export interface Terminal {
   off(signal: NodeJS.Signals, listener: () => void): void
   /** Ends the process at once, whatever is under way. */
   exit(code: number): never
-  /** Waits until everything written has left the process. */
-  flush(): Promise<void>
+  /** Waits until everything written has left the process. Resolves to why a part of the result could not be written, if so. */
+  flush(): Promise<string | undefined>
 }
 
 export function openTerminal(host: NodeJS.Process): Terminal {
@@ -41,23 +41,32 @@ export function openTerminal(host: NodeJS.Process): Terminal {
     flush: async () => {
       await out.flush()
       await err.flush()
+      return out.lost()
     },
   }
 }
 
-/** A reader that went away (`sluice … | head`) is no failure: what is left to say is dropped. */
+/**
+ * Writing never throws and never ends the process: a load does not depend on who reads along. A reader that went away
+ * (`sluice … | head`) has all that it wanted; any other error is kept. What is left to say is dropped.
+ */
 function forgiving(stream: NodeJS.WriteStream) {
-  let gone = false
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
-    gone = true
-  })
+  let stopped: NodeJS.ErrnoException | undefined
+  const stop = (error: unknown) => (stopped ??= error as NodeJS.ErrnoException)
+  stream.on('error', stop)
   return {
     write: (text: string) => {
-      if (!gone) stream.write(text)
+      if (stopped !== undefined) return
+      try {
+        stream.write(text)
+      } catch (error) {
+        // Files are written synchronously.
+        stop(error)
+      }
     },
     flush: async () => {
-      if (!gone) await new Promise<void>(resolve => stream.write('', () => resolve()))
+      if (stopped === undefined) await new Promise<void>(resolve => stream.write('', () => resolve()))
     },
+    lost: () => (stopped === undefined || stopped.code === 'EPIPE' ? undefined : (stopped.code ?? stopped.message)),
   }
 }
