@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
-import { isAbsolute, join, resolve } from 'node:path'
+import { basename, isAbsolute, join, resolve } from 'node:path'
 import { glob, isDynamicPattern } from 'tinyglobby'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
@@ -74,8 +74,16 @@ async function expand(pattern: string, cwd: string): Promise<string[]> {
   const folder = parts.slice(0, plain).join('/') || (isAbsolute(pattern) ? '/' : '')
   const rest = parts.slice(plain).join('/')
   const matches = await glob(rest, { cwd: resolve(cwd, folder), expandDirectories: false })
-  return matches.toSorted(byCodeUnit).map(match => join(folder, match))
+  const asked = parts.at(-1)?.startsWith(deadLetters) === true
+  const inputs = matches.filter(match => asked || !basename(match).startsWith(deadLetters))
+  return inputs.toSorted(byCodeUnit).map(match => join(folder, match))
 }
+
+/**
+ * How the dead letters of a run are named by default. They lie where the run was started, often beside its inputs: the next
+ * run's glob must not take them for documents, unless it asks for them by name.
+ */
+const deadLetters = 'sluice-dead-letters-'
 
 /** The same order on every machine, whatever its locale. */
 function byCodeUnit(a: string, b: string): number {

@@ -74,6 +74,18 @@ describe('paths and globs', () => {
     expect(above).toContain('../logs/c.ndjson')
   })
 
+  test('a glob leaves out the dead letters of earlier runs, unless it names them', async () => {
+    const folder = await mkdtemp(join(cwd, 'runs-'))
+    const dead = 'sluice-dead-letters-20260102T030405Z-abcdef.ndjson'
+    for (const name of ['in.ndjson', dead]) await writeFile(join(folder, name), '{}\n')
+    const found = async (name: string) => (await findSources(name, { cwd: folder })).map(one => one.name)
+    expect(await found('*.ndjson')).toEqual(['in.ndjson'])
+    expect(await found(`${folder}/**`)).toEqual([join(folder, 'in.ndjson')])
+    expect(await found(dead)).toEqual([dead])
+    expect(await found('sluice-dead-letters-*.ndjson')).toEqual([dead])
+    await rm(folder, { recursive: true })
+  })
+
   test('keeps the order in which they are named, numbers them, and reads none twice', async () => {
     const sources = await findSources(['logs/c.ndjson', '[ab].ndjson', './a.ndjson', join(cwd, 'b.ndjson'), 'x.txt'], {
       cwd,

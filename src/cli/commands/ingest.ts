@@ -4,6 +4,7 @@ import { isSluiceError } from '../../failure/sluice-error.js'
 import type { IngestOptions, Receipt } from '../../index.js'
 import { requireOptions } from '../../options/require.js'
 import { addOptions } from '../add-options.js'
+import { checkInputs } from '../check-inputs.js'
 import { ingestOptions } from '../ingest-options.js'
 import { interruptible } from '../interrupt.js'
 import { loadAccess, loadOptions, sayWarnings } from '../load-options.js'
@@ -26,6 +27,7 @@ Examples:
   zcat logs.gz | sluice ingest - --index logs-app --json
   sluice ingest items.json --pick hits.items --index items --ids field --id-field sku
 
+A glob leaves out the dead letters of earlier runs (sluice-dead-letters-*); named, they are read.
 Every option can also stand in the environment as SLUICE_… or in sluice.config.json; see sluice config.`,
     )
     .action(async (sources: string[], flags: Record<string, unknown>) => {
@@ -38,7 +40,8 @@ async function load(source: readonly string[], flags: Record<string, unknown>, t
   requireOptions(effective, ['url', 'index'])
   const access = await loadAccess(effective, terminal)
   sayWarnings(effective, terminal)
-  const { index = '', json, quiet } = effective.values
+  const { index = '', json, quiet, deadLetters } = effective.values
+  await checkInputs(source, deadLetters)
   const account = await runLoad({ ...ingestOptions(effective, access, index), source }, terminal, quiet)
   const receipt = withMaskedFailures(account, terminal.manner.secrets)
   terminal.out(json ? receiptJson(receipt) : showReceipt(receipt))
