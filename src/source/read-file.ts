@@ -2,6 +2,8 @@ import { constants, open as openWithCallback } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { promisify } from 'node:util'
+import { failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
 import { cannotRead } from './cannot-read.js'
 import { readStream } from './read-stream.js'
 
@@ -11,13 +13,16 @@ const openDescriptor = promisify(openWithCallback)
 const READ_BYTES = 1 << 20
 const SMALLEST_READ_BYTES = 64 << 10
 
-/** A file's bytes. A chunk is valid until the next one is asked for; never more than two are held. */
+/**
+ * A file's bytes. A chunk is valid until the next one is asked for; never more than two are held. Throws SluiceError
+ * INPUT_TRUNCATED, after all that was there, where the file shrinks while it is read.
+ */
 export async function* readFile(path: string, name: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   signal.throwIfAborted()
   try {
     const handle = await open(path, 'r')
     try {
-      yield* readAhead(handle, signal)
+      yield* readAhead(handle, name, signal)
     } finally {
       await handle.close()
     }
@@ -28,17 +33,23 @@ export async function* readFile(path: string, name: string, signal: AbortSignal)
 }
 
 /** While one buffer is with the consumer, the other one fills. */
-async function* readAhead(handle: FileHandle, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* readAhead(handle: FileHandle, name: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const { size } = await handle.stat()
   // One byte more than the file: the read that finds its end needs no second buffer. Some devices and /proc say size 0.
   const length = Math.min(READ_BYTES, Math.max(SMALLEST_READ_BYTES, size + 1))
   const read = (buffer: Buffer) => handle.read(buffer, 0, length, null)
   let filling = read(Buffer.allocUnsafeSlow(length))
   let idle: Buffer | undefined
+  let bytes = 0
   try {
     for (;;) {
       const { bytesRead, buffer } = await filling
-      if (bytesRead === 0) return
+      if (bytesRead === 0) {
+        // The size that /sys says is never there to be read: only one that has become smaller tells.
+        if (bytes < size && (await handle.stat()).size < size) throw shrunk(name, bytes)
+        return
+      }
+      bytes += bytesRead
       signal.throwIfAborted()
       filling = read(idle ?? Buffer.allocUnsafeSlow(length))
       filling.catch(() => undefined) // seen above, when its turn comes
@@ -49,6 +60,10 @@ async function* readAhead(handle: FileHandle, signal: AbortSignal): AsyncGenerat
     // The handle must not be closed, nor the buffer let go, under a read that is under way.
     await filling.catch(() => undefined)
   }
+}
+
+function shrunk(input: string, bytes: number): SluiceError {
+  return new SluiceError(failure('INPUT_TRUNCATED', { input, encoding: 'stored', bytes }))
 }
 
 /**

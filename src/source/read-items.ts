@@ -2,6 +2,7 @@ import { cannotRead } from './cannot-read.js'
 import { itemLines } from './item-lines.js'
 
 const BATCH_BYTES = 128 << 10
+const ITEMS_A_TURN = 256
 
 type Step = IteratorResult<unknown, unknown>
 
@@ -20,7 +21,12 @@ export async function* readItems(
   const lines = itemLines()
   let state: 'idle' | 'asked' | 'over' = 'idle'
   try {
-    for (;;) {
+    for (let items = 1; ; items++) {
+      // Items that are there at once would keep the event loop from everything else: timers, sockets, an abort.
+      if (items % ITEMS_A_TURN === 0) {
+        await nextTurn()
+        signal.throwIfAborted()
+      }
       state = 'asked'
       const answer = ask(iterator)
       let step = isThenable(answer) ? await shortly(answer) : answer
@@ -66,6 +72,10 @@ async function shortly(answer: PromiseLike<Step>): Promise<Step | undefined> {
   } finally {
     clearImmediate(turn)
   }
+}
+
+async function nextTurn(): Promise<void> {
+  await new Promise<void>(resolve => setImmediate(resolve))
 }
 
 async function unlessAborted(answer: Step | PromiseLike<Step>, signal: AbortSignal): Promise<Step> {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createWriteStream, existsSync, readdirSync, readlinkSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, realpath, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
@@ -293,4 +293,20 @@ describe('stdin and named pipes', () => {
     stop.abort(new Error('enough'))
     await expect(reading).rejects.toThrow('enough')
   })
+})
+
+test('a file that shrinks while it is read is truncated, after what was there', async () => {
+  const path = join(cwd, 'shrinking')
+  await writeFile(path, 'x'.repeat(5 << 20))
+  const [source] = await findSources(path, {})
+  let bytes = 0
+  const reading = async () => {
+    for await (const part of source?.open(never) ?? []) {
+      if (bytes === 0) await truncate(path, 3 << 20)
+      bytes += part.length
+    }
+  }
+  await expect(reading()).rejects.toMatchObject({ code: 'INPUT_TRUNCATED', failure: { evidence: { bytes: 3 << 20 } } })
+  expect(bytes).toBe(3 << 20)
+  await rm(path)
 })

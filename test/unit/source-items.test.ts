@@ -329,3 +329,31 @@ test('anything else is refused as an option', async () => {
     await expect(findSources(source as unknown as string, {})).rejects.toMatchObject({ code: 'OPTION_INVALID' })
   }
 })
+
+describe('an iterable that never ends and never waits', () => {
+  const endless: [string, () => Iterable<unknown> | AsyncIterable<unknown>][] = [
+    [
+      'generator',
+      function* () {
+        for (;;) yield {}
+      },
+    ],
+    [
+      'async generator',
+      async function* () {
+        for (;;) yield {}
+      },
+    ],
+  ]
+  test.each(endless)('%s: the event loop turns, so that an abort is seen', async (_, items) => {
+    const stop = new AbortController()
+    const reason = new Error('enough')
+    const iterator = await open(items(), stop.signal)
+    setImmediate(() => stop.abort(reason))
+    // Bounded, so that a loop that never turns fails instead of hanging.
+    const readAll = async () => {
+      for (let chunks = 0; chunks < 100; chunks++) await iterator.next()
+    }
+    await expect(readAll()).rejects.toBe(reason)
+  })
+})
