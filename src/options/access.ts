@@ -36,9 +36,15 @@ export async function readAccess(effective: Effective, readFile: (path: string) 
     ca: await read('ca'),
     cert: await read('cert'),
     key: await read('key'),
-    proxy: proxyUrl === undefined ? undefined : { url: proxyUrl, origin: proxyOrigin },
+    proxy: proxyUrl === undefined ? undefined : { url: withScheme(proxyUrl, proxyOrigin), origin: proxyOrigin },
     proxyCa: await read('proxyCa'),
   })
+}
+
+/** Proximo's variable holds `user:password@host` alone, for an HTTP proxy on port 80. In any other a missing scheme is a mistake. */
+function withScheme(url: string, origin: string): string {
+  if (origin !== 'PROXIMO_URL' || /^[a-z][a-z0-9+.-]*:\/\//i.test(url)) return url
+  return /:\d+$/.test(url.slice(url.lastIndexOf('@') + 1)) ? `http://${url}` : `http://${url}:80`
 }
 
 async function readTrimmed(path: string, origin: string, readFile: (path: string) => Promise<string>): Promise<string> {

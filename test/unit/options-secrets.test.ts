@@ -116,6 +116,16 @@ describe('files of secrets', () => {
     await expect(readAccess(effective, readFile)).rejects.toMatchObject({ code: 'OPTION_INVALID', message })
   })
 
+  test.each([
+    ['PROXIMO_URL', 'u:p@h.example', 'http://u:p@h.example:80'],
+    ['PROXIMO_URL', 'u:p@h.example:80', 'http://u:p@h.example:80'],
+    ['PROXIMO_URL', 'https://u:p@h.example:443', 'https://u:p@h.example:443'],
+    ['FIXIE_URL', 'u:p@h.example:80', 'u:p@h.example:80'],
+  ])('%s: %s is read as %s', async (origin, said, url) => {
+    const effective = resolveOptions({ flags: {}, env: { [origin]: said } })
+    expect((await readAccess(effective, readFile)).proxy).toEqual({ url, origin })
+  })
+
   test('the proxy keeps the name of who said it', async () => {
     const effective = resolveOptions({ flags: {}, env: { FIXIE_URL: 'http://u:p@fixie.example:80' } })
     expect((await readAccess(effective, readFile)).proxy).toEqual({
