@@ -9,7 +9,7 @@ import { explain } from './failure/catalogue.js'
 import { type Failure, failure } from './failure/failure.js'
 import { SluiceError, isSluiceError } from './failure/sluice-error.js'
 import type { Batch, Outcome } from './flow.js'
-import type { IngestOptions } from './ingest-options.js'
+import type { IngestEvent, IngestOptions } from './ingest-options.js'
 import { composeReceipt } from './ledger/compose-receipt.js'
 import { DeadLetters } from './ledger/dead-letters.js'
 import { Ledger } from './ledger/ledger.js'
@@ -36,7 +36,7 @@ import { systemClock } from './system-clock.js'
 export async function ingest(options: IngestOptions): Promise<Receipt> {
   const ids = checkIngestOptions(options)
   const { concurrency = 4, batchBytes = 5_000_000, dryRun = false, signal } = options
-  const tell = options.onEvent ?? (() => undefined)
+  const tell = listenerOf(options)
   const sources = await findSources(options.source, options.stdin === undefined ? {} : { stdin: options.stdin })
   const run = newRunId()
   await using deadLetters = new DeadLetters(deadLettersPath(options, run))
@@ -48,39 +48,39 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
       failure('RUN_INTERRUPTED', { reason: typeof reason === 'string' ? reason : 'aborted', settled: 0 }),
     )
   })
-  const began = performance.now()
-  tellPreflight(tell, cluster, way)
-
-  const ledger = new Ledger(deadLetters, options.maxRejected)
-  const batcher = new Batcher({
-    operation: options.op ?? 'create',
-    ids,
-    ...(options.routingField === undefined ? {} : { routingField: options.routingField }),
-    batchBytes,
-    batchDocs: options.batchDocs ?? Infinity,
-    batchMs: options.batchMs ?? 1000,
-    maxDocumentBytes: MAX_DOCUMENT_BYTES,
-    // One is filled while the others are being sent.
-    slots: new SlotPool(concurrency + 1, batchBytes),
-    clock: systemClock,
-    longLine: async (input, origin, operation) => await ledger.longLine(input, origin, operation, MAX_DOCUMENT_BYTES),
-  })
-  const sender = new Sender({
-    cluster,
-    index: options.index,
-    ...(options.pipeline === undefined ? {} : { pipeline: options.pipeline }),
-    ownIds: ids.from === 'run',
-    safeToResend: ids.from !== 'cluster',
-    onConflict: options.onConflict ?? 'reject',
-    concurrency,
-    gzip: compresses(options.compress ?? 'auto', way),
-    maxElapsedMs: options.maxElapsedMs ?? 900_000,
-    clock: systemClock,
-    wallClock: Date.now,
-    random: Math.random,
-    onRetry: (why, documents, waitMs) => tell({ type: 'retry', failure: why, documents, waitMs }),
-  })
   try {
+    const began = performance.now()
+    tellPreflight(tell, cluster, way)
+
+    const ledger = new Ledger(deadLetters, options.maxRejected)
+    const batcher = new Batcher({
+      operation: options.op ?? 'create',
+      ids,
+      ...(options.routingField === undefined ? {} : { routingField: options.routingField }),
+      batchBytes,
+      batchDocs: options.batchDocs ?? Infinity,
+      batchMs: options.batchMs ?? 1000,
+      maxDocumentBytes: MAX_DOCUMENT_BYTES,
+      // One is filled while the others are being sent.
+      slots: new SlotPool(concurrency + 1, batchBytes),
+      clock: systemClock,
+      longLine: async (input, origin, operation) => await ledger.longLine(input, origin, operation, MAX_DOCUMENT_BYTES),
+    })
+    const sender = new Sender({
+      cluster,
+      index: options.index,
+      ...(options.pipeline === undefined ? {} : { pipeline: options.pipeline }),
+      ownIds: ids.from === 'run',
+      safeToResend: ids.from !== 'cluster',
+      onConflict: options.onConflict ?? 'reject',
+      concurrency,
+      gzip: compresses(options.compress ?? 'auto', way),
+      maxElapsedMs: options.maxElapsedMs ?? 900_000,
+      clock: systemClock,
+      wallClock: Date.now,
+      random: Math.random,
+      onRetry: (why, documents, waitMs) => tell({ type: 'retry', failure: why, documents, waitMs }),
+    })
     const loaded = await load({
       sources,
       format: { format: options.format ?? 'auto', ...(options.pick === undefined ? {} : { pick: options.pick }) },
@@ -107,6 +107,20 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
     return receipt
   } finally {
     await cluster.route.destroy()
+  }
+}
+
+/** A listener that throws loses its place, not the run. */
+function listenerOf({ onEvent }: IngestOptions): (event: IngestEvent) => void {
+  let listen: ((event: IngestEvent) => unknown) | undefined = onEvent
+  const stop = () => void (listen = undefined)
+  return event => {
+    try {
+      const told = listen?.(event)
+      if (told instanceof Promise) told.catch(stop)
+    } catch {
+      stop()
+    }
   }
 }
 
