@@ -1,25 +1,84 @@
 import type { Ids } from './bulk/action-line.js'
 import { failure } from './failure/failure.js'
 import { SluiceError } from './failure/sluice-error.js'
-import type { IngestOptions } from './ingest-options.js'
+import type { ConnectOptions, IngestOptions, ProxyOptions, TargetOptions } from './ingest-options.js'
+import * as check from './option-checks.js'
 import { indexNameProblem } from './options/index-name.js'
 
 /** Elasticsearch's default limit of a request (http.max_content_length, 100mb) less room for an action line. */
 export const MAX_DOCUMENT_BYTES = 104_857_600 - 4096
 
+const target = {
+  url: check.url,
+  cloudId: check.name,
+  apiKey: check.token,
+  username: check.secret,
+  password: check.secret,
+  ca: check.pem,
+  caFingerprint: check.name,
+  cert: check.pem,
+  key: check.pem,
+  allowPlaintext: check.flag,
+} satisfies Record<keyof TargetOptions, check.Check>
+
+const proxy = {
+  url: check.url,
+  origin: check.string,
+  ca: check.pem,
+  environmentProxy: check.string,
+  environmentOrigin: check.string,
+  noProxy: check.string,
+  direct: check.flag,
+  requireProxy: check.flag,
+} satisfies Record<keyof ProxyOptions, check.Check>
+
+/** `connect` takes the options of `ingest`, too: both are given one object. What they share is checked alike. */
+const options = {
+  source: check.anything,
+  target: check.anything,
+  proxy: check.anything,
+  index: check.name,
+  stdin: check.stream,
+  concurrency: check.whole(1, 256),
+  preflightConnections: check.whole(0, 64),
+  timeoutMs: check.whole(1, 2 ** 31 - 1),
+  staticIps: check.addresses,
+  ipCheckUrl: check.string,
+  signal: check.signal,
+  op: check.oneOf('create', 'index'),
+  ids: check.oneOf('run', 'field', 'cluster'),
+  idField: check.name,
+  routingField: check.name,
+  pipeline: check.name,
+  format: check.oneOf('auto', 'ndjson', 'json'),
+  pick: check.name,
+  batchBytes: check.whole(1000, 100_000_000),
+  batchDocs: check.whole(1, Number.MAX_SAFE_INTEGER),
+  batchMs: check.whole(1, 2 ** 31 - 1),
+  compress: check.oneOf('auto', 'gzip', 'none'),
+  deadLetters: check.file,
+  maxRejected: check.limit,
+  maxElapsedMs: check.whole(0, Number.MAX_SAFE_INTEGER),
+  onConflict: check.oneOf('reject', 'skip'),
+  dryRun: check.flag,
+  onEvent: check.listener,
+} satisfies Record<keyof IngestOptions, check.Check>
+
+/** Throws SluiceError OPTION_INVALID for an option that is unknown, or of another kind than its type says. */
+export function checkConnectOptions(given: ConnectOptions): void {
+  checkAll('options', given, options)
+  checkAll('target', given.target, target)
+  if (given.proxy === undefined || typeof given.proxy === 'string' || check.isUrl(given.proxy)) return
+  checkAll('proxy', given.proxy, proxy)
+}
+
 /** Where ids come from. Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID for options that cannot be used together. */
-export function checkIngestOptions(options: IngestOptions): Ids {
-  const { index, ids = 'run', idField } = options
-  if (typeof index !== 'string' || index === '') throw invalid('index', 'is not set')
+export function checkIngestOptions(given: IngestOptions): Ids {
+  checkConnectOptions(given)
+  const { index, ids = 'run', idField } = given
+  if (index === undefined) throw invalid('index', 'is not set')
   const problem = indexNameProblem(index)
   if (problem !== undefined) throw new SluiceError(failure('INDEX_NAME_INVALID', { index, problem }))
-  wholeNumber('batchBytes', options.batchBytes, 1000, 100_000_000)
-  wholeNumber('batchDocs', options.batchDocs, 1, Number.MAX_SAFE_INTEGER)
-  wholeNumber('batchMs', options.batchMs, 1, 2 ** 31 - 1)
-  wholeNumber('concurrency', options.concurrency, 1, 256)
-  wholeNumber('timeoutMs', options.timeoutMs, 1, 2 ** 31 - 1)
-  wholeNumber('maxElapsedMs', options.maxElapsedMs, 0, Number.MAX_SAFE_INTEGER)
-  wholeNumber('preflightConnections', options.preflightConnections, 0, 64)
   if (ids !== 'field') {
     if (idField !== undefined) throw invalid('idField', "is used with ids 'field' alone")
     return { from: ids }
@@ -28,9 +87,11 @@ export function checkIngestOptions(options: IngestOptions): Ids {
   return { from: 'field', field: idField }
 }
 
-function wholeNumber(option: string, value: number | undefined, least: number, most: number): void {
-  if (value === undefined || (Number.isSafeInteger(value) && value >= least && value <= most)) return
-  throw invalid(option, `${value} is not a whole number from ${least} to ${most}`)
+function checkAll(whole: string, given: unknown, checks: Readonly<Record<string, check.Check>>): void {
+  const found = check.problemIn(given, checks)
+  if (found === undefined) return
+  const path = whole === 'options' ? '' : `${whole}.`
+  throw invalid(found.option === undefined ? whole : `${path}${found.option}`, found.problem)
 }
 
 function invalid(option: string, problem: string): SluiceError {

@@ -1,4 +1,5 @@
 import type { Client } from '@elastic/elasticsearch'
+import { checkConnectOptions } from './check-ingest-options.js'
 import type { ClusterInfo } from './cluster/version.js'
 import type { ConnectOptions } from './ingest-options.js'
 import { openTarget } from './open-target.js'
@@ -27,6 +28,7 @@ export interface Connected extends AsyncDisposable {
  * @throws SluiceError OPTION_INVALID, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED, PLAINTEXT_CREDENTIALS
  */
 export async function connect(options: ConnectOptions): Promise<Connected> {
+  checkConnectOptions(options)
   const { cluster } = await openTarget(options)
   const { client, route, preflight } = cluster
   const close = async () => await client.close()

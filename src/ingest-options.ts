@@ -10,7 +10,7 @@ import type { IngestSource } from './source/open-sources.js'
 /** The cluster, and how to prove who asks. One of `url` and `cloudId`; an API key, or a username and password. */
 export interface TargetOptions {
   /** `https://HOST[:PORT]`, the Elasticsearch endpoint from the cluster's console. */
-  readonly url?: string | undefined
+  readonly url?: string | URL | undefined
   /** The cloud id from the console, instead of the URL. */
   readonly cloudId?: string | undefined
   /** API key in its encoded form. Preferred to a username where both are set. */
@@ -31,7 +31,7 @@ export interface TargetOptions {
 /** The static-IP proxy. Nothing here is read from the environment: whoever calls hands it over. */
 export interface ProxyOptions {
   /** `http://USER:PASSWORD@HOST:9293`, `https://…:9294`, `socks5://…:1080` or `socks5s://…`, with encoded credentials. */
-  readonly url?: string | undefined
+  readonly url?: string | URL | undefined
   /** Who said it, for messages. Default `proxy`. */
   readonly origin?: string | undefined
   /** PEM of the CA that signed the proxy's own certificate (https, socks5s). */
@@ -52,7 +52,7 @@ export interface ProxyOptions {
 export interface ConnectOptions {
   readonly target: TargetOptions
   /** The proxy's complete URL, or more about it. Absent: the cluster is reached directly. */
-  readonly proxy?: string | ProxyOptions | undefined
+  readonly proxy?: string | URL | ProxyOptions | undefined
   /** Connections of the pool, and bulk requests under way at once: 1 to 256. Default 4. */
   readonly concurrency?: number | undefined
   /**
@@ -122,7 +122,7 @@ export interface IngestOptions extends ConnectOptions {
   readonly onConflict?: 'reject' | 'skip' | undefined
   /** Check the way and the inputs, and send nothing: documents count as `unsent`. Writes no dead letters. */
   readonly dryRun?: boolean | undefined
-  /** Called for everything worth telling. Must not throw. */
+  /** Called for everything worth telling. Must not throw: one that does is not called again, and the run goes on. */
   readonly onEvent?: ((event: IngestEvent) => void) | undefined
 }
 

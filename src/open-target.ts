@@ -4,6 +4,7 @@ import { explain } from './failure/catalogue.js'
 import { failure } from './failure/failure.js'
 import { SluiceError, isSluiceError } from './failure/sluice-error.js'
 import type { ConnectOptions, ProxyOptions, TargetOptions } from './ingest-options.js'
+import { isUrl } from './option-checks.js'
 import { cloudUrl, readClusterUrl } from './options/cluster-url.js'
 import { chooseProxy } from './proxy/choose-proxy.js'
 import type { ProxyUrl } from './proxy/proxy-url.js'
@@ -19,11 +20,12 @@ export interface Way {
 }
 
 /** Throws SluiceError: OPTION_INVALID, PROXY_URL_INVALID, PROXY_NOT_USED, CLUSTER_URL_IS_PROXY. */
-export function findWay(target: TargetOptions, proxy: ProxyOptions): Way {
+export function findWay(target: TargetOptions, given: ConnectOptions['proxy']): Way {
+  const proxy = proxyOptions(given)
   const { url, username, password } = clusterUrl(target)
   const chosen = chooseProxy({
     target: url,
-    ...(proxy.url === undefined ? {} : { proxy: { value: proxy.url, origin: proxy.origin ?? 'proxy' } }),
+    ...(proxy.url === undefined ? {} : { proxy: { value: String(proxy.url), origin: proxy.origin ?? 'proxy' } }),
     ...(proxy.environmentProxy === undefined
       ? {}
       : { environmentProxy: { value: proxy.environmentProxy, origin: proxy.environmentOrigin ?? 'HTTPS_PROXY' } }),
@@ -32,8 +34,9 @@ export function findWay(target: TargetOptions, proxy: ProxyOptions): Way {
     requireProxy: proxy.requireProxy ?? false,
   })
   const credentials = credentialsOf({
-    ...(username === undefined ? {} : { username, password: password ?? '' }),
-    ...target,
+    apiKey: target.apiKey,
+    username: target.username ?? username,
+    password: target.password ?? password,
   })
   return {
     url,
@@ -53,10 +56,15 @@ export function targetTls({ ca, caFingerprint, cert, key }: TargetOptions): TlsO
   }
 }
 
+/** A string and a URL are the proxy's own. */
+export function proxyOptions(proxy: ConnectOptions['proxy']): ProxyOptions {
+  return typeof proxy === 'string' || isUrl(proxy) ? { url: proxy } : (proxy ?? {})
+}
+
 /** Opens the cluster over the way that the options describe. Throws SluiceError: see `openCluster`. */
 export async function openTarget(options: ConnectOptions): Promise<{ cluster: Cluster; way: Way }> {
   const { target, signal, staticIps } = options
-  const proxy = typeof options.proxy === 'string' ? { url: options.proxy } : (options.proxy ?? {})
+  const proxy = proxyOptions(options.proxy)
   const way = findWay(target, proxy)
   const opening = openCluster({
     ...way,
@@ -92,7 +100,7 @@ function clusterUrl(target: TargetOptions): { url: URL; username?: string; passw
         : ['target.cloudId', 'is not a cloud id: copy it whole from the cluster console']
     throw new SluiceError(failure('OPTION_INVALID', { option, problem }))
   }
-  const read = readClusterUrl(text)
+  const read = readClusterUrl(String(text))
   if ('problem' in read)
     throw new SluiceError(failure('OPTION_INVALID', { option: 'target.url', problem: read.problem }))
   return { ...read, url: new URL(read.url) }

@@ -10,7 +10,7 @@ import { type Failure, failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
 import type { ConnectOptions } from '../ingest-options.js'
-import { type Way, findWay, openTarget, targetTls } from '../open-target.js'
+import { type Way, findWay, openTarget, proxyOptions, targetTls } from '../open-target.js'
 import { type RouteOptions, openRoute } from '../proxy/route.js'
 import { systemClock } from '../system-clock.js'
 import type { DoctorReport, Facts, Finding, Step } from './report.js'
@@ -29,8 +29,7 @@ interface Seen {
  * CLUSTER_URL_IS_PROXY. Whatever the way does is a finding.
  */
 export async function diagnose(options: ConnectOptions, clock: Clock = systemClock): Promise<DoctorReport> {
-  const proxy = typeof options.proxy === 'string' ? { url: options.proxy } : (options.proxy ?? {})
-  const way = findWay(options.target, proxy)
+  const way = findWay(options.target, options.proxy)
   const steps: Step[] = []
   const failures: Failure[] = []
   let facts: Facts = {
@@ -116,7 +115,7 @@ async function seeWithoutProxy(way: Way, { target, signal }: ConnectOptions): Pr
 const probeTimeoutMs = 30_000
 
 function proxyOf({ proxy }: Way, options: ConnectOptions): Pick<RouteOptions, 'proxy' | 'proxyTls'> {
-  const ca = typeof options.proxy === 'object' ? options.proxy.ca : undefined
+  const { ca } = proxyOptions(options.proxy)
   return { ...(proxy === undefined ? {} : { proxy }), ...(ca === undefined ? {} : { proxyTls: { ca } }) }
 }
 
