@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { Batcher } from './bulk/batcher.js'
 import { explain } from './failure/catalogue.js'
 import { type Failure, failure } from './failure/failure.js'
-import { SluiceError, isSluiceError } from './failure/sluice-error.js'
+import { isSluiceError } from './failure/sluice-error.js'
 import type { Batch, Outcome, Source } from './flow.js'
 import { type DecodeOptions, decode } from './format/decode.js'
 import type { IngestEvent } from './ingest-options.js'
@@ -98,7 +98,7 @@ class Load {
     ledger.begin(source)
     tell({ type: 'input', name: source.name })
     try {
-      const lines = await decode(source, this.#counted(source.name, source.open(this.#reading.signal)), format)
+      const lines = await decode(source, this.#counted(source.open(this.#reading.signal)), format)
       for await (const batch of batcher.frame(source, newToken(), lines)) {
         this.#dispatch(batch)
         if (this.#isStopped) return
@@ -114,17 +114,10 @@ class Load {
     }
   }
 
-  async *#counted(name: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    try {
-      for await (const chunk of bytes) {
-        this.#bytesRead += chunk.length
-        yield chunk
-      }
-    } catch (error) {
-      if (this.#isStopped || isSluiceError(error)) throw error
-      // An iterable of the caller's may throw whatever and wherever it likes.
-      const problem = error instanceof Error ? error.message : 'it threw what is no error'
-      throw new SluiceError(failure('INPUT_UNREADABLE', { input: name, problem }), { cause: error })
+  async *#counted(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of bytes) {
+      this.#bytesRead += chunk.length
+      yield chunk
     }
   }
 

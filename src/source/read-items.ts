@@ -17,7 +17,7 @@ export async function* readItems(
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   signal.throwIfAborted()
-  const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]()
+  const iterator = begin(items, name)
   const lines = itemLines()
   let state: 'idle' | 'asked' | 'over' = 'idle'
   try {
@@ -53,6 +53,17 @@ export async function* readItems(
     // A generator that is still busy with an item can end only after it: nobody waits for that.
     if (state === 'asked') closed?.catch(() => undefined)
     else await closed
+  }
+}
+
+function begin(
+  items: Iterable<unknown> | AsyncIterable<unknown>,
+  name: string,
+): Iterator<unknown> | AsyncIterator<unknown> {
+  try {
+    return Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]()
+  } catch (error) {
+    throw cannotRead(name, error)
   }
 }
 
