@@ -14,6 +14,7 @@ import { composeReceipt } from './ledger/compose-receipt.js'
 import { DeadLetters } from './ledger/dead-letters.js'
 import { Ledger } from './ledger/ledger.js'
 import type { Receipt } from './ledger/receipt.js'
+import { keepApart } from './keep-apart.js'
 import { load } from './load.js'
 import { type Way, openTarget } from './open-target.js'
 import { Sender } from './sender/sender.js'
@@ -40,6 +41,7 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
   const sources = await findSources(options.source, options.stdin === undefined ? {} : { stdin: options.stdin })
   const run = newRunId()
   await using deadLetters = new DeadLetters(deadLettersPath(options, run))
+  await keepApart(sources, deadLetters.path)
   await deadLetters.check()
   const { cluster, way } = await openTarget(options).catch((error: unknown) => {
     if (signal?.aborted !== true) throw error

@@ -4,7 +4,7 @@ import { isSluiceError } from '../../failure/sluice-error.js'
 import type { IngestOptions, Receipt } from '../../index.js'
 import { requireOptions } from '../../options/require.js'
 import { addOptions } from '../add-options.js'
-import { checkInputs } from '../check-inputs.js'
+import { checkStdin } from '../check-stdin.js'
 import { ingestOptions } from '../ingest-options.js'
 import { interruptible } from '../interrupt.js'
 import { loadAccess, loadOptions, sayWarnings } from '../load-options.js'
@@ -40,8 +40,8 @@ async function load(source: readonly string[], flags: Record<string, unknown>, t
   requireOptions(effective, ['url', 'index'])
   const access = await loadAccess(effective, terminal)
   sayWarnings(effective, terminal)
-  const { index = '', json, quiet, deadLetters } = effective.values
-  await checkInputs(source, deadLetters)
+  const { index = '', json, quiet } = effective.values
+  checkStdin(source)
   const account = await runLoad({ ...ingestOptions(effective, access, index), source }, terminal, quiet)
   const receipt = withMaskedFailures(account, terminal.manner.secrets)
   terminal.out(json ? receiptJson(receipt) : showReceipt(receipt))
