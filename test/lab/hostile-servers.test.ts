@@ -91,3 +91,34 @@ test('the doctor finds an open filter with a fingerprint too, and calls a certif
   expect(blind.ok).toBe(false)
   expect(blind.findings.map(({ code }) => code)).toContain('CLUSTER_CERT_INVALID')
 })
+
+test('a filter that refuses in mid-run keeps its name when the proxy dies before it can be asked again', async () => {
+  await using lab = await startLab()
+  const { url, apiKey, caFile } = lab.line.cluster
+  const run = ingest({
+    target: { url, apiKey, ca: readFileSync(caFile) },
+    proxy: lab.line.proxy.http,
+    source: Array.from({ length: 500 }, (_, n) => ({ n })),
+    index: 'blocked',
+    batchDocs: 10,
+    concurrency: 1,
+    preflightConnections: 1,
+    deadLetters: false,
+    onEvent: event => {
+      if (event.type !== 'progress') return
+      lab.control.register('none')
+      lab.control.plant({ handshake: { kind: 'fin' } })
+    },
+  })
+  await expect(run).rejects.toMatchObject({ code: 'EGRESS_NOT_ALLOWED' })
+})
+
+test('an egress check that fails is no sight of an address', async () => {
+  await using server = await serving((request, response) => {
+    if (request.url === '/ip') response.writeHead(500).end('{"ip":"192.0.2.1"}')
+    else response.writeHead(200, product).end(root)
+  })
+  const ipCheckUrl = `${server.url}/ip`
+  const receipt = await ingest({ target: { url: server.url }, ipCheckUrl, source: [{}], index: 'check', dryRun: true })
+  expect(receipt.egress).toEqual({})
+})
