@@ -53,10 +53,19 @@ function pack() {
 }
 
 function checkFiles(paths) {
-  const needed = ['bin/sluice.js', 'dist/index.js', 'dist/index.d.ts', 'dist/lab/index.js', 'README.md', 'LICENSE']
+  const needed = [
+    'bin/sluice.js',
+    'dist/bin/LICENSES.txt',
+    'dist/bin/main.js',
+    'dist/index.js',
+    'dist/index.d.ts',
+    'dist/lab/index.js',
+    'README.md',
+    'LICENSE',
+  ]
   const missing = needed.filter(path => !paths.includes(path))
   const strange = paths.filter(path => !/^(bin|dist)\/|^(README\.md|CHANGELOG\.md|LICENSE|package\.json)$/.test(path))
-  const stale = paths.filter(path => path.startsWith('dist/') && !sourceOf(path))
+  const stale = paths.filter(path => /^dist\/(?!bin\/)/.test(path) && !sourceOf(path))
   if (missing.length + strange.length + stale.length > 0) {
     throw new Error(JSON.stringify({ missing, strange, stale }))
   }

@@ -20,5 +20,8 @@ export function setup(): () => void {
   execFileSync(process.execPath, [compiler, '-p', join(root, 'tsconfig.build.json'), '--outDir', join(built, 'dist')], {
     stdio: 'inherit',
   })
+  execFileSync(process.execPath, [join(root, 'scripts', 'bundle', 'bundle.js'), join(built, 'dist')], {
+    stdio: 'inherit',
+  })
   return () => rmSync(built, { recursive: true, force: true })
 }

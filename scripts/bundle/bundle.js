@@ -1,0 +1,42 @@
+// node scripts/bundle/bundle.js [BUILD]
+// Makes one program of a build's `cli/` and the packages it uses, in `bin/`, split by what a command needs: to find and read
+// hundreds of small modules takes longer than a short load. The library is left as it is.
+import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { rolldown } from 'rolldown'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const build = resolve(process.argv[2] ?? join(root, 'dist'))
+
+const program = await rolldown({
+  input: join(build, 'cli', 'main.js'),
+  platform: 'node',
+  cwd: root,
+  resolve: { alias: { undici: fileURLToPath(new URL('undici.js', import.meta.url)) } },
+  onLog: (level, { message }) => {
+    throw new Error(`${level}: ${message}`)
+  },
+})
+const { output } = await program.write({
+  dir: join(build, 'bin'),
+  entryFileNames: '[name].js',
+  chunkFileNames: '[name]-[hash].js',
+  comments: false,
+})
+const packages = new Set(output.flatMap(({ moduleIds = [] }) => moduleIds).flatMap(packageOf))
+writeFileSync(join(build, 'bin', 'LICENSES.txt'), [...packages].toSorted().map(license).join('\n\n'))
+rmSync(join(build, 'cli'), { recursive: true })
+
+/** Folder of the package that a module is from, if it is not ours. */
+function packageOf(module) {
+  return /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(module)?.slice(0, 1) ?? []
+}
+
+/** Whoever passes a package on has to pass on its licence. */
+function license(folder) {
+  const { name, version, license: kind } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const files = readdirSync(folder).filter(file => /^(licen[cs]e|notice)(\.|$)/i.test(file))
+  const texts = files.map(file => readFileSync(join(folder, file), 'utf8').trim())
+  return [`${name} ${version} (${kind})`, ...texts].join('\n\n')
+}
