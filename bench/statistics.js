@@ -23,10 +23,12 @@ export function summary(scenario, client, size) {
   if (runs.every(run => run === undefined)) return undefined
   return {
     size,
+    rounds: runs.filter(run => run !== undefined).length,
     wall: over(runs, run => run.wallSeconds),
     bytesPerSecond: over(runs, run => run.bytes / run.wallSeconds),
     documentsPerSecond: over(runs, run => run.documents / run.wallSeconds),
     cpuPerGB: over(runs, run => (run.cpuSeconds * 1e9) / run.bytes),
+    cores: over(runs, run => run.cpuSeconds / run.wallSeconds),
     peak: over(runs, run => run.peakBytes),
     firstRequest: over(runs, run => run.firstRequestSeconds),
     wire: over(runs, run => run.wireBytes / run.bytes),
