@@ -7,7 +7,7 @@ import { connectionsFor } from './clients.js'
  */
 const paces = {
   sluice: { start: 0.45, log: 1.25, small: 1.85 },
-  'sluice-gzip': { start: 0.45, log: 5, small: 5 },
+  'sluice-gzip': { start: 0.45, log: 6, small: 7 },
   bare: { start: 0.15, log: 1.25, small: 1.45 },
   'bare-unchecked': { start: 0.15, log: 0.8, small: 1 },
   curl: { start: 0.01, log: 0.5, small: 0.5 },

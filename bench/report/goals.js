@@ -76,8 +76,15 @@ export function goals(results) {
     value => value <= 0.3,
     value => `${plain(value)} s`,
   )
-  const gzip = log && summary(log, 'sluice-gzip', 'whole')
-  add('cores used with gzip, log', '≥ 1.5', gzip?.cores.median, value => value >= 1.5, plain)
+  const gzip = log && results.machine.cores >= 2 ? summary(log, 'sluice-gzip', 'whole') : undefined
+  add(
+    'cores used with gzip, log',
+    '≥ 1.5',
+    gzip?.cores.median,
+    value => value >= 1.5,
+    // The sink inflates on the same cores.
+    value => `${plain(value)} (sink ${plain(gzip.sinkCores.median)})`,
+  )
 
   // Whole processes on the whole input, so that the start-up of either counts.
   const proxied = scenario('log', 'proxy', 0)
