@@ -23,8 +23,8 @@ const paces = {
   'python-streaming-raw': { start: 0.25, log: 10.8, small: 42, inTurn: 2000 },
   'python-streaming-raw-default': { start: 0.25, log: 14.2, small: 59, inTurn: 500 },
   'python-parallel-raw': { start: 0.25, log: 11, small: 50 },
-  'python-streaming-dict': { start: 0.25, log: 20, small: 62, inTurn: 2000 },
-  'python-parallel-dict': { start: 0.3, log: 21, small: 65 },
+  'python-streaming-dict': { start: 0.25, log: 24, small: 80, inTurn: 2000 },
+  'python-parallel-dict': { start: 0.3, log: 25, small: 90 },
   elasticdump: { start: 0.7, log: 60, small: 230, inTurn: 5000 },
 }
 // The other forms of Sluice, and what is not listed.

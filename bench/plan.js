@@ -41,9 +41,10 @@ const mainRuns = (kind, options) => client => {
   if (pace === 'aside') return [{ client, size: 'part', rounds }]
   if (pace === 'least') return [{ client, size: 'sample', rounds }]
   const { hasSlopeGoal } = clients[client]
+  const startRounds = hasSlopeGoal ? rounds : Math.min(rounds, options.rounds.start)
   return [
     { client, size: 'whole', rounds },
-    { client, size: 'part', rounds: hasSlopeGoal ? rounds : Math.min(rounds, options.rounds.start) },
+    ...(startRounds > 0 ? [{ client, size: 'part', rounds: startRounds }] : []),
   ]
 }
 

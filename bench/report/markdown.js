@@ -47,8 +47,9 @@ const howToRead = [
     'start-up weighs more.',
   'A plain row is tuned: the best settings that the documentation of the client describes, and answers cut to what the client reads. ' +
     'A row with *defaults* leaves every setting as it comes.',
-  'Sluice checks every line as strict JSON, and gives every document an id, so that a request can be sent again without making duplicates. The bare loader is ' +
-    'the mechanism of Sluice and nothing else. The other loaders do neither; what else each leaves out stands in the table of clients, further down.',
+  'Sluice checks every line as strict JSON, and gives every document an id, so that a request can be sent again without making duplicates. The bare ' +
+    'loader is the mechanism of Sluice and nothing else, and does both. Of the other loaders none gives ids, and only those that parse each line (objects, ' +
+    'dict, elasticdump) notice broken JSON. What else each leaves out stands in the table of clients, further down.',
   'Compare within one run: ratios are similar on other machines, megabytes a second are not.',
 ]
   .map(line => `- ${line}`)
