@@ -9,7 +9,7 @@ export const usage = `npm run bench -- [options]
   --size LIST           bytes of each, as in log=2GB,small=1GB
   --route LIST          direct,proxy
   --latency LIST        milliseconds added to every answer, as in 0,20,75
-  --rounds N            rounds of each scenario
+  --rounds N            rounds of every client; without it fast clients run more often than slow ones
   --clients LIST        only these (and sluice, to which they are compared)
   --sluice FILE         another sluice.js than this checkout's, which is built first otherwise
   --no-verify           leave the proof of delivery out
@@ -21,9 +21,37 @@ export const usage = `npm run bench -- [options]
   BENCH_ESBULK, BENCH_DOCAPPENDER   programs of further loaders
 `
 
-const full = { sizes: { log: 2_000_000_000, small: 1_000_000_000 }, part: 10, rounds: 5, otherRounds: 3 }
-const quick = { sizes: { log: 20_000_000, small: 8_000_000 }, part: 4, rounds: 2, otherRounds: 1 }
-const real = { sizes: { log: 100_000_000, small: 30_000_000 }, part: 10, rounds: 3, otherRounds: 3 }
+// Rounds on the direct way without latency are those of the client's `race` (`start`: of the part, where it only tells start-up
+// from slope); `elsewhere` they are those of the size.
+const full = {
+  sizes: { log: 2_000_000_000, small: 1_000_000_000 },
+  part: 10,
+  samples: { log: 50_000_000, small: 10_000_000 },
+  rounds: { fast: 5, slow: 3, aside: 1, least: 1, start: 1, elsewhere: { whole: 3, part: 2, sample: 1 } },
+}
+const quick = {
+  sizes: { log: 20_000_000, small: 8_000_000 },
+  part: 4,
+  samples: { log: 5_000_000, small: 2_000_000 },
+  rounds: { ...same(1, { fast: 2 }), start: 0 },
+}
+const real = {
+  sizes: { log: 100_000_000, small: 30_000_000 },
+  part: 10,
+  samples: { log: 10_000_000, small: 3_000_000 },
+  rounds: same(3),
+}
+
+function same(count, { fast = count } = {}) {
+  return {
+    fast,
+    slow: count,
+    aside: count,
+    least: count,
+    start: count,
+    elsewhere: { whole: count, part: count, sample: count },
+  }
+}
 
 /** Throws an Error whose message is for the user. */
 export function readOptions(words) {
@@ -64,8 +92,9 @@ export function readOptions(words) {
     sizes: { ...preset.sizes, ...sizes(values.size) },
     /** The smaller input is this part of the larger. */
     part: preset.part,
-    rounds: rounds ?? preset.rounds,
-    otherRounds: rounds ?? preset.otherRounds,
+    /** Bytes of the smallest input of each kind: for the proof of delivery, and for slow clients where answers take long. */
+    samples: preset.samples,
+    rounds: rounds === undefined ? preset.rounds : same(rounds),
     clients: values.clients?.split(','),
     cores: availableParallelism(),
     /** Whether this is a run whose result the documentation may show. */

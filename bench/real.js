@@ -28,7 +28,7 @@ const heap = '2g'
 const release = releases.find(({ major }) => major === 9)
 
 /** Resolves to { cluster, loads: [{ kind, rounds }] }. */
-export async function loadRealCluster(programs, names, inputs, { rounds: count }) {
+export async function loadRealCluster(programs, names, inputs, { rounds: { fast: count } }) {
   const able = names.filter(name => clients[name].real)
   const cluster = await startCluster()
   const loads = []

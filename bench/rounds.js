@@ -6,25 +6,30 @@ import { trial } from './trial.js'
 
 /**
  * Runs a scenario: every client once per round, so that whatever else the machine does meets them all alike. Resolves to
- * { kind, route, latency, rounds: [{ [client]: { whole?, part? } }], capacity }; a run that failed has `failed`.
+ * { kind, route, latency, rounds: [{ [client]: { whole?, part?, sample? } }], capacity }; a run that failed has `failed`.
  */
 export async function runScenario(scenario, programs, inputs) {
   const { kind, route, latency, runs } = scenario
-  const { whole, part } = inputs[kind]
+  const { whole, part, sample } = inputs[kind]
+  const of = {
+    whole: { corpus: whole, part, times: Math.round(whole.bytes / part.bytes) },
+    part: { corpus: part },
+    sample: { corpus: sample },
+  }
   const servers = await startServers(programs)
+  const count = Math.max(...runs.map(run => run.rounds))
   const rounds = []
   const capacities = []
   try {
     const place = { url: servers.url, latency, ...(route === 'proxy' && { proxy: servers.proxyUrl }) }
     if (latency === 0) capacities.push(await capacity(programs, route, part, servers))
-    for (let round = 0; round < scenario.rounds; round += 1) {
+    for (let round = 0; round < count; round += 1) {
       const results = {}
-      for (const { client, size } of turned(runs, round)) {
-        const input =
-          size === 'part' ? { corpus: part } : { corpus: whole, part, times: Math.round(whole.bytes / part.bytes) }
-        const result = await trial(client, programs, input, place, servers)
+      const taking = runs.filter(run => round < run.rounds)
+      for (const { client, size } of turned(taking, round)) {
+        const result = await trial(client, programs, of[size], place, servers)
         results[client] = { ...results[client], [size]: result }
-        say(`${nameOf(scenario)}, round ${round + 1}/${scenario.rounds}: ${client} ${size} ${outcome(result)}`)
+        say(`${nameOf(scenario)}, round ${round + 1}/${count}: ${client} ${size} ${outcome(result)}`)
       }
       rounds.push(results)
     }

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { cacheFolder } from './cache.js'
 import { available, clients } from './clients.js'
 import { corpus } from './corpus/corpora.js'
-import { proveDelivery } from './delivery.js'
+import { atOnce, proofsFor, proveDelivery } from './delivery.js'
+import { estimate, estimateOfProofs } from './estimate.js'
+import { firstRequests } from './first-request.js'
 import { describeMachine } from './machine.js'
 import { readOptions, usage } from './options.js'
 import { plan } from './plan.js'
@@ -43,7 +45,7 @@ async function main(options) {
     complete: options.complete,
     machine: describeMachine(programs, options),
     corpora: Object.values(inputs)
-      .flatMap(({ whole, part }) => [whole, part])
+      .flatMap(({ whole, part, sample }) => [...new Set([whole, part, sample])])
       .map(({ file: _, ...facts }) => facts),
     absent: options.clients === undefined ? absent : {},
   }
@@ -56,17 +58,24 @@ async function main(options) {
 async function measure(options, programs, chosen, inputs, results) {
   const file = join(cacheFolder('results'), `${results.when.replaceAll(':', '-')}.json`)
   const scenarios = plan(options, chosen)
-  results.proofs = options.verify ? await proveDelivery(programs, scenarios, inputs) : []
+  const proofs = options.verify ? proofsFor(scenarios) : []
+  results.estimatedSeconds = secondsSoFar() + estimate(scenarios, inputs) + estimateOfProofs(proofs, inputs, atOnce)
+  say(
+    `takes about ${inMinutes(results.estimatedSeconds)}, and longer where the machine is slower or does something else`,
+  )
+  results.proofs = await proveDelivery(programs, proofs, inputs)
+  results.start = await firstRequests(programs, (inputs.log ?? inputs.small).sample, options.quick ? 3 : 7)
   results.scenarios = []
   for (const scenario of scenarios) {
     results.scenarios.push({
       ...(await runScenario(scenario, programs, inputs)),
       sizes: sizesOf(inputs[scenario.kind]),
     })
+    results.tookSeconds = secondsSoFar()
     writeFileSync(file, JSON.stringify(results))
   }
   process.stdout.write(`${brief(results)}\n`)
-  say(`saved as ${file}`)
+  say(`took ${inMinutes(results.tookSeconds)}, ${inMinutes(results.estimatedSeconds)} were expected; saved as ${file}`)
   if (results.proofs.some(proof => proof.failed)) process.exitCode = 1
   if (options.complete || options.write) return render(options.complete ? lastComplete(2) : [file])
   say('not written to docs/benchmarks.md: a part was left out (--write does it all the same)')
@@ -90,20 +99,32 @@ function choose(names, wanted) {
   return names.filter(name => name === 'sluice' || wanted.includes(name))
 }
 
-async function makeInputs({ corpora, sizes, part, pin }, { sink }) {
+async function makeInputs({ corpora, sizes, part, samples, pin }, { sink }) {
   const inputs = {}
   for (const kind of corpora) {
+    const partBytes = Math.ceil(sizes[kind] / part)
+    const made = await corpus(kind, partBytes, { sink, pin })
     inputs[kind] = {
-      part: await corpus(kind, Math.ceil(sizes[kind] / part), { sink, pin }),
       whole: await corpus(kind, sizes[kind], { sink, pin }),
+      part: made,
+      sample: samples[kind] < partBytes ? await corpus(kind, samples[kind], { sink, pin }) : made,
     }
   }
   return inputs
 }
 
-function sizesOf({ whole, part }) {
+function sizesOf({ whole, part, sample }) {
   const facts = ({ bytes, documents }) => ({ bytes, documents })
-  return { whole: facts(whole), part: facts(part) }
+  return { whole: facts(whole), part: facts(part), sample: facts(sample) }
+}
+
+/** Since the start of the program: what is built is part of it. */
+function secondsSoFar() {
+  return performance.now() / 1000
+}
+
+function inMinutes(seconds) {
+  return seconds < 90 ? `${seconds.toFixed(0)} s` : `${Math.round(seconds / 60)} min`
 }
 
 /** Files of the last complete runs, oldest first. */

@@ -23,10 +23,13 @@ export function summary(scenario, client, size) {
   if (runs.every(run => run === undefined)) return undefined
   return {
     size,
+    rounds: runs.filter(run => run !== undefined).length,
     wall: over(runs, run => run.wallSeconds),
     bytesPerSecond: over(runs, run => run.bytes / run.wallSeconds),
     documentsPerSecond: over(runs, run => run.documents / run.wallSeconds),
     cpuPerGB: over(runs, run => (run.cpuSeconds * 1e9) / run.bytes),
+    cores: over(runs, run => run.cpuSeconds / run.wallSeconds),
+    sinkCores: over(runs, run => run.sinkCpuSeconds / run.wallSeconds),
     peak: over(runs, run => run.peakBytes),
     firstRequest: over(runs, run => run.firstRequestSeconds),
     wire: over(runs, run => run.wireBytes / run.bytes),
@@ -62,11 +65,12 @@ export function slope(scenario, client) {
   }
 }
 
-/** Slope of a client over that of another in the same round. */
+/** Slope of a client over that of another in the same round, where start-up did not drown both. */
 export function slopeRatios(scenario, client, reference) {
   const own = slopesByRound(scenario, client)
   const other = slopesByRound(scenario, reference)
-  const paired = name => spread(own.map((pair, at) => (pair && other[at] ? pair[name] / other[at][name] : Number.NaN)))
+  const known = (pair, name) => (pair && pair[name] > 0 ? pair[name] : Number.NaN)
+  const paired = name => spread(own.map((pair, at) => known(pair, name) / known(other[at], name)))
   return { wall: paired('wallPerGB'), cpu: paired('cpuPerGB') }
 }
 

@@ -14,9 +14,19 @@ import { cacheFolder } from '../cache.js'
 
 const nameOf = ({ kind, sha256 }) => `${kind}-${sha256.slice(0, 12)}`
 
-/** The corpus as elasticdump reads it: each document in `_source`. */
-export async function dumpLines(corpus) {
-  const file = join(cacheFolder('derived'), `${nameOf(corpus)}.dump`)
+const making = new Map()
+
+// Two clients that run side by side wait for one and the same.
+function onlyOnce(name, make) {
+  if (!making.has(name)) making.set(name, make(name))
+  return making.get(name)
+}
+
+/** The corpus as elasticdump reads it: each document in `_source`. Resolves to the path. */
+export const dumpLines = corpus => onlyOnce(`${nameOf(corpus)}.dump`, name => makeDump(corpus, name))
+
+async function makeDump(corpus, name) {
+  const file = join(cacheFolder('derived'), name)
   if (existsSync(file)) return file
   const output = createWriteStream(`${file}.part`)
   for await (const line of linesOf(corpus.file)) {
@@ -30,9 +40,11 @@ export async function dumpLines(corpus) {
 
 const bodyBytes = 5_000_000
 
-/** The corpus as bodies of _bulk requests, action lines and all. */
-export async function readyBodies(corpus) {
-  const folder = join(cacheFolder('derived'), `${nameOf(corpus)}.bodies`)
+/** The corpus as bodies of _bulk requests, action lines and all. Resolves to the paths. */
+export const readyBodies = corpus => onlyOnce(`${nameOf(corpus)}.bodies`, name => makeBodies(corpus, name))
+
+async function makeBodies(corpus, name) {
+  const folder = join(cacheFolder('derived'), name)
   if (!existsSync(folder)) {
     mkdirSync(`${folder}.part`, { recursive: true })
     let lines = []

@@ -101,8 +101,12 @@ static int move(end *from) {
   }
 }
 
+/* Nothing will come from here any more, and the peer has taken what came. */
+static int is_done(end *e) { return e->finished && e->held == 0; }
+
 static void carry(tunnel *t) {
-  if (!move(&t->client) || !move(&t->target) || (t->client.finished && t->target.finished)) { close_tunnel(t); return; }
+  int alive = move(&t->client) && move(&t->target);
+  if (!alive || (is_done(&t->client) && is_done(&t->target))) { close_tunnel(t); return; }
   end *ends[] = {&t->client, &t->target};
   for (int i = 0; i < 2; i++) {
     end *e = ends[i];

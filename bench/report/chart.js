@@ -33,7 +33,11 @@ function panelOf(scenario) {
   const rows = Object.keys(clients)
     // The floor is no loader, and its bar would dwarf the others.
     .filter(client => !client.endsWith('-default') && !clients[client].floor)
-    .map(client => ({ client, found: summary(scenario, client, 'whole') ?? summary(scenario, client, 'part') }))
+    .map(client => ({
+      client,
+      found:
+        summary(scenario, client, 'whole') ?? summary(scenario, client, 'part') ?? summary(scenario, client, 'sample'),
+    }))
     .filter(({ found }) => found !== undefined)
     .toSorted((a, b) => b.found.bytesPerSecond.median - a.found.bytesPerSecond.median)
   return { kind: scenario.kind, rows }

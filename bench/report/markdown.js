@@ -1,7 +1,7 @@
 /** The page with the results. `runs` are saved results, oldest first: the last is shown in full, of the others the goals. */
 import { clients } from '../clients.js'
 import { nameOf } from '../plan.js'
-import { ratios, slope, summary } from '../statistics.js'
+import { ratios, slope, spread, summary } from '../statistics.js'
 import { median, megabytes, plain, table, withEnds } from './format.js'
 import { capacities, goals } from './goals.js'
 
@@ -19,19 +19,47 @@ function sinkSections(runs, results) {
   const main = results.scenarios.filter(({ route, latency }) => route === 'direct' && latency === 0)
   return [
     '# Benchmarks',
-    'Written by `npm run bench`; `bench/README.md` says how it measures. Every client loads the same file into a server that throws ' +
-      'everything away, on the same machine, so that only the loader is measured. **Compare within one run**: ratios and CPU ' +
-      'seconds hold elsewhere, megabytes a second do not.',
+    'How fast Sluice and other loaders send the same file of documents, and what that costs. `npm run bench` measures this and writes this ' +
+      'page; [bench/README.md](../bench/README.md) describes the programs.',
     `![Megabytes a second of each loader](benchmarks.svg)`,
+    '## How to read it',
+    howToRead,
     '## What Sluice has to reach',
+    goalText,
     goalTable(runs),
     ...main.flatMap(scenario => [...mainSection(scenario), ...startSection(scenario)]),
+    ...firstRequestSection(results),
     ...waySections(results),
     ...serverSection(results),
     ...proofSection(results),
     ...aboutSection(results),
   ]
 }
+
+const howToRead = [
+  'Every client loads the same file into a null sink: a server that answers bulk requests as Elasticsearch does, and stores nothing. So the ' +
+    'loader is measured and not the cluster. With a real cluster, indexing takes most of the time.',
+  'The documents are generated: log events, and small ones. All programs share one machine and its loopback, without TLS.',
+  'Time and CPU are those of the whole process, from its start to its end, as a user starts it. Peak RSS is that of its largest process.',
+  'A round runs the clients one after the other, each once. A × compares a client with Sluice in the same rounds: 3 means three times as long, ' +
+    'or three times the CPU, for the same bytes. Tables show the median of the rounds, with the least and the greatest.',
+  'Clients that take long run in fewer rounds, or send a smaller input: the rounds are given, and a mark tells the smaller inputs. In these, ' +
+    'start-up weighs more.',
+  'A plain row is tuned: the best settings that the documentation of the client describes, and answers cut to what the client reads. ' +
+    'A row with *defaults* leaves every setting as it comes.',
+  'Sluice checks every line as strict JSON, and gives every document an id, so that a request can be sent again without making duplicates. The bare ' +
+    'loader is the mechanism of Sluice and nothing else, and does both. Of the other loaders none gives ids, and only those that parse each line (objects, ' +
+    'dict, elasticdump) notice broken JSON. What else each leaves out stands in the table of clients, further down.',
+  'Compare within one run: ratios are similar on other machines, megabytes a second are not.',
+]
+  .map(line => `- ${line}`)
+  .join('\n')
+
+const goalText =
+  'One column for each complete run, the last one is the run of this page. × against another loader is its time, or CPU, over that of ' +
+  'Sluice. The slope is the cost of each further byte, without start-up. *Of what curl gets through it* is the time that curl takes for ready-made bodies ' +
+  'through the proxy, over the time of Sluice for the same documents, start-up included. *Cores used* are CPU seconds over wall seconds; ' +
+  'the sink, which inflates the bodies, shares the cores.'
 
 function goalTable(runs) {
   const lists = runs.map(goals)
@@ -49,25 +77,41 @@ function goalTable(runs) {
 
 const title = name => `${clients[name].title}`
 
-/** { client, size, found } of each client that delivered: on the whole input where it ran on that. */
+/** { client, size, found } of each client that delivered: on the largest input on which it ran. */
 function shown(scenario) {
   return Object.keys(clients).flatMap(client => {
-    const found = summary(scenario, client, 'whole') ?? summary(scenario, client, 'part')
+    const found =
+      summary(scenario, client, 'whole') ?? summary(scenario, client, 'part') ?? summary(scenario, client, 'sample')
     return found === undefined ? [] : [{ client, size: found.size, found }]
   })
 }
 
-const partMark = ' ¹'
-const partNote = `${partMark.trim()} on the smaller input only, and compared to Sluice on the same.`
+const marks = { part: ' ¹', sample: ' ²' }
 
-/** Whether a scenario's rows are of both inputs, so that the smaller has to be marked. */
-const isMixed = scenario => new Set(shown(scenario).map(({ size }) => size)).size > 1
+/** The largest input that any row of some scenarios is of: only what is of a smaller one is marked. */
+const largest = scenarios => {
+  const sizes = new Set(scenarios.flatMap(shown).map(({ size }) => size))
+  return ['whole', 'part', 'sample'].find(size => sizes.has(size))
+}
+
+const markOf = (size, scenarios) => (size === largest(scenarios) ? '' : marks[size])
+
+/** What the marks in a table of some scenarios mean; empty where there are none. */
+function noteOf(scenarios) {
+  const [{ sizes }] = scenarios
+  const used = new Set(scenarios.flatMap(shown).map(({ size }) => size))
+  const notes = Object.entries(marks)
+    .filter(([size]) => used.has(size) && size !== largest(scenarios))
+    .map(([size, mark]) => `${mark.trim()} on ${megabytes(sizes[size].bytes)} MB`)
+  return notes.length === 0 ? [] : [`${notes.join(', ')}, and compared with Sluice on the same.`]
+}
 
 function mainSection(scenario) {
   const rows = shown(scenario).map(({ client, size, found }) => {
     const { wall, cpu } = ratios(scenario, client, size)
     return [
-      title(client) + (size === 'part' && isMixed(scenario) ? partMark : ''),
+      title(client) + markOf(size, [scenario]),
+      String(found.rounds),
       withEnds(found.bytesPerSecond, 1e-6),
       median(found.documentsPerSecond),
       withEnds(found.cpuPerGB),
@@ -80,13 +124,22 @@ function mainSection(scenario) {
   const { whole } = scenario.sizes
   return [
     `## ${scenario.kind === 'log' ? 'Log' : 'Small'} documents, direct, without latency`,
-    `${megabytes(whole.bytes)} MB, ${whole.documents.toLocaleString('en-US')} documents, ${scenario.rounds.length} rounds; median (least–greatest). ` +
-      'Wall time from the start of the process to its end. × is how many times as long, or as much CPU, a client takes as Sluice in the same round.',
+    `${megabytes(whole.bytes)} MB, ${whole.documents.toLocaleString('en-US')} documents; median (least–greatest).`,
     table(
-      ['', 'MB/s', 'documents/s', 'CPU-s/GB', 'peak RSS, MB', 'bytes on the wire per byte', 'wall ×', 'CPU ×'],
+      [
+        '',
+        'rounds',
+        'MB/s',
+        'documents/s',
+        'CPU-s/GB',
+        'peak RSS, MB',
+        'bytes on the wire per byte',
+        'wall ×',
+        'CPU ×',
+      ],
       rows,
     ),
-    ...(isMixed(scenario) ? [partNote] : []),
+    ...noteOf([scenario]),
   ]
 }
 
@@ -109,8 +162,19 @@ function startSection(scenario) {
   if (rows.length === 0) return []
   const { whole, part } = scenario.sizes
   return [
-    `Start-up apart from slope, from ${megabytes(part.bytes)} and ${megabytes(whole.bytes)} MB:`,
+    `Start-up apart from slope, from ${megabytes(part.bytes)} and ${megabytes(whole.bytes)} MB in the same round. The start-up is what remains at no ` +
+      'bytes at all, so that it may come out below zero where it is short:',
     table(['', 'start-up, s', 's/GB', 'start-up, CPU-s', 'CPU-s/GB', 'first bulk request after, s'], rows),
+  ]
+}
+
+function firstRequestSection({ start }) {
+  const found = spread(start?.seconds ?? [])
+  if (found === undefined) return []
+  return [
+    '## From the start to the first bulk request',
+    `Sluice with \`--preflight-connections 0\`, direct, ${megabytes(start.bytes)} MB, ${start.seconds.length} runs: ${withEnds(found)} s from the start of the process ` +
+      'until the sink has the head of the first bulk request. One `GET /` comes before it, by which Sluice learns what answers. The tables above show the same time with default settings.',
   ]
 }
 
@@ -122,7 +186,7 @@ function waySections(results) {
       .toSorted((a, b) => a.route.localeCompare(b.route) || a.latency - b.latency)
     if (ways.length < 2) return []
     const names = Object.keys(clients).filter(
-      client => clients[client].everywhere && ways.some(way => shown(way).some(row => row.client === client)),
+      client => clients[client].elsewhere && ways.some(way => shown(way).some(row => row.client === client)),
     )
     const cell = (way, client, write) => {
       const row = shown(way).find(one => one.client === client)
@@ -133,7 +197,7 @@ function waySections(results) {
       ...ways.map(way =>
         cell(way, client, ({ size, found }) => {
           const times = client === 'sluice' ? '' : ` (${median(ratios(way, client, size).wall)}×)`
-          return `${median(found.bytesPerSecond, 1e-6)}${times}${size === 'part' && isMixed(way) ? partMark : ''}`
+          return `${median(found.bytesPerSecond, 1e-6)}${times}${markOf(size, ways)}`
         }),
       ),
     ])
@@ -144,15 +208,29 @@ function waySections(results) {
     const head = ['', ...ways.map(({ route, latency }) => `${route === 'proxy' ? 'proxy' : 'direct'}, ${latency} ms`)]
     return [
       `## ${kind === 'log' ? 'Log' : 'Small'} documents, on every way`,
-      `MB/s, and how many times as long as Sluice (${ways.map(way => `${way.rounds.length}`).join(', ')} rounds). The latency is added by the sink to every answer. ` +
-        'With it each client gets 8 connections, where it has such a setting; Sluice keeps its defaults. ' +
-        (kind === 'small' ? 'With latency the smaller input.' : ''),
+      'MB/s, and in brackets how many times as long as Sluice takes. The sink adds the latency to every answer. With latency each client gets 8 connections ' +
+        'where it has such a setting, and Sluice keeps its defaults. Through the proxy Sluice would compress by default: here it is told not to, but for the row with gzip.',
       table(head, rates),
-      ...(ways.some(isMixed) ? [partNote] : []),
+      ...noteOf(ways),
+      `Rounds, on all ways but the first: ${roundsOf(ways, names)}.`,
       'CPU-s/GB:',
       table(head, costs),
     ]
   })
+}
+
+/** Such as "Sluice 3, curl 2–3", of the ways that are not shown in a table of their own. */
+function roundsOf(ways, names) {
+  const others = ways.filter(({ route, latency }) => route !== 'direct' || latency > 0)
+  const rows = others.flatMap(shown)
+  return names
+    .flatMap(name => {
+      const counts = rows.filter(({ client }) => client === name).map(({ found }) => found.rounds)
+      if (counts.length === 0) return []
+      const [least, most] = [Math.min(...counts), Math.max(...counts)]
+      return [`${title(name)} ${least === most ? least : `${least}–${most}`}`]
+    })
+    .join(' · ')
 }
 
 function serverSection(results) {
@@ -170,7 +248,14 @@ function serverSection(results) {
   ]
 }
 
-function proofSection({ proofs, absent }) {
+const sampleSizes = scenarios =>
+  [
+    ...new Map(
+      scenarios.map(({ kind, sizes }) => [kind, `${megabytes((sizes.sample ?? sizes.part).bytes)} MB ${kind}`]),
+    ).values(),
+  ].join(', ')
+
+function proofSection({ proofs, absent, scenarios }) {
   const failures = proofs.filter(({ failed }) => failed)
   const failed = failures.map(
     ({ kind, route, client, failed: reason }) => `- ${title(client)}, ${kind}, ${route}: ${reason}`,
@@ -182,20 +267,20 @@ function proofSection({ proofs, absent }) {
     '## Delivery',
     proofs.length === 0
       ? 'Not proved in this run.'
-      : `Before the rounds each client ran once per kind of document and way, and the sink compared a sum of hashes of all documents, and their number, with the corpus: ${proofs.length - failures.length} of ${proofs.length} equal. In every measured run the number was compared again.`,
+      : `Before the rounds each client loaded each kind of document once on each way (${sampleSizes(scenarios)}), and the number of documents that arrived, and an order-independent sum of their hashes, were compared with those of the file: ${proofs.length - failures.length} of ${proofs.length} equal. In every measured run the number was compared again; a run with a wrong number does not count.`,
     ...(failed.length > 0 ? [failed.join('\n')] : []),
     ...(left.length > 0 ? ['Not run:', left.join('\n')] : []),
   ]
 }
 
-function aboutSection({ machine, corpora, when }) {
+function aboutSection({ machine, corpora, when, tookSeconds }) {
   const abouts = Object.entries(clients).map(([, { title: name, about }]) => [name, about])
   return [
     '## What each client does, and leaves out',
     table(['client', 'how it runs'], abouts, { text: true }),
     '## Machine, versions, inputs',
     `${machine.cores} × ${machine.cpu}, ${machine.memoryGB} GB, Linux ${machine.kernel}; ${when}. Sink, proxy and client share the cores. ` +
-      'No TLS, loopback, inputs in the page cache.',
+      `No TLS, loopback, inputs in the page cache.${tookSeconds === undefined ? '' : ` The run took ${(tookSeconds / 60).toFixed(0)} minutes.`}`,
     Object.entries(machine.versions)
       .filter(([, version]) => version)
       .map(([name, version]) => `${name} ${version}`)
