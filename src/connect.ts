@@ -18,7 +18,7 @@ export interface Connected extends AsyncDisposable {
 
 /**
  * The official Elasticsearch client through the static-IP proxy, for everything else that an application asks of its cluster:
- * preflighted as `ingest` does it, over one pool of `concurrency` connections. Without `proxy` it connects directly.
+ * preflighted as `ingest` does it, over one pool of at most `concurrency` connections. Without `proxy` it connects directly.
  *
  * ```ts
  * await using way = await connect({ target: { url, apiKey }, proxy: process.env.STATIC_PROXY_URL })

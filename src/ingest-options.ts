@@ -53,7 +53,10 @@ export interface ConnectOptions {
   readonly target: TargetOptions
   /** The proxy's complete URL, or more about it. Absent: the cluster is reached directly. */
   readonly proxy?: string | URL | ProxyOptions | undefined
-  /** Connections of the pool, and bulk requests under way at once: 1 to 256. Default 4. */
+  /**
+   * Most connections of the pool, and most bulk requests under way at once: 1 to 256. Default 16. How many there are follows
+   * the cluster: more as long as more brings more, half when it refuses.
+   */
   readonly concurrency?: number | undefined
   /**
    * Fresh connections through the proxy that have to agree that the IP filter lets them in: 0 to 64.
@@ -98,7 +101,9 @@ export interface IngestOptions extends ConnectOptions {
   readonly format?: Format | undefined
   /** Path of the array of documents inside a JSON document: `hits.items`. */
   readonly pick?: string | undefined
-  /** A bulk request is sent before its body would grow past this: 1,000 to 100,000,000 bytes. Default 5,000,000. */
+  /** A bulk request is sent before its body would grow past this: 1,000 to 100,000,000 bytes. Default 5,000,000. Less once the
+   * cluster found one too large.
+   */
   readonly batchBytes?: number | undefined
   /** …or has so many documents. Default: no limit. */
   readonly batchDocs?: number | undefined

@@ -16,7 +16,7 @@ import { Ledger } from './ledger/ledger.js'
 import type { Receipt } from './ledger/receipt.js'
 import { keepApart } from './keep-apart.js'
 import { load } from './load.js'
-import { type Way, openTarget } from './open-target.js'
+import { DEFAULT_CONCURRENCY, type Way, openTarget } from './open-target.js'
 import { Sender } from './sender/sender.js'
 import { findSources } from './source/open-sources.js'
 import { systemClock } from './system-clock.js'
@@ -36,7 +36,7 @@ import { systemClock } from './system-clock.js'
  */
 export async function ingest(options: IngestOptions): Promise<Receipt> {
   const ids = checkIngestOptions(options)
-  const { concurrency = 4, batchBytes = 5_000_000, dryRun = false, signal } = options
+  const { concurrency = DEFAULT_CONCURRENCY, batchBytes = 5_000_000, dryRun = false, signal } = options
   const tell = listenerOf(options)
   const sources = await findSources(options.source, options.stdin === undefined ? {} : { stdin: options.stdin })
   const run = newRunId()
@@ -55,19 +55,6 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
     tellPreflight(tell, cluster, way)
 
     const ledger = new Ledger(deadLetters, options.maxRejected)
-    const batcher = new Batcher({
-      operation: options.op ?? 'create',
-      ids,
-      ...(options.routingField === undefined ? {} : { routingField: options.routingField }),
-      batchBytes,
-      batchDocs: options.batchDocs ?? Infinity,
-      batchMs: options.batchMs ?? 1000,
-      maxDocumentBytes: MAX_DOCUMENT_BYTES,
-      // One is filled while the others are being sent.
-      slots: new SlotPool(concurrency + 1, batchBytes),
-      clock: systemClock,
-      longLine: async (input, origin, operation) => await ledger.longLine(input, origin, operation, MAX_DOCUMENT_BYTES),
-    })
     const sender = new Sender({
       cluster,
       index: options.index,
@@ -76,6 +63,7 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
       safeToResend: ids.from !== 'cluster',
       onConflict: options.onConflict ?? 'reject',
       concurrency,
+      batchBytes,
       gzip: compresses(options.compress ?? 'auto', way),
       maxElapsedMs: options.maxElapsedMs ?? 900_000,
       clock: systemClock,
@@ -83,11 +71,26 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
       random: Math.random,
       onRetry: (why, documents, waitMs) => tell({ type: 'retry', failure: why, documents, waitMs }),
     })
+    const batcher = new Batcher({
+      operation: options.op ?? 'create',
+      ids,
+      ...(options.routingField === undefined ? {} : { routingField: options.routingField }),
+      batchBytes,
+      bodyBytes: () => sender.bodyBytes,
+      batchDocs: options.batchDocs ?? Infinity,
+      batchMs: options.batchMs ?? 1000,
+      maxDocumentBytes: MAX_DOCUMENT_BYTES,
+      // One is filled while the others are being sent. Which are not needed are never touched.
+      slots: new SlotPool(concurrency + 1, batchBytes),
+      clock: systemClock,
+      longLine: async (input, origin, operation) => await ledger.longLine(input, origin, operation, MAX_DOCUMENT_BYTES),
+    })
     const loaded = await load({
       sources,
       format: { format: options.format ?? 'auto', ...(options.pick === undefined ? {} : { pick: options.pick }) },
       batcher,
       send: dryRun ? leaveUnsent : async batch => await sender.send(batch),
+      room: async () => await sender.room(),
       halt: () => sender.halt(),
       ledger,
       ...(signal === undefined ? {} : { signal }),

@@ -15,6 +15,8 @@ export interface Loading {
   readonly batcher: Batcher
   /** Resolves when every document of the batch has an outcome. */
   send(batch: Batch): Promise<Outcome>
+  /** Resolves when one more batch may be read while the others are being sent. */
+  room(): Promise<void>
   /** Nothing more is sent from now on. */
   halt(): void
   readonly ledger: Ledger
@@ -101,6 +103,7 @@ class Load {
       const lines = await decode(source, this.#counted(source.open(this.#reading.signal)), format)
       for await (const batch of batcher.frame(source, newToken(), lines)) {
         this.#dispatch(batch)
+        await this.#loading.room()
         if (this.#isStopped) return
       }
       if (!this.#isStopped) ledger.end(source)

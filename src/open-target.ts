@@ -10,6 +10,9 @@ import { chooseProxy } from './proxy/choose-proxy.js'
 import type { ProxyUrl } from './proxy/proxy-url.js'
 import type { TlsOptions } from './proxy/tls-layer.js'
 
+/** Connections that a pool may have: each is opened when it is first needed. */
+export const DEFAULT_CONCURRENCY = 16
+
 /** The cluster's URL and the proxy that leads to it, before anything is connected. */
 export interface Way {
   readonly url: URL
@@ -70,7 +73,7 @@ export async function openTarget(options: ConnectOptions): Promise<{ cluster: Cl
     ...way,
     tls: targetTls(target),
     ...(proxy.ca === undefined ? {} : { proxyTls: { ca: proxy.ca } }),
-    connections: options.concurrency ?? 4,
+    connections: options.concurrency ?? DEFAULT_CONCURRENCY,
     timeoutMs: options.timeoutMs ?? 120_000,
     preflightConnections: options.preflightConnections ?? 16,
     allowPlaintext: target.allowPlaintext ?? false,

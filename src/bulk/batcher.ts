@@ -17,6 +17,8 @@ const LINE_FEED = 0x0a
 export interface BatchOptions extends ActionOptions {
   /** A body is sent before it would grow past this. A larger document goes alone. */
   readonly batchBytes: number
+  /** What counts instead of `batchBytes` from now on: asked again and again, never more. */
+  bodyBytes?(): number
   readonly batchDocs: number
   /** A body that is not full is sent when its first document has waited for so long. */
   readonly batchMs: number
@@ -114,7 +116,7 @@ export class Batcher {
   /** As many whole lines as the kernel can take at once. Lines that it does not frame are settled here, one by one. */
   async *#stretch(bytes: Buffer, template: ActionTemplate, at: Position): AsyncGenerator<Batch> {
     const kernel = this.#kernel as Kernel
-    const { batchBytes, batchDocs, maxDocumentBytes, clock } = this.#options
+    const { batchDocs, maxDocumentBytes, clock } = this.#options
     kernel.load(bytes)
     const utf8 = isUtf8(bytes)
     for (let from = 0; from < bytes.length;) {
@@ -124,7 +126,7 @@ export class Batcher {
       this.#open.slot ??= await this.#freeSlot()
       if (kernel.holds(this.#open.slot) && (utf8 || isUtf8(bytes.subarray(from, to)))) {
         const { bytes: filled, docs } = this.#open
-        const limits = { bodyBytes: batchBytes, documents: batchDocs - docs, lineBytes: maxDocumentBytes }
+        const limits = { bodyBytes: this.#bodyBytes, documents: batchDocs - docs, lineBytes: maxDocumentBytes }
         const framed = kernel.frame(from, to, this.#open.slot.bytes, filled, limits, at.document)
         const { blankLines, blankBytes, documents, lineBytes, bodyBytes } = framed
         if (blankLines > 0) this.#open.passBlank(blankLines, at.input)
@@ -152,7 +154,8 @@ export class Batcher {
     template: ActionTemplate,
     at: Position,
   ): AsyncGenerator<Batch> {
-    const { batchBytes, batchDocs, clock } = this.#options
+    const { batchDocs, clock } = this.#options
+    const bodyBytes = this.#bodyBytes
     if (this.#open.isEmpty) this.#open.since = clock.now()
     const isDocument = !isBlank(bytes, from, to)
     if (!isDocument) this.#open.passBlank(1, at.input)
@@ -163,14 +166,18 @@ export class Batcher {
       if (typeof judged !== 'string') this.#open.refuse(judged, at.input)
       else {
         const more = this.#open.bytesFor(judged, bytes, from, to)
-        if (this.#open.docs > 0 && this.#open.bytes + more > batchBytes) yield this.#seal()
+        if (this.#open.docs > 0 && this.#open.bytes + more > bodyBytes) yield this.#seal()
         this.#open.slot ??= await this.#freeSlot()
         reserve(this.#open.slot, this.#open.bytes + more)
         this.#open.add(judged, bytes, from, to, at)
       }
     }
     move(at, isDocument ? 1 : 0, 1, to - from)
-    if (this.#open.docs >= batchDocs || this.#open.refusedBytes >= batchBytes) yield this.#seal()
+    if (this.#open.docs >= batchDocs || this.#open.refusedBytes >= bodyBytes) yield this.#seal()
+  }
+
+  get #bodyBytes(): number {
+    return this.#options.bodyBytes?.() ?? this.#options.batchBytes
   }
 
   async #freeSlot(): Promise<Slot> {

@@ -23,6 +23,8 @@ export interface Faults {
   }
   /** Items of bulk requests are refused with this, and not stored. */
   readonly items?: Schedule & { readonly status: number; readonly type: string; readonly reason?: string }
+  /** A bulk request takes so many milliseconds; beyond so many at once they are refused with 429. */
+  readonly capacity?: { readonly inFlight: number; readonly tookMs: number }
   /** Bulk requests get no answer; the connection stays open. `stored`: their documents are stored. */
   readonly hold?: Schedule & { readonly stored?: boolean }
   /** Bulk requests are stored, then the connection is closed instead of answered. */
@@ -34,7 +36,7 @@ export interface Faults {
 }
 
 /** The faults that strike single events. */
-type Scheduled = Required<Omit<Faults, 'latencyMs' | 'nodeDown' | 'edge'>>
+type Scheduled = Required<Omit<Faults, 'latencyMs' | 'nodeDown' | 'capacity' | 'edge'>>
 
 export const faultNames = [
   'handshake',
@@ -43,6 +45,7 @@ export const faultNames = [
   'nodeDown',
   'bulk',
   'items',
+  'capacity',
   'hold',
   'drop',
   'failureStore',
@@ -53,6 +56,7 @@ export const faultNames = [
 export class FaultPlan {
   #faults: Faults = {}
   #seen = new Map<keyof Faults, number>()
+  #atWork = 0
 
   get current(): Faults {
     return this.#faults
@@ -67,6 +71,22 @@ export class FaultPlan {
   clear(): void {
     this.#faults = {}
     this.#seen.clear()
+  }
+
+  /** Whether as many requests are at work as there is capacity for. */
+  get isBusy(): boolean {
+    return this.#atWork >= (this.#faults.capacity?.inFlight ?? Infinity)
+  }
+
+  /** Calls `done` when the work of one request is over: at once where no time was planted. */
+  work(done: () => void): void {
+    const { capacity } = this.#faults
+    if (capacity === undefined) return done()
+    this.#atWork += 1
+    setTimeout(() => {
+      this.#atWork -= 1
+      done()
+    }, capacity.tookMs)
   }
 
   /** Counts one event against a fault; the fault, if it strikes this one. */

@@ -143,8 +143,8 @@ export const schema = z.object({
     doc: 'send what is there after this time',
     label: 'duration',
   }),
-  concurrency: requests(kinds.whole({ min: 1, max: 256 }).prefault(4), {
-    doc: 'requests under way at once',
+  concurrency: requests(kinds.whole({ min: 1, max: 256 }).prefault(16), {
+    doc: 'most requests under way at once; how many there are follows the cluster',
     label: 'count',
   }),
   compress: requests(kinds.choice('auto', 'gzip', 'none').prefault('auto'), {

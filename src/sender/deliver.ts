@@ -11,14 +11,14 @@ const REFUSALS_BEFORE_SPLIT = 5
 /** A single document that is refused so often, while others are taken, is the reason itself. */
 const REFUSALS_OF_ONE = 8
 /** So many requests in a row that were swallowed: the rest of the run is not fed to it. */
-const LOSSES_BEFORE_STOP = 8
+export const LOSSES_BEFORE_STOP = 8
 
 export interface Delivering {
   /**
    * One request, judged. `resent`: whether the documents have been sent before; `doubtful`: whether one of those sends may have
-   * been stored unanswered.
+   * been stored unanswered. Waits for a place; undefined: nothing was sent, because nothing may be sent any more.
    */
-  attempt(body: Body, resent: boolean, doubtful: boolean): Promise<Verdict>
+  attempt(body: Body, resent: boolean, doubtful: boolean): Promise<Verdict | undefined>
   /** Whether a resend cannot double a document: ids from anywhere but the cluster. */
   readonly safeToResend: boolean
   /** How long a body may be refused or unanswered before the run stops. */
@@ -29,9 +29,11 @@ export interface Delivering {
   accepted(): number
   /** Requests of unknown outcome since the last one that stored something, over all batches. */
   lostInARow(): number
-  readonly clock: Clock
+  readonly clock: Pick<Clock, 'now'>
   readonly random: () => number
   onRetry(failure: Failure, documents: number, waitMs: number): void
+  /** Waits before a resend; ends early when nothing more may be sent. */
+  pause(ms: number): Promise<void>
 }
 
 export async function deliver(batch: Batch, context: Delivering): Promise<Outcome> {
@@ -64,6 +66,7 @@ async function deliverBody(whole: Body, history: History, settlement: Settlement
   for (;;) {
     if (judged === undefined && (context.halted.aborted || settlement.stopped)) return leave()
     const verdict = judged ?? (await context.attempt(body, attempts > 0, ambiguous))
+    if (verdict === undefined) return leave()
     judged = undefined
     attempts += 1
 
@@ -82,7 +85,7 @@ async function deliverBody(whole: Body, history: History, settlement: Settlement
         began = context.clock.now()
       }
     }
-    if (ambiguous && !context.safeToResend) return await giveUp(body, verdict.failure, settlement, context)
+    if (ambiguous && !context.safeToResend) return giveUp(body, verdict.failure, settlement, context)
 
     refusals += 1
     const overloaded = verdict.failure.code === 'CLUSTER_OVERLOADED'
@@ -99,7 +102,7 @@ async function deliverBody(whole: Body, history: History, settlement: Settlement
     const elapsedMs = Math.round(context.clock.now() - began)
     if (elapsedMs + waitMs > context.maxElapsedMs) return leave(atLast(verdict.failure, elapsedMs))
     context.onRetry(verdict.failure, body.items, waitMs)
-    await pause(waitMs, context)
+    await context.pause(waitMs)
   }
 }
 
@@ -136,19 +139,9 @@ async function deliverHalves(body: Body, history: History, settlement: Settlemen
   await deliverBody(second, { ...history, began: context.clock.now() }, settlement, context)
 }
 
-/**
- * What got no answer is not sent again when the cluster makes the ids. The next batch waits: it would run into the same, and be
- * lost to the count too.
- */
-async function giveUp(body: Body, why: Failure, settlement: Settlement, context: Delivering): Promise<void> {
-  const lost = context.lostInARow()
-  settlement.leave(body.items, 'unknown', lost >= LOSSES_BEFORE_STOP ? why : undefined)
-  if (lost < LOSSES_BEFORE_STOP) await pause(backoffMs(lost, context.random), context)
-}
-
-/** Ends early when nothing more may be sent. */
-async function pause(ms: number, { clock, halted }: Delivering): Promise<void> {
-  await clock.sleep(ms, halted).catch(() => undefined)
+/** What got no answer is not sent again when the cluster makes the ids. */
+function giveUp(body: Body, why: Failure, settlement: Settlement, context: Delivering): void {
+  settlement.leave(body.items, 'unknown', context.lostInARow() >= LOSSES_BEFORE_STOP ? why : undefined)
 }
 
 function atLast(refused: Failure, elapsedMs: number): Failure {

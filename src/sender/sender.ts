@@ -5,8 +5,10 @@ import { post } from '../cluster/post.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { Failure } from '../failure/failure.js'
 import type { Batch, Clock, Outcome } from '../flow.js'
+import { AdaptiveLimit } from './adaptive-limit.js'
 import type { Body } from './body.js'
-import { deliver } from './deliver.js'
+import { backoffMs } from './backoff.js'
+import { LOSSES_BEFORE_STOP, deliver } from './deliver.js'
 import { judgeAnswer } from './judge-answer.js'
 import { judgeError } from './judge-error.js'
 import { filterPath } from './judge-items.js'
@@ -21,7 +23,10 @@ export interface SenderOptions {
   /** Whether a resend cannot double a document: ids from anywhere but the cluster. */
   readonly safeToResend: boolean
   readonly onConflict: 'reject' | 'skip'
+  /** Never more requests under way at once than so many. */
   readonly concurrency: number
+  /** What a body may be at first; see `Sender.bodyBytes`. */
+  readonly batchBytes: number
   readonly gzip: boolean
   readonly maxElapsedMs: number
   readonly clock: Clock
@@ -35,11 +40,27 @@ export interface SenderOptions {
 const ANSWER_BYTES = 1 << 20
 const ITEM_BYTES = 4096
 
-/** Sends batches, at most `concurrency` at a time. */
+interface History {
+  readonly resent: boolean
+  readonly doubtful: boolean
+}
+
+/** Bodies that wait before they are sent again do not keep others from being read: up to so many of them. */
+const SPARE_BODIES = 3
+/** However small a body the cluster finds too large: so many bytes are worth a request of their own. */
+const SMALLEST_BODY_BYTES = 64 << 10
+
+/** Sends batches, as many at once as the cluster bears, at most `concurrency`. */
 export class Sender {
   readonly #options: SenderOptions
-  readonly #limit: LimitFunction
+  readonly #limit: AdaptiveLimit
+  readonly #places: LimitFunction
   readonly #halt = new AbortController()
+  #bodyBytes: number
+  /** Batches without an outcome, and those of them that wait before they are sent again. */
+  #open = 0
+  #waiting = 0
+  #reader: (() => void) | undefined
   #accepted = 0
   #lostInARow = 0
   #requests = 0
@@ -47,7 +68,9 @@ export class Sender {
 
   constructor(options: SenderOptions) {
     this.#options = options
-    this.#limit = pLimit(options.concurrency)
+    this.#limit = new AdaptiveLimit(options.concurrency)
+    this.#places = pLimit(this.#limit.allowed)
+    this.#bodyBytes = options.batchBytes
   }
 
   get requests(): number {
@@ -58,36 +81,92 @@ export class Sender {
     return this.#retries
   }
 
+  /** How large a body should be: smaller than `batchBytes` once the cluster found one too large. */
+  get bodyBytes(): number {
+    return this.#bodyBytes
+  }
+
   /** From now on nothing is sent: what is in flight is awaited, the rest is left unsent. */
   halt(): void {
     this.#halt.abort()
+    this.#letRead()
+  }
+
+  /** Resolves when one more batch may be read while the others are being sent. For one reader. */
+  async room(): Promise<void> {
+    if (this.#hasRoom) return
+    const { clock } = this.#options
+    this.#limit.waits(clock.now())
+    await new Promise<void>(resolve => (this.#reader = resolve))
+    this.#limit.goesOn(clock.now())
   }
 
   /** Resolves when every document of the batch has an outcome. The batch's memory is free then. */
   async send(batch: Batch): Promise<Outcome> {
-    return await this.#limit(
-      async () =>
-        await deliver(batch, {
-          attempt: async (body, resent, doubtful) => await this.#attempt(body, { resent, doubtful }, batch),
-          safeToResend: this.#options.safeToResend,
-          maxElapsedMs: this.#options.maxElapsedMs,
-          halted: this.#halt.signal,
-          accepted: () => this.#accepted,
-          lostInARow: () => this.#lostInARow,
-          clock: this.#options.clock,
-          random: this.#options.random,
-          onRetry: (failure, documents, waitMs) => {
-            this.#retries += 1
-            this.#options.onRetry(failure, documents, waitMs)
-          },
-        }),
-    )
+    this.#open += 1
+    try {
+      return await deliver(batch, {
+        attempt: async (body, resent, doubtful) => await this.#inPlace(body, { resent, doubtful }, batch),
+        safeToResend: this.#options.safeToResend,
+        maxElapsedMs: this.#options.maxElapsedMs,
+        halted: this.#halt.signal,
+        accepted: () => this.#accepted,
+        lostInARow: () => this.#lostInARow,
+        clock: this.#options.clock,
+        random: this.#options.random,
+        onRetry: (failure, documents, waitMs) => {
+          this.#retries += 1
+          this.#options.onRetry(failure, documents, waitMs)
+        },
+        pause: async ms => await this.#pause(ms),
+      })
+    } finally {
+      this.#open -= 1
+      this.#letRead()
+    }
   }
 
-  async #attempt(body: Body, history: { resent: boolean; doubtful: boolean }, batch: Batch): Promise<Verdict> {
+  get #hasRoom(): boolean {
+    return this.#halt.signal.aborted || this.#open <= this.#limit.allowed + Math.min(this.#waiting, SPARE_BODIES)
+  }
+
+  #letRead(): void {
+    if (!this.#hasRoom) return
+    this.#reader?.()
+    this.#reader = undefined
+  }
+
+  async #inPlace(body: Body, history: History, batch: Batch): Promise<Verdict | undefined> {
+    const { clock, safeToResend, random } = this.#options
+    return await this.#places(async () => {
+      if (this.#halt.signal.aborted) return undefined
+      const sentAt = clock.now()
+      const verdict = await this.#attempt(body, history, batch)
+      this.#count(verdict)
+      this.#learn(verdict, body, sentAt)
+      // The place is kept: whoever came next would run into the same, and be lost to the count too.
+      const lost = this.#lostInARow
+      if (!safeToResend && isLost(verdict) && lost < LOSSES_BEFORE_STOP) await this.#sleep(backoffMs(lost, random))
+      return verdict
+    })
+  }
+
+  /** Its place is free meanwhile; its memory is not. */
+  async #pause(ms: number): Promise<void> {
+    this.#waiting += 1
+    this.#letRead()
+    await this.#sleep(ms)
+    this.#waiting -= 1
+  }
+
+  /** Ends early when nothing more may be sent. */
+  async #sleep(ms: number): Promise<void> {
+    await this.#options.clock.sleep(ms, this.#halt.signal).catch(() => undefined)
+  }
+
+  async #attempt(body: Body, history: History, batch: Batch): Promise<Verdict> {
     const { cluster, index, pipeline, ownIds, safeToResend, onConflict, gzip, wallClock } = this.#options
     this.#requests += 1
-    let verdict: Verdict
     try {
       const answer = await post(cluster, {
         path: `/${encodeURIComponent(index)}/_bulk`,
@@ -96,20 +175,18 @@ export class Sender {
         maxAnswerBytes: ANSWER_BYTES + ITEM_BYTES * body.items,
         body: gzip ? await compress(body.bytes) : body.bytes,
       })
-      verdict = judgeAnswer(answer, {
+      return judgeAnswer(answer, {
         body: { items: body.items, index, operation: batch.operation, ownIds, safeToResend, ...history, onConflict },
         cluster: cluster.display,
         route: cluster.route,
         now: wallClock(),
       })
     } catch (error) {
-      verdict = judgeError(error, cluster.display)
+      return judgeError(error, cluster.display)
     }
-    this.#note(verdict)
-    return verdict
   }
 
-  #note(verdict: Verdict): void {
+  #count(verdict: Verdict): void {
     if (verdict.kind === 'done' || verdict.kind === 'retryItems') {
       const { created, updated, duplicate } = verdict.settled
       if (created + updated + duplicate === 0) return
@@ -117,6 +194,24 @@ export class Sender {
       this.#lostInARow = 0
     } else if (verdict.delivery === 'possible') this.#lostInARow += 1
   }
+
+  /** How many requests, and how large, the cluster bears. */
+  #learn(verdict: Verdict, { bytes }: Body, sentAt: number): void {
+    const now = this.#options.clock.now()
+    if (verdict.kind === 'done') this.#limit.answered(sentAt, bytes.length, now)
+    else if (verdict.kind === 'wait' || verdict.kind === 'retryItems') this.#limit.refused(sentAt, now)
+    else if (verdict.kind === 'split' && verdict.refusal.status === 413) {
+      // Its halves are sent next: what passes of them is what later bodies are like.
+      this.#bodyBytes = Math.min(this.#bodyBytes, Math.max(SMALLEST_BODY_BYTES, bytes.length >> 1))
+    }
+    if (this.#places.concurrency !== this.#limit.allowed) this.#places.concurrency = this.#limit.allowed
+    this.#letRead()
+  }
+}
+
+/** Whether what was sent may be stored or not, with nothing that tells. */
+function isLost(verdict: Verdict): boolean {
+  return (verdict.kind === 'wait' || verdict.kind === 'retryItems') && verdict.delivery === 'possible'
 }
 
 let gzipBytes: ((bytes: Buffer, options: ZlibOptions) => Promise<Buffer>) | undefined

@@ -9,13 +9,13 @@ const DOCS = 50
 
 /**
  * What the pinned client, undici and socks must do together: every connection to the cluster goes through the proxy, and a pool
- * of C connections serves all requests.
+ * of at most C connections serves all requests.
  */
 export function describeRoutes(world: () => World): void {
   describe('routes', () => {
     for (const kind of proxyKinds) {
       for (const scheme of clusterSchemes) {
-        test(`${REQUESTS} bulk requests over ${kind} to ${scheme}: all through the proxy, over ${CONCURRENCY} connections`, async () => {
+        test(`${REQUESTS} bulk requests over ${kind} to ${scheme}: all through the proxy, over at most ${CONCURRENCY} connections`, async () => {
           const { proxy, staticIps } = world()
           const index = newIndex()
           await world().forget()
@@ -36,11 +36,12 @@ export function describeRoutes(world: () => World): void {
           })
           expect(connections.map(({ from }) => from).filter(from => !staticIps.includes(from))).toEqual([])
           expect(new Set(connections.map(({ port }) => port))).toEqual(new Set([scheme]))
-          // One fresh connection for the preflight, then the pool.
-          expect(receipt.route.connections).toBe(1 + CONCURRENCY)
+          // One fresh connection for the preflight, then the pool, which is no larger than what was under way at once.
+          expect(receipt.route.connections).toBeGreaterThan(1)
+          expect(receipt.route.connections).toBeLessThanOrEqual(1 + CONCURRENCY)
           const forwarded = scheme === 'http' && (kind === 'http' || kind === 'https')
           // A forwarding proxy decides by itself how many connections it opens.
-          if (!forwarded) expect(connections).toHaveLength(1 + CONCURRENCY)
+          if (!forwarded) expect(connections).toHaveLength(receipt.route.connections)
           expect(receipt.route.form).toBe(forwarded ? 'forward' : 'tunnel')
           expect(await world().count(index)).toBe(REQUESTS * DOCS)
         })

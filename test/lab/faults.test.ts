@@ -117,6 +117,26 @@ describe('faults that pass', () => {
     })
   }
 
+  test('a cluster that takes three requests at once gets no more than that, but for a few', async () => {
+    lab.control.plant({ capacity: { inFlight: 3, tookMs: 20 } })
+    const refusals: IngestEvent[] = []
+    const onEvent = (event: IngestEvent) => void (event.type === 'retry' && refusals.push(event))
+    const receipt = await load({ batchDocs: 2, onEvent })
+    expectAllStored(receipt)
+    expect(receipt).toMatchObject({ created: DOCS, duplicate: 0 })
+    expect(refusals.length).toBeLessThanOrEqual(DOCS / 2 / 10)
+  })
+
+  test('a body that is too large makes the later ones smaller', async () => {
+    lab.control.setMaxContentBytes(200_000)
+    const source = Array.from({ length: 5000 }, (_, n) => ({ n, text: 'x'.repeat(400) }))
+    const receipt = await load({ source, batchDocs: 100_000, batchBytes: 500_000 })
+    expectBalanced(receipt)
+    expect(receipt).toMatchObject({ read: 5000, created: 5000 })
+    // 2.3 MB in requests of 125 kB, and the few that were read before the first refusal.
+    expect(receipt.requests).toBeLessThan(35)
+  })
+
   test('a body that is too large is split until it passes', async () => {
     lab.control.setMaxContentBytes(2000)
     const receipt = await load()

@@ -71,6 +71,7 @@ async function run({ sources, send, signal, maxRejected, deadLetters, batchDocs 
       expect(alive.delete(batch), 'a batch is settled once').toBe(true)
       return outcome
     },
+    room: async () => await Promise.resolve(),
     halt: () => {
       halted = true
     },

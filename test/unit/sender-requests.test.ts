@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gunzipSync } from 'node:zlib'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Cluster, openCluster } from '../../src/cluster/open-cluster.js'
-import type { Outcome } from '../../src/flow.js'
+import type { Batch, Outcome } from '../../src/flow.js'
 import { Sender, type SenderOptions } from '../../src/sender/sender.js'
-import { SkippingClock } from './held-clock.js'
+import { HeldClock, SkippingClock } from './held-clock.js'
 import { batchOf } from './sender-batch.js'
 
 interface Received {
@@ -58,6 +58,7 @@ function senderOf(more: Partial<SenderOptions> = {}): Sender {
     safeToResend: true,
     onConflict: 'reject',
     concurrency: 4,
+    batchBytes: 1_000_000,
     gzip: false,
     maxElapsedMs: 60_000,
     clock: new SkippingClock(),
@@ -71,6 +72,11 @@ function senderOf(more: Partial<SenderOptions> = {}): Sender {
 function answer(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'x-elastic-product': 'Elasticsearch', 'content-type': 'application/json' })
   response.end(JSON.stringify(body))
+}
+
+/** Long enough for one more request to arrive, if there were one. */
+async function aMoment(): Promise<void> {
+  await new Promise(resolve => setTimeout(resolve, 20))
 }
 
 const documents = (bytes: Buffer) => bytes.toString('utf8').split('\n').length >> 1
@@ -191,7 +197,8 @@ describe('an answer on the wire', () => {
       response.writeHead(502)
       response.end('<html>Bad Gateway</html>')
     }
-    const sender = senderOf({ ownIds: false, safeToResend: false, concurrency: 1 })
+    const clock = new SkippingClock()
+    const sender = senderOf({ ownIds: false, safeToResend: false, concurrency: 1, clock })
     const outcomes: Outcome[] = []
     for (let batch = 0; batch < 8; batch += 1) outcomes.push(await sender.send(await batchOf(['{"a":1}'])))
     expect(outcomes.map(({ unknown }) => unknown)).toEqual([1, 1, 1, 1, 1, 1, 1, 1])
@@ -199,5 +206,131 @@ describe('an answer on the wire', () => {
       ...Array.from({ length: 7 }, () => undefined),
       'CLUSTER_UNAVAILABLE',
     ])
+    expect(clock.slept).toEqual([250, 500, 1000, 2000, 4000, 8000, 16_000])
+  })
+
+  test('that is lost, of a batch whose ids the cluster makes, keeps the next batch waiting', async () => {
+    answering = (_, response) => void response.destroy()
+    const clock = new HeldClock()
+    const sender = senderOf({ ownIds: false, safeToResend: false, concurrency: 1, clock })
+    const sent = [await batchOf(['{"a":1}']), await batchOf(['{"b":2}'])].map(async batch => await sender.send(batch))
+    await vi.waitUntil(() => clock.sleeping === 1)
+    await aMoment()
+    expect(received).toHaveLength(1)
+    answering = stored
+    clock.advance(250)
+    expect(await Promise.all(sent)).toMatchObject([{ unknown: 1 }, { created: 1 }])
+  })
+})
+
+describe('room for one more batch', () => {
+  /** Lines of one byte more each, so that the batches can be told apart. */
+  async function batches(count: number) {
+    return await Promise.all(Array.from({ length: count }, async (_, n) => await batchOf([`{"n":${10 ** n}}`])))
+  }
+
+  /** Whether there was room at once. */
+  async function hasRoom(sender: Sender): Promise<boolean> {
+    let has = false
+    void sender.room().then(() => (has = true))
+    await aMoment()
+    return has
+  }
+
+  test('is there while no more are open than may be under way, and again when one of them is settled', async () => {
+    const held: (() => void)[] = []
+    answering = (one, response) => void held.push(() => stored(one, response))
+    const sender = senderOf()
+    const [first, second, third] = (await batches(3)) as [Batch, Batch, Batch]
+    const sent = [sender.send(first), sender.send(second)]
+    expect(await hasRoom(sender)).toBe(true)
+    sent.push(sender.send(third))
+    await vi.waitUntil(() => held.length === 2)
+    let goesOn = false
+    const room = sender.room().then(() => (goesOn = true))
+    await aMoment()
+    expect(goesOn).toBe(false)
+    expect(received).toHaveLength(2)
+    held.shift()?.()
+    await room
+    await vi.waitUntil(() => held.length === 2)
+    for (const answerNow of held) answerNow()
+    expect(await Promise.all(sent)).toMatchObject([{ created: 1 }, { created: 1 }, { created: 1 }])
+  })
+
+  test('is there beside a batch that waits before it is sent again, whose place another one takes', async () => {
+    const clock = new HeldClock()
+    const sender = senderOf({ concurrency: 1, clock })
+    answering = (one, response) => {
+      if (received.length > 1) stored(one, response)
+      else items(response, [429])
+    }
+    const [first, second] = (await batches(2)) as [Batch, Batch]
+    const waiting = sender.send(first)
+    await vi.waitUntil(() => clock.sleeping === 1)
+    expect(await hasRoom(sender)).toBe(true)
+    expect(await sender.send(second)).toMatchObject({ created: 1 })
+    clock.advance(250)
+    expect(await waiting).toMatchObject({ created: 1 })
+    expect(received.map(({ bytes }) => bytes.equals(received[0]?.bytes ?? bytes))).toEqual([true, false, true])
+  })
+
+  test('does not grow without end while nothing is taken', async () => {
+    const clock = new HeldClock()
+    const sender = senderOf({ clock })
+    answering = (_, response) => {
+      response.writeHead(429)
+      response.end()
+    }
+    let read = 0
+    const outcomes: Promise<Outcome>[] = []
+    for (const batch of await batches(12)) {
+      if (!(await hasRoom(sender))) break
+      read += 1
+      outcomes.push(sender.send(batch))
+      await vi.waitUntil(() => clock.sleeping === read)
+    }
+    // One may be under way, one may be filled, and three wait.
+    expect(read).toBe(5)
+    sender.halt()
+    expect(await hasRoom(sender)).toBe(true)
+    for (const outcome of await Promise.all(outcomes)) expect(outcome).toMatchObject({ unsent: 1 })
+  })
+})
+
+describe('a body that is too large', () => {
+  /** What later bodies are like, after one of 600 kB met a cluster that takes `most` bytes. */
+  async function bodyBytesAfter(most: number): Promise<number> {
+    answering = (one, response) => {
+      if (one.bytes.length <= most) return stored(one, response)
+      response.writeHead(413)
+      response.end()
+    }
+    const sender = senderOf({ batchBytes: 1_000_000 })
+    expect(sender.bodyBytes).toBe(1_000_000)
+    const lines = Array.from({ length: 600 }, (_, n) => `{"n":${n},"pad":"${'x'.repeat(1000)}"}`)
+    expect(await sender.send(await batchOf(lines))).toMatchObject({ created: 600 })
+    return sender.bodyBytes
+  }
+
+  test('makes later ones smaller, as small as what passes of it', async () => {
+    const bytes = await bodyBytesAfter(200_000)
+    expect(bytes).toBeGreaterThan(100_000)
+    expect(bytes).toBeLessThanOrEqual(200_000)
+  })
+
+  test('leaves later ones large enough to be worth a request', async () => {
+    expect(await bodyBytesAfter(20_000)).toBe(65_536)
+  })
+
+  test('tells nothing of the others when it is a single document that is larger than any body', async () => {
+    answering = (_, response) => {
+      response.writeHead(413)
+      response.end()
+    }
+    const sender = senderOf({ batchBytes: 80_000 })
+    const outcome = await sender.send(await batchOf([`{"n":"${'x'.repeat(200_000)}"}`]))
+    expect(outcome.rejected).toHaveLength(1)
+    expect(sender.bodyBytes).toBe(80_000)
   })
 })

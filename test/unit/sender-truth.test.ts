@@ -224,6 +224,7 @@ async function run(seed: number): Promise<void> {
     clock,
     random: random.real,
     onRetry: (_, documents) => expect(documents).toBeGreaterThan(0),
+    pause: async ms => await clock.sleep(ms, halted.signal).catch(() => undefined),
   })
   expectTruth(outcome, natures, truth.told)
   for (const { document, origin, id } of outcome.rejected) {

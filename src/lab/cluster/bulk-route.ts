@@ -21,9 +21,16 @@ export function answerBulk(exchange: Exchange, index: string | undefined): void 
     if (planted.stored) apply(exchange, index)
     return answerPlanted(response, planted)
   }
+  if (faults.isBusy) throw new RequestRefused(busy)
   const body = apply(exchange, index)
   if (faults.strike('drop')) return void exchange.request.socket.destroy()
-  answer(response, 200, body, { headers: contentType(exchange) })
+  faults.work(() => answer(response, 200, body, { headers: contentType(exchange) }))
+}
+
+const busy = {
+  status: 429,
+  type: 'es_rejected_execution_exception',
+  reason: 'rejected execution of coordinating operation',
 }
 
 function apply({ cluster, faults, principal, request, body, path }: Exchange, index: string | undefined): string {
