@@ -59,7 +59,7 @@ export function simulate({
   }
   const goOn = () => {
     if (limits.at(-1)?.allowed !== allowed()) limits.push({ at: now, allowed: allowed() })
-    while (ready > 0 && underWay < allowed()) send()
+    for (let free = Math.min(ready, allowed() - underWay); free > 0; free -= 1) send()
     if (isReading) return
     if (open > allowed() + Math.min(resting, SPARE_BODIES)) return limit.waits(now)
     limit.goesOn(now)
