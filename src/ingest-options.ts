@@ -101,8 +101,9 @@ export interface IngestOptions extends ConnectOptions {
   readonly format?: Format | undefined
   /** Path of the array of documents inside a JSON document: `hits.items`. */
   readonly pick?: string | undefined
-  /** A bulk request is sent before its body would grow past this: 1,000 to 100,000,000 bytes. Default 5,000,000. Less once the
-   * cluster found one too large.
+  /**
+   * A bulk request is sent before its body would grow past this: 1,000 to 100,000,000 bytes. Default 5,000,000. Bodies are smaller
+   * once the cluster found one too large.
    */
   readonly batchBytes?: number | undefined
   /** …or has so many documents. Default: no limit. */

@@ -30,7 +30,7 @@ function lineOf(n: number): Buffer {
 }
 
 /** The line of a document, with its line end. */
-export function documentLine(n: number): Buffer {
+function documentLine(n: number): Buffer {
   return bytes.subarray(ends[n - 1], ends[n])
 }
 
