@@ -230,12 +230,8 @@ it('refuses bulk requests beyond its capacity, and takes them again when others 
   world.lab.control.plant({ capacity: { inFlight: 2, tookMs: 50 } })
   const bodies = Array.from({ length: 4 }, async () => await world.bulk(bulkBody))
   const statuses = (await Promise.all(bodies)).map(({ status }) => status)
-<<<<<<< HEAD
-  expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 200, 429, 429])
-=======
   expect(statuses.filter(status => status === 200)).toHaveLength(2)
   expect(statuses.filter(status => status === 429)).toHaveLength(2)
->>>>>>> adaptive
   expect((await world.bulk(bulkBody)).status).toBe(200)
 })
 

@@ -59,11 +59,7 @@ export function simulate({
   }
   const goOn = () => {
     if (limits.at(-1)?.allowed !== allowed()) limits.push({ at: now, allowed: allowed() })
-<<<<<<< HEAD
-    for (let more = Math.min(ready, allowed() - underWay); more > 0; more -= 1) send()
-=======
     for (let free = Math.min(ready, allowed() - underWay); free > 0; free -= 1) send()
->>>>>>> adaptive
     if (isReading) return
     if (open > allowed() + Math.min(resting, SPARE_BODIES)) return limit.waits(now)
     limit.goesOn(now)
