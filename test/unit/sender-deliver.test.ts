@@ -124,7 +124,7 @@ describe('busy items', () => {
       busy([1], { duplicate: 1 }),
       done(1),
     ]
-    const { outcome, sent, retries } = await delivered(5, (_, at) => answers[at])
+    const { outcome, sent, retries } = await delivered(5, (_, at) => answers[at] as Verdict)
     expect(sent.map(({ documents }) => documents)).toEqual([
       numbered(5),
       [one(1), one(3), one(4)],
@@ -141,7 +141,7 @@ describe('busy items', () => {
   test('keep their place when they are refused after they were moved', async () => {
     const refused = [{ item: 1, status: 400, type: 'mapping', reason: 'no' }]
     const answers = [busy([2, 3], { created: 2 }), done(1, { refused })]
-    const { outcome } = await delivered(4, (_, at) => answers[at])
+    const { outcome } = await delivered(4, (_, at) => answers[at] as Verdict)
     expect(outcome.rejected).toMatchObject([
       { id: 't-4', attempts: 2, status: 400, origin: { input: 'input', document: 4, line: 4, offset: 24 } },
     ])
@@ -330,19 +330,19 @@ describe('what is left behind', () => {
 
   test('stays unknown in both halves of a body that was sent without an answer', async () => {
     const answers = [wait(unavailable, 'possible'), tooLarge, stop(filtered)]
-    const { outcome } = await delivered(4, (_, at) => answers[at])
+    const { outcome } = await delivered(4, (_, at) => answers[at] as Verdict)
     expect(outcome).toMatchObject({ unsent: 0, unknown: 4, stop: filtered })
   })
 
   test('of items that ran out of time is unknown', async () => {
     const answers = [busy([1, 2], { created: 1 }, 'possible'), stop(filtered)]
-    const { outcome } = await delivered(3, (_, at) => answers[at])
+    const { outcome } = await delivered(3, (_, at) => answers[at] as Verdict)
     expect(outcome).toMatchObject({ created: 1, unsent: 0, unknown: 2 })
   })
 
   test('is the second half when the first one stops the run', async () => {
     const answers = [tooLarge, stop(filtered)]
-    const { outcome, sent } = await delivered(4, (_, at) => answers[at])
+    const { outcome, sent } = await delivered(4, (_, at) => answers[at] as Verdict)
     expect(sent).toHaveLength(2)
     expect(outcome).toMatchObject({ unsent: 4, stop: filtered })
   })
