@@ -163,14 +163,14 @@ export const clients = {
     title: 'Python streaming_bulk, dict',
     about:
       'tuned, with json.loads for each line, as a program does that looks at its documents; numbers and escapes are written anew',
-    race: { log: 'aside', small: 'least' },
+    race: 'least',
     elsewhere: 'sample',
     ...python('streaming', 'dict', true),
   },
   'python-parallel-dict': {
     title: 'Python parallel_bulk, dict',
     about: 'as above, in 4 threads',
-    race: { log: 'aside', small: 'least' },
+    race: 'least',
     elsewhere: 'sample',
     ...python('parallel', 'dict', true),
   },

@@ -7,7 +7,7 @@ import { connectionsFor } from './clients.js'
  */
 const paces = {
   sluice: { start: 0.45, log: 1.25, small: 1.85 },
-  'sluice-gzip': { start: 0.45, log: 6, small: 7 },
+  'sluice-gzip': { start: 0.45, log: 7.5, small: 9 },
   bare: { start: 0.15, log: 1.25, small: 1.45 },
   'bare-unchecked': { start: 0.15, log: 0.8, small: 1 },
   curl: { start: 0.01, log: 0.5, small: 0.5 },
@@ -19,13 +19,13 @@ const paces = {
   'esbulk-default': { start: 0.03, log: 6, small: 16 },
   'helpers-strings': { start: 0.3, log: 10.6, small: 13.4 },
   'helpers-strings-default': { start: 0.3, log: 12.1, small: 19.8 },
-  'helpers-objects': { start: 0.3, log: 26, small: 35 },
+  'helpers-objects': { start: 0.3, log: 28, small: 40 },
   'python-streaming-raw': { start: 0.25, log: 10.8, small: 42, inTurn: 2000 },
   'python-streaming-raw-default': { start: 0.25, log: 14.2, small: 59, inTurn: 500 },
   'python-parallel-raw': { start: 0.25, log: 11, small: 50 },
-  'python-streaming-dict': { start: 0.25, log: 24, small: 80, inTurn: 2000 },
-  'python-parallel-dict': { start: 0.3, log: 25, small: 90 },
-  elasticdump: { start: 0.7, log: 60, small: 230, inTurn: 5000 },
+  'python-streaming-dict': { start: 0.25, log: 35, small: 95, inTurn: 2000 },
+  'python-parallel-dict': { start: 0.3, log: 45, small: 115 },
+  elasticdump: { start: 0.7, log: 60, small: 120, inTurn: 5000 },
 }
 // The other forms of Sluice, and what is not listed.
 const paceOf = client => paces[client] ?? paces.sluice

@@ -124,7 +124,7 @@ function secondsSoFar() {
 }
 
 function inMinutes(seconds) {
-  return seconds < 90 ? `${seconds.toFixed(0)} s` : `${Math.round(seconds / 60)} min`
+  return seconds < 120 ? `${seconds.toFixed(0)} s` : `${Math.round(seconds / 60)} min`
 }
 
 /** Files of the last complete runs, oldest first. */

@@ -16,10 +16,31 @@ const { positionals, values } = parseArgs({
 })
 const [file, url, index, form, concurrency] = positionals
 
+/**
+ * The client's connection of node:http takes an answer that is complete before the request has emitted 'finish' for a broken one, and
+ * sends the request again. The null sink answers that fast, so that here the answer waits for 'finish'.
+ */
+class PatientConnection extends HttpConnection {
+  constructor(options) {
+    super(options)
+    const { makeRequest } = this
+    this.makeRequest = words => {
+      const request = makeRequest(words)
+      const emit = request.emit.bind(request)
+      request.emit = (name, ...rest) => {
+        if (name !== 'response' || request.writableFinished) return emit(name, ...rest)
+        request.once('finish', () => emit(name, ...rest))
+        return true
+      }
+      return request
+    }
+  }
+}
+
 const client = new Client({
   node: url,
   // The default connection takes no proxy.
-  ...(values.proxy && { proxy: values.proxy, Connection: HttpConnection }),
+  ...(values.proxy && { proxy: values.proxy, Connection: PatientConnection }),
 })
 const objects = form === 'objects'
 
