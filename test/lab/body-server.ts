@@ -12,8 +12,10 @@ export interface BodyServer extends AsyncDisposable {
   readonly port: number
   /** The bulk requests so far. */
   readonly requests: readonly BulkRequest[]
-  /** Resolves when every connection is closed, or left unread by the test. Rejects with the first error of `serve`. */
+  /** Resolves when every connection is closed, or left unread by the test. */
   settled(): Promise<void>
+  /** Rejects with the first error of `serve`. */
+  readonly broken: Promise<never>
 }
 
 export async function startBodyServer(
@@ -23,12 +25,14 @@ export async function startBodyServer(
   const requests: BulkRequest[] = []
   const open = new Set<Socket>()
   const serving: Promise<void>[] = []
-  let failed: { error: unknown } | undefined
+  let fail: (error: unknown) => void = () => undefined
+  const broken = new Promise<never>((_, reject) => (fail = reject))
+  broken.catch(() => undefined)
   const server = createServer({ noDelay: true }, socket => {
     open.add(socket)
     socket.on('error', () => undefined).once('close', () => open.delete(socket))
     const served = serveConnection(socket).catch((error: unknown) => {
-      failed ??= { error }
+      fail(error)
       socket.destroy()
     })
     serving.push(served)
@@ -52,10 +56,8 @@ export async function startBodyServer(
   return {
     port: (server.address() as AddressInfo).port,
     requests,
-    settled: async () => {
-      await Promise.all(serving)
-      if (failed !== undefined) throw failed.error
-    },
+    settled: async () => void (await Promise.all(serving)),
+    broken,
     [Symbol.asyncDispose]: async () => {
       server.close()
       for (const socket of open) socket.destroy()

@@ -82,9 +82,10 @@ export interface Done {
 export async function load(
   way: Way,
   strange: Strange,
-  { bodies = [0], gaps = false, ...more }: Partial<IngestOptions> & { bodies?: number[]; gaps?: boolean } = {},
+  { bodies = [0], gaps = false, signal, ...more }: Partial<IngestOptions> & { bodies?: number[]; gaps?: boolean } = {},
 ): Promise<Done> {
   const world = new World()
+  const giveUp = new AbortController()
   const met = new Set<number>()
   const treated: BulkRequest[] = []
   const tls = way.secure === true ? { tls: certificate } : {}
@@ -121,13 +122,14 @@ export async function load(
     deadLetters: false,
     onEvent: event => event.type === 'retry' && world.note({ retries: world.retries + 1 }),
     ...more,
-  })
-  const receipt = await run.catch((error: unknown) => {
+    signal: AbortSignal.any([giveUp.signal, ...(signal === undefined ? [] : [signal])]),
+  }).catch((error: unknown) => {
     if (isSluiceError(error) && error.receipt !== undefined) return error.receipt as Receipt
     throw error
   })
+  const receipt = await Promise.race([server.broken, run]).finally(() => giveUp.abort())
   world.end()
-  await server.settled()
+  await Promise.race([server.broken, server.settled()])
   for (const request of treated) documentsOf(request, gaps)
   return { receipt, world, server, strange: treated }
 }
