@@ -18,7 +18,7 @@ export interface Way {
 }
 
 /** One load against one server: what the server does with a request, told as it happens. */
-export class World {
+class World {
   /** Item results that the server gave as 201. */
   claimed = 0
   readonly stored = new Set<number>()
