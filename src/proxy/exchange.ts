@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { AnswerBody } from './answer-body.js'
-import type { Progress } from './connector.js'
+import type { Connection, Progress } from './connector.js'
 import { abortedFault, closedFault, exchangeFault, requestTimeoutFault } from './exchange-fault.js'
 import { type Phase, RouteError } from './route-error.js'
 import type { RouteRequest, RouteResponse } from './request.js'
@@ -29,6 +29,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #resolve!: (response: RouteResponse) => void
   #reject!: (error: RouteError) => void
   #controller: Dispatcher.DispatchController | undefined
+  /** The one that carries it; `progress` goes on to the next connection when this one is closed. */
+  #connection: Connection | undefined
   #answer: AnswerBody | undefined
   #over = false
   #left = false
@@ -59,9 +61,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (!this.#finish()) return
     this.#reject(error)
     this.#answer?.destroy(error)
-    if (this.#left) this.#controller?.abort(error)
+    if (this.#left) this.#breakOff(error)
     else this.progress?.giveUp?.()
     if (this.request.body instanceof Readable) this.request.body.destroy(error)
+  }
+
+  /** The body's memory is the caller's again. What undici takes for complete, because it was answered, it no longer aborts. */
+  #breakOff(error: Error): void {
+    this.#controller?.abort(error)
+    this.#connection?.socket.destroy()
   }
 
   /** The caller's signal has fired. */
@@ -85,6 +93,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
     this.#left = true
     this.#controller = controller
+    this.#connection = this.progress?.connection
   }
 
   onResponseStart(
@@ -98,7 +107,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#answer = new AnswerBody(
       () => controller.resume(),
       () => {
-        if (this.#finish()) controller.abort(new Error('the answer was abandoned'))
+        if (this.#finish()) this.#breakOff(new Error('the answer was abandoned'))
       },
     )
     this.#resolve({ statusCode, headers: present(headers), body: this.#answer, bodyFullySent })
@@ -122,14 +131,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
       setImmediate(() => this.#endWhenSent(turns - 1))
       return
     }
-    if (!sent || this.#closeAfterwards) this.progress?.connection?.socket.destroy()
+    if (!sent || this.#closeAfterwards) this.#connection?.socket.destroy()
     this.#finish()
     this.#answer?.push(null)
     this.calls.freed()
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    const broken = { forward: this.forward, silent: this.progress?.connection?.socket.bytesRead === 0 }
+    const broken = { forward: this.forward, silent: this.#connection?.socket.bytesRead === 0 }
     const fault = error instanceof NoConnection ? error.fault : exchangeFault(this.way, broken, error, this.#delivery())
     this.#controller = undefined
     this.#fail(fault)
@@ -166,7 +175,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #bodyFullySent(): boolean {
     const { body } = this.request
     if (body instanceof Readable && !body.readableEnded) return false
-    return (this.progress?.connection?.unsentBytes() ?? 0) === 0
+    return (this.#connection?.unsentBytes() ?? 0) === 0
   }
 }
 

@@ -30,7 +30,7 @@ function lineOf(n: number): Buffer {
 }
 
 /** The line of a document, with its line end. */
-function documentLine(n: number): Buffer {
+export function documentLine(n: number): Buffer {
   return bytes.subarray(ends[n - 1], ends[n])
 }
 
