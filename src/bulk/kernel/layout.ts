@@ -5,7 +5,7 @@
  */
 
 /** The kernel reads and writes 16 bytes at a time, so it may touch so many behind the end of anything. */
-export const SLACK_BYTES = 16
+export const SLACK_BYTES = 64
 
 /** Each text has its length in the first four bytes, and itself from `TEXT_START` on. */
 const TEXT_BYTES = 512
@@ -24,8 +24,11 @@ export const ID_FIELD = 5 * TEXT_BYTES
 export const ROUTING_FIELD = 6 * TEXT_BYTES
 /** The number of the next document: decimal digits that end at `NUMBER_END`. */
 export const NUMBER_END = 7 * TEXT_BYTES + 32
+/** The list of marks (see assembly/marks.ts), for so many bytes of input: few enough to stay in the CPU's first cache. */
+export const MARKS = 4096 + 64
+export const MARKED_BYTES = 4096
 /** The input area begins here. */
-export const INPUT_START = 4096
+export const INPUT_START = MARKS + 4 * MARKED_BYTES + 4096
 
 /** Where the id comes from. */
 export const ID_NONE = 0

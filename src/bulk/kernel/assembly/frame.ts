@@ -19,6 +19,7 @@ import {
 import { idEnd, idStart, isFieldWanted, routingEnd, routingStart, wantFields } from './fields'
 import { afterSpace, endOfObject } from './json'
 import { countUp, digits, numberFrom, writeNumber } from './document-number'
+import { noMarks } from './marks'
 import { noEscape } from './strings'
 
 const LINE_FEED: u8 = 0x0a
@@ -59,6 +60,7 @@ export function frame(from: usize, to: usize, body: usize, room: usize, most: u3
   let framed: u32 = 0
   let stop: u32 = STOP_DONE
   noEscape()
+  noMarks()
   if (id == ID_NUMBER) numberFrom(u64(number))
   while (line < to && framed < most) {
     const start = afterSpace(line)
@@ -83,7 +85,7 @@ export function frame(from: usize, to: usize, body: usize, room: usize, most: u3
       break
     }
     out = writeAction(out)
-    out = aroundBytes == 0 ? write(out, line, end + 1) : writeAround(out, line, object, end + 1)
+    out = aroundBytes == 0 ? writeLine(out, line, end + 1) : writeAround(out, line, object, end + 1)
     line = end + 1
     framed += 1
     if (id == ID_NUMBER) countUp()
@@ -154,4 +156,25 @@ function bytesOf(text: usize): usize {
 @inline
 function copy(to: usize, from: usize, bytes: usize): void {
   for (let at: usize = 0; at < bytes; at += 16) v128.store(to + at, v128.load(from + at))
+}
+
+// @ts-ignore: decorator
+@inline
+function writeLine(to: usize, from: usize, end: usize): usize {
+  const after = to + end - from
+  let at = from
+  let out = to
+  while (at < end) {
+    const a = v128.load(at)
+    const b = v128.load(at, 16)
+    const c = v128.load(at, 32)
+    const d = v128.load(at, 48)
+    v128.store(out, a)
+    v128.store(out, b, 16)
+    v128.store(out, c, 32)
+    v128.store(out, d, 48)
+    at += 64
+    out += 64
+  }
+  return after
 }

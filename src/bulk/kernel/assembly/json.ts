@@ -4,8 +4,10 @@
  */
 import { foundField, isFieldWanted, noField, wantedField } from './fields'
 import { endOfNumber } from './numbers'
-import { endOfString } from './strings'
+import { nearMark } from './marks'
+import { closingQuote } from './strings'
 
+const SPACE: u8 = 0x20
 const QUOTE: u8 = 0x22
 const COMMA: u8 = 0x2c
 const COLON: u8 = 0x3a
@@ -14,15 +16,26 @@ const BRACE: u8 = 0x7b
 /** From an opening bracket or brace to the closing one. */
 const TO_CLOSING: u8 = 2
 
+/** Makes a brace of a bracket. */
+const CASE: u8 = 0x20
+
 const TRUE: u32 = 0x65757274
 const ALSE: u32 = 0x65736c61
 const NULL: u32 = 0x6c6c756e
 
+/** Two bytes at once, as they lie in memory. */
+const QUOTE_COLON: u16 = 0x3a22
+const COMMA_QUOTE: u16 = 0x222c
+const NINE: u8 = 0x39
+
 /**
- * Levels are kept as the bits of one register. Elasticsearch itself takes no more than 20 levels of objects unless told
- * otherwise, so deeper lines are rare: they are left to JSON.parse.
+ * Levels are kept as the bits of one register, the innermost lowest: 1 in an object, 0 in an array. The outermost is an
+ * object, so the highest bit that is set tells the depth. Elasticsearch itself takes no more than 20 levels of objects unless
+ * told otherwise, so deeper lines are rare: they are left to JSON.parse.
  */
-const MAX_DEPTH: u32 = 64
+const OBJECT: u64 = 1
+/** 64 levels. */
+const DEEPEST: u64 = 1 << 63
 
 /** Behind the object that begins at `from`, or 0 where JavaScript has to look at the line. */
 export function endOfObject(from: usize): usize {
@@ -30,69 +43,93 @@ export function endOfObject(from: usize): usize {
   if (load<u8>(from) != BRACE) return 0
   let at = afterSpace(from + 1)
   if (load<u8>(at) == BRACE + TO_CLOSING) return at + 1
-  let depth: u32 = 1
-  /** A bit for each level, the innermost lowest: 1 in an object, 0 in an array. */
-  let levels: u64 = 1
+  let levels: u64 = OBJECT
+  let lookedAt: u64 = isFieldWanted() ? OBJECT : 0
+  let value: usize = 0
   while (true) {
     // Here a member begins, or an element.
     let wanted: u32 = 0
-    if (levels & 1) {
+    if (levels & OBJECT) {
       if (load<u8>(at) != QUOTE) return 0
       const key = at + 1
-      at = endOfString(key)
-      if (at == 0) return 0
-      if (depth == 1 && isFieldWanted()) wanted = wantedField(key, at - 1)
-      at = afterSpace(at)
-      if (load<u8>(at) != COLON) return 0
-      at = afterSpace(at + 1)
+      let end = nearMark(key)
+      if (load<u16>(end) == QUOTE_COLON) at = end + 2
+      else {
+        end = closingQuote(key)
+        if (end == 0) return 0
+        at = afterSpace(end + 1)
+        if (load<u8>(at) != COLON) return 0
+        at += 1
+      }
+      if (levels == lookedAt) {
+        wanted = wantedField(key, end)
+        value = afterSpace(at)
+      }
     }
-    const value = at
-    const first = load<u8>(at)
+    let first = load<u8>(at)
+    if (first <= SPACE) {
+      at = behindSpace(at)
+      first = load<u8>(at)
+    }
     if (first == QUOTE) {
-      at = endOfString(at + 1)
+      let end = nearMark(at + 1)
+      if (load<u8>(end) != QUOTE) {
+        end = closingQuote(at + 1)
+        if (end == 0) return 0
+      }
+      at = end + 1
+    } else if (first <= NINE) {
+      at = endOfNumber(at)
       if (at == 0) return 0
-    } else if (first == BRACE || first == BRACKET) {
+    } else if ((first | CASE) == BRACE) {
       at = afterSpace(at + 1)
       if (load<u8>(at) != first + TO_CLOSING) {
-        if (depth == MAX_DEPTH || wanted != 0) return 0
-        depth += 1
+        if (levels >= DEEPEST || wanted != 0) return 0
         levels = (levels << 1) | u64(first == BRACE)
         continue
       }
       at += 1
-    } else if (load<u32>(at) == TRUE || load<u32>(at) == NULL) at += 4
-    else if (load<u32>(at + 1) == ALSE && first == 0x66) at += 5
-    else {
-      at = endOfNumber(at)
-      if (at == 0) return 0
+    } else {
+      const literal = load<u32>(at)
+      if (literal == TRUE || literal == NULL) at += 4
+      else if (first == 0x66 && load<u32>(at, 1) == ALSE) at += 5
+      else return 0
     }
-    if (wanted != 0 && !foundField(wanted, value, at)) return 0
-    // Behind a value: the next one, or the ends of as many levels as end here.
+    if (wanted != 0) {
+      if (!foundField(wanted, value, at)) return 0
+      if (!isFieldWanted()) lookedAt = 0
+    }
+    // Behind a value: as a rule the next one.
+    if (load<u16>(at) == COMMA_QUOTE) {
+      at += 1
+      continue
+    }
+    // Or the ends of as many levels as end here.
     while (true) {
       at = afterSpace(at)
       const next = load<u8>(at)
       if (next == COMMA) break
-      if (next != (levels & 1 ? BRACE : BRACKET) + TO_CLOSING) return 0
+      if (next != (levels & OBJECT ? BRACE : BRACKET) + TO_CLOSING) return 0
       at += 1
       levels >>= 1
-      depth -= 1
-      if (depth == 0) return at
+      if (levels == 0) return at
     }
     at = afterSpace(at + 1)
   }
 }
 
-/** Past the white space that may stand within a line. */
+/** Past the white space that may stand within a line. Written as a rule without any: one comparison then. */
 // @ts-ignore: decorator
 @inline
 export function afterSpace(from: usize): usize {
+  return load<u8>(from) > 0x20 ? from : behindSpace(from)
+}
+
+function behindSpace(from: usize): usize {
   let at = from
-  let byte = load<u8>(at)
-  // Written as a rule without any: one comparison then.
-  while (byte <= 0x20) {
-    if (byte != 0x20 && byte != 0x09 && byte != 0x0d) break
+  while (true) {
+    const byte = load<u8>(at)
+    if (byte != 0x20 && byte != 0x09 && byte != 0x0d) return at
     at += 1
-    byte = load<u8>(at)
   }
-  return at
 }
