@@ -1,66 +1,64 @@
 /**
- * Marks: a bit for each byte, set for quotes, backslashes and control characters. They are made ahead of the parser, piece by
- * piece, so that a string's end is found from a few bits, and not by looking at its bytes again and again.
+ * Marks: a bit for each byte, set for what may not stand in a string just so: quotes, backslashes, control characters. They are
+ * made ahead of the parser, a piece of the input at a time, without a branch. It then finds the ends of many strings in one
+ * register of them, and the processor need not have found one end to look for the next.
  */
-import { MARKED_BYTES, MARKS } from '../layout'
+import { MARKS, PIECE_BYTES } from '../layout'
 
-/** So many bytes make one word of marks. */
-const BLOCK_BYTES: usize = 64
+const PIECE: usize = PIECE_BYTES
+/** The bytes of one word of marks. */
+const BLOCK: usize = 64
 
-/** The bytes of [markedFrom, markedTo) have marks. Whole blocks. */
-let markedFrom: usize = 0
-let markedTo: usize = 0
+/** The piece that has marks. Pieces lie at multiples of their size, so an address alone says where its mark is. */
+let piece: usize = 0
 
-/** There are new bytes. */
+/** The input has changed. No piece of it lies at 0. */
 export function noMarks(): void {
-  markedFrom = 0
-  markedTo = 0
+  piece = 0
 }
 
-/** The first marked byte at or behind `from`, or 0 where none is near, or none is known. */
+/** The marks from `from` on, its own the lowest: those of the next 57 bytes at least, or none at all if they are yet to be made. */
 // @ts-ignore: decorator
 @inline
-export function nearMark(from: usize): usize {
-  if (from - markedFrom >= markedTo - markedFrom) return 0
-  const bits = load<u64>(MARKS + ((from - markedFrom) >> 3)) >> u64(from & 7)
-  return bits == 0 ? 0 : from + <usize>ctz(bits)
+export function marksFrom(from: usize): u64 {
+  if (from - piece >= PIECE) return 0
+  return load<u64>(addressOf(from)) >> u64(from & 7)
 }
 
-/** The first marked byte at or behind `from`, which a line feed is too. */
+/** The first marked byte at or behind `from`: there is one before the line is over, the line feed. */
 export function nextMark(from: usize): usize {
   let at = from
   while (true) {
-    if (at - markedFrom >= markedTo - markedFrom) markFrom(at)
-    const bits = load<u64>(MARKS + ((at - markedFrom) >> 6 << 3)) >> u64(at & 63)
-    if (bits != 0) return at + <usize>ctz(bits)
-    at = (at | 63) + 1
+    if (at - piece >= PIECE) mark(at & ~(PIECE - 1))
+    const marks = marksFrom(at)
+    if (marks != 0) return at + <usize>ctz(marks)
+    at = (at | 7) + 57
   }
 }
 
-function markFrom(at: usize): void {
-  markedFrom = at & ~(BLOCK_BYTES - 1)
-  markedTo = markedFrom + MARKED_BYTES
+// @ts-ignore: decorator
+@inline
+function addressOf(at: usize): usize {
+  return <usize>MARKS + ((at & (PIECE - 1)) >> 3)
+}
+
+function mark(from: usize): void {
+  piece = from
+  // One block more, so that there are marks enough from the last byte on, too.
+  const end = from + PIECE + BLOCK
   let word: usize = MARKS
-  for (let block = markedFrom; block < markedTo; block += BLOCK_BYTES) {
-    store<u64>(word, marksOf(block))
+  for (let block = from; block < end; block += BLOCK) {
+    const low = marksOf16(v128.load(block)) | (marksOf16(v128.load(block, 16)) << 16)
+    const high = marksOf16(v128.load(block, 32)) | (marksOf16(v128.load(block, 48)) << 16)
+    store<u64>(word, u64(low) | (u64(high) << 32))
     word += 8
   }
-  // Behind them everything is marked.
-  store<u64>(word, u64.MAX_VALUE)
 }
 
 // @ts-ignore: decorator
 @inline
-function marksOf(at: usize): u64 {
-  const low = marks16(v128.load(at)) | (marks16(v128.load(at, 16)) << 16)
-  const high = marks16(v128.load(at, 32)) | (marks16(v128.load(at, 48)) << 16)
-  return u64(low) | (u64(high) << 32)
-}
-
-// @ts-ignore: decorator
-@inline
-function marks16(bytes: v128): u32 {
-  // With bit 1 turned over a quote is 0x20 and all control characters still lie below: one comparison for both.
+function marksOf16(bytes: v128): u32 {
+  // A quote with bit 1 turned over is 0x20, and control characters stay below: so both take one comparison.
   const turned = v128.xor(bytes, i8x16.splat(0x02))
   const quotesAndControls = i8x16.le_u(turned, i8x16.splat(0x20))
   const backslashes = i8x16.eq(bytes, i8x16.splat(0x5c))
