@@ -7,6 +7,8 @@ import { marksFrom } from './marks'
 import { endOfNumber } from './numbers'
 import { closingQuote } from './strings'
 
+const TAB: u8 = 0x09
+const RETURN: u8 = 0x0d
 const SPACE: u8 = 0x20
 const QUOTE: u8 = 0x22
 const COMMA: u8 = 0x2c
@@ -43,12 +45,13 @@ export function endOfObject(from: usize): usize {
   let at = afterSpace(from + 1)
   if (load<u8>(at) == BRACE + TO_CLOSING) return at + 1
   let levels: u64 = OBJECT
-  /** Where keys are looked at. Never 0, once all fields are found: no level is that. */
+  /** The levels at which keys are looked at: the outermost one, and none (0) once all fields are found. */
   let lookedAt: u64 = isFieldWanted() ? OBJECT : 0
   let value: usize = 0
   /**
-   * The marks of bytes at or behind `at`, as far as they are at hand: the lowest bit is that of the byte at `origin`. Where a
-   * string begins, its opening quote is the first of them. Where anything else marked has been passed, all are dropped.
+   * The marks of the bytes from `at` on, as far as they are at hand, each cleared once it is passed. Bit 0 is the byte at `origin`.
+   * Between strings only white space is marked: where there is some, they are dropped. So before a string its opening quote is
+   * the first.
    */
   let marks: u64 = 0
   let origin: usize = 0
@@ -80,7 +83,7 @@ export function endOfObject(from: usize): usize {
     let first = load<u8>(at)
     if (first <= SPACE) {
       marks = 0
-      at = afterSpace(at)
+      at = behindSpace(at)
       first = load<u8>(at)
     }
     if (first == QUOTE) {
@@ -101,7 +104,7 @@ export function endOfObject(from: usize): usize {
       at += 1
       if (load<u8>(at) <= SPACE) {
         marks = 0
-        at = afterSpace(at)
+        at = behindSpace(at)
       }
       if (load<u8>(at) != first + TO_CLOSING) {
         if (levels >= DEEPEST || wanted != 0) return 0
@@ -127,7 +130,7 @@ export function endOfObject(from: usize): usize {
     while (true) {
       if (load<u8>(at) <= SPACE) {
         marks = 0
-        at = afterSpace(at)
+        at = behindSpace(at)
       }
       const next = load<u8>(at)
       if (next == COMMA) break
@@ -139,22 +142,23 @@ export function endOfObject(from: usize): usize {
     at += 1
     if (load<u8>(at) <= SPACE) {
       marks = 0
-      at = afterSpace(at)
+      at = behindSpace(at)
     }
   }
 }
 
-/** Past the white space that may stand within a line. */
+/** Past the white space that may stand within a line. Written as a rule without any: one comparison then. */
 // @ts-ignore: decorator
 @inline
 export function afterSpace(from: usize): usize {
+  return load<u8>(from) > SPACE ? from : behindSpace(from)
+}
+
+function behindSpace(from: usize): usize {
   let at = from
-  let byte = load<u8>(at)
-  // Written as a rule without any: one comparison then.
-  while (byte <= SPACE) {
-    if (byte != SPACE && byte != 0x09 && byte != 0x0d) break
+  while (true) {
+    const byte = load<u8>(at)
+    if (byte != SPACE && byte != TAB && byte != RETURN) return at
     at += 1
-    byte = load<u8>(at)
   }
-  return at
 }
