@@ -70,8 +70,12 @@ test(`the kernel agrees with JSON.parse on ${LINES} mutated lines, seed ${SEED}`
       if (!isUtf8(line)) continue
       count += 1
       const number = random.pick([1, 9, 10, 99, 12_345, 999_999_999, Number.MAX_SAFE_INTEGER])
-      kernel.load(Buffer.concat([line, Buffer.from('\n'), BAIT]))
-      const framed = kernel.frame(0, line.length + 1, slot, 0, limits, number)
+      // So that lines lie across the end of a piece (4096 bytes), and what was in the pieces before is no matter.
+      const from = random.chance(0.2) ? random.below(64) : 4096 - random.below(line.length + 70) + 4096 * random.below(3)
+      const at = Math.max(0, from)
+      const before = random.chance(0.5) ? Buffer.alloc(at, '"') : Buffer.alloc(at, 'x')
+      kernel.load(Buffer.concat([before, line, Buffer.from('\n'), BAIT]))
+      const framed = kernel.frame(at, at + line.length + 1, slot, 0, limits, number)
       const { isBlank, isObject } = parsed(line)
       const action = isObject ? actionLine(template, number, () => line.toString()) : undefined
       const fail = (what: string) => {

@@ -1,11 +1,11 @@
 /**
  * What both sides of the kernel agree on. Read by TypeScript and by AssemblyScript alike: whole numbers only.
  *
- * The memory holds, in this order: the texts of the action line, the input area, the slots that bodies are framed in.
+ * The memory holds, in this order: the texts of the action line, the marks, the input area, the slots that bodies are framed in.
  */
 
-/** The kernel reads and writes 16 bytes at a time, so it may touch so many behind the end of anything. */
-export const SLACK_BYTES = 16
+/** The kernel reads and writes up to 64 bytes at a time, so it may touch so many behind the end of anything. */
+export const SLACK_BYTES = 64
 
 /** Each text has its length in the first four bytes, and itself from `TEXT_START` on. */
 const TEXT_BYTES = 512
@@ -24,8 +24,12 @@ export const ID_FIELD = 5 * TEXT_BYTES
 export const ROUTING_FIELD = 6 * TEXT_BYTES
 /** The number of the next document: decimal digits that end at `NUMBER_END`. */
 export const NUMBER_END = 7 * TEXT_BYTES + 32
-/** The input area begins here. */
-export const INPUT_START = 4096
+/** A piece of the input, which has a bit for each byte: see assembly/marks.ts. A power of two; it fits the CPU's first cache. */
+export const PIECE_BYTES = 4096
+export const MARKS = 4096
+/** The input area begins here, with a whole piece. Its last piece is read to the end, and further. */
+export const INPUT_START = 2 * PIECE_BYTES
+export const INPUT_SLACK_BYTES = PIECE_BYTES + SLACK_BYTES
 
 /** Where the id comes from. */
 export const ID_NONE = 0

@@ -1,4 +1,4 @@
-import { INPUT_START, SLACK_BYTES } from './layout.js'
+import { INPUT_SLACK_BYTES, INPUT_START, SLACK_BYTES } from './layout.js'
 import { type Memory, webAssembly } from './web-assembly.js'
 
 /** A file is read so many bytes at a time. */
@@ -20,7 +20,7 @@ export interface KernelMemory {
 /** Undefined where the machine has no such memory: 4 GiB are the limit, and address space may be rationed. */
 export function kernelMemory(slots: number, slotBytes: number): KernelMemory | undefined {
   const inputBytes = Math.max(READ_BYTES, slotBytes)
-  const slotsStart = aligned(INPUT_START + inputBytes + SLACK_BYTES)
+  const slotsStart = aligned(INPUT_START + inputBytes + INPUT_SLACK_BYTES)
   const stride = aligned(slotBytes + SLACK_BYTES)
   const pages = Math.ceil((slotsStart + slots * stride) / PAGE_BYTES)
   if (pages > MOST_PAGES) return undefined

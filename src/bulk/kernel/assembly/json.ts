@@ -3,37 +3,39 @@
  * it, and no end of memory has to be looked for. That the bytes are UTF-8 has been checked before.
  */
 import { foundField, isFieldWanted, noField, wantedField } from './fields'
+import { marksFrom } from './marks'
 import { endOfNumber } from './numbers'
-import { endOfString } from './strings'
+import { closingQuote } from './strings'
 
+const TAB: u8 = 0x09
+const RETURN: u8 = 0x0d
 const SPACE: u8 = 0x20
 const QUOTE: u8 = 0x22
 const COMMA: u8 = 0x2c
+const NINE: u8 = 0x39
 const COLON: u8 = 0x3a
 const BRACKET: u8 = 0x5b
+const LOWER_F: u8 = 0x66
 const BRACE: u8 = 0x7b
 /** From an opening bracket or brace to the closing one. */
 const TO_CLOSING: u8 = 2
+/** The bit that a brace has and a bracket has not. */
+const TO_BRACE: u8 = 0x20
 
-/** Makes a brace of a bracket. */
-const CASE: u8 = 0x20
+/** What stands between tokens as a rule, as two bytes at once. */
+const QUOTE_COLON: u16 = 0x3a22
+const COMMA_QUOTE: u16 = 0x222c
 
 const TRUE: u32 = 0x65757274
 const ALSE: u32 = 0x65736c61
 const NULL: u32 = 0x6c6c756e
 
-/** Two bytes at once, as they lie in memory: the next member of an object that begins right behind the last. */
-const COMMA_QUOTE: u16 = 0x222c
-/** Minus and digits lie below, and no letter or bracket does. */
-const NINE: u8 = 0x39
-
 /**
- * Levels are kept as the bits of one register, the innermost lowest: 1 in an object, 0 in an array. The outermost is an
- * object, so the highest bit that is set tells the depth. Elasticsearch itself takes no more than 20 levels of objects unless
- * told otherwise, so deeper lines are rare: they are left to JSON.parse.
+ * Levels are kept as the bits of one register, the innermost lowest: 1 in an object, 0 in an array. The outermost is an object,
+ * so the highest 1 tells the depth. Elasticsearch itself takes no more than 20 levels of objects unless told otherwise, so
+ * lines deeper than 64 are rare: they are left to JSON.parse.
  */
 const OBJECT: u64 = 1
-/** 64 levels. */
 const DEEPEST: u64 = 1 << 63
 
 /** Behind the object that begins at `from`, or 0 where JavaScript has to look at the line. */
@@ -43,40 +45,67 @@ export function endOfObject(from: usize): usize {
   let at = afterSpace(from + 1)
   if (load<u8>(at) == BRACE + TO_CLOSING) return at + 1
   let levels: u64 = OBJECT
+  /** The levels at which keys are looked at: the outermost one, and none (0) once all fields are found. */
   let lookedAt: u64 = isFieldWanted() ? OBJECT : 0
   let value: usize = 0
+  /**
+   * The marks of the bytes from `at` on, as far as they are at hand, each cleared once it is passed. Bit 0 is the byte at `origin`.
+   * Between strings only white space is marked: where there is some, they are dropped. So before a string its opening quote is
+   * the first.
+   */
+  let marks: u64 = 0
+  let origin: usize = 0
   while (true) {
     // Here a member begins, or an element.
     let wanted: u32 = 0
     if (levels & OBJECT) {
       if (load<u8>(at) != QUOTE) return 0
       const key = at + 1
-      const end = endOfString(key)
-      if (end == 0) return 0
-      at = end
-      if (load<u8>(at) != COLON) {
-        at = afterSpace(at)
+      marks &= marks - 1
+      if (marks == 0) marks = marksFrom((origin = key))
+      let end = origin + <usize>ctz(marks)
+      if (marks != 0 && load<u16>(end) == QUOTE_COLON) {
+        marks &= marks - 1
+        at = end + 2
+      } else {
+        marks = 0
+        end = closingQuote(key)
+        if (end == 0) return 0
+        at = afterSpace(end + 1)
         if (load<u8>(at) != COLON) return 0
+        at += 1
       }
-      at += 1
       if (levels == lookedAt) {
-        wanted = wantedField(key, end - 1)
+        wanted = wantedField(key, end)
         value = afterSpace(at)
       }
     }
     let first = load<u8>(at)
     if (first <= SPACE) {
+      marks = 0
       at = behindSpace(at)
       first = load<u8>(at)
     }
     if (first == QUOTE) {
-      at = endOfString(at + 1)
-      if (at == 0) return 0
+      marks &= marks - 1
+      if (marks == 0) marks = marksFrom((origin = at + 1))
+      let end = origin + <usize>ctz(marks)
+      if (marks != 0 && load<u8>(end) == QUOTE) marks &= marks - 1
+      else {
+        marks = 0
+        end = closingQuote(at + 1)
+        if (end == 0) return 0
+      }
+      at = end + 1
     } else if (first <= NINE) {
       at = endOfNumber(at)
       if (at == 0) return 0
-    } else if ((first | CASE) == BRACE) {
-      at = afterSpace(at + 1)
+    } else if ((first | TO_BRACE) == BRACE) {
+      at += 1
+      if (load<u8>(at) <= SPACE) {
+        marks = 0
+        at = behindSpace(at)
+      }
       if (load<u8>(at) != first + TO_CLOSING) {
         if (levels >= DEEPEST || wanted != 0) return 0
         levels = (levels << 1) | u64(first == BRACE)
@@ -86,21 +115,23 @@ export function endOfObject(from: usize): usize {
     } else {
       const literal = load<u32>(at)
       if (literal == TRUE || literal == NULL) at += 4
-      else if (first == 0x66 && load<u32>(at, 1) == ALSE) at += 5
+      else if (first == LOWER_F && load<u32>(at, 1) == ALSE) at += 5
       else return 0
     }
     if (wanted != 0) {
       if (!foundField(wanted, value, at)) return 0
       if (!isFieldWanted()) lookedAt = 0
     }
-    // Behind a value: as a rule the next one.
+    // Behind a value: the next one, as a rule at once, or the ends of as many levels as end here.
     if (load<u16>(at) == COMMA_QUOTE) {
       at += 1
       continue
     }
-    // Or the ends of as many levels as end here.
     while (true) {
-      at = afterSpace(at)
+      if (load<u8>(at) <= SPACE) {
+        marks = 0
+        at = behindSpace(at)
+      }
       const next = load<u8>(at)
       if (next == COMMA) break
       if (next != (levels & OBJECT ? BRACE : BRACKET) + TO_CLOSING) return 0
@@ -108,7 +139,11 @@ export function endOfObject(from: usize): usize {
       levels >>= 1
       if (levels == 0) return at
     }
-    at = afterSpace(at + 1)
+    at += 1
+    if (load<u8>(at) <= SPACE) {
+      marks = 0
+      at = behindSpace(at)
+    }
   }
 }
 
@@ -116,14 +151,14 @@ export function endOfObject(from: usize): usize {
 // @ts-ignore: decorator
 @inline
 export function afterSpace(from: usize): usize {
-  return load<u8>(from) > 0x20 ? from : behindSpace(from)
+  return load<u8>(from) > SPACE ? from : behindSpace(from)
 }
 
 function behindSpace(from: usize): usize {
   let at = from
   while (true) {
     const byte = load<u8>(at)
-    if (byte != 0x20 && byte != 0x09 && byte != 0x0d) return at
+    if (byte != SPACE && byte != TAB && byte != RETURN) return at
     at += 1
   }
 }

@@ -1,3 +1,5 @@
+import { nextMark } from './marks'
+
 const QUOTE: u8 = 0x22
 const BACKSLASH: u8 = 0x5c
 
@@ -8,28 +10,17 @@ export function noEscape(): void {
   lastEscape = 0
 }
 
-/** Behind the closing quote of the string that has its first byte at `from`; 0 where it is broken. */
-// @ts-ignore: decorator
-@inline
-export function endOfString(from: usize): usize {
-  let at = from
+/** The closing quote of the string that has its first byte at `from`, however long; 0 where the string is broken. */
+export function closingQuote(from: usize): usize {
+  let at = nextMark(from)
   while (true) {
-    const bytes = v128.load(at)
-    const quotes = i8x16.eq(bytes, i8x16.splat(QUOTE))
-    const backslashes = i8x16.eq(bytes, i8x16.splat(BACKSLASH))
-    const controls = i8x16.lt_u(bytes, i8x16.splat(0x20))
-    const special = i8x16.bitmask(v128.or(v128.or(quotes, backslashes), controls))
-    if (special == 0) {
-      at += 16
-      continue
-    }
-    at += <usize>ctz(special)
     const byte = load<u8>(at)
-    if (byte == QUOTE) return at + 1
+    if (byte == QUOTE) return at
     if (byte != BACKSLASH) return 0
     lastEscape = at
-    at = endOfEscape(at)
-    if (at == 0) return 0
+    const behind = endOfEscape(at)
+    if (behind == 0) return 0
+    at = nextMark(behind)
   }
 }
 

@@ -1,0 +1,66 @@
+/**
+ * Marks: a bit for each byte, set for what may not stand in a string just so: quotes, backslashes, control characters. They are
+ * made ahead of the parser, a piece of the input at a time, without a branch. It then finds the ends of many strings in one
+ * register of them, and the processor need not have found one end to look for the next.
+ */
+import { MARKS, PIECE_BYTES } from '../layout'
+
+const PIECE: usize = PIECE_BYTES
+/** The bytes of one word of marks. */
+const BLOCK: usize = 64
+
+/** The piece that has marks. Pieces lie at multiples of their size, so an address alone says where its mark is. */
+let piece: usize = 0
+
+/** The input has changed. No piece of it lies at 0. */
+export function noMarks(): void {
+  piece = 0
+}
+
+/** The marks from `from` on, its own the lowest: those of the next 57 bytes at least, or none at all if they are yet to be made. */
+// @ts-ignore: decorator
+@inline
+export function marksFrom(from: usize): u64 {
+  if (from - piece >= PIECE) return 0
+  return load<u64>(addressOf(from)) >> u64(from & 7)
+}
+
+/** The first marked byte at or behind `from`: there is one before the line is over, the line feed. */
+export function nextMark(from: usize): usize {
+  let at = from
+  while (true) {
+    if (at - piece >= PIECE) mark(at & ~(PIECE - 1))
+    const marks = marksFrom(at)
+    if (marks != 0) return at + <usize>ctz(marks)
+    at = (at | 7) + 57
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function addressOf(at: usize): usize {
+  return <usize>MARKS + ((at & (PIECE - 1)) >> 3)
+}
+
+function mark(from: usize): void {
+  piece = from
+  // One block more, so that there are marks enough from the last byte on, too.
+  const end = from + PIECE + BLOCK
+  let word: usize = MARKS
+  for (let block = from; block < end; block += BLOCK) {
+    const low = marksOf16(v128.load(block)) | (marksOf16(v128.load(block, 16)) << 16)
+    const high = marksOf16(v128.load(block, 32)) | (marksOf16(v128.load(block, 48)) << 16)
+    store<u64>(word, u64(low) | (u64(high) << 32))
+    word += 8
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function marksOf16(bytes: v128): u32 {
+  // A quote with bit 1 turned over is 0x20, and control characters stay below: so both take one comparison.
+  const turned = v128.xor(bytes, i8x16.splat(0x02))
+  const quotesAndControls = i8x16.le_u(turned, i8x16.splat(0x20))
+  const backslashes = i8x16.eq(bytes, i8x16.splat(0x5c))
+  return u32(i8x16.bitmask(v128.or(quotesAndControls, backslashes)))
+}
