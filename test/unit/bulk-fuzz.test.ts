@@ -71,7 +71,9 @@ test(`the kernel agrees with JSON.parse on ${LINES} mutated lines, seed ${SEED}`
       count += 1
       const number = random.pick([1, 9, 10, 99, 12_345, 999_999_999, Number.MAX_SAFE_INTEGER])
       // So that lines lie across the end of a piece (4096 bytes), and what was in the pieces before is no matter.
-      const from = random.chance(0.2) ? random.below(64) : 4096 - random.below(line.length + 70) + 4096 * random.below(3)
+      const from = random.chance(0.2)
+        ? random.below(64)
+        : 4096 - random.below(line.length + 70) + 4096 * random.below(3)
       const at = Math.max(0, from)
       const before = random.chance(0.5) ? Buffer.alloc(at, '"') : Buffer.alloc(at, 'x')
       kernel.load(Buffer.concat([before, line, Buffer.from('\n'), BAIT]))
