@@ -68,6 +68,18 @@ const entries = {
       'Repair the file, or say what it is with --format ndjson or --format json; --pick selects an array inside a JSON document.',
     ],
   },
+  INPUT_CHANGED: {
+    stage: 'input',
+    exit: 3,
+    retry: 'no',
+    title: 'An input changed while its run was unfinished',
+    message: '{input} is not what run {run} loaded {documents} documents of: {observed}',
+    causes: ['The file was replaced, rotated or edited after the run was interrupted.', 'Another file got its name.'],
+    fixes: [
+      'Put the old content back and run the same command: it goes on behind the last document that is settled.',
+      'Or give the run up: `sluice runs rm RUN`, and load the new content from its start. What was loaded of the old one stays in the index.',
+    ],
+  },
   DOCUMENT_NOT_JSON: {
     stage: 'input',
     exit: 1,
@@ -462,6 +474,18 @@ const entries = {
     causes: ['A gateway, load balancer or firewall of your own stands in front of the cluster.'],
     fixes: ['Find who answers with these headers and body, and let the request through there.'],
   },
+  RUN_OPTIONS_CHANGED: {
+    stage: 'options',
+    exit: 2,
+    retry: 'no',
+    title: 'An unfinished run was begun with other options',
+    message: 'run {run} is unfinished and was begun with other options: {differences}',
+    causes: ['An option that decides how documents are read or sent was changed after the run was interrupted.'],
+    fixes: [
+      'Run the command as it was: it finishes the run. New options apply to what comes next.',
+      'Or give the run up: `sluice runs rm RUN`. The next command loads its inputs from their start.',
+    ],
+  },
   RUN_INTERRUPTED: {
     stage: 'run',
     exit: 5,
@@ -470,8 +494,34 @@ const entries = {
     message: 'interrupted ({reason}) after {settled} documents',
     causes: ['The process got SIGINT or SIGTERM, or the caller aborted.'],
     fixes: [
-      'Load again. With --ids field a second run doubles nothing (the documents that are there are conflicts: --on-conflict skip).',
-      'With --ids run a second run gets new ids: empty the index first, or load the inputs that the receipt calls unfinished alone.',
+      'Run the same command again: files go on behind the last document that is settled. Stdin, streams and iterables start anew.',
+      'Where the state folder does not outlive the process, name the run (--run-id): then a rerun doubles nothing either.',
+    ],
+  },
+  STATE_UNWRITABLE: {
+    stage: 'run',
+    exit: 3,
+    retry: 'no',
+    title: 'The state of the run cannot be written',
+    message: 'cannot write the checkpoint {path}: {problem}',
+    causes: ['The state folder is read-only or belongs to another user.', 'The disk is full.'],
+    fixes: [
+      'Name a writable folder with --state-dir (SLUICE_STATE_DIR), one that outlives the process; or free disk space. The same command then goes on.',
+    ],
+  },
+  STATE_UNREADABLE: {
+    stage: 'run',
+    exit: 3,
+    retry: 'no',
+    title: 'The state of the run cannot be read',
+    message: 'the checkpoint {path} cannot be used: {problem}',
+    causes: [
+      'A newer version of Sluice wrote it.',
+      'It was edited or damaged, or belongs to another user.',
+    ],
+    fixes: [
+      'Use the newer version; or put the file back from a backup.',
+      'Deleting it makes the next run start from the beginning, under new ids: what is loaded stays, and is loaded again.',
     ],
   },
   DEAD_LETTERS_UNWRITABLE: {

@@ -20,6 +20,8 @@ export interface SenderOptions {
   readonly ownIds: boolean
   /** Whether a resend cannot double a document: ids from anywhere but the cluster. */
   readonly safeToResend: boolean
+  /** Whether an earlier process may have sent the same documents under the same ids: a resume, a named run. */
+  readonly sentBefore: boolean
   readonly onConflict: 'reject' | 'skip'
   readonly concurrency: number
   readonly gzip: boolean
@@ -68,7 +70,7 @@ export class Sender {
     return await this.#limit(
       async () =>
         await deliver(batch, {
-          attempt: async (body, resent, doubtful) => await this.#attempt(body, { resent, doubtful }, batch),
+          attempt: async (body, resent, doubtful) => await this.#attempt(body, this.#history(resent, doubtful), batch),
           safeToResend: this.#options.safeToResend,
           maxElapsedMs: this.#options.maxElapsedMs,
           halted: this.#halt.signal,
@@ -107,6 +109,11 @@ export class Sender {
     }
     this.#note(verdict)
     return verdict
+  }
+
+  #history(resent: boolean, doubtful: boolean): { resent: boolean; doubtful: boolean } {
+    const { sentBefore } = this.#options
+    return { resent: resent || sentBefore, doubtful: doubtful || sentBefore }
   }
 
   #note(verdict: Verdict): void {
