@@ -515,10 +515,7 @@ const entries = {
     retry: 'no',
     title: 'The state of the run cannot be read',
     message: 'the checkpoint {path} cannot be used: {problem}',
-    causes: [
-      'A newer version of Sluice wrote it.',
-      'It was edited or damaged, or belongs to another user.',
-    ],
+    causes: ['A newer version of Sluice wrote it.', 'It was edited or damaged, or belongs to another user.'],
     fixes: [
       'Use the newer version; or put the file back from a backup.',
       'Deleting it makes the next run start from the beginning, under new ids: what is loaded stays, and is loaded again.',

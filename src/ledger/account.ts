@@ -43,7 +43,7 @@ export class Account {
 
   rejectAlike({ documents, ...kind }: Rejections): void {
     this.#counts.rejected += documents
-    const key = `${kind.status} ${kind.type} ${kind.field ?? ''}`
+    const key = kind.type === 'others' ? 'others' : `${kind.status} ${kind.type} ${kind.field ?? ''}`
     const known = this.#rejections.get(key)
     if (known !== undefined) known.documents += documents
     else if (this.#rejections.size < MAX_KINDS) this.#rejections.set(key, { ...kind, documents })

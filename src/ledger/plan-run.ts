@@ -11,6 +11,8 @@ export interface Planning {
   /** The last checkpoint of the same inputs and target, if there is one. */
   readonly previous: Checkpoint | undefined
   readonly sources: readonly Source[]
+  /** Whether files are looked at: for a checkpoint, or for tokens that depend on what they hold. */
+  readonly isLookedAt: boolean
   readonly options: Checkpoint['options']
   /** Load what is finished again. */
   readonly again: boolean
@@ -26,6 +28,8 @@ export interface Plan {
   readonly inputs: readonly PlannedInput[]
   /** What earlier processes of this run committed. */
   readonly before: { readonly counts: Counts; readonly rejections: readonly Rejections[] }
+  /** The checkpoint says so already: nothing is left to do, nor to write. */
+  readonly isDone: boolean
   /** Where the dead letters of this run stood when that was written. */
   readonly deadLetters: Checkpoint['deadLetters']
   /** Whether an earlier process may have sent documents that this one will send, under the same ids. */
@@ -62,6 +66,7 @@ export async function planRun(planning: Planning): Promise<Plan> {
       began: undefined,
       inputs: judged.map(input => ({ ...input, read: 0 })),
       before: { counts: nothing, rejections: [] },
+      isDone: false,
       deadLetters: undefined,
       // A last line that has grown is sent a second time.
       isDoubtful: judged.some(({ from, isLoaded }) => !isLoaded && from !== undefined && from.tail > 0),
@@ -74,21 +79,24 @@ export async function planRun(planning: Planning): Promise<Plan> {
     began: previous.began,
     inputs: judged,
     before: previous,
+    isDone: wasFinished,
     deadLetters: previous.deadLetters,
     isDoubtful: previous.isDoubtful,
     warnings: previous.inputs
       .filter(({ name, status }) => status !== 'finished' && !sources.some(source => source.name === name))
-      .map(({ name, read }) => `${name} is not among the inputs any more: ${read} documents of it were loaded, not all`),
+      .map(
+        ({ name, read }) => `${name} is not among the inputs any more: ${read} documents of it were loaded, not all`,
+      ),
   }
 }
 
 async function judge(
   source: Source,
   known: CheckpointInput | undefined,
-  { newToken }: Planning,
+  { isLookedAt, newToken }: Planning,
   run: string,
 ): Promise<PlannedInput> {
-  const look = await source.file?.look()
+  const look = isLookedAt ? await source.file?.look() : undefined
   const identity = look === undefined ? {} : { file: identityOf(look) }
   const fresh = () => ({ source, token: newToken(source, look), isLoaded: false, read: 0, ...identity })
   if (known?.file === undefined || look === undefined || source.file === undefined) return fresh()
@@ -98,7 +106,7 @@ async function judge(
   const isSame = await holdsStill(known.file, source.file)
   // What stands behind the mark may be a last line without a line end: then all of it was read.
   const wasRead = status === 'finished' || (status === 'begun' && mark.tail > 0)
-  const from = mark.document > 1 || mark.line > 1 ? { from: mark } : {}
+  const from = mark.line > 1 || mark.document > 1 || mark.tail > 0 ? { from: mark } : {}
   if (isSame) {
     const isLoaded = wasRead && look.size === known.file.size
     return { source, token, ...from, isLoaded, read, file: { ...known.file, inode: look.inode } }

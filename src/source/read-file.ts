@@ -17,12 +17,7 @@ const SMALLEST_READ_BYTES = 64 << 10
  * A file's bytes, from the one at offset `from`. A chunk is valid until the next one is asked for; never more than two are held. Throws SluiceError
  * INPUT_TRUNCATED, after all that was there, where the file shrinks while it is read.
  */
-export async function* readFile(
-  path: string,
-  name: string,
-  signal: AbortSignal,
-  from = 0,
-): AsyncGenerator<Uint8Array> {
+export async function* readFile(path: string, name: string, signal: AbortSignal, from = 0): AsyncGenerator<Uint8Array> {
   signal.throwIfAborted()
   try {
     const handle = await open(path, 'r')
