@@ -27,6 +27,18 @@ const entries = {
     causes: ['The value is mistyped, missing, or contradicts another option.'],
     fixes: ['`sluice config` shows every option in force and where it came from; `sluice ingest --help` lists them.'],
   },
+  RUN_OPTIONS_CHANGED: {
+    stage: 'options',
+    exit: 2,
+    retry: 'no',
+    title: 'An unfinished run was begun with other options',
+    message: 'run {run} is unfinished and was begun with other options: {differences}',
+    causes: ['An option that decides how documents are read or sent was changed after the run was interrupted.'],
+    fixes: [
+      'Run the command as it was: it finishes the run. New options apply to what comes next.',
+      'Or give the run up: `sluice runs rm RUN`. The next command loads its inputs from their start.',
+    ],
+  },
   INPUT_NOT_FOUND: {
     stage: 'input',
     exit: 2,
@@ -53,9 +65,7 @@ const entries = {
     message:
       '{input} is truncated: its {encoding} data ends in the middle, {bytes} decoded bytes in; what was whole was loaded',
     causes: ['The file was still being written or copied.', 'A download or upload broke off.', 'The disk was full.'],
-    fixes: [
-      'Get the whole file again and load it again: documents that are already stored are found by their ids where ids are your own.',
-    ],
+    fixes: ['Get the whole file again and run the same command: it goes on behind what was loaded.'],
   },
   INPUT_MALFORMED: {
     stage: 'input',
@@ -136,7 +146,7 @@ const entries = {
     message: 'the index {index} is blocked: {reason}',
     causes: ['The disk passed the flood-stage watermark.', 'index.blocks.write or read_only is set.'],
     fixes: [
-      'Free disk space or remove the block: PUT /<index>/_settings {"index.blocks.write": null}. Then load what is missing; see RUN_INTERRUPTED.',
+      'Free disk space or remove the block: PUT /<index>/_settings {"index.blocks.write": null}. Then run the same command again: it goes on where it stopped.',
     ],
   },
   REQUEST_REFUSED: {
@@ -409,7 +419,7 @@ const entries = {
     title: 'The cluster is not available',
     message: '{cluster} is not available: {observed}',
     causes: ['It is starting, restarting or overloaded.', 'The connection broke.'],
-    fixes: ['Look at its health in the console, then load what is missing; see RUN_INTERRUPTED.'],
+    fixes: ['Look at its health in the console, then run the same command again: it goes on where it stopped.'],
   },
   CLUSTER_OVERLOADED: {
     stage: 'cluster',
@@ -473,18 +483,6 @@ const entries = {
     message: '{cluster}: status {status} from neither the proxy, the IP filter nor Elasticsearch: {observed}',
     causes: ['A gateway, load balancer or firewall of your own stands in front of the cluster.'],
     fixes: ['Find who answers with these headers and body, and let the request through there.'],
-  },
-  RUN_OPTIONS_CHANGED: {
-    stage: 'options',
-    exit: 2,
-    retry: 'no',
-    title: 'An unfinished run was begun with other options',
-    message: 'run {run} is unfinished and was begun with other options: {differences}',
-    causes: ['An option that decides how documents are read or sent was changed after the run was interrupted.'],
-    fixes: [
-      'Run the command as it was: it finishes the run. New options apply to what comes next.',
-      'Or give the run up: `sluice runs rm RUN`. The next command loads its inputs from their start.',
-    ],
   },
   RUN_INTERRUPTED: {
     stage: 'run',
