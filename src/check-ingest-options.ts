@@ -60,6 +60,9 @@ const options = {
   maxRejected: check.limit,
   maxElapsedMs: check.whole(0, Number.MAX_SAFE_INTEGER),
   onConflict: check.oneOf('reject', 'skip'),
+  stateDir: check.name,
+  runId: check.runId,
+  again: check.flag,
   dryRun: check.flag,
   onEvent: check.listener,
 } satisfies Record<keyof IngestOptions, check.Check>

@@ -14,11 +14,46 @@ export interface Input {
 
 /** An input that can be opened. */
 export interface Source extends Input {
+  /** Where its bytes are stored. Absent where they cannot be read a second time: stdin, a stream, an iterable. */
+  readonly file?: StoredFile
   /**
-   * Its decoded bytes (gunzipped). A chunk is valid until the next one is asked for: whoever keeps bytes copies them.
+   * Its decoded bytes (gunzipped), from the one at offset `from` (default 0). A chunk is valid until the next one is asked
+   * for: whoever keeps bytes copies them. Only what has a `file` is opened behind its start.
    * Throws SluiceError: INPUT_UNREADABLE, INPUT_TRUNCATED (after all that was whole has been yielded).
    */
-  open(signal: AbortSignal): AsyncIterable<Uint8Array>
+  open(signal: AbortSignal, from?: number): AsyncIterable<Uint8Array>
+}
+
+/** A file as it is stored, looked at without reading it whole. */
+export interface StoredFile {
+  /** Absolute. */
+  readonly path: string
+  look(): Promise<FileLook>
+  /**
+   * SHA-256 in hex of the stored bytes `[from, to)`. Undefined where the file ends before `to`, is gone, or is another one
+   * than that with this inode.
+   */
+  hash(from: number, to: number, inode?: string): Promise<string | undefined>
+}
+
+export interface FileLook {
+  /** Bytes, as stored. */
+  readonly size: number
+  readonly inode: string
+  readonly isCompressed: boolean
+  /** The first 64 KiB, or as many bytes as there are. */
+  readonly head: { readonly bytes: number; readonly sha256: string }
+}
+
+/** How far an input has come: number, line and offset of what is next. */
+export interface Mark {
+  readonly kind: Lines['kind']
+  readonly document: number
+  readonly line: number
+  /** In decoded bytes, or for `elements` in the lines made of them. */
+  readonly offset: number
+  /** Bytes of a last line without a line end, which was read too. It is read again from its start once it has grown. */
+  readonly tail: number
 }
 
 /** What a format makes of an input's bytes: NDJSON, one document a line. */
@@ -27,6 +62,9 @@ export interface Lines {
   readonly kind: 'lines' | 'elements'
   /** Where the first byte stands in the (decompressed) input: 3 after a byte order mark, else 0. */
   readonly at: number
+  /** Number and line of the first document, where reading begins behind the input's start. Default 1. */
+  readonly document?: number
+  readonly line?: number
   /** Cut anywhere, also within a line; each valid until the next one is asked for. */
   readonly bytes: AsyncIterable<Uint8Array>
 }
@@ -67,6 +105,8 @@ export interface Batch {
   readonly taken: readonly { readonly input: Input; readonly lines: number }[]
   /** Lines of white space among them. */
   readonly blank: number
+  /** How far each of its inputs has come with it. */
+  readonly ends: readonly { readonly input: Input; readonly mark: Mark }[]
   /** Lines met on the way that cannot be sent. */
   readonly refused: readonly Refused[]
   /** Action line and document line for each document. Owned by whoever holds the batch until `release()`. */
@@ -105,6 +145,8 @@ export interface Outcome {
   readonly rejected: readonly Refused[]
   /** Sent, with no answer that tells: may or may not be stored. */
   readonly unknown: number
+  /** Those among `unknown` that another send could settle: they got no answer. Default 0. */
+  readonly unanswered?: number
   /** Certainly not sent, or certainly not stored, because the run stopped. */
   readonly unsent: number
   /** Why the run has to stop, if it has to. */

@@ -87,8 +87,8 @@ export interface IngestOptions extends ConnectOptions {
   /** Default `create`: the only operation that data streams take, and one that never overwrites. */
   readonly op?: Operation | undefined
   /**
-   * Where `_id`s come from. Default `run`: Sluice's own, so that a resend within the run doubles nothing; another run
-   * makes others. `field` needs `idField`. With `cluster`, documents whose answer was lost count as `unknown` and are not sent again.
+   * Where `_id`s come from. Default `run`: Sluice's own, so that a resend doubles nothing, nor does a resume; another run
+   * makes others, unless both have the same `runId`. `field` needs `idField`. With `cluster`, documents whose answer was lost count as `unknown` and are not sent again.
    */
   readonly ids?: Ids['from'] | undefined
   /** Top-level field that holds the id, a string or number of at most 512 bytes; a document without is rejected. */
@@ -126,7 +126,19 @@ export interface IngestOptions extends ConnectOptions {
   readonly maxElapsedMs?: number | undefined
   /** A document whose id is taken already, with ids from a field: `reject` it, or `skip` it. Default `reject`. */
   readonly onConflict?: 'reject' | 'skip' | undefined
-  /** Check the way and the inputs, and send nothing: documents count as `unsent`. Writes no dead letters. */
+  /**
+   * Folder for checkpoints, made where it is missing. With it, the same call after an interruption goes on where files were
+   * left, and does not load again what is loaded. Default: none is kept.
+   */
+  readonly stateDir?: string | undefined
+  /**
+   * Names the run, and makes its ids from the name, the target and each input's name, size and first 64 KiB: repeated without
+   * its checkpoint it doubles nothing. Letters, digits, `.`, `_` and `-`. Default: a new name and random ids.
+   */
+  readonly runId?: string | undefined
+  /** Load again what a checkpoint calls finished, as a new run. Default false. */
+  readonly again?: boolean | undefined
+  /** Check the way and the inputs, and send nothing: documents count as `unsent`. Writes no dead letters, and no checkpoint. */
   readonly dryRun?: boolean | undefined
   /** Called for everything worth telling. Must not throw: one that does is not called again, and the run goes on. */
   readonly onEvent?: ((event: IngestEvent) => void) | undefined
@@ -148,13 +160,15 @@ export type IngestEvent =
       readonly egress: Readonly<Record<string, number>>
       readonly notes: readonly string[]
     }
-  /** Reading of an input begins. */
-  | { readonly type: 'input'; readonly name: string }
+  /** Reading of an input begins, or goes on with the document of that number. */
+  | { readonly type: 'input'; readonly name: string; readonly resumedAt?: number }
+  /** An input was loaded before, and has nothing new. */
+  | { readonly type: 'loaded'; readonly name: string }
   /** The documents of a batch have been booked. `bytesRead`: decoded. */
   | { readonly type: 'progress'; readonly counts: Counts; readonly bytesRead: number }
   /** A request will be sent again, whole or in part, after `waitMs`. */
   | { readonly type: 'retry'; readonly failure: Failure; readonly documents: number; readonly waitMs: number }
   /** Documents were refused. They are copies, to keep. */
   | { readonly type: 'rejected'; readonly documents: readonly Refused[] }
-  /** An input could not be read to its end; the others are. */
+  /** An input could not be read to its end, or a resume is not what one might expect. */
   | { readonly type: 'warning'; readonly message: string }

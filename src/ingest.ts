@@ -1,5 +1,4 @@
 /** The main job, composed: source → format → bulk → sender → ledger. */
-import { randomBytes } from 'node:crypto'
 import { Batcher } from './bulk/batcher.js'
 import { SlotPool } from './bulk/slots.js'
 import { MAX_DOCUMENT_BYTES, checkIngestOptions } from './check-ingest-options.js'
@@ -8,17 +7,21 @@ import type { Cluster } from './cluster/open-cluster.js'
 import { explain } from './failure/catalogue.js'
 import { type Failure, failure } from './failure/failure.js'
 import { SluiceError, isSluiceError } from './failure/sluice-error.js'
-import type { Batch, Outcome } from './flow.js'
+import { type FoundRun, findRun, newRunId, stateDirOf } from './find-run.js'
+import type { Batch, Outcome, Source } from './flow.js'
 import type { IngestEvent, IngestOptions } from './ingest-options.js'
+import { prepareStateDir } from './ledger/checkpoint-file.js'
 import { composeReceipt } from './ledger/compose-receipt.js'
 import { DeadLetters } from './ledger/dead-letters.js'
 import { Ledger } from './ledger/ledger.js'
+import { takeBack } from './ledger/take-back.js'
 import type { Receipt } from './ledger/receipt.js'
 import { keepApart } from './keep-apart.js'
 import { load } from './load.js'
 import { DEFAULT_CONCURRENCY, type Way, openTarget } from './open-target.js'
 import { Sender } from './sender/sender.js'
 import { findSources } from './source/open-sources.js'
+import { StateKeeper } from './state-keeper.js'
 import { systemClock } from './system-clock.js'
 
 /**
@@ -32,17 +35,17 @@ import { systemClock } from './system-clock.js'
  * ```
  * @throws SluiceError when the run could not start or had to stop. `error.code` is OPTION_INVALID, INDEX_NAME_INVALID,
  * PLAINTEXT_CREDENTIALS, INPUT_*, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED, INDEX_BLOCKED, REQUEST_REFUSED,
- * TOO_MANY_REJECTED, DEAD_LETTERS_UNWRITABLE or RUN_INTERRUPTED. Once the way was open, `error.receipt` tells what was done.
+ * TOO_MANY_REJECTED, DEAD_LETTERS_UNWRITABLE, STATE_*, RUN_OPTIONS_CHANGED or RUN_INTERRUPTED. Once the way was open, `error.receipt` tells what was done.
  */
 export async function ingest(options: IngestOptions): Promise<Receipt> {
   const ids = checkIngestOptions(options)
   const { concurrency = DEFAULT_CONCURRENCY, batchBytes = 5_000_000, dryRun = false, signal } = options
   const tell = listenerOf(options)
   const sources = await findSources(options.source, options.stdin === undefined ? {} : { stdin: options.stdin })
-  const run = newRunId()
-  await using deadLetters = new DeadLetters(deadLettersPath(options, run))
-  await keepApart(sources, deadLetters.path)
-  await deadLetters.check()
+  const stateDir = stateDirOf(options, sources)
+  if (stateDir !== undefined) await prepareStateDir(stateDir)
+  // What cannot be written is better known before the way is looked for.
+  await openDeadLetters(options, sources, options.runId ?? newRunId())
   const { cluster, way } = await openTarget(options).catch((error: unknown) => {
     if (signal?.aborted !== true) throw error
     const reason: unknown = signal.reason
@@ -52,15 +55,30 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
   })
   try {
     const began = performance.now()
-    tellPreflight(tell, cluster, way)
+    const found = await findRun(options, sources, cluster)
+    const { plan } = found
+    tellPreflight(tell, cluster, [...way.notes, ...found.notes])
+    for (const message of found.warnings) tell({ type: 'warning', message })
+    for (const { source, isLoaded } of plan.inputs) if (isLoaded) tell({ type: 'loaded', name: source.name })
 
-    const ledger = new Ledger(deadLetters, options.maxRejected)
+    const left = plan.inputs.filter(({ isLoaded }) => !isLoaded)
+    await using deadLetters = await openDeadLetters(options, sources, plan.run, found)
+    const ledger = new Ledger(deadLetters, {
+      maxRejected: options.maxRejected,
+      before: plan.before.counts,
+      resendsUnanswered: ids.from !== 'cluster',
+    })
+    const { path } = found
+    const keeper =
+      path === undefined || plan.isDone ? undefined : new StateKeeper({ found, path, cluster, ledger, deadLetters })
+    await keeper?.start()
     const sender = new Sender({
       cluster,
       index: options.index,
       ...(options.pipeline === undefined ? {} : { pipeline: options.pipeline }),
       ownIds: ids.from === 'run',
       safeToResend: ids.from !== 'cluster',
+      sentBefore: maySendAgain(options, found, ids.from === 'run'),
       onConflict: options.onConflict ?? 'reject',
       concurrency,
       batchBytes,
@@ -86,22 +104,30 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
       longLine: async (input, origin, operation) => await ledger.longLine(input, origin, operation, MAX_DOCUMENT_BYTES),
     })
     const loaded = await load({
-      sources,
+      inputs: left,
       format: { format: options.format ?? 'auto', ...(options.pick === undefined ? {} : { pick: options.pick }) },
       batcher,
       send: dryRun ? leaveUnsent : async batch => await sender.send(batch),
       room: async () => await sender.room(),
       halt: () => sender.halt(),
       ledger,
+      ...(keeper === undefined
+        ? {}
+        : { begin: async input => await keeper.begin(input), settled: () => keeper.touch() }),
       ...(signal === undefined ? {} : { signal }),
       tell,
     })
-    const stopped = loaded.failure === undefined ? undefined : await nameBlock(loaded.failure, cluster)
+    const named = loaded.failure === undefined ? undefined : await nameBlock(loaded.failure, cluster)
+    const unkept = await keeper?.finish(statusOf(named))
+    const stopped = named ?? unkept
     const receipt = composeReceipt({
-      run,
+      plan,
       ledger,
       cluster,
-      ...(deadLetters.records > 0 && deadLetters.path !== undefined ? { deadLetters: deadLetters.path } : {}),
+      ...(path === undefined ? {} : { checkpoint: path }),
+      ...((deadLetters.records > 0 || plan.before.counts.rejected > 0) && deadLetters.path !== undefined
+        ? { deadLetters: deadLetters.path }
+        : {}),
       requests: sender.requests,
       retries: sender.retries,
       bytesRead: loaded.bytesRead,
@@ -134,13 +160,33 @@ function deadLettersPath({ deadLetters, dryRun }: IngestOptions, run: string): s
   return deadLetters ?? `sluice-dead-letters-${run}.ndjson`
 }
 
-/** Sortable by time, and unique. */
-function newRunId(): string {
-  const time = new Date().toISOString().replace(/[-:]|\.\d+/g, '')
-  return `${time}-${randomBytes(3).toString('hex')}`
+/** Dead letters that can be written, and are no input. Those that a resume will write again are taken out of the file first. */
+async function openDeadLetters(
+  options: IngestOptions,
+  sources: readonly Source[],
+  run: string,
+  found?: FoundRun,
+): Promise<DeadLetters> {
+  const deadLetters = new DeadLetters(deadLettersPath(options, run))
+  await keepApart(sources, deadLetters.path)
+  const before = found?.plan.deadLetters
+  if (before !== undefined) await takeBack(before.path, before.length, new Set(sources.map(({ name }) => name)))
+  await deadLetters.check()
+  return deadLetters
 }
 
-function tellPreflight(tell: NonNullable<IngestOptions['onEvent']>, cluster: Cluster, way: Way): void {
+/** Whether a document may already be stored under the id that it will be sent with. */
+function maySendAgain({ runId }: IngestOptions, { plan }: FoundRun, ownIds: boolean): boolean {
+  if (!ownIds) return plan.isDoubtful
+  return runId !== undefined || plan.began !== undefined || plan.inputs.some(({ from }) => from !== undefined)
+}
+
+function statusOf(stopped: Failure | undefined): 'finished' | 'interrupted' | 'failed' {
+  if (stopped === undefined) return 'finished'
+  return stopped.code === 'RUN_INTERRUPTED' ? 'interrupted' : 'failed'
+}
+
+function tellPreflight(tell: NonNullable<IngestOptions['onEvent']>, cluster: Cluster, notes: readonly string[]): void {
   const { preflight, route, display, egress } = cluster
   tell({
     type: 'preflight',
@@ -150,7 +196,7 @@ function tellPreflight(tell: NonNullable<IngestOptions['onEvent']>, cluster: Clu
     probes: preflight.probes,
     missChance: preflight.missChance,
     egress,
-    notes: way.notes,
+    notes,
   })
 }
 

@@ -1,16 +1,25 @@
 /** Runs the documents of all inputs through the pipeline: reads like the picture in the docs. */
-import { randomBytes } from 'node:crypto'
 import type { Batcher } from './bulk/batcher.js'
 import { explain } from './failure/catalogue.js'
 import { type Failure, failure } from './failure/failure.js'
 import { isSluiceError } from './failure/sluice-error.js'
-import type { Batch, Outcome, Source } from './flow.js'
+import type { Batch, Input, Lines, Mark, Outcome, Source } from './flow.js'
 import { type DecodeOptions, decode } from './format/decode.js'
 import type { IngestEvent } from './ingest-options.js'
 import type { Ledger } from './ledger/ledger.js'
+import { skipBytes } from './source/skip-bytes.js'
+
+/** An input that has something left to load. */
+export interface Work {
+  readonly source: Source
+  /** Its part of the ids of a run. */
+  readonly token: string
+  /** Where reading goes on; absent: at the start. */
+  readonly from?: Mark
+}
 
 export interface Loading {
-  readonly sources: readonly Source[]
+  readonly inputs: readonly Work[]
   readonly format: DecodeOptions
   readonly batcher: Batcher
   /** Resolves when every document of the batch has an outcome. */
@@ -20,6 +29,10 @@ export interface Loading {
   /** Nothing more is sent from now on. */
   halt(): void
   readonly ledger: Ledger
+  /** Before the first byte of an input is read. */
+  begin?(input: Input): Promise<void>
+  /** After every batch. Returns why the run has to stop, where its state cannot be kept. */
+  settled?(): Failure | undefined
   readonly signal?: AbortSignal
   tell(event: IngestEvent): void
 }
@@ -51,7 +64,7 @@ class Load {
   }
 
   async run(): Promise<Loaded> {
-    const { sources, batcher, signal } = this.#loading
+    const { inputs, batcher, ledger, signal } = this.#loading
     const interrupt = () => {
       this.#interrupted = true
       this.#end()
@@ -59,13 +72,14 @@ class Load {
     if (signal?.aborted === true) interrupt()
     signal?.addEventListener('abort', interrupt, { once: true })
     try {
-      for (const source of sources) {
+      for (const work of inputs) {
         if (this.#isStopped) break
-        await this.#read(source)
+        await this.#read(work)
       }
       const rest = batcher.rest()
       if (rest !== undefined) this.#dispatch(rest)
       await Promise.all(this.#pending)
+      ledger.close()
     } finally {
       signal?.removeEventListener('abort', interrupt)
     }
@@ -79,10 +93,10 @@ class Load {
   }
 
   #whyStopped(): Failure | undefined {
-    const { ledger, sources, signal } = this.#loading
+    const { ledger, inputs, signal } = this.#loading
     if (this.#stop !== undefined) return this.#stop
     const { read, unsent, unknown } = ledger.counts
-    const isCut = unsent > 0 || ledger.inputs.filter(({ status }) => status !== 'unfinished').length < sources.length
+    const isCut = unsent > 0 || ledger.inputs.filter(({ status }) => status !== 'unfinished').length < inputs.length
     // Too late to interrupt anything: then it is a run like any other.
     if (this.#interrupted && isCut) {
       const reason: unknown = signal?.reason
@@ -95,13 +109,14 @@ class Load {
   }
 
   /** One input, from its first byte to its last. An input that cannot be read to its end does not keep the others from it. */
-  async #read(source: Source): Promise<void> {
-    const { ledger, batcher, format, tell } = this.#loading
+  async #read(work: Work): Promise<void> {
+    const { ledger, batcher, tell } = this.#loading
+    const { source, token, from } = work
     ledger.begin(source)
-    tell({ type: 'input', name: source.name })
+    tell({ type: 'input', name: source.name, ...(from === undefined ? {} : { resumedAt: from.document }) })
     try {
-      const lines = await decode(source, this.#counted(source.open(this.#reading.signal)), format)
-      for await (const batch of batcher.frame(source, newToken(), lines)) {
+      await this.#loading.begin?.(source)
+      for await (const batch of batcher.frame(source, token, await this.#linesOf(work))) {
         this.#dispatch(batch)
         await this.#loading.room()
         if (this.#isStopped) return
@@ -115,6 +130,17 @@ class Load {
       this.#brokenInput ??= error.failure
       tell({ type: 'warning', message: error.failure.message })
     }
+  }
+
+  async #linesOf({ source, from }: Work): Promise<Lines> {
+    const { format } = this.#loading
+    const open = (offset?: number) => this.#counted(source.open(this.#reading.signal, offset))
+    if (from === undefined) return await decode(source, open(), format)
+    const { kind, document, line, offset } = from
+    // In the middle of NDJSON nothing is left to recognise.
+    if (kind === 'lines') return { kind, document, line, at: offset, bytes: open(offset) }
+    const lines = await decode(source, open(), format)
+    return { ...lines, document, line, at: offset, bytes: skipBytes(lines.bytes, offset - lines.at) }
   }
 
   async *#counted(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -135,9 +161,9 @@ class Load {
   }
 
   async #settle(batch: Batch): Promise<void> {
-    const { ledger, send, tell } = this.#loading
+    const { ledger, send, settled, tell } = this.#loading
     const outcome = await send(batch)
-    const stop = await ledger.settle(outcome)
+    const stop = (await ledger.settle(batch, outcome)) ?? settled?.()
     if (outcome.rejected.length > 0) tell({ type: 'rejected', documents: outcome.rejected })
     tell({ type: 'progress', counts: ledger.counts, bytesRead: this.#bytesRead })
     if (stop !== undefined) this.#halt(stop)
@@ -158,9 +184,4 @@ class Load {
     this.#loading.halt()
     this.#reading.abort()
   }
-}
-
-/** The part of a run's ids that belongs to one input: 80 random bits, letters and digits alone. */
-function newToken(): string {
-  return Array.from(randomBytes(16), byte => 'abcdefghijklmnopqrstuvwxyz234567'[byte & 31]).join('')
 }

@@ -27,6 +27,12 @@ export const url: Check = value => (isUrl(value) || typeof value === 'string' ? 
 export const pem: Check = value =>
   typeof value === 'string' || value instanceof Uint8Array ? undefined : mustBe('a PEM string or Buffer', value)
 
+/** It becomes part of a file's name. */
+export const runId: Check = value => {
+  const fits = typeof value === 'string' && /^[\w][\w.-]{0,99}$/.test(value)
+  return string(value) ?? (fits ? undefined : 'is not 1 to 100 letters, digits, dots, hyphens and underscores')
+}
+
 export const flag: Check = value => (typeof value === 'boolean' ? undefined : mustBe('true or false', value))
 
 export const listener: Check = value => (typeof value === 'function' ? undefined : mustBe('a function', value))

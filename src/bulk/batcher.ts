@@ -51,7 +51,8 @@ export class Batcher {
     const { maxDocumentBytes: maxLineBytes, batchMs: lateMs, clock } = this.#options
     const template = actionTemplate(this.#options, token)
     this.#kernel?.prepare(template)
-    const at: Position = { input, kind: lines.kind, document: 1, line: 1, offset: lines.at }
+    const { kind, document = 1, line = 1 } = lines
+    const at: Position = { input, kind, document, line, offset: lines.at }
     let long: LongLine | undefined
     try {
       for await (const piece of wholeLines(lines.bytes, { maxLineBytes, lateMs, clock })) {
@@ -62,10 +63,13 @@ export class Batcher {
           case 'tail':
             // Behind a broken end only a whole object is a document; anything else is a piece that is missing its rest.
             if (!piece.broken || lineProblem(piece.bytes, 0, piece.bytes.length, false) === undefined) {
+              if (!piece.broken) at.tail = { document: at.document, line: at.line, offset: at.offset }
               yield* this.#lines(piece.bytes, template, at)
             }
             break
           case 'long':
+            // It is written down as it comes: what stands before it has to be on its way.
+            if (long === undefined && !this.#open.isEmpty) yield this.#seal()
             long ??= await this.#options.longLine(input, originOf(at), this.#options.operation)
             await long.write(piece.ends ? withoutLineEnd(Buffer.from(piece.bytes)) : piece.bytes)
             at.offset += piece.bytes.length
@@ -74,6 +78,8 @@ export class Batcher {
             long = undefined
             at.document += 1
             at.line += 1
+            if (this.#open.isEmpty) this.#open.since = clock.now()
+            this.#open.reach(at)
             break
           case 'late':
             // What is open has waited for as long as the bytes did; timers may be a moment ahead of the clock.
@@ -129,7 +135,7 @@ export class Batcher {
         const limits = { bodyBytes: this.#bodyBytes, documents: batchDocs - docs, lineBytes: maxDocumentBytes }
         const framed = kernel.frame(from, to, this.#open.slot.bytes, filled, limits, at.document)
         const { blankLines, blankBytes, documents, lineBytes, bodyBytes } = framed
-        if (blankLines > 0) this.#open.passBlank(blankLines, at.input)
+        if (blankLines > 0) this.#open.passBlank(blankLines, at)
         move(at, 0, blankLines, blankBytes)
         if (documents > 0) this.#open.extend(documents, bodyBytes, at, lineBytes)
         move(at, documents, documents, lineBytes)
@@ -158,12 +164,12 @@ export class Batcher {
     const bodyBytes = this.#bodyBytes
     if (this.#open.isEmpty) this.#open.since = clock.now()
     const isDocument = !isBlank(bytes, from, to)
-    if (!isDocument) this.#open.passBlank(1, at.input)
+    if (!isDocument) this.#open.passBlank(1, at)
     else {
       // Refused lines take memory too: they wait for a slot like any other.
       this.#open.slot ??= await this.#freeSlot()
       const judged = judgeLine(bytes, from, to, utf8, template, at, this.#options)
-      if (typeof judged !== 'string') this.#open.refuse(judged, at.input)
+      if (typeof judged !== 'string') this.#open.refuse(judged, at)
       else {
         const more = this.#open.bytesFor(judged, bytes, from, to)
         if (this.#open.docs > 0 && this.#open.bytes + more > bodyBytes) yield this.#seal()

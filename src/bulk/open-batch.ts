@@ -1,4 +1,4 @@
-import type { Batch, Input, Lines, Operation, Refused, Span } from '../flow.js'
+import type { Batch, Input, Lines, Mark, Operation, Refused, Span } from '../flow.js'
 import type { Around } from './action-line.js'
 import { endWithoutSpace } from './check-line.js'
 import { origins } from './origins.js'
@@ -11,6 +11,8 @@ export interface Position {
   document: number
   line: number
   offset: number
+  /** Where a last line without a line end begins. */
+  tail?: { readonly document: number; readonly line: number; readonly offset: number }
 }
 
 const LINE_FEED = 0x0a
@@ -28,6 +30,8 @@ export class OpenBatch {
   readonly #spans: Span[] = []
   readonly #refused: Refused[] = []
   readonly #taken: { input: Input; lines: number }[] = []
+  /** The positions themselves, which move on until the batch is sealed. */
+  readonly #reached: Position[] = []
   /** Where the next document has to stand to belong to the last span. */
   #next: { input: Input; offset: number } | undefined
 
@@ -40,7 +44,7 @@ export class OpenBatch {
   }
 
   get isEmpty(): boolean {
-    return this.#taken.length === 0
+    return this.#reached.length === 0
   }
 
   /** What the document whose line is `bytes[from, to)` will take. */
@@ -70,7 +74,7 @@ export class OpenBatch {
   extend(docs: number, bodyBytes: number, at: Position, lineBytes: number): void {
     this.bytes += bodyBytes
     this.docs += docs
-    this.#take(at.input, docs)
+    this.#take(at, docs)
     const span = this.#spans.at(-1)
     if (span !== undefined && this.#next?.input === at.input && this.#next.offset === at.offset) span.docs += docs
     else {
@@ -80,15 +84,20 @@ export class OpenBatch {
     this.#next = { input: at.input, offset: at.offset + lineBytes }
   }
 
-  refuse(refused: Refused, input: Input): void {
+  refuse(refused: Refused, at: Position): void {
     this.#refused.push(refused)
     this.refusedBytes += refused.document.length + 256
-    this.#take(input, 1)
+    this.#take(at, 1)
   }
 
-  passBlank(lines: number, input: Input): void {
+  passBlank(lines: number, at: Position): void {
     this.#blank += lines
-    this.#take(input, lines)
+    this.#take(at, lines)
+  }
+
+  /** What stands before `at` is settled with this batch, whatever else is in it. */
+  reach(at: Position): void {
+    if (this.#reached.at(-1) !== at) this.#reached.push(at)
   }
 
   seal(operation: Operation, pool: SlotPool): Batch {
@@ -101,6 +110,7 @@ export class OpenBatch {
       docs,
       taken: this.#taken,
       blank: this.#blank,
+      ends: this.#reached.map(at => ({ input: at.input, mark: markOf(at) })),
       refused: this.#refused,
       bytes,
       operation,
@@ -111,9 +121,16 @@ export class OpenBatch {
     }
   }
 
-  #take(input: Input, lines: number): void {
+  #take(at: Position, lines: number): void {
+    const { input } = at
+    this.reach(at)
     const last = this.#taken.at(-1)
     if (last?.input === input) last.lines += lines
     else this.#taken.push({ input, lines })
   }
+}
+
+function markOf(at: Position): Mark {
+  const { document, line, offset } = at.tail ?? at
+  return { kind: at.kind, document, line, offset, tail: at.offset - offset }
 }

@@ -48,6 +48,7 @@ export function ingestOptions(effective: Effective, access: Access, index: strin
     maxElapsedMs: values.maxElapsed,
     onConflict: values.onConflict,
     dryRun: values.dryRun,
+    again: values.again,
     ...present({
       idField: values.idField,
       routingField: values.routingField,
@@ -56,6 +57,7 @@ export function ingestOptions(effective: Effective, access: Access, index: strin
       batchDocs: values.batchDocs,
       deadLetters: values.deadLetters,
       maxRejected: values.maxRejected,
+      runId: values.runId,
     }),
   }
 }

@@ -25,6 +25,10 @@ const verbs: Readonly<Record<string, Verb>> = {
     load: () => import('./commands/lab.js'),
   },
   demo: { summary: 'the main job on the lab, start to receipt', load: () => import('./commands/demo.js') },
+  runs: {
+    summary: 'the runs that can be resumed, or are done; runs rm forgets one',
+    load: () => import('./commands/runs.js'),
+  },
   explain: { summary: 'a failure code, its causes and fixes', load: () => import('./commands/explain.js') },
   config: { summary: 'every option in force and where it came from', load: () => import('./commands/config.js') },
 }

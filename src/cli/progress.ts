@@ -61,7 +61,14 @@ export function follow(progress: Progress): (event: IngestEvent) => void {
         return
       }
       case 'input':
-        progress.note('info', `reading ${event.name}`, { input: event.name })
+        progress.note(
+          'info',
+          `reading ${event.name}${event.resumedAt === undefined ? '' : ` from document ${event.resumedAt} on`}`,
+          { input: event.name },
+        )
+        return
+      case 'loaded':
+        progress.note('info', `${event.name} is loaded already`, { input: event.name })
         return
       case 'warning':
         progress.note('warn', event.message)

@@ -32,7 +32,9 @@ function problemOf(error: CommanderError, { verb, verbs, args }: Usage): string 
     const argument = /'(-[^']*)'/.exec(error.message)?.[1] ?? ''
     const name = argument.startsWith('--') ? argument.replace(/=.*$/s, '') : argument.slice(0, 2)
     const flags =
-      verb === 'ingest' || verb === 'doctor' || verb === 'config' ? optionsOf(verb).map(({ flag }) => flag ?? '') : []
+      verb === 'ingest' || verb === 'doctor' || verb === 'runs' || verb === 'config'
+        ? optionsOf(verb).map(({ flag }) => flag ?? '')
+        : []
     return `unknown option ${name}${meant(nearest(name, flags))}`
   }
   if (error.code === 'commander.unknownCommand' || (verb === undefined && error.code === 'commander.excessArguments')) {

@@ -1,4 +1,4 @@
-import type { Receipt } from '../index.js'
+import type { InputReceipt, Receipt } from '../index.js'
 import { columns } from './columns.js'
 import { failureJson } from './say-error.js'
 import { bytes, count, duration, plural } from './quantities.js'
@@ -79,10 +79,13 @@ function rejections(receipt: Receipt): string[][] {
 }
 
 function facts(receipt: Receipt): string[][] {
-  const { inputs, cluster, deadLetters, requests, retries } = receipt
+  const { inputs, cluster, deadLetters, checkpoint, status, requests, retries } = receipt
   const version = [cluster.name, cluster.version].filter(part => part !== undefined).join(', ')
   return [
-    ['inputs', inputs.length === 1 ? `${inputs[0]?.name}` : plural(inputs.length, 'input')],
+    ['inputs', inputs.length === 1 ? `${inputs[0]?.name}${past(inputs[0])}` : plural(inputs.length, 'input')],
+    ...(inputs.length === 1
+      ? []
+      : inputs.filter(input => past(input) !== '').map(input => ['', input.name + past(input)])),
     ...inputs
       .filter(({ failure }) => failure !== undefined)
       .map(({ name, failure }) => ['', `${name}: ${failure?.message}`]),
@@ -96,7 +99,14 @@ function facts(receipt: Receipt): string[][] {
     ...egress(receipt),
     ['cluster', `${cluster.url}${version === '' ? '' : ` (${version})`}`],
     ...(deadLetters === undefined ? [] : [['dead letters', deadLetters]]),
+    ...(checkpoint === undefined || status === 'finished' ? [] : [['checkpoint', checkpoint]]),
   ]
+}
+
+/** What earlier processes did of an input. */
+function past(input: InputReceipt | undefined): string {
+  if (input?.alreadyLoaded === true) return ', already loaded'
+  return input?.resumedAt === undefined ? '' : `, resumed at document ${count(input.resumedAt)}`
 }
 
 function route({ route: { form, proxy, connections } }: Receipt): string {

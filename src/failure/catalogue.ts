@@ -27,6 +27,18 @@ const entries = {
     causes: ['The value is mistyped, missing, or contradicts another option.'],
     fixes: ['`sluice config` shows every option in force and where it came from; `sluice ingest --help` lists them.'],
   },
+  RUN_OPTIONS_CHANGED: {
+    stage: 'options',
+    exit: 2,
+    retry: 'no',
+    title: 'An unfinished run was begun with other options',
+    message: 'run {run} is unfinished and was begun with other options: {differences}',
+    causes: ['An option that decides how documents are read or sent was changed after the run was interrupted.'],
+    fixes: [
+      'Run the command as it was: it finishes the run. New options apply to what comes next.',
+      'Or give the run up: `sluice runs rm RUN`. The next command loads its inputs from their start.',
+    ],
+  },
   INPUT_NOT_FOUND: {
     stage: 'input',
     exit: 2,
@@ -53,9 +65,7 @@ const entries = {
     message:
       '{input} is truncated: its {encoding} data ends in the middle, {bytes} decoded bytes in; what was whole was loaded',
     causes: ['The file was still being written or copied.', 'A download or upload broke off.', 'The disk was full.'],
-    fixes: [
-      'Get the whole file again and load it again: documents that are already stored are found by their ids where ids are your own.',
-    ],
+    fixes: ['Get the whole file again and run the same command: it goes on behind what was loaded.'],
   },
   INPUT_MALFORMED: {
     stage: 'input',
@@ -66,6 +76,18 @@ const entries = {
     causes: ['The file is in another format than its name says.', 'The JSON breaks off or has a syntax error.'],
     fixes: [
       'Repair the file, or say what it is with --format ndjson or --format json; --pick selects an array inside a JSON document.',
+    ],
+  },
+  INPUT_CHANGED: {
+    stage: 'input',
+    exit: 3,
+    retry: 'no',
+    title: 'An input changed while its run was unfinished',
+    message: '{input} is not what run {run} loaded {documents} documents of: {observed}',
+    causes: ['The file was replaced, rotated or edited after the run was interrupted.', 'Another file got its name.'],
+    fixes: [
+      'Put the old content back and run the same command: it goes on behind the last document that is settled.',
+      'Or give the run up: `sluice runs rm RUN`, and load the new content from its start. What was loaded of the old one stays in the index.',
     ],
   },
   DOCUMENT_NOT_JSON: {
@@ -124,7 +146,7 @@ const entries = {
     message: 'the index {index} is blocked: {reason}',
     causes: ['The disk passed the flood-stage watermark.', 'index.blocks.write or read_only is set.'],
     fixes: [
-      'Free disk space or remove the block: PUT /<index>/_settings {"index.blocks.write": null}. Then load what is missing; see RUN_INTERRUPTED.',
+      'Free disk space or remove the block: PUT /<index>/_settings {"index.blocks.write": null}. Then run the same command again: it goes on where it stopped.',
     ],
   },
   REQUEST_REFUSED: {
@@ -397,7 +419,7 @@ const entries = {
     title: 'The cluster is not available',
     message: '{cluster} is not available: {observed}',
     causes: ['It is starting, restarting or overloaded.', 'The connection broke.'],
-    fixes: ['Look at its health in the console, then load what is missing; see RUN_INTERRUPTED.'],
+    fixes: ['Look at its health in the console, then run the same command again: it goes on where it stopped.'],
   },
   CLUSTER_OVERLOADED: {
     stage: 'cluster',
@@ -470,8 +492,31 @@ const entries = {
     message: 'interrupted ({reason}) after {settled} documents',
     causes: ['The process got SIGINT or SIGTERM, or the caller aborted.'],
     fixes: [
-      'Load again. With --ids field a second run doubles nothing (the documents that are there are conflicts: --on-conflict skip).',
-      'With --ids run a second run gets new ids: empty the index first, or load the inputs that the receipt calls unfinished alone.',
+      'Run the same command again: files go on behind the last document that is settled. Stdin, streams and iterables start anew.',
+      'Where the state folder does not outlive the process, name the run (--run-id): then a rerun doubles nothing either.',
+    ],
+  },
+  STATE_UNWRITABLE: {
+    stage: 'run',
+    exit: 3,
+    retry: 'no',
+    title: 'The state of the run cannot be written',
+    message: 'cannot write the checkpoint {path}: {problem}',
+    causes: ['The state folder is read-only or belongs to another user.', 'The disk is full.'],
+    fixes: [
+      'Name a writable folder with --state-dir (SLUICE_STATE_DIR), one that outlives the process; or free disk space. The same command then goes on.',
+    ],
+  },
+  STATE_UNREADABLE: {
+    stage: 'run',
+    exit: 3,
+    retry: 'no',
+    title: 'The state of the run cannot be read',
+    message: 'the checkpoint {path} cannot be used: {problem}',
+    causes: ['A newer version of Sluice wrote it.', 'It was edited or damaged, or belongs to another user.'],
+    fixes: [
+      'Use the newer version; or put the file back from a backup.',
+      'Deleting it makes the next run start from the beginning, under new ids: what is loaded stays, and is loaded again.',
     ],
   },
   DEAD_LETTERS_UNWRITABLE: {

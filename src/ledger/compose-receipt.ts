@@ -1,10 +1,13 @@
 import type { Failure } from '../failure/failure.js'
+import { sumOf } from './account.js'
 import type { Ledger } from './ledger.js'
-import type { Receipt } from './receipt.js'
+import type { Plan } from './plan-run.js'
+import type { InputReceipt, Receipt } from './receipt.js'
 
 /** What the receipt tells beside the ledger's own counts. */
 export interface RunFacts {
-  readonly run: string
+  readonly plan: Pick<Plan, 'run' | 'inputs' | 'before'>
+  /** Of this process. */
   readonly ledger: Ledger
   readonly cluster: {
     readonly display: string
@@ -17,6 +20,7 @@ export interface RunFacts {
     }
   }
   readonly deadLetters?: string
+  readonly checkpoint?: string
   readonly requests: number
   readonly retries: number
   readonly bytesRead: number
@@ -25,18 +29,20 @@ export interface RunFacts {
 }
 
 export function composeReceipt(facts: RunFacts): Receipt {
-  const { ledger, cluster, failure, deadLetters } = facts
-  const { counts } = ledger
+  const { plan, ledger, cluster, failure, deadLetters, checkpoint } = facts
+  const thisProcess = ledger.counts
+  const { counts, rejections } = sumOf(plan.before, ledger)
   const { route, preflight } = cluster
-  const stored = counts.created + counts.updated + counts.deleted + counts.noop + counts.duplicate
+  const { created, updated, deleted, noop, duplicate } = thisProcess
+  const stored = created + updated + deleted + noop + duplicate
   return {
-    run: facts.run,
+    run: plan.run,
     status: failure === undefined ? 'finished' : failure.code === 'RUN_INTERRUPTED' ? 'interrupted' : 'failed',
     ...(failure === undefined ? {} : { failure }),
-    inputs: ledger.inputs,
+    inputs: inputsOf(plan, ledger),
     ...counts,
-    thisProcess: counts,
-    rejections: ledger.rejections,
+    thisProcess,
+    rejections,
     bytes: { read: facts.bytesRead, sent: route.traffic.bytesSent, received: route.traffic.bytesReceived },
     requests: facts.requests,
     retries: facts.retries,
@@ -53,5 +59,16 @@ export function composeReceipt(facts: RunFacts): Receipt {
       ...(preflight.info === undefined ? {} : { name: preflight.info.name, version: preflight.info.version }),
     },
     ...(deadLetters === undefined ? {} : { deadLetters }),
+    ...(checkpoint === undefined ? {} : { checkpoint }),
   }
+}
+
+/** Those that were loaded before, and those that this process came to. */
+function inputsOf({ inputs }: RunFacts['plan'], ledger: Ledger): InputReceipt[] {
+  return inputs.flatMap(({ source: { name }, isLoaded, read, from }): InputReceipt[] => {
+    if (isLoaded) return [{ name, status: 'finished', read, alreadyLoaded: true }]
+    const now = ledger.inputs.find(input => input.name === name)
+    if (now === undefined) return []
+    return [{ ...now, read: read + now.read, ...(from === undefined ? {} : { resumedAt: from.document }) }]
+  })
 }

@@ -6,6 +6,7 @@ import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { LongLine, Operation, Origin, Refused } from '../flow.js'
 import { head, record } from './dead-letter-record.js'
+import { syncFolder } from './sync-folder.js'
 
 /** Only the owner: rejected documents may hold what the index would protect. */
 const MODE = 0o600
@@ -20,6 +21,7 @@ export class DeadLetters implements AsyncDisposable {
   #end = 0
   #written = 0
   #records = 0
+  #synced = 0
   #turn: Promise<void> = Promise.resolve()
 
   constructor(path: string | undefined) {
@@ -30,6 +32,11 @@ export class DeadLetters implements AsyncDisposable {
     return this.#records
   }
 
+  /** Bytes of whole records, those of earlier runs included. Before `check` it is not known. */
+  get length(): number {
+    return this.#end
+  }
+
   /** Throws DEAD_LETTERS_UNWRITABLE when no such file can be written. Nothing is created before it is needed. */
   async check(): Promise<void> {
     if (this.path === undefined) return
@@ -38,6 +45,7 @@ export class DeadLetters implements AsyncDisposable {
       if (known === undefined) await access(dirname(this.path), constants.W_OK | constants.X_OK)
       else if (known.isDirectory()) throw Object.assign(new Error('it is a directory'), { code: 'EISDIR' })
       else await access(this.path, constants.R_OK | constants.W_OK)
+      this.#end = this.#written = this.#synced = known?.size ?? 0
     } catch (error) {
       throw unwritable(this.path, error)
     }
@@ -100,6 +108,19 @@ export class DeadLetters implements AsyncDisposable {
     }
   }
 
+  /** On the disk, whatever happens to the machine. Throws DEAD_LETTERS_UNWRITABLE. */
+  async sync(): Promise<void> {
+    if (this.path === undefined || this.#file === undefined || this.#synced === this.#end) return
+    try {
+      const end = this.#end
+      await syncFile(this.#file)
+      if (this.#synced === 0) await syncFolder(dirname(this.path))
+      this.#synced = end
+    } catch (error) {
+      throw unwritable(this.path, error)
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     const file = this.#file
     this.#file = undefined
@@ -143,6 +164,15 @@ export class DeadLetters implements AsyncDisposable {
   async #takeBack(): Promise<void> {
     await this.#file?.truncate(this.#end).catch(() => undefined)
     this.#written = this.#end
+  }
+}
+
+async function syncFile(file: FileHandle): Promise<void> {
+  try {
+    await file.datasync()
+  } catch (error) {
+    // A pipe or a device has nothing to keep.
+    if ((error as NodeJS.ErrnoException).code !== 'EINVAL') throw error
   }
 }
 

@@ -1,13 +1,12 @@
 /** Settles batches: counts, dead letters, what became of each input. A number in the receipt is added here and nowhere else. */
 import { type Failure, failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
-import type { Batch, Input, LongLine, Operation, Origin, Outcome, Refused } from '../flow.js'
+import type { Batch, Input, LongLine, Operation, Origin, Outcome } from '../flow.js'
+import { Account } from './account.js'
 import type { DeadLetters } from './dead-letters.js'
-import { fieldOf } from './field-of.js'
+import { type Committed, Prefix } from './prefix.js'
 import type { Counts, InputReceipt, Rejections } from './receipt.js'
 
-/** More kinds of refusal than this are counted together. */
-const MAX_KINDS = 100
 /** A share means nothing before so many documents, while there are more to come. */
 const SHARE_FROM = 1000
 
@@ -21,27 +20,26 @@ interface InputAccount {
   failure?: Failure
 }
 
+export interface LedgerOptions {
+  readonly maxRejected?: RejectionLimit | undefined
+  /** What earlier processes of the run read and rejected: the limit is the run's. */
+  readonly before?: Pick<Counts, 'read' | 'rejected'>
+  /** Whether a document whose answer was lost is sent again by a resume. Default true. */
+  readonly resendsUnanswered?: boolean
+}
+
+/** The account of this process. */
 export class Ledger {
   readonly #deadLetters: DeadLetters
-  readonly #maxRejected: RejectionLimit | undefined
-  readonly #counts = {
-    created: 0,
-    updated: 0,
-    deleted: 0,
-    noop: 0,
-    duplicate: 0,
-    rejected: 0,
-    skipped: 0,
-    unsent: 0,
-    unknown: 0,
-  }
-  #read = 0
-  readonly #rejections = new Map<string, Rejections & { documents: number }>()
+  readonly #options: LedgerOptions
+  readonly #account = new Account()
   readonly #inputs = new Map<number, InputAccount>()
+  readonly #prefix: Prefix
 
-  constructor(deadLetters: DeadLetters, maxRejected?: RejectionLimit) {
+  constructor(deadLetters: DeadLetters, options: LedgerOptions = {}) {
     this.#deadLetters = deadLetters
-    this.#maxRejected = maxRejected
+    this.#options = options
+    this.#prefix = new Prefix(() => deadLetters.length)
   }
 
   begin(input: Input): void {
@@ -53,49 +51,61 @@ export class Ledger {
     const account = this.#inputs.get(input.id)
     if (account === undefined) return
     account.status = broken === undefined ? 'finished' : 'failed'
-    if (broken !== undefined) account.failure = broken
+    if (broken === undefined) this.#prefix.end(input)
+    else account.failure = broken
+  }
+
+  /** Every batch was taken and settled. */
+  close(): void {
+    this.#prefix.close()
   }
 
   /** Counts what a batch read, when it leaves the framing: from then on it has to be settled. */
   take(batch: Batch): void {
+    this.#prefix.take(batch)
     for (const { input, lines } of batch.taken) this.#take(input.id, lines)
-    this.#counts.skipped += batch.blank
+    this.#account.add({ skipped: batch.blank })
   }
 
   /**
    * Books what became of a batch. Resolves to the failure that has to stop the run, if there is one: the outcome's own, more
    * rejections than allowed, or dead letters that cannot be written; documents that could not be written down count as unsent.
    */
-  async settle(outcome: Outcome): Promise<Failure | undefined> {
-    const counts = this.#counts
-    counts.created += outcome.created
-    counts.updated += outcome.updated
-    counts.duplicate += outcome.duplicate
-    counts.skipped += outcome.skipped
-    counts.unknown += outcome.unknown
-    counts.unsent += outcome.unsent
-    try {
-      await this.#deadLetters.append(outcome.rejected)
-    } catch (error) {
-      if (!isSluiceError(error)) throw error
-      counts.unsent += outcome.rejected.length
-      return outcome.stop ?? error.failure
+  async settle(batch: Batch, outcome: Outcome): Promise<Failure | undefined> {
+    const { created, updated, duplicate, skipped, unknown, unsent, rejected, unanswered = 0 } = outcome
+    this.#account.add({ created, updated, duplicate, skipped, unknown, unsent })
+    const isOpen = unsent > 0 || (unanswered > 0 && this.#options.resendsUnanswered !== false)
+    if (rejected.length > 0) {
+      // Dead letters stand in the order of the documents, so that a length of them covers what a checkpoint does.
+      await this.#prefix.turn(batch)
+      try {
+        await this.#deadLetters.append(rejected)
+      } catch (error) {
+        if (!isSluiceError(error)) throw error
+        this.#account.add({ unsent: rejected.length })
+        this.#prefix.settle(batch, outcome, false)
+        return outcome.stop ?? error.failure
+      }
     }
-    for (const refused of outcome.rejected) this.#reject(refused)
+    for (const refused of rejected) this.#account.reject(refused)
+    this.#prefix.settle(batch, outcome, !isOpen)
     return outcome.stop ?? this.#tooMany(SHARE_FROM)
   }
 
   /** A line that is longer than any request may be: read, and rejected while it passes. */
   async longLine(input: Input, origin: Origin, operation: Operation, limit: number): Promise<LongLine> {
+    await this.#prefix.turn()
     const written = await this.#deadLetters.appendLong(origin, operation, limit)
     this.#take(input.id, 1)
-    this.#counts.unsent += 1
+    this.#account.add({ unsent: 1 })
     return {
       ...written,
       end: async () => {
         await written.end()
-        this.#counts.unsent -= 1
-        this.#reject({ status: 0, type: 'DOCUMENT_TOO_LARGE', reason: '' })
+        const refused = { status: 0, type: 'DOCUMENT_TOO_LARGE', reason: '' }
+        this.#account.add({ unsent: -1 })
+        this.#account.reject(refused)
+        this.#prefix.reject(input, refused)
       },
     }
   }
@@ -106,7 +116,7 @@ export class Ledger {
   }
 
   get counts(): Counts {
-    return { read: this.#read, ...this.#counts }
+    return this.#account.counts
   }
 
   get inputs(): readonly InputReceipt[] {
@@ -115,39 +125,30 @@ export class Ledger {
 
   /** By number of documents, the most first. */
   get rejections(): readonly Rejections[] {
-    return [...this.#rejections.values()].toSorted((one, other) => other.documents - one.documents)
+    return this.#account.rejections
+  }
+
+  /** What a resume need not send again. */
+  get committed(): Committed {
+    return this.#prefix.committed
   }
 
   #take(input: number, lines: number): void {
-    this.#read += lines
+    this.#account.add({ read: lines })
     const account = this.#inputs.get(input)
     if (account !== undefined) account.read += lines
   }
 
-  #reject(refused: Pick<Refused, 'status' | 'type' | 'reason'>): void {
-    this.#counts.rejected += 1
-    const field = fieldOf(refused.reason)
-    const key = `${refused.status} ${refused.type} ${field ?? ''}`
-    const known = this.#rejections.get(key)
-    if (known !== undefined) known.documents += 1
-    else if (this.#rejections.size < MAX_KINDS) {
-      const { status, type } = refused
-      this.#rejections.set(key, { status, type, ...(field === undefined ? {} : { field }), documents: 1 })
-    } else {
-      const others = this.#rejections.get('others') ?? { status: 0, type: 'others', documents: 0 }
-      others.documents += 1
-      this.#rejections.set('others', others)
-    }
-  }
-
   #tooMany(shareFrom: number): Failure | undefined {
-    const { rejected } = this.#counts
-    const limit = this.#maxRejected
+    const { maxRejected: limit, before } = this.#options
     if (limit === undefined) return undefined
+    const { counts } = this.#account
+    const rejected = counts.rejected + (before?.rejected ?? 0)
+    const read = counts.read + (before?.read ?? 0)
     if (typeof limit === 'number') {
       return rejected > limit ? failure('TOO_MANY_REJECTED', { rejected, limit }) : undefined
     }
-    const tooMany = this.#read >= shareFrom && rejected * 100 > Number.parseFloat(limit) * this.#read
-    return tooMany ? failure('TOO_MANY_REJECTED', { rejected, limit: `${limit} of ${this.#read}` }) : undefined
+    const tooMany = read >= shareFrom && rejected * 100 > Number.parseFloat(limit) * read
+    return tooMany ? failure('TOO_MANY_REJECTED', { rejected, limit: `${limit} of ${read}` }) : undefined
   }
 }

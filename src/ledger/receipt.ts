@@ -36,21 +36,25 @@ export interface Rejections {
 export interface InputReceipt {
   readonly name: string
   readonly status: 'finished' | 'failed' | 'unfinished'
-  /** Documents and blank lines read from it. */
+  /** Documents and blank lines that the run has read from it. */
   readonly read: number
+  /** Number of the document with which this process went on. */
+  readonly resumedAt?: number
+  /** It was loaded before, and this process had nothing to do with it. */
+  readonly alreadyLoaded?: true
   readonly failure?: Failure
 }
 
-/** The account of a run. */
+/** The account of a run: its counts are those of all processes that it took. */
 export interface Receipt extends Counts {
-  /** Id of the run: sortable by time, part of the default name of the dead letters. */
+  /** Id of the run: its name, or sortable by time. Part of the default name of the dead letters. A resume keeps it. */
   readonly run: string
   /** `finished`: every input was read to its end and every document has an outcome. */
   readonly status: 'finished' | 'failed' | 'interrupted'
   /** Why the run stopped, or why an input could not be read to its end. */
   readonly failure?: Failure
   readonly inputs: readonly InputReceipt[]
-  /** The counts of this process; the same as the run's until runs can be resumed. */
+  /** The counts of this process alone. So are bytes, requests and times. */
   readonly thisProcess: Counts
   readonly rejections: readonly Rejections[]
   /** `read`: decoded input. `sent`, `received`: on the wire, with TLS, all connections and the preflight. */
@@ -73,4 +77,6 @@ export interface Receipt extends Counts {
   readonly cluster: { readonly url: string; readonly name?: string; readonly version?: string }
   /** The file of rejected documents, when there are any: a path as it was given. */
   readonly deadLetters?: string
+  /** The file that a resume goes by, where one is kept. */
+  readonly checkpoint?: string
 }

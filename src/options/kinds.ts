@@ -34,6 +34,12 @@ export function webAddress() {
   })
 }
 
+/** It becomes part of a file's name. */
+export function runId() {
+  const fits = /^\w[\w.-]{0,99}$/
+  return kind(value => (fits.test(value) ? value : new Problem('is not 1 to 100 letters, digits, and . _ -')))
+}
+
 /** Text that is taken as it stands, blanks included. */
 export function secret() {
   return z.string({ error: 'is not text' }).min(1, { error: 'is empty' })

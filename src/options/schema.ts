@@ -6,6 +6,7 @@ const cluster = section('Cluster', ['ingest', 'doctor'])
 const path = section('Path to the cluster', ['ingest', 'doctor'])
 const documents = section('Documents', ['ingest'])
 const requests = section('Requests', ['ingest'])
+const runs = section('Runs', ['ingest'])
 const output = section('Output', ['ingest', 'doctor'])
 
 /** Every option: its kind and limits, its default as a person would write it, and what help says of it. */
@@ -160,7 +161,20 @@ export const schema = z.object({
     doc: 'how long one batch may be tried again',
     label: 'duration',
   }),
-  json: output(kinds.flag().prefault(false), { doc: 'one JSON object on stdout, nothing else' }),
+  stateDir: runs(kinds.text().optional(), {
+    doc: 'folder for the checkpoints that resumes go by; default $XDG_STATE_HOME/sluice or ~/.local/state/sluice',
+    label: 'folder',
+    commands: ['ingest', 'runs'],
+  }),
+  runId: runs(kinds.runId().optional(), {
+    doc: 'name of the run: repeated without its checkpoint, it doubles nothing',
+    label: 'name',
+  }),
+  again: runs(kinds.flag().prefault(false), { doc: 'load again what is loaded' }),
+  json: output(kinds.flag().prefault(false), {
+    doc: 'one JSON object on stdout, nothing else',
+    commands: ['ingest', 'doctor', 'runs'],
+  }),
   quiet: output(kinds.flag().prefault(false), { doc: 'no progress, errors and the result alone' }),
 })
 

@@ -46,6 +46,9 @@ export interface Settings {
   readonly onConflict: 'reject' | 'skip'
   readonly preflightConnections: number
   readonly dryRun: boolean
+  readonly stateDir: string | undefined
+  readonly runId: string | undefined
+  readonly again: boolean
   readonly json: boolean
   readonly quiet: boolean
   readonly staticIps: readonly [string, string] | undefined

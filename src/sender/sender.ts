@@ -22,6 +22,8 @@ export interface SenderOptions {
   readonly ownIds: boolean
   /** Whether a resend cannot double a document: ids from anywhere but the cluster. */
   readonly safeToResend: boolean
+  /** Whether an earlier process may have sent the same documents under the same ids: a resume, a named run. */
+  readonly sentBefore: boolean
   readonly onConflict: 'reject' | 'skip'
   /** Never more requests under way at once than so many. */
   readonly concurrency: number
@@ -106,7 +108,7 @@ export class Sender {
     this.#open += 1
     try {
       return await deliver(batch, {
-        attempt: async (body, resent, doubtful) => await this.#inPlace(body, { resent, doubtful }, batch),
+        attempt: async (body, resent, doubtful) => await this.#inPlace(body, this.#history(resent, doubtful), batch),
         safeToResend: this.#options.safeToResend,
         maxElapsedMs: this.#options.maxElapsedMs,
         halted: this.#halt.signal,
@@ -184,6 +186,11 @@ export class Sender {
     } catch (error) {
       return judgeError(error, cluster.display)
     }
+  }
+
+  #history(resent: boolean, doubtful: boolean): History {
+    const { sentBefore } = this.#options
+    return { resent: resent || sentBefore, doubtful: doubtful || sentBefore }
   }
 
   #count(verdict: Verdict): void {

@@ -7,6 +7,7 @@ import type { RefusedItem, Settled } from './verdict.js'
 export class Settlement {
   readonly #batch: Batch
   readonly #counts = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, unsent: 0 }
+  #unanswered = 0
   readonly #rejected: Refused[]
   #originOf: ((ordinal: number) => Origin) | undefined
   #stop: Failure | undefined
@@ -34,6 +35,7 @@ export class Settlement {
   /** The documents of a body that was not answered: `unknown` when it may have arrived. */
   leave(items: number, as: 'unsent' | 'unknown', stop?: Failure): void {
     this.#counts[as] += items
+    if (as === 'unknown') this.#unanswered += items
     this.#stop ??= stop
   }
 
@@ -47,6 +49,7 @@ export class Settlement {
     return {
       docs: docs + refused.length,
       ...this.#counts,
+      ...(this.#unanswered === 0 ? {} : { unanswered: this.#unanswered }),
       rejected: this.#rejected,
       ...(this.#stop === undefined ? {} : { stop: this.#stop }),
     }

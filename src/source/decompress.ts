@@ -27,6 +27,11 @@ export async function* decompress(bytes: AsyncIterable<Uint8Array>, name: string
   }
 }
 
+/** Whether these first bytes of an input are those of compressed data. */
+export function isCompressed(head: Uint8Array): boolean {
+  return begins(head, GZIP) || begins(head, ZSTD)
+}
+
 /** The first chunk, or several joined where one is too short to tell. Empty at the end of the input. */
 async function readHead(iterator: AsyncIterator<Uint8Array>): Promise<Uint8Array> {
   let head: Uint8Array = new Uint8Array(0)

@@ -10,7 +10,8 @@ import { cannotRead, codeOf } from './cannot-read.js'
 export interface FoundFile extends Input {
   /** Absolute. */
   readonly path: string
-  readonly kind: 'file' | 'fifo' | 'stdin'
+  /** `device`: whatever else can be read, as /dev and /proc have it. */
+  readonly kind: 'file' | 'fifo' | 'stdin' | 'device'
 }
 
 type Found = Omit<FoundFile, 'id'>
@@ -53,7 +54,7 @@ async function check(name: string, cwd: string): Promise<Found> {
     throw unreadable(name, `it is a directory; name its files with a glob, such as '${join(name, '*.ndjson')}'`)
   if (status.isSocket() || status.isBlockDevice()) throw unreadable(name, 'it is not a file')
   await access(path, constants.R_OK)
-  return { name, path, kind: status.isFIFO() ? 'fifo' : 'file' }
+  return { name, path, kind: status.isFIFO() ? 'fifo' : status.isFile() ? 'file' : 'device' }
 }
 
 async function checkMatch(name: string, cwd: string): Promise<Found> {

@@ -8,6 +8,8 @@ import { type FoundFile, findFiles } from './find-files.js'
 import { readFifo, readFile } from './read-file.js'
 import { readItems } from './read-items.js'
 import { readStream } from './read-stream.js'
+import { skipBytes } from './skip-bytes.js'
+import { storedFile } from './stored-file.js'
 
 /**
  * What can be loaded.
@@ -40,8 +42,17 @@ async function sourcesByName(names: readonly string[], { stdin, cwd }: SourceCon
   return files.map(file => ({
     id: file.id,
     name: file.name,
-    open: signal => decompress(bytesOf(file, stdin, signal), file.name),
+    ...(file.kind === 'file' ? { file: storedFile(file.path, file.name) } : {}),
+    open: (signal, from = 0) =>
+      from === 0 ? decompress(bytesOf(file, stdin, signal), file.name) : bytesBehind(file, from, signal),
   }))
+}
+
+/** Compressed bytes are decoded from the start all the same. */
+async function* bytesBehind(file: FoundFile, from: number, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  if ((await storedFile(file.path, file.name).look()).isCompressed)
+    yield* skipBytes(decompress(readFile(file.path, file.name, signal), file.name), from)
+  else yield* readFile(file.path, file.name, signal, from)
 }
 
 function bytesOf(file: FoundFile, stdin: Readable | undefined, signal: AbortSignal): AsyncIterable<Uint8Array> {

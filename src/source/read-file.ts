@@ -14,15 +14,15 @@ const READ_BYTES = 1 << 20
 const SMALLEST_READ_BYTES = 64 << 10
 
 /**
- * A file's bytes. A chunk is valid until the next one is asked for; never more than two are held. Throws SluiceError
+ * A file's bytes, from the one at offset `from`. A chunk is valid until the next one is asked for; never more than two are held. Throws SluiceError
  * INPUT_TRUNCATED, after all that was there, where the file shrinks while it is read.
  */
-export async function* readFile(path: string, name: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+export async function* readFile(path: string, name: string, signal: AbortSignal, from = 0): AsyncGenerator<Uint8Array> {
   signal.throwIfAborted()
   try {
     const handle = await open(path, 'r')
     try {
-      yield* readAhead(handle, name, signal)
+      yield* readAhead(handle, name, signal, from)
     } finally {
       await handle.close()
     }
@@ -33,14 +33,20 @@ export async function* readFile(path: string, name: string, signal: AbortSignal)
 }
 
 /** While one buffer is with the consumer, the other one fills. */
-async function* readAhead(handle: FileHandle, name: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* readAhead(
+  handle: FileHandle,
+  name: string,
+  signal: AbortSignal,
+  from: number,
+): AsyncGenerator<Uint8Array> {
   const { size } = await handle.stat()
   // One byte more than the file: the read that finds its end needs no second buffer. Some devices and /proc say size 0.
-  const length = Math.min(READ_BYTES, Math.max(SMALLEST_READ_BYTES, size + 1))
-  const read = (buffer: Buffer) => handle.read(buffer, 0, length, null)
+  const length = Math.min(READ_BYTES, Math.max(SMALLEST_READ_BYTES, size - from + 1))
+  let bytes = from
+  // What cannot be sought in is read from its start.
+  const read = (buffer: Buffer) => handle.read(buffer, 0, length, from === 0 ? null : bytes)
   let filling = read(Buffer.allocUnsafeSlow(length))
   let idle: Buffer | undefined
-  let bytes = 0
   try {
     for (;;) {
       const { bytesRead, buffer } = await filling

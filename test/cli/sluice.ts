@@ -54,7 +54,9 @@ function start(
   args: readonly string[],
   { cwd = tmpdir(), env = {}, input, endless }: Surroundings,
 ): Running {
-  const child = spawn(command, args, { cwd, env: { PATH: process.env['PATH'], ...env } })
+  // Checkpoints stay out of the home folder of whoever runs the tests.
+  const own = { PATH: process.env['PATH'], XDG_STATE_HOME: join(built, 'state') }
+  const child = spawn(command, args, { cwd, env: { ...own, ...env } })
   const output = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {

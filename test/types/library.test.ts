@@ -138,6 +138,7 @@ test('events are told apart by their type', () => {
       case 'preflight':
         return event.probes
       case 'input':
+      case 'loaded':
         return event.name.length
       case 'warning':
         return event.message.length

@@ -560,8 +560,9 @@ describeBoth('a line longer than allowed', () => {
     for (let size = 1; size < maxDocumentBytes; size += 1) {
       const { seen, longLine } = watched()
       const places = everyPlace(bytes).filter(at => at % size === 0)
-      const [batch] = await frameAll([{ bytes, places }], { maxDocumentBytes, longLine })
-      expect(batch?.origins.map(({ document, line, offset }) => [document, line, offset])).toEqual([
+      const batches = await frameAll([{ bytes, places }], { maxDocumentBytes, longLine })
+      const origins = batches.flatMap(batch => batch.origins)
+      expect(origins.map(({ document, line, offset }) => [document, line, offset])).toEqual([
         [1, 1, 0],
         [3, 4, 8 + long.length + 2],
       ])
@@ -585,7 +586,7 @@ describeBoth('a line longer than allowed', () => {
     expect(batch?.docs).toBe(1)
   })
 
-  test('is taken back when the input breaks off, when the reader stops, and when its place fails', async () => {
+  test('is taken back when the input breaks off, and when its place fails', async () => {
     async function* breaking(): AsyncGenerator<Uint8Array> {
       yield* cutAt(Buffer.from(long), [50])
       throw new Error('the disk failed')
@@ -598,26 +599,59 @@ describeBoth('a line longer than allowed', () => {
     await expect(run(batcherOf(options), breaking())).rejects.toThrow('the disk failed')
     expect(broken.seen[0]?.line.state).toBe('abandoned')
 
-    const left = watched()
-    const clock = new HeldClock()
-    const feed = new Feed()
-    const lines = { kind: 'lines' as const, at: 0, bytes: feed }
-    const batches = batcherOf({ maxDocumentBytes, longLine: left.longLine, clock }).frame(input(0), 'token', lines)
-    const first = batches.next()
-    await feed.give(`{"a":1}\n${long}`)
-    await feed.give(long)
-    await feed.wanted()
-    clock.advance(1000)
-    expect((await first).value?.docs).toBe(1)
-    void feed.end()
-    await batches.return(undefined)
-    expect(left.seen[0]?.line.state).toBe('abandoned')
-
     const failing = new Taken()
     failing.write = async () => await Promise.reject(new Error('the disk is full'))
     const full = { maxDocumentBytes, longLine: async () => failing }
     await expect(run(batcherOf(full), cutAt(Buffer.from(long), [50]))).rejects.toThrow('the disk is full')
     expect(failing.state).toBe('abandoned')
+  })
+})
+
+describeBoth('how far an input has come', () => {
+  const endsOf = async (text: string, options: Partial<BatchOptions> = {}, start: Partial<Lines> = {}) => {
+    const batcher = batcherOf(options)
+    const bytes = cutAt(
+      Buffer.from(text),
+      [7, 30, 50].filter(at => at < text.length),
+    )
+    const ends: unknown[] = []
+    const note = (batch: Batch) => {
+      ends.push(...batch.ends.map(({ mark: { kind: _, ...mark } }) => Object.values(mark)))
+      batch.release()
+    }
+    const lines = { kind: 'lines' as const, at: 0, ...start, bytes }
+    for await (const batch of batcher.frame(input(0), 'token', lines)) note(batch)
+    const rest = batcher.rest()
+    if (rest !== undefined) note(rest)
+    return ends
+  }
+
+  test('is told with each batch: document, line and offset of what comes next', async () => {
+    expect(await endsOf('{"a":1}\n\n[2]\n{"a":3}\n', { batchDocs: 1 })).toEqual([
+      [2, 2, 8, 0],
+      [4, 5, 21, 0],
+    ])
+    expect(await endsOf(' \n\n')).toEqual([[1, 3, 3, 0]])
+    expect(await endsOf('')).toEqual([])
+  })
+
+  test('ends before a last line without a line end, which counts beside it', async () => {
+    expect(await endsOf('{"a":1}\n{"a":2}')).toEqual([[2, 2, 8, 7]])
+    expect(await endsOf('{"a":1}\n{"a"')).toEqual([[2, 2, 8, 4]])
+    expect(await endsOf('{"a":1}\n  ')).toEqual([[2, 2, 8, 2]])
+  })
+
+  test('goes on from where reading began', async () => {
+    expect(await endsOf('{"a":1}\n', {}, { at: 100, document: 11, line: 13 })).toEqual([[12, 14, 108, 0]])
+  })
+
+  test('covers a line that is longer than allowed, and in no batch', async () => {
+    const longLine = async () => ({ write: async () => {}, end: async () => {}, abandon: async () => {} })
+    const text = `{"a":1}\n{"long":"${'x'.repeat(50)}"}\n`
+    expect(await endsOf(text, { maxDocumentBytes: 20, longLine })).toEqual([
+      [2, 2, 8, 0],
+      [3, 3, text.length, 0],
+    ])
   })
 })
 

@@ -21,13 +21,25 @@ function outcome(more: Partial<Outcome>): Outcome {
 }
 
 function ledgerOf(limit?: RejectionLimit, path?: string): Ledger {
-  const ledger = new Ledger(new DeadLetters(path), limit)
+  const ledger = new Ledger(new DeadLetters(path), { maxRejected: limit })
   ledger.begin(input)
   return ledger
 }
 
 function taken(lines: number, blank = 0): Batch {
-  return { taken: [{ input, lines }], blank } as unknown as Batch
+  return { docs: lines - blank, taken: [{ input, lines }], blank, ends: [] } as unknown as Batch
+}
+
+async function read(ledger: Ledger, lines: number): Promise<void> {
+  const batch = taken(lines)
+  ledger.take(batch)
+  await ledger.settle(batch, outcome({ created: lines }))
+}
+
+async function settle(ledger: Ledger, settled: Outcome): Promise<unknown> {
+  const batch = taken(0)
+  ledger.take(batch)
+  return await ledger.settle(batch, settled)
 }
 
 describe('rejections', () => {
@@ -45,8 +57,8 @@ describe('rejections', () => {
       strict,
       refused(409, 'conflict', '[secret]: exists'),
     ]
-    await ledger.settle(outcome({ rejected }))
-    await ledger.settle(outcome({ rejected: [mapping('port')] }))
+    await settle(ledger, outcome({ rejected }))
+    await settle(ledger, outcome({ rejected: [mapping('port')] }))
     expect(ledger.rejections).toEqual([
       { status: 400, type: 'document_parsing_exception', field: 'port', documents: 3 },
       { status: 400, type: 'document_parsing_exception', field: 'a', documents: 1 },
@@ -58,7 +70,7 @@ describe('rejections', () => {
 
   test('of more than a hundred kinds are counted together', async () => {
     const ledger = ledgerOf()
-    await ledger.settle(outcome({ rejected: Array.from({ length: 150 }, (_, n) => mapping(`f${n}`)) }))
+    await settle(ledger, outcome({ rejected: Array.from({ length: 150 }, (_, n) => mapping(`f${n}`)) }))
     expect(ledger.rejections).toHaveLength(101)
     expect(ledger.rejections[0]).toEqual({ status: 0, type: 'others', documents: 50 })
     expect(ledger.rejections.reduce((sum, { documents }) => sum + documents, 0)).toBe(150)
@@ -78,7 +90,7 @@ describe('rejections', () => {
 
 describe('more rejections than allowed', () => {
   const reject = async (ledger: Ledger, count: number) =>
-    await ledger.settle(outcome({ rejected: Array.from({ length: count }, () => mapping('a')) }))
+    await settle(ledger, outcome({ rejected: Array.from({ length: count }, () => mapping('a')) }))
 
   test('stop the run: one more than the count', async () => {
     const ledger = ledgerOf(3)
@@ -94,30 +106,32 @@ describe('more rejections than allowed', () => {
 
   test('stop the run: more than the share, once enough were read to tell', async () => {
     const ledger = ledgerOf('1%')
-    ledger.take(taken(999))
+    await read(ledger, 999)
     expect(await reject(ledger, 11)).toBeUndefined()
-    ledger.take(taken(101))
+    await read(ledger, 101)
     expect(await reject(ledger, 0)).toBeUndefined()
     expect(await reject(ledger, 1)).toMatchObject({ code: 'TOO_MANY_REJECTED' })
   })
 
   test('fail a run of few documents at its end', async () => {
     const ledger = ledgerOf('0.5%')
-    ledger.take(taken(100))
+    await read(ledger, 100)
     expect(await reject(ledger, 1)).toBeUndefined()
     expect(ledger.overLimit()).toMatchObject({ code: 'TOO_MANY_REJECTED' })
   })
 
   test('are a lesser reason than the one that stopped the batch', async () => {
-    expect(await ledgerOf(0).settle(outcome({ rejected: [mapping('a')], stop }))).toBe(stop)
+    expect(await settle(ledgerOf(0), outcome({ rejected: [mapping('a')], stop }))).toBe(stop)
   })
 })
 
 describe('counts', () => {
   test('hold every document of every outcome, and what was read', async () => {
     const ledger = ledgerOf()
-    ledger.take(taken(12, 2))
+    const batch = taken(12, 2)
+    ledger.take(batch)
     await ledger.settle(
+      batch,
       outcome({ created: 1, updated: 2, duplicate: 1, skipped: 1, rejected: [mapping('a')], unknown: 3, unsent: 1 }),
     )
     const none = { deleted: 0, noop: 0 }
@@ -137,11 +151,11 @@ describe('counts', () => {
 
   test('hold documents whose refusal could not be written down as unsent', async () => {
     const ledger = ledgerOf(undefined, '/no/such/folder/dead.ndjson')
-    const why = await ledger.settle(outcome({ created: 1, rejected: [mapping('a'), mapping('b')] }))
+    const why = await settle(ledger, outcome({ created: 1, rejected: [mapping('a'), mapping('b')] }))
     expect(why).toMatchObject({ code: 'DEAD_LETTERS_UNWRITABLE' })
     expect(ledger.counts).toMatchObject({ created: 1, rejected: 0, unsent: 2 })
     expect(ledger.rejections).toEqual([])
-    expect(await ledger.settle(outcome({ rejected: [mapping('a')], stop }))).toBe(stop)
+    expect(await settle(ledger, outcome({ rejected: [mapping('a')], stop }))).toBe(stop)
   })
 
   test('hold a long line as unsent until it is whole', async () => {

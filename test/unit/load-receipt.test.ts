@@ -42,13 +42,13 @@ interface Running {
 /** Runs a load whose sender is the given function until it is halted; from then on everything is left unsent. */
 async function run({ sources, send, signal, maxRejected, deadLetters, batchDocs = 3 }: Running): Promise<Ran> {
   await using letters = new DeadLetters(deadLetters)
-  const ledger = new Ledger(letters, maxRejected)
+  const ledger = new Ledger(letters, { maxRejected })
   const events: IngestEvent[] = []
   let halted = false
   const alive = new Set<Batch>()
   const slots = new SlotPool(3, 500)
   const loaded = await load({
-    sources,
+    inputs: sources.map(source => ({ source, token: `token${source.id}` })),
     format: { format: 'auto' },
     batcher: new Batcher({
       operation: 'create',

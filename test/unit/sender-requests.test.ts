@@ -56,6 +56,7 @@ function senderOf(more: Partial<SenderOptions> = {}): Sender {
     index: 'logs',
     ownIds: true,
     safeToResend: true,
+    sentBefore: false,
     onConflict: 'reject',
     concurrency: 4,
     batchBytes: 1_000_000,

@@ -12,6 +12,7 @@ import { masked } from '../mask.js'
 import { follow, showProgress } from '../progress.js'
 import { sayFailure } from '../say-error.js'
 import { receiptJson, showReceipt } from '../show-receipt.js'
+import { stateDir } from '../state-dir.js'
 import type { Terminal } from '../terminal.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
@@ -27,6 +28,7 @@ Examples:
   zcat logs.gz | sluice ingest - --index logs-app --json
   sluice ingest items.json --pick hits.items --index items --ids field --id-field sku
 
+After an interruption the same command goes on where it stopped; files that are loaded are not loaded again (--again).
 A glob leaves out the dead letters of earlier runs (sluice-dead-letters-*); named, they are read.
 Every option can also stand in the environment as SLUICE_… or in sluice.config.json; see sluice config.`,
     )
@@ -42,7 +44,11 @@ async function load(source: readonly string[], flags: Record<string, unknown>, t
   sayWarnings(effective, terminal)
   const { index = '', json, quiet } = effective.values
   checkStdin(source)
-  const account = await runLoad({ ...ingestOptions(effective, access, index), source }, terminal, quiet)
+  const account = await runLoad(
+    { ...ingestOptions(effective, access, index), stateDir: stateDir(effective, terminal), source },
+    terminal,
+    quiet,
+  )
   const receipt = withMaskedFailures(account, terminal.manner.secrets)
   terminal.out(json ? receiptJson(receipt) : showReceipt(receipt))
   if (receipt.failure !== undefined) terminal.err(sayFailure(receipt.failure))

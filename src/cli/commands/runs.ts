@@ -1,0 +1,86 @@
+import type { Command } from 'commander'
+import { failure } from '../../failure/failure.js'
+import { SluiceError } from '../../failure/sluice-error.js'
+import { nearest } from '../../options/nearest.js'
+import { type KnownRun, type RunList, listRuns, removeRun } from '../../run-list.js'
+import { addOptions } from '../add-options.js'
+import { columns } from '../columns.js'
+import { loadOptions, sayWarnings } from '../load-options.js'
+import { count, plural } from '../quantities.js'
+import { stateDir } from '../state-dir.js'
+import type { Terminal } from '../terminal.js'
+
+export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
+  addOptions(command, 'runs')
+    .argument('[action]', 'rm: forget the run that is named next')
+    .argument('[run]', 'as the list and the receipt name it')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sluice runs
+  sluice runs rm 20261121T100338Z-225173
+
+What a forgotten run has loaded stays in the index; the same command then starts from the beginning.`,
+    )
+    .action(async (action: string | undefined, run: string | undefined, flags: Record<string, unknown>) => {
+      const effective = await loadOptions(flags, terminal)
+      sayWarnings(effective, terminal)
+      const folder = stateDir(effective, terminal)
+      const { json } = effective.values
+      if (action === undefined) {
+        const list = await listRuns(folder)
+        terminal.out(json ? `${JSON.stringify(list)}\n` : table(list))
+      } else {
+        const removed = await remove(folder, action, run)
+        terminal.out(json ? `${JSON.stringify({ removed })}\n` : removed.map(forgotten).join(''))
+      }
+      done(0)
+    })
+}
+
+async function remove(folder: string, action: string, run: string | undefined): Promise<readonly KnownRun[]> {
+  if (action !== 'rm') throw invalid(`'${action}' is not what it can do: write sluice runs rm RUN`)
+  if (run === undefined) throw invalid('rm needs a run: sluice runs lists them')
+  const removed = await removeRun(folder, run)
+  if (removed.length > 0) return removed
+  const { runs } = await listRuns(folder)
+  const near = nearest(
+    run,
+    runs.map(one => one.run),
+  )
+  throw invalid(`there is no run '${run}' in ${folder}${near === undefined ? '' : `; did you mean ${near}?`}`)
+}
+
+function table({ runs, broken }: RunList): string {
+  if (runs.length + broken.length === 0) return 'No runs.\n'
+  const head = ['run', 'status', 'written', 'index', 'stored', 'rejected', 'inputs']
+  const rows = runs.map(one => [
+    one.run,
+    one.status === 'running' ? 'running or killed' : one.status,
+    one.written,
+    one.index,
+    count(one.counts.created + one.counts.updated + one.counts.duplicate),
+    count(one.counts.rejected),
+    inputs(one),
+  ])
+  const unread = broken.map(({ problem }) => `broken: ${problem}\n`).join('')
+  return (runs.length === 0 ? '' : columns([head, ...rows])) + unread
+}
+
+function inputs({ inputs: all }: KnownRun): string {
+  const [first] = all
+  if (all.length === 1 && first !== undefined) return first.name
+  const finished = all.filter(({ status }) => status === 'finished').length
+  return finished === all.length
+    ? plural(all.length, 'input')
+    : `${finished} of ${plural(all.length, 'input')} finished`
+}
+
+function forgotten({ run, index }: KnownRun): string {
+  return `Run ${run} into ${index} is forgotten.\n`
+}
+
+function invalid(problem: string): SluiceError {
+  return new SluiceError(failure('OPTION_INVALID', { option: 'sluice runs', problem }))
+}

@@ -1,0 +1,39 @@
+import { quote } from '../failure/quote.js'
+import type { Cluster } from './open-cluster.js'
+
+/** What stands behind an index name. */
+export type IndexSeen =
+  | { readonly kind: 'index'; readonly uuid: string }
+  /** An alias or a data stream, which stays when the indices behind it change. */
+  | { readonly kind: 'name' }
+  | { readonly kind: 'missing' }
+  /** The credentials may not ask, or the answer is none that is known. */
+  | { readonly kind: 'unreadable'; readonly observed: string }
+
+/** Asks for the uuid of an index: a deleted and recreated one has another. Never throws: nothing depends on the answer but care. */
+export async function seeIndex({ client }: Pick<Cluster, 'client'>, index: string): Promise<IndexSeen> {
+  try {
+    const path = `/${encodeURIComponent(index)}/_settings/index.uuid`
+    const answer: unknown = await client.transport.request({ method: 'GET', path }, { headers: { accept } })
+    return readSettings(answer, index)
+  } catch (error) {
+    const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined
+    if (status === 404) return { kind: 'missing' }
+    return { kind: 'unreadable', observed: typeof status === 'number' ? `status ${status}` : 'no answer' }
+  }
+}
+
+const accept = 'application/json'
+
+interface Settings {
+  readonly settings?: { readonly index?: { readonly uuid?: unknown } }
+}
+
+function readSettings(answer: unknown, index: string): IndexSeen {
+  const found = typeof answer === 'object' && answer !== null ? Object.entries(answer) : []
+  // An alias or a data stream answers with the names behind it.
+  if (found.length > 0 && !found.some(([name]) => name === index)) return { kind: 'name' }
+  const uuid = (found[0]?.[1] as Settings | undefined)?.settings?.index?.uuid
+  if (typeof uuid === 'string') return { kind: 'index', uuid: quote(uuid) }
+  return { kind: 'unreadable', observed: 'an answer without a uuid' }
+}

@@ -1,0 +1,113 @@
+/** Checkpoints on disk: one file each, replaced as a whole, for their owner alone. */
+import { randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
+import { access, mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import { type Checkpoint, parseCheckpoint } from './checkpoint.js'
+import { syncFolder } from './sync-folder.js'
+
+const SUFFIX = '.json'
+
+/** Where the checkpoints of a state folder lie. */
+export function runsFolder(stateDir: string): string {
+  return join(stateDir, 'runs')
+}
+
+export function checkpointPath(stateDir: string, key: string): string {
+  return join(runsFolder(stateDir), key + SUFFIX)
+}
+
+/** Makes the folder where it is missing. Throws SluiceError STATE_UNWRITABLE. */
+export async function prepareStateDir(stateDir: string): Promise<void> {
+  const folder = runsFolder(stateDir)
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch (error) {
+    throw unwritable(folder, error)
+  }
+}
+
+/**
+ * Replaces the checkpoint: whatever happens, the file is the old one or the new one. Resolves when it is on the disk.
+ * Throws SluiceError STATE_UNWRITABLE.
+ */
+export async function writeCheckpoint(path: string, checkpoint: Checkpoint): Promise<void> {
+  const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`
+  try {
+    const file = await open(temporary, 'wx', 0o600)
+    try {
+      await file.writeFile(`${JSON.stringify(checkpoint)}\n`)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(temporary, path)
+    await syncFolder(dirname(path))
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined)
+    throw unwritable(path, error)
+  }
+}
+
+/** Undefined where there is none. Throws SluiceError STATE_UNREADABLE. */
+export async function readCheckpoint(path: string): Promise<Checkpoint | undefined> {
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return undefined
+    throw new SluiceError(failure('STATE_UNREADABLE', { path, problem: reasonOf(error) }), { cause: error })
+  }
+  const read = parseCheckpoint(text)
+  if (typeof read === 'string') throw new SluiceError(failure('STATE_UNREADABLE', { path, problem: read }))
+  return read
+}
+
+/** Paths of all checkpoints, none where the folder is missing. Throws SluiceError STATE_UNREADABLE. */
+export async function checkpointPaths(stateDir: string): Promise<string[]> {
+  const folder = runsFolder(stateDir)
+  return (await namesIn(folder)).filter(name => name.endsWith(SUFFIX)).map(name => join(folder, name))
+}
+
+/** Throws SluiceError STATE_UNWRITABLE. */
+export async function removeCheckpoint(path: string): Promise<void> {
+  try {
+    const left = (await namesIn(dirname(path))).filter(name => name.startsWith(`${basename(path)}.`))
+    for (const name of [basename(path), ...left]) await rm(join(dirname(path), name), { force: true })
+  } catch (error) {
+    throw unwritable(path, error)
+  }
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw new SluiceError(failure('STATE_UNREADABLE', { path: folder, problem: reasonOf(error) }), { cause: error })
+  }
+}
+
+function unwritable(path: string, error: unknown): SluiceError {
+  return new SluiceError(failure('STATE_UNWRITABLE', { path, problem: reasonOf(error) }), { cause: error })
+}
+
+function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  return (code === undefined ? undefined : reasons[code]) ?? code ?? message
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  ENOENT: 'the folder does not exist',
+  ENOTDIR: 'a part of its path is a file, not a folder',
+  EEXIST: 'a part of its path is a file, not a folder',
+}

@@ -1,0 +1,54 @@
+import { type Failure } from '../failure/failure.js'
+import { isSluiceError } from '../failure/sluice-error.js'
+import type { Clock } from '../flow.js'
+
+/** Keeps writing while there is something new: one write at a time, not more often than every so often, the newest state. */
+export class CheckpointWriter {
+  readonly #write: () => Promise<void>
+  readonly #everyMs: number
+  readonly #clock: Clock
+  readonly #ended = new AbortController()
+  #isDue = false
+  #writing: Promise<void> | undefined
+  #failed: { error: unknown } | undefined
+
+  /** `write` takes the state when it is called. */
+  constructor(write: () => Promise<void>, everyMs: number, clock: Clock) {
+    this.#write = write
+    this.#everyMs = everyMs
+    this.#clock = clock
+  }
+
+  /** There is something new. Returns why the last write failed; then nothing more is written. Throws a bug of the writing. */
+  touch(): Failure | undefined {
+    if (this.#failed !== undefined) {
+      if (isSluiceError(this.#failed.error)) return this.#failed.error.failure
+      throw this.#failed.error
+    }
+    this.#isDue = true
+    this.#writing ??= this.#writeWhileDue()
+    return undefined
+  }
+
+  /** Resolves when nothing is being written, nor will be. What was new is left to the caller to write. */
+  async end(): Promise<void> {
+    this.#ended.abort()
+    await this.#writing
+  }
+
+  async #writeWhileDue(): Promise<void> {
+    const { signal } = this.#ended
+    try {
+      while (this.#isDue) {
+        await this.#clock.sleep(this.#everyMs, signal).catch(() => undefined)
+        if (signal.aborted) return
+        this.#isDue = false
+        await this.#write()
+      }
+    } catch (error) {
+      this.#failed = { error }
+    } finally {
+      this.#writing = undefined
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto'
+import { type FileHandle, open } from 'node:fs/promises'
+import type { FileLook, StoredFile } from '../flow.js'
+import { cannotRead } from './cannot-read.js'
+import { isCompressed } from './decompress.js'
+
+const LOOK_BYTES = 64 << 10
+
+/** `path` is absolute; errors name the input as the user does. `look` throws SluiceError INPUT_UNREADABLE, INPUT_NOT_FOUND. */
+export function storedFile(path: string, name: string): StoredFile {
+  return {
+    path,
+    look: async () => {
+      try {
+        return await withFile(path, look)
+      } catch (error) {
+        throw cannotRead(name, error)
+      }
+    },
+    hash: async (from, to, inode) => {
+      try {
+        return await withFile(path, async file => {
+          if (inode !== undefined && (await inodeOf(file)) !== inode) return undefined
+          const bytes = await readRange(file, from, to)
+          return bytes.length === to - from ? sha256(bytes) : undefined
+        })
+      } catch {
+        return undefined
+      }
+    },
+  }
+}
+
+async function look(file: FileHandle): Promise<FileLook> {
+  const { size } = await file.stat()
+  const head = await readRange(file, 0, Math.min(size, LOOK_BYTES))
+  return {
+    size,
+    inode: await inodeOf(file),
+    isCompressed: isCompressed(head),
+    head: { bytes: head.length, sha256: sha256(head) },
+  }
+}
+
+async function withFile<T>(path: string, use: (file: FileHandle) => Promise<T>): Promise<T> {
+  const file = await open(path, 'r')
+  try {
+    return await use(file)
+  } finally {
+    await file.close()
+  }
+}
+
+/** As text: some file systems have longer ones than a number holds. */
+async function inodeOf(file: FileHandle): Promise<string> {
+  return String((await file.stat({ bigint: true })).ino)
+}
+
+/** Fewer bytes where the file ends before. */
+async function readRange(file: FileHandle, from: number, to: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(to - from)
+  let filled = 0
+  while (filled < bytes.length) {
+    const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, from + filled)
+    if (bytesRead === 0) break
+    filled += bytesRead
+  }
+  return bytes.subarray(0, filled)
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}

@@ -1,0 +1,149 @@
+/** Keeps the checkpoint of a run up to date while it goes on. */
+import { resolve } from 'node:path'
+import { seeIndex } from './cluster/index-uuid.js'
+import type { Cluster } from './cluster/open-cluster.js'
+import type { Failure } from './failure/failure.js'
+import { isSluiceError } from './failure/sluice-error.js'
+import type { FoundRun } from './find-run.js'
+import type { Input, Mark } from './flow.js'
+import { sumOf } from './ledger/account.js'
+import { type Checkpoint, type CheckpointInput, type FileIdentity, type Target, VERSION } from './ledger/checkpoint.js'
+import { writeCheckpoint } from './ledger/checkpoint-file.js'
+import { CheckpointWriter } from './ledger/checkpoint-writer.js'
+import type { DeadLetters } from './ledger/dead-letters.js'
+import { identityAt, identityOf } from './ledger/file-identity.js'
+import type { Ledger } from './ledger/ledger.js'
+import type { PlannedInput } from './ledger/plan-run.js'
+import type { Committed } from './ledger/prefix.js'
+import { systemClock } from './system-clock.js'
+
+/** A kill costs what was settled since the last write: it is sent again, and found stored. */
+const EVERY_MS = 500
+
+const START: Mark = { kind: 'lines', document: 1, line: 1, offset: 0, tail: 0 }
+
+export interface Keeping {
+  readonly found: FoundRun
+  readonly path: string
+  readonly cluster: Cluster
+  readonly ledger: Ledger
+  readonly deadLetters: DeadLetters
+}
+
+export class StateKeeper {
+  readonly path: string
+  readonly #keeping: Keeping
+  readonly #writer: CheckpointWriter
+  readonly #began: string
+  readonly #files = new Map<number, FileIdentity>()
+  readonly #begun = new Set<number>()
+  #target: Target
+  #isIndexMissing: boolean
+
+  constructor(keeping: Keeping) {
+    const { found } = keeping
+    this.#keeping = keeping
+    this.path = keeping.path
+    this.#began = found.plan.began ?? new Date().toISOString()
+    this.#target = found.target
+    this.#isIndexMissing = found.isIndexMissing
+    this.#writer = new CheckpointWriter(async () => await this.#write('running'), EVERY_MS, systemClock)
+    for (const { source, from, file } of found.plan.inputs) {
+      if (file !== undefined) this.#files.set(source.id, file)
+      if (from !== undefined) this.#begun.add(source.id)
+    }
+  }
+
+  /** With every token that the first request may carry. Throws SluiceError STATE_UNWRITABLE. */
+  async start(): Promise<void> {
+    await this.#write('running')
+  }
+
+  /** An input may have changed while it waited for its turn. */
+  async begin({ id }: Input): Promise<void> {
+    if (this.#begun.has(id)) return
+    this.#begun.add(id)
+    const file = this.#keeping.found.plan.inputs.find(({ source }) => source.id === id)?.source.file
+    // What cannot be looked at is named when it is opened.
+    const look = await file?.look().catch(() => undefined)
+    if (look !== undefined) this.#files.set(id, identityOf(look))
+  }
+
+  /** There is something new. Returns why the state cannot be kept, if so. */
+  touch(): Failure | undefined {
+    return this.#writer.touch()
+  }
+
+  /** The last word. Returns why it could not be written. */
+  async finish(status: Exclude<Checkpoint['status'], 'running'>): Promise<Failure | undefined> {
+    await this.#writer.end()
+    try {
+      await this.#write(status)
+      return undefined
+    } catch (error) {
+      if (isSluiceError(error)) return error.failure
+      throw error
+    }
+  }
+
+  async #write(status: Checkpoint['status']): Promise<void> {
+    const { found, deadLetters, ledger } = this.#keeping
+    const { plan } = found
+    // Taken at once: what is settled while the rest is gathered belongs to the next write.
+    const { committed } = ledger
+    const { counts, rejections } = sumOf(plan.before, committed)
+    const failed = new Set(ledger.inputs.filter(one => one.status === 'failed').map(({ name }) => name))
+    await deadLetters.sync()
+    await this.#seeNewIndex(committed)
+    const inputs: CheckpointInput[] = []
+    for (const input of plan.inputs) inputs.push(await this.#inputOf(input, committed, failed))
+    const isFinished = status === 'finished' && inputs.every(input => input.status === 'finished')
+    await writeCheckpoint(this.path, {
+      version: VERSION,
+      run: plan.run,
+      status: status === 'finished' && !isFinished ? 'failed' : status,
+      began: this.#began,
+      written: new Date().toISOString(),
+      target: this.#target,
+      sources: found.sources,
+      options: found.options,
+      isDoubtful: !isFinished && (status === 'running' || plan.isDoubtful || committed.isDoubtful),
+      inputs,
+      counts,
+      rejections,
+      ...(deadLetters.path === undefined
+        ? {}
+        : { deadLetters: { path: resolve(deadLetters.path), length: committed.deadLetters } }),
+    })
+  }
+
+  async #inputOf(planned: PlannedInput, committed: Committed, failed: ReadonlySet<string>): Promise<CheckpointInput> {
+    const { source, token, from = START, isLoaded, read } = planned
+    const settled = committed.inputs.get(source.id)
+    const isFinished = isLoaded || settled?.isFinished === true
+    const mark = settled?.mark ?? from
+    const known = this.#files.get(source.id)
+    const file =
+      isLoaded || known === undefined || source.file === undefined
+        ? known
+        : await identityAt(mark, isFinished, known, source.file)
+    if (file !== undefined) this.#files.set(source.id, file)
+    const begun = this.#begun.has(source.id) ? 'begun' : 'waiting'
+    return {
+      name: source.name,
+      status: isFinished ? 'finished' : failed.has(source.name) ? 'failed' : begun,
+      token,
+      mark,
+      read: read + (settled?.read ?? 0),
+      ...(file === undefined ? {} : { file }),
+    }
+  }
+
+  /** The first document may have made the index. */
+  async #seeNewIndex({ counts }: Committed): Promise<void> {
+    if (!this.#isIndexMissing || counts.created === 0) return
+    this.#isIndexMissing = false
+    const seen = await seeIndex(this.#keeping.cluster, this.#target.index)
+    if (seen.kind === 'index') this.#target = { ...this.#target, indexUuid: seen.uuid }
+  }
+}
