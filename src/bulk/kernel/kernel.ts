@@ -59,18 +59,22 @@ interface Framed {
   readonly stop: 'done' | 'full' | 'line'
 }
 
-let compiled: Module | undefined
+/** Made when this file is loaded, so that whoever tunes the engine knows when. Undefined where the machine has no SIMD. */
+const compiled = compile()
 
 /** Undefined where there is no memory for it, or where the machine has no SIMD: then plain JavaScript does everything. */
 export function openKernel(memory: KernelMemory | undefined): Kernel | undefined {
-  if (memory === undefined || webAssembly === undefined) return undefined
+  if (memory === undefined || webAssembly === undefined || compiled === undefined) return undefined
+  const { exports } = new webAssembly.Instance(compiled, { env: { memory: memory.memory } })
+  return new Kernel(memory, exports as Exports)
+}
+
+function compile(): Module | undefined {
   try {
-    compiled ??= new webAssembly.Module(Buffer.from(kernelCode, 'base64'))
+    return webAssembly === undefined ? undefined : new webAssembly.Module(Buffer.from(kernelCode, 'base64'))
   } catch {
     return undefined
   }
-  const { exports } = new webAssembly.Instance(compiled, { env: { memory: memory.memory } })
-  return new Kernel(memory, exports as Exports)
 }
 
 /**
