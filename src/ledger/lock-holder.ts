@@ -7,7 +7,7 @@ import { isDeserted } from './lock-sign.js'
 import { lookAtProcess } from './process-start.js'
 
 /** A place where processes run. What a system does not tell is absent. */
-export interface Place {
+interface Place {
   readonly host: string
   /** Another one with every start of the machine; containers of one machine have the same. */
   readonly boot?: string

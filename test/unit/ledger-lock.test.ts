@@ -253,7 +253,9 @@ test('a lock that was removed by hand and taken by another is not removed by the
 
 describe('of many that want the lock of a killed process', () => {
   test('one gets it: processes', async () => {
-    const children = await Promise.all(Array.from({ length: 5 }, async () => await lockChild(state, 'logs', [path('a')])))
+    const children = await Promise.all(
+      Array.from({ length: 5 }, async () => await lockChild(state, 'logs', [path('a')])),
+    )
     await using _ = { [Symbol.asyncDispose]: async () => void (await Promise.all(children.map(child => child.kill()))) }
     let alive = children
     while (alive.length > 0) {
