@@ -176,18 +176,22 @@ describe('systemd', () => {
     expect(timer['Install']).toEqual({ WantedBy: ['timers.target'] })
   })
 
-  const verifies = spawnSync('systemd-analyze', ['--version']).status === 0
-  test.skipIf(!verifies)('systemd-analyze finds nothing wrong (skipped where it is not installed)', () => {
-    const units = join(work.path, 'units')
-    mkdirSync(units)
-    for (const name of ['sluice-orders.service', 'sluice-orders.timer'])
-      writeFileSync(join(units, name), here(example(`systemd/${name}`)))
-    const found = spawnSync('systemd-analyze', ['verify', '--man=no', join(units, 'sluice-orders.timer')], {
-      encoding: 'utf8',
+  /** What it says of units, line by line; of those of this machine it may say more. */
+  const verify = (service: string) => {
+    const units = { 'sluice-orders.service': service, 'sluice-orders.timer': example('systemd/sluice-orders.timer') }
+    const paths = Object.entries(units).map(([name, text]) => {
+      writeFileSync(join(work.path, name), here(text))
+      return join(work.path, name)
     })
-    // Of the units of this machine nothing is asked.
-    const ours = found.stderr.split('\n').filter(line => line.includes('sluice-orders'))
-    expect({ ours, status: ours.length === 0 ? 0 : found.status }).toEqual({ ours: [], status: 0 })
+    const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...paths], { encoding: 'utf8' })
+    return (stderr ?? '').split('\n').filter(line => line.includes('sluice-orders'))
+  }
+
+  test('systemd itself finds nothing wrong', ({ skip }) => {
+    const service = example('systemd/sluice-orders.service')
+    const seen = verify(service.replace('RestartSec=', 'RestartSek='))
+    if (seen.length === 0) skip('systemd-analyze is not installed, or verifies nothing here')
+    expect(verify(service)).toEqual([])
   })
 
   test('the command loads', async () => {
