@@ -1,10 +1,10 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { built } from './build.js'
 import { silentCluster } from './silent-cluster.js'
 import { binary, folder, sluice, startSluice } from './sluice.js'
@@ -70,14 +70,18 @@ test('a second run of the same file does nothing, and says who is at it: exit co
 })
 
 /** Processes with numbers of their own, as a container has them. The first one of them is 1. */
-const container = ['--fork', '--pid', '--mount-proc']
+const container = ['--fork', '--kill-child', '--pid', '--mount-proc']
 const mayUnshare = spawnSync('unshare', [...container, 'true']).status === 0
 
 describe.skipIf(!mayUnshare)('in a container, as process 1 (skipped where the system lets nobody make one),', () => {
+  const started: ChildProcess[] = []
+  afterEach(() => started.splice(0).forEach(child => child.kill('SIGKILL')))
+
   /** Starts Sluice there; resolves to its number out here as well. */
   async function startInside(args: readonly string[], cwd: string, env: Readonly<Record<string, string>>) {
     const path = { PATH: process.env['PATH'], XDG_STATE_HOME: join(built, 'state') }
     const child = spawn('unshare', [...container, process.execPath, binary, ...args], { cwd, env: { ...path, ...env } })
+    started.push(child)
     child.stdout.resume()
     let stderr = ''
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
