@@ -1,10 +1,10 @@
 /**
- * Locks on the inputs of a run, so that two runs do not load the same file into the same index at once. What is stored depends on
- * ids, not on them: they save the work, and the documents of a second run under other ids.
+ * Locks on the inputs of a run, so that two runs do not load the same file into the same index at once. That a resume doubles
+ * nothing depends on ids, not on them: they keep apart what would make other ids.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, copyFile, link, mkdir, open, readFile, realpath, rm, stat } from 'node:fs/promises'
+import { type FileHandle, copyFile, link, mkdir, open, readFile, realpath, rm, stat, unlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
@@ -22,16 +22,22 @@ export interface Locking {
   readonly sources: readonly Source[]
 }
 
+/** Locks that are given back at the same time. */
+const AT_ONCE = 16
+
 /** Of all inputs, or of none. Throws SluiceError RUN_LOCKED, STATE_UNWRITABLE. */
 export async function lockInputs({ stateDir, cluster, index, sources }: Locking): Promise<InputLocks> {
   const folder = resolve(stateDir, 'locks')
-  const wanted = new Map<string, string>()
-  for (const { name, file } of sources) {
-    if (file === undefined) continue
-    // Two names of one file are one input.
-    const path = await realpath(file.path).catch(() => file.path)
-    wanted.set(join(folder, `${keyOf([cluster, index, path])}.lock`), name)
-  }
+  const wanted = new Map(
+    await Promise.all(
+      sources.flatMap(({ name, file }) => {
+        if (file === undefined) return []
+        // Two names of one file are one input.
+        const path = realpath(file.path).catch(() => file.path)
+        return [path.then(real => [join(folder, `${keyOf([cluster, index, real])}.lock`), name] as const)]
+      }),
+    ),
+  )
   const locks = await InputLocks.open(folder)
   try {
     // In the same order in all processes: of two that want the same ones, one gets them.
@@ -92,7 +98,8 @@ export class InputLocks implements AsyncDisposable {
 
   /** A lock that cannot be removed is one of a process that is gone, once this one is. */
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const path of this.#held) await this.#release(path)
+    for (let at = 0; at < this.#held.length; at += AT_ONCE)
+      await Promise.all(this.#held.slice(at, at + AT_ONCE).map(async path => await this.#release(path)))
     await rm(this.#record, { force: true }).catch(() => undefined)
     await this.#file.close()
     await this.#sign?.[Symbol.asyncDispose]()
@@ -150,7 +157,7 @@ export class InputLocks implements AsyncDisposable {
 
   /** One that was removed by hand may be another's by now. */
   async #release(path: string): Promise<void> {
-    if ((await readHolder(path))?.id === this.#holder.id) await rm(path, { force: true }).catch(() => undefined)
+    if ((await readHolder(path))?.id === this.#holder.id) await unlink(path).catch(() => undefined)
   }
 }
 
