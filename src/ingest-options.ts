@@ -127,8 +127,9 @@ export interface IngestOptions extends ConnectOptions {
   /** A document whose id is taken already, with ids from a field: `reject` it, or `skip` it. Default `reject`. */
   readonly onConflict?: 'reject' | 'skip' | undefined
   /**
-   * Folder for checkpoints, made where it is missing. With it, the same call after an interruption goes on where files were
-   * left, and does not load again what is loaded. Default: none is kept.
+   * Folder for checkpoints and locks, made where it is missing. With it, the same call after an interruption goes on where files
+   * were left, and does not load again what is loaded. A file that another run with this folder is loading into the same index
+   * is RUN_LOCKED. Default: none is kept.
    */
   readonly stateDir?: string | undefined
   /**

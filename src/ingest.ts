@@ -14,11 +14,12 @@ import { prepareStateDir } from './ledger/checkpoint-file.js'
 import { composeReceipt } from './ledger/compose-receipt.js'
 import { DeadLetters } from './ledger/dead-letters.js'
 import { Ledger } from './ledger/ledger.js'
+import { lockInputs } from './ledger/lock.js'
 import { takeBack } from './ledger/take-back.js'
 import type { Receipt } from './ledger/receipt.js'
 import { keepApart } from './keep-apart.js'
 import { load } from './load.js'
-import { DEFAULT_CONCURRENCY, type Way, openTarget } from './open-target.js'
+import { DEFAULT_CONCURRENCY, type Way, findWay, openTarget } from './open-target.js'
 import { Sender } from './sender/sender.js'
 import { findSources } from './source/open-sources.js'
 import { StateKeeper } from './state-keeper.js'
@@ -35,7 +36,7 @@ import { systemClock } from './system-clock.js'
  * ```
  * @throws SluiceError when the run could not start or had to stop. `error.code` is OPTION_INVALID, INDEX_NAME_INVALID,
  * PLAINTEXT_CREDENTIALS, INPUT_*, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED, INDEX_BLOCKED, REQUEST_REFUSED,
- * TOO_MANY_REJECTED, DEAD_LETTERS_UNWRITABLE, STATE_*, RUN_OPTIONS_CHANGED or RUN_INTERRUPTED. Once the way was open, `error.receipt` tells what was done.
+ * TOO_MANY_REJECTED, DEAD_LETTERS_UNWRITABLE, STATE_*, RUN_LOCKED, RUN_OPTIONS_CHANGED or RUN_INTERRUPTED. Once the way was open, `error.receipt` tells what was done.
  */
 export async function ingest(options: IngestOptions): Promise<Receipt> {
   const ids = checkIngestOptions(options)
@@ -44,6 +45,7 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
   const sources = await findSources(options.source, options.stdin === undefined ? {} : { stdin: options.stdin })
   const stateDir = stateDirOf(options, sources)
   if (stateDir !== undefined) await prepareStateDir(stateDir)
+  await using locks = stateDir === undefined ? undefined : await lock(options, stateDir, sources)
   // What cannot be written is better known before the way is looked for.
   await openDeadLetters(options, sources, options.runId ?? newRunId())
   const { cluster, way } = await openTarget(options).catch((error: unknown) => {
@@ -57,6 +59,7 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
     const began = performance.now()
     const found = await findRun(options, sources, cluster)
     const { plan } = found
+    await locks?.name(plan.run)
     tellPreflight(tell, cluster, [...way.notes, ...found.notes])
     for (const message of found.warnings) tell({ type: 'warning', message })
     for (const { source, isLoaded } of plan.inputs) if (isLoaded) tell({ type: 'loaded', name: source.name })
@@ -139,6 +142,12 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
   } finally {
     await cluster.route.destroy()
   }
+}
+
+/** Before anything is asked of anybody: a second run of the same inputs leaves no trace. */
+async function lock(options: IngestOptions, stateDir: string, sources: readonly Source[]) {
+  const { url } = findWay(options.target, options.proxy)
+  return await lockInputs({ stateDir, cluster: url.href, index: options.index, sources })
 }
 
 /** A listener that throws loses its place, not the run. */

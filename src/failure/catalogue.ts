@@ -9,7 +9,7 @@ export interface Entry {
   /** The part of the path that refused. */
   readonly stage: 'options' | 'input' | 'proxy' | 'egress' | 'cluster' | 'index' | 'run'
   /** Exit code of a run that ends with this failure. */
-  readonly exit: 1 | 2 | 3 | 4 | 5 | 70
+  readonly exit: 1 | 2 | 3 | 4 | 5 | 6 | 70
   readonly retry: 'no' | 'later'
   readonly title: string
   readonly message: string
@@ -496,12 +496,28 @@ const entries = {
       'Where the state folder does not outlive the process, name the run (--run-id): then a rerun doubles nothing either.',
     ],
   },
+  RUN_LOCKED: {
+    stage: 'run',
+    exit: 6,
+    retry: 'later',
+    title: 'Another run is loading the same input into the same index',
+    message: '{input} is being loaded into {index} by run {run}: process {pid} on {host}, since {since} (lock {lock})',
+    causes: [
+      'A scheduled run takes longer than the time between two of them, or a person started one by hand.',
+      'Two commands name the same file, as globs that overlap do.',
+      'A run was killed on another machine or in another container: from here nobody can tell whether it is gone.',
+    ],
+    fixes: [
+      'Let that run end; then run the same command again.',
+      'If that process is certainly gone, remove the file that the message names as the lock. Locks of processes that were killed on this machine need no help.',
+    ],
+  },
   STATE_UNWRITABLE: {
     stage: 'run',
     exit: 3,
     retry: 'no',
     title: 'The state of the run cannot be written',
-    message: 'cannot write the checkpoint {path}: {problem}',
+    message: 'cannot write {path}: {problem}',
     causes: ['The state folder is read-only or belongs to another user.', 'The disk is full.'],
     fixes: [
       'Name a writable folder with --state-dir (SLUICE_STATE_DIR), one that outlives the process; or free disk space. The same command then goes on.',

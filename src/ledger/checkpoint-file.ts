@@ -26,7 +26,7 @@ export async function prepareStateDir(stateDir: string): Promise<void> {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {
-    throw unwritable(folder, error)
+    throw stateUnwritable(folder, error)
   }
 }
 
@@ -48,7 +48,7 @@ export async function writeCheckpoint(path: string, checkpoint: Checkpoint): Pro
     await syncFolder(dirname(path))
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined)
-    throw unwritable(path, error)
+    throw stateUnwritable(path, error)
   }
 }
 
@@ -79,7 +79,7 @@ export async function removeCheckpoint(path: string): Promise<void> {
     const left = (await namesIn(dirname(path))).filter(name => name.startsWith(`${basename(path)}.`))
     for (const name of [basename(path), ...left]) await rm(join(dirname(path), name), { force: true })
   } catch (error) {
-    throw unwritable(path, error)
+    throw stateUnwritable(path, error)
   }
 }
 
@@ -92,7 +92,8 @@ async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
-function unwritable(path: string, error: unknown): SluiceError {
+/** For whatever the state of runs consists of. */
+export function stateUnwritable(path: string, error: unknown): SluiceError {
   return new SluiceError(failure('STATE_UNWRITABLE', { path, problem: reasonOf(error) }), { cause: error })
 }
 
