@@ -47,7 +47,12 @@ export class SpoolWriter implements AsyncDisposable {
   /** Takes all that is to come, up to the end, which is marked unless the signal came before it. */
   fill(chunks: AsyncIterator<Uint8Array>, signal: AbortSignal): void {
     const filling = async () => {
-      for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) await this.append(next.value)
+      try {
+        for (let next = await chunks.next(); next.done !== true; next = await chunks.next())
+          await this.append(next.value)
+      } finally {
+        await chunks.return?.()
+      }
       await this.sync()
       // An interruption that ends the producer, too, ends stdin before its end.
       signal.throwIfAborted()

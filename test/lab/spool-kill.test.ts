@@ -44,16 +44,16 @@ function produce(content: string, { child }: Running, random: Seeded, isDoomed: 
 
 /** Kills it after some time, or after so many more documents; false where it ended before. */
 async function kill(running: Running, random: Seeded): Promise<boolean> {
-  let ended = false
-  void running.ended.finally(() => (ended = true))
+  const { child } = running
+  const isOver = () => child.exitCode !== null || child.signalCode !== null
   const isTimed = random.real() < 0.3
   // Some wait for more than they were given.
   let turns = isTimed ? random.below(400) : 1000
   const wanted = lab.control.count(index) + 1 + random.below(2500)
   const isThere = () => (turns -= 1) <= 0 || (!isTimed && lab.control.count(index) >= wanted)
-  while (!ended && !isThere()) await shortly()
-  if (ended) return false
-  running.child.kill('SIGKILL')
+  while (!isOver() && !isThere()) await shortly()
+  if (isOver()) return false
+  child.kill('SIGKILL')
   await running.ended
   return true
 }

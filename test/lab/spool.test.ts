@@ -200,7 +200,7 @@ describe('a run that reads its stdin by way of the disk', () => {
   })
 
   test('says once more that the end was never seen where it was interrupted before it could', async () => {
-    await interrupted(`${lines(300)}`, 60)
+    await interrupted(lines(300), 60)
     // All of the old is loaded when this one is interrupted in the new.
     const again = await interrupted(lines(200, 1000), 300)
     expect(again.spool).toBeDefined()

@@ -300,6 +300,10 @@ describe('a spool that cannot be written', () => {
     const segment: Segment = { number: 1, id: '1', path: '/dev/full', isEnded: false }
     await using full = new SpoolWriter({ path: work, syncFolder }, segment, await open('/dev/full', 'r+'), 0)
     await expect(full.append(Buffer.from('{}\n'))).rejects.toMatchObject(unwritable('/dev/full: the disk is full'))
+    const stdin = bytes('{"n":1}\n', '{"n":2}\n')
+    full.fill(stdin[Symbol.asyncIterator](), never)
+    await once(stdin, 'close')
+    expect(stdin.destroyed).toBe(true)
   })
 
   test('any more when its folder is gone has no end', async () => {
