@@ -133,6 +133,11 @@ export interface IngestOptions extends ConnectOptions {
    */
   readonly stateDir?: string | undefined
   /**
+   * Write what `-` reads to the state folder while it is loaded from there: then a run can be resumed although its stdin cannot be read
+   * a second time. Stdin is taken to its end, also when the load has stopped. Needs `stateDir`. Default false.
+   */
+  readonly spool?: boolean | undefined
+  /**
    * Names the run, and makes its ids from the name, the target and each input's name, size and first 64 KiB: repeated without
    * its checkpoint it doubles nothing. Letters, digits, `.`, `_` and `-`. Default: a new name and random ids.
    */

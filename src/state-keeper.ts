@@ -28,6 +28,8 @@ export interface Keeping {
   readonly cluster: Cluster
   readonly ledger: Ledger
   readonly deadLetters: DeadLetters
+  /** What was read from it is on the disk before the checkpoint says that it was loaded. */
+  readonly spool?: { sync(): Promise<void> }
 }
 
 export class StateKeeper {
@@ -39,6 +41,7 @@ export class StateKeeper {
   readonly #begun = new Set<number>()
   #target: Target
   #isIndexMissing: boolean
+  #isComplete = false
 
   constructor(keeping: Keeping) {
     const { found } = keeping
@@ -52,6 +55,11 @@ export class StateKeeper {
       if (file !== undefined) this.#files.set(source.id, file)
       if (from !== undefined) this.#begun.add(source.id)
     }
+  }
+
+  /** Whether the last checkpoint that was written leaves nothing to do. */
+  get isComplete(): boolean {
+    return this.#isComplete
   }
 
   /** With every token that the first request may carry. Throws SluiceError STATE_UNWRITABLE. */
@@ -96,6 +104,7 @@ export class StateKeeper {
     const { counts, rejections } = sumOf(plan.before, committed)
     const failed = new Set(ledger.inputs.filter(one => one.status === 'failed').map(({ name }) => name))
     await deadLetters.sync()
+    await this.#keeping.spool?.sync()
     await this.#seeNewIndex(committed)
     const inputs: CheckpointInput[] = []
     for (const input of plan.inputs) inputs.push(await this.#inputOf(input, committed, failed))
@@ -117,6 +126,7 @@ export class StateKeeper {
         ? {}
         : { deadLetters: { path: resolve(deadLetters.path), length: committed.deadLetters } }),
     })
+    this.#isComplete = inputs.every(input => input.status === 'finished')
   }
 
   async #inputOf(planned: PlannedInput, committed: Committed, failed: ReadonlySet<string>): Promise<CheckpointInput> {
@@ -138,6 +148,7 @@ export class StateKeeper {
       mark,
       read: read + (settled?.read ?? 0),
       ...(file === undefined ? {} : { file }),
+      ...(source.spool === undefined ? {} : { spool: source.spool.id }),
     }
   }
 

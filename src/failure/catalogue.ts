@@ -67,6 +67,17 @@ const entries = {
     causes: ['The file was still being written or copied.', 'A download or upload broke off.', 'The disk was full.'],
     fixes: ['Get the whole file again and run the same command: it goes on behind what was loaded.'],
   },
+  INPUT_UNENDED: {
+    stage: 'input',
+    exit: 5,
+    retry: 'no',
+    title: 'Spooled stdin lacks its end',
+    message: '{input} has no end: {observed}; what was whole of it is loaded',
+    causes: ['The process that spooled it was stopped before it saw the end of stdin.', 'The disk was full.'],
+    fixes: [
+      'Load what is missing from where it came from: the receipt tells how many documents were read before it broke off.',
+    ],
+  },
   INPUT_MALFORMED: {
     stage: 'input',
     exit: 3,
@@ -490,9 +501,12 @@ const entries = {
     retry: 'later',
     title: 'The run was interrupted',
     message: 'interrupted ({reason}) after {settled} documents',
-    causes: ['The process got SIGINT or SIGTERM, or the caller aborted.'],
+    causes: [
+      'The process got SIGINT or SIGTERM, or the caller aborted.',
+      'What was loaded came from a spool, and the process that wrote it was stopped before it saw the end of stdin.',
+    ],
     fixes: [
-      'Run the same command again: files go on behind the last document that is settled. Stdin, streams and iterables start anew.',
+      'Run the same command again: files go on behind the last document that is settled, and so does stdin where it was spooled (--spool). Without that, stdin starts anew, as do streams and iterables.',
       'Where the state folder does not outlive the process, name the run (--run-id): then a rerun doubles nothing either.',
     ],
   },

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { access, mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { diskProblem } from '../failure/disk-problem.js'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import { type Checkpoint, parseCheckpoint } from './checkpoint.js'
@@ -60,7 +61,7 @@ export async function readCheckpoint(path: string): Promise<Checkpoint | undefin
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return undefined
-    throw new SluiceError(failure('STATE_UNREADABLE', { path, problem: reasonOf(error) }), { cause: error })
+    throw new SluiceError(failure('STATE_UNREADABLE', { path, problem: diskProblem(error) }), { cause: error })
   }
   const read = parseCheckpoint(text)
   if (typeof read === 'string') throw new SluiceError(failure('STATE_UNREADABLE', { path, problem: read }))
@@ -88,27 +89,11 @@ async function namesIn(folder: string): Promise<string[]> {
     return await readdir(folder)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw new SluiceError(failure('STATE_UNREADABLE', { path: folder, problem: reasonOf(error) }), { cause: error })
+    throw new SluiceError(failure('STATE_UNREADABLE', { path: folder, problem: diskProblem(error) }), { cause: error })
   }
 }
 
 /** For whatever the state of runs consists of. */
 export function stateUnwritable(path: string, error: unknown): SluiceError {
-  return new SluiceError(failure('STATE_UNWRITABLE', { path, problem: reasonOf(error) }), { cause: error })
-}
-
-function reasonOf(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException
-  return (code === undefined ? undefined : reasons[code]) ?? code ?? message
-}
-
-const reasons: Readonly<Record<string, string>> = {
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  EROFS: 'the file system is read-only',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
-  ENOENT: 'the folder does not exist',
-  ENOTDIR: 'a part of its path is a file, not a folder',
-  EEXIST: 'a part of its path is a file, not a folder',
+  return new SluiceError(failure('STATE_UNWRITABLE', { path, problem: diskProblem(error) }), { cause: error })
 }

@@ -46,6 +46,8 @@ export interface CheckpointInput {
   readonly read: number
   /** Absent for what cannot be read a second time. */
   readonly file?: FileIdentity
+  /** Which copy of stdin it was, where it was spooled. */
+  readonly spool?: string
 }
 
 /** What tells whether a file still holds what was read from it. Offsets are of the bytes as they are stored. */
@@ -100,6 +102,7 @@ const shape: Shape = {
       token: 'string',
       mark: { kind: 'string', document: 'number', line: 'number', offset: 'number', tail: 'number' },
       read: 'number',
+      'spool?': 'string',
       'file?': {
         size: 'number',
         inode: 'string',

@@ -27,6 +27,7 @@ export function define(command: Command, terminal: Terminal, done: (code: number
 Examples:
   sluice ingest 'logs/*.ndjson.gz' --index logs-app
   zcat logs.gz | sluice ingest - --index logs-app --json
+  producer | sluice ingest - --index logs-app --spool
   sluice ingest items.json --pick hits.items --index items --ids field --id-field sku
 
 After an interruption the same command goes on where it stopped; files that are loaded are not loaded again (--again).
