@@ -54,7 +54,8 @@ export const HEAD_BYTES = 64 << 10
 /** The head of a record that is too long to hold, from its first bytes, and how many of them it takes. */
 export function readLongHead(bytes: Buffer): { readonly recorded: Recorded; readonly length: number } | undefined {
   const text = bytes.toString('latin1', 0, HEAD_BYTES)
-  const [head] = text.split(/,"(?:document|line|base64|reason)":/, 1)
+  // One of them comes next, whatever the document is kept as. Within a text the quotes would be escaped.
+  const [head] = text.split(/,"(?:base64|reason)":/, 1)
   if (head === undefined || head.length === text.length) return undefined
   const whole = Buffer.from(`${head}}`, 'latin1')
   if (lineProblem(whole, 0, whole.length, false) !== undefined) return undefined

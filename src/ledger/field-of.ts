@@ -7,4 +7,4 @@ export function fieldOf(reason: string): string | undefined {
 }
 
 const NAMED =
-  /^(?:\[-?\d+:-?\d+\] )?(?:failed to parse field|object mapping for \[[^\]]*\] tried to parse field|mapping set to strict, dynamic introduction of) \[([^\]]{1,200})\]/
+  /^(?:\[-?\d+:-?\d+\] )?(?:failed to parse field|object mapping for \[[^\]]*\] tried to parse field|(?:mapping set to strict, )?dynamic introduction of) \[([^\]]{1,200})\]/
