@@ -83,7 +83,7 @@ describe('a replay', () => {
     await numbersAlone()
     await load(['{"n":1}', '{ "n":"two",  "big":1234567890123456789 }', '[3]', '{"n":"four"}', '{"n":5'])
     const before = lettersIn('dead.ndjson')
-    expect(before.map(({ id }) => id?.split('-')[1])).toEqual(['2', '3', '4', '5'].toSorted())
+    expect(before.map(({ id }) => id?.split('-')[1]).toSorted()).toEqual(['2', '3', '4', '5'])
     const text = await readFile(path('dead.ndjson'), 'utf8')
     await writeFile(path('dead.ndjson'), text.replace('"two"', '2').replace('"{\\"n\\":5"', '"{\\"n\\":5}"'))
 
@@ -135,9 +135,9 @@ describe('a replay', () => {
     await load(['{"sku":"a","shop":"x","n":2}', '{"sku":"b","shop":"y","n":"three"}', '{"shop":"z","n":4}'], more)
     const before = lettersIn('dead.ndjson')
     expect(before.map(({ id, routing }) => [id, routing]).toSorted()).toEqual([
+      [undefined, undefined],
       ['a', 'x'],
       ['b', 'y'],
-      [undefined, undefined],
     ])
     const text = await readFile(path('dead.ndjson'), 'utf8')
     await writeFile(path('dead.ndjson'), text.replace('"three"', '3').replace('{"shop":"z"', '{"sku":"c","shop":"z"'))
@@ -243,19 +243,6 @@ describe('an interrupted replay', () => {
     const ids = (letters: Letter[]) => letters.map(({ id }) => id).toSorted()
     expect(ids(lettersIn('again.ndjson'))).toEqual(ids(before))
     expect(lettersIn('again.ndjson').every(({ attempts }) => attempts === 2)).toBe(true)
-  })
-
-  test('goes on when a glob finds what it wrote itself', async () => {
-    await numbersAlone()
-    await load(
-      Array.from({ length: 300 }, (_, n) => `{"n":"x${n}"}`),
-      { deadLetters: path('sluice-dead-letters-1.ndjson') },
-    )
-    const glob = { source: path('sluice-dead-letters-*.ndjson'), deadLetters: path('sluice-dead-letters-2.ndjson') }
-    const first = await interrupted(60, glob)
-    const second = await again({ ...batches, ...glob })
-    expect(second).toMatchObject({ run: first.run, status: 'finished', read: 300, rejected: 300 })
-    expect(lettersIn('sluice-dead-letters-2.ndjson')).toHaveLength(300)
   })
 
   test('is refused where the file was edited meanwhile', async () => {
