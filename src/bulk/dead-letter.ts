@@ -43,8 +43,7 @@ export function readDeadLetter(line: Buffer, where: Origin): DeadLetter | Broken
   const content = contentIn(fields)
   if (content === undefined) return broken('it has neither document nor line nor base64')
   // A line that was no record when it was read: it is looked at again, because it may have been repaired where it stands.
-  if (recorded.type === 'DEAD_LETTER_BROKEN' && !fields.has('document'))
-    return readDeadLetter(content, recorded.origin)
+  if (recorded.type === 'DEAD_LETTER_BROKEN' && !fields.has('document')) return readDeadLetter(content, recorded.origin)
   return { ...recorded, content }
 }
 

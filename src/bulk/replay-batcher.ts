@@ -5,7 +5,7 @@
 import type { Batch, Input, Lines, LongLine, Refused, Replayed } from '../flow.js'
 import { nothingAround } from './action-line.js'
 import type { BatchOptions } from './batcher.js'
-import { isBlank } from './check-line.js'
+import { isBlank, lineProblem } from './check-line.js'
 import { HEAD_BYTES, readLongHead } from './dead-letter.js'
 import { type ReplayRules, type Resend, destinationOf, judgeDeadLetter } from './judge-dead-letter.js'
 import { originOf, withoutLineEnd } from './judge-line.js'
@@ -30,8 +30,9 @@ export class ReplayBatcher {
   /** Longer than any record of a document that can be sent. */
   readonly #maxRecordBytes: number
   #open = new OpenBatch(nothingAround)
-  /** What is in the open batch, in its order. */
-  #resends: Resend[] = []
+  /** The first document of the open batch, which the others are like, and what is needed of each should it be refused again. */
+  #first: Resend | undefined
+  #histories: Pick<Refused, 'origin' | 'attempts'>[] = []
 
   constructor(options: ReplayBatchOptions) {
     this.#options = options
@@ -55,9 +56,9 @@ export class ReplayBatcher {
             yield* this.#lines(piece.bytes, at)
             break
           case 'tail':
-            // A record that is missing its rest because its file breaks off is not read; one that was torn when it was written is.
-            if (piece.broken) break
-            at.tail = { document: at.document, line: at.line, offset: at.offset }
+            // Behind a broken end only what is whole is read; what was torn when it was written is refused by its place.
+            if (piece.broken && lineProblem(piece.bytes, 0, piece.bytes.length, false) !== undefined) break
+            if (!piece.broken) at.tail = { document: at.document, line: at.line, offset: at.offset }
             yield* this.#lines(piece.bytes, at)
             break
           case 'long': {
@@ -118,14 +119,15 @@ export class ReplayBatcher {
       const judged = judgeDeadLetter(line, originOf(at), this.#options)
       if ('status' in judged) this.#open.refuse(judged, at)
       else {
-        const { action, document } = judged
+        const { action, document, letter } = judged
         const more = this.#open.bytesFor(action, document, 0, document.length)
-        const first = this.#resends[0]
+        const first = this.#first
         if (first !== undefined && (!areAlike(first, judged) || this.#open.bytes + more > bodyBytes)) yield this.#seal()
         this.#open.slot ??= await this.#freeSlot()
         reserve(this.#open.slot, this.#open.bytes + more)
         this.#open.add(action, document, 0, document.length, at)
-        this.#resends.push(judged)
+        this.#first ??= judged
+        this.#histories.push({ origin: letter.origin, attempts: letter.attempts })
       }
     }
     at.document += isRecord ? 1 : 0
@@ -152,16 +154,21 @@ export class ReplayBatcher {
 
   #seal(): Batch {
     const { slots } = this.#options
-    const resends = this.#resends
-    const [first] = resends
+    const first = this.#first
+    const histories = this.#histories
     const batch = this.#open.seal(first?.letter.operation ?? 'create', slots)
     this.#open = new OpenBatch(nothingAround)
-    this.#resends = []
+    this.#first = undefined
+    this.#histories = []
     if (first === undefined) return batch
-    const letterOf = (ordinal: number) => (resends[ordinal] ?? first).letter
+    const historyOf = (ordinal: number) => {
+      const history = histories[ordinal]
+      if (history === undefined) throw new RangeError(`no document ${ordinal} in this body`)
+      return history
+    }
     const { ids, destination } = first
-    const replayed: Replayed = { ids, destination, attempts: ordinal => letterOf(ordinal).attempts }
-    return { ...batch, origins: () => ordinal => letterOf(ordinal).origin, replayed }
+    const replayed: Replayed = { ids, destination, attempts: ordinal => historyOf(ordinal).attempts }
+    return { ...batch, origins: () => ordinal => historyOf(ordinal).origin, replayed }
   }
 
   async #freeSlot(): Promise<Slot> {

@@ -93,13 +93,7 @@ export class Ledger {
   }
 
   /** A line that is longer than any request may be: read, and rejected while it passes. */
-  async longLine(
-    input: Input,
-    origin: Origin,
-    operation: Operation,
-    limit: number,
-    id?: string,
-  ): Promise<LongLine> {
+  async longLine(input: Input, origin: Origin, operation: Operation, limit: number, id?: string): Promise<LongLine> {
     const refused = { status: 0, type: 'DOCUMENT_TOO_LARGE' }
     const open = async () => await this.#deadLetters.appendLong(origin, operation, limit, id)
     return await this.#passing(input, refused, open)

@@ -142,8 +142,14 @@ describe('values of documents', () => {
   }
   const troubles: readonly [string, Parameters<Lab['control']['plant']>[0]][] = [
     ['items are refused', {}],
-    ['items are busy for a while', { items: { times: 3, status: 503, type: 'unavailable_shards_exception', reason: shard } }],
-    ['items are busy for longer than allowed', { items: { status: 503, type: 'unavailable_shards_exception', reason: shard } }],
+    [
+      'items are busy for a while',
+      { items: { times: 3, status: 503, type: 'unavailable_shards_exception', reason: shard } },
+    ],
+    [
+      'items are busy for longer than allowed',
+      { items: { status: 503, type: 'unavailable_shards_exception', reason: shard } },
+    ],
     ['the index is blocked', { items: { status: 403, type: 'cluster_block_exception', reason: shard } }],
     [
       'a pipeline’s author quotes them',

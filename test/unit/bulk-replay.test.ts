@@ -140,16 +140,16 @@ describe('a dead letter', () => {
         letter(refused('{"n":8}'), { index: 'customers' }),
       ].join(''),
     )
-    expect(batches.map(({ documents: own, ids, operation, destination }) => [own, ids, operation, destination])).toEqual(
-      [
-        [['{"n":1}', '{"n":2}'], 'own', 'create', { index: 'orders' }],
-        [['{"n":3}'], 'own', 'index', { index: 'orders' }],
-        [['{"n":4}', '{"n":5}'], 'given', 'index', { index: 'orders' }],
-        [['{"n":6}'], 'given', 'create', { index: 'orders', idField: 'n' }],
-        [['{"n":7}'], 'own', 'create', other],
-        [['{"n":8}'], 'own', 'create', { index: 'customers' }],
-      ],
-    )
+    expect(
+      batches.map(({ documents: own, ids, operation, destination }) => [own, ids, operation, destination]),
+    ).toEqual([
+      [['{"n":1}', '{"n":2}'], 'own', 'create', { index: 'orders' }],
+      [['{"n":3}'], 'own', 'index', { index: 'orders' }],
+      [['{"n":4}', '{"n":5}'], 'given', 'index', { index: 'orders' }],
+      [['{"n":6}'], 'given', 'create', { index: 'orders', idField: 'n' }],
+      [['{"n":7}'], 'own', 'create', other],
+      [['{"n":8}'], 'own', 'create', { index: 'customers' }],
+    ])
   })
 
   test('goes where all of them are told to go', async () => {
@@ -225,10 +225,15 @@ describe('a dead letter that was repaired by hand', () => {
 
   test('is sent as it stands, whatever the order of its fields and the space between them', async () => {
     const { document: _, origin, operation, ...fields } = parsed(refused('{"n":"wrong"}'))
-    const spaced = JSON.stringify({ ...fields, document: { n: 1 }, origin, operation }, undefined, 1).replaceAll('\n', ' ')
+    const spaced = JSON.stringify({ ...fields, document: { n: 1 }, origin, operation }, undefined, 1).replaceAll(
+      '\n',
+      ' ',
+    )
     const [batch] = await frame(`${spaced}\n${rewritten({ document: { n: 'é' }, origin, operation, index: 'orders' })}`)
     expect(batch?.documents.map(document => JSON.parse(document) as unknown)).toEqual([{ n: 1 }])
-    const [, other] = await frame(`${spaced}\n${rewritten({ document: { n: 'é' }, origin, operation, index: 'orders' })}`)
+    const [, other] = await frame(
+      `${spaced}\n${rewritten({ document: { n: 'é' }, origin, operation, index: 'orders' })}`,
+    )
     expect(other).toMatchObject({ ids: 'none', attempts: [0], origins: [origin] })
     expect(other?.documents).toEqual([Buffer.from('{"n":"é"}').toString('latin1')])
   })

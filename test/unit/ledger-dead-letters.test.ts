@@ -73,7 +73,14 @@ describe('a record', () => {
     const destination = { index: 'other' }
     await letters.append([refused('{"a":1}', { routing: 'r' }), refused('{"a":2}', { destination })])
     await (await letters.appendLong(origin, 'create', 5, 't-9')).end()
-    const copy = await letters.appendCopy({ operation: 'index', status: 7, type: 't', origin, attempts: 3, destination })
+    const copy = await letters.appendCopy({
+      operation: 'index',
+      status: 7,
+      type: 't',
+      origin,
+      attempts: 3,
+      destination,
+    })
     await copy.write(Buffer.from(',"base64":"QUJD"'))
     await copy.write(Buffer.from(',"reason":"because"}'))
     await copy.end()
