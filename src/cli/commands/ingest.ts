@@ -12,6 +12,7 @@ import { masked } from '../mask.js'
 import { follow, showProgress } from '../progress.js'
 import { sayFailure } from '../say-error.js'
 import { receiptJson, showReceipt } from '../show-receipt.js'
+import { spareOptimising } from '../spare-optimising.js'
 import { stateDir } from '../state-dir.js'
 import type { Terminal } from '../terminal.js'
 
@@ -65,6 +66,7 @@ export async function runLoad(options: IngestOptions, terminal: Terminal, quiet:
   return await followed(terminal, quiet, async heard => {
     // The Elasticsearch client is a fifth of a second: help and wrong options do not wait for it.
     const { ingest } = await import('../../ingest.js')
+    spareOptimising()
     return await ingest({ ...options, stdin: terminal.stdin, ...heard })
   })
 }

@@ -6,6 +6,7 @@ import { checkStdin } from '../check-stdin.js'
 import { replayOptions } from '../ingest-options.js'
 import { loadAccess, loadOptions, sayWarnings } from '../load-options.js'
 import { plural } from '../quantities.js'
+import { spareOptimising } from '../spare-optimising.js'
 import { stateDir } from '../state-dir.js'
 import type { Terminal } from '../terminal.js'
 import { followed, sayReceipt } from './ingest.js'
@@ -42,6 +43,7 @@ async function again(source: readonly string[], flags: Record<string, unknown>, 
   const options = { ...replayOptions(effective, access), stateDir: stateDir(effective, terminal), source }
   const receipt = await followed(terminal, quiet, async heard => {
     const { replay } = await import('../../replay.js')
+    spareOptimising()
     return await replay({ ...options, stdin: terminal.stdin, ...heard })
   })
   const code = sayReceipt(receipt, terminal, json)
