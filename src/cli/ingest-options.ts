@@ -47,6 +47,7 @@ export function ingestOptions(effective: Effective, access: Access, index: strin
       routingField: values.routingField,
       pipeline: values.pipeline,
       pick: values.pick,
+      runId: values.runId,
     }),
   }
 }
@@ -56,10 +57,11 @@ export function replayOptions(effective: Effective, access: Access): Omit<Replay
   const { values, origins } = effective
   return {
     ...sendingOptions(effective, access),
-    // What is set for loads in general is not what these documents were loaded with: that, they say themselves.
+    // What is set for loads in general is not what these documents were loaded with: that, they say themselves. Nor is it this run.
     ...present({
       index: origins.index === '--index' ? values.index : undefined,
       pipeline: origins.pipeline === '--pipeline' ? values.pipeline : undefined,
+      runId: origins.runId === '--run-id' ? values.runId : undefined,
     }),
   }
 }
@@ -80,7 +82,6 @@ function sendingOptions(effective: Effective, access: Access): Omit<ReplayOption
       batchDocs: values.batchDocs,
       deadLetters: values.deadLetters,
       maxRejected: values.maxRejected,
-      runId: values.runId,
     }),
   }
 }

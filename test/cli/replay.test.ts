@@ -60,8 +60,10 @@ describe('sluice replay', () => {
     await using work = await folder()
     await writeFile(join(work.path, 'dead.ndjson'), repair(await refusedInto(work, 'meant')))
     await writeFile(join(work.path, 'sluice.config.json'), JSON.stringify({ index: 'general', ids: 'cluster' }))
-    const general = { SLUICE_PIPELINE: 'missing' }
-    expect(await at(work, ['replay', 'dead.ndjson', '--json'], general)).toMatchObject({ code: 0 })
+    const general = { SLUICE_PIPELINE: 'missing', SLUICE_RUN_ID: 'nightly' }
+    const ended = await at(work, ['replay', 'dead.ndjson', '--json'], general)
+    expect(ended.code).toBe(0)
+    expect((JSON.parse(ended.stdout) as Receipt).run).not.toBe('nightly')
     expect([lab.control.count('meant'), lab.control.count('general')]).toEqual([3, 0])
     const flags = ['replay', 'dead.ndjson', '--json', '--index', 'told']
     expect(await at(work, flags, general)).toMatchObject({ code: 0 })
