@@ -25,18 +25,27 @@ export interface FoundRun {
 }
 
 /** Throws SluiceError STATE_UNREADABLE, INPUT_CHANGED, RUN_OPTIONS_CHANGED, INPUT_NOT_FOUND, INPUT_UNREADABLE. */
-export async function findRun(options: IngestOptions, sources: readonly Source[], cluster: Cluster): Promise<FoundRun> {
+export async function findRun(
+  options: IngestOptions,
+  named: readonly Source[],
+  cluster: Cluster,
+  isReplay = false,
+): Promise<FoundRun> {
   const { index, runId, again = false } = options
   const uuid = cluster.preflight.info?.uuid
   const clusterUuid = uuid === undefined || uuid === '_na_' ? undefined : uuid
   const place = clusterUuid ?? cluster.display
   const names = namesOf(options.source)
-  const stateDir = stateDirOf(options, sources)
-  const path = stateDir === undefined ? undefined : checkpointPath(stateDir, keyOf([place, index, names, runId ?? '']))
+  const stateDir = stateDirOf(options, named)
+  const key = keyOf([place, index, names, runId ?? '', ...(isReplay ? ['replay'] : [])])
+  const path = stateDir === undefined ? undefined : checkpointPath(stateDir, key)
   const last = path === undefined ? undefined : await readCheckpoint(path)
+  // A glob that asks for dead letters finds those that the interrupted run itself wrote.
+  const written = last?.status === 'finished' ? undefined : last?.deadLetters?.path
+  const sources = named.filter(({ file }) => file === undefined || file.path !== written)
   const seen: IndexSeen | undefined = path === undefined ? undefined : await seeIndex(cluster, index)
   const isOther = last !== undefined && seen !== undefined && isOtherIndex(last, seen)
-  const sent = whatIsSent(options)
+  const sent = isReplay ? { replay: 'yes' } : whatIsSent(options)
   const plan = await planRun({
     previous: isOther ? undefined : last,
     sources,
@@ -68,7 +77,7 @@ export async function findRun(options: IngestOptions, sources: readonly Source[]
     warnings: [
       ...(isOther ? [`${index} is not the index any more that run ${last.run} loaded into: all is loaded anew`] : []),
       ...plan.warnings,
-      ...doubt(options, plan),
+      ...doubt(options, plan, isReplay),
     ],
   }
 }
@@ -120,7 +129,9 @@ function notesOn(clusterUuid: string | undefined, seen: IndexSeen | undefined): 
   return notes
 }
 
-function doubt({ ids }: IngestOptions, { isDoubtful }: Plan): string[] {
-  if (!isDoubtful || ids !== 'cluster') return []
+function doubt({ ids }: IngestOptions, { isDoubtful }: Plan, isReplay: boolean): string[] {
+  if (!isDoubtful) return []
+  if (isReplay) return ['documents without an id that were under way when the replay was cut off may be stored twice']
+  if (ids !== 'cluster') return []
   return ['documents that were under way when the run was cut off may be stored twice: their ids are the cluster’s']
 }

@@ -1,6 +1,7 @@
 /** The main job, composed: source → format → bulk → sender → ledger. */
 import type { Ids } from './bulk/action-line.js'
 import { Batcher } from './bulk/batcher.js'
+import { ReplayBatcher } from './bulk/replay-batcher.js'
 import { SlotPool } from './bulk/slots.js'
 import { MAX_DOCUMENT_BYTES, checkIngestOptions } from './check-ingest-options.js'
 import { isLoopback } from './cluster/loopback.js'
@@ -10,7 +11,7 @@ import { explain } from './failure/catalogue.js'
 import type { Failure } from './failure/failure.js'
 import { SluiceError, isSluiceError } from './failure/sluice-error.js'
 import { type FoundRun, findRun, newRunId, stateDirOf } from './find-run.js'
-import type { Batch, Outcome, Source } from './flow.js'
+import type { Batch, Destination, Input, Operation, Origin, Outcome, Source } from './flow.js'
 import type { IngestEvent, IngestOptions } from './ingest-options.js'
 import { prepareStateDir } from './ledger/checkpoint-file.js'
 import { composeReceipt } from './ledger/compose-receipt.js'
@@ -18,6 +19,7 @@ import { DeadLetters } from './ledger/dead-letters.js'
 import { Ledger } from './ledger/ledger.js'
 import { type InputLocks, lockInputs } from './ledger/lock.js'
 import { takeBack } from './ledger/take-back.js'
+import type { Plan } from './ledger/plan-run.js'
 import type { Receipt } from './ledger/receipt.js'
 import { keepApart } from './keep-apart.js'
 import { load } from './load.js'
@@ -43,7 +45,17 @@ import { cutFailure, withSpool } from './with-spool.js'
  * TOO_MANY_REJECTED, DEAD_LETTERS_UNWRITABLE, STATE_*, RUN_LOCKED, RUN_OPTIONS_CHANGED or RUN_INTERRUPTED. Once the way was open, `error.receipt` tells what was done.
  */
 export async function ingest(options: IngestOptions): Promise<Receipt> {
-  const ids = checkIngestOptions(options)
+  return await run(options, checkIngestOptions(options))
+}
+
+/** What is sent are dead letters. With an index or a pipeline: to that, whatever they say. */
+export interface Replaying {
+  readonly index?: string
+  readonly pipeline?: string
+}
+
+/** Runs a load whose options were checked. Throws as `ingest` does. */
+export async function run(options: IngestOptions, ids: Ids, replaying?: Replaying): Promise<Receipt> {
   const tell = listenerOf(options)
   const sources = await findSources(options.source, options.stdin === undefined ? {} : { stdin: options.stdin })
   const stateDir = stateDirOf(options, sources)
@@ -55,27 +67,28 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
     options,
     sources,
     tell,
-    async (all, spool) => await run({ options, ids, tell, sources: all, spool, locks }),
+    async (all, spool) => await loadSources({ options, ids, replaying, tell, sources: all, spool, locks }),
   )
 }
 
 interface Run {
   readonly options: IngestOptions
   readonly ids: Ids
+  readonly replaying: Replaying | undefined
   readonly tell: (event: IngestEvent) => void
   readonly sources: readonly Source[]
   readonly spool: Spool | undefined
   readonly locks: InputLocks | undefined
 }
 
-async function run({ options, ids, tell, sources, spool, locks }: Run): Promise<Receipt> {
+async function loadSources({ options, ids, replaying, tell, sources, spool, locks }: Run): Promise<Receipt> {
   const { concurrency = DEFAULT_CONCURRENCY, batchBytes = 5_000_000, dryRun = false, signal } = options
   const { cluster, way } = await openTarget(options).catch((error: unknown) => {
     throw cutShort(error, signal)
   })
   try {
     const began = performance.now()
-    const found = await findRun(options, sources, cluster)
+    const found = await findRun(options, sources, cluster, replaying !== undefined)
     const { plan } = found
     await locks?.name(plan.run)
     tellPreflight(tell, cluster, [...way.notes, ...found.notes])
@@ -83,7 +96,9 @@ async function run({ options, ids, tell, sources, spool, locks }: Run): Promise<
     for (const { source, isLoaded } of plan.inputs) if (isLoaded) tell({ type: 'loaded', name: source.name })
 
     const left = plan.inputs.filter(({ isLoaded }) => !isLoaded)
-    await using deadLetters = await openDeadLetters(options, sources, plan.run, found)
+    const planned = plan.inputs.map(({ source }) => source)
+    const before = { from: plan.deadLetters, inputs: replaying === undefined ? planned : undefined }
+    await using deadLetters = await openDeadLetters(options, planned, plan.run, before)
     const ledger = new Ledger(deadLetters, {
       maxRejected: options.maxRejected,
       before: plan.before.counts,
@@ -112,10 +127,7 @@ async function run({ options, ids, tell, sources, spool, locks }: Run): Promise<
       random: Math.random,
       onRetry: (why, documents, waitMs) => tell({ type: 'retry', failure: why, documents, waitMs }),
     })
-    const batcher = new Batcher({
-      operation: options.op ?? 'create',
-      ids,
-      ...(options.routingField === undefined ? {} : { routingField: options.routingField }),
+    const framing = {
       batchBytes,
       bodyBytes: () => sender.bodyBytes,
       batchDocs: options.batchDocs ?? Infinity,
@@ -124,8 +136,22 @@ async function run({ options, ids, tell, sources, spool, locks }: Run): Promise<
       // One is filled while the others are being sent. Which are not needed are never touched.
       slots: new SlotPool(concurrency + 1, batchBytes),
       clock: systemClock,
-      longLine: async (input, origin, operation) => await ledger.longLine(input, origin, operation, MAX_DOCUMENT_BYTES),
-    })
+      longLine: async (input: Input, origin: Origin, operation: Operation, id?: string) =>
+        await ledger.longLine(input, origin, operation, MAX_DOCUMENT_BYTES, id),
+    }
+    const batcher =
+      replaying === undefined
+        ? new Batcher({
+            ...framing,
+            operation: options.op ?? 'create',
+            ids,
+            ...(options.routingField === undefined ? {} : { routingField: options.routingField }),
+          })
+        : new ReplayBatcher({
+            ...framing,
+            ...replaying,
+            longRecord: async (input, head) => await ledger.longRecord(input, head),
+          })
     const loaded = await load({
       inputs: left,
       format: { format: options.format ?? 'auto', ...(options.pick === undefined ? {} : { pick: options.pick }) },
@@ -204,14 +230,27 @@ async function openDeadLetters(
   options: IngestOptions,
   sources: readonly Source[],
   run: string,
-  found?: FoundRun,
+  before: { readonly from?: Plan['deadLetters']; readonly inputs?: readonly Source[] | undefined } = {},
 ): Promise<DeadLetters> {
-  const deadLetters = new DeadLetters(deadLettersPath(options, run))
+  const deadLetters = new DeadLetters(deadLettersPath(options, run), { run, destination: destinationOf(options) })
   await keepApart(sources, deadLetters.path)
-  const before = found?.plan.deadLetters
-  if (before !== undefined) await takeBack(before.path, before.length, new Set(sources.map(({ name }) => name)))
+  const { from, inputs } = before
+  if (from !== undefined) {
+    const names = inputs === undefined ? {} : { inputs: new Set(inputs.map(({ name }) => name)) }
+    await takeBack(from.path, from.length, { run, ...names })
+  }
   await deadLetters.check()
   return deadLetters
+}
+
+/** What a replay has to know of documents that were refused. */
+function destinationOf({ index, pipeline, idField, routingField }: IngestOptions): Destination {
+  return {
+    index,
+    ...(pipeline === undefined ? {} : { pipeline }),
+    ...(idField === undefined ? {} : { idField }),
+    ...(routingField === undefined ? {} : { routingField }),
+  }
 }
 
 /** Whether a document may already be stored under the id that it will be sent with. */

@@ -21,7 +21,7 @@ interface Work {
 export interface Loading {
   readonly inputs: readonly Work[]
   readonly format: DecodeOptions
-  readonly batcher: Batcher
+  readonly batcher: Pick<Batcher, 'frame' | 'rest'>
   /** Resolves when every document of the batch has an outcome. */
   send(batch: Batch): Promise<Outcome>
   /** Resolves when one more batch may be read while the others are being sent. */

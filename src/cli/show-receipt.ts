@@ -39,7 +39,7 @@ const kinds = [
 ] as const
 
 const meanings: Partial<Record<(typeof kinds)[number], string>> = {
-  duplicate: 'stored by an earlier send of this run',
+  duplicate: 'stored by an earlier send',
   rejected: 'in the dead letters',
   skipped: 'blank lines, or left out by a rule',
   unsent: 'certainly not stored',

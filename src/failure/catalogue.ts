@@ -138,6 +138,20 @@ const entries = {
     causes: ['The field is missing, empty, null, or not a string or number.', 'The id has more than 512 bytes.'],
     fixes: ['Choose another --id-field, or let Sluice make the ids (--ids run).'],
   },
+  DEAD_LETTER_BROKEN: {
+    stage: 'input',
+    exit: 1,
+    retry: 'no',
+    title: 'A line is not a dead letter',
+    message: 'not a dead letter: {problem}',
+    causes: [
+      'The process that wrote the line was killed, and its run was not resumed: a resume writes it anew.',
+      'The line was edited, and a field that replay needs is missing or of another kind.',
+    ],
+    fixes: [
+      'The new dead letters hold the untouched line. Resume the run that wrote the file, or repair the line: `operation` and `origin` have to be there, and `document`, `line` or `base64`.',
+    ],
+  },
   INDEX_NAME_INVALID: {
     stage: 'options',
     exit: 2,

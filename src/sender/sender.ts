@@ -2,6 +2,7 @@ import pLimit, { type LimitFunction } from 'p-limit'
 import { promisify } from 'node:util'
 import type { ZlibOptions } from 'node:zlib'
 import { post } from '../cluster/post.js'
+import { canHideSource } from '../cluster/version.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { Failure } from '../failure/failure.js'
 import type { Batch, Clock, Outcome } from '../flow.js'
@@ -108,8 +109,9 @@ export class Sender {
     this.#open += 1
     try {
       return await deliver(batch, {
-        attempt: async (body, resent, doubtful) => await this.#inPlace(body, this.#history(resent, doubtful), batch),
-        safeToResend: this.#options.safeToResend,
+        attempt: async (body, resent, doubtful) =>
+          await this.#inPlace(body, this.#history(resent, doubtful, batch), batch),
+        safeToResend: this.#idsOf(batch).safeToResend,
         maxElapsedMs: this.#options.maxElapsedMs,
         halted: this.#halt.signal,
         accepted: () => this.#accepted,
@@ -139,7 +141,8 @@ export class Sender {
   }
 
   async #inPlace(body: Body, history: History, batch: Batch): Promise<Verdict | undefined> {
-    const { clock, safeToResend, random } = this.#options
+    const { clock, random } = this.#options
+    const { safeToResend } = this.#idsOf(batch)
     return await this.#places(async () => {
       if (this.#halt.signal.aborted) return undefined
       const sentAt = clock.now()
@@ -167,18 +170,23 @@ export class Sender {
   }
 
   async #attempt(body: Body, history: History, batch: Batch): Promise<Verdict> {
-    const { cluster, index, pipeline, ownIds, safeToResend, onConflict, gzip, wallClock } = this.#options
+    const { cluster, onConflict, gzip, wallClock } = this.#options
+    const { index, pipeline } = batch.replayed?.destination ?? this.#options
     this.#requests += 1
     try {
       const answer = await post(cluster, {
         path: `/${encodeURIComponent(index)}/_bulk`,
-        query: { filter_path: filterPath, ...(pipeline === undefined ? {} : { pipeline }) },
+        query: {
+          filter_path: filterPath,
+          ...(canHideSource(cluster.preflight.info) ? { include_source_on_error: 'false' } : {}),
+          ...(pipeline === undefined ? {} : { pipeline }),
+        },
         headers: gzip ? { 'content-encoding': 'gzip' } : {},
         maxAnswerBytes: ANSWER_BYTES + ITEM_BYTES * body.items,
         body: gzip ? await compress(body.bytes) : body.bytes,
       })
       return judgeAnswer(answer, {
-        body: { items: body.items, index, operation: batch.operation, ownIds, safeToResend, ...history, onConflict },
+        body: { items: body.items, index, operation: batch.operation, ...this.#idsOf(batch), ...history, onConflict },
         cluster: cluster.display,
         route: cluster.route,
         now: wallClock(),
@@ -188,9 +196,16 @@ export class Sender {
     }
   }
 
-  #history(resent: boolean, doubtful: boolean): History {
+  #idsOf({ replayed }: Batch): Pick<SenderOptions, 'ownIds' | 'safeToResend'> {
+    const { ownIds, safeToResend } = this.#options
+    if (replayed === undefined) return { ownIds, safeToResend }
+    return { ownIds: replayed.ids === 'own', safeToResend: replayed.ids !== 'none' }
+  }
+
+  /** A dead letter was sent before, and its sends were answered: only where there is a resend of it can it be in doubt. */
+  #history(resent: boolean, doubtful: boolean, { replayed }: Batch): History {
     const { sentBefore } = this.#options
-    return { resent: resent || sentBefore, doubtful: doubtful || sentBefore }
+    return { resent: resent || sentBefore || replayed !== undefined, doubtful: doubtful || sentBefore }
   }
 
   #count(verdict: Verdict): void {
