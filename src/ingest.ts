@@ -8,11 +8,13 @@ import { explain } from './failure/catalogue.js'
 import { type Failure, failure } from './failure/failure.js'
 import { SluiceError, isSluiceError } from './failure/sluice-error.js'
 import { type FoundRun, findRun, newRunId, stateDirOf } from './find-run.js'
+import { GuardedLoad } from './guarded-load.js'
 import type { Batch, Outcome, Source } from './flow.js'
 import type { IngestEvent, IngestOptions } from './ingest-options.js'
 import { prepareStateDir } from './ledger/checkpoint-file.js'
 import { composeReceipt } from './ledger/compose-receipt.js'
 import { DeadLetters } from './ledger/dead-letters.js'
+import { sumOf } from './ledger/account.js'
 import { Ledger } from './ledger/ledger.js'
 import { takeBack } from './ledger/take-back.js'
 import type { Receipt } from './ledger/receipt.js'
@@ -35,7 +37,7 @@ import { systemClock } from './system-clock.js'
  * ```
  * @throws SluiceError when the run could not start or had to stop. `error.code` is OPTION_INVALID, INDEX_NAME_INVALID,
  * PLAINTEXT_CREDENTIALS, INPUT_*, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED, INDEX_BLOCKED, REQUEST_REFUSED,
- * TOO_MANY_REJECTED, DEAD_LETTERS_UNWRITABLE, STATE_*, RUN_OPTIONS_CHANGED or RUN_INTERRUPTED. Once the way was open, `error.receipt` tells what was done.
+ * TOO_MANY_REJECTED, ALIAS_CONFLICT, INDEX_CHANGE_REFUSED, LOAD_CHECK_FAILED, DEAD_LETTERS_UNWRITABLE, STATE_*, RUN_OPTIONS_CHANGED or RUN_INTERRUPTED. Once the way was open, `error.receipt` tells what was done.
  */
 export async function ingest(options: IngestOptions): Promise<Receipt> {
   const ids = checkIngestOptions(options)
@@ -61,6 +63,7 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
     for (const message of found.warnings) tell({ type: 'warning', message })
     for (const { source, isLoaded } of plan.inputs) if (isLoaded) tell({ type: 'loaded', name: source.name })
 
+    const guarded = guardedLoad(options, found, cluster, tell)
     const left = plan.inputs.filter(({ isLoaded }) => !isLoaded)
     await using deadLetters = await openDeadLetters(options, sources, plan.run, found)
     const ledger = new Ledger(deadLetters, {
@@ -72,9 +75,10 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
     const keeper =
       path === undefined || plan.isDone ? undefined : new StateKeeper({ found, path, cluster, ledger, deadLetters })
     await keeper?.start()
+    await guarded?.prepare()
     const sender = new Sender({
       cluster,
-      index: options.index,
+      index: found.target.index,
       ...(options.pipeline === undefined ? {} : { pipeline: options.pipeline }),
       ownIds: ids.from === 'run',
       safeToResend: ids.from !== 'cluster',
@@ -118,12 +122,16 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
       tell,
     })
     const named = loaded.failure === undefined ? undefined : await nameBlock(loaded.failure, cluster)
-    const unkept = await keeper?.finish(statusOf(named))
-    const stopped = named ?? unkept
+    const { counts } = sumOf(plan.before, ledger)
+    const save = async () => await keeper?.finish('interrupted')
+    const unswitched = named ?? (await guarded?.complete(counts, save))
+    const unkept = await keeper?.finish(statusOf(unswitched))
+    const stopped = unswitched ?? unkept
     const receipt = composeReceipt({
       plan,
       ledger,
       cluster,
+      ...(guarded === undefined ? {} : { alias: guarded.receipt }),
       ...(path === undefined ? {} : { checkpoint: path }),
       ...((deadLetters.records > 0 || plan.before.counts.rejected > 0) && deadLetters.path !== undefined
         ? { deadLetters: deadLetters.path }
@@ -173,6 +181,33 @@ async function openDeadLetters(
   if (before !== undefined) await takeBack(before.path, before.length, new Set(sources.map(({ name }) => name)))
   await deadLetters.check()
   return deadLetters
+}
+
+/** What guards the alias, if one is to be switched. A dry run leaves it, and makes no index. */
+function guardedLoad(
+  options: IngestOptions,
+  { alias, plan, target }: FoundRun,
+  cluster: Cluster,
+  tell: (event: IngestEvent) => void,
+): GuardedLoad | undefined {
+  if (alias === undefined || options.dryRun === true) return undefined
+  const isLoaded = plan.inputs.every(input => input.isLoaded)
+  return new GuardedLoad({
+    cluster,
+    alias,
+    index: target.index,
+    run: plan.run,
+    left: plan.isDone ? 'done' : isLoaded ? 'nothing' : 'documents',
+    options,
+    patience: {
+      maxElapsedMs: options.maxElapsedMs ?? 900_000,
+      clock: systemClock,
+      random: Math.random,
+      signal: options.signal,
+      onRetry: (why, waitMs) => tell({ type: 'retry', failure: why, documents: 0, waitMs }),
+    },
+    warn: message => tell({ type: 'warning', message }),
+  })
 }
 
 /** Whether a document may already be stored under the id that it will be sent with. */

@@ -10,6 +10,8 @@ export interface Patience {
   readonly clock: Clock
   readonly random: () => number
   readonly signal?: AbortSignal | undefined
+  /** Documents that have their outcome, for what an interruption says. */
+  readonly settled: number
   onRetry(failure: Failure, waitMs: number): void
 }
 
@@ -18,10 +20,10 @@ export interface Patience {
  * Throws SluiceError: what the step throws, or RUN_INTERRUPTED.
  */
 export async function patiently<T>(patience: Patience, step: () => Promise<T>): Promise<T> {
-  const { maxElapsedMs, clock, random, signal, onRetry } = patience
+  const { maxElapsedMs, clock, random, signal, settled, onRetry } = patience
   const began = clock.now()
   for (let refusals = 1; ; refusals += 1) {
-    stopIfAborted(signal)
+    if (signal?.aborted === true) throw interrupted(signal, settled)
     try {
       return await step()
     } catch (error) {
@@ -34,9 +36,8 @@ export async function patiently<T>(patience: Patience, step: () => Promise<T>): 
   }
 }
 
-function stopIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted !== true) return
-  const reason: unknown = signal.reason
-  const told = typeof reason === 'string' ? reason : 'aborted by the caller'
-  throw new SluiceError(failure('RUN_INTERRUPTED', { reason: told, settled: 'all' }))
+function interrupted(signal: AbortSignal, settled: number): SluiceError {
+  const told: unknown = signal.reason
+  const reason = typeof told === 'string' ? told : 'aborted by the caller'
+  return new SluiceError(failure('RUN_INTERRUPTED', { reason, settled }))
 }

@@ -50,17 +50,16 @@ export async function startLoading(
   const changed = Object.entries(changes).filter(([setting]) => !(isServerless && managed.test(setting)))
   if (mark.restore === undefined) {
     const restore = Object.fromEntries(changed.map(([setting]) => [setting, settings[setting] ?? null]))
-    await setMark(cluster, name, mappings, { ...mark, restore })
+    await setMark(cluster, name, mappings, { ...mark, loading: true, restore })
   }
   await setSettings(cluster, name, Object.fromEntries(changed))
 }
 
 /** Gives the settings back that the mark has, and takes them out of it. May be repeated. Throws SluiceError: see `call`. */
 export async function endLoading(cluster: Cluster, { name, mappings }: IndexFacts, mark: LoadMark): Promise<void> {
-  const { restore, ...rest } = mark
-  if (restore === undefined) return
-  await setSettings(cluster, name, restore)
-  await setMark(cluster, name, mappings, rest)
+  const { loading, restore, ...rest } = mark
+  if (restore !== undefined) await setSettings(cluster, name, restore)
+  if (loading !== undefined) await setMark(cluster, name, mappings, rest)
 }
 
 async function setSettings(cluster: Cluster, index: string, settings: JsonObject): Promise<void> {

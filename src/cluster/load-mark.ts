@@ -9,7 +9,9 @@ export interface LoadMark {
   readonly alias: string
   /** The index that the alias was on when the load began: where a rollback leads. */
   readonly previous?: string
-  /** Settings that were changed for the load, as they were; null: not set. Absent: they are as they should be. */
+  /** From when it is made until its settings are restored: until then nothing should lead to it. */
+  readonly loading?: true
+  /** Settings that were changed for the load, as they were; null: not set. Absent: none was changed, or they are restored. */
   readonly restore?: Readonly<Record<string, unknown>>
 }
 
@@ -17,12 +19,13 @@ export interface LoadMark {
 export function readMark(mappings: Readonly<Record<string, unknown>>): LoadMark | undefined {
   const { sluice } = metaOf(mappings)
   if (!isObject(sluice)) return undefined
-  const { run, alias, previous, restore } = sluice
+  const { run, alias, previous, loading, restore } = sluice
   if (typeof run !== 'string' || typeof alias !== 'string') return undefined
   return {
     run,
     alias,
     ...(typeof previous === 'string' ? { previous } : {}),
+    ...(loading === true ? { loading } : {}),
     ...(isObject(restore) ? { restore } : {}),
   }
 }

@@ -1,0 +1,183 @@
+/** What a guarded load does before its first document and after its last: the alias leads to a whole and checked index, or stays. */
+import { type AliasFacts, conflict, readIndices, removeAlias, switchAlias } from './cluster/alias.js'
+import { countDocuments, refresh, waitForCopies } from './cluster/check-index.js'
+import { endLoading, likeBefore, makeIndex, startLoading } from './cluster/fresh-index.js'
+import { readMark } from './cluster/load-mark.js'
+import type { Cluster } from './cluster/open-cluster.js'
+import { type Failure, failure } from './failure/failure.js'
+import { SluiceError, isSluiceError } from './failure/sluice-error.js'
+import type { IngestOptions } from './ingest-options.js'
+import type { AliasReceipt, Counts } from './ledger/receipt.js'
+import { type Patience, patiently } from './patiently.js'
+
+/** How long copies are waited for, at most. */
+const COPIES_SECONDS = 30
+
+export interface Guarding {
+  readonly cluster: Cluster
+  /** As it stood when this process began. */
+  readonly alias: AliasFacts
+  /** The fresh index. */
+  readonly index: string
+  readonly run: string
+  /** Whether anything is left to load; `done`: nor to check and switch. */
+  readonly left: 'documents' | 'nothing' | 'done'
+  readonly options: IngestOptions
+  readonly patience: Omit<Patience, 'settled'>
+  warn(message: string): void
+}
+
+export class GuardedLoad {
+  readonly #guarding: Guarding
+  #previous: string | undefined
+  #isSwitched: boolean
+
+  constructor(guarding: Guarding) {
+    this.#guarding = guarding
+    this.#isSwitched = leadsTo(guarding.alias, guarding.index)
+    this.#previous = previousOf(guarding)
+  }
+
+  get receipt(): AliasReceipt {
+    const { alias, index } = this.#guarding
+    const from = this.#previous === undefined ? {} : { from: this.#previous }
+    return { name: alias.name, ...from, to: index, switched: this.#isSwitched }
+  }
+
+  /**
+   * Makes the index, or takes up the one that an earlier process made, and turns off what slows the load.
+   * Throws SluiceError ALIAS_CONFLICT, INDEX_CHANGE_REFUSED, RUN_INTERRUPTED, and every failure of the way there.
+   */
+  async prepare(): Promise<void> {
+    const { alias, index, left, patience, run, warn } = this.#guarding
+    if (left !== 'done') return await patiently({ ...patience, settled: 0 }, async () => await this.#prepare())
+    const observed = `${alias.name} is on ${alias.on?.name ?? 'no index'}, and not on ${index}`
+    if (!this.#isSwitched) warn(`${observed}, which run ${run} loaded: it stays there unless all is loaded --again`)
+  }
+
+  /**
+   * Restores the settings, checks the index and switches the alias. `save` is called first: it writes down that all documents
+   * are settled, so that no process that comes after writes to what the alias leads to. Returns why the alias was not switched.
+   */
+  async complete(counts: Counts, save: () => Promise<Failure | undefined>): Promise<Failure | undefined> {
+    if (this.#isSwitched || this.#guarding.left === 'done') return undefined
+    const unsaved = await save()
+    if (unsaved !== undefined) return unsaved
+    const patience = { ...this.#guarding.patience, settled: counts.read }
+    try {
+      await patiently(patience, async () => await this.#restore())
+      await patiently(patience, async () => await this.#waitForCopies())
+      await patiently(patience, async () => await this.#check(counts))
+      await patiently(patience, async () => await this.#switch())
+      return undefined
+    } catch (error) {
+      if (isSluiceError(error)) return error.failure
+      throw error
+    }
+  }
+
+  async #prepare(): Promise<void> {
+    const { cluster, alias, index, run, left } = this.#guarding
+    const { name, on } = alias
+    const [known] = await readIndices(cluster, index)
+    if (known === undefined) {
+      const previous = on === undefined ? {} : { previous: on.name }
+      await makeIndex(cluster, index, this.#body(), { run, alias: name, ...previous, loading: true })
+    }
+    const facts = known ?? (await readIndices(cluster, index))[0]
+    const mark = facts === undefined ? undefined : readMark(facts.mappings)
+    if (facts === undefined || mark?.run !== run || mark.alias !== name) {
+      throw conflict(name, `there is an index ${index} that run ${run} did not make`)
+    }
+    this.#previous = mark.previous
+    if (mark.loading === true && facts.aliases[name] !== undefined) {
+      await removeAlias(cluster, name, index)
+      throw conflict(name, `an index template put it on ${index} before that was loaded; it was taken off again`)
+    }
+    if (this.#isSwitched) {
+      if (left === 'nothing') return
+      throw conflict(name, `it is on ${index} already, which an earlier load of the name ${run} made: name each load anew`)
+    }
+    if (mark.previous !== on?.name) {
+      const was = mark.previous ?? 'no index'
+      throw conflict(name, `it was on ${was} when run ${run} began, and is on ${on?.name ?? 'no index'} now`)
+    }
+    if (left === 'documents') await startLoading(cluster, facts, mark)
+  }
+
+  #body(): Readonly<Record<string, unknown>> {
+    const { cluster, alias, options } = this.#guarding
+    if (options.indexBody !== undefined) return options.indexBody
+    return alias.on === undefined ? {} : likeBefore(alias.on, cluster.preflight.info?.flavor === 'serverless')
+  }
+
+  async #restore(): Promise<void> {
+    const { cluster, index } = this.#guarding
+    await refresh(cluster, index)
+    const [facts] = await readIndices(cluster, index)
+    const mark = facts === undefined ? undefined : readMark(facts.mappings)
+    if (facts !== undefined && mark !== undefined) await endLoading(cluster, facts, mark)
+  }
+
+  async #waitForCopies(): Promise<void> {
+    const { cluster, index, options, warn } = this.#guarding
+    const seconds = Math.min(COPIES_SECONDS, Math.ceil((options.timeoutMs ?? 120_000) / 2000))
+    const health = await waitForCopies(cluster, index, seconds)
+    if (health === 'red') throw this.#failed('a part of it is on no node (health red)')
+    if (health === 'yellow') warn(`${index} has fewer copies than its settings ask for, yet (health yellow)`)
+  }
+
+  async #check({ rejected, ...counts }: Counts): Promise<void> {
+    const { cluster, index, options } = this.#guarding
+    const { checkQuery, checkHits = 1, maxRejected } = options
+    if (rejected > 0 && maxRejected === undefined)
+      throw this.#failed(`${rejected} documents were rejected, and --max-rejected allows none`)
+    const { documents, failedShards } = await countDocuments(cluster, index)
+    if (failedShards > 0) throw this.#failed(`${failedShards} of its shards did not answer`)
+    if (documents === 0) throw this.#failed('it holds no document')
+    const { least, most } = storedBy(counts, options)
+    if (documents < least || documents > most) {
+      const stored = least === most ? `${least}` : `${least} to ${most}`
+      throw this.#failed(`it holds ${documents} documents, and the run stored ${stored}`)
+    }
+    if (checkQuery === undefined) return
+    const found = await countDocuments(cluster, index, checkQuery['query'] as object)
+    if (found.documents < checkHits)
+      throw this.#failed(`the check query matches ${found.documents} documents, and has to match ${checkHits}`)
+  }
+
+  async #switch(): Promise<void> {
+    const { cluster, alias, index } = this.#guarding
+    await switchAlias(cluster, alias, index)
+    this.#isSwitched = true
+  }
+
+  #failed(observed: string): SluiceError {
+    const { alias, index } = this.#guarding
+    return new SluiceError(failure('LOAD_CHECK_FAILED', { alias: alias.name, index, observed }))
+  }
+}
+
+/** The index that a run of a guarded load fills. */
+export function freshIndex(alias: string, run: string): string {
+  return `${alias}-${run.toLowerCase()}`
+}
+
+/** Whether the alias leads to the index because a guarded load is through with it. */
+export function leadsTo({ on }: AliasFacts, index: string | undefined): boolean {
+  return on !== undefined && on.name === index && readMark(on.mappings)?.loading !== true
+}
+
+function previousOf({ alias: { on }, index }: Guarding): string | undefined {
+  return on?.name === index ? readMark(on.mappings)?.previous : on?.name
+}
+
+/** How many documents an index may hold that a run has stored so many in. Equal wherever every document has an id of its own. */
+function storedBy(
+  { created, duplicate, updated, unknown, skipped }: Omit<Counts, 'rejected'>,
+  { ids, onConflict }: IngestOptions,
+): { least: number; most: number } {
+  const least = created + duplicate
+  // Two documents with the same id of the user's are one. What is sent again after a kill may be updated, or skipped.
+  return { least, most: least + updated + unknown + (ids === 'field' && onConflict === 'skip' ? skipped : 0) }
+}
