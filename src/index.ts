@@ -1,11 +1,12 @@
 /** What an embedder gets. */
 export { connect, type Connected } from './connect.js'
 export { ingest } from './ingest.js'
+export { type RollbackOptions, type RolledBack, rollback } from './rollback.js'
 export type { ConnectOptions, IngestEvent, IngestOptions, ProxyOptions, TargetOptions } from './ingest-options.js'
 export type { ClusterInfo } from './cluster/version.js'
 export { type Entry, type FailureCode, explain, failureCodes } from './failure/catalogue.js'
 export type { Evidence, Failure } from './failure/failure.js'
 export { SluiceError, isSluiceError } from './failure/sluice-error.js'
 export type { Operation, Origin, Refused } from './flow.js'
-export type { Counts, InputReceipt, Receipt, Rejections } from './ledger/receipt.js'
+export type { AliasReceipt, Counts, InputReceipt, Receipt, Rejections } from './ledger/receipt.js'
 export type { IngestSource } from './source/open-sources.js'

@@ -1,0 +1,44 @@
+import type { Command } from 'commander'
+import type { RolledBack } from '../../index.js'
+import { requireOptions } from '../../options/require.js'
+import { addOptions } from '../add-options.js'
+import { connectOptions } from '../ingest-options.js'
+import { interruptible } from '../interrupt.js'
+import { loadAccess, loadOptions, sayWarnings } from '../load-options.js'
+import { count, plural } from '../quantities.js'
+import type { Terminal } from '../terminal.js'
+
+export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
+  addOptions(command.argument('<alias>', 'the alias of a guarded load (ingest --swap-alias)'), 'rollback')
+    .option('--to <index>', 'the index that the alias is to be on; default: the one before the last load')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sluice rollback products
+  sluice rollback products --to products-20261121t100338z-225173
+
+The alias is switched in one step. The index that it was on is kept.`,
+    )
+    .action(async (alias: string, { to, ...flags }: Record<string, unknown>) => {
+      const effective = await loadOptions(flags, terminal)
+      requireOptions(effective, ['url'])
+      const access = await loadAccess(effective, terminal)
+      sayWarnings(effective, terminal)
+      using interruption = interruptible(terminal, 'stopping')
+      const { rollback } = await import('../../rollback.js')
+      const switched = await rollback({
+        ...connectOptions(effective, access),
+        alias,
+        ...(typeof to === 'string' ? { to } : {}),
+        signal: interruption.signal,
+      })
+      terminal.out(effective.values.json ? `${JSON.stringify(switched)}\n` : show(switched))
+      done(0)
+    })
+}
+
+function show({ alias, from, to, documents }: RolledBack): string {
+  const found = documents < 1000 ? plural(documents, 'document') : `${count(documents)} documents`
+  return `The alias ${alias} is on ${to} now, with ${found}.\n${from}, where it was, is kept.\n`
+}
