@@ -87,7 +87,9 @@ export async function findRun(options: IngestOptions, sources: readonly Source[]
       ...(alias === undefined ? [] : [`loading into ${into}; ${alias.name} is on ${alias.on?.name ?? 'no index yet'}`]),
     ],
     warnings: [
-      ...(isOther ? [`${lastIndex} is not the index any more that run ${last.run} loaded into: all is loaded anew`] : []),
+      ...(isOther
+        ? [`${lastIndex} is not the index any more that run ${last.run} loaded into: all is loaded anew`]
+        : []),
       ...plan.warnings,
       ...doubt(options, plan),
     ],

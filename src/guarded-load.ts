@@ -96,7 +96,10 @@ export class GuardedLoad {
     }
     if (this.#isSwitched) {
       if (left === 'nothing') return
-      throw conflict(name, `it is on ${index} already, which an earlier load of the name ${run} made: name each load anew`)
+      throw conflict(
+        name,
+        `it is on ${index} already, which an earlier load of the name ${run} made: name each load anew`,
+      )
     }
     if (mark.previous !== on?.name) {
       const was = mark.previous ?? 'no index'

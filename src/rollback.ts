@@ -30,7 +30,10 @@ export interface RolledBack {
  */
 export async function rollback(options: RollbackOptions): Promise<RolledBack> {
   const { alias, to: wanted, ...way } = options
-  for (const [option, value] of [['alias', alias], ['to', wanted ?? 'the one before']] as const) {
+  for (const [option, value] of [
+    ['alias', alias],
+    ['to', wanted ?? 'the one before'],
+  ] as const) {
     const problem = name(value)
     if (problem !== undefined) throw new SluiceError(failure('OPTION_INVALID', { option, problem }))
   }

@@ -76,7 +76,12 @@ export async function switchAlias(cluster: Cluster, { name: alias, on: from }: A
 /** Takes an alias off one index. Throws SluiceError: see `call`. */
 export async function removeAlias(cluster: Cluster, alias: string, index: string): Promise<void> {
   const actions = [{ remove: { index, alias } }]
-  await call(cluster, { method: 'POST', path: '/_aliases', body: { actions }, expects: ['aliases_not_found_exception'] })
+  await call(cluster, {
+    method: 'POST',
+    path: '/_aliases',
+    body: { actions },
+    expects: ['aliases_not_found_exception'],
+  })
 }
 
 export function conflict(alias: string, observed: string): SluiceError {

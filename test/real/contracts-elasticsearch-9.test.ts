@@ -1,10 +1,12 @@
 import { describeDocuments } from '../contracts/documents.suite.js'
 import { describeRefusals } from '../contracts/refusals.suite.js'
 import { describeRoutes } from '../contracts/routes.suite.js'
+import { describeSwap } from '../contracts/swap.suite.js'
 import { describeOnRealServers } from './on-real-servers.js'
 
 describeOnRealServers({ major: 9 }, world => {
   describeRoutes(world)
   describeRefusals(world)
   describeDocuments(world)
+  describeSwap(world)
 })

@@ -1,11 +1,13 @@
 import type { Command } from 'commander'
+import { failure } from '../../failure/failure.js'
+import { SluiceError } from '../../failure/sluice-error.js'
 import type { RolledBack } from '../../index.js'
 import { requireOptions } from '../../options/require.js'
 import { addOptions } from '../add-options.js'
 import { connectOptions } from '../ingest-options.js'
 import { interruptible } from '../interrupt.js'
 import { loadAccess, loadOptions, sayWarnings } from '../load-options.js'
-import { count, plural } from '../quantities.js'
+import { plural } from '../quantities.js'
 import type { Terminal } from '../terminal.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
@@ -27,18 +29,22 @@ The alias is switched in one step. The index that it was on is kept.`,
       sayWarnings(effective, terminal)
       using interruption = interruptible(terminal, 'stopping')
       const { rollback } = await import('../../rollback.js')
-      const switched = await rollback({
-        ...connectOptions(effective, access),
-        alias,
-        ...(typeof to === 'string' ? { to } : {}),
-        signal: interruption.signal,
-      })
+      const { signal } = interruption
+      const way = { ...connectOptions(effective, access), signal }
+      const switched = await rollback({ ...way, alias, ...(typeof to === 'string' ? { to } : {}) }).catch(
+        (error: unknown) => {
+          throw signal.aborted ? interrupted(signal) : error
+        },
+      )
       terminal.out(effective.values.json ? `${JSON.stringify(switched)}\n` : show(switched))
       done(0)
     })
 }
 
+function interrupted({ reason }: AbortSignal): SluiceError {
+  return new SluiceError(failure('RUN_INTERRUPTED', { reason: String(reason), settled: 0 }))
+}
+
 function show({ alias, from, to, documents }: RolledBack): string {
-  const found = documents < 1000 ? plural(documents, 'document') : `${count(documents)} documents`
-  return `The alias ${alias} is on ${to} now, with ${found}.\n${from}, where it was, is kept.\n`
+  return `The alias ${alias} is on ${to} now, with ${plural(documents, 'document')}.\n${from}, where it was, is kept.\n`
 }
