@@ -103,8 +103,8 @@ export function describeSwap(world: () => World): void {
       const cases: [Partial<IngestOptions>, string][] = [
         [{ checkQuery: { query } }, 'the check query matches 0 documents, and has to match 1'],
         [{ checkQuery: { query: { match_all: {} } }, checkHits: 11 }, 'matches 10 documents, and has to match 11'],
-        [{ source: ['{"n":"none"}', '{"n":1}'] }, '1 documents were rejected'],
-        [{ source: [] }, 'it holds no document'],
+        [{ source: new Set(['{"n":"none"}', '{"n":1}']) }, '1 documents were rejected'],
+        [{ source: new Set() }, 'it holds no document'],
       ]
       for (const [more, observed] of cases) {
         const { code, evidence, receipt } = await failureOf(load(alias, more))
@@ -120,7 +120,7 @@ export function describeSwap(world: () => World): void {
       }
       const passes = { checkQuery: { query: { match_all: {} } }, checkHits: 10 }
       expect((await load(alias, passes)).alias).toMatchObject({ switched: true })
-      const few = await load(alias, { source: ['{"n":"none"}', '{"n":1}'], maxRejected: 1 })
+      const few = await load(alias, { source: new Set(['{"n":"none"}', '{"n":1}']), maxRejected: 1 })
       expect(few).toMatchObject({ rejected: 1, created: 1, alias: { switched: true } })
     })
 
