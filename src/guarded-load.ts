@@ -11,7 +11,7 @@ import type { AliasReceipt, Counts } from './ledger/receipt.js'
 import { type Patience, patiently } from './patiently.js'
 
 /** How long copies are waited for, at most. */
-const COPIES_SECONDS = 30
+const COPIES_SECONDS = 15
 
 export interface Guarding {
   readonly cluster: Cluster
@@ -46,7 +46,7 @@ export class GuardedLoad {
 
   /**
    * Makes the index, or takes up the one that an earlier process made, and turns off what slows the load.
-   * Throws SluiceError ALIAS_CONFLICT, INDEX_CHANGE_REFUSED, RUN_INTERRUPTED, and every failure of the way there.
+   * Throws SluiceError ALIAS_CONFLICT, INDEX_REQUEST_REFUSED, RUN_INTERRUPTED, and every failure of the way there.
    */
   async prepare(): Promise<void> {
     const { alias, index, left, patience, run, warn } = this.#guarding
@@ -77,7 +77,7 @@ export class GuardedLoad {
   }
 
   async #prepare(): Promise<void> {
-    const { cluster, alias, index, run, left } = this.#guarding
+    const { cluster, alias, index, run, left, options } = this.#guarding
     const { name, on } = alias
     const [known] = await readIndices(cluster, index)
     if (known === undefined) {
@@ -106,6 +106,8 @@ export class GuardedLoad {
       throw conflict(name, `it was on ${was} when run ${run} began, and is on ${on?.name ?? 'no index'} now`)
     }
     if (left === 'documents') await startLoading(cluster, facts, mark)
+    // What the cluster does not understand is better known now than after the load.
+    if (options.checkQuery !== undefined) await this.#matches(options.checkQuery)
   }
 
   #body(): Readonly<Record<string, unknown>> {
@@ -134,19 +136,24 @@ export class GuardedLoad {
     const { cluster, index, options } = this.#guarding
     const { checkQuery, checkHits = 1, maxRejected } = options
     if (rejected > 0 && maxRejected === undefined)
-      throw this.#failed(`${rejected} documents were rejected, and --max-rejected allows none`)
+      throw this.#failed(`of its documents ${rejected} were rejected, and --max-rejected does not say how many may be`)
     const { documents, failedShards } = await countDocuments(cluster, index)
     if (failedShards > 0) throw this.#failed(`${failedShards} of its shards did not answer`)
     if (documents === 0) throw this.#failed('it holds no document')
     const { least, most } = storedBy(counts, options)
     if (documents < least || documents > most) {
       const stored = least === most ? `${least}` : `${least} to ${most}`
-      throw this.#failed(`it holds ${documents} documents, and the run stored ${stored}`)
+      throw this.#failed(`the run stored ${stored} documents, and it holds ${documents}`)
     }
     if (checkQuery === undefined) return
-    const found = await countDocuments(cluster, index, checkQuery['query'] as object)
-    if (found.documents < checkHits)
-      throw this.#failed(`the check query matches ${found.documents} documents, and has to match ${checkHits}`)
+    const found = await this.#matches(checkQuery)
+    if (found < checkHits)
+      throw this.#failed(`the check query has to match ${checkHits} of its documents, and matches ${found}`)
+  }
+
+  async #matches({ query }: Readonly<Record<string, unknown>>): Promise<number> {
+    const { cluster, index } = this.#guarding
+    return (await countDocuments(cluster, index, query as object)).documents
   }
 
   async #switch(): Promise<void> {

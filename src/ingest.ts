@@ -37,7 +37,7 @@ import { systemClock } from './system-clock.js'
  * ```
  * @throws SluiceError when the run could not start or had to stop. `error.code` is OPTION_INVALID, INDEX_NAME_INVALID,
  * PLAINTEXT_CREDENTIALS, INPUT_*, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED, INDEX_BLOCKED, REQUEST_REFUSED,
- * TOO_MANY_REJECTED, ALIAS_CONFLICT, INDEX_CHANGE_REFUSED, LOAD_CHECK_FAILED, DEAD_LETTERS_UNWRITABLE, STATE_*, RUN_OPTIONS_CHANGED or RUN_INTERRUPTED. Once the way was open, `error.receipt` tells what was done.
+ * TOO_MANY_REJECTED, ALIAS_CONFLICT, INDEX_REQUEST_REFUSED, LOAD_CHECK_FAILED, DEAD_LETTERS_UNWRITABLE, STATE_*, RUN_OPTIONS_CHANGED or RUN_INTERRUPTED. Once the way was open, `error.receipt` tells what was done.
  */
 export async function ingest(options: IngestOptions): Promise<Receipt> {
   const ids = checkIngestOptions(options)

@@ -30,7 +30,7 @@ export interface Called {
 
 /**
  * One small request about an index or alias, through the client.
- * Throws SluiceError: INDEX_CHANGE_REFUSED, and every failure of the way there; then it may have been carried out all the same.
+ * Throws SluiceError: INDEX_REQUEST_REFUSED, and every failure of the way there; then it may have been carried out all the same.
  */
 export async function call(cluster: Cluster, request: Call): Promise<Called> {
   const answer = await send(cluster, request)
@@ -45,7 +45,12 @@ export async function call(cluster: Cluster, request: Call): Promise<Called> {
   const { method, path } = request
   const asked = `${method} ${decodeURIComponent(path)}`
   throw new SluiceError(
-    failure('INDEX_CHANGE_REFUSED', { cluster: cluster.display, request: asked, status, reason: `${type}: ${reason}` }),
+    failure('INDEX_REQUEST_REFUSED', {
+      cluster: cluster.display,
+      request: asked,
+      status,
+      reason: `${type}: ${reason}`,
+    }),
   )
 }
 

@@ -485,17 +485,20 @@ const entries = {
     causes: ['A gateway, load balancer or firewall of your own stands in front of the cluster.'],
     fixes: ['Find who answers with these headers and body, and let the request through there.'],
   },
-  INDEX_CHANGE_REFUSED: {
+  INDEX_REQUEST_REFUSED: {
     stage: 'index',
     exit: 3,
     retry: 'no',
-    title: 'The cluster refuses to make or change an index',
+    title: 'The cluster refuses a request about an index',
     message: '{cluster} refused {request} with status {status}: {reason}',
     causes: [
       '--index-body holds a setting or mapping that this cluster does not take.',
       'A setting of the index before cannot be taken over.',
+      '--check-query is no query that this cluster knows.',
     ],
-    fixes: ['Read the reason, and say with --index-body how the index is to be made. The alias is where it was.'],
+    fixes: [
+      'Read the reason; correct --check-query, or say with --index-body how the index is to be made. The alias is where it was.',
+    ],
   },
   ALIAS_CONFLICT: {
     stage: 'index',

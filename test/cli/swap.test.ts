@@ -31,7 +31,7 @@ test('a guarded load says where its alias is, and rollback leads it back', async
   expect(failed.code).toBe(3)
   const [, kept = ''] = new RegExp(`alias +shop stays on ${one}; (shop-\\S+) is kept\n`).exec(failed.stdout) ?? []
   expect(failed.stderr).toContain(
-    `error: the index ${kept} was loaded, and shop was not switched to it: the check query matches 1 documents, and has to match 2`,
+    `error: the index ${kept} was loaded, and shop was not switched to it: the check query has to match 2 of its documents, and matches 1`,
   )
 
   const second = await run(...load)

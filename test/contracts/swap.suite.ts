@@ -101,9 +101,12 @@ export function describeSwap(world: () => World): void {
       const before = (await load(alias, { indexBody: body })).alias?.to ?? ''
       const query = { exists: { field: 'sku' } }
       const cases: [Partial<IngestOptions>, string][] = [
-        [{ checkQuery: { query } }, 'the check query matches 0 documents, and has to match 1'],
-        [{ checkQuery: { query: { match_all: {} } }, checkHits: 11 }, 'matches 10 documents, and has to match 11'],
-        [{ source: new Set(['{"n":"none"}', '{"n":1}']) }, '1 documents were rejected'],
+        [{ checkQuery: { query } }, 'the check query has to match 1 of its documents, and matches 0'],
+        [
+          { checkQuery: { query: { match_all: {} } }, checkHits: 11 },
+          'has to match 11 of its documents, and matches 10',
+        ],
+        [{ source: new Set(['{"n":"none"}', '{"n":1}']) }, 'of its documents 1 were rejected'],
         [{ source: new Set() }, 'it holds no document'],
       ]
       for (const [more, observed] of cases) {
@@ -155,10 +158,18 @@ export function describeSwap(world: () => World): void {
       }
     })
 
+    test('find a query that the cluster does not know before the first document', async () => {
+      const alias = newIndex('swap')
+      const { code, evidence } = await failureOf(load(alias, { checkQuery: { query: { nonsense: {} } } }))
+      expect([code, evidence['status']]).toEqual(['INDEX_REQUEST_REFUSED', 400])
+      const [[name = ''] = [], ...others] = await indexOf(`${alias}*`)
+      expect([await world().count(name), others]).toEqual([0, []])
+    })
+
     test('name a body that the cluster refuses, and leave nothing behind', async () => {
       const alias = newIndex('swap')
       const { code, evidence } = await failureOf(load(alias, { indexBody: { nonsense: {} } }))
-      expect(code).toBe('INDEX_CHANGE_REFUSED')
+      expect(code).toBe('INDEX_REQUEST_REFUSED')
       expect(evidence).toMatchObject({ status: 400, reason: expect.stringContaining('nonsense') as string })
       expect(await indexOf(`${alias}*`)).toEqual([])
     })

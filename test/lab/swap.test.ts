@@ -199,7 +199,7 @@ describe('a guarded load that is through', () => {
     const { text, receipt } = await failureOf(load(path('a.ndjson')))
     const { to = '' } = (receipt as Receipt).alias ?? {}
     expect(text).toBe(
-      `LOAD_CHECK_FAILED: the index ${to} was loaded, and ${alias} was not switched to it: 1 documents were rejected, and --max-rejected allows none`,
+      `LOAD_CHECK_FAILED: the index ${to} was loaded, and ${alias} was not switched to it: of its documents 1 were rejected, and --max-rejected does not say how many may be`,
     )
     expect(await indicesOf(lab, to)).toMatchObject([{ refreshInterval: '9s', replicas: '2' }])
     expect((await failureOf(load(path('a.ndjson')))).text).toMatch(/^LOAD_CHECK_FAILED/)
@@ -218,7 +218,7 @@ describe('a guarded load that is through', () => {
     }
     const { text, receipt } = await failureOf(load(source()))
     const { to = '' } = (receipt as Receipt).alias ?? {}
-    expect(text).toContain('it holds 2 documents, and the run stored 1')
+    expect(text).toContain('the run stored 1 documents, and it holds 2')
     expect(await rollback({ ...wayInto(lab), alias, to })).toEqual({ alias, from: old, to, documents: 2 })
     expect(await behind(lab, alias)).toBe(to)
   })
@@ -297,6 +297,23 @@ test('a key that may not look at indices is named', async () => {
   const target = { ...way.target, apiKey: lab.line.cluster.leastPrivilegeApiKey }
   const { text } = await failureOf(ingest({ ...way, target, source: new Set([{}]), swapAlias: 'least-swap' }))
   expect(text).toMatch(/^CLUSTER_PRIVILEGE_MISSING: .*indices:admin\/get/)
+})
+
+test('copies that follow the number of nodes are held back too, and come again', async () => {
+  const indexBody = { settings: { refresh_interval: '9s', number_of_replicas: 2, auto_expand_replicas: '0-all' } }
+  const expands = async () => {
+    await using way = await connect(wayInto(lab))
+    const found = Object.entries(await way.client.indices.getSettings({ index: `${alias}-*`, flat_settings: true }))
+    const [, { settings } = {}] = found.find(([name]) => name !== old) ?? []
+    return (settings as Record<string, unknown> | undefined)?.['index.auto_expand_replicas']
+  }
+  const seen: unknown[] = []
+  const source = async function* () {
+    seen.push(await expands())
+    yield {}
+  }
+  await expectSwitched(await load(source(), { indexBody }), 1)
+  expect([...seen, await expands()]).toEqual(['false', '0-all'])
 })
 
 test('serverless keeps copies and shards by itself', async () => {
