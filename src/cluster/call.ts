@@ -73,16 +73,19 @@ async function send({ client, display }: Cluster, { method, path, query, body }:
     const { statusCode, headers } = answer
     return { statusCode: statusCode ?? 0, headers, body: await readAnswer(answer.body, headers, ANSWER_BYTES) }
   } catch (error) {
-    const lost = routeErrorOf(error)
-    if (lost !== undefined) throw new SluiceError(lost.failure, { cause: lost })
-    if (error instanceof Error && error.name === 'ProductNotSupportedError') {
-      const observed = 'status 200 without the x-elastic-product header'
-      throw new SluiceError(failure('CLUSTER_NOT_ELASTICSEARCH', { cluster: display, observed }))
-    }
-    // An error of the client holds the request, and with it the credentials.
-    if (error instanceof Error && 'meta' in error) throw new Error(`${error.name}: ${error.message}`)
-    throw error
+    throw withoutAnswer(error, display)
   }
+}
+
+function withoutAnswer(error: unknown, cluster: string): unknown {
+  const lost = routeErrorOf(error)
+  if (lost !== undefined) return new SluiceError(lost.failure, { cause: lost })
+  if (error instanceof Error && error.name === 'ProductNotSupportedError') {
+    const observed = 'status 200 without the x-elastic-product header'
+    return new SluiceError(failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed }))
+  }
+  // An error of the client holds the request, and with it the credentials.
+  return error instanceof Error && 'meta' in error ? new Error(`${error.name}: ${error.message}`) : error
 }
 
 function objectIn(bytes: Buffer): Called['json'] {

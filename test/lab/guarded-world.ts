@@ -22,11 +22,10 @@ export async function indicesOf(lab: Lab, expression: string): Promise<SeenIndex
   await using way = await connect(wayInto(lab))
   const found = await way.client.indices.get({ index: expression, flat_settings: true })
   const seen = Object.entries(found).map(([name, { settings, mappings }]): SeenIndex => {
-    const flat = settings as Record<string, unknown> | undefined
     return {
       name,
-      refreshInterval: flat?.['index.refresh_interval'],
-      replicas: flat?.['index.number_of_replicas'],
+      refreshInterval: settings?.['index.refresh_interval'],
+      replicas: settings?.['index.number_of_replicas'],
       mark: mappings?._meta?.['sluice'],
     }
   })

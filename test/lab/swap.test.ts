@@ -304,8 +304,7 @@ test('copies that follow the number of nodes are held back too, and come again',
   const expands = async () => {
     await using way = await connect(wayInto(lab))
     const found = Object.entries(await way.client.indices.getSettings({ index: `${alias}-*`, flat_settings: true }))
-    const [, { settings } = {}] = found.find(([name]) => name !== old) ?? []
-    return (settings as Record<string, unknown> | undefined)?.['index.auto_expand_replicas']
+    return found.find(([name]) => name !== old)?.[1].settings?.['index.auto_expand_replicas']
   }
   const seen: unknown[] = []
   const source = async function* () {

@@ -63,9 +63,9 @@ export function declaredAliases(aliases: unknown): [string, AliasProperties][] {
 }
 
 function readAction(cluster: Cluster, action: unknown): Action {
-  const [[kind = '', asked] = []] = Object.entries((action ?? {}) as Record<string, Record<string, unknown>>)
+  const [kind, asked] = Object.entries((action ?? {}) as Record<string, Record<string, unknown>>)[0] ?? ['', {}]
   if (kind !== 'add' && kind !== 'remove') throw new RequestRefused(illegalArgument(`not part of the lab: [${kind}]`))
-  const { index: name = '', alias = '', must_exist: mustExist, ...properties } = asked ?? {}
+  const { index: name = '', alias = '', must_exist: mustExist, ...properties } = asked
   const index = cluster.indices.get(String(name))
   if (index === undefined) throw new RequestRefused(noSuchIndex(String(name)))
   if (kind === 'add' && cluster.indices.has(String(alias))) throw new RequestRefused(takenByIndex(String(alias)))

@@ -5,14 +5,14 @@ type Query = Readonly<Record<string, unknown>>
 /** Whether documents match a query, of the few kinds that the lab knows: match_all, exists, term. Throws RequestRefused. */
 export function queryOf(query: unknown): (document: Buffer) => boolean {
   if (query === undefined) return () => true
-  const [[kind = '', about = {}] = []] = Object.entries(query as Record<string, Query>)
+  const [kind, about] = Object.entries(query as Record<string, Query>)[0] ?? ['', {}]
   if (kind === 'match_all') return () => true
   if (kind === 'exists') {
     const field = String(about['field'])
     return document => valuesOf(document, field).length > 0
   }
   if (kind === 'term') {
-    const [[field = '', wanted] = []] = Object.entries(about)
+    const [field, wanted] = Object.entries(about)[0] ?? ['', undefined]
     const value: unknown = typeof wanted === 'object' && wanted !== null ? (wanted as Query)['value'] : wanted
     return document => valuesOf(document, field).some(one => String(one) === String(value))
   }
