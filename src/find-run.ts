@@ -5,13 +5,12 @@ import { type AliasFacts, readAlias } from './cluster/alias.js'
 import { type IndexSeen, seeIndex } from './cluster/index-uuid.js'
 import type { Cluster } from './cluster/open-cluster.js'
 import type { Source } from './flow.js'
-import { freshIndex, leadsTo } from './guarded-load.js'
 import type { IngestOptions } from './ingest-options.js'
 import type { Checkpoint, Target } from './ledger/checkpoint.js'
 import { checkpointPath, readCheckpoint } from './ledger/checkpoint-file.js'
 import { type Plan, type Planning, planRun } from './ledger/plan-run.js'
 import { randomToken, tokenOf } from './ledger/token.js'
-import { planGuarded } from './plan-guarded.js'
+import { freshIndex, leadsTo, planGuarded } from './plan-guarded.js'
 
 export interface FoundRun {
   readonly plan: Plan

@@ -1,19 +1,20 @@
 /** What a guarded load does before its first document and after its last: the alias leads to a whole and checked index, or stays. */
 import { type AliasFacts, conflict, readIndices, removeAlias, switchAlias } from './cluster/alias.js'
-import { countDocuments, refresh, waitForCopies } from './cluster/check-index.js'
+import { checkCopies, checkLoad, countMatches } from './check-load.js'
+import { refresh } from './cluster/check-index.js'
 import { endLoading, likeBefore, makeIndex, startLoading } from './cluster/fresh-index.js'
 import { readMark } from './cluster/load-mark.js'
 import type { Cluster } from './cluster/open-cluster.js'
-import { type Failure, failure } from './failure/failure.js'
-import { SluiceError, isSluiceError } from './failure/sluice-error.js'
-import type { IngestOptions } from './ingest-options.js'
+import type { Failure } from './failure/failure.js'
+import { isSluiceError } from './failure/sluice-error.js'
+import type { FoundRun } from './find-run.js'
+import type { IngestEvent, IngestOptions } from './ingest-options.js'
 import type { AliasReceipt, Counts } from './ledger/receipt.js'
 import { type Patience, patiently } from './patiently.js'
+import { leadsTo } from './plan-guarded.js'
+import { systemClock } from './system-clock.js'
 
-/** How long copies are waited for, at most. */
-const COPIES_SECONDS = 15
-
-export interface Guarding {
+interface Guarding {
   readonly cluster: Cluster
   /** As it stood when this process began. */
   readonly alias: AliasFacts
@@ -27,7 +28,34 @@ export interface Guarding {
   warn(message: string): void
 }
 
-export class GuardedLoad {
+/** What guards the alias, if one is to be switched. A dry run leaves it, and makes no index. */
+export function guard(
+  options: IngestOptions,
+  { alias, plan, target }: FoundRun,
+  cluster: Cluster,
+  tell: (event: IngestEvent) => void,
+): GuardedLoad | undefined {
+  if (alias === undefined || options.dryRun === true) return undefined
+  const isLoaded = plan.inputs.every(input => input.isLoaded)
+  return new GuardedLoad({
+    cluster,
+    alias,
+    index: target.index,
+    run: plan.run,
+    left: plan.isDone ? 'done' : isLoaded ? 'nothing' : 'documents',
+    options,
+    patience: {
+      maxElapsedMs: options.maxElapsedMs ?? 900_000,
+      clock: systemClock,
+      random: Math.random,
+      signal: options.signal,
+      onRetry: (why, waitMs) => tell({ type: 'retry', failure: why, documents: 0, waitMs }),
+    },
+    warn: message => tell({ type: 'warning', message }),
+  })
+}
+
+class GuardedLoad {
   readonly #guarding: Guarding
   #previous: string | undefined
   #isSwitched: boolean
@@ -66,8 +94,8 @@ export class GuardedLoad {
     const patience = { ...this.#guarding.patience, settled: counts.read }
     try {
       await patiently(patience, async () => await this.#restore())
-      await patiently(patience, async () => await this.#waitForCopies())
-      await patiently(patience, async () => await this.#check(counts))
+      await patiently(patience, async () => await this.#checkCopies())
+      await patiently(patience, async () => await checkLoad(this.#guarding, counts))
       await patiently(patience, async () => await this.#switch())
       return undefined
     } catch (error) {
@@ -107,7 +135,7 @@ export class GuardedLoad {
     }
     if (left === 'documents') await startLoading(cluster, facts, mark)
     // What the cluster does not understand is better known now than after the load.
-    if (options.checkQuery !== undefined) await this.#matches(options.checkQuery)
+    if (options.checkQuery !== undefined) await countMatches(cluster, index, options.checkQuery)
   }
 
   #body(): Readonly<Record<string, unknown>> {
@@ -124,36 +152,9 @@ export class GuardedLoad {
     if (facts !== undefined && mark !== undefined) await endLoading(cluster, facts, mark)
   }
 
-  async #waitForCopies(): Promise<void> {
-    const { cluster, index, options, warn } = this.#guarding
-    const seconds = Math.min(COPIES_SECONDS, Math.ceil((options.timeoutMs ?? 120_000) / 2000))
-    const health = await waitForCopies(cluster, index, seconds)
-    if (health === 'red') throw this.#failed('a part of it is on no node (health red)')
-    if (health === 'yellow') warn(`${index} has fewer copies than its settings ask for, yet (health yellow)`)
-  }
-
-  async #check({ rejected, ...counts }: Counts): Promise<void> {
-    const { cluster, index, options } = this.#guarding
-    const { checkQuery, checkHits = 1, maxRejected } = options
-    if (rejected > 0 && maxRejected === undefined)
-      throw this.#failed(`of its documents ${rejected} were rejected, and --max-rejected does not say how many may be`)
-    const { documents, failedShards } = await countDocuments(cluster, index)
-    if (failedShards > 0) throw this.#failed(`${failedShards} of its shards did not answer`)
-    if (documents === 0) throw this.#failed('it holds no document')
-    const { least, most } = storedBy(counts, options)
-    if (documents < least || documents > most) {
-      const stored = least === most ? `${least}` : `${least} to ${most}`
-      throw this.#failed(`the run stored ${stored} documents, and it holds ${documents}`)
-    }
-    if (checkQuery === undefined) return
-    const found = await this.#matches(checkQuery)
-    if (found < checkHits)
-      throw this.#failed(`the check query has to match ${checkHits} of its documents, and matches ${found}`)
-  }
-
-  async #matches({ query }: Readonly<Record<string, unknown>>): Promise<number> {
-    const { cluster, index } = this.#guarding
-    return (await countDocuments(cluster, index, query as object)).documents
+  async #checkCopies(): Promise<void> {
+    const warning = await checkCopies(this.#guarding)
+    if (warning !== undefined) this.#guarding.warn(warning)
   }
 
   async #switch(): Promise<void> {
@@ -161,33 +162,8 @@ export class GuardedLoad {
     await switchAlias(cluster, alias, index)
     this.#isSwitched = true
   }
-
-  #failed(observed: string): SluiceError {
-    const { alias, index } = this.#guarding
-    return new SluiceError(failure('LOAD_CHECK_FAILED', { alias: alias.name, index, observed }))
-  }
-}
-
-/** The index that a run of a guarded load fills. */
-export function freshIndex(alias: string, run: string): string {
-  return `${alias}-${run.toLowerCase()}`
-}
-
-/** Whether the alias leads to the index because a guarded load is through with it. */
-export function leadsTo({ on }: AliasFacts, index: string | undefined): boolean {
-  return on !== undefined && on.name === index && readMark(on.mappings)?.loading !== true
 }
 
 function previousOf({ alias: { on }, index }: Guarding): string | undefined {
   return on?.name === index ? readMark(on.mappings)?.previous : on?.name
-}
-
-/** How many documents an index may hold that a run has stored so many in. Equal wherever every document has an id of its own. */
-function storedBy(
-  { created, duplicate, updated, unknown, skipped }: Omit<Counts, 'rejected'>,
-  { ids, onConflict }: IngestOptions,
-): { least: number; most: number } {
-  const least = created + duplicate
-  // Two documents with the same id of the user's are one. What is sent again after a kill may be updated, or skipped.
-  return { least, most: least + updated + unknown + (ids === 'field' && onConflict === 'skip' ? skipped : 0) }
 }

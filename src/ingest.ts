@@ -8,7 +8,7 @@ import { explain } from './failure/catalogue.js'
 import { type Failure, failure } from './failure/failure.js'
 import { SluiceError, isSluiceError } from './failure/sluice-error.js'
 import { type FoundRun, findRun, newRunId, stateDirOf } from './find-run.js'
-import { GuardedLoad } from './guarded-load.js'
+import { guard } from './guarded-load.js'
 import type { Batch, Outcome, Source } from './flow.js'
 import type { IngestEvent, IngestOptions } from './ingest-options.js'
 import { prepareStateDir } from './ledger/checkpoint-file.js'
@@ -63,7 +63,7 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
     for (const message of found.warnings) tell({ type: 'warning', message })
     for (const { source, isLoaded } of plan.inputs) if (isLoaded) tell({ type: 'loaded', name: source.name })
 
-    const guarded = guardedLoad(options, found, cluster, tell)
+    const guarded = guard(options, found, cluster, tell)
     const left = plan.inputs.filter(({ isLoaded }) => !isLoaded)
     await using deadLetters = await openDeadLetters(options, sources, plan.run, found)
     const ledger = new Ledger(deadLetters, {
@@ -181,33 +181,6 @@ async function openDeadLetters(
   if (before !== undefined) await takeBack(before.path, before.length, new Set(sources.map(({ name }) => name)))
   await deadLetters.check()
   return deadLetters
-}
-
-/** What guards the alias, if one is to be switched. A dry run leaves it, and makes no index. */
-function guardedLoad(
-  options: IngestOptions,
-  { alias, plan, target }: FoundRun,
-  cluster: Cluster,
-  tell: (event: IngestEvent) => void,
-): GuardedLoad | undefined {
-  if (alias === undefined || options.dryRun === true) return undefined
-  const isLoaded = plan.inputs.every(input => input.isLoaded)
-  return new GuardedLoad({
-    cluster,
-    alias,
-    index: target.index,
-    run: plan.run,
-    left: plan.isDone ? 'done' : isLoaded ? 'nothing' : 'documents',
-    options,
-    patience: {
-      maxElapsedMs: options.maxElapsedMs ?? 900_000,
-      clock: systemClock,
-      random: Math.random,
-      signal: options.signal,
-      onRetry: (why, waitMs) => tell({ type: 'retry', failure: why, documents: 0, waitMs }),
-    },
-    warn: message => tell({ type: 'warning', message }),
-  })
 }
 
 /** Whether a document may already be stored under the id that it will be sent with. */

@@ -1,10 +1,12 @@
 /** A guarded load puts all of its inputs into one fresh index: what a run has left to do is judged by that. */
+import type { AliasFacts } from './cluster/alias.js'
+import { readMark } from './cluster/load-mark.js'
 import { failure } from './failure/failure.js'
 import { SluiceError, isSluiceError } from './failure/sluice-error.js'
 import type { Checkpoint } from './ledger/checkpoint.js'
 import { type Plan, type Planning, planRun } from './ledger/plan-run.js'
 
-export interface GuardedPlanning extends Planning {
+interface GuardedPlanning extends Planning {
   /** The alias leads to the index of the last run: nothing is written to that any more. */
   readonly isSwitched: boolean
   /** A run that has a name cannot begin again with another index: the name is the index's. */
@@ -43,4 +45,14 @@ function changed({ run, inputs }: Checkpoint, input: string): SluiceError {
   const documents = (inputs.find(({ name }) => name === input)?.mark.document ?? 1) - 1
   const observed = 'it is not among the inputs any more, or has other content'
   return new SluiceError(failure('INPUT_CHANGED', { input, run, documents, observed }))
+}
+
+/** The index that a run of a guarded load fills. */
+export function freshIndex(alias: string, run: string): string {
+  return `${alias}-${run.toLowerCase()}`
+}
+
+/** Whether the alias leads to the index because a guarded load is through with it. */
+export function leadsTo({ on }: AliasFacts, index: string | undefined): boolean {
+  return on !== undefined && on.name === index && readMark(on.mappings)?.loading !== true
 }
