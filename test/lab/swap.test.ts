@@ -133,6 +133,22 @@ describe('an interrupted guarded load', () => {
     }
   })
 
+  test('between its last document and the switch goes on from there', async () => {
+    await writeFile(path('a.ndjson'), lines(30))
+    lab.control.plant({ stall: { method: 'POST', path: '/_count' } })
+    const controller = new AbortController()
+    const onEvent = (event: IngestEvent) => {
+      if (event.type === 'retry') controller.abort('test')
+    }
+    const more = { timeoutMs: 400, signal: controller.signal, onEvent }
+    expect((await failureOf(load(path('a.ndjson'), more))).text).toBe('RUN_INTERRUPTED: interrupted (test) after 30 documents')
+    expect(await behind(lab, alias)).toBe(old)
+    lab.control.heal()
+    const receipt = await load(path('a.ndjson'))
+    expect(receipt).toMatchObject({ read: 30, requests: 0 })
+    await expectSwitched(receipt, 30)
+  })
+
   test('that has a name is refused where an input changed: the name is that of the index', async () => {
     await writeFile(path('a.ndjson'), lines(300))
     await interrupted(path('a.ndjson'), 100, { runId: 'Nightly' })
