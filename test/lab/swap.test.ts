@@ -141,7 +141,9 @@ describe('an interrupted guarded load', () => {
       if (event.type === 'retry') controller.abort('test')
     }
     const more = { timeoutMs: 400, signal: controller.signal, onEvent }
-    expect((await failureOf(load(path('a.ndjson'), more))).text).toBe('RUN_INTERRUPTED: interrupted (test) after 30 documents')
+    expect((await failureOf(load(path('a.ndjson'), more))).text).toBe(
+      'RUN_INTERRUPTED: interrupted (test) after 30 documents',
+    )
     expect(await behind(lab, alias)).toBe(old)
     lab.control.heal()
     const receipt = await load(path('a.ndjson'))
