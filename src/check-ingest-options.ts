@@ -3,6 +3,7 @@ import { failure } from './failure/failure.js'
 import { SluiceError } from './failure/sluice-error.js'
 import type { ConnectOptions, IngestOptions, ProxyOptions, TargetOptions } from './ingest-options.js'
 import * as check from './option-checks.js'
+import { guardedProblem } from './options/guarded.js'
 import { indexNameProblem } from './options/index-name.js'
 
 /** Elasticsearch's default limit of a request (http.max_content_length, 100mb) less room for an action line. */
@@ -38,6 +39,10 @@ const options = {
   target: check.anything,
   proxy: check.anything,
   index: check.name,
+  swapAlias: check.name,
+  indexBody: check.jsonObject,
+  checkQuery: check.jsonObject,
+  checkHits: check.whole(1, Number.MAX_SAFE_INTEGER),
   stdin: check.stream,
   concurrency: check.whole(1, 256),
   preflightConnections: check.whole(0, 64),
@@ -79,10 +84,8 @@ export function checkConnectOptions(given: ConnectOptions): void {
 /** Where ids come from. Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID for options that cannot be used together. */
 export function checkIngestOptions(given: IngestOptions): Ids {
   checkConnectOptions(given)
-  const { index, ids = 'run', idField, spool, stateDir } = given
-  if (index === undefined) throw invalid('index', 'is not set')
-  const problem = indexNameProblem(index)
-  if (problem !== undefined) throw new SluiceError(failure('INDEX_NAME_INVALID', { index, problem }))
+  const { ids = 'run', idField, spool, stateDir } = given
+  checkTarget(given)
   if (spool === true && stateDir === undefined) throw invalid('spool', 'needs stateDir, where it is written')
   if (ids !== 'field') {
     if (idField !== undefined) throw invalid('idField', "is used with ids 'field' alone")
@@ -90,6 +93,19 @@ export function checkIngestOptions(given: IngestOptions): Ids {
   }
   if (idField === undefined) throw invalid('idField', "is needed with ids 'field'")
   return { from: 'field', field: idField }
+}
+
+function checkTarget(given: IngestOptions): void {
+  const { index, swapAlias, indexBody, checkQuery } = given
+  if (index !== undefined && swapAlias !== undefined) throw invalid('swapAlias', 'cannot be combined with index')
+  const name = index ?? swapAlias
+  if (name === undefined) throw invalid('index', 'is not set')
+  const problem = indexNameProblem(name)
+  if (problem !== undefined) throw new SluiceError(failure('INDEX_NAME_INVALID', { index: name, problem }))
+  const alone = (['indexBody', 'checkQuery', 'checkHits'] as const).find(option => given[option] !== undefined)
+  if (swapAlias === undefined && alone !== undefined) throw invalid(alone, 'is used with swapAlias alone')
+  const found = guardedProblem({ swapAlias: name, indexBody, checkQuery })
+  if (found !== undefined) throw invalid(found.option, found.problem)
 }
 
 function checkAll(whole: string, given: unknown, checks: Readonly<Record<string, check.Check>>): void {

@@ -1,20 +1,24 @@
 /** Which run this is: a new one, or one that a checkpoint knows of. Nothing is written here. */
 import { createHash, randomBytes } from 'node:crypto'
 import { join, resolve } from 'node:path'
+import { type AliasFacts, readAlias } from './cluster/alias.js'
 import { type IndexSeen, seeIndex } from './cluster/index-uuid.js'
 import type { Cluster } from './cluster/open-cluster.js'
 import type { Source } from './flow.js'
 import type { IngestOptions } from './ingest-options.js'
 import type { Checkpoint, Target } from './ledger/checkpoint.js'
 import { checkpointPath, readCheckpoint } from './ledger/checkpoint-file.js'
-import { type Plan, planRun } from './ledger/plan-run.js'
+import { type Plan, type Planning, planRun } from './ledger/plan-run.js'
 import { randomToken, tokenOf } from './ledger/token.js'
+import { freshIndex, leadsTo, planGuarded } from './plan-guarded.js'
 
 export interface FoundRun {
   readonly plan: Plan
   /** Of the checkpoint. Absent where none is kept: no folder for it, or no input that could be read a second time. */
   readonly path?: string
   readonly target: Target
+  /** Of a guarded load: as it stands. */
+  readonly alias?: AliasFacts
   /** Whether the index has to be asked for its uuid once it is there. */
   readonly isIndexMissing: boolean
   readonly sources: readonly string[]
@@ -24,14 +28,20 @@ export interface FoundRun {
   readonly warnings: readonly string[]
 }
 
-/** Throws SluiceError STATE_UNREADABLE, INPUT_CHANGED, RUN_OPTIONS_CHANGED, INPUT_NOT_FOUND, INPUT_UNREADABLE. */
+/**
+ * Throws SluiceError STATE_UNREADABLE, INPUT_CHANGED, RUN_OPTIONS_CHANGED, INPUT_NOT_FOUND, INPUT_UNREADABLE; for a guarded
+ * load ALIAS_CONFLICT, and every failure of asking for the alias.
+ */
 export async function findRun(
   options: IngestOptions,
   named: readonly Source[],
   cluster: Cluster,
   isReplay = false,
 ): Promise<FoundRun> {
-  const { index, runId, again = false } = options
+  const { swapAlias, runId, again = false } = options
+  const alias = swapAlias === undefined ? undefined : await readAlias(cluster, swapAlias)
+  // No index has a blank in its name.
+  const index = swapAlias === undefined ? (options.index ?? '') : `alias ${swapAlias}`
   const uuid = cluster.preflight.info?.uuid
   const clusterUuid = uuid === undefined || uuid === '_na_' ? undefined : uuid
   const place = clusterUuid ?? cluster.display
@@ -43,10 +53,12 @@ export async function findRun(
   // A glob that asks for dead letters finds those that the interrupted run itself wrote.
   const written = last?.status === 'finished' ? undefined : last?.deadLetters?.path
   const sources = named.filter(({ file }) => file === undefined || file.path !== written)
-  const seen: IndexSeen | undefined = path === undefined ? undefined : await seeIndex(cluster, index)
+  const lastIndex = alias === undefined ? index : last?.target.index
+  const seen: IndexSeen | undefined =
+    path === undefined || lastIndex === undefined ? undefined : await seeIndex(cluster, lastIndex)
   const isOther = last !== undefined && seen !== undefined && isOtherIndex(last, seen)
   const sent = isReplay ? { replay: 'yes' } : whatIsSent(options)
-  const plan = await planRun({
+  const planning: Planning = {
     previous: isOther ? undefined : last,
     sources,
     isLookedAt: path !== undefined || runId !== undefined,
@@ -60,22 +72,34 @@ export async function findRun(
       const file = source.spool === undefined ? look : undefined
       return tokenOf(runId, place, index, source.name, file?.size ?? 0, file?.head.sha256 ?? '')
     },
-  })
+  }
+  const plan =
+    alias === undefined
+      ? await planRun(planning)
+      : await planGuarded({ ...planning, isSwitched: leadsTo(alias, lastIndex), isNamed: runId !== undefined })
+  const into = swapAlias === undefined ? index : freshIndex(swapAlias, plan.run)
+  const known = into === lastIndex ? seen : undefined
   return {
     plan,
     ...(path === undefined ? {} : { path }),
     target: {
       ...(clusterUuid === undefined ? {} : { clusterUuid }),
       url: cluster.display,
-      index,
-      ...(seen?.kind === 'index' ? { indexUuid: seen.uuid } : {}),
+      index: into,
+      ...(known?.kind === 'index' ? { indexUuid: known.uuid } : {}),
     },
-    isIndexMissing: seen?.kind === 'missing',
+    ...(alias === undefined ? {} : { alias }),
+    isIndexMissing: into !== lastIndex || seen?.kind === 'missing',
     sources: names,
     options: sent,
-    notes: path === undefined ? [] : notesOn(clusterUuid, seen),
+    notes: [
+      ...(path === undefined ? [] : notesOn(clusterUuid, seen)),
+      ...(alias === undefined ? [] : [`loading into ${into}; ${alias.name} is on ${alias.on?.name ?? 'no index yet'}`]),
+    ],
     warnings: [
-      ...(isOther ? [`${index} is not the index any more that run ${last.run} loaded into: all is loaded anew`] : []),
+      ...(isOther
+        ? [`${lastIndex} is not the index any more that run ${last.run} loaded into: all is loaded anew`]
+        : []),
       ...plan.warnings,
       ...doubt(options, plan, isReplay),
     ],
@@ -116,7 +140,8 @@ function isOtherIndex({ target, counts }: Checkpoint, seen: IndexSeen): boolean 
 
 function whatIsSent(options: IngestOptions): Record<string, string> {
   const { op = 'create', ids = 'run', format = 'auto', idField, routingField, pipeline, pick } = options
-  const given = { op, ids, format, idField, routingField, pipeline, pick }
+  const body = options.indexBody === undefined ? undefined : keyOf([options.indexBody]).slice(0, 8)
+  const given = { op, ids, format, idField, routingField, pipeline, pick, indexBody: body }
   return Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined))
 }
 

@@ -76,14 +76,28 @@ export interface ConnectOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** What is loaded, where to, and how. `source`, `target` and `index` have to be there. */
+/** What is loaded, where to, and how. `source`, `target`, and one of `index` and `swapAlias` have to be there. */
 export interface IngestOptions extends ConnectOptions {
   /** Paths, globs, `-` (with `stdin`), a byte stream, or an (async) iterable of documents. */
   readonly source: IngestSource
   /** What `-` reads. */
   readonly stdin?: Readable | undefined
   /** Index, alias or data stream. A name that Elasticsearch would refuse is INDEX_NAME_INVALID. */
-  readonly index: string
+  readonly index?: string | undefined
+  /**
+   * A guarded load, instead of `index`: the documents go into a fresh index, `swapAlias-RUN`, without refreshes and replicas.
+   * Its settings are restored, it is checked, and the alias is switched to it in one step. Until then the alias stays where it
+   * is (ALIAS_CONFLICT, LOAD_CHECK_FAILED); the index before is kept for `rollback`.
+   */
+  readonly swapAlias?: string | undefined
+  /**
+   * With `swapAlias`: the body that the index is made with, as `PUT /INDEX` takes it. Default: settings and mappings of the
+   * index before, if there is one. Index templates apply beneath either.
+   */
+  readonly indexBody?: Readonly<Record<string, unknown>> | undefined
+  /** With `swapAlias`: a search body, `{ query }`, that has to match at least `checkHits` (default 1) of the loaded documents. */
+  readonly checkQuery?: Readonly<Record<string, unknown>> | undefined
+  readonly checkHits?: number | undefined
   /** Default `create`: the only operation that data streams take, and one that never overwrites. */
   readonly op?: Operation | undefined
   /**
@@ -119,7 +133,7 @@ export interface IngestOptions extends ConnectOptions {
   readonly deadLetters?: string | false | undefined
   /**
    * Rejected documents that are allowed, as a count, or as a share (`1%`) once 1,000 were read. Default: any number.
-   * One more is TOO_MANY_REJECTED.
+   * One more is TOO_MANY_REJECTED. With `swapAlias` and without a limit the load goes on, and the alias is not switched.
    */
   readonly maxRejected?: RejectionLimit | undefined
   /** How long one body may be refused or unanswered before the run stops, in milliseconds. Default 900,000. */

@@ -11,11 +11,13 @@ import { explain } from './failure/catalogue.js'
 import type { Failure } from './failure/failure.js'
 import { SluiceError, isSluiceError } from './failure/sluice-error.js'
 import { type FoundRun, findRun, newRunId, stateDirOf } from './find-run.js'
+import { guard } from './guarded-load.js'
 import type { Batch, Destination, Input, Operation, Origin, Outcome, Source } from './flow.js'
 import type { IngestEvent, IngestOptions } from './ingest-options.js'
 import { prepareStateDir } from './ledger/checkpoint-file.js'
 import { composeReceipt } from './ledger/compose-receipt.js'
 import { DeadLetters } from './ledger/dead-letters.js'
+import { sumOf } from './ledger/account.js'
 import { Ledger } from './ledger/ledger.js'
 import { type InputLocks, lockInputs } from './ledger/lock.js'
 import { takeBack } from './ledger/take-back.js'
@@ -42,7 +44,8 @@ import { cutFailure, withSpool } from './with-spool.js'
  * ```
  * @throws SluiceError when the run could not start or had to stop. `error.code` is OPTION_INVALID, INDEX_NAME_INVALID,
  * PLAINTEXT_CREDENTIALS, INPUT_*, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED, INDEX_BLOCKED, REQUEST_REFUSED,
- * TOO_MANY_REJECTED, DEAD_LETTERS_UNWRITABLE, STATE_*, RUN_LOCKED, RUN_OPTIONS_CHANGED or RUN_INTERRUPTED. Once the way was open, `error.receipt` tells what was done.
+ * TOO_MANY_REJECTED, ALIAS_CONFLICT, INDEX_REQUEST_REFUSED, LOAD_CHECK_FAILED, DEAD_LETTERS_UNWRITABLE, STATE_*, RUN_LOCKED,
+ * RUN_OPTIONS_CHANGED or RUN_INTERRUPTED. Once the way was open, `error.receipt` tells what was done.
  */
 export async function ingest(options: IngestOptions): Promise<Receipt> {
   return await run(options, checkIngestOptions(options))
@@ -95,9 +98,11 @@ async function loadSources({ options, ids, replaying, tell, sources, spool, lock
     for (const message of found.warnings) tell({ type: 'warning', message })
     for (const { source, isLoaded } of plan.inputs) if (isLoaded) tell({ type: 'loaded', name: source.name })
 
+    const guarded = guard(options, found, cluster, tell)
     const left = plan.inputs.filter(({ isLoaded }) => !isLoaded)
     const planned = plan.inputs.map(({ source }) => source)
-    const before = { from: plan.deadLetters, inputs: replaying === undefined ? planned : undefined }
+    const { index } = found.target
+    const before = { from: plan.deadLetters, inputs: replaying === undefined ? planned : undefined, index }
     await using deadLetters = await openDeadLetters(options, planned, plan.run, before)
     const ledger = new Ledger(deadLetters, {
       maxRejected: options.maxRejected,
@@ -110,9 +115,10 @@ async function loadSources({ options, ids, replaying, tell, sources, spool, lock
         ? undefined
         : new StateKeeper({ found, path, cluster, ledger, deadLetters, ...(spool === undefined ? {} : { spool }) })
     await keeper?.start()
+    await guarded?.prepare()
     const sender = new Sender({
       cluster,
-      index: options.index,
+      index,
       ...(options.pipeline === undefined ? {} : { pipeline: options.pipeline }),
       ownIds: ids.from === 'run',
       safeToResend: ids.from !== 'cluster',
@@ -174,14 +180,18 @@ async function loadSources({ options, ids, replaying, tell, sources, spool, lock
     })
     const why = loaded.failure?.code === 'INPUT_UNENDED' ? otherBrokenInput(ledger) : loaded.failure
     const named = why === undefined ? cutFailure(spool, ledger.counts) : await nameBlock(why, cluster)
-    const unkept = await keeper?.finish(statusOf(named))
-    const stopped = named ?? unkept
+    const { counts } = sumOf(plan.before, ledger)
+    const save = async () => await keeper?.finish('interrupted')
+    const unswitched = named ?? (await guarded?.complete(counts, save))
+    const unkept = await keeper?.finish(statusOf(unswitched))
+    const stopped = unswitched ?? unkept
     const isOver = plan.isDone || keeper?.isComplete === true
     if (isOver) await spool?.remove().catch(tellError(tell))
     const receipt = composeReceipt({
       plan,
       ledger,
       cluster,
+      ...(guarded === undefined ? {} : { alias: guarded.receipt }),
       ...(path === undefined ? {} : { checkpoint: path }),
       ...(spool === undefined || isOver ? {} : { spool: spool.path }),
       ...((deadLetters.records > 0 || plan.before.counts.rejected > 0) && deadLetters.path !== undefined
@@ -203,7 +213,7 @@ async function loadSources({ options, ids, replaying, tell, sources, spool, lock
 /** Before anything is asked of anybody: a second run of the same inputs leaves no trace. */
 async function lock(options: IngestOptions, stateDir: string, sources: readonly Source[]) {
   const { url } = findWay(options.target, options.proxy)
-  return await lockInputs({ stateDir, cluster: url.href, index: options.index, sources })
+  return await lockInputs({ stateDir, cluster: url.href, index: intoOf(options), sources })
 }
 
 /** A listener that throws loses its place, not the run. */
@@ -230,11 +240,16 @@ async function openDeadLetters(
   options: IngestOptions,
   sources: readonly Source[],
   run: string,
-  before: { readonly from?: Plan['deadLetters']; readonly inputs?: readonly Source[] | undefined } = {},
+  before: {
+    readonly from?: Plan['deadLetters']
+    readonly inputs?: readonly Source[] | undefined
+    readonly index?: string
+  } = {},
 ): Promise<DeadLetters> {
-  const deadLetters = new DeadLetters(deadLettersPath(options, run), { run, destination: destinationOf(options) })
+  const { from, inputs, index = intoOf(options) } = before
+  const destination = destinationOf(index, options)
+  const deadLetters = new DeadLetters(deadLettersPath(options, run), { run, destination })
   await keepApart(sources, deadLetters.path)
-  const { from, inputs } = before
   if (from !== undefined) {
     const names = inputs === undefined ? {} : { inputs: new Set(inputs.map(({ name }) => name)) }
     await takeBack(from.path, from.length, { run, ...names })
@@ -243,8 +258,13 @@ async function openDeadLetters(
   return deadLetters
 }
 
+/** The name that the user gave: of what is loaded into, or of the alias that will be switched to it. */
+function intoOf({ index, swapAlias }: IngestOptions): string {
+  return index ?? swapAlias ?? ''
+}
+
 /** What a replay has to know of documents that were refused. */
-function destinationOf({ index, pipeline, idField, routingField }: IngestOptions): Destination {
+function destinationOf(index: string, { pipeline, idField, routingField }: IngestOptions): Destination {
   return {
     index,
     ...(pipeline === undefined ? {} : { pipeline }),

@@ -58,6 +58,9 @@ export const limit: Check = value => {
 export const file: Check = value =>
   value === false ? undefined : value === true ? mustBe('a path or false', value) : name(value)
 
+/** What becomes JSON. */
+export const jsonObject: Check = value => (isPlainObject(value) ? undefined : mustBe('a plain object', value))
+
 export const anything: Check = () => undefined
 
 export function oneOf(...choices: readonly string[]): Check {

@@ -1,5 +1,6 @@
 import type { ConnectOptions, IngestOptions, ReplayOptions } from '../index.js'
 import type { Access } from '../options/access.js'
+import type { GuardedJson } from '../options/guarded.js'
 import type { Effective } from '../options/resolve.js'
 
 /** The library's options for the way to the cluster, from what the user set. */
@@ -34,11 +35,15 @@ export function connectOptions({ values, origins }: Effective, access: Access): 
 }
 
 /** The library's options for a load, but for its source and who listens. */
-export function ingestOptions(effective: Effective, access: Access, index: string): Omit<IngestOptions, 'source'> {
+export function ingestOptions(
+  effective: Effective,
+  access: Access,
+  guarded: GuardedJson = {},
+): Omit<IngestOptions, 'source'> {
   const { values } = effective
   return {
     ...sendingOptions(effective, access),
-    index,
+    ...guarded,
     op: values.op,
     ids: values.ids,
     format: values.format,

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import { type Access, readAccess } from '../options/access.js'
+import { type GuardedJson, readGuarded } from '../options/guarded.js'
 import { type Effective, type OptionSources, resolveOptions } from '../options/resolve.js'
 import { knownSecrets } from './known-secrets.js'
 import type { Terminal } from './terminal.js'
@@ -23,6 +24,11 @@ export async function loadAccess(effective: Effective, terminal: Terminal): Prom
   const access = await readAccess(effective, async path => await readFile(path, 'utf8'))
   terminal.manner.secrets = knownSecrets(access, effective.values.httpsProxy)
   return access
+}
+
+/** The JSON that a guarded load is given. Throws SluiceError OPTION_INVALID. */
+export async function loadGuarded(effective: Effective): Promise<GuardedJson> {
+  return await readGuarded(effective, async path => await readFile(path, 'utf8'))
 }
 
 export function sayWarnings(effective: Effective, terminal: Terminal): void {

@@ -30,6 +30,10 @@ const verbs: Readonly<Record<string, Verb>> = {
     summary: 'the runs that can be resumed, or are done; runs rm forgets one',
     load: () => import('./commands/runs.js'),
   },
+  rollback: {
+    summary: 'switch an alias back to the index before a guarded load',
+    load: () => import('./commands/rollback.js'),
+  },
   explain: { summary: 'a failure code, its causes and fixes', load: () => import('./commands/explain.js') },
   config: { summary: 'every option in force and where it came from', load: () => import('./commands/config.js') },
 }

@@ -98,10 +98,18 @@ function facts(receipt: Receipt): string[][] {
     ['route', route(receipt)],
     ...egress(receipt),
     ['cluster', `${cluster.url}${version === '' ? '' : ` (${version})`}`],
+    ...alias(receipt),
     ...(deadLetters === undefined ? [] : [['dead letters', deadLetters]]),
     ...(checkpoint === undefined || status === 'finished' ? [] : [['checkpoint', checkpoint]]),
     ...(spool === undefined ? [] : [['spool', spool]]),
   ]
+}
+
+function alias({ alias: one }: Receipt): string[][] {
+  if (one === undefined) return []
+  const { name, from, to, switched } = one
+  if (!switched) return [['alias', `${name} ${from === undefined ? 'is not made' : `stays on ${from}`}; ${to} is kept`]]
+  return [['alias', `${name} is on ${to}${from === undefined ? '' : `; ${from}, where it was, is kept`}`]]
 }
 
 /** What earlier processes did of an input. */

@@ -426,6 +426,7 @@ const entries = {
     causes: ['The role or API key may not write to this index.'],
     fixes: [
       'Grant create_doc (for create) or index on the index, and auto_configure where it does not exist yet. This is not the IP filter.',
+      'For --swap-alias and rollback grant read, write and manage on the alias (NAME) and on its indices (NAME-*).',
     ],
   },
   CLUSTER_UNKNOWN_HOST: {
@@ -508,6 +509,67 @@ const entries = {
     message: '{cluster}: status {status} from neither the proxy, the IP filter nor Elasticsearch: {observed}',
     causes: ['A gateway, load balancer or firewall of your own stands in front of the cluster.'],
     fixes: ['Find who answers with these headers and body, and let the request through there.'],
+  },
+  INDEX_REQUEST_REFUSED: {
+    stage: 'index',
+    exit: 3,
+    retry: 'no',
+    title: 'The cluster refuses a request about an index',
+    message: '{cluster} refused {request} with status {status}: {reason}',
+    causes: [
+      '--index-body holds a setting or mapping that this cluster does not take.',
+      'A setting of the index before cannot be taken over.',
+      '--check-query is no query that this cluster knows.',
+    ],
+    fixes: [
+      'Read the reason; correct --check-query, or say with --index-body how the index is to be made. The alias is where it was.',
+    ],
+  },
+  ALIAS_CONFLICT: {
+    stage: 'index',
+    exit: 3,
+    retry: 'no',
+    title: 'The alias cannot be switched',
+    message: 'the alias {alias} cannot be switched: {observed}',
+    causes: [
+      'Another load, a rollback or a person switched it in the meantime.',
+      'The name belongs to an index or a data stream, or the alias is on several indices.',
+      'An index template puts the alias on every new index.',
+    ],
+    fixes: [
+      'Two loads at once: keep the one that was switched; give the other one up with `sluice runs rm RUN`, or switch to its index with `sluice rollback ALIAS --to INDEX`.',
+      'An index of this name: copy it to another one (POST _reindex), then replace it by an alias in one step: POST _aliases {"actions":[{"remove_index":{"index":"NAME"}},{"add":{"index":"COPY","alias":"NAME"}}]}.',
+      'Take the alias out of the template, or off all indices but one.',
+    ],
+  },
+  LOAD_CHECK_FAILED: {
+    stage: 'index',
+    exit: 3,
+    retry: 'no',
+    title: 'The loaded index did not pass its checks',
+    message: 'the index {index} was loaded, and {alias} was not switched to it: {observed}',
+    causes: [
+      'Documents were rejected, and --max-rejected does not say how many may be.',
+      'The index holds more or fewer documents than the run stored: something else writes to it.',
+      '--check-query found too little.',
+    ],
+    fixes: [
+      'The alias is where it was, and the new index is kept. Correct the limit, the query or the index and run the same command again: it loads nothing twice, and makes the checks anew.',
+      'To take the index as it is: `sluice rollback ALIAS --to INDEX`. To give it up: `sluice runs rm RUN`, and delete the index.',
+    ],
+  },
+  ROLLBACK_IMPOSSIBLE: {
+    stage: 'index',
+    exit: 3,
+    retry: 'no',
+    title: 'There is nothing to roll back to',
+    message: 'the alias {alias} cannot be rolled back: {observed}',
+    causes: [
+      'The alias was never switched by a guarded load, or its first one made it.',
+      'The index before was deleted.',
+      'The load into the index that was named has not finished.',
+    ],
+    fixes: ['Name the index that the alias is to be on: `sluice rollback ALIAS --to INDEX`.'],
   },
   RUN_INTERRUPTED: {
     stage: 'run',

@@ -27,6 +27,11 @@ export interface Faults {
   readonly capacity?: { readonly inFlight: number; readonly tookMs: number }
   /** Bulk requests get no answer; the connection stays open. `stored`: their documents are stored. */
   readonly hold?: Schedule & { readonly stored?: boolean }
+  /**
+   * Requests of this method whose path ends in this, as in `PUT` and `/_settings`, get no answer; the connection stays open.
+   * `done`: they are carried out.
+   */
+  readonly stall?: Schedule & { readonly method: string; readonly path: string; readonly done?: boolean }
   /** Bulk requests are stored, then the connection is closed instead of answered. */
   readonly drop?: Schedule
   /** Items of bulk requests are stored but reported as kept in the failure store. */
@@ -47,6 +52,7 @@ export const faultNames = [
   'items',
   'capacity',
   'hold',
+  'stall',
   'drop',
   'failureStore',
   'edge',
@@ -56,6 +62,7 @@ export const faultNames = [
 export class FaultPlan {
   #faults: Faults = {}
   #seen = new Map<keyof Faults, number>()
+  #struck = new Map<keyof Faults, number>()
   #atWork = 0
 
   get current(): Faults {
@@ -64,13 +71,18 @@ export class FaultPlan {
 
   /** Replaces the faults that are named, and starts their schedules anew. */
   plant(faults: Faults): void {
-    for (const name of faultNames) if (faults[name] !== undefined) this.#seen.delete(name)
+    for (const name of faultNames) {
+      if (faults[name] === undefined) continue
+      this.#seen.delete(name)
+      this.#struck.delete(name)
+    }
     this.#faults = { ...this.#faults, ...faults }
   }
 
   clear(): void {
     this.#faults = {}
     this.#seen.clear()
+    this.#struck.clear()
   }
 
   /** Whether as many requests are at work as there is capacity for. */
@@ -96,6 +108,13 @@ export class FaultPlan {
     const before = this.#seen.get(name) ?? 0
     this.#seen.set(name, before + 1)
     const { after = 0, times = Infinity } = fault
-    return before >= after && before < after + times ? fault : undefined
+    if (before < after || before >= after + times) return undefined
+    this.#struck.set(name, this.struck(name) + 1)
+    return fault
+  }
+
+  /** How often a fault struck since it was planted. */
+  struck(name: keyof Faults): number {
+    return this.#struck.get(name) ?? 0
   }
 }

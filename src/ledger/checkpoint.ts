@@ -32,6 +32,7 @@ export interface Target {
   /** Where it may be read. */
   readonly clusterUuid?: string
   readonly url: string
+  /** Of a guarded load: the fresh index. */
   readonly index: string
   /** Of the index itself: absent for an alias or data stream, and before there is an index. */
   readonly indexUuid?: string

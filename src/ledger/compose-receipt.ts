@@ -2,7 +2,7 @@ import type { Failure } from '../failure/failure.js'
 import { sumOf } from './account.js'
 import type { Ledger } from './ledger.js'
 import type { Plan } from './plan-run.js'
-import type { InputReceipt, Receipt } from './receipt.js'
+import type { AliasReceipt, InputReceipt, Receipt } from './receipt.js'
 
 /** What the receipt tells beside the ledger's own counts. */
 export interface RunFacts {
@@ -19,6 +19,7 @@ export interface RunFacts {
       readonly traffic: { readonly connections: number; readonly bytesSent: number; readonly bytesReceived: number }
     }
   }
+  readonly alias?: AliasReceipt
   readonly deadLetters?: string
   readonly checkpoint?: string
   readonly spool?: string
@@ -30,7 +31,7 @@ export interface RunFacts {
 }
 
 export function composeReceipt(facts: RunFacts): Receipt {
-  const { plan, ledger, cluster, failure, deadLetters, checkpoint, spool } = facts
+  const { plan, ledger, cluster, failure, alias, deadLetters, checkpoint, spool } = facts
   const thisProcess = ledger.counts
   const { counts, rejections } = sumOf(plan.before, ledger)
   const { route, preflight } = cluster
@@ -59,6 +60,7 @@ export function composeReceipt(facts: RunFacts): Receipt {
       url: cluster.display,
       ...(preflight.info === undefined ? {} : { name: preflight.info.name, version: preflight.info.version }),
     },
+    ...(alias === undefined ? {} : { alias }),
     ...(deadLetters === undefined ? {} : { deadLetters }),
     ...(checkpoint === undefined ? {} : { checkpoint }),
     ...(spool === undefined ? {} : { spool }),

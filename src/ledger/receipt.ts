@@ -32,6 +32,14 @@ export interface Rejections {
   readonly documents: number
 }
 
+export interface AliasReceipt {
+  readonly name: string
+  /** Absent where the alias did not exist. */
+  readonly from?: string
+  readonly to: string
+  readonly switched: boolean
+}
+
 /** What became of one input. */
 export interface InputReceipt {
   readonly name: string
@@ -75,6 +83,8 @@ export interface Receipt extends Counts {
   /** Source addresses that the egress check saw, and how often. */
   readonly egress: Readonly<Record<string, number>>
   readonly cluster: { readonly url: string; readonly name?: string; readonly version?: string }
+  /** Of a guarded load: whether the alias leads to the index `to` now, and where it led before it began. */
+  readonly alias?: AliasReceipt
   /** The file of rejected documents, when there are any: a path as it was given. */
   readonly deadLetters?: string
   /** The file that a resume goes by, where one is kept. */

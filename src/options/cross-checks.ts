@@ -39,6 +39,7 @@ const rivals = [
   ['apiKey', 'apiKeyFile'],
   ['password', 'passwordFile'],
   ['proxy', 'proxyFile'],
+  ['index', 'swapAlias'],
 ] as const
 
 /** Two ways to say one thing: the stronger source wins, so that a flag can replace what the environment says. */
@@ -123,10 +124,13 @@ function settleCredentials(check: Check): void {
 
 function checkDocuments(check: Check): void {
   const { values } = check
-  const indexProblem = values.index === undefined ? undefined : indexNameProblem(values.index)
-  if (values.index !== undefined && indexProblem !== undefined) {
-    throw new SluiceError(failure('INDEX_NAME_INVALID', { index: values.index, problem: indexProblem }))
+  const index = values.index ?? values.swapAlias
+  const indexProblem = index === undefined ? undefined : indexNameProblem(index)
+  if (index !== undefined && indexProblem !== undefined) {
+    throw new SluiceError(failure('INDEX_NAME_INVALID', { index, problem: indexProblem }))
   }
+  for (const name of ['indexBody', 'checkQuery', 'checkHits'] as const) requireTogether(check, name, ['swapAlias'])
+  requireTogether(check, 'checkHits', ['checkQuery'])
   if (values.ids === 'field' && values.idField === undefined) {
     throw invalid(said(check, 'ids'), "'field' needs the name of the field: set --id-field")
   }

@@ -5,7 +5,7 @@ import { viewOption } from './view.js'
 
 const how: Partial<Record<OptionName, string>> = {
   url: "the cluster's endpoint is not known: set --url https://HOST:PORT, ELASTICSEARCH_URL, or --cloud-id",
-  index: 'where to load the documents is not known: set --index NAME or SLUICE_INDEX',
+  index: 'where to load the documents is not known: set --index NAME or SLUICE_INDEX, or --swap-alias NAME',
 }
 
 /** Asks for options that a command cannot do without. Throws SluiceError OPTION_INVALID with what to set. */

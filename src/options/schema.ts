@@ -2,12 +2,13 @@ import { z } from 'zod'
 import * as kinds from './kinds.js'
 import { section } from './option.js'
 
-const cluster = section('Cluster', ['ingest', 'replay', 'doctor'])
-const path = section('Path to the cluster', ['ingest', 'replay', 'doctor'])
+const cluster = section('Cluster', ['ingest', 'replay', 'doctor', 'rollback'])
+const path = section('Path to the cluster', ['ingest', 'replay', 'doctor', 'rollback'])
 const documents = section('Documents', ['ingest'])
 const requests = section('Requests', ['ingest', 'replay'])
 const runs = section('Runs', ['ingest', 'replay'])
-const output = section('Output', ['ingest', 'replay', 'doctor'])
+const guarded = section('Guarded load', ['ingest'])
+const output = section('Output', ['ingest', 'replay', 'doctor', 'rollback'])
 
 /** Every option: its kind and limits, its default as a person would write it, and what help says of it. */
 export const schema = z.object({
@@ -166,7 +167,7 @@ export const schema = z.object({
   timeout: requests(kinds.duration({ bare: false }).prefault('2m'), {
     doc: 'time limit of one request',
     label: 'duration',
-    commands: ['ingest', 'replay', 'doctor'],
+    commands: ['ingest', 'replay', 'doctor', 'rollback'],
   }),
   maxElapsed: requests(kinds.duration({ bare: false }).prefault('15m'), {
     doc: 'how long one batch may be tried again',
@@ -185,9 +186,25 @@ export const schema = z.object({
     label: 'name',
   }),
   again: runs(kinds.flag().prefault(false), { doc: 'load again what is loaded' }),
+  swapAlias: guarded(kinds.text().optional(), {
+    doc: 'instead of --index: load into a fresh index, check it, then switch this alias to it',
+    label: 'name',
+  }),
+  indexBody: guarded(kinds.text().optional(), {
+    doc: 'JSON, or a file of it, that the index is made with, as PUT /INDEX takes it; default: like the index before',
+    label: 'file|json',
+  }),
+  checkQuery: guarded(kinds.text().optional(), {
+    doc: 'JSON, or a file of it, as in {"query":{"exists":{"field":"sku"}}}: has to match before the alias is switched',
+    label: 'file|json',
+  }),
+  checkHits: guarded(kinds.whole({ min: 1, max: Number.MAX_SAFE_INTEGER }).optional(), {
+    doc: 'documents that it has to match at least; 1 if not set',
+    label: 'count',
+  }),
   json: output(kinds.flag().prefault(false), {
     doc: 'one JSON object on stdout, nothing else',
-    commands: ['ingest', 'replay', 'doctor', 'runs'],
+    commands: ['ingest', 'replay', 'doctor', 'runs', 'rollback'],
   }),
   quiet: output(kinds.flag().prefault(false), { doc: 'no progress, errors and the result alone' }),
 })

@@ -50,6 +50,11 @@ export interface Settings {
   readonly spool: boolean
   readonly runId: string | undefined
   readonly again: boolean
+  readonly swapAlias: string | undefined
+  /** JSON, or the path of a file of it. */
+  readonly indexBody: string | undefined
+  readonly checkQuery: string | undefined
+  readonly checkHits: number | undefined
   readonly json: boolean
   readonly quiet: boolean
   readonly staticIps: readonly [string, string] | undefined

@@ -4,6 +4,7 @@ import { startLabWorld } from '../contracts/lab-world.js'
 import { describeRefusals } from '../contracts/refusals.suite.js'
 import { describeReplay } from '../contracts/replay.suite.js'
 import { describeRoutes } from '../contracts/routes.suite.js'
+import { describeSwap } from '../contracts/swap.suite.js'
 import type { World } from '../contracts/world.js'
 
 const labs = [
@@ -23,5 +24,6 @@ for (const { name, options } of labs) {
     describeRefusals(() => world)
     describeDocuments(() => world)
     describeReplay(() => world)
+    describeSwap(() => world)
   })
 }

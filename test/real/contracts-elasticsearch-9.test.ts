@@ -2,6 +2,7 @@ import { describeDocuments } from '../contracts/documents.suite.js'
 import { describeRefusals } from '../contracts/refusals.suite.js'
 import { describeReplay } from '../contracts/replay.suite.js'
 import { describeRoutes } from '../contracts/routes.suite.js'
+import { describeSwap } from '../contracts/swap.suite.js'
 import { describeOnRealServers } from './on-real-servers.js'
 
 describeOnRealServers({ major: 9 }, world => {
@@ -9,4 +10,5 @@ describeOnRealServers({ major: 9 }, world => {
   describeRefusals(world)
   describeDocuments(world)
   describeReplay(world)
+  describeSwap(world)
 })

@@ -21,7 +21,7 @@ import { built } from '../cli/build.js'
 
 test('the package exports what the docs say, and nothing else', () => {
   expect(Object.keys(sluice).toSorted()).toEqual(
-    ['SluiceError', 'connect', 'explain', 'failureCodes', 'ingest', 'isSluiceError', 'replay'].toSorted(),
+    ['SluiceError', 'connect', 'explain', 'failureCodes', 'ingest', 'isSluiceError', 'replay', 'rollback'].toSorted(),
   )
   expect(Object.keys(lab).toSorted()).toEqual(['PolicyError', 'registers', 'startLab'])
 })
@@ -72,8 +72,8 @@ test('ingest takes paths, streams and iterables, and nothing that it could not r
   for (const source of sources) expectTypeOf({ ...common, source }).toExtend<IngestOptions>()
   // @ts-expect-error a number is no source
   const wrong: IngestOptions = { ...common, source: 7 }
-  // @ts-expect-error an index is needed
-  const unfinished: IngestOptions = { source: 'a', target: common.target }
+  // @ts-expect-error a target is needed
+  const unfinished: IngestOptions = { source: 'a', index: 'logs' }
   // @ts-expect-error no such operation
   const operation: IngestOptions = { ...common, source: 'a', op: 'delete' }
   expect([wrong, unfinished, operation]).toHaveLength(3)

@@ -9,6 +9,8 @@ type Behind<T> = { readonly [K in keyof T]-?: keyof Settings }
 /** Options of the same value on both sides. */
 const same = {
   index: 'index',
+  swapAlias: 'swapAlias',
+  checkHits: 'checkHits',
   op: 'op',
   ids: 'ids',
   idField: 'idField',
@@ -34,7 +36,12 @@ const same = {
   timeoutMs: 'timeout',
   staticIps: 'staticIps',
   ipCheckUrl: 'ipCheckUrl',
-} as const satisfies Behind<Omit<IngestOptions, 'target' | 'proxy' | 'source' | 'stdin' | 'signal' | 'onEvent'>>
+} as const satisfies Behind<
+  Omit<IngestOptions, 'target' | 'proxy' | 'source' | 'stdin' | 'signal' | 'onEvent' | keyof typeof contents>
+>
+
+/** JSON, or files of it, on the command line; what it says in the library. */
+const contents = { indexBody: 'indexBody', checkQuery: 'checkQuery' } as const
 
 /** `ca`, `cert` and `key` name files on the command line, and are their contents in the library. */
 const target = {
@@ -63,7 +70,7 @@ const proxy = {
 const ofTheCommand = ['apiKeyFile', 'passwordFile', 'proxyFile', 'json', 'quiet'] as const satisfies (keyof Settings)[]
 
 test('every option of the command reaches the library, but for those that concern the command alone', () => {
-  const behind = [same, target, proxy].flatMap(table => Object.values(table))
+  const behind = [same, contents, target, proxy].flatMap(table => Object.values(table))
   expect([...behind, ...ofTheCommand].toSorted()).toEqual(optionNames.toSorted())
 })
 

@@ -7,7 +7,7 @@ import { addOptions } from '../add-options.js'
 import { checkStdin } from '../check-stdin.js'
 import { ingestOptions } from '../ingest-options.js'
 import { interruptible } from '../interrupt.js'
-import { loadAccess, loadOptions, sayWarnings } from '../load-options.js'
+import { loadAccess, loadGuarded, loadOptions, sayWarnings } from '../load-options.js'
 import { masked } from '../mask.js'
 import { follow, showProgress } from '../progress.js'
 import { sayFailure } from '../say-error.js'
@@ -28,6 +28,7 @@ Examples:
   sluice ingest 'logs/*.ndjson.gz' --index logs-app
   zcat logs.gz | sluice ingest - --index logs-app --json
   producer | sluice ingest - --index logs-app --spool
+  sluice ingest products.ndjson --swap-alias products --check-query '{"query":{"exists":{"field":"sku"}}}'
   sluice ingest items.json --pick hits.items --index items --ids field --id-field sku
 
 After an interruption the same command goes on where it stopped; files that are loaded are not loaded again (--again).
@@ -41,13 +42,14 @@ Every option can also stand in the environment as SLUICE_… or in sluice.config
 
 async function load(source: readonly string[], flags: Record<string, unknown>, terminal: Terminal): Promise<number> {
   const effective = await loadOptions(flags, terminal)
-  requireOptions(effective, ['url', 'index'])
+  const { swapAlias, json, quiet } = effective.values
+  requireOptions(effective, swapAlias === undefined ? ['url', 'index'] : ['url'])
+  const guarded = await loadGuarded(effective)
   const access = await loadAccess(effective, terminal)
   sayWarnings(effective, terminal)
-  const { index = '', json, quiet } = effective.values
   checkStdin(source)
   const account = await runLoad(
-    { ...ingestOptions(effective, access, index), stateDir: stateDir(effective, terminal), source },
+    { ...ingestOptions(effective, access, guarded), stateDir: stateDir(effective, terminal), source },
     terminal,
     quiet,
   )

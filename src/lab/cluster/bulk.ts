@@ -45,10 +45,12 @@ function applyLine(cluster: Cluster, faults: FaultPlan, request: BulkRequest, li
 
   const refused = refuseBefore(cluster, request, line)
   if (refused) return refused
-  const index = cluster.indices.get(name) ?? cluster.create(name)
+  const named = cluster.writable(name)
+  if (named === 'no-write-index') return refuse(noWriteIndex(name))
+  const index = named ?? cluster.create(name)
   const id = action.id ?? newId()
   if (index.isWriteBlocked) {
-    const reason = `index [${name}] blocked by: [FORBIDDEN/8/index write (api)];`
+    const reason = `index [${index.name}] blocked by: [FORBIDDEN/8/index write (api)];`
     return refuse({ status: 403, type: 'cluster_block_exception', reason }, id)
   }
   const quote = { id, quoteSource: request.quoteSource, isUtf8: allUtf8 }
@@ -66,7 +68,7 @@ function refuseBefore(cluster: Cluster, request: BulkRequest, { action, index }:
     const made = action.id ?? (action.operation === 'create' || action.operation === 'index' ? newId() : null)
     return refuse({ status: 403, type: 'security_exception', reason }, made)
   }
-  if (request.requireAlias || action.requireAlias) {
+  if ((request.requireAlias || action.requireAlias) && cluster.behind(index).length === 0) {
     const reason = `no such index [${index}] and [require_alias] request flag is [true] and [${index}] is not an alias`
     return refuse({ status: 404, type: 'index_not_found_exception', reason, more: { index_uuid: '_na_', index } })
   }
@@ -79,7 +81,7 @@ function refuseBefore(cluster: Cluster, request: BulkRequest, { action, index }:
     return refuse(illegalArgument(`pipeline with id [${pipeline}] does not exist`))
   }
   if (action.id === '') return refuse(illegalArgument('if _id is specified it must not be empty'))
-  if (cluster.indices.has(index)) return undefined
+  if (cluster.writable(index) !== undefined) return undefined
   if (index.includes('*')) {
     const reason = 'the action indices:admin/auto_create does not support wildcards; the provided index expression(s)'
     return refuse(illegalArgument(`${reason} [${index}] are not allowed`))
@@ -141,6 +143,12 @@ function written(
   status: number,
 ): Written & { seqNo: number } {
   return { index: index.name, id, version, result, seqNo: index.lastSeqNo, status }
+}
+
+function noWriteIndex(alias: string): Fault {
+  return illegalArgument(
+    `no write index is defined for alias [${alias}]. The write index may be explicitly disabled using is_write_index=false or the alias points to multiple indices without one being designated as a write index`,
+  )
 }
 
 function refusedBy(index: Index, id: string, status: number, type: string, reason: string): Written {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { FilterBody } from '../filter/edge.js'
 import type { Mapping } from './mapping.js'
 import { Security } from './security.js'
-import { Index } from './store.js'
+import { type AliasProperties, Index } from './store.js'
 import { type ClusterVersion, majorOf } from './version.js'
 
 /** The state of one search cluster: its indices and who may use them. Both of its ports show the same. */
@@ -32,12 +32,46 @@ export class Cluster {
     return index
   }
 
-  /** The indices that an expression names: names and patterns, separated by commas; all of them for `_all`. */
+  /** The indices behind an alias, and what the alias says of each. */
+  behind(alias: string): { readonly index: Index; readonly properties: AliasProperties }[] {
+    return [...this.indices.values()].flatMap(index => {
+      const properties = index.aliases.get(alias)
+      return properties === undefined ? [] : [{ index, properties }]
+    })
+  }
+
+  /** The index that a name means for reading one document: its own, or that of an alias with one index. */
+  named(name: string): Index | undefined {
+    const own = this.indices.get(name)
+    if (own !== undefined) return own
+    const behind = this.behind(name)
+    return behind.length === 1 ? behind[0]?.index : undefined
+  }
+
+  /** The index that a name means for writing. `no-write-index`: an alias that does not say which. */
+  writable(name: string): Index | 'no-write-index' | undefined {
+    const own = this.indices.get(name)
+    if (own !== undefined) return own
+    const behind = this.behind(name)
+    if (behind.length === 0) return undefined
+    const chosen =
+      behind.find(({ properties }) => properties['is_write_index'] === true) ??
+      (behind.length === 1 && behind[0]?.properties['is_write_index'] !== false ? behind[0] : undefined)
+    return chosen?.index ?? 'no-write-index'
+  }
+
+  /**
+   * The indices that an expression names: names of indices and aliases, and patterns of both, separated by commas; all of
+   * them for `_all`.
+   */
   matching(expression: string): { readonly found: Index[]; readonly missing: string | undefined } {
     const found = new Set<Index>()
     for (const part of expression.split(',')) {
       const isPattern = part.includes('*') || part === '_all'
-      const matches = [...this.indices.values()].filter(({ name }) => (isPattern ? fits(name, part) : name === part))
+      const isMeant = (name: string) => (isPattern ? fits(name, part) : name === part)
+      const matches = [...this.indices.values()].filter(
+        ({ name, aliases }) => isMeant(name) || [...aliases.keys()].some(isMeant),
+      )
       if (matches.length === 0 && !isPattern) return { found: [], missing: part }
       for (const index of matches) found.add(index)
     }

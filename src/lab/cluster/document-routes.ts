@@ -32,7 +32,7 @@ function answerGet(exchange: Exchange, index: string, id: string): void {
 
 function answerSource(exchange: Exchange, index: string, id: string): void {
   if (!permit(exchange, permissions.get, index)) return
-  const stored = exchange.cluster.indices.get(index)?.get(id)
+  const stored = exchange.cluster.named(index)?.get(id)
   if (stored?.bytes) return answer(exchange.response, 200, stored.bytes)
   const reason = `Document not found [${index}]/[${id}]`
   throw new RequestRefused({ status: 404, type: 'resource_not_found_exception', reason })
@@ -65,10 +65,10 @@ function describe(
   id: string,
   withSource: boolean,
 ): { exists: boolean; body: Buffer } | undefined {
-  const index = cluster.indices.get(name)
+  const index = cluster.named(name)
   if (!index) return undefined
   const stored = index.get(id)
-  const start = `{"_index":${JSON.stringify(name)},"_id":${JSON.stringify(id)}`
+  const start = `{"_index":${JSON.stringify(index.name)},"_id":${JSON.stringify(id)}`
   if (!stored?.bytes) return { exists: false, body: Buffer.from(`${start},"found":false}`) }
   const about = `${start},"_version":${stored.version},"_seq_no":${stored.seqNo},"_primary_term":1,"found":true`
   const source = withSource ? [Buffer.from(',"_source":'), stored.bytes] : []

@@ -1,55 +1,90 @@
-import { RequestRefused, answer } from './answers.js'
+import { describeAliases, declaredAliases } from './alias-routes.js'
+import { RequestRefused, answer, illegalArgument } from './answers.js'
 import { indexNameFault } from './index-names.js'
-import { declaredMapping, describeMapping } from './mapping.js'
+import { changeSettings, describeSettings, flat } from './index-settings.js'
+import { declaredMapping, describeMapping, extendMapping } from './mapping.js'
 import { type Exchange, findIndices, parseBody, permit } from './exchange.js'
 import { permissions } from './permissions.js'
 import type { Index } from './store.js'
 
 /** `/{index}`: create, read, delete. */
 export function answerIndex(exchange: Exchange, method: string, name: string): void {
-  const { cluster, response, body } = exchange
-  if (method === 'PUT') {
-    if (!permit(exchange, permissions.create, name)) return
-    const badName = indexNameFault(name)
-    if (badName) throw new RequestRefused(badName)
-    const existing = cluster.indices.get(name)
-    if (existing) throw alreadyExists(existing)
-    const { mappings, settings } = parseBody(body)
-    const index = cluster.create(name, declaredMapping(mappings), flat(settings))
-    index.isWriteBlocked = isTrue(index.settings['blocks.write'])
-    return answer(response, 200, JSON.stringify({ acknowledged: true, shards_acknowledged: true, index: name }))
-  }
+  const { cluster, response } = exchange
+  if (method === 'PUT') return createIndex(exchange, name)
   if (method === 'DELETE') {
     if (!permit(exchange, permissions.delete, name)) return
+    if (!cluster.indices.has(name) && cluster.behind(name).length > 0) throw new RequestRefused(deletesAlias(name))
     for (const index of findIndices(exchange, name)) cluster.indices.delete(index.name)
     return answer(response, 200, '{"acknowledged":true}')
   }
   if (!permit(exchange, permissions.view, name)) return
   const described = findIndices(exchange, name).map(index => [
     index.name,
-    { aliases: {}, mappings: describeMapping(index.mapping), settings: { index: describeSettings(index) } },
+    {
+      aliases: describeAliases(index),
+      mappings: describeMapping(index.mapping),
+      settings: describeSettings(index, asksFlat(exchange)),
+    },
   ])
   answer(response, 200, JSON.stringify(Object.fromEntries(described)))
 }
 
-/** `/{index}/_settings` */
+function createIndex(exchange: Exchange, name: string): void {
+  if (!permit(exchange, permissions.create, name)) return
+  const { cluster, response, body } = exchange
+  const badName = indexNameFault(name)
+  if (badName) throw new RequestRefused(badName)
+  const existing = cluster.indices.get(name)
+  if (existing) throw alreadyExists(existing)
+  if (cluster.behind(name).length > 0) throw new RequestRefused(existsAsAlias(name))
+  const { mappings, settings, aliases, ...unknown } = parseBody(body)
+  const [first] = Object.keys(unknown)
+  if (first !== undefined) {
+    const reason = `unknown key [${first}] for create index`
+    throw new RequestRefused({ status: 400, type: 'parse_exception', reason })
+  }
+  const index = cluster.create(name, declaredMapping(mappings))
+  changeSettings(index, flat(settings))
+  for (const [alias, properties] of declaredAliases(aliases)) index.aliases.set(alias, properties)
+  answer(response, 200, JSON.stringify({ acknowledged: true, shards_acknowledged: true, index: name }))
+}
+
+/** `/{index}/_settings`, also for some of them: `/_settings/index.uuid`. */
 export function answerSettings(exchange: Exchange, method: string, name: string): void {
   const { response, body } = exchange
   if (method === 'PUT') {
     if (!permit(exchange, permissions.settings, name)) return
-    const settings = flat(parseBody(body))
-    for (const index of findIndices(exchange, name)) {
-      Object.assign(index.settings, settings)
-      index.isWriteBlocked = isTrue(index.settings['blocks.write'])
-    }
+    const changes = flat(parseBody(body))
+    const fixed = Object.keys(changes).find(one => one === 'number_of_shards' || one.startsWith('analysis.'))
+    const found = findIndices(exchange, name)
+    if (fixed !== undefined) throw new RequestRefused(illegalArgument(finalSetting(fixed, found)))
+    for (const index of found) changeSettings(index, changes)
     return answer(response, 200, '{"acknowledged":true}')
   }
   if (!permit(exchange, permissions.view, name)) return
   const described = findIndices(exchange, name).map(index => [
     index.name,
-    { settings: { index: describeSettings(index) } },
+    { settings: describeSettings(index, asksFlat(exchange)) },
   ])
   answer(response, 200, JSON.stringify(Object.fromEntries(described)))
+}
+
+/** `/{index}/_mapping` */
+export function answerMapping(exchange: Exchange, method: string, name: string): void {
+  const { response, body } = exchange
+  if (method !== 'GET') {
+    if (!permit(exchange, permissions.mapping, name)) return
+    for (const index of findIndices(exchange, name)) extendMapping(index.mapping, parseBody(body))
+    return answer(response, 200, '{"acknowledged":true}')
+  }
+  if (!permit(exchange, permissions.view, name)) return
+  const mappings = findIndices(exchange, name).map(index => [index.name, { mappings: describeMapping(index.mapping) }])
+  answer(response, 200, JSON.stringify(Object.fromEntries(mappings)))
+}
+
+function asksFlat({ request }: Exchange): boolean {
+  const asked = new URL(request.url ?? '/', 'http://lab').searchParams.get('flat_settings')
+  return asked === '' || asked === 'true'
 }
 
 function alreadyExists({ name, uuid }: Index): RequestRefused {
@@ -58,31 +93,19 @@ function alreadyExists({ name, uuid }: Index): RequestRefused {
   return new RequestRefused({ status: 400, type: 'resource_already_exists_exception', reason, more })
 }
 
-/** Settings by dotted name without the leading `index.`, values as text: `{"index":{"blocks":{"write":true}}}` too. */
-function flat(settings: unknown, prefix = ''): Record<string, unknown> {
-  if (typeof settings !== 'object' || settings === null) return {}
-  const found: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(settings)) {
-    const path = `${prefix}${name}`
-    if (typeof value === 'object' && value !== null) Object.assign(found, flat(value, `${path}.`))
-    else found[path.replace(/^index\./, '')] = value === null ? undefined : String(value)
-  }
-  return found
+function existsAsAlias(name: string) {
+  const reason = `Invalid index name [${name}], already exists as alias`
+  const more = { index_uuid: '_na_', index: name }
+  return { status: 400, type: 'invalid_index_name_exception', reason, more }
 }
 
-function describeSettings(index: Index): Record<string, unknown> {
-  const { 'blocks.write': write, ...settings } = index.settings
-  return {
-    number_of_shards: '1',
-    number_of_replicas: '1',
-    provided_name: index.name,
-    creation_date: String(index.createdAt),
-    uuid: index.uuid,
-    ...(write !== undefined && { blocks: { write } }),
-    ...settings,
-  }
+function deletesAlias(name: string) {
+  return illegalArgument(
+    `The provided expression [${name}] matches an alias, specify the corresponding concrete indices instead.`,
+  )
 }
 
-function isTrue(value: unknown): boolean {
-  return value === 'true'
+function finalSetting(setting: string, found: readonly Index[]): string {
+  const [index] = found
+  return `Can't update non dynamic settings [[index.${setting}]] for open indices [[${index?.name}/${index?.uuid}]]`
 }

@@ -47,6 +47,8 @@ export class Field {
 /** The mapping of an index. Fields that a document adds stay pending until the document is accepted. */
 export class Mapping {
   readonly root: Field
+  /** `_meta`: whatever its users want to remember. */
+  meta: Readonly<Record<string, unknown>> | undefined
   #count = 0
   #pending: Field[] = []
   #pendingCount = 0
@@ -100,11 +102,18 @@ type Declared = { type?: unknown; dynamic?: unknown; enabled?: unknown; properti
 
 /** A mapping from the `mappings` of an index creation. Throws a string, the reason, when it cannot be understood. */
 export function declaredMapping(mappings: unknown): Mapping {
+  const mapping = new Mapping()
+  extendMapping(mapping, mappings)
+  return mapping
+}
+
+/** What `PUT _mapping` does: adds fields, and replaces `_meta` where one is given. */
+export function extendMapping(mapping: Mapping, mappings: unknown): void {
   const declared = asObject(mappings)
-  const mapping = new Mapping(dynamicOf(declared.dynamic, 'true'))
+  mapping.root.dynamic = dynamicOf(declared['dynamic'], mapping.root.dynamic)
+  if (declared['_meta'] !== undefined) mapping.meta = asObject(declared['_meta'])
   declare(mapping, mapping.root, declared)
   mapping.accept()
-  return mapping
 }
 
 function declare(mapping: Mapping, parent: Field, { properties }: Declared): void {
@@ -120,8 +129,12 @@ function declare(mapping: Mapping, parent: Field, { properties }: Declared): voi
 }
 
 /** The `mappings` that describe a mapping. */
-export function describeMapping({ root }: Mapping): Record<string, unknown> {
-  return { ...(root.dynamic !== 'true' && { dynamic: root.dynamic }), ...describeChildren(root) }
+export function describeMapping({ root, meta }: Mapping): Record<string, unknown> {
+  return {
+    ...(root.dynamic !== 'true' && { dynamic: root.dynamic }),
+    ...(meta !== undefined && { _meta: meta }),
+    ...describeChildren(root),
+  }
 }
 
 function describeChildren(field: Field): Record<string, unknown> {

@@ -26,6 +26,8 @@ export const permissions = {
   create: { action: 'indices:admin/create', index: ['create_index', 'manage', 'all'] },
   delete: { action: 'indices:admin/delete', index: ['delete_index', 'manage', 'all'] },
   settings: { action: 'indices:admin/settings/update', index: ['manage', 'all'] },
+  mapping: { action: 'indices:admin/mapping/put', index: ['manage', 'all'] },
+  aliases: { action: 'indices:admin/aliases', index: ['manage', 'all'] },
   view: { action: 'indices:admin/get', index: ['view_index_metadata', 'manage', 'all'] },
   bulk: { action: 'indices:data/write/bulk[s]', index: ['create_doc', 'create', 'delete', 'index', 'write', 'all'] },
 } as const satisfies Record<string, Permission>

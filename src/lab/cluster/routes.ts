@@ -1,9 +1,10 @@
+import { answerAlias, answerAliases } from './alias-routes.js'
 import { RequestRefused, answer, illegalArgument } from './answers.js'
 import { answerBulk } from './bulk-route.js'
+import { queryOf } from './count-query.js'
 import { answerDocument, answerMget } from './document-routes.js'
 import { type Exchange, findIndices, parseBody, permit } from './exchange.js'
-import { answerIndex, answerSettings } from './index-routes.js'
-import { describeMapping } from './mapping.js'
+import { answerIndex, answerMapping, answerSettings } from './index-routes.js'
 import { hasPrivileges, permissions } from './permissions.js'
 import { describePrincipal } from './security.js'
 import { describeVersion } from './version.js'
@@ -27,6 +28,8 @@ export async function handle(exchange: Exchange): Promise<void> {
   if (first === '_count' || second === '_count') return answerCount(exchange, first === '_count' ? '_all' : first)
   if (first === '_refresh' || second === '_refresh')
     return answerRefresh(exchange, first === '_refresh' ? '_all' : first)
+  if (first === '_aliases') return method === 'POST' ? answerAliases(exchange) : wrongMethod(exchange, 'POST')
+  if (first === '_alias' && method === 'GET') return answerAlias(exchange, '_all', second)
   if (first === '_mget' || second === '_mget') return answerMget(exchange, first === '_mget' ? undefined : first)
   if (first.startsWith('_')) {
     const reason = `Invalid index name [${first}], must not start with '_'.`
@@ -39,7 +42,8 @@ export async function handle(exchange: Exchange): Promise<void> {
   }
   if (names.length === 1) return answerIndex(exchange, method, first)
   if (second === '_settings') return answerSettings(exchange, method, first)
-  if (second === '_mapping' && method === 'GET') return answerMapping(exchange, first)
+  if (second === '_mapping') return answerMapping(exchange, method, first)
+  if (second === '_alias' && method === 'GET') return answerAlias(exchange, first, third)
   if (['_doc', '_source', '_create'].includes(second ?? ''))
     return answerDocument(exchange, method, first, second ?? '', third)
   answer(
@@ -87,7 +91,11 @@ function answerHealth(exchange: Exchange): void {
 function answerCount(exchange: Exchange, expression: string): void {
   if (!permit(exchange, permissions.count, expression)) return
   const found = findIndices(exchange, expression)
-  const count = found.reduce((sum, index) => sum + index.count, 0)
+  const { query } = parseBody(exchange.body)
+  const matches = queryOf(query)
+  const count = found.reduce((sum, index) => {
+    return sum + (query === undefined ? index.count : [...index.documents()].filter(matches).length)
+  }, 0)
   const _shards = { total: found.length, successful: found.length, skipped: 0, failed: 0 }
   answer(exchange.response, 200, JSON.stringify({ count, _shards }))
 }
@@ -96,15 +104,6 @@ function answerRefresh(exchange: Exchange, expression: string): void {
   if (!permit(exchange, permissions.refresh, expression)) return
   const { length } = findIndices(exchange, expression)
   answer(exchange.response, 200, JSON.stringify({ _shards: { total: length * 2, successful: length, failed: 0 } }))
-}
-
-function answerMapping(exchange: Exchange, expression: string): void {
-  if (!permit(exchange, permissions.view, expression)) return
-  const mappings = findIndices(exchange, expression).map(index => [
-    index.name,
-    { mappings: describeMapping(index.mapping) },
-  ])
-  answer(exchange.response, 200, JSON.stringify(Object.fromEntries(mappings)))
 }
 
 function wrongMethod({ request, response, path }: Exchange, allowed: string): void {

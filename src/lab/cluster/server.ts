@@ -1,4 +1,4 @@
-import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
+import { type IncomingMessage, ServerResponse, createServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { answerEdge, answerFiltered, type FilterBody } from '../filter/edge.js'
 import type { FaultPlan } from '../faults.js'
@@ -70,7 +70,14 @@ async function serve(options: ClusterServerOptions, request: IncomingMessage, re
   const body = await readBody(request, cluster.maxContentBytes)
   if (body === 'too-large') return answerTooLarge(response)
   if (body === 'gone') return
-  await handle({ cluster, faults, principal, request, response, path, body })
+  const exchange = { cluster, faults, principal, request, response, path, body }
+  const { stall } = faults.current
+  if (stall !== undefined && request.method === stall.method && path.endsWith(stall.path) && faults.strike('stall')) {
+    // What is answered without a socket goes nowhere.
+    if (stall.done === true) await handle({ ...exchange, response: new ServerResponse(request) })
+    return
+  }
+  await handle(exchange)
 }
 
 /** As Elasticsearch does: no body, and the connection is closed though the client may still be writing. */

@@ -11,6 +11,9 @@ export interface Stored {
   readonly bytes: Buffer | undefined
 }
 
+/** What an alias says of one of its indices, as it was given. */
+export type AliasProperties = Readonly<Record<string, unknown>>
+
 /**
  * One index: documents by id, kept byte for byte. Their bytes lie one behind the other in slabs, and what is known of each
  * lies in columns, so that a million small documents cost their own size and little more.
@@ -21,6 +24,7 @@ export class Index {
   readonly createdAt = Date.now()
   readonly mapping: Mapping
   readonly settings: Record<string, unknown>
+  readonly aliases = new Map<string, AliasProperties>()
   /** `index.blocks.write` */
   isWriteBlocked = false
   #rows = new Map<string, number>()
@@ -60,6 +64,14 @@ export class Index {
     const from = this.#offset[row] ?? 0
     const bytes = this.#slabs[this.#slab[row] ?? 0]?.subarray(from, from + (this.#length[row] ?? 0))
     return { version: this.#version[row] ?? 0, seqNo: this.#seqNo[row] ?? 0, bytes }
+  }
+
+  /** Every document that exists, as it was sent. */
+  *documents(): Generator<Buffer> {
+    for (const id of this.#rows.keys()) {
+      const bytes = this.get(id)?.bytes
+      if (bytes !== undefined) yield bytes
+    }
   }
 
   /** Stores a copy of the bytes; the version it has now. A deleted document counts its versions on. */

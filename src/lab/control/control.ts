@@ -35,6 +35,8 @@ export interface Control {
   /** Plants faults beside those in force; one that is named again starts anew. */
   plant(faults: Faults): void
   faults(): Faults
+  /** How often a fault struck since it was planted. */
+  struck(fault: keyof Faults): number
   /** Takes every fault away. */
   heal(): void
   /** How the IP filter words its refusal: both documented bodies, or plain text. */
@@ -83,6 +85,7 @@ export function createControl({
     createDeployment: newDeployment,
     plant: more => faults.plant(more),
     faults: () => faults.current,
+    struck: fault => faults.struck(fault),
     heal: () => faults.clear(),
     setFilterBody(body) {
       main.filterBody = body
@@ -96,8 +99,8 @@ export function createControl({
     },
     connections: () => arrivals.map(arrival => ({ ...arrival })),
     forgetConnections: () => void arrivals.splice(0),
-    count: index => main.indices.get(index)?.count ?? 0,
-    source: (index, id) => main.indices.get(index)?.get(id)?.bytes,
+    count: index => main.named(index)?.count ?? 0,
+    source: (index, id) => main.named(index)?.get(id)?.bytes,
     line,
   }
 }

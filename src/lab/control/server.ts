@@ -25,6 +25,7 @@ const routes: Readonly<Record<string, Handler>> = {
   'POST /deployments': (control, { name }) => control.createDeployment(text('name', name)),
   'GET /faults': control => control.faults(),
   'POST /faults': (control, body) => control.plant(newFaults(body)),
+  'GET /faults/*/struck': (control, _, [fault = '']) => ({ struck: control.struck(oneOf(faultNames, fault)) }),
   'DELETE /faults': control => control.heal(),
   'PUT /filter-body': (control, { body }) => control.setFilterBody(oneOf(['long', 'short', 'text'], body)),
   'PUT /max-content-bytes': (control, { bytes }) => control.setMaxContentBytes(number('bytes', bytes)),

@@ -1,0 +1,50 @@
+import type { Command } from 'commander'
+import { failure } from '../../failure/failure.js'
+import { SluiceError } from '../../failure/sluice-error.js'
+import type { RolledBack } from '../../index.js'
+import { requireOptions } from '../../options/require.js'
+import { addOptions } from '../add-options.js'
+import { connectOptions } from '../ingest-options.js'
+import { interruptible } from '../interrupt.js'
+import { loadAccess, loadOptions, sayWarnings } from '../load-options.js'
+import { plural } from '../quantities.js'
+import type { Terminal } from '../terminal.js'
+
+export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
+  addOptions(command.argument('<alias>', 'the alias of a guarded load (ingest --swap-alias)'), 'rollback')
+    .option('--to <index>', 'the index that the alias is to be on; default: the one before the last load')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sluice rollback products
+  sluice rollback products --to products-20261121t100338z-225173
+
+The alias is switched in one step. The index that it was on is kept.`,
+    )
+    .action(async (alias: string, { to, ...flags }: Record<string, unknown>) => {
+      const effective = await loadOptions(flags, terminal)
+      requireOptions(effective, ['url'])
+      const access = await loadAccess(effective, terminal)
+      sayWarnings(effective, terminal)
+      using interruption = interruptible(terminal, 'stopping')
+      const { rollback } = await import('../../rollback.js')
+      const { signal } = interruption
+      const way = { ...connectOptions(effective, access), signal }
+      const switched = await rollback({ ...way, alias, ...(typeof to === 'string' ? { to } : {}) }).catch(
+        (error: unknown) => {
+          throw signal.aborted ? interrupted(signal) : error
+        },
+      )
+      terminal.out(effective.values.json ? `${JSON.stringify(switched)}\n` : show(switched))
+      done(0)
+    })
+}
+
+function interrupted({ reason }: AbortSignal): SluiceError {
+  return new SluiceError(failure('RUN_INTERRUPTED', { reason: String(reason), settled: 0 }))
+}
+
+function show({ alias, from, to, documents }: RolledBack): string {
+  return `The alias ${alias} is on ${to} now, with ${plural(documents, 'document')}.\n${from}, where it was, is kept.\n`
+}

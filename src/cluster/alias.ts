@@ -1,0 +1,93 @@
+import { failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import { call, isObject } from './call.js'
+import type { Cluster } from './open-cluster.js'
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/** An index as the cluster describes it. */
+export interface IndexFacts {
+  readonly name: string
+  /** By dotted name: `index.number_of_replicas`. */
+  readonly settings: JsonObject
+  readonly mappings: JsonObject
+  /** Each with its filter, routing and so on. */
+  readonly aliases: Readonly<Record<string, JsonObject>>
+}
+
+export interface AliasFacts {
+  readonly name: string
+  /** The one index behind it; absent where there is no such alias yet. */
+  readonly on?: IndexFacts
+}
+
+/** The indices behind a name, none where nothing has it. Throws SluiceError: see `call`. */
+export async function readIndices(cluster: Cluster, name: string): Promise<readonly IndexFacts[]> {
+  const path = `/${encodeURIComponent(name)}`
+  const expects = ['index_not_found_exception']
+  const { status, json } = await call(cluster, { method: 'GET', path, query: { flat_settings: 'true' }, expects })
+  if (status === 404) return []
+  return Object.entries(json).map(([index, described]): IndexFacts => {
+    const { settings, mappings, aliases } = isObject(described) ? described : {}
+    return {
+      name: index,
+      settings: isObject(settings) ? settings : {},
+      mappings: isObject(mappings) ? mappings : {},
+      aliases: Object.fromEntries(
+        Object.entries(isObject(aliases) ? aliases : {}).map(([alias, properties]): [string, JsonObject] => [
+          alias,
+          isObject(properties) ? properties : {},
+        ]),
+      ),
+    }
+  })
+}
+
+/** Throws SluiceError ALIAS_CONFLICT where the name is no alias of one index, and what `call` throws. */
+export async function readAlias(cluster: Cluster, alias: string): Promise<AliasFacts> {
+  const found = await readIndices(cluster, alias)
+  const [on] = found
+  if (on === undefined) return { name: alias }
+  if (found.some(({ name }) => name === alias)) throw conflict(alias, 'an index has this name')
+  if (found.some(({ aliases }) => aliases[alias] === undefined)) throw conflict(alias, 'a data stream has this name')
+  if (found.length > 1) throw conflict(alias, `it is on ${found.length} indices: ${namesOf(found)}`)
+  return { name: alias, on }
+}
+
+/**
+ * Moves an alias to an index in one step, its filter and routing with it. `from` is where it has to be until then.
+ * Throws SluiceError ALIAS_CONFLICT where it is somewhere else, and what `call` throws. May be repeated.
+ */
+export async function switchAlias(cluster: Cluster, { name: alias, on: from }: AliasFacts, to: string): Promise<void> {
+  const properties = { ...from?.aliases[alias], is_write_index: true }
+  const actions = [
+    ...(from === undefined ? [] : [{ remove: { index: from.name, alias, must_exist: true } }]),
+    { add: { index: to, alias, ...properties } },
+  ]
+  // It is not where it was; or somebody else's index takes its writes since then.
+  const expects = ['aliases_not_found_exception', 'illegal_state_exception']
+  const { type, reason } = await call(cluster, { method: 'POST', path: '/_aliases', body: { actions }, expects })
+  const now = await readAlias(cluster, alias)
+  if (now.on?.name === to) return
+  const observed = `it was on ${from?.name ?? 'no index'} and is on ${now.on?.name ?? 'no index'}`
+  throw conflict(alias, type === '' ? observed : `${observed} (${type}: ${reason})`)
+}
+
+/** Takes an alias off one index. Throws SluiceError: see `call`. */
+export async function removeAlias(cluster: Cluster, alias: string, index: string): Promise<void> {
+  const actions = [{ remove: { index, alias } }]
+  await call(cluster, {
+    method: 'POST',
+    path: '/_aliases',
+    body: { actions },
+    expects: ['aliases_not_found_exception'],
+  })
+}
+
+export function conflict(alias: string, observed: string): SluiceError {
+  return new SluiceError(failure('ALIAS_CONFLICT', { alias, observed }))
+}
+
+function namesOf(indices: readonly IndexFacts[]): string {
+  return indices.map(({ name }) => name).join(', ')
+}

@@ -1,0 +1,78 @@
+/** The JSON that a guarded load is given: where it stands, and what it may hold. */
+import { invalid } from './candidate.js'
+import type { Effective } from './resolve.js'
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+export interface GuardedJson {
+  readonly indexBody?: JsonObject
+  readonly checkQuery?: JsonObject
+}
+
+/**
+ * Reads what `--index-body` and `--check-query` say: JSON where it begins with a brace, else a file of it.
+ * Throws SluiceError OPTION_INVALID.
+ */
+export async function readGuarded(
+  { values, origins }: Effective,
+  readFile: (path: string) => Promise<string>,
+): Promise<GuardedJson> {
+  const read: { indexBody?: JsonObject; checkQuery?: JsonObject } = {}
+  for (const name of ['indexBody', 'checkQuery'] as const) {
+    const value = values[name]
+    if (value !== undefined) read[name] = await readJson(value, origins[name], readFile)
+  }
+  const found = guardedProblem({ swapAlias: values.swapAlias ?? '', ...read })
+  if (found !== undefined) throw invalid(origins[found.option], found.problem)
+  return read
+}
+
+/** What is wrong with it, whoever gave it. */
+export function guardedProblem({
+  swapAlias,
+  indexBody,
+  checkQuery,
+}: {
+  readonly swapAlias: string
+  readonly indexBody?: JsonObject | undefined
+  readonly checkQuery?: JsonObject | undefined
+}): { readonly option: 'indexBody' | 'checkQuery'; readonly problem: string } | undefined {
+  const aliases = indexBody?.['aliases']
+  if (isObject(aliases) && Object.hasOwn(aliases, swapAlias)) {
+    return { option: 'indexBody', problem: `holds the alias ${swapAlias}, which is switched after the load alone` }
+  }
+  const others = Object.keys(checkQuery ?? {}).filter(name => name !== 'query')
+  if (checkQuery !== undefined && (!isObject(checkQuery['query']) || others.length > 0)) {
+    return { option: 'checkQuery', problem: 'is not an object with a query alone, as in {"query":{"match_all":{}}}' }
+  }
+  return undefined
+}
+
+async function readJson(
+  value: string,
+  origin: string,
+  readFile: (path: string) => Promise<string>,
+): Promise<JsonObject> {
+  const isJson = value.startsWith('{')
+  const text = isJson
+    ? value
+    : await readFile(value).catch((error: unknown) => {
+        const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+        throw invalid(origin, `cannot read ${value}: ${code === 'ENOENT' ? 'no such file' : code}`)
+      })
+  const parsed = parse(text)
+  if (!isObject(parsed)) throw invalid(origin, `${isJson ? 'the value' : value} is not a JSON object`)
+  return parsed
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,51 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type Lab, startLab } from '../../src/lab/index.js'
+import { folder, sluice } from './sluice.js'
+
+// The test starts processes.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+let lab: Lab
+beforeAll(async () => {
+  lab = await startLab()
+})
+afterAll(async () => await lab.close())
+
+test('a guarded load says where its alias is, and rollback leads it back', async () => {
+  await using work = await folder()
+  const env = { ...lab.env, SLUICE_STATE_DIR: join(work.path, 'state'), SLUICE_PREFLIGHT_CONNECTIONS: '1' }
+  const run = async (...args: string[]) => await sluice(args, { cwd: work.path, env })
+  await writeFile(join(work.path, 'a.ndjson'), '{"sku":"a"}\n{"sku":"b"}\n')
+  await writeFile(join(work.path, 'body.json'), '{"mappings":{"properties":{"sku":{"type":"keyword"}}}}')
+  const query = '{"query":{"term":{"sku":"b"}}}'
+  const load = ['ingest', 'a.ndjson', '--swap-alias', 'shop', '--index-body', 'body.json', '--check-query', query]
+
+  const first = await run(...load)
+  expect(first.code).toBe(0)
+  const [, one = ''] = /alias +shop is on (shop-\S+)\n/.exec(first.stdout) ?? []
+  expect(first.stderr).toContain(`loading into ${one}; shop is on no index yet`)
+
+  const failed = await run(...load, '--again', '--check-hits', '2')
+  expect(failed.code).toBe(3)
+  const [, kept = ''] = new RegExp(`alias +shop stays on ${one}; (shop-\\S+) is kept\n`).exec(failed.stdout) ?? []
+  expect(failed.stderr).toContain(
+    `error: the index ${kept} was loaded, and shop was not switched to it: the check query has to match 2 of its documents, and matches 1`,
+  )
+
+  const second = await run(...load)
+  expect(second).toMatchObject({ code: 0, stderr: expect.stringContaining('a.ndjson is loaded already') as string })
+  expect(second.stdout).toMatch(new RegExp(`alias +shop is on ${kept}; ${one}, where it was, is kept\n`))
+  expect((await run('runs')).stdout).toContain(kept)
+
+  expect(await run('rollback', 'shop')).toMatchObject({
+    code: 0,
+    stdout: `The alias shop is on ${one} now, with 2 documents.\n${kept}, where it was, is kept.\n`,
+  })
+  const back = await run('rollback', 'shop', '--to', kept, '--json')
+  expect(JSON.parse(back.stdout)).toEqual({ alias: 'shop', from: one, to: kept, documents: 2 })
+  const impossible = await run('rollback', 'other')
+  expect(impossible.code).toBe(3)
+  expect(impossible.stderr).toContain('error: the alias other cannot be rolled back: there is no such alias')
+})
