@@ -26,7 +26,7 @@ export interface FoundRun {
 
 /** Throws SluiceError STATE_UNREADABLE, INPUT_CHANGED, RUN_OPTIONS_CHANGED, INPUT_NOT_FOUND, INPUT_UNREADABLE. */
 export async function findRun(options: IngestOptions, sources: readonly Source[], cluster: Cluster): Promise<FoundRun> {
-  const { index, runId, again = false } = options
+  const { index, runId, again = false, signal } = options
   const uuid = cluster.preflight.info?.uuid
   const clusterUuid = uuid === undefined || uuid === '_na_' ? undefined : uuid
   const place = clusterUuid ?? cluster.display
@@ -34,7 +34,7 @@ export async function findRun(options: IngestOptions, sources: readonly Source[]
   const stateDir = stateDirOf(options, sources)
   const path = stateDir === undefined ? undefined : checkpointPath(stateDir, keyOf([place, index, names, runId ?? '']))
   const last = path === undefined ? undefined : await readCheckpoint(path)
-  const seen: IndexSeen | undefined = path === undefined ? undefined : await seeIndex(cluster, index)
+  const seen: IndexSeen | undefined = path === undefined ? undefined : await seeIndex(cluster, index, signal)
   const isOther = last !== undefined && seen !== undefined && isOtherIndex(last, seen)
   const sent = whatIsSent(options)
   const plan = await planRun({

@@ -1,11 +1,13 @@
 /** The main job, composed: source → format → bulk → sender → ledger. */
 import { Batcher } from './bulk/batcher.js'
 import { SlotPool } from './bulk/slots.js'
+import { endingOf, meterWire } from './budgets.js'
 import { MAX_DOCUMENT_BYTES, checkIngestOptions } from './check-ingest-options.js'
 import { isLoopback } from './cluster/loopback.js'
 import type { Cluster } from './cluster/open-cluster.js'
+import { openLimits } from './cluster-limits.js'
 import { explain } from './failure/catalogue.js'
-import { type Failure, failure } from './failure/failure.js'
+import type { Failure } from './failure/failure.js'
 import { SluiceError, isSluiceError } from './failure/sluice-error.js'
 import { type FoundRun, findRun, newRunId, stateDirOf } from './find-run.js'
 import type { Batch, Outcome, Source } from './flow.js'
@@ -35,11 +37,14 @@ import { systemClock } from './system-clock.js'
  * ```
  * @throws SluiceError when the run could not start or had to stop. `error.code` is OPTION_INVALID, INDEX_NAME_INVALID,
  * PLAINTEXT_CREDENTIALS, INPUT_*, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED, INDEX_BLOCKED, REQUEST_REFUSED,
- * TOO_MANY_REJECTED, DEAD_LETTERS_UNWRITABLE, STATE_*, RUN_OPTIONS_CHANGED or RUN_INTERRUPTED. Once the way was open, `error.receipt` tells what was done.
+ * TOO_MANY_REJECTED, DEAD_LETTERS_UNWRITABLE, STATE_*, RUN_OPTIONS_CHANGED, RUN_INTERRUPTED,
+ * TIME_BUDGET_SPENT or BYTE_BUDGET_SPENT. Once the way was open, `error.receipt` tells what was done.
  */
-export async function ingest(options: IngestOptions): Promise<Receipt> {
-  const ids = checkIngestOptions(options)
-  const { concurrency = DEFAULT_CONCURRENCY, batchBytes = 5_000_000, dryRun = false, signal } = options
+export async function ingest(given: IngestOptions): Promise<Receipt> {
+  const ids = checkIngestOptions(given)
+  using ending = endingOf(given, systemClock)
+  const options: IngestOptions = { ...given, signal: ending.signal }
+  const { concurrency = DEFAULT_CONCURRENCY, batchBytes = 5_000_000, batchDocs = Infinity, dryRun = false } = options
   const tell = listenerOf(options)
   const sources = await findSources(options.source, options.stdin === undefined ? {} : { stdin: options.stdin })
   const stateDir = stateDirOf(options, sources)
@@ -47,21 +52,32 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
   // What cannot be written is better known before the way is looked for.
   await openDeadLetters(options, sources, options.runId ?? newRunId())
   const { cluster, way } = await openTarget(options).catch((error: unknown) => {
-    if (signal?.aborted !== true) throw error
-    const reason: unknown = signal.reason
-    throw new SluiceError(
-      failure('RUN_INTERRUPTED', { reason: typeof reason === 'string' ? reason : 'aborted', settled: 0 }),
-    )
+    throw ending.signal.aborted ? new SluiceError(ending.why(0)) : error
   })
   try {
     const began = performance.now()
+    const wire = options.byteBudget === undefined ? undefined : meterWire(options.byteBudget, cluster, ending)
     const found = await findRun(options, sources, cluster)
+    // What the abort cut off was not seen: nothing is to be concluded from it.
+    if (ending.signal.aborted) throw new SluiceError(ending.why(0))
     const { plan } = found
-    tellPreflight(tell, cluster, [...way.notes, ...found.notes])
-    for (const message of found.warnings) tell({ type: 'warning', message })
-    for (const { source, isLoaded } of plan.inputs) if (isLoaded) tell({ type: 'loaded', name: source.name })
+    const format = { format: options.format ?? 'auto', ...(options.pick === undefined ? {} : { pick: options.pick }) }
+    const action = {
+      operation: options.op ?? 'create',
+      ids,
+      ...(options.routingField === undefined ? {} : { routingField: options.routingField }),
+    }
+    const gzip = compresses(options.compress ?? 'auto', way)
+    const { inputs } = plan
+    const { notes, warnings } = (await wire?.foresee({
+      ...{ inputs, format, action, gzip, batchBytes, batchDocs, connections: concurrency, signal: ending.signal },
+    })) ?? { notes: [], warnings: [] }
+    tellPreflight(tell, cluster, [...way.notes, ...found.notes, ...notes])
+    for (const message of [...found.warnings, ...warnings]) tell({ type: 'warning', message })
+    for (const { source, isLoaded } of inputs) if (isLoaded) tell({ type: 'loaded', name: source.name })
 
-    const left = plan.inputs.filter(({ isLoaded }) => !isLoaded)
+    const limits = await openLimits(options, found.target, Date.now)
+    const left = inputs.filter(({ isLoaded }) => !isLoaded)
     await using deadLetters = await openDeadLetters(options, sources, plan.run, found)
     const ledger = new Ledger(deadLetters, {
       maxRejected: options.maxRejected,
@@ -69,8 +85,11 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
       resendsUnanswered: ids.from !== 'cluster',
     })
     const { path } = found
+    const { givenUp } = ending
     const keeper =
-      path === undefined || plan.isDone ? undefined : new StateKeeper({ found, path, cluster, ledger, deadLetters })
+      path === undefined || plan.isDone
+        ? undefined
+        : new StateKeeper({ found, path, cluster, ledger, deadLetters, givenUp })
     await keeper?.start()
     const sender = new Sender({
       cluster,
@@ -82,20 +101,21 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
       onConflict: options.onConflict ?? 'reject',
       concurrency,
       batchBytes,
-      gzip: compresses(options.compress ?? 'auto', way),
+      gzip,
       maxElapsedMs: options.maxElapsedMs ?? 900_000,
       clock: systemClock,
       wallClock: Date.now,
       random: Math.random,
+      learnt: limits.learnt,
+      ...(wire === undefined ? {} : { budget: wire.budget }),
+      givenUp,
       onRetry: (why, documents, waitMs) => tell({ type: 'retry', failure: why, documents, waitMs }),
     })
     const batcher = new Batcher({
-      operation: options.op ?? 'create',
-      ids,
-      ...(options.routingField === undefined ? {} : { routingField: options.routingField }),
+      ...action,
       batchBytes,
       bodyBytes: () => sender.bodyBytes,
-      batchDocs: options.batchDocs ?? Infinity,
+      batchDocs,
       batchMs: options.batchMs ?? 1000,
       maxDocumentBytes: MAX_DOCUMENT_BYTES,
       // One is filled while the others are being sent. Which are not needed are never touched.
@@ -105,7 +125,7 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
     })
     const loaded = await load({
       inputs: left,
-      format: { format: options.format ?? 'auto', ...(options.pick === undefined ? {} : { pick: options.pick }) },
+      format,
       batcher,
       send: dryRun ? leaveUnsent : async batch => await sender.send(batch),
       room: async () => await sender.room(),
@@ -114,11 +134,13 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
       ...(keeper === undefined
         ? {}
         : { begin: async input => await keeper.begin(input), settled: () => keeper.touch() }),
-      ...(signal === undefined ? {} : { signal }),
+      ending,
+      ...(wire === undefined ? {} : { wire: wire.use }),
       tell,
     })
     const named = loaded.failure === undefined ? undefined : await nameBlock(loaded.failure, cluster)
     const unkept = await keeper?.finish(statusOf(named))
+    await limits.keep(sender.learnt)
     const stopped = named ?? unkept
     const receipt = composeReceipt({
       plan,
@@ -183,7 +205,7 @@ function maySendAgain({ runId }: IngestOptions, { plan }: FoundRun, ownIds: bool
 
 function statusOf(stopped: Failure | undefined): 'finished' | 'interrupted' | 'failed' {
   if (stopped === undefined) return 'finished'
-  return stopped.code === 'RUN_INTERRUPTED' ? 'interrupted' : 'failed'
+  return explain(stopped.code).exit === 5 ? 'interrupted' : 'failed'
 }
 
 function tellPreflight(tell: NonNullable<IngestOptions['onEvent']>, cluster: Cluster, notes: readonly string[]): void {

@@ -28,6 +28,8 @@ export interface Keeping {
   readonly cluster: Cluster
   readonly ledger: Ledger
   readonly deadLetters: DeadLetters
+  /** Aborted when the cluster is not waited for any longer. */
+  readonly givenUp: AbortSignal
 }
 
 export class StateKeeper {
@@ -143,7 +145,7 @@ export class StateKeeper {
   async #seeNewIndex({ counts }: Committed): Promise<void> {
     if (!this.#isIndexMissing || counts.created === 0) return
     this.#isIndexMissing = false
-    const seen = await seeIndex(this.#keeping.cluster, this.#target.index)
+    const seen = await seeIndex(this.#keeping.cluster, this.#target.index, this.#keeping.givenUp)
     if (seen.kind === 'index') this.#target = { ...this.#target, indexUuid: seen.uuid }
   }
 }

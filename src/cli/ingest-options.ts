@@ -46,6 +46,7 @@ export function ingestOptions(effective: Effective, access: Access, index: strin
     batchMs: values.batchMs,
     compress: values.compress,
     maxElapsedMs: values.maxElapsed,
+    graceMs: values.grace,
     onConflict: values.onConflict,
     dryRun: values.dryRun,
     again: values.again,
@@ -58,6 +59,8 @@ export function ingestOptions(effective: Effective, access: Access, index: strin
       deadLetters: values.deadLetters,
       maxRejected: values.maxRejected,
       runId: values.runId,
+      timeBudgetMs: values.timeBudget,
+      byteBudget: values.byteBudget,
     }),
   }
 }

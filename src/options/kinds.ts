@@ -68,7 +68,10 @@ export function whole({ min, max }: { min: number; max: number }) {
   })
 }
 
-const sizeUnits: Record<string, number> = { '': 1, b: 1, kb: 1000, mb: 1000 ** 2, kib: 1024, mib: 1024 ** 2 }
+const sizeUnits: Record<string, number> = {
+  ...{ '': 1, b: 1, kb: 1000, mb: 1000 ** 2, gb: 1000 ** 3, tb: 1000 ** 4 },
+  ...{ kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3, tib: 1024 ** 4 },
+}
 
 /** Bytes. */
 export function size({ min, max }: { min: number; max: number }) {
@@ -140,5 +143,6 @@ function measured(value: string, units: Record<string, number>): number | undefi
 }
 
 function inUnits(bytes: number): string {
+  if (bytes >= 1e12) return `${bytes / 1e12}tb`
   return bytes >= 1e6 ? `${bytes / 1e6}mb` : `${bytes / 1e3}kb`
 }

@@ -170,6 +170,18 @@ export const schema = z.object({
     doc: 'name of the run: repeated without its checkpoint, it doubles nothing',
     label: 'name',
   }),
+  timeBudget: runs(kinds.duration({ bare: false }).optional(), {
+    doc: "end in time for a platform's limit: counted from the start of the process; the same command goes on",
+    label: 'duration',
+  }),
+  byteBudget: runs(kinds.size({ min: 1000, max: 1e15 }).optional(), {
+    doc: 'end before more bytes go over the wire, both ways, all of them; the same command goes on',
+    label: 'size',
+  }),
+  grace: runs(kinds.duration({ bare: false }).prefault('25s'), {
+    doc: 'how long requests under way may take once the run is to end',
+    label: 'duration',
+  }),
   again: runs(kinds.flag().prefault(false), { doc: 'load again what is loaded' }),
   json: output(kinds.flag().prefault(false), {
     doc: 'one JSON object on stdout, nothing else',

@@ -48,6 +48,12 @@ export interface Settings {
   readonly dryRun: boolean
   readonly stateDir: string | undefined
   readonly runId: string | undefined
+  /** Milliseconds. */
+  readonly timeBudget: number | undefined
+  /** Bytes. */
+  readonly byteBudget: number | undefined
+  /** Milliseconds. */
+  readonly grace: number
   readonly again: boolean
   readonly json: boolean
   readonly quiet: boolean

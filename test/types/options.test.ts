@@ -23,6 +23,9 @@ const same = {
   deadLetters: 'deadLetters',
   maxRejected: 'maxRejected',
   maxElapsedMs: 'maxElapsed',
+  timeBudgetMs: 'timeBudget',
+  byteBudget: 'byteBudget',
+  graceMs: 'grace',
   onConflict: 'onConflict',
   stateDir: 'stateDir',
   runId: 'runId',
@@ -33,7 +36,7 @@ const same = {
   timeoutMs: 'timeout',
   staticIps: 'staticIps',
   ipCheckUrl: 'ipCheckUrl',
-} as const satisfies Behind<Omit<IngestOptions, 'target' | 'proxy' | 'source' | 'stdin' | 'signal' | 'onEvent'>>
+} as const satisfies Behind<Omit<IngestOptions, 'target' | 'proxy' | 'source' | 'stdin' | 'signal' | 'startedAt' | 'onEvent'>>
 
 /** `ca`, `cert` and `key` name files on the command line, and are their contents in the library. */
 const target = {

@@ -8,6 +8,7 @@ import { failure } from '../../src/failure/failure.js'
 import { SluiceError } from '../../src/failure/sluice-error.js'
 import type { Batch, Outcome, Refused, Source } from '../../src/flow.js'
 import type { IngestEvent } from '../../src/ingest-options.js'
+import { Ending } from '../../src/ending.js'
 import { DeadLetters } from '../../src/ledger/dead-letters.js'
 import { Ledger, type RejectionLimit } from '../../src/ledger/ledger.js'
 import { type Loaded, load } from '../../src/load.js'
@@ -76,7 +77,7 @@ async function run({ sources, send, signal, maxRejected, deadLetters, batchDocs 
       halted = true
     },
     ledger,
-    ...(signal === undefined ? {} : { signal }),
+    ending: new Ending({ signal, clock: new HeldClock() }),
     tell: event => events.push(event),
   })
   expect(alive.size, 'every batch has an outcome').toBe(0)

@@ -45,7 +45,13 @@ async function load(source: readonly string[], flags: Record<string, unknown>, t
   const { index = '', json, quiet } = effective.values
   checkStdin(source)
   const account = await runLoad(
-    { ...ingestOptions(effective, access, index), stateDir: stateDir(effective, terminal), source },
+    {
+      ...ingestOptions(effective, access, index),
+      stateDir: stateDir(effective, terminal),
+      // Whoever limits the time of a process counts from its start.
+      startedAt: Math.floor(performance.timeOrigin),
+      source,
+    },
     terminal,
     quiet,
   )
