@@ -51,6 +51,7 @@ export function meterWire(limit: number, { route }: Cluster, ending: Ending): Me
 }
 
 async function foresee(limit: number, estimating: Estimating): Promise<Outlook> {
+  if (estimating.inputs.every(({ isLoaded }) => isLoaded)) return { notes: [], warnings: [] }
   const { bytes, documents, sampledBytes, unknown } = await estimateTraffic(estimating)
   const [first, ...more] = unknown
   const others = more.length === 0 ? '' : ` and ${more.length} more`

@@ -110,7 +110,14 @@ function spread<T>(all: readonly T[], count: number): T[] {
 /** What is left of an input, by the measure of the samples. */
 function scaled({ input, size, isCompressed }: Sized, samples: readonly Sample[]): Amount {
   const decodedOfSamples = sum(samples, one => one.decoded)
-  const whole = isCompressed ? size * (decodedOfSamples / Math.max(1, sum(samples, one => one.stored))) : size
+  const whole = isCompressed
+    ? size *
+      (decodedOfSamples /
+        Math.max(
+          1,
+          sum(samples, one => one.stored),
+        ))
+    : size
   // Of what is rewritten the mark is none of the input's own bytes: the two are about as long.
   const decoded = Math.max(0, whole - (input.from?.offset ?? 0))
   const share = decoded / decodedOfSamples

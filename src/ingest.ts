@@ -69,9 +69,9 @@ export async function ingest(given: IngestOptions): Promise<Receipt> {
     }
     const gzip = compresses(options.compress ?? 'auto', way)
     const { inputs } = plan
-    const { notes, warnings } = (await wire?.foresee({
-      ...{ inputs, format, action, gzip, batchBytes, batchDocs, connections: concurrency, signal: ending.signal },
-    })) ?? { notes: [], warnings: [] }
+    const sampling = { format, action, gzip, batchBytes, signal: ending.signal }
+    const outlook = await wire?.foresee({ ...sampling, inputs, batchDocs, connections: concurrency })
+    const { notes, warnings } = outlook ?? { notes: [], warnings: [] }
     tellPreflight(tell, cluster, [...way.notes, ...found.notes, ...notes])
     for (const message of [...found.warnings, ...warnings]) tell({ type: 'warning', message })
     for (const { source, isLoaded } of inputs) if (isLoaded) tell({ type: 'loaded', name: source.name })

@@ -517,7 +517,9 @@ const entries = {
     title: 'The byte budget is spent',
     message:
       'the byte budget of {budget} is spent: {used} bytes went over the wire, the next request needs about {needed}; {settled} documents are settled, the same command goes on behind them',
-    causes: ['The load takes more bytes over the wire than --byte-budget allows: TLS, preflight and answers count too.'],
+    causes: [
+      'The load takes more bytes over the wire than --byte-budget allows: TLS, preflight and answers count too.',
+    ],
     fixes: [
       'Run the same command again, with a budget of its own: files go on behind the last document that is settled.',
       'Let less go over the wire: --compress gzip, fewer --preflight-connections.',

@@ -184,7 +184,8 @@ export class Sender {
   }
 
   async #attempt(body: Body, history: History, batch: Batch): Promise<Verdict | undefined> {
-    const { cluster, index, pipeline, ownIds, safeToResend, onConflict, gzip, wallClock, budget, givenUp } = this.#options
+    const { cluster, index, pipeline, ownIds, safeToResend, onConflict, gzip, wallClock, budget, givenUp } =
+      this.#options
     const bytes = gzip ? await compress(body.bytes) : body.bytes
     const admission = await budget?.admit(bytes.length, body.items)
     if (this.#halt.signal.aborted || (budget !== undefined && admission === undefined)) {

@@ -35,7 +35,10 @@ test('after SIGTERM a request without an answer is given up when the grace is ov
   await vi.waitFor(() => expect(lab.control.count('cli-grace')).toBe(60), { timeout: 30_000 })
   run.child.kill('SIGTERM')
   const { code, stdout, stderr } = await run.ended
-  expect({ code, stderr }).toEqual({ code: 5, stderr: expect.stringContaining('error: interrupted (SIGTERM)') as string })
+  expect({ code, stderr }).toEqual({
+    code: 5,
+    stderr: expect.stringContaining('error: interrupted (SIGTERM)') as string,
+  })
   expect(json(stdout)).toMatchObject({ status: 'interrupted', created: 50, unknown: 10 })
 
   lab.control.heal()
@@ -110,5 +113,5 @@ test('a cluster that refuses for longer than --max-elapsed allows: exit code 4',
   const command = ['ingest', 'a.ndjson', '--index', 'cli-elapsed', '--max-elapsed', '500ms', ...inBatches]
   const { code, stdout } = await sluice(command, surroundings(work))
   expect(code).toBe(4)
-  expect(json(stdout)).toMatchObject({ created: 0, unsent: 50, failure: { code: 'CLUSTER_OVERLOADED' } })
+  expect(json(stdout)).toMatchObject({ created: 0, unknown: 0, failure: { code: 'CLUSTER_OVERLOADED' } })
 })

@@ -308,7 +308,7 @@ describe('what a run learnt of the cluster', () => {
   test('is kept, and the next run begins with it', async () => {
     await writeFile(path('a.ndjson'), lines(2000, 400))
     lab.control.setMaxContentBytes(200_000)
-    const options = { batchDocs: 100_000, compress: 'none', again: true, concurrency: 1 } as const
+    const options = { batchBytes: 400_000, batchDocs: 100_000, compress: 'none', again: true, concurrency: 1 } as const
     const first = await load(options)
     const kept = JSON.parse(await readFile(await limits(), 'utf8')) as { bodyBytes: number }
     expect(kept.bodyBytes).toBeLessThan(200_000)

@@ -36,7 +36,9 @@ const same = {
   timeoutMs: 'timeout',
   staticIps: 'staticIps',
   ipCheckUrl: 'ipCheckUrl',
-} as const satisfies Behind<Omit<IngestOptions, 'target' | 'proxy' | 'source' | 'stdin' | 'signal' | 'startedAt' | 'onEvent'>>
+} as const satisfies Behind<
+  Omit<IngestOptions, 'target' | 'proxy' | 'source' | 'stdin' | 'signal' | 'startedAt' | 'onEvent'>
+>
 
 /** `ca`, `cert` and `key` name files on the command line, and are their contents in the library. */
 const target = {

@@ -37,7 +37,7 @@ describe('a request', () => {
     const second = (await one.budget.admit(1000, 1)) as Admission
     const third = one.budget.admit(1000, 1)
     expect(await soon(third)).toBe('waits')
-    one.used = 500
+    one.used = 600
     first.leave()
     expect(await soon(third)).toBe('waits')
     one.used = 900

@@ -44,7 +44,14 @@ test('each cluster has its own, and its name is not to be read from that of the 
 test('a file that is broken is as if it were not there, and is replaced', async () => {
   await rememberLimits(path, { concurrency: 8 }, now)
   const whole = await readFile(path, 'utf8')
-  const broken = ['', 'null', '[]', whole.slice(0, 20), '{"version":2,"concurrency":8}', '{"version":1,"concurrency":8}']
+  const broken = [
+    '',
+    'null',
+    '[]',
+    whole.slice(0, 20),
+    '{"version":2,"concurrency":8}',
+    '{"version":1,"concurrency":8}',
+  ]
   for (const concurrency of ['"8"', '0', '-1', '1.5', '1e99', 'null'])
     broken.push(whole.replace('"concurrency":8', `"concurrency":${concurrency}`))
   for (const text of broken) {
