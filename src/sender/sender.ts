@@ -1,4 +1,5 @@
 import pLimit, { type LimitFunction } from 'p-limit'
+import { setMaxListeners } from 'node:events'
 import { promisify } from 'node:util'
 import type { ZlibOptions } from 'node:zlib'
 import { post } from '../cluster/post.js'
@@ -76,6 +77,8 @@ export class Sender {
 
   constructor(options: SenderOptions) {
     this.#options = options
+    // Every body that waits listens.
+    setMaxListeners(0, this.#halt.signal)
     const { concurrency, bodyBytes } = options.learnt ?? {}
     this.#limit = new AdaptiveLimit(options.concurrency, concurrency)
     this.#places = pLimit(this.#limit.allowed)

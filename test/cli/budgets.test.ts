@@ -87,7 +87,7 @@ test('a byte budget is foreseen, metered and kept: exit code 5 until all is load
     expect(bytes.sent + bytes.received).toBeLessThanOrEqual(120_000)
     if (codes.length > 0) continue
     expect(ended.stderr).toMatch(/"level":"warn".*an estimated 0\.\d+ MB will go over the wire for \d+ documents/)
-    expect(ended.stderr).toContain('error: the byte budget of 120000 is spent')
+    expect(ended.stderr).toContain('error: the byte budget of 120000 bytes is spent')
   }
   expect(codes.length).toBeGreaterThan(2)
   expect(codes.at(-1)).toBe(0)

@@ -206,7 +206,7 @@ describe('a byte budget', () => {
     const { code, message, receipt } = await stopped(load({ byteBudget: 20_000, batchDocs: 100, compress: 'none' }))
     expect(code).toBe('BYTE_BUDGET_SPENT')
     expect(message).toMatch(
-      /^the byte budget of 20000 is spent: \d+ bytes .*, the next request needs about \d+; 0 documents/,
+      /^the byte budget of 20000 bytes is spent: \d+ went .*, the next request needs about \d+; 0 documents/,
     )
     expect(receipt).toMatchObject({ requests: 0, created: 0, unsent: 100 })
   })
