@@ -1,6 +1,5 @@
 /** What earlier runs learnt of a cluster's limits, and what this one adds to it. */
 import type { LearntLimits } from './flow.js'
-import type { IngestOptions } from './ingest-options.js'
 import type { Target } from './ledger/checkpoint.js'
 import { limitsPath, recallLimits, rememberLimits } from './ledger/known-limits.js'
 
@@ -12,7 +11,7 @@ export interface ClusterLimits {
 
 /** Without a state folder nothing is known, nor kept. */
 export async function openLimits(
-  { stateDir }: IngestOptions,
+  stateDir: string | undefined,
   { clusterUuid, url }: Target,
   wallClock: () => number,
 ): Promise<ClusterLimits> {

@@ -76,7 +76,7 @@ export async function ingest(given: IngestOptions): Promise<Receipt> {
     for (const message of [...found.warnings, ...warnings]) tell({ type: 'warning', message })
     for (const { source, isLoaded } of inputs) if (isLoaded) tell({ type: 'loaded', name: source.name })
 
-    const limits = await openLimits(options, found.target, Date.now)
+    const limits = await openLimits(stateDir, found.target, Date.now)
     const left = inputs.filter(({ isLoaded }) => !isLoaded)
     await using deadLetters = await openDeadLetters(options, sources, plan.run, found)
     const ledger = new Ledger(deadLetters, {
