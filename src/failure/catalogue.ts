@@ -503,7 +503,10 @@ const entries = {
     title: 'The time budget is spent',
     message:
       'the time budget of {seconds} s is spent: {settled} documents are settled, the same command goes on behind them',
-    causes: ['The load takes longer than --time-budget allows: the run ended in time, before a platform would end it.'],
+    causes: [
+      'The load takes longer than --time-budget allows: the run ended in time, before a platform would end it.',
+      'The cluster answers slowly or not at all: then the receipt counts documents of unknown outcome.',
+    ],
     fixes: [
       'Run the same command again, until it ends with exit code 0 or 1: files go on behind the last document that is settled.',
       'A run that settles nothing needs more time than it has: for the start, the preflight and one request. Raise --time-budget.',
