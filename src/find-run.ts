@@ -38,7 +38,7 @@ export async function findRun(
   cluster: Cluster,
   isReplay = false,
 ): Promise<FoundRun> {
-  const { swapAlias, runId, again = false } = options
+  const { swapAlias, runId, again = false, signal } = options
   const alias = swapAlias === undefined ? undefined : await readAlias(cluster, swapAlias)
   // No index has a blank in its name.
   const index = swapAlias === undefined ? (options.index ?? '') : `alias ${swapAlias}`
@@ -55,7 +55,7 @@ export async function findRun(
   const sources = named.filter(({ file }) => file === undefined || file.path !== written)
   const lastIndex = alias === undefined ? index : last?.target.index
   const seen: IndexSeen | undefined =
-    path === undefined || lastIndex === undefined ? undefined : await seeIndex(cluster, lastIndex)
+    path === undefined || lastIndex === undefined ? undefined : await seeIndex(cluster, lastIndex, signal)
   const isOther = last !== undefined && seen !== undefined && isOtherIndex(last, seen)
   const sent = isReplay ? { replay: 'yes' } : whatIsSent(options)
   const planning: Planning = {

@@ -190,6 +190,14 @@ export interface LongLine {
   abandon(): Promise<void>
 }
 
+/** What a run learnt of how much a cluster bears at once. */
+export interface LearntLimits {
+  /** Requests under way. */
+  readonly concurrency?: number
+  /** What a body may be, where one was too large. */
+  readonly bodyBytes?: number
+}
+
 /** Time, so that tests can hold it. */
 export interface Clock {
   /** Milliseconds, monotonic. */

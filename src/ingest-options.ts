@@ -70,7 +70,7 @@ export interface ConnectOptions {
   /** An http or https URL that answers `{"ip": …}`; asked through the proxy before the cluster is. */
   readonly ipCheckUrl?: string | undefined
   /**
-   * Aborting it ends the preflight. In a run, requests under way are finished, the rest is `unsent`,
+   * Aborting it ends the preflight. In a run, requests under way have `graceMs` to be answered, the rest is `unsent`,
    * and `ingest` throws RUN_INTERRUPTED with the receipt.
    */
   readonly signal?: AbortSignal | undefined
@@ -138,6 +138,23 @@ export interface IngestOptions extends ConnectOptions {
   readonly maxRejected?: RejectionLimit | undefined
   /** How long one body may be refused or unanswered before the run stops, in milliseconds. Default 900,000. */
   readonly maxElapsedMs?: number | undefined
+  /**
+   * How long the run may take, in milliseconds. It ends early enough for requests under way and the checkpoint: by `graceMs`,
+   * at most a quarter of it, and `ingest` throws TIME_BUDGET_SPENT with the receipt. Default: any time.
+   */
+  readonly timeBudgetMs?: number | undefined
+  /** Since when the time budget counts, in milliseconds since the epoch: when a platform began to count. Default: the call. */
+  readonly startedAt?: number | undefined
+  /**
+   * How many bytes may go over the wire to the cluster, both ways, with TLS and preflight. A request that could take it past
+   * them is not sent, and `ingest` throws BYTE_BUDGET_SPENT with the receipt. Default: any number.
+   */
+  readonly byteBudget?: number | undefined
+  /**
+   * How long requests under way may take once the run was interrupted, in milliseconds. Then their connections are closed, and
+   * their documents are `unknown`: a resume sends them again, unless the cluster makes the ids. Default 25,000.
+   */
+  readonly graceMs?: number | undefined
   /** A document whose id is taken already, with ids from a field: `reject` it, or `skip` it. Default `reject`. */
   readonly onConflict?: 'reject' | 'skip' | undefined
   /**
@@ -164,6 +181,12 @@ export interface IngestOptions extends ConnectOptions {
   readonly onEvent?: ((event: IngestEvent) => void) | undefined
 }
 
+/** Bytes over the wire so far, both ways, and how many may go. */
+export interface WireUse {
+  readonly bytes: number
+  readonly budget: number
+}
+
 /** What happens during a run, in the order in which it happens. */
 export type IngestEvent =
   /**
@@ -184,8 +207,8 @@ export type IngestEvent =
   | { readonly type: 'input'; readonly name: string; readonly resumedAt?: number }
   /** An input was loaded before, and has nothing new. */
   | { readonly type: 'loaded'; readonly name: string }
-  /** The documents of a batch have been booked. `bytesRead`: decoded. */
-  | { readonly type: 'progress'; readonly counts: Counts; readonly bytesRead: number }
+  /** The documents of a batch have been booked. `bytesRead`: decoded. `wire`: where there is a byte budget. */
+  | { readonly type: 'progress'; readonly counts: Counts; readonly bytesRead: number; readonly wire?: WireUse }
   /** A request will be sent again, whole or in part, after `waitMs`. */
   | { readonly type: 'retry'; readonly failure: Failure; readonly documents: number; readonly waitMs: number }
   /** Documents were refused. They are copies, to keep. */

@@ -3,10 +3,12 @@ import type { Ids } from './bulk/action-line.js'
 import { Batcher } from './bulk/batcher.js'
 import { ReplayBatcher } from './bulk/replay-batcher.js'
 import { SlotPool } from './bulk/slots.js'
+import { endingOf, meterWire } from './budgets.js'
 import { MAX_DOCUMENT_BYTES, checkIngestOptions } from './check-ingest-options.js'
 import { isLoopback } from './cluster/loopback.js'
 import type { Cluster } from './cluster/open-cluster.js'
-import { cutShort } from './cut-short.js'
+import { openLimits } from './cluster-limits.js'
+import type { Ending } from './ending.js'
 import { explain } from './failure/catalogue.js'
 import type { Failure } from './failure/failure.js'
 import { SluiceError, isSluiceError } from './failure/sluice-error.js'
@@ -45,7 +47,8 @@ import { cutFailure, withSpool } from './with-spool.js'
  * @throws SluiceError when the run could not start or had to stop. `error.code` is OPTION_INVALID, INDEX_NAME_INVALID,
  * PLAINTEXT_CREDENTIALS, INPUT_*, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED, INDEX_BLOCKED, REQUEST_REFUSED,
  * TOO_MANY_REJECTED, ALIAS_CONFLICT, INDEX_REQUEST_REFUSED, LOAD_CHECK_FAILED, DEAD_LETTERS_UNWRITABLE, STATE_*, RUN_LOCKED,
- * RUN_OPTIONS_CHANGED or RUN_INTERRUPTED. Once the way was open, `error.receipt` tells what was done.
+ * RUN_OPTIONS_CHANGED, RUN_INTERRUPTED, TIME_BUDGET_SPENT or BYTE_BUDGET_SPENT. Once the way was open, `error.receipt` tells
+ * what was done.
  */
 export async function ingest(options: IngestOptions): Promise<Receipt> {
   return await run(options, checkIngestOptions(options))
@@ -58,7 +61,9 @@ export interface Replaying {
 }
 
 /** Runs a load whose options were checked. Throws as `ingest` does. */
-export async function run(options: IngestOptions, ids: Ids, replaying?: Replaying): Promise<Receipt> {
+export async function run(given: IngestOptions, ids: Ids, replaying?: Replaying): Promise<Receipt> {
+  using ending = endingOf(given, systemClock)
+  const options: IngestOptions = { ...given, signal: ending.signal }
   const tell = listenerOf(options)
   const sources = await findSources(options.source, options.stdin === undefined ? {} : { stdin: options.stdin })
   const stateDir = stateDirOf(options, sources)
@@ -69,8 +74,9 @@ export async function run(options: IngestOptions, ids: Ids, replaying?: Replayin
   return await withSpool(
     options,
     sources,
-    tell,
-    async (all, spool) => await loadSources({ options, ids, replaying, tell, sources: all, spool, locks }),
+    { ending, tell },
+    async (all, spool) =>
+      await loadSources({ options, ids, replaying, ending, stateDir, tell, sources: all, spool, locks }),
   )
 }
 
@@ -78,29 +84,47 @@ interface Run {
   readonly options: IngestOptions
   readonly ids: Ids
   readonly replaying: Replaying | undefined
+  readonly ending: Ending
+  readonly stateDir: string | undefined
   readonly tell: (event: IngestEvent) => void
   readonly sources: readonly Source[]
   readonly spool: Spool | undefined
   readonly locks: InputLocks | undefined
 }
 
-async function loadSources({ options, ids, replaying, tell, sources, spool, locks }: Run): Promise<Receipt> {
-  const { concurrency = DEFAULT_CONCURRENCY, batchBytes = 5_000_000, dryRun = false, signal } = options
+async function loadSources(run: Run): Promise<Receipt> {
+  const { options, ids, replaying, ending, stateDir, tell, sources, spool, locks } = run
+  const { concurrency = DEFAULT_CONCURRENCY, batchBytes = 5_000_000, batchDocs = Infinity, dryRun = false } = options
   const { cluster, way } = await openTarget(options).catch((error: unknown) => {
-    throw cutShort(error, signal)
+    throw ending.cause(error)
   })
   try {
     const began = performance.now()
+    const wire = options.byteBudget === undefined ? undefined : meterWire(options.byteBudget, cluster, ending)
     const found = await findRun(options, sources, cluster, replaying !== undefined)
+    // What the abort cut off was not seen: nothing is to be concluded from it.
+    if (ending.signal.aborted) throw new SluiceError(ending.why(0))
     const { plan } = found
     await locks?.name(plan.run)
-    tellPreflight(tell, cluster, [...way.notes, ...found.notes])
-    for (const message of found.warnings) tell({ type: 'warning', message })
-    for (const { source, isLoaded } of plan.inputs) if (isLoaded) tell({ type: 'loaded', name: source.name })
+    const format = { format: options.format ?? 'auto', ...(options.pick === undefined ? {} : { pick: options.pick }) }
+    const action = {
+      operation: options.op ?? 'create',
+      ids,
+      ...(options.routingField === undefined ? {} : { routingField: options.routingField }),
+    }
+    const gzip = compresses(options.compress ?? 'auto', way)
+    const { inputs } = plan
+    const sampling = { format, action, gzip, batchBytes, signal: ending.signal }
+    const outlook = await wire?.foresee({ ...sampling, inputs, batchDocs, connections: concurrency })
+    const { notes, warnings } = outlook ?? { notes: [], warnings: [] }
+    tellPreflight(tell, cluster, [...way.notes, ...found.notes, ...notes])
+    for (const message of [...found.warnings, ...warnings]) tell({ type: 'warning', message })
+    for (const { source, isLoaded } of inputs) if (isLoaded) tell({ type: 'loaded', name: source.name })
 
     const guarded = guard(options, found, cluster, tell)
-    const left = plan.inputs.filter(({ isLoaded }) => !isLoaded)
-    const planned = plan.inputs.map(({ source }) => source)
+    const limits = await openLimits(stateDir, found.target, Date.now)
+    const left = inputs.filter(({ isLoaded }) => !isLoaded)
+    const planned = inputs.map(({ source }) => source)
     const { index } = found.target
     const before = { from: plan.deadLetters, inputs: replaying === undefined ? planned : undefined, index }
     await using deadLetters = await openDeadLetters(options, planned, plan.run, before)
@@ -110,10 +134,19 @@ async function loadSources({ options, ids, replaying, tell, sources, spool, lock
       resendsUnanswered: ids.from !== 'cluster',
     })
     const { path } = found
+    const { givenUp } = ending
     const keeper =
       path === undefined || plan.isDone
         ? undefined
-        : new StateKeeper({ found, path, cluster, ledger, deadLetters, ...(spool === undefined ? {} : { spool }) })
+        : new StateKeeper({
+            found,
+            path,
+            cluster,
+            ledger,
+            deadLetters,
+            givenUp,
+            ...(spool === undefined ? {} : { spool }),
+          })
     await keeper?.start()
     await guarded?.prepare()
     const sender = new Sender({
@@ -126,17 +159,20 @@ async function loadSources({ options, ids, replaying, tell, sources, spool, lock
       onConflict: options.onConflict ?? 'reject',
       concurrency,
       batchBytes,
-      gzip: compresses(options.compress ?? 'auto', way),
+      gzip,
       maxElapsedMs: options.maxElapsedMs ?? 900_000,
       clock: systemClock,
       wallClock: Date.now,
       random: Math.random,
+      learnt: limits.learnt,
+      ...(wire === undefined ? {} : { budget: wire.budget }),
+      givenUp,
       onRetry: (why, documents, waitMs) => tell({ type: 'retry', failure: why, documents, waitMs }),
     })
     const framing = {
       batchBytes,
       bodyBytes: () => sender.bodyBytes,
-      batchDocs: options.batchDocs ?? Infinity,
+      batchDocs,
       batchMs: options.batchMs ?? 1000,
       maxDocumentBytes: MAX_DOCUMENT_BYTES,
       // One is filled while the others are being sent. Which are not needed are never touched.
@@ -147,12 +183,7 @@ async function loadSources({ options, ids, replaying, tell, sources, spool, lock
     }
     const batcher =
       replaying === undefined
-        ? new Batcher({
-            ...framing,
-            operation: options.op ?? 'create',
-            ids,
-            ...(options.routingField === undefined ? {} : { routingField: options.routingField }),
-          })
+        ? new Batcher({ ...framing, ...action })
         : new ReplayBatcher({
             ...framing,
             ...replaying,
@@ -160,7 +191,7 @@ async function loadSources({ options, ids, replaying, tell, sources, spool, lock
           })
     const loaded = await load({
       inputs: left,
-      format: { format: options.format ?? 'auto', ...(options.pick === undefined ? {} : { pick: options.pick }) },
+      format,
       batcher,
       send: dryRun ? leaveUnsent : async batch => await sender.send(batch),
       room: async () => await sender.room(),
@@ -175,7 +206,8 @@ async function loadSources({ options, ids, replaying, tell, sources, spool, lock
             },
             settled: () => keeper.touch(),
           }),
-      ...(signal === undefined ? {} : { signal }),
+      ending,
+      ...(wire === undefined ? {} : { wire: wire.use }),
       tell,
     })
     const why = loaded.failure?.code === 'INPUT_UNENDED' ? otherBrokenInput(ledger) : loaded.failure
@@ -184,6 +216,7 @@ async function loadSources({ options, ids, replaying, tell, sources, spool, lock
     const save = async () => await keeper?.finish('interrupted')
     const unswitched = named ?? (await guarded?.complete(counts, save))
     const unkept = await keeper?.finish(statusOf(unswitched))
+    await limits.keep(sender.learnt)
     const stopped = unswitched ?? unkept
     const isOver = plan.isDone || keeper?.isComplete === true
     if (isOver) await spool?.remove().catch(tellError(tell))
@@ -296,7 +329,7 @@ function tellError(tell: Run['tell']): (error: unknown) => void {
 
 function statusOf(stopped: Failure | undefined): 'finished' | 'interrupted' | 'failed' {
   if (stopped === undefined) return 'finished'
-  return stopped.code === 'RUN_INTERRUPTED' ? 'interrupted' : 'failed'
+  return explain(stopped.code).exit === 5 ? 'interrupted' : 'failed'
 }
 
 function tellPreflight(tell: NonNullable<IngestOptions['onEvent']>, cluster: Cluster, notes: readonly string[]): void {

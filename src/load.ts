@@ -1,11 +1,12 @@
 /** Runs the documents of all inputs through the pipeline: reads like the picture in the docs. */
 import type { Batcher } from './bulk/batcher.js'
+import type { Ending } from './ending.js'
 import { explain } from './failure/catalogue.js'
-import { type Failure, failure } from './failure/failure.js'
+import type { Failure } from './failure/failure.js'
 import { isSluiceError } from './failure/sluice-error.js'
 import type { Batch, Input, Lines, Mark, Outcome, Source } from './flow.js'
 import { type DecodeOptions, decode } from './format/decode.js'
-import type { IngestEvent } from './ingest-options.js'
+import type { IngestEvent, WireUse } from './ingest-options.js'
 import type { Ledger } from './ledger/ledger.js'
 import { skipBytes } from './source/skip-bytes.js'
 
@@ -33,7 +34,10 @@ export interface Loading {
   begin?(input: Input): Promise<void>
   /** After every batch. Returns why the run has to stop, where its state cannot be kept. */
   settled?(): Failure | undefined
-  readonly signal?: AbortSignal
+  /** When the run ends before its inputs do. */
+  readonly ending: Pick<Ending, 'signal' | 'why'>
+  /** What went over the wire, against its budget. */
+  wire?(): WireUse
   tell(event: IngestEvent): void
 }
 
@@ -54,6 +58,8 @@ class Load {
   readonly #pending = new Set<Promise<void>>()
   readonly #reading = new AbortController()
   #interrupted = false
+  /** Whether a document was given up that another send could settle. */
+  #isOpen = false
   #stop: Failure | undefined
   #brokenInput: Failure | undefined
   #bug: { error: unknown } | undefined
@@ -64,13 +70,13 @@ class Load {
   }
 
   async run(): Promise<Loaded> {
-    const { inputs, batcher, ledger, signal } = this.#loading
+    const { inputs, batcher, ledger, ending } = this.#loading
     const interrupt = () => {
       this.#interrupted = true
       this.#end()
     }
-    if (signal?.aborted === true) interrupt()
-    signal?.addEventListener('abort', interrupt, { once: true })
+    if (ending.signal.aborted) interrupt()
+    ending.signal.addEventListener('abort', interrupt, { once: true })
     try {
       for (const work of inputs) {
         if (this.#isStopped) break
@@ -81,7 +87,7 @@ class Load {
       await Promise.all(this.#pending)
       ledger.close()
     } finally {
-      signal?.removeEventListener('abort', interrupt)
+      ending.signal.removeEventListener('abort', interrupt)
     }
     if (this.#bug !== undefined) throw this.#bug.error
     const why = this.#whyStopped()
@@ -93,18 +99,13 @@ class Load {
   }
 
   #whyStopped(): Failure | undefined {
-    const { ledger, inputs, signal } = this.#loading
+    const { ledger, inputs, ending } = this.#loading
     if (this.#stop !== undefined) return this.#stop
     const { read, unsent, unknown } = ledger.counts
-    const isCut = unsent > 0 || ledger.inputs.filter(({ status }) => status !== 'unfinished').length < inputs.length
+    const isRead = ledger.inputs.filter(({ status }) => status !== 'unfinished').length === inputs.length
+    const isCut = unsent > 0 || this.#isOpen || !isRead
     // Too late to interrupt anything: then it is a run like any other.
-    if (this.#interrupted && isCut) {
-      const reason: unknown = signal?.reason
-      return failure('RUN_INTERRUPTED', {
-        reason: typeof reason === 'string' ? reason : 'aborted by the caller',
-        settled: read - unsent - unknown,
-      })
-    }
+    if (this.#interrupted && isCut) return ending.why(read - unsent - unknown)
     return ledger.overLimit() ?? this.#brokenInput
   }
 
@@ -161,11 +162,13 @@ class Load {
   }
 
   async #settle(batch: Batch): Promise<void> {
-    const { ledger, send, settled, tell } = this.#loading
+    const { ledger, send, settled, wire, tell } = this.#loading
     const outcome = await send(batch)
+    this.#isOpen ||= this.#interrupted && (outcome.unanswered ?? 0) > 0
     const stop = (await ledger.settle(batch, outcome)) ?? settled?.()
     if (outcome.rejected.length > 0) tell({ type: 'rejected', documents: outcome.rejected })
-    tell({ type: 'progress', counts: ledger.counts, bytesRead: this.#bytesRead })
+    const use = wire === undefined ? {} : { wire: wire() }
+    tell({ type: 'progress', counts: ledger.counts, bytesRead: this.#bytesRead, ...use })
     if (stop !== undefined) this.#halt(stop)
   }
 

@@ -30,6 +30,9 @@ export interface Keeping {
   readonly deadLetters: DeadLetters
   /** What was read from it is on the disk before the checkpoint says that it was loaded. */
   readonly spool?: { sync(): Promise<void> }
+
+  /** Aborted when the cluster is not waited for any longer. */
+  readonly givenUp: AbortSignal
 }
 
 export class StateKeeper {
@@ -156,7 +159,7 @@ export class StateKeeper {
   async #seeNewIndex({ counts }: Committed): Promise<void> {
     if (!this.#isIndexMissing || counts.created === 0) return
     this.#isIndexMissing = false
-    const seen = await seeIndex(this.#keeping.cluster, this.#target.index)
+    const seen = await seeIndex(this.#keeping.cluster, this.#target.index, this.#keeping.givenUp)
     if (seen.kind === 'index') this.#target = { ...this.#target, indexUuid: seen.uuid }
   }
 }

@@ -1,4 +1,4 @@
-import { cutShort } from './cut-short.js'
+import type { Ending } from './ending.js'
 import { type Failure, failure } from './failure/failure.js'
 import { SluiceError, isSluiceError } from './failure/sluice-error.js'
 import { spoolFolder } from './find-run.js'
@@ -19,10 +19,11 @@ type Load<T> = (sources: readonly Source[], spool?: Spool) => Promise<T>
 export async function withSpool<T>(
   options: IngestOptions,
   sources: readonly Source[],
-  tell: (event: IngestEvent) => void,
+  { ending, tell }: { readonly ending: Ending; readonly tell: (event: IngestEvent) => void },
   load: Load<T>,
 ): Promise<T> {
-  const { stdin, stateDir, again = false, signal } = options
+  const { stdin, stateDir, again = false } = options
+  const { signal } = ending
   if (options.spool !== true) return await load(sources)
   const input = sources.find(isStdin)
   if (input === undefined || stdin === undefined) {
@@ -37,16 +38,16 @@ export async function withSpool<T>(
     sources,
     stdin,
     isOther: again,
-    signal: signal ?? new AbortController().signal,
+    signal,
     warn: message => tell({ type: 'warning', message }),
   })
   await using spool = await opening.catch((error: unknown) => {
-    throw cutShort(error, signal)
+    throw ending.cause(error)
   })
   try {
     return await load(spool.sources, spool)
   } catch (error) {
-    if (spool.isFilling && signal?.aborted !== true) {
+    if (spool.isFilling && !signal.aborted) {
       const why = isSluiceError(error) ? `${error.code}: ${error.message}` : String(error)
       tell({ type: 'warning', message: `the load has stopped, stdin is spooled to its end all the same (${why})` })
     }

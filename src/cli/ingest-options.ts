@@ -80,6 +80,7 @@ function sendingOptions(effective: Effective, access: Access): Omit<ReplayOption
     batchMs: values.batchMs,
     compress: values.compress,
     maxElapsedMs: values.maxElapsed,
+    graceMs: values.grace,
     onConflict: values.onConflict,
     dryRun: values.dryRun,
     again: values.again,
@@ -88,6 +89,8 @@ function sendingOptions(effective: Effective, access: Access): Omit<ReplayOption
       batchDocs: values.batchDocs,
       deadLetters: values.deadLetters,
       maxRejected: values.maxRejected,
+      timeBudgetMs: values.timeBudget,
+      byteBudget: values.byteBudget,
     }),
   }
 }

@@ -13,10 +13,11 @@ export function openLog(terminal: Terminal): Progress {
   )
   let loggedAt = 0
   return {
-    update: ({ counts, bytesRead, retries, elapsedMs }) => {
+    update: ({ counts, bytesRead, retries, elapsedMs, wire }) => {
       if (elapsedMs - loggedAt < intervalMs) return
       loggedAt = elapsedMs
-      log.info({ ...counts, bytesRead, retries, elapsedMs: Math.round(elapsedMs) }, 'progress')
+      const meter = wire === undefined ? {} : { bytesOnWire: wire.bytes, byteBudget: wire.budget }
+      log.info({ ...counts, bytesRead, ...meter, retries, elapsedMs: Math.round(elapsedMs) }, 'progress')
     },
     note: (level, message, fields = {}) => log[level](fields, message),
     [Symbol.dispose]: () => undefined,

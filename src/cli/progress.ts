@@ -11,6 +11,8 @@ export interface Snapshot {
   readonly bytesRead: number
   readonly retries: number
   readonly elapsedMs: number
+  /** Where there is a byte budget. */
+  readonly wire?: { readonly bytes: number; readonly budget: number }
 }
 
 /** Where the progress of a run is shown while it lasts. */
@@ -42,6 +44,7 @@ export function follow(progress: Progress): (event: IngestEvent) => void {
           bytesRead: event.bytesRead,
           retries,
           elapsedMs: performance.now() - startedAt,
+          ...(event.wire === undefined ? {} : { wire: event.wire }),
         })
         return
       case 'retry': {

@@ -11,10 +11,17 @@ export type IndexSeen =
   | { readonly kind: 'unreadable'; readonly observed: string }
 
 /** Asks for the uuid of an index: a deleted and recreated one has another. Never throws: nothing depends on the answer but care. */
-export async function seeIndex({ client }: Pick<Cluster, 'client'>, index: string): Promise<IndexSeen> {
+export async function seeIndex(
+  { client }: Pick<Cluster, 'client'>,
+  index: string,
+  signal?: AbortSignal,
+): Promise<IndexSeen> {
   try {
     const path = `/${encodeURIComponent(index)}/_settings/index.uuid`
-    const answer: unknown = await client.transport.request({ method: 'GET', path }, { headers: { accept } })
+    const answer: unknown = await client.transport.request(
+      { method: 'GET', path },
+      { headers: { accept }, ...(signal === undefined ? {} : { signal }) },
+    )
     return readSettings(answer, index)
   } catch (error) {
     const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined

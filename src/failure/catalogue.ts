@@ -602,6 +602,39 @@ const entries = {
       'If that process is certainly gone, remove the file that the message names as the lock. Locks of processes that were killed on this machine need no help.',
     ],
   },
+  TIME_BUDGET_SPENT: {
+    stage: 'run',
+    exit: 5,
+    retry: 'later',
+    title: 'The time budget is spent',
+    message:
+      'the time budget of {seconds} s is spent: {settled} documents are settled, the same command goes on behind them',
+    causes: [
+      'The load takes longer than --time-budget allows: the run ended in time, before a platform would end it.',
+      'The cluster answers slowly or not at all: then the receipt counts documents of unknown outcome.',
+    ],
+    fixes: [
+      'Run the same command again, until it ends with exit code 0 or 1: files go on behind the last document that is settled.',
+      'A run that settles nothing needs more time than it has: for the start, the preflight and one request. Raise --time-budget.',
+      'Where the state folder does not outlive the process, each run begins anew: name a --state-dir that does.',
+    ],
+  },
+  BYTE_BUDGET_SPENT: {
+    stage: 'run',
+    exit: 5,
+    retry: 'later',
+    title: 'The byte budget is spent',
+    message:
+      'the byte budget of {budget} bytes is spent: {used} went over the wire, the next request needs about {needed}; {settled} documents are settled, the same command goes on behind them',
+    causes: [
+      'The load takes more bytes over the wire than --byte-budget allows: TLS, preflight and answers count too.',
+    ],
+    fixes: [
+      'Run the same command again, with a budget of its own: files go on behind the last document that is settled.',
+      'Let less go over the wire: --compress gzip, fewer --preflight-connections.',
+      'A run that settles nothing has a budget smaller than the preflight and one request: raise it, or lower --batch-bytes.',
+    ],
+  },
   STATE_UNWRITABLE: {
     stage: 'run',
     exit: 3,

@@ -1,13 +1,12 @@
 /** Checkpoints on disk: one file each, replaced as a whole, for their owner alone. */
-import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { access, mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises'
+import { access, mkdir, readFile, readdir, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { diskProblem } from '../failure/disk-problem.js'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import { type Checkpoint, parseCheckpoint } from './checkpoint.js'
-import { syncFolder } from './sync-folder.js'
+import { replaceFile } from './replace-file.js'
 
 const SUFFIX = '.json'
 
@@ -36,19 +35,9 @@ export async function prepareStateDir(stateDir: string): Promise<void> {
  * Throws SluiceError STATE_UNWRITABLE.
  */
 export async function writeCheckpoint(path: string, checkpoint: Checkpoint): Promise<void> {
-  const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`
   try {
-    const file = await open(temporary, 'wx', 0o600)
-    try {
-      await file.writeFile(`${JSON.stringify(checkpoint)}\n`)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    await rename(temporary, path)
-    await syncFolder(dirname(path))
+    await replaceFile(path, `${JSON.stringify(checkpoint)}\n`)
   } catch (error) {
-    await rm(temporary, { force: true }).catch(() => undefined)
     throw stateUnwritable(path, error)
   }
 }

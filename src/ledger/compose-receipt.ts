@@ -1,3 +1,4 @@
+import { explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
 import { sumOf } from './account.js'
 import type { Ledger } from './ledger.js'
@@ -39,7 +40,7 @@ export function composeReceipt(facts: RunFacts): Receipt {
   const stored = created + updated + deleted + noop + duplicate
   return {
     run: plan.run,
-    status: failure === undefined ? 'finished' : failure.code === 'RUN_INTERRUPTED' ? 'interrupted' : 'failed',
+    status: failure === undefined ? 'finished' : explain(failure.code).exit === 5 ? 'interrupted' : 'failed',
     ...(failure === undefined ? {} : { failure }),
     inputs: inputsOf(plan, ledger),
     ...counts,

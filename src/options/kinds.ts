@@ -68,7 +68,18 @@ export function whole({ min, max }: { min: number; max: number }) {
   })
 }
 
-const sizeUnits: Record<string, number> = { '': 1, b: 1, kb: 1000, mb: 1000 ** 2, kib: 1024, mib: 1024 ** 2 }
+const sizeUnits: Record<string, number> = {
+  '': 1,
+  b: 1,
+  kb: 1e3,
+  mb: 1e6,
+  gb: 1e9,
+  tb: 1e12,
+  kib: 2 ** 10,
+  mib: 2 ** 20,
+  gib: 2 ** 30,
+  tib: 2 ** 40,
+}
 
 /** Bytes. */
 export function size({ min, max }: { min: number; max: number }) {
@@ -140,5 +151,6 @@ function measured(value: string, units: Record<string, number>): number | undefi
 }
 
 function inUnits(bytes: number): string {
+  if (bytes >= 1e12) return `${bytes / 1e12}tb`
   return bytes >= 1e6 ? `${bytes / 1e6}mb` : `${bytes / 1e3}kb`
 }

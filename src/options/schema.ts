@@ -185,6 +185,18 @@ export const schema = z.object({
     doc: 'name of the run: repeated without its checkpoint, it doubles nothing',
     label: 'name',
   }),
+  timeBudget: runs(kinds.duration({ bare: false }).optional(), {
+    doc: "end in time for a platform's limit: counted from the start of the process; the same command goes on",
+    label: 'duration',
+  }),
+  byteBudget: runs(kinds.size({ min: 1000, max: 1e15 }).optional(), {
+    doc: 'end before more bytes go over the wire, both ways, all of them; the same command goes on',
+    label: 'size',
+  }),
+  grace: runs(kinds.duration({ bare: false }).prefault('25s'), {
+    doc: 'how long requests under way may take once the run is to end',
+    label: 'duration',
+  }),
   again: runs(kinds.flag().prefault(false), { doc: 'load again what is loaded' }),
   swapAlias: guarded(kinds.text().optional(), {
     doc: 'instead of --index: load into a fresh index, check it, then switch this alias to it',

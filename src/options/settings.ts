@@ -49,6 +49,12 @@ export interface Settings {
   readonly stateDir: string | undefined
   readonly spool: boolean
   readonly runId: string | undefined
+  /** Milliseconds. */
+  readonly timeBudget: number | undefined
+  /** Bytes. */
+  readonly byteBudget: number | undefined
+  /** Milliseconds. */
+  readonly grace: number
   readonly again: boolean
   readonly swapAlias: string | undefined
   /** JSON, or the path of a file of it. */

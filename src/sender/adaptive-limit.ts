@@ -37,15 +37,20 @@ export class AdaptiveLimit {
   #measured: Measurement | undefined
   #waitingSince: number | undefined
 
-  /** `most`: never more than so many. */
-  constructor(most: number) {
+  /** `most`: never more than so many. `start`: what an earlier run found worth it. */
+  constructor(most: number, start = START) {
     this.#most = most
-    this.#allowed = Math.min(START, most)
+    this.#allowed = Math.min(start, most)
     this.#proven = this.#allowed
   }
 
   get allowed(): number {
     return this.#allowed
+  }
+
+  /** So many have been found worth it. */
+  get learnt(): number {
+    return this.#trial?.from ?? this.#allowed
   }
 
   /** The reader has a body ready, or could make one, and there is no place for it. */

@@ -85,6 +85,8 @@ async function deliverBody(whole: Body, history: History, settlement: Settlement
         began = context.clock.now()
       }
     }
+    // What would come next is not sent any more.
+    if (context.halted.aborted) return leave()
     if (ambiguous && !context.safeToResend) return giveUp(body, verdict.failure, settlement, context)
 
     refusals += 1

@@ -10,6 +10,10 @@ export function judgeError(error: unknown, cluster: string): Verdict {
     const kind = explain(lost.failure.code).retry === 'later' ? 'wait' : 'stop'
     return { kind, failure: lost.failure, delivery: lost.delivery }
   }
+  // Aborted before the client gave it to the way.
+  if (error instanceof Error && error.name === 'RequestAbortedError') {
+    return { kind: 'wait', failure: failure('RUN_INTERRUPTED', { reason: 'aborted', settled: 0 }), delivery: 'none' }
+  }
   if (error instanceof Error && error.name === 'ProductNotSupportedError') {
     const observed = 'status 200 without the x-elastic-product header'
     return { kind: 'stop', failure: failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed }), delivery: 'possible' }

@@ -1,14 +1,17 @@
 import pLimit, { type LimitFunction } from 'p-limit'
+import { setMaxListeners } from 'node:events'
 import { promisify } from 'node:util'
 import type { ZlibOptions } from 'node:zlib'
 import { post } from '../cluster/post.js'
 import { canHideSource } from '../cluster/version.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { Failure } from '../failure/failure.js'
-import type { Batch, Clock, Outcome } from '../flow.js'
+import type { Batch, Clock, LearntLimits, Outcome } from '../flow.js'
 import { AdaptiveLimit } from './adaptive-limit.js'
+import { BodySize } from './body-size.js'
 import type { Body } from './body.js'
 import { backoffMs } from './backoff.js'
+import type { ByteBudget } from './byte-budget.js'
 import { LOSSES_BEFORE_STOP, deliver } from './deliver.js'
 import { judgeAnswer } from './judge-answer.js'
 import { judgeError } from './judge-error.js'
@@ -36,6 +39,12 @@ export interface SenderOptions {
   /** Milliseconds since the epoch. */
   readonly wallClock: () => number
   readonly random: () => number
+  /** What an earlier run learnt of this cluster: where this one begins. */
+  readonly learnt?: LearntLimits
+  /** What may go over the wire. Default: any number of bytes. */
+  readonly budget?: ByteBudget
+  /** Aborted when requests under way are given up: their connections are closed. To be halted before. */
+  readonly givenUp?: AbortSignal
   onRetry(failure: Failure, documents: number, waitMs: number): void
 }
 
@@ -50,8 +59,6 @@ interface History {
 
 /** Bodies that wait before they are sent again do not keep others from being read: up to so many of them. */
 const SPARE_BODIES = 3
-/** However small a body the cluster finds too large: so many bytes are worth a request of their own. */
-const SMALLEST_BODY_BYTES = 64 << 10
 
 /** Sends batches, as many at once as the cluster bears, at most `concurrency`. */
 export class Sender {
@@ -59,7 +66,7 @@ export class Sender {
   readonly #limit: AdaptiveLimit
   readonly #places: LimitFunction
   readonly #halt = new AbortController()
-  #bodyBytes: number
+  readonly #bodySize: BodySize
   /** Batches without an outcome, and those of them that wait before they are sent again. */
   #open = 0
   #waiting = 0
@@ -71,9 +78,12 @@ export class Sender {
 
   constructor(options: SenderOptions) {
     this.#options = options
-    this.#limit = new AdaptiveLimit(options.concurrency)
+    // Every body that waits listens.
+    setMaxListeners(0, this.#halt.signal)
+    const { concurrency, bodyBytes } = options.learnt ?? {}
+    this.#limit = new AdaptiveLimit(options.concurrency, concurrency)
     this.#places = pLimit(this.#limit.allowed)
-    this.#bodyBytes = options.batchBytes
+    this.#bodySize = new BodySize(options.batchBytes, bodyBytes)
   }
 
   get requests(): number {
@@ -86,12 +96,20 @@ export class Sender {
 
   /** How large a body should be: smaller than `batchBytes` once the cluster found one too large. */
   get bodyBytes(): number {
-    return this.#bodyBytes
+    return this.#bodySize.next
+  }
+
+  /** What the next run may begin with; undefined where the cluster took nothing. */
+  get learnt(): LearntLimits | undefined {
+    if (this.#accepted === 0) return undefined
+    const { learnt } = this.#bodySize
+    return { concurrency: this.#limit.learnt, ...(learnt === undefined ? {} : { bodyBytes: learnt }) }
   }
 
   /** From now on nothing is sent: what is in flight is awaited, the rest is left unsent. */
   halt(): void {
     this.#halt.abort()
+    this.#options.budget?.close()
     this.#letRead()
   }
 
@@ -107,6 +125,7 @@ export class Sender {
   /** Resolves when every document of the batch has an outcome. The batch's memory is free then. */
   async send(batch: Batch): Promise<Outcome> {
     this.#open += 1
+    this.#bodySize.sent(batch.bytes.length)
     try {
       return await deliver(batch, {
         attempt: async (body, resent, doubtful) =>
@@ -141,12 +160,13 @@ export class Sender {
   }
 
   async #inPlace(body: Body, history: History, batch: Batch): Promise<Verdict | undefined> {
-    const { clock, random } = this.#options
+    const { clock, random, givenUp } = this.#options
     const { safeToResend } = this.#idsOf(batch)
     return await this.#places(async () => {
       if (this.#halt.signal.aborted) return undefined
       const sentAt = clock.now()
       const verdict = await this.#attempt(body, history, batch)
+      if (verdict === undefined || givenUp?.aborted === true) return verdict
       this.#count(verdict)
       this.#learn(verdict, body, sentAt)
       // The place is kept: whoever came next would run into the same, and be lost to the count too.
@@ -169,9 +189,15 @@ export class Sender {
     await this.#options.clock.sleep(ms, this.#halt.signal).catch(() => undefined)
   }
 
-  async #attempt(body: Body, history: History, batch: Batch): Promise<Verdict> {
-    const { cluster, onConflict, gzip, wallClock } = this.#options
+  async #attempt(body: Body, history: History, batch: Batch): Promise<Verdict | undefined> {
+    const { cluster, onConflict, gzip, wallClock, budget, givenUp } = this.#options
     const { index, pipeline } = batch.replayed?.destination ?? this.#options
+    const bytes = gzip ? await compress(body.bytes) : body.bytes
+    const admission = await budget?.admit(bytes.length, body.items)
+    if (this.#halt.signal.aborted || (budget !== undefined && admission === undefined)) {
+      admission?.leave()
+      return undefined
+    }
     this.#requests += 1
     try {
       const answer = await post(cluster, {
@@ -183,8 +209,10 @@ export class Sender {
         },
         headers: gzip ? { 'content-encoding': 'gzip' } : {},
         maxAnswerBytes: ANSWER_BYTES + ITEM_BYTES * body.items,
-        body: gzip ? await compress(body.bytes) : body.bytes,
+        body: bytes,
+        ...(givenUp === undefined ? {} : { signal: givenUp }),
       })
+      admission?.answered(answer.body.length)
       return judgeAnswer(answer, {
         body: { items: body.items, index, operation: batch.operation, ...this.#idsOf(batch), ...history, onConflict },
         cluster: cluster.display,
@@ -193,6 +221,8 @@ export class Sender {
       })
     } catch (error) {
       return judgeError(error, cluster.display)
+    } finally {
+      admission?.leave()
     }
   }
 
@@ -220,12 +250,10 @@ export class Sender {
   /** How many requests, and how large, the cluster bears. */
   #learn(verdict: Verdict, { bytes }: Body, sentAt: number): void {
     const now = this.#options.clock.now()
+    if (verdict.kind === 'done' || verdict.kind === 'retryItems') this.#bodySize.taken(bytes.length)
     if (verdict.kind === 'done') this.#limit.answered(sentAt, bytes.length, now)
     else if (verdict.kind === 'wait' || verdict.kind === 'retryItems') this.#limit.refused(sentAt, now)
-    else if (verdict.kind === 'split' && verdict.refusal.status === 413) {
-      // Its halves are sent next: what passes of them is what later bodies are like.
-      this.#bodyBytes = Math.min(this.#bodyBytes, Math.max(SMALLEST_BODY_BYTES, bytes.length >> 1))
-    }
+    else if (verdict.kind === 'split' && verdict.refusal.status === 413) this.#bodySize.tooLarge(bytes.length)
     if (this.#places.concurrency !== this.#limit.allowed) this.#places.concurrency = this.#limit.allowed
     this.#letRead()
   }

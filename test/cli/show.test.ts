@@ -125,3 +125,11 @@ test('the progress bar is one line, no wider than the terminal, and gone in the 
     clear,
   ])
 })
+
+test('the progress bar shows what went over the wire, where there is a budget for it', () => {
+  const written: string[] = []
+  const terminal = { stderr: { isTTY: true, columns: 100 }, err: (text: string) => void written.push(text) }
+  const bar = drawProgress(terminal as unknown as Terminal)
+  bar.update({ counts, bytesRead: 5e6, retries: 0, elapsedMs: 1000, wire: { bytes: 1_234_567, budget: 5e9 } })
+  expect(written.join('')).toContain('5.0 MB · 1.0 s · 1.2 MB of 5.0 GB on the wire · 3 rejected')
+})

@@ -25,6 +25,9 @@ const same = {
   deadLetters: 'deadLetters',
   maxRejected: 'maxRejected',
   maxElapsedMs: 'maxElapsed',
+  timeBudgetMs: 'timeBudget',
+  byteBudget: 'byteBudget',
+  graceMs: 'grace',
   onConflict: 'onConflict',
   stateDir: 'stateDir',
   spool: 'spool',
@@ -37,7 +40,10 @@ const same = {
   staticIps: 'staticIps',
   ipCheckUrl: 'ipCheckUrl',
 } as const satisfies Behind<
-  Omit<IngestOptions, 'target' | 'proxy' | 'source' | 'stdin' | 'signal' | 'onEvent' | keyof typeof contents>
+  Omit<
+    IngestOptions,
+    'target' | 'proxy' | 'source' | 'stdin' | 'signal' | 'startedAt' | 'onEvent' | keyof typeof contents
+  >
 >
 
 /** JSON, or files of it, on the command line; what it says in the library. */

@@ -65,6 +65,21 @@ describe('the limit', () => {
     expect(seen.slice(0, 4)).toEqual([2, 3, 4, 5])
   })
 
+  test('begins where an earlier run ended, but never above the most', () => {
+    expect(new AdaptiveLimit(16, 8).allowed).toBe(8)
+    expect(new AdaptiveLimit(4, 8).allowed).toBe(4)
+    const limit = new AdaptiveLimit(16, 8)
+    limit.refused(0, 75)
+    expect(limit.allowed).toBe(4)
+  })
+
+  test('leaves what was found worth it, not what is being tried', () => {
+    const limit = new AdaptiveLimit(16)
+    grow(limit, { now: 0 }, 8)
+    expect(limit.learnt).toBe(4)
+    expect(new AdaptiveLimit(16, 8).learnt).toBe(8)
+  })
+
   test('comes down to one and not further', () => {
     const limit = new AdaptiveLimit(16)
     for (let at = 0; at < 10; at += 1) limit.refused(at, at)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Batcher } from '../../src/bulk/batcher.js'
 import { SlotPool } from '../../src/bulk/slots.js'
+import { Ending } from '../../src/ending.js'
 import { failure } from '../../src/failure/failure.js'
 import { SluiceError } from '../../src/failure/sluice-error.js'
 import type { Batch, Outcome, Refused, Source } from '../../src/flow.js'
@@ -76,7 +77,7 @@ async function run({ sources, send, signal, maxRejected, deadLetters, batchDocs 
       halted = true
     },
     ledger,
-    ...(signal === undefined ? {} : { signal }),
+    ending: new Ending({ signal, clock: new HeldClock() }),
     tell: event => events.push(event),
   })
   expect(alive.size, 'every batch has an outcome').toBe(0)

@@ -55,7 +55,8 @@ test('a checkpoint covers no dead letter that is not on the disk', async () => {
   await using _ = letters
   const ledger = new Ledger(letters)
   const path = join(folder, 'checkpoint.json')
-  const keeper = new StateKeeper({ found, path, cluster: {} as Cluster, ledger, deadLetters: letters })
+  const givenUp = new AbortController().signal
+  const keeper = new StateKeeper({ found, path, cluster: {} as Cluster, ledger, deadLetters: letters, givenUp })
   const checkpoint = async () => JSON.parse(await readFile(path, 'utf8')) as Checkpoint
 
   ledger.begin(source)

@@ -49,7 +49,13 @@ async function load(source: readonly string[], flags: Record<string, unknown>, t
   sayWarnings(effective, terminal)
   checkStdin(source)
   const account = await runLoad(
-    { ...ingestOptions(effective, access, guarded), stateDir: stateDir(effective, terminal), source },
+    {
+      ...ingestOptions(effective, access, guarded),
+      stateDir: stateDir(effective, terminal),
+      // Whoever limits the time of a process counts from its start.
+      startedAt: Math.floor(performance.timeOrigin),
+      source,
+    },
     terminal,
     quiet,
   )

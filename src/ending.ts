@@ -1,0 +1,102 @@
+/** When a run ends before its inputs do, and why: the caller's signal, or a budget that is spent. */
+import { setMaxListeners } from 'node:events'
+import { type Failure, failure } from './failure/failure.js'
+import { SluiceError } from './failure/sluice-error.js'
+import type { Clock } from './flow.js'
+
+/** Kubernetes kills 30 seconds after SIGTERM: the rest is for the checkpoint. */
+const DEFAULT_GRACE_MS = 25_000
+/** Of a time budget, what is kept for requests under way and for the checkpoint together, and for the checkpoint alone. */
+const RESERVED_SHARE = 1 / 4
+const CLOSING_SHARE = 1 / 20
+const LONGEST_CLOSING_MS = 5000
+
+export interface EndingOptions {
+  /** Aborted: the run ends. A reason that is text is told. */
+  readonly signal?: AbortSignal | undefined
+  /** How long requests under way may still take then. Default 25,000. */
+  readonly graceMs?: number | undefined
+  /** How long the run may take, and how much of that is over. */
+  readonly timeBudget?: { readonly ms: number; readonly elapsedMs: number } | undefined
+  readonly clock: Clock
+}
+
+/** The failure of a run that settled so many documents. */
+type Why = (settled: number) => Failure
+
+export class Ending implements Disposable {
+  readonly #options: EndingOptions
+  readonly #ended = new AbortController()
+  readonly #givenUp = new AbortController()
+  readonly #over = new AbortController()
+  #why: Why | undefined
+
+  constructor(options: EndingOptions) {
+    this.#options = options
+    const { signal, timeBudget } = options
+    // Every request listens.
+    setMaxListeners(0, this.#ended.signal, this.#givenUp.signal)
+    if (signal?.aborted === true) this.#interrupt()
+    signal?.addEventListener('abort', this.#interrupt)
+    if (timeBudget !== undefined) this.#keep(timeBudget)
+  }
+
+  /** Aborted when nothing more is to be read or sent. */
+  get signal(): AbortSignal {
+    return this.#ended.signal
+  }
+
+  /** Aborted when what is under way is not waited for any longer. */
+  get givenUp(): AbortSignal {
+    return this.#givenUp.signal
+  }
+
+  /** Ends the run. The first reason is the one that counts. */
+  end(why: Why): void {
+    if (this.#why !== undefined) return
+    this.#why = why
+    this.#ended.abort()
+    this.#after(this.#graceMs, () => this.#givenUp.abort())
+  }
+
+  /** Why the run ended. To be asked once it has. */
+  why(settled: number): Failure {
+    return (this.#why ?? interruptedBy(undefined))(settled)
+  }
+
+  /** What a beginning that failed is called: by the end of the run, where that came first. */
+  cause(error: unknown): unknown {
+    return this.signal.aborted ? new SluiceError(this.why(0)) : error
+  }
+
+  /** The run is over: nothing is waited for. */
+  [Symbol.dispose](): void {
+    this.#options.signal?.removeEventListener('abort', this.#interrupt)
+    this.#over.abort()
+  }
+
+  get #graceMs(): number {
+    return this.#options.graceMs ?? DEFAULT_GRACE_MS
+  }
+
+  readonly #interrupt = (): void => {
+    this.end(interruptedBy(this.#options.signal?.reason))
+  }
+
+  #keep({ ms, elapsedMs }: { ms: number; elapsedMs: number }): void {
+    const closingMs = Math.min(ms * CLOSING_SHARE, LONGEST_CLOSING_MS)
+    const reservedMs = Math.max(closingMs, Math.min(this.#graceMs, ms * RESERVED_SHARE))
+    const spent: Why = settled => failure('TIME_BUDGET_SPENT', { seconds: ms / 1000, settled })
+    this.#after(ms - reservedMs - elapsedMs, () => this.end(spent))
+    this.#after(ms - closingMs - elapsedMs, () => this.#givenUp.abort())
+  }
+
+  #after(ms: number, act: () => void): void {
+    this.#options.clock.sleep(Math.max(0, ms), this.#over.signal).then(act, () => undefined)
+  }
+}
+
+function interruptedBy(reason: unknown): Why {
+  return settled =>
+    failure('RUN_INTERRUPTED', { reason: typeof reason === 'string' ? reason : 'aborted by the caller', settled })
+}

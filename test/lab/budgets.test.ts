@@ -1,0 +1,337 @@
+import { createHash } from 'node:crypto'
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { type IngestEvent, type IngestOptions, type Receipt, ingest, isSluiceError } from '../../src/index.js'
+import { type Lab, startLab } from '../../src/lab/index.js'
+import type { Checkpoint } from '../../src/ledger/checkpoint.js'
+import { newIndex } from '../contracts/options.js'
+
+let lab: Lab
+beforeAll(async () => {
+  lab = await startLab()
+})
+afterAll(async () => await lab.close())
+
+let work: string
+let index: string
+beforeEach(async () => {
+  work = await mkdtemp(join(tmpdir(), 'budgets-'))
+  index = newIndex('budgets')
+})
+afterEach(async () => {
+  lab.control.heal()
+  await rm(work, { recursive: true })
+})
+
+const path = (name: string) => join(work, name)
+
+/** Documents of about that many bytes, whose text does not compress to nothing. */
+function lines(count: number, bytes = 10): string {
+  const one = (n: number) => {
+    let text = ''
+    for (let part = 0; text.length < bytes; part += 1) {
+      text += createHash('sha256').update(`${n}-${part}`).digest('base64')
+    }
+    return `{"n":${n},"text":"${text.slice(0, bytes)}"}\n`
+  }
+  return Array.from({ length: count }, (_, n) => one(n)).join('')
+}
+
+async function load(more: Partial<IngestOptions> = {}): Promise<Receipt> {
+  const { url, apiKey, caFile } = lab.line.cluster
+  return await ingest({
+    source: path('a.ndjson'),
+    target: { url, apiKey, ca: await readFile(caFile) },
+    proxy: lab.line.proxy.http,
+    preflightConnections: 1,
+    index,
+    stateDir: path('state'),
+    deadLetters: path('dead.ndjson'),
+    batchDocs: 10,
+    concurrency: 2,
+    ...more,
+  })
+}
+
+interface Stopped {
+  readonly code: string
+  readonly message: string
+  readonly receipt: Receipt | undefined
+}
+
+async function stopped(run: Promise<unknown>): Promise<Stopped> {
+  try {
+    await run
+  } catch (error) {
+    if (!isSluiceError(error)) throw error
+    return { code: error.code, message: error.message, receipt: error.receipt as Receipt | undefined }
+  }
+  throw new Error('the run did not stop')
+}
+
+async function checkpoint(): Promise<Checkpoint> {
+  const [name = ''] = await readdir(path('state/runs'))
+  return JSON.parse(await readFile(path(`state/runs/${name}`), 'utf8')) as Checkpoint
+}
+
+function expectBalanced({ read, created, duplicate, rejected, skipped, unsent, unknown }: Receipt): void {
+  expect(created + duplicate + rejected + skipped + unsent + unknown).toBe(read)
+}
+
+/** Aborts once so many documents are in the index, answered or not. */
+async function abortAt(controller: AbortController, documents: number): Promise<void> {
+  await vi.waitFor(() => expect(lab.control.count(index)).toBeGreaterThanOrEqual(documents), { timeout: 20_000 })
+  controller.abort('SIGTERM')
+}
+
+describe('a cluster that stops answering', () => {
+  test('does not keep an interrupted run from ending: what got no answer is unknown, and a resume settles it', async () => {
+    await writeFile(path('a.ndjson'), lines(100))
+    lab.control.plant({ hold: { after: 3, stored: true } })
+    const controller = new AbortController()
+    const run = stopped(load({ signal: controller.signal, graceMs: 50 }))
+    await abortAt(controller, 40)
+    const { code, receipt } = await run
+    expect(code).toBe('RUN_INTERRUPTED')
+    expect(receipt).toMatchObject({ status: 'interrupted', created: 30, retries: 0 })
+    expect(receipt?.unknown).toBeGreaterThanOrEqual(10)
+    expectBalanced(receipt as Receipt)
+    expect((await checkpoint()).status).toBe('interrupted')
+
+    lab.control.heal()
+    const resumed = await load()
+    expect(resumed).toMatchObject({ run: receipt?.run, status: 'finished', read: 100, unknown: 0, unsent: 0 })
+    expect(resumed.duplicate).toBeGreaterThanOrEqual(10)
+    expect(resumed.created + resumed.duplicate).toBe(100)
+    expect(lab.control.count(index)).toBe(100)
+  })
+
+  test('at the last request leaves a run that is interrupted, not one that is finished', async () => {
+    await writeFile(path('a.ndjson'), lines(40))
+    lab.control.plant({ hold: { after: 3, stored: true } })
+    const controller = new AbortController()
+    const run = stopped(load({ signal: controller.signal, graceMs: 50 }))
+    await abortAt(controller, 40)
+    const { code, receipt } = await run
+    expect(code).toBe('RUN_INTERRUPTED')
+    expect(receipt).toMatchObject({ created: 30, unknown: 10, unsent: 0 })
+    lab.control.heal()
+    expect(await load()).toMatchObject({ status: 'finished', created: 30, duplicate: 10, unknown: 0 })
+  })
+
+  test('with ids of the cluster leaves documents unknown, which are not sent again', async () => {
+    await writeFile(path('a.ndjson'), lines(100))
+    lab.control.plant({ hold: { after: 3, times: 1, stored: true } })
+    const controller = new AbortController()
+    const options = { ids: 'cluster', concurrency: 1 } as const
+    const run = stopped(load({ ...options, signal: controller.signal, graceMs: 50 }))
+    await abortAt(controller, 40)
+    expect((await run).receipt).toMatchObject({ created: 30, unknown: 10 })
+    const resumed = await load(options)
+    expect(resumed).toMatchObject({ status: 'finished', read: 100, created: 90, unknown: 10, unsent: 0 })
+    expect(lab.control.count(index)).toBe(100)
+  })
+
+  test('is waited for no longer than the time budget allows, and the same call goes on', async () => {
+    await writeFile(path('a.ndjson'), lines(100))
+    lab.control.plant({ hold: { after: 3, stored: true } })
+    const { code, message, receipt } = await stopped(load({ timeBudgetMs: 3000 }))
+    expect(code).toBe('TIME_BUDGET_SPENT')
+    expect(message).toBe(
+      'the time budget of 3 s is spent: 30 documents are settled, the same command goes on behind them',
+    )
+    expect(receipt).toMatchObject({ status: 'interrupted', created: 30 })
+    expect(receipt?.unknown).toBeGreaterThanOrEqual(10)
+    expect(await checkpoint()).toMatchObject({ status: 'interrupted', counts: { created: 30 } })
+    lab.control.heal()
+    const resumed = await load({ timeBudgetMs: 60_000 })
+    expect(resumed).toMatchObject({ run: receipt?.run, status: 'finished', unknown: 0, unsent: 0 })
+    expect(lab.control.count(index)).toBe(100)
+  })
+})
+
+describe('a time budget', () => {
+  test('that is over before the run begins sends no document', async () => {
+    await writeFile(path('a.ndjson'), lines(100))
+    const { code, receipt } = await stopped(load({ timeBudgetMs: 5000, startedAt: Date.now() - 10_000 }))
+    expect({ code, receipt }).toEqual({ code: 'TIME_BUDGET_SPENT', receipt: undefined })
+    expect(lab.control.count(index)).toBe(0)
+  })
+
+  test('also ends a preflight that gets no answer', async () => {
+    await writeFile(path('a.ndjson'), lines(100))
+    lab.control.plant({ handshake: { kind: 'silence' } })
+    expect((await stopped(load({ timeBudgetMs: 300 }))).code).toBe('TIME_BUDGET_SPENT')
+  })
+
+  test('that is long enough changes nothing', async () => {
+    await writeFile(path('a.ndjson'), lines(100))
+    expect(await load({ timeBudgetMs: 600_000, startedAt: Date.now() })).toMatchObject({ created: 100 })
+  })
+})
+
+const wireOf = ({ bytes }: Receipt) => bytes.sent + bytes.received
+
+describe('a byte budget', () => {
+  for (const compress of ['gzip', 'none'] as const) {
+    test(`is kept by every run (${compress}), and as many runs as it takes load everything`, async () => {
+      await writeFile(path('a.ndjson'), lines(2000, 400))
+      const byteBudget = 250_000
+      const receipts: Receipt[] = []
+      for (;;) {
+        const run = load({ byteBudget, compress, concurrency: 4, batchDocs: 50 })
+        const receipt = await run.catch((error: unknown) => {
+          if (!isSluiceError(error) || error.code !== 'BYTE_BUDGET_SPENT') throw error
+          return error.receipt as Receipt
+        })
+        expectBalanced(receipt)
+        expect(wireOf(receipt)).toBeLessThanOrEqual(byteBudget)
+        receipts.push(receipt)
+        if (receipt.failure === undefined) break
+        expect(receipt).toMatchObject({ status: 'interrupted', unknown: 0 })
+        // What is left is less than a request takes: 50 documents and a connection.
+        expect(wireOf(receipt)).toBeGreaterThan(byteBudget - 45_000)
+      }
+      expect(receipts.length).toBeGreaterThan(2)
+      expect(receipts.at(-1)).toMatchObject({ read: 2000, status: 'finished', unsent: 0, unknown: 0 })
+      expect(lab.control.count(index)).toBe(2000)
+    })
+  }
+
+  test('that no request fits into says how much it would take', async () => {
+    await writeFile(path('a.ndjson'), lines(100, 400))
+    const { code, message, receipt } = await stopped(load({ byteBudget: 20_000, batchDocs: 100, compress: 'none' }))
+    expect(code).toBe('BYTE_BUDGET_SPENT')
+    expect(message).toMatch(
+      /^the byte budget of 20000 bytes is spent: \d+ went .*, the next request needs about \d+; 0 documents/,
+    )
+    expect(receipt).toMatchObject({ requests: 0, created: 0, unsent: 100 })
+  })
+
+  test('is measured while the run goes on', async () => {
+    await writeFile(path('a.ndjson'), lines(100))
+    const events: IngestEvent[] = []
+    const receipt = await load({ byteBudget: 10_000_000, onEvent: event => events.push(event) })
+    const uses = events.flatMap(event => (event.type === 'progress' && event.wire !== undefined ? [event.wire] : []))
+    expect(uses).toHaveLength(10)
+    expect(uses.every(({ budget }) => budget === 10_000_000)).toBe(true)
+    expect(uses.map(({ bytes }) => bytes)).toEqual(uses.map(({ bytes }) => bytes).toSorted((a, b) => a - b))
+    expect(uses.at(-1)?.bytes).toBeLessThanOrEqual(wireOf(receipt))
+  })
+})
+
+describe('an estimate', () => {
+  /** What was said before the first document, and what it came to. */
+  async function foreseen(more: Partial<IngestOptions>) {
+    const said: string[] = []
+    const onEvent = (event: IngestEvent) => {
+      if (event.type === 'preflight') said.push(...event.notes.filter(note => note.includes('estimated')))
+      if (event.type === 'warning') said.push(event.message)
+    }
+    const run = load({ byteBudget: 1_000_000_000, batchDocs: 1000, onEvent, ...more })
+    const receipt = await run.catch((error: unknown) => {
+      if (isSluiceError(error) && error.receipt !== undefined) return error.receipt as Receipt
+      throw error
+    })
+    const [, bytes = '', documents = ''] =
+      /^an estimated ([\d.]+) MB will go over the wire for (\d+) documents/.exec(said[0] ?? '') ?? []
+    return { said, receipt, bytes: Number(bytes) * 1e6, documents: Number(documents) }
+  }
+
+  const array = (text: string) => `[${text.trimEnd().replaceAll('\n', ',\n')}]`
+  const inputs: readonly [string, string, (text: string) => string | Buffer][] = [
+    ['NDJSON', 'a.ndjson', text => text],
+    ['gzip', 'a.ndjson.gz', text => gzipSync(text)],
+    ['a JSON array', 'a.json', array],
+  ]
+  for (const [what, name, stored] of inputs) {
+    test.each(['gzip', 'none'] as const)(`of ${what} is near what goes over the wire (%s)`, async compress => {
+      await writeFile(path(name), stored(lines(8000, 300)))
+      const { receipt, bytes, documents } = await foreseen({ source: path(name), compress })
+      expect(receipt.created).toBe(8000)
+      expect(bytes / wireOf(receipt)).toBeGreaterThan(0.9)
+      expect(bytes / wireOf(receipt)).toBeLessThan(1.1)
+      expect(documents / 8000).toBeGreaterThan(0.97)
+      expect(documents / 8000).toBeLessThan(1.03)
+    })
+  }
+
+  test('of many files is taken from a few of them', async () => {
+    for (let file = 0; file < 40; file += 1) await writeFile(path(`part-${file}.ndjson`), lines(200, 100 + file * 10))
+    const { receipt, bytes } = await foreseen({ source: path('part-*.ndjson'), compress: 'none' })
+    expect(receipt.created).toBe(8000)
+    expect(bytes / wireOf(receipt)).toBeGreaterThan(0.85)
+    expect(bytes / wireOf(receipt)).toBeLessThan(1.15)
+  })
+
+  test('counts what is left of a run that was interrupted', async () => {
+    await writeFile(path('a.ndjson'), lines(2000, 400))
+    await stopped(load({ byteBudget: 500_000, compress: 'none', batchDocs: 100 }))
+    const { receipt, bytes, documents } = await foreseen({ compress: 'none' })
+    expect(receipt.status).toBe('finished')
+    expect(documents / receipt.thisProcess.read).toBeGreaterThan(0.95)
+    expect(documents / receipt.thisProcess.read).toBeLessThan(1.05)
+    expect(bytes / wireOf(receipt)).toBeLessThan(1.1)
+  })
+
+  test('above the budget is a warning, and the run begins all the same', async () => {
+    await writeFile(path('a.ndjson'), lines(2000, 400))
+    const { said, receipt } = await foreseen({ byteBudget: 300_000, compress: 'none', batchDocs: 100 })
+    expect(said).toEqual([expect.stringMatching(/and the byte budget is 0\.300 MB: the run will stop before/)])
+    expect(receipt.failure?.code).toBe('BYTE_BUDGET_SPENT')
+    expect(receipt.created).toBeGreaterThan(0)
+  })
+
+  test('says of which inputs nothing is known', async () => {
+    const { said, receipt } = await foreseen({ source: [{ n: 1 }, { n: 2 }] })
+    expect(said).toEqual([expect.stringContaining('; of (iterable) nothing is known before it is read')])
+    expect(receipt.created).toBe(2)
+  })
+
+  test('is not made without a budget', async () => {
+    await writeFile(path('a.ndjson'), lines(10))
+    const notes: string[] = []
+    await load({ onEvent: event => event.type === 'preflight' && notes.push(...event.notes) })
+    expect(notes.filter(note => note.includes('estimated'))).toEqual([])
+  })
+})
+
+describe('what a run learnt of the cluster', () => {
+  const limits = async (): Promise<string> => {
+    const [name = ''] = await readdir(path('state/limits'))
+    return path(`state/limits/${name}`)
+  }
+
+  test('is kept, and the next run begins with it', async () => {
+    await writeFile(path('a.ndjson'), lines(2000, 400))
+    lab.control.setMaxContentBytes(200_000)
+    const options = { batchBytes: 400_000, batchDocs: 100_000, compress: 'none', again: true, concurrency: 1 } as const
+    const first = await load(options)
+    const kept = JSON.parse(await readFile(await limits(), 'utf8')) as { bodyBytes: number }
+    expect(kept.bodyBytes).toBeLessThan(200_000)
+    index = newIndex('budgets')
+    const second = await load(options)
+    expect(second.created).toBe(2000)
+    // One larger body is tried, and no more.
+    expect(second.requests).toBeLessThan(first.requests + 2)
+    expect(JSON.parse(await readFile(await limits(), 'utf8'))).toMatchObject({ bodyBytes: kept.bodyBytes })
+
+    lab.control.setMaxContentBytes(100_000_000)
+    index = newIndex('budgets')
+    expect((await load(options)).created).toBe(2000)
+    expect(JSON.parse(await readFile(await limits(), 'utf8'))).not.toHaveProperty('bodyBytes')
+  })
+
+  test('is nothing without a state folder, nor after a run that stored nothing', async () => {
+    await writeFile(path('a.ndjson'), lines(10))
+    await load({ stateDir: undefined })
+    expect(await readdir(work)).toEqual(['a.ndjson'])
+    await load({ dryRun: true })
+    expect(await readdir(work)).toEqual(['a.ndjson'])
+    await load()
+    expect(await readdir(path('state/limits'))).toHaveLength(1)
+  })
+})
