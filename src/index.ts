@@ -1,7 +1,14 @@
 /** What an embedder gets. */
 export { connect, type Connected } from './connect.js'
 export { ingest } from './ingest.js'
-export type { ConnectOptions, IngestEvent, IngestOptions, ProxyOptions, TargetOptions } from './ingest-options.js'
+export type {
+  ConnectOptions,
+  FreshCredentials,
+  IngestEvent,
+  IngestOptions,
+  ProxyOptions,
+  TargetOptions,
+} from './ingest-options.js'
 export type { ClusterInfo } from './cluster/version.js'
 export { type Entry, type FailureCode, explain, failureCodes } from './failure/catalogue.js'
 export type { Evidence, Failure } from './failure/failure.js'

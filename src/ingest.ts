@@ -4,9 +4,8 @@ import { SlotPool } from './bulk/slots.js'
 import { MAX_DOCUMENT_BYTES, checkIngestOptions } from './check-ingest-options.js'
 import { isLoopback } from './cluster/loopback.js'
 import type { Cluster } from './cluster/open-cluster.js'
-import { explain } from './failure/catalogue.js'
 import { type Failure, failure } from './failure/failure.js'
-import { SluiceError, isSluiceError } from './failure/sluice-error.js'
+import { SluiceError } from './failure/sluice-error.js'
 import { type FoundRun, findRun, newRunId, stateDirOf } from './find-run.js'
 import type { Batch, Outcome, Source } from './flow.js'
 import type { IngestEvent, IngestOptions } from './ingest-options.js'
@@ -19,6 +18,7 @@ import type { Receipt } from './ledger/receipt.js'
 import { keepApart } from './keep-apart.js'
 import { load } from './load.js'
 import { DEFAULT_CONCURRENCY, type Way, openTarget } from './open-target.js'
+import { renewCredentials } from './renew-credentials.js'
 import { Sender } from './sender/sender.js'
 import { findSources } from './source/open-sources.js'
 import { StateKeeper } from './state-keeper.js'
@@ -84,6 +84,12 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
       batchBytes,
       gzip: compresses(options.compress ?? 'auto', way),
       maxElapsedMs: options.maxElapsedMs ?? 900_000,
+      access: {
+        waitMs: waitOf(options.onBlock),
+        renew: async () => await renewCredentials(options, way, cluster),
+        onBlocked: blocked => tell({ type: 'blocked', ...blocked }),
+        onUnblocked: (what, waitedMs) => tell({ type: 'unblocked', failure: what, waitedMs }),
+      },
       clock: systemClock,
       wallClock: Date.now,
       random: Math.random,
@@ -117,9 +123,8 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
       ...(signal === undefined ? {} : { signal }),
       tell,
     })
-    const named = loaded.failure === undefined ? undefined : await nameBlock(loaded.failure, cluster)
-    const unkept = await keeper?.finish(statusOf(named))
-    const stopped = named ?? unkept
+    const unkept = await keeper?.finish(statusOf(loaded.failure))
+    const stopped = loaded.failure ?? unkept
     const receipt = composeReceipt({
       plan,
       ledger,
@@ -175,6 +180,12 @@ async function openDeadLetters(
   return deadLetters
 }
 
+/** How long access that was lost is waited for, in milliseconds. */
+function waitOf(onBlock: IngestOptions['onBlock'] = 'stop'): number {
+  if (typeof onBlock === 'object') return onBlock.waitMs
+  return onBlock === 'stop' ? 0 : 1_800_000
+}
+
 /** Whether a document may already be stored under the id that it will be sent with. */
 function maySendAgain({ runId }: IngestOptions, { plan }: FoundRun, ownIds: boolean): boolean {
   if (!ownIds) return plan.isDoubtful
@@ -210,16 +221,4 @@ async function leaveUnsent(batch: Batch): Promise<Outcome> {
   const docs = batch.docs + batch.refused.length
   const outcome = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, unsent: batch.docs }
   return { docs, ...outcome, rejected: batch.refused }
-}
-
-/** One refused bulk request does not tell whether the filter knows both addresses, one, or none: fresh connections do. */
-async function nameBlock(stopped: Failure, cluster: Cluster): Promise<Failure> {
-  if (stopped.code !== 'EGRESS_NOT_ALLOWED') return stopped
-  try {
-    await cluster.probe()
-    return stopped
-  } catch (error) {
-    const seen = isSluiceError(error) && explain(error.code).stage === 'egress'
-    return seen ? error.failure : stopped
-  }
 }

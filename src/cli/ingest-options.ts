@@ -46,6 +46,7 @@ export function ingestOptions(effective: Effective, access: Access, index: strin
     batchMs: values.batchMs,
     compress: values.compress,
     maxElapsedMs: values.maxElapsed,
+    onBlock: values.onBlock,
     onConflict: values.onConflict,
     dryRun: values.dryRun,
     again: values.again,

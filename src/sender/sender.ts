@@ -5,6 +5,7 @@ import { post } from '../cluster/post.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { Failure } from '../failure/failure.js'
 import type { Batch, Clock, Outcome } from '../flow.js'
+import { AccessGate, type AccessOptions } from './access-gate.js'
 import { AdaptiveLimit } from './adaptive-limit.js'
 import type { Body } from './body.js'
 import { backoffMs } from './backoff.js'
@@ -31,6 +32,8 @@ export interface SenderOptions {
   readonly batchBytes: number
   readonly gzip: boolean
   readonly maxElapsedMs: number
+  /** What to do when access is lost. */
+  readonly access: AccessOptions
   readonly clock: Clock
   /** Milliseconds since the epoch. */
   readonly wallClock: () => number
@@ -49,6 +52,8 @@ interface History {
 
 /** Bodies that wait before they are sent again do not keep others from being read: up to so many of them. */
 const SPARE_BODIES = 3
+/** Fresh connections that have to agree, however few the preflight asked for: something is known to be wrong. */
+const PROBES_OF_LOST_ACCESS = 16
 /** However small a body the cluster finds too large: so many bytes are worth a request of their own. */
 const SMALLEST_BODY_BYTES = 64 << 10
 
@@ -57,6 +62,7 @@ export class Sender {
   readonly #options: SenderOptions
   readonly #limit: AdaptiveLimit
   readonly #places: LimitFunction
+  readonly #access: AccessGate
   readonly #halt = new AbortController()
   #bodyBytes: number
   /** Batches without an outcome, and those of them that wait before they are sent again. */
@@ -73,6 +79,15 @@ export class Sender {
     this.#limit = new AdaptiveLimit(options.concurrency)
     this.#places = pLimit(this.#limit.allowed)
     this.#bodyBytes = options.batchBytes
+    const { access, clock, wallClock, random } = options
+    this.#access = new AccessGate({
+      ...access,
+      clock,
+      wallClock,
+      random,
+      halted: this.#halt.signal,
+      probe: async signal => await options.cluster.probe({ connections: PROBES_OF_LOST_ACCESS, signal }),
+    })
   }
 
   get requests(): number {
@@ -114,7 +129,8 @@ export class Sender {
         halted: this.#halt.signal,
         accepted: () => this.#accepted,
         lostInARow: () => this.#lostInARow,
-        clock: this.#options.clock,
+        lost: failure => this.#access.lost(failure),
+        clock: this.#access,
         random: this.#options.random,
         onRetry: (failure, documents, waitMs) => {
           this.#retries += 1
@@ -139,18 +155,24 @@ export class Sender {
   }
 
   async #inPlace(body: Body, history: History, batch: Batch): Promise<Verdict | undefined> {
-    const { clock, safeToResend, random } = this.#options
+    const { gzip, safeToResend, random } = this.#options
     return await this.#places(async () => {
       if (this.#halt.signal.aborted) return undefined
-      const sentAt = clock.now()
-      const verdict = await this.#attempt(body, history, batch)
-      this.#count(verdict)
-      this.#learn(verdict, body, sentAt)
+      const bytes = gzip ? await compress(body.bytes) : body.bytes
+      const verdict = await this.#access.pass(async () => await this.#send(body, bytes, history, batch))
       // The place is kept: whoever came next would run into the same, and be lost to the count too.
       const lost = this.#lostInARow
       if (!safeToResend && isLost(verdict) && lost < LOSSES_BEFORE_STOP) await this.#sleep(backoffMs(lost, random))
       return verdict
     })
+  }
+
+  async #send(body: Body, bytes: Buffer, history: History, batch: Batch): Promise<Verdict> {
+    const sentAt = this.#options.clock.now()
+    const verdict = await this.#attempt(body, bytes, history, batch)
+    this.#count(verdict)
+    this.#learn(verdict, body, sentAt)
+    return verdict
   }
 
   /** Its place is free meanwhile; its memory is not. */
@@ -166,7 +188,8 @@ export class Sender {
     await this.#options.clock.sleep(ms, this.#halt.signal).catch(() => undefined)
   }
 
-  async #attempt(body: Body, history: History, batch: Batch): Promise<Verdict> {
+  /** `bytes`: of the body, as they are sent. */
+  async #attempt(body: Body, bytes: Buffer, history: History, batch: Batch): Promise<Verdict> {
     const { cluster, index, pipeline, ownIds, safeToResend, onConflict, gzip, wallClock } = this.#options
     this.#requests += 1
     try {
@@ -175,7 +198,7 @@ export class Sender {
         query: { filter_path: filterPath, ...(pipeline === undefined ? {} : { pipeline }) },
         headers: gzip ? { 'content-encoding': 'gzip' } : {},
         maxAnswerBytes: ANSWER_BYTES + ITEM_BYTES * body.items,
-        body: gzip ? await compress(body.bytes) : body.bytes,
+        body: bytes,
       })
       return judgeAnswer(answer, {
         body: { items: body.items, index, operation: batch.operation, ownIds, safeToResend, ...history, onConflict },
@@ -217,8 +240,8 @@ export class Sender {
 }
 
 /** Whether what was sent may be stored or not, with nothing that tells. */
-function isLost(verdict: Verdict): boolean {
-  return (verdict.kind === 'wait' || verdict.kind === 'retryItems') && verdict.delivery === 'possible'
+function isLost(verdict: Verdict | undefined): boolean {
+  return (verdict?.kind === 'wait' || verdict?.kind === 'retryItems') && verdict.delivery === 'possible'
 }
 
 let gzipBytes: ((bytes: Buffer, options: ZlibOptions) => Promise<Buffer>) | undefined

@@ -6,6 +6,9 @@ import type { Settings } from '../../src/options/settings.js'
 
 type Behind<T> = { readonly [K in keyof T]-?: keyof Settings }
 
+/** What the command makes itself. */
+type OfThePipeline = 'source' | 'stdin' | 'signal' | 'onEvent' | 'refreshCredentials'
+
 /** Options of the same value on both sides. */
 const same = {
   index: 'index',
@@ -23,6 +26,7 @@ const same = {
   deadLetters: 'deadLetters',
   maxRejected: 'maxRejected',
   maxElapsedMs: 'maxElapsed',
+  onBlock: 'onBlock',
   onConflict: 'onConflict',
   stateDir: 'stateDir',
   runId: 'runId',
@@ -33,7 +37,7 @@ const same = {
   timeoutMs: 'timeout',
   staticIps: 'staticIps',
   ipCheckUrl: 'ipCheckUrl',
-} as const satisfies Behind<Omit<IngestOptions, 'target' | 'proxy' | 'source' | 'stdin' | 'signal' | 'onEvent'>>
+} as const satisfies Behind<Omit<IngestOptions, OfThePipeline | 'target' | 'proxy'>>
 
 /** `ca`, `cert` and `key` name files on the command line, and are their contents in the library. */
 const target = {

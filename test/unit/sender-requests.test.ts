@@ -62,6 +62,12 @@ function senderOf(more: Partial<SenderOptions> = {}): Sender {
     batchBytes: 1_000_000,
     gzip: false,
     maxElapsedMs: 60_000,
+    access: {
+      waitMs: 0,
+      renew: async () => await Promise.resolve(undefined),
+      onBlocked: () => undefined,
+      onUnblocked: () => undefined,
+    },
     clock: new SkippingClock(),
     wallClock: () => 0,
     random: () => 1,

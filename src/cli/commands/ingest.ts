@@ -7,7 +7,7 @@ import { addOptions } from '../add-options.js'
 import { checkStdin } from '../check-stdin.js'
 import { ingestOptions } from '../ingest-options.js'
 import { interruptible } from '../interrupt.js'
-import { loadAccess, loadOptions, sayWarnings } from '../load-options.js'
+import { loadAccess, loadOptions, reloadCredentials, sayWarnings } from '../load-options.js'
 import { masked } from '../mask.js'
 import { follow, showProgress } from '../progress.js'
 import { sayFailure } from '../say-error.js'
@@ -45,7 +45,12 @@ async function load(source: readonly string[], flags: Record<string, unknown>, t
   const { index = '', json, quiet } = effective.values
   checkStdin(source)
   const account = await runLoad(
-    { ...ingestOptions(effective, access, index), stateDir: stateDir(effective, terminal), source },
+    {
+      ...ingestOptions(effective, access, index),
+      stateDir: stateDir(effective, terminal),
+      refreshCredentials: async () => await reloadCredentials(effective, terminal),
+      source,
+    },
     terminal,
     quiet,
   )
