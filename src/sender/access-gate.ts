@@ -62,7 +62,10 @@ export class AccessGate {
   constructor(options: AccessOptions & Surroundings) {
     this.#options = options
     this.#circuit = new CircuitBreaker(options.waitMs, options.random)
-    options.halted.addEventListener('abort', () => this.#letAllGo())
+    options.halted.addEventListener('abort', () => {
+      this.#trial?.(undefined)
+      this.#letAllGo()
+    })
   }
 
   /** A clock that stands still while access is lost. */
@@ -77,12 +80,15 @@ export class AccessGate {
    */
   async pass(send: () => Promise<Verdict>): Promise<Verdict | undefined> {
     for (;;) {
-      await this.#turn()
+      if (this.#mustWait) {
+        await new Promise<void>(resolve => this.#waiting.push(resolve))
+        continue
+      }
       if (this.#bug !== undefined) throw this.#bug.error
       if (this.#options.halted.aborted) return undefined
       if (this.#lost !== undefined) return { kind: 'stop', failure: this.#lost, delivery: 'none' }
       const verdict = await this.#sent(send)
-      if (!this.#isRefused(verdict)) return verdict
+      if (verdict !== undefined) return verdict
     }
   }
 
@@ -93,13 +99,12 @@ export class AccessGate {
     return true
   }
 
-  async #turn(): Promise<void> {
-    while (this.#isOpen && this.#trial === undefined && !this.#options.halted.aborted) {
-      await new Promise<void>(resolve => this.#waiting.push(resolve))
-    }
+  get #mustWait(): boolean {
+    return this.#isOpen && this.#trial === undefined && !this.#options.halted.aborted && this.#bug === undefined
   }
 
-  async #sent(send: () => Promise<Verdict>): Promise<Verdict> {
+  /** Undefined: access was refused. From then on nothing else is sent. */
+  async #sent(send: () => Promise<Verdict>): Promise<Verdict | undefined> {
     const trial = this.#trial
     this.#trial = undefined
     this.#inFlight += 1
@@ -107,7 +112,7 @@ export class AccessGate {
       const verdict = await send()
       if (verdict.kind === 'done') this.#circuit.accepted()
       trial?.(accessLossIn(verdict))
-      return verdict
+      return this.#isRefused(verdict) ? undefined : verdict
     } finally {
       this.#inFlight -= 1
       if (this.#inFlight === 0) this.#drained?.()
@@ -170,7 +175,6 @@ export class AccessGate {
   async #tryOne(): Promise<Failure | undefined> {
     return await new Promise(resolve => {
       this.#trial = resolve
-      this.#options.halted.addEventListener('abort', () => resolve(undefined), { once: true })
       this.#waiting.shift()?.()
     })
   }

@@ -53,7 +53,8 @@ export class CircuitBreaker {
 
   /** How long of that in this outage. */
   waitedMs(now: number): number {
-    const { waitedMs, openedAt = now } = this.#outage ?? { waitedMs: 0 }
+    if (this.#outage === undefined) return 0
+    const { waitedMs, openedAt = now } = this.#outage
     return waitedMs + now - openedAt
   }
 
