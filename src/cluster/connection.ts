@@ -14,7 +14,12 @@ type Options = Parameters<BaseConnection['request']>[1]
 export function connectionOver(route: Route, ownHeaders: () => Record<string, string>): typeof BaseConnection {
   return class RoutedConnection extends BaseConnection {
     override async request(params: Params, options: Options): Promise<never> {
-      const response = await exchange(route, this, { ...params, headers: { ...ownHeaders(), ...params.headers } }, options)
+      const response = await exchange(
+        route,
+        this,
+        { ...params, headers: { ...ownHeaders(), ...params.headers } },
+        options,
+      )
       // The base class types the result by three overloads (stream, meta, plain) that no single implementation satisfies.
       return response as never
     }

@@ -1,4 +1,5 @@
 import pLimit, { type LimitFunction } from 'p-limit'
+import { setMaxListeners } from 'node:events'
 import { promisify } from 'node:util'
 import type { ZlibOptions } from 'node:zlib'
 import { post } from '../cluster/post.js'
@@ -79,6 +80,8 @@ export class Sender {
     this.#limit = new AdaptiveLimit(options.concurrency)
     this.#places = pLimit(this.#limit.allowed)
     this.#bodyBytes = options.batchBytes
+    // Every body that waits listens to it, and every probe.
+    setMaxListeners(0, this.#halt.signal)
     const { access, clock, wallClock, random } = options
     this.#access = new AccessGate({
       ...access,

@@ -2,14 +2,7 @@ import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import {
-  type IngestEvent,
-  type IngestOptions,
-  type Receipt,
-  connect,
-  ingest,
-  isSluiceError,
-} from '../../src/index.js'
+import { type IngestEvent, type IngestOptions, type Receipt, connect, ingest, isSluiceError } from '../../src/index.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import type { Checkpoint } from '../../src/ledger/checkpoint.js'
 
@@ -166,10 +159,10 @@ describe('a run that waits', () => {
     )
     expectCertain(ran.receipt)
     expect(kinds(ran)).toEqual(['blocked'])
-    const { code, message, evidence } = ran.receipt.failure ?? { evidence: {} }
-    expect(code).toBe('EGRESS_PARTLY_ALLOWED')
-    expect(evidence['waitedMs']).toBeGreaterThanOrEqual(3000)
-    expect(message).toMatch(/; waited [3-9] s for it$/)
+    const why = ran.receipt.failure
+    expect(why?.code).toBe('EGRESS_PARTLY_ALLOWED')
+    expect(why?.evidence['waitedMs']).toBeGreaterThanOrEqual(3000)
+    expect(why?.message).toMatch(/; waited \d+ s for it$/)
   })
 
   test('takes new credentials of proxy and cluster, and loses nothing', async () => {
@@ -197,10 +190,7 @@ describe('a run that waits', () => {
     const { cluster } = lab.line
     const wrong: [NonNullable<IngestOptions['refreshCredentials']>, RegExp][] = [
       [() => ({ apiKey: 'hunter2\n' }), /^no new credentials: refreshCredentials\(\)\.apiKey: holds a line break/],
-      [
-        async () => await Promise.reject(new Error('hunter2')),
-        /^no new credentials: refreshCredentials failed$/,
-      ],
+      [async () => await Promise.reject(new Error('hunter2')), /^no new credentials: refreshCredentials failed$/],
       [
         () => ({ apiKey: cluster.apiKey, proxy: 'http://user:hunter2@127.0.0.1:9293' }),
         /^only the credentials of a proxy can change/,
@@ -219,7 +209,12 @@ describe('a run that waits', () => {
   test('keeps its checkpoint up to date meanwhile, ends at once when it is aborted, and goes on from there', async () => {
     const work = await mkdtemp(join(tmpdir(), 'access-'))
     try {
-      await writeFile(join(work, 'a.ndjson'), documents().map(one => `${JSON.stringify(one)}\n`).join(''))
+      await writeFile(
+        join(work, 'a.ndjson'),
+        documents()
+          .map(one => `${JSON.stringify(one)}\n`)
+          .join(''),
+      )
       const files = { source: join(work, 'a.ndjson'), stateDir: join(work, 'state'), concurrency: 1 }
       const checkpoint = async () => {
         const [name = ''] = await readdir(join(work, 'state/runs'))

@@ -25,7 +25,7 @@ const wait = (named: Failure): Verdict => ({ kind: 'wait', failure: named, deliv
 interface Passing {
   readonly verdict: Promise<Verdict | undefined>
   /** How often its body was sent. */
-  sent: number
+  readonly sent: number
   answer(verdict: Verdict): Promise<void>
 }
 
@@ -58,21 +58,24 @@ function open(waitMs: number) {
   })
   const send = (): Passing => {
     let answer: ((verdict: Verdict) => void) | undefined
-    const one: Passing = {
-      sent: 0,
-      verdict: gate.pass(async () => {
-        one.sent += 1
-        return await new Promise<Verdict>(resolve => (answer = resolve))
-      }),
-      answer: async verdict => {
+    let sent = 0
+    const verdict = gate.pass(async () => {
+      sent += 1
+      return await new Promise<Verdict>(resolve => (answer = resolve))
+    })
+    return {
+      verdict,
+      get sent() {
+        return sent
+      },
+      answer: async given => {
         await vi.waitUntil(() => answer !== undefined)
         const answerNow = answer
         answer = undefined
-        answerNow?.(verdict)
+        answerNow?.(given)
         await aMoment()
       },
     }
-    return one
   }
   /** Answers the round of probes that is under way. */
   const probed = async (seen?: Failure) => {
