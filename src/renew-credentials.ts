@@ -2,7 +2,7 @@ import { checkFreshCredentials } from './check-ingest-options.js'
 import type { Cluster } from './cluster/open-cluster.js'
 import { isSluiceError } from './failure/sluice-error.js'
 import type { IngestOptions } from './ingest-options.js'
-import { type Way, credentialsOf } from './open-target.js'
+import { type Way, credentialsOf, proxyOptions } from './open-target.js'
 import { parseProxyUrl } from './proxy/proxy-url.js'
 
 /**
@@ -10,7 +10,7 @@ import { parseProxyUrl } from './proxy/proxy-url.js'
  * why there are none, if that is so: a file may be missing for the moment in which it is replaced.
  */
 export async function renewCredentials(
-  { refreshCredentials }: Pick<IngestOptions, 'refreshCredentials'>,
+  { refreshCredentials, proxy: given }: Pick<IngestOptions, 'refreshCredentials' | 'proxy'>,
   way: Pick<Way, 'proxy' | 'credentials'>,
   cluster: Pick<Cluster, 'renew'>,
 ): Promise<string | undefined> {
@@ -19,7 +19,8 @@ export async function renewCredentials(
     const fresh = await refreshCredentials()
     checkFreshCredentials(fresh)
     const { apiKey, password, username = usernameOf(way.credentials) } = fresh
-    const proxy = fresh.proxy === undefined ? undefined : parseProxyUrl(String(fresh.proxy), 'refreshCredentials()')
+    const { origin = 'refreshCredentials()' } = proxyOptions(given)
+    const proxy = fresh.proxy === undefined ? undefined : parseProxyUrl(String(fresh.proxy), origin)
     const isSame = proxy?.display === way.proxy?.display
     cluster.renew({
       ...(apiKey === undefined && password === undefined

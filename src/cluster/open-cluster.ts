@@ -40,8 +40,11 @@ export interface Cluster extends AsyncDisposable {
   readonly preflight: Preflight
   /** What the egress check saw; empty where none is set. */
   readonly egress: EgressSeen
-  /** Asks again, on fresh connections, whether the way is open. Throws as `openCluster` does. */
-  probe(options?: { readonly connections?: number; readonly signal?: AbortSignal }): Promise<Preflight>
+  /**
+   * Asks again whether the way is open: on as many fresh connections as before, and on no fewer than `atLeast`. Throws as
+   * `openCluster` does.
+   */
+  probe(options?: { readonly atLeast?: number; readonly signal?: AbortSignal }): Promise<Preflight>
   /** Other credentials, from the next request on. Of the proxy they alone may change. Throws SluiceError PLAINTEXT_CREDENTIALS. */
   renew(access: { readonly credentials?: Credentials | undefined; readonly proxy?: ProxyUrl | undefined }): void
 }
@@ -66,9 +69,9 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   // Without a proxy every connection leaves from the same address: more than one asks the same question again.
   const connections = options.proxy === undefined ? 1 : options.preflightConnections
   const ownHeaders = () => authorization(credentials)
-  const probe: Cluster['probe'] = async ({ connections: asked = connections, signal = options.signal } = {}) =>
+  const probe: Cluster['probe'] = async ({ atLeast = 1, signal = options.signal } = {}) =>
     await preflight(route, display, {
-      connections: asked,
+      connections: Math.max(connections, atLeast),
       prefix,
       headers: ownHeaders(),
       timeoutMs: Math.min(timeoutMs, 30_000),

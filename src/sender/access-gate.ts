@@ -119,13 +119,16 @@ export class AccessGate {
     }
   }
 
-  /** What passes by itself is the sender's to send again, unless nothing is sent for the moment. */
+  /**
+   * What passes by itself is the sender's to send again, until it lasts too long. So is an index that is blocked for want of
+   * disk, unless somebody waits for it: then one body at a time finds out as well as all of them.
+   */
   #isRefused(verdict: Verdict): boolean {
     const loss = accessLossIn(verdict)
-    if (loss === undefined || verdict.kind === 'retryItems') return false
-    if (verdict.kind === 'wait') return this.#isOpen
-    this.#lose(loss)
-    return true
+    if (loss === undefined) return false
+    const isWaitedFor = loss.code === 'INDEX_BLOCKED' && this.#options.waitMs > 0
+    if (verdict.kind === 'stop' || isWaitedFor) this.#lose(loss)
+    return this.#isOpen && verdict.kind !== 'retryItems'
   }
 
   #lose(why: Failure): void {

@@ -89,7 +89,7 @@ export class Sender {
       wallClock,
       random,
       halted: this.#halt.signal,
-      probe: async signal => await options.cluster.probe({ connections: PROBES_OF_LOST_ACCESS, signal }),
+      probe: async signal => await options.cluster.probe({ atLeast: PROBES_OF_LOST_ACCESS, signal }),
     })
   }
 
@@ -162,7 +162,12 @@ export class Sender {
     return await this.#places(async () => {
       if (this.#halt.signal.aborted) return undefined
       const bytes = gzip ? await compress(body.bytes) : body.bytes
-      const verdict = await this.#access.pass(async () => await this.#send(body, bytes, history, batch))
+      let isAgain = false
+      const verdict = await this.#access.pass(async () => {
+        if (isAgain) this.#retries += 1
+        isAgain = true
+        return await this.#send(body, bytes, history, batch)
+      })
       // The place is kept: whoever came next would run into the same, and be lost to the count too.
       const lost = this.#lostInARow
       if (!safeToResend && isLost(verdict) && lost < LOSSES_BEFORE_STOP) await this.#sleep(backoffMs(lost, random))

@@ -297,6 +297,24 @@ describe('an index that is blocked', () => {
     expect(probes).toEqual([])
   })
 
+  test('for want of disk is waited for at once, and items of it are the sender’s to settle first', async () => {
+    const { clock, send, told } = open(60_000)
+    const busy: Verdict = { kind: 'retryItems', settled, items: [1], failure: blocked, delivery: 'none' }
+    const [body, other] = [send(), send()]
+    await body.answer(busy)
+    expect(await body.verdict).toBe(busy)
+    await other.answer(wait(blocked))
+    expect(told).toMatchObject([{ failure: blocked, nextProbeMs: 5000 }])
+    clock.advance(5000)
+    await vi.waitUntil(() => other.sent === 2)
+    await other.answer(busy)
+    expect(await other.verdict).toBe(busy)
+    expect(told).toHaveLength(2)
+    const impatient = open(0).send()
+    await impatient.answer(wait(blocked))
+    expect(await impatient.verdict).toEqual(wait(blocked))
+  })
+
   test('stops the run at once where it does not wait', async () => {
     const { send, probes } = open(0)
     const body = send()
