@@ -25,8 +25,7 @@ export function blockNotes(progress: Progress): (event: BlockEvent) => void {
       return
     }
     said = code
-    const { fixes } = explain(code)
-    progress.note('warn', `waiting for access since ${since}: ${message}${also}; ${next}`, { ...fields, fixes })
-    for (const fix of fixes) progress.note('warn', `what to do: ${fix}`)
+    progress.note('warn', `waiting for access since ${since}: ${message}${also}; ${next}`, fields)
+    for (const fix of explain(code).fixes) progress.note('warn', `what to do: ${fix}`)
   }
 }
