@@ -49,14 +49,13 @@ export class AccessGate {
   #inFlight = 0
   #drained: (() => void) | undefined
   /** While access is lost. */
-  #isOpen = false
+  #isShut = false
   readonly #waiting: (() => void)[] = []
-  /** Takes what becomes of the one request that is let through to try. */
-  #trial: ((loss: Failure | undefined) => void) | undefined
+  /** Takes what becomes of the one request that is let through to try: why it was refused. */
+  #trial: ((why: Failure | undefined) => void) | undefined
   #since = 0
   #problem: string | undefined
-  /** Access was given up. */
-  #lost: Failure | undefined
+  #givenUp: Failure | undefined
   #bug: { readonly error: unknown } | undefined
 
   constructor(options: AccessOptions & Surroundings) {
@@ -86,7 +85,7 @@ export class AccessGate {
       }
       if (this.#bug !== undefined) throw this.#bug.error
       if (this.#options.halted.aborted) return undefined
-      if (this.#lost !== undefined) return { kind: 'stop', failure: this.#lost, delivery: 'none' }
+      if (this.#givenUp !== undefined) return { kind: 'stop', failure: this.#givenUp, delivery: 'none' }
       const verdict = await this.#sent(send)
       if (verdict !== undefined) return verdict
     }
@@ -100,7 +99,7 @@ export class AccessGate {
   }
 
   get #mustWait(): boolean {
-    return this.#isOpen && this.#trial === undefined && !this.#options.halted.aborted && this.#bug === undefined
+    return this.#isShut && this.#trial === undefined && !this.#options.halted.aborted && this.#bug === undefined
   }
 
   /** Undefined: access was refused. From then on nothing else is sent. */
@@ -111,7 +110,7 @@ export class AccessGate {
     try {
       const verdict = await send()
       if (verdict.kind === 'done') this.#circuit.accepted()
-      trial?.(accessLossIn(verdict))
+      trial?.(refusalIn(verdict))
       return this.#isRefused(verdict) ? undefined : verdict
     } finally {
       this.#inFlight -= 1
@@ -128,13 +127,13 @@ export class AccessGate {
     if (loss === undefined) return false
     const isWaitedFor = loss.code === 'INDEX_BLOCKED' && this.#options.waitMs > 0
     if (verdict.kind === 'stop' || isWaitedFor) this.#lose(loss)
-    return this.#isOpen && verdict.kind !== 'retryItems'
+    return this.#isShut && verdict.kind !== 'retryItems'
   }
 
   #lose(why: Failure): void {
-    if (this.#isOpen || this.#lost !== undefined) return
+    if (this.#isShut || this.#givenUp !== undefined) return
     const { clock, wallClock } = this.#options
-    this.#isOpen = true
+    this.#isShut = true
     this.#since = wallClock()
     this.#problem = undefined
     void this.#recover(this.#circuit.trip(why, clock.now())).catch((error: unknown) => {
@@ -157,9 +156,9 @@ export class AccessGate {
       if (halted.aborted) return
     }
     const { why } = this.#circuit
-    if (step.kind === 'stop') this.#lost = step.failure
+    if (step.kind === 'stop') this.#givenUp = step.failure
     else if (why !== undefined) onUnblocked(why, this.#circuit.waitedMs(clock.now()))
-    this.#isOpen = false
+    this.#isShut = false
     this.#letAllGo()
   }
 
@@ -174,7 +173,7 @@ export class AccessGate {
     return this.#circuit.failed(seen, clock.now())
   }
 
-  /** Lets one of those who wait send what it has. Resolves to the loss of access that it met, if it did. */
+  /** Lets one of those who wait send what it has. Resolves to why it was not taken, if so. */
   async #tryOne(): Promise<Failure | undefined> {
     return await new Promise(resolve => {
       this.#trial = resolve
@@ -200,6 +199,11 @@ export class AccessGate {
   #letAllGo(): void {
     for (const go of this.#waiting.splice(0)) go()
   }
+}
+
+/** Why nothing of a body was taken. */
+function refusalIn(verdict: Verdict): Failure | undefined {
+  return verdict.kind === 'wait' || verdict.kind === 'stop' ? verdict.failure : accessLossIn(verdict)
 }
 
 /** What a probe threw. What is no finding of its own is a bug, unless the run ended meanwhile. */

@@ -297,6 +297,20 @@ describe('an index that is blocked', () => {
     expect(probes).toEqual([])
   })
 
+  test('is not taken for open because something else is in the way', async () => {
+    const { clock, send, told, unblocked } = open(60_000)
+    const [body, other] = [send(), send()]
+    await body.answer(stop(blocked))
+    await other.answer(stop(blocked))
+    clock.advance(5000)
+    await vi.waitUntil(() => body.sent + other.sent === 3)
+    const tried = body.sent === 2 ? body : other
+    await tried.answer(wait(clusterGone))
+    expect(await tried.verdict).toEqual(wait(clusterGone))
+    expect(told[1]).toMatchObject({ failure: blocked, problem: clusterGone.message })
+    expect([body.sent + other.sent, unblocked]).toEqual([3, []])
+  })
+
   test('for want of disk is waited for at once, and items of it are the sender’s to settle first', async () => {
     const { clock, send, told } = open(60_000)
     const busy: Verdict = { kind: 'retryItems', settled, items: [1], failure: blocked, delivery: 'none' }
