@@ -70,6 +70,7 @@ const options = {
   refreshCredentials: check.listener,
   onConflict: check.oneOf('reject', 'skip'),
   stateDir: check.name,
+  spool: check.flag,
   runId: check.runId,
   again: check.flag,
   dryRun: check.flag,
@@ -92,10 +93,11 @@ export function checkFreshCredentials(given: FreshCredentials): void {
 /** Where ids come from. Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID for options that cannot be used together. */
 export function checkIngestOptions(given: IngestOptions): Ids {
   checkConnectOptions(given)
-  const { index, ids = 'run', idField } = given
+  const { index, ids = 'run', idField, spool, stateDir } = given
   if (index === undefined) throw invalid('index', 'is not set')
   const problem = indexNameProblem(index)
   if (problem !== undefined) throw new SluiceError(failure('INDEX_NAME_INVALID', { index, problem }))
+  if (spool === true && stateDir === undefined) throw invalid('spool', 'needs stateDir, where it is written')
   if (ids !== 'field') {
     if (idField !== undefined) throw invalid('idField', "is used with ids 'field' alone")
     return { from: ids }

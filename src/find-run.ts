@@ -1,6 +1,6 @@
 /** Which run this is: a new one, or one that a checkpoint knows of. Nothing is written here. */
 import { createHash, randomBytes } from 'node:crypto'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type IndexSeen, seeIndex } from './cluster/index-uuid.js'
 import type { Cluster } from './cluster/open-cluster.js'
 import type { Source } from './flow.js'
@@ -25,18 +25,27 @@ export interface FoundRun {
 }
 
 /** Throws SluiceError STATE_UNREADABLE, INPUT_CHANGED, RUN_OPTIONS_CHANGED, INPUT_NOT_FOUND, INPUT_UNREADABLE. */
-export async function findRun(options: IngestOptions, sources: readonly Source[], cluster: Cluster): Promise<FoundRun> {
+export async function findRun(
+  options: IngestOptions,
+  named: readonly Source[],
+  cluster: Cluster,
+  isReplay = false,
+): Promise<FoundRun> {
   const { index, runId, again = false } = options
   const uuid = cluster.preflight.info?.uuid
   const clusterUuid = uuid === undefined || uuid === '_na_' ? undefined : uuid
   const place = clusterUuid ?? cluster.display
   const names = namesOf(options.source)
-  const stateDir = stateDirOf(options, sources)
-  const path = stateDir === undefined ? undefined : checkpointPath(stateDir, keyOf([place, index, names, runId ?? '']))
+  const stateDir = stateDirOf(options, named)
+  const key = keyOf([place, index, names, runId ?? '', ...(isReplay ? ['replay'] : [])])
+  const path = stateDir === undefined ? undefined : checkpointPath(stateDir, key)
   const last = path === undefined ? undefined : await readCheckpoint(path)
+  // A glob that asks for dead letters finds those that the interrupted run itself wrote.
+  const written = last?.status === 'finished' ? undefined : last?.deadLetters?.path
+  const sources = named.filter(({ file }) => file === undefined || file.path !== written)
   const seen: IndexSeen | undefined = path === undefined ? undefined : await seeIndex(cluster, index)
   const isOther = last !== undefined && seen !== undefined && isOtherIndex(last, seen)
-  const sent = whatIsSent(options)
+  const sent = isReplay ? { replay: 'yes' } : whatIsSent(options)
   const plan = await planRun({
     previous: isOther ? undefined : last,
     sources,
@@ -47,7 +56,9 @@ export async function findRun(options: IngestOptions, sources: readonly Source[]
     newToken: (source, look) => {
       if (runId === undefined) return randomToken()
       // Another content under the same name is another input: its documents would be taken for those that are there.
-      return tokenOf(runId, place, index, source.name, look?.size ?? 0, look?.head.sha256 ?? '')
+      // Of stdin, only the name is known before it is read.
+      const file = source.spool === undefined ? look : undefined
+      return tokenOf(runId, place, index, source.name, file?.size ?? 0, file?.head.sha256 ?? '')
     },
   })
   return {
@@ -66,14 +77,20 @@ export async function findRun(options: IngestOptions, sources: readonly Source[]
     warnings: [
       ...(isOther ? [`${index} is not the index any more that run ${last.run} loaded into: all is loaded anew`] : []),
       ...plan.warnings,
-      ...doubt(options, plan),
+      ...doubt(options, plan, isReplay),
     ],
   }
 }
 
 /** Where the state of a run is kept, if it is: undefined for a dry run, and where no input can be read a second time. */
-export function stateDirOf({ stateDir, dryRun }: IngestOptions, sources: readonly Source[]): string | undefined {
-  return dryRun === true || sources.every(({ file }) => file === undefined) ? undefined : stateDir
+export function stateDirOf({ stateDir, dryRun, spool }: IngestOptions, sources: readonly Source[]): string | undefined {
+  const isGone = spool !== true && sources.every(({ file }) => file === undefined)
+  return dryRun === true || isGone ? undefined : stateDir
+}
+
+/** Where what comes from stdin is kept for this command: known before the cluster is, which may be what is missing. */
+export function spoolFolder({ source, index, runId }: IngestOptions, stateDir: string, url: URL): string {
+  return join(stateDir, 'spool', keyOf([url.href, index, namesOf(source), runId ?? '']))
 }
 
 /** Sortable by time, and unique. */
@@ -112,7 +129,9 @@ function notesOn(clusterUuid: string | undefined, seen: IndexSeen | undefined): 
   return notes
 }
 
-function doubt({ ids }: IngestOptions, { isDoubtful }: Plan): string[] {
-  if (!isDoubtful || ids !== 'cluster') return []
+function doubt({ ids }: IngestOptions, { isDoubtful }: Plan, isReplay: boolean): string[] {
+  if (!isDoubtful) return []
+  if (isReplay) return ['documents without an id that were under way when the replay was cut off may be stored twice']
+  if (ids !== 'cluster') return []
   return ['documents that were under way when the run was cut off may be stored twice: their ids are the cluster’s']
 }

@@ -17,6 +17,11 @@ export interface Source extends Input {
   /** Where its bytes are stored. Absent where they cannot be read a second time: stdin, a stream, an iterable. */
   readonly file?: StoredFile
   /**
+   * Set where that file is Sluice's own copy of what cannot be read a second time: what tells it from others of the same name, and
+   * whether this process adds to it.
+   */
+  readonly spool?: { readonly id: string; readonly grows: boolean }
+  /**
    * Its decoded bytes (gunzipped), from the one at offset `from` (default 0). A chunk is valid until the next one is asked
    * for: whoever keeps bytes copies them. Only what has a `file` is opened behind its start.
    * Throws SluiceError: INPUT_UNREADABLE, INPUT_TRUNCATED (after all that was whole has been yielded).
@@ -116,6 +121,25 @@ export interface Batch {
   origins(): (ordinal: number) => Origin
   /** Gives the memory back. Called once, when nothing reads or writes `bytes` any more. */
   release(): void
+  /** Where its documents are dead letters that are sent again. */
+  readonly replayed?: Replayed
+}
+
+/** What dead letters bring with them, alike for all of a batch. */
+export interface Replayed {
+  /** `own`: ids that Sluice made. `given`: anybody else's. `none`: the cluster makes them. */
+  readonly ids: 'own' | 'given' | 'none'
+  readonly destination: Destination
+  /** How often a document was sent before, by its place in the batch. */
+  attempts(ordinal: number): number
+}
+
+/** Where a document goes, and which of its top-level fields hold its id and routing where those are not Sluice's own. */
+export interface Destination {
+  readonly index: string
+  readonly pipeline?: string
+  readonly idField?: string
+  readonly routingField?: string
 }
 
 /** A document that was not stored, and why. */
@@ -124,6 +148,9 @@ export interface Refused {
   readonly document: Uint8Array
   readonly operation: Operation
   readonly id?: string
+  readonly routing?: string
+  /** Where it is not the one of the run. */
+  readonly destination?: Destination
   /** HTTP status of the item or request; 0 when Sluice refused it before it was sent. */
   readonly status: number
   /** The error's type, from Elasticsearch or from Sluice's own catalogue. */

@@ -1,6 +1,7 @@
 /** What an embedder gets. */
 export { connect, type Connected } from './connect.js'
 export { ingest } from './ingest.js'
+export { type ReplayOptions, replay } from './replay.js'
 export type {
   ConnectOptions,
   FreshCredentials,
@@ -13,6 +14,6 @@ export type { ClusterInfo } from './cluster/version.js'
 export { type Entry, type FailureCode, explain, failureCodes } from './failure/catalogue.js'
 export type { Evidence, Failure } from './failure/failure.js'
 export { SluiceError, isSluiceError } from './failure/sluice-error.js'
-export type { Operation, Origin, Refused } from './flow.js'
+export type { Destination, Operation, Origin, Refused } from './flow.js'
 export type { Counts, InputReceipt, Receipt, Rejections } from './ledger/receipt.js'
 export type { IngestSource } from './source/open-sources.js'

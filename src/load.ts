@@ -10,7 +10,7 @@ import type { Ledger } from './ledger/ledger.js'
 import { skipBytes } from './source/skip-bytes.js'
 
 /** An input that has something left to load. */
-export interface Work {
+interface Work {
   readonly source: Source
   /** Its part of the ids of a run. */
   readonly token: string
@@ -21,7 +21,7 @@ export interface Work {
 export interface Loading {
   readonly inputs: readonly Work[]
   readonly format: DecodeOptions
-  readonly batcher: Batcher
+  readonly batcher: Pick<Batcher, 'frame' | 'rest'>
   /** Resolves when every document of the batch has an outcome. */
   send(batch: Batch): Promise<Outcome>
   /** Resolves when one more batch may be read while the others are being sent. */

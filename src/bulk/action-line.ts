@@ -57,6 +57,11 @@ export function actionTemplate(options: ActionOptions, token: string): ActionTem
   }
 }
 
+/** The id of Sluice's own that a document gets, whatever it holds. */
+export function ownId({ id, before }: ActionTemplate, document: number): string | undefined {
+  return id === 'number' ? before.slice(before.lastIndexOf('"') + 1) + document : undefined
+}
+
 /** What keeps a document from being sent. */
 export interface ActionProblem {
   readonly problem: string
@@ -75,10 +80,8 @@ export function actionLine(
   let line = before
   if (id === 'number') line += document
   else if (id !== 'none') {
-    const value = scalar(json, id.field)
+    const value = idIn(json, id.field)
     if (typeof value !== 'string') return value
-    if (Buffer.byteLength(value) > MAX_ID_BYTES)
-      return { problem: `has more than ${MAX_ID_BYTES} bytes`, field: id.field }
     line += escaped(value)
   }
   if (routing !== undefined) {
@@ -89,8 +92,19 @@ export function actionLine(
   return line + after
 }
 
+/** The id that a document holds. */
+export function idIn(json: string, field: string): string | ActionProblem {
+  const value = scalar(json, field)
+  const problem = typeof value === 'string' ? idProblem(value) : undefined
+  return problem === undefined ? value : { problem, field }
+}
+
+export function idProblem(id: string): string | undefined {
+  return Buffer.byteLength(id) > MAX_ID_BYTES ? `has more than ${MAX_ID_BYTES} bytes` : undefined
+}
+
 /** A string's value or a number's digits. */
-function scalar(json: string, field: string): string | ActionProblem {
+export function scalar(json: string, field: string): string | ActionProblem {
   const raw = topLevelField(json, field)
   if (raw === undefined) return { problem: 'is missing', field }
   if (raw.startsWith('"')) {

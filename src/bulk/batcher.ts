@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer'
 import type { Batch, Clock, Input, Lines, LongLine, Operation, Origin } from '../flow.js'
-import { type ActionOptions, type ActionTemplate, actionTemplate, nothingAround } from './action-line.js'
+import { type ActionOptions, type ActionTemplate, actionTemplate, nothingAround, ownId } from './action-line.js'
 import { isBlank, lineProblem } from './check-line.js'
 import { judgeLine, originOf, withoutLineEnd } from './judge-line.js'
 import { type Kernel, openKernel } from './kernel/kernel.js'
@@ -28,8 +28,8 @@ export interface BatchOptions extends ActionOptions {
   readonly clock: Clock
   /** Leaves every line to plain JavaScript. Default false: the kernel frames what is usual. The result is the same. */
   readonly plain?: boolean
-  /** Where lines longer than `maxDocumentBytes` go. */
-  longLine(input: Input, origin: Origin, operation: Operation): Promise<LongLine>
+  /** Where lines longer than `maxDocumentBytes` go. `id`: of Sluice's own. */
+  longLine(input: Input, origin: Origin, operation: Operation, id?: string): Promise<LongLine>
 }
 
 export class Batcher {
@@ -70,7 +70,12 @@ export class Batcher {
           case 'long':
             // It is written down as it comes: what stands before it has to be on its way.
             if (long === undefined && !this.#open.isEmpty) yield this.#seal()
-            long ??= await this.#options.longLine(input, originOf(at), this.#options.operation)
+            long ??= await this.#options.longLine(
+              input,
+              originOf(at),
+              this.#options.operation,
+              ownId(template, at.document),
+            )
             await long.write(piece.ends ? withoutLineEnd(Buffer.from(piece.bytes)) : piece.bytes)
             at.offset += piece.bytes.length
             if (!piece.ends) break

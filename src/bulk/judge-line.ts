@@ -1,7 +1,7 @@
 /** One line, looked at by plain JavaScript: what the kernel has to agree with, and what settles the lines that it leaves. */
 import { failure } from '../failure/failure.js'
 import type { Operation, Origin, Refused } from '../flow.js'
-import { type ActionTemplate, actionLine } from './action-line.js'
+import { type ActionTemplate, actionLine, ownId } from './action-line.js'
 import { lineProblem } from './check-line.js'
 import type { Position } from './open-batch.js'
 
@@ -26,15 +26,19 @@ export function judgeLine(
   at: Position,
   { operation, maxDocumentBytes }: LineRules,
 ): string | Refused {
-  const refused = (type: Refused['type'], reason: string): Refused => ({
-    document: Buffer.from(withoutLineEnd(bytes.subarray(from, to))),
-    operation,
-    status: 0,
-    type,
-    reason,
-    origin: originOf(at),
-    attempts: 0,
-  })
+  const refused = (type: Refused['type'], reason: string): Refused => {
+    const id = ownId(template, at.document)
+    return {
+      document: Buffer.from(withoutLineEnd(bytes.subarray(from, to))),
+      operation,
+      ...(id === undefined ? {} : { id }),
+      status: 0,
+      type,
+      reason,
+      origin: originOf(at),
+      attempts: 0,
+    }
+  }
   const problem = lineProblem(bytes, from, to, utf8)
   if (problem !== undefined) return refused('DOCUMENT_NOT_JSON', failure('DOCUMENT_NOT_JSON', { problem }).message)
   if (to - from > maxDocumentBytes) {

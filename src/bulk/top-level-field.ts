@@ -15,6 +15,24 @@ export function topLevelField(text: string, name: string): string | undefined {
   return undefined
 }
 
+/**
+ * The raw JSON text of each top-level field's value, by name, with the white space around it. Of duplicate keys the first counts.
+ * The text must be a valid JSON object.
+ */
+export function topLevelFields(text: string): ReadonlyMap<string, string> {
+  const fields = new Map<string, string>()
+  let at = skipSpace(text, text.indexOf('{') + 1)
+  while (text[at] === '"') {
+    const keyEnd = endOfString(text, at)
+    const key = JSON.parse(text.slice(at, keyEnd)) as string
+    const from = skipSpace(text, keyEnd) + 1
+    const end = skipSpace(text, endOfValue(text, skipSpace(text, from)))
+    if (!fields.has(key)) fields.set(key, text.slice(from, end))
+    at = skipSpace(text, end + 1)
+  }
+  return fields
+}
+
 function isKey(raw: string, name: string): boolean {
   return raw.includes('\\') ? JSON.parse(raw) === name : raw.length === name.length + 2 && raw.startsWith(name, 1)
 }

@@ -1,4 +1,4 @@
-import type { ConnectOptions, IngestOptions } from '../index.js'
+import type { ConnectOptions, IngestOptions, ReplayOptions } from '../index.js'
 import type { Access } from '../options/access.js'
 import type { Effective } from '../options/resolve.js'
 
@@ -37,11 +37,40 @@ export function connectOptions({ values, origins }: Effective, access: Access): 
 export function ingestOptions(effective: Effective, access: Access, index: string): Omit<IngestOptions, 'source'> {
   const { values } = effective
   return {
-    ...connectOptions(effective, access),
+    ...sendingOptions(effective, access),
     index,
     op: values.op,
     ids: values.ids,
     format: values.format,
+    ...present({
+      idField: values.idField,
+      routingField: values.routingField,
+      pipeline: values.pipeline,
+      pick: values.pick,
+      runId: values.runId,
+    }),
+  }
+}
+
+/** The library's options for a replay, but for its source and who listens. */
+export function replayOptions(effective: Effective, access: Access): Omit<ReplayOptions, 'source'> {
+  const { values, origins } = effective
+  return {
+    ...sendingOptions(effective, access),
+    // What is set for loads in general is not what these documents were loaded with: that, they say themselves. Nor is it this run.
+    ...present({
+      index: origins.index === '--index' ? values.index : undefined,
+      pipeline: origins.pipeline === '--pipeline' ? values.pipeline : undefined,
+      runId: origins.runId === '--run-id' ? values.runId : undefined,
+    }),
+  }
+}
+
+/** What a load and a replay have in common. */
+function sendingOptions(effective: Effective, access: Access): Omit<ReplayOptions, 'source'> {
+  const { values } = effective
+  return {
+    ...connectOptions(effective, access),
     batchBytes: values.batchBytes,
     batchMs: values.batchMs,
     compress: values.compress,
@@ -50,15 +79,11 @@ export function ingestOptions(effective: Effective, access: Access, index: strin
     onConflict: values.onConflict,
     dryRun: values.dryRun,
     again: values.again,
+    spool: values.spool,
     ...present({
-      idField: values.idField,
-      routingField: values.routingField,
-      pipeline: values.pipeline,
-      pick: values.pick,
       batchDocs: values.batchDocs,
       deadLetters: values.deadLetters,
       maxRejected: values.maxRejected,
-      runId: values.runId,
     }),
   }
 }

@@ -39,7 +39,7 @@ const kinds = [
 ] as const
 
 const meanings: Partial<Record<(typeof kinds)[number], string>> = {
-  duplicate: 'stored by an earlier send of this run',
+  duplicate: 'stored by an earlier send',
   rejected: 'in the dead letters',
   skipped: 'blank lines, or left out by a rule',
   unsent: 'certainly not stored',
@@ -79,7 +79,7 @@ function rejections(receipt: Receipt): string[][] {
 }
 
 function facts(receipt: Receipt): string[][] {
-  const { inputs, cluster, deadLetters, checkpoint, status, requests, retries } = receipt
+  const { inputs, cluster, deadLetters, checkpoint, spool, status, requests, retries } = receipt
   const version = [cluster.name, cluster.version].filter(part => part !== undefined).join(', ')
   return [
     ['inputs', inputs.length === 1 ? `${inputs[0]?.name}${past(inputs[0])}` : plural(inputs.length, 'input')],
@@ -100,6 +100,7 @@ function facts(receipt: Receipt): string[][] {
     ['cluster', `${cluster.url}${version === '' ? '' : ` (${version})`}`],
     ...(deadLetters === undefined ? [] : [['dead letters', deadLetters]]),
     ...(checkpoint === undefined || status === 'finished' ? [] : [['checkpoint', checkpoint]]),
+    ...(spool === undefined ? [] : [['spool', spool]]),
   ]
 }
 

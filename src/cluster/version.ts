@@ -35,6 +35,13 @@ export function readClusterInfo(body: string, cluster: string): ClusterInfo | Fa
   }
 }
 
+/** Whether it knows `include_source_on_error`, and refuses no request for it. Of what is not known: no. */
+export function canHideSource(info: ClusterInfo | undefined): boolean {
+  if (info === undefined) return false
+  const [major = 0, minor = 0] = info.version.split('.', 2).map(Number)
+  return info.flavor === 'serverless' || major > 8 || (major === 8 && minor >= 18)
+}
+
 interface RootAnswer {
   cluster_name?: unknown
   cluster_uuid?: unknown

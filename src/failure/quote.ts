@@ -1,9 +1,12 @@
+/** From here on others repeat what they were sent: a parser its input, a shard its request, a field its value. */
+const REPEATED = /,? request: \[|\bsource\[|\bat \[Source:|\. Preview of field's value:/
+
 /**
- * What somebody else said, as evidence: one line of at most `length` characters, without markup and control characters, and
- * with the credentials masked that an echoing server sends back.
+ * What somebody else said, as evidence: one line of at most `length` characters, without markup and control characters, without
+ * the documents that Elasticsearch repeats, and with the credentials masked that an echoing server sends back.
  */
 export function quote(text: string, length = 200): string {
-  const line = text
+  const line = (text.split(REPEATED, 1)[0] ?? '')
     .slice(0, 4096)
     .replace(/<[^<>]*>/g, ' ')
     // oxlint-disable-next-line no-control-regex -- control characters are what is removed

@@ -21,6 +21,7 @@ export interface RunFacts {
   }
   readonly deadLetters?: string
   readonly checkpoint?: string
+  readonly spool?: string
   readonly requests: number
   readonly retries: number
   readonly bytesRead: number
@@ -29,7 +30,7 @@ export interface RunFacts {
 }
 
 export function composeReceipt(facts: RunFacts): Receipt {
-  const { plan, ledger, cluster, failure, deadLetters, checkpoint } = facts
+  const { plan, ledger, cluster, failure, deadLetters, checkpoint, spool } = facts
   const thisProcess = ledger.counts
   const { counts, rejections } = sumOf(plan.before, ledger)
   const { route, preflight } = cluster
@@ -60,6 +61,7 @@ export function composeReceipt(facts: RunFacts): Receipt {
     },
     ...(deadLetters === undefined ? {} : { deadLetters }),
     ...(checkpoint === undefined ? {} : { checkpoint }),
+    ...(spool === undefined ? {} : { spool }),
   }
 }
 

@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { LongLine, Operation, Origin, Refused } from '../flow.js'
-import { head, record } from './dead-letter-record.js'
+import { type Stamp, head, record } from './dead-letter-record.js'
 import { syncFolder } from './sync-folder.js'
 
 /** Only the owner: rejected documents may hold what the index would protect. */
@@ -16,6 +16,7 @@ const LINE_FEED = 0x0a
 export class DeadLetters implements AsyncDisposable {
   /** Undefined: refused documents are counted and handed to the caller, and nothing is written. */
   readonly path: string | undefined
+  readonly #stamp: Stamp | undefined
   #file: FileHandle | undefined
   /** End of the last whole record, and of what was written. */
   #end = 0
@@ -24,8 +25,9 @@ export class DeadLetters implements AsyncDisposable {
   #synced = 0
   #turn: Promise<void> = Promise.resolve()
 
-  constructor(path: string | undefined) {
+  constructor(path: string | undefined, stamp?: Stamp) {
     this.path = path
+    this.#stamp = stamp
   }
 
   get records(): number {
@@ -44,6 +46,8 @@ export class DeadLetters implements AsyncDisposable {
       const known = await stat(this.path).catch(ignoreMissing)
       if (known === undefined) await access(dirname(this.path), constants.W_OK | constants.X_OK)
       else if (known.isDirectory()) throw Object.assign(new Error('it is a directory'), { code: 'EISDIR' })
+      // Opening it would wait for a reader, and what it takes could neither be synced nor taken back.
+      else if (known.isFIFO() || known.isSocket()) throw new Error('it is a pipe or socket, not a file')
       else await access(this.path, constants.R_OK | constants.W_OK)
       this.#end = this.#written = this.#synced = known?.size ?? 0
     } catch (error) {
@@ -59,7 +63,7 @@ export class DeadLetters implements AsyncDisposable {
       let waiting: Buffer[] = []
       let bytes = 0
       for (const one of refused) {
-        const line = record(one)
+        const line = record(one, this.#stamp)
         waiting.push(line)
         bytes += line.length
         if (bytes < WRITE_BYTES) continue
@@ -76,11 +80,12 @@ export class DeadLetters implements AsyncDisposable {
   }
 
   /** A record for a line too long to hold, written as it comes. Other records wait until it has ended. */
-  async appendLong(origin: Origin, operation: Operation, limit: number): Promise<LongLine> {
+  async appendLong(origin: Origin, operation: Operation, limit: number, id?: string): Promise<LongLine> {
     const done = await this.#takeTurn()
     let length = 0
     let carry = Buffer.alloc(0)
-    let opening = `{${head({ operation, status: 0, type: 'DOCUMENT_TOO_LARGE', origin, attempts: 0 })},"base64":"`
+    const refused = { operation, ...(id === undefined ? {} : { id }), status: 0, type: 'DOCUMENT_TOO_LARGE', origin }
+    let opening = `{${head({ ...refused, attempts: 0 }, this.#stamp)},"base64":"`
     const write = async (text: string) => {
       await this.#write(Buffer.from(opening + text))
       opening = ''
@@ -97,6 +102,29 @@ export class DeadLetters implements AsyncDisposable {
       end: async () => {
         const { message } = failure('DOCUMENT_TOO_LARGE', { bytes: length, limit })
         await write(`${carry.toString('base64')}","reason":${JSON.stringify(message)}}\n`)
+        this.#end = this.#written
+        this.#records += 1
+        done()
+      },
+      abandon: async () => {
+        await this.#takeBack()
+        done()
+      },
+    }
+  }
+
+  /** A record of other dead letters that is too long to hold. What follows its head is written as it comes. */
+  async appendCopy(refused: Omit<Refused, 'document' | 'reason'>): Promise<LongLine> {
+    const done = await this.#takeTurn()
+    let opening = `{${head(refused, this.#stamp)}`
+    const write = async (bytes: Uint8Array) => {
+      await this.#write(Buffer.concat([Buffer.from(opening), bytes]))
+      opening = ''
+    }
+    return {
+      write,
+      end: async () => {
+        await write(Buffer.from('\n'))
         this.#end = this.#written
         this.#records += 1
         done()

@@ -1,7 +1,7 @@
 /** Settles batches: counts, dead letters, what became of each input. A number in the receipt is added here and nowhere else. */
 import { type Failure, failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
-import type { Batch, Input, LongLine, Operation, Origin, Outcome } from '../flow.js'
+import type { Batch, Input, LongLine, Operation, Origin, Outcome, Refused } from '../flow.js'
 import { Account } from './account.js'
 import type { DeadLetters } from './dead-letters.js'
 import { type Committed, Prefix } from './prefix.js'
@@ -51,8 +51,9 @@ export class Ledger {
     const account = this.#inputs.get(input.id)
     if (account === undefined) return
     account.status = broken === undefined ? 'finished' : 'failed'
-    if (broken === undefined) this.#prefix.end(input)
-    else account.failure = broken
+    // What was cut off has nothing more to give: to a resume it is done.
+    if (broken === undefined || broken.code === 'INPUT_UNENDED') this.#prefix.end(input)
+    if (broken !== undefined) account.failure = broken
   }
 
   /** Every batch was taken and settled. */
@@ -74,7 +75,7 @@ export class Ledger {
   async settle(batch: Batch, outcome: Outcome): Promise<Failure | undefined> {
     const { created, updated, duplicate, skipped, unknown, unsent, rejected, unanswered = 0 } = outcome
     this.#account.add({ created, updated, duplicate, skipped, unknown, unsent })
-    const isOpen = unsent > 0 || (unanswered > 0 && this.#options.resendsUnanswered !== false)
+    const isOpen = unsent > 0 || (unanswered > 0 && this.#sendsAgain(batch))
     if (rejected.length > 0) {
       // Dead letters stand in the order of the documents, so that a length of them covers what a checkpoint does.
       await this.#prefix.turn(batch)
@@ -93,16 +94,31 @@ export class Ledger {
   }
 
   /** A line that is longer than any request may be: read, and rejected while it passes. */
-  async longLine(input: Input, origin: Origin, operation: Operation, limit: number): Promise<LongLine> {
+  async longLine(input: Input, origin: Origin, operation: Operation, limit: number, id?: string): Promise<LongLine> {
+    const refused = { status: 0, type: 'DOCUMENT_TOO_LARGE' }
+    const open = async () => await this.#deadLetters.appendLong(origin, operation, limit, id)
+    return await this.#passing(input, refused, open)
+  }
+
+  /** A dead letter that is longer than any request may be: read, and rejected again while it passes. */
+  async longRecord(input: Input, refused: Omit<Refused, 'document' | 'reason'>): Promise<LongLine> {
+    return await this.#passing(input, refused, async () => await this.#deadLetters.appendCopy(refused))
+  }
+
+  async #passing(
+    input: Input,
+    { status, type }: Pick<Refused, 'status' | 'type'>,
+    open: () => Promise<LongLine>,
+  ): Promise<LongLine> {
     await this.#prefix.turn()
-    const written = await this.#deadLetters.appendLong(origin, operation, limit)
+    const written = await open()
     this.#take(input.id, 1)
     this.#account.add({ unsent: 1 })
     return {
       ...written,
       end: async () => {
         await written.end()
-        const refused = { status: 0, type: 'DOCUMENT_TOO_LARGE', reason: '' }
+        const refused = { status, type, reason: '' }
         this.#account.add({ unsent: -1 })
         this.#account.reject(refused)
         this.#prefix.reject(input, refused)
@@ -131,6 +147,10 @@ export class Ledger {
   /** What a resume need not send again. */
   get committed(): Committed {
     return this.#prefix.committed
+  }
+
+  #sendsAgain({ replayed }: Batch): boolean {
+    return replayed === undefined ? this.#options.resendsUnanswered !== false : replayed.ids !== 'none'
   }
 
   #take(input: number, lines: number): void {

@@ -79,4 +79,6 @@ export interface Receipt extends Counts {
   readonly deadLetters?: string
   /** The file that a resume goes by, where one is kept. */
   readonly checkpoint?: string
+  /** The folder of what came from stdin and is not all loaded, where it is spooled. */
+  readonly spool?: string
 }

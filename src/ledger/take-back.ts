@@ -7,12 +7,19 @@ const READ_BYTES = 1 << 16
 const HEAD_BYTES = 4096
 const LINE_FEED = 0x0a
 
+/** What tells a run's own records. */
+export interface Owner {
+  readonly run: string
+  /** Of which its records are; absent: of any, because it sends dead letters again. */
+  readonly inputs?: ReadonlySet<string>
+}
+
 /**
- * Cuts dead letters to the length that a checkpoint covers: what stands behind will be written again. Only if all of it is of
- * these inputs: another run may have written to the same file since. Missing or shorter, the file is its owner's business.
+ * Cuts dead letters to the length that a checkpoint covers: what stands behind will be written again. Only if all of it is the
+ * run's own: another run may have written to the same file since. Missing or shorter, the file is its owner's business.
  * Throws SluiceError DEAD_LETTERS_UNWRITABLE.
  */
-export async function takeBack(path: string, length: number, inputs: ReadonlySet<string>): Promise<void> {
+export async function takeBack(path: string, length: number, owner: Owner): Promise<void> {
   let file: FileHandle
   try {
     file = await open(path, 'r+')
@@ -22,7 +29,7 @@ export async function takeBack(path: string, length: number, inputs: ReadonlySet
   }
   try {
     const { size } = await file.stat()
-    if (size <= length || !(await isAllOf(inputs, file, length))) return
+    if (size <= length || !(await isAllOf(owner, file, length))) return
     await file.truncate(length)
     await file.sync()
   } catch (error) {
@@ -32,14 +39,14 @@ export async function takeBack(path: string, length: number, inputs: ReadonlySet
   }
 }
 
-/** Whether every line from `from` on is a record of these inputs. The last one may have been torn. */
-async function isAllOf(inputs: ReadonlySet<string>, file: FileHandle, from: number): Promise<boolean> {
+/** Whether every line from `from` on is a record of the run's. The last one may have been torn. */
+async function isAllOf(owner: Owner, file: FileHandle, from: number): Promise<boolean> {
   const buffer = Buffer.alloc(READ_BYTES)
   let head = ''
   let isWhole = false
   for (let at = from; ;) {
     const { bytesRead } = await file.read(buffer, 0, READ_BYTES, at)
-    if (bytesRead === 0) return head === '' || isOf(inputs, head, !isWhole)
+    if (bytesRead === 0) return head === '' || isOf(owner, head, !isWhole)
     const chunk = buffer.subarray(0, bytesRead)
     at += bytesRead
     for (let start = 0; start < bytesRead;) {
@@ -47,21 +54,23 @@ async function isAllOf(inputs: ReadonlySet<string>, file: FileHandle, from: numb
       const end = lineFeed === -1 ? bytesRead : lineFeed
       head += chunk.toString('latin1', start, Math.min(end, start + HEAD_BYTES - head.length))
       isWhole = lineFeed !== -1
-      if (isWhole && !isOf(inputs, head, false)) return false
+      if (isWhole && !isOf(owner, head, false)) return false
       if (isWhole) head = ''
       start = end + 1
     }
   }
 }
 
-const ORIGIN = /"origin":\{"input":("(?:[^"\\]|\\.)*")/
+const ORIGIN = /^\{"operation":"\w+",(?:"run":"([\w.-]+)",)?(?:[^{]*,)?"origin":\{"input":("(?:[^"\\]|\\.)*")/
 
-function isOf(inputs: ReadonlySet<string>, latin1: string, mayBeTorn: boolean): boolean {
+function isOf({ run, inputs }: Owner, latin1: string, mayBeTorn: boolean): boolean {
   const head = Buffer.from(latin1, 'latin1').toString('utf8')
-  const input = ORIGIN.exec(head)?.[1]
+  const [, writer, input] = ORIGIN.exec(head) ?? []
   if (input === undefined)
     return mayBeTorn && head.length < HEAD_BYTES && head.startsWith('{"operation"'.slice(0, head.length))
-  return inputs.has(JSON.parse(input) as string)
+  // Records of before there was a `run` in them tell by their input alone.
+  if (writer !== undefined && writer !== run) return false
+  return inputs === undefined ? writer !== undefined : inputs.has(JSON.parse(input) as string)
 }
 
 function unwritable(path: string, error: unknown): SluiceError {

@@ -2,12 +2,12 @@ import { z } from 'zod'
 import * as kinds from './kinds.js'
 import { section } from './option.js'
 
-const cluster = section('Cluster', ['ingest', 'doctor'])
-const path = section('Path to the cluster', ['ingest', 'doctor'])
+const cluster = section('Cluster', ['ingest', 'replay', 'doctor'])
+const path = section('Path to the cluster', ['ingest', 'replay', 'doctor'])
 const documents = section('Documents', ['ingest'])
-const requests = section('Requests', ['ingest'])
-const runs = section('Runs', ['ingest'])
-const output = section('Output', ['ingest', 'doctor'])
+const requests = section('Requests', ['ingest', 'replay'])
+const runs = section('Runs', ['ingest', 'replay'])
+const output = section('Output', ['ingest', 'replay', 'doctor'])
 
 /** Every option: its kind and limits, its default as a person would write it, and what help says of it. */
 export const schema = z.object({
@@ -96,7 +96,7 @@ export const schema = z.object({
   index: documents(kinds.text().optional(), {
     doc: 'index, alias or data stream to load into',
     label: 'name',
-    commands: ['ingest', 'doctor'],
+    commands: ['ingest', 'replay', 'doctor'],
   }),
   op: documents(kinds.choice('create', 'index').prefault('create'), {
     doc: 'create never overwrites a document, index does',
@@ -111,7 +111,11 @@ export const schema = z.object({
     doc: 'field whose value routes the document',
     label: 'field',
   }),
-  pipeline: documents(kinds.text().optional(), { doc: 'ingest pipeline of the cluster', label: 'name' }),
+  pipeline: documents(kinds.text().optional(), {
+    doc: 'ingest pipeline of the cluster',
+    label: 'name',
+    commands: ['ingest', 'replay'],
+  }),
   format: documents(kinds.choice('auto', 'ndjson', 'json').prefault('auto'), {
     doc: 'format of the inputs',
     label: 'auto|ndjson|json',
@@ -123,14 +127,21 @@ export const schema = z.object({
   onConflict: documents(kinds.choice('reject', 'skip').prefault('reject'), {
     doc: 'what becomes of a document whose id of your own exists already',
     label: 'reject|skip',
+    commands: ['ingest', 'replay'],
   }),
-  deadLetters: documents(kinds.text().optional(), { doc: 'file for rejected documents', label: 'file' }),
+  deadLetters: documents(kinds.text().optional(), {
+    doc: 'file for rejected documents',
+    label: 'file',
+    commands: ['ingest', 'replay'],
+  }),
   maxRejected: documents(kinds.rejectionLimit().optional(), {
     doc: 'stop when more are rejected: a count, or a share as in 1%',
     label: 'limit',
+    commands: ['ingest', 'replay'],
   }),
   dryRun: documents(kinds.flag().prefault(false), {
     doc: 'read and check everything, send no document',
+    commands: ['ingest', 'replay'],
   }),
   batchBytes: requests(kinds.size({ min: 1000, max: 100_000_000 }).prefault('5_000_000'), {
     doc: 'send a request at this size',
@@ -155,7 +166,7 @@ export const schema = z.object({
   timeout: requests(kinds.duration({ bare: false }).prefault('2m'), {
     doc: 'time limit of one request',
     label: 'duration',
-    commands: ['ingest', 'doctor'],
+    commands: ['ingest', 'replay', 'doctor'],
   }),
   maxElapsed: requests(kinds.duration({ bare: false }).prefault('15m'), {
     doc: 'how long one batch may be tried again',
@@ -168,7 +179,10 @@ export const schema = z.object({
   stateDir: runs(kinds.text().optional(), {
     doc: 'folder for the checkpoints that resumes go by; default $XDG_STATE_HOME/sluice or ~/.local/state/sluice',
     label: 'folder',
-    commands: ['ingest', 'runs'],
+    commands: ['ingest', 'replay', 'runs'],
+  }),
+  spool: runs(kinds.flag().prefault(false), {
+    doc: 'keep what comes from stdin in the state folder until it is loaded, so that it can be resumed',
   }),
   runId: runs(kinds.runId().optional(), {
     doc: 'name of the run: repeated without its checkpoint, it doubles nothing',
@@ -177,7 +191,7 @@ export const schema = z.object({
   again: runs(kinds.flag().prefault(false), { doc: 'load again what is loaded' }),
   json: output(kinds.flag().prefault(false), {
     doc: 'one JSON object on stdout, nothing else',
-    commands: ['ingest', 'doctor', 'runs'],
+    commands: ['ingest', 'replay', 'doctor', 'runs'],
   }),
   quiet: output(kinds.flag().prefault(false), { doc: 'no progress, errors and the result alone' }),
 })

@@ -1,5 +1,6 @@
 import type { Answer } from '../cluster/who-answered.js'
 import { type Failure, failure } from '../failure/failure.js'
+import { quote } from '../failure/quote.js'
 import type { Operation } from '../flow.js'
 import type { RefusedItem, Settled, Verdict } from './verdict.js'
 
@@ -133,7 +134,8 @@ function refusalOf({ status = 0, error, failure_store: store }: ItemResult): Omi
 }
 
 function nameBusy(result: ItemResult, body: JudgedBody, cluster: string): Failure {
-  const { status, type, reason } = refusalOf(result)
+  const { status, type, reason: said } = refusalOf(result)
+  const reason = quote(said)
   // A full disk, which time alone does not empty.
   if (type === 'cluster_block_exception' && status === 429)
     return failure('INDEX_BLOCKED', { index: body.index, reason, status })
@@ -150,7 +152,8 @@ function sameForAll(refused: readonly RefusedItem[], body: JudgedBody, cluster: 
   const first = refused[0]
   if (first === undefined || refused.length < body.items || refused.some(({ type }) => type !== first.type))
     return undefined
-  const { status, type, reason } = first
+  const { status, type } = first
+  const reason = quote(first.reason)
   switch (type) {
     case 'cluster_block_exception':
     case 'index_closed_exception':

@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events'
 import { promisify } from 'node:util'
 import type { ZlibOptions } from 'node:zlib'
 import { post } from '../cluster/post.js'
+import { canHideSource } from '../cluster/version.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { Failure } from '../failure/failure.js'
 import type { Batch, Clock, Outcome } from '../flow.js'
@@ -126,8 +127,9 @@ export class Sender {
     this.#open += 1
     try {
       return await deliver(batch, {
-        attempt: async (body, resent, doubtful) => await this.#inPlace(body, this.#history(resent, doubtful), batch),
-        safeToResend: this.#options.safeToResend,
+        attempt: async (body, resent, doubtful) =>
+          await this.#inPlace(body, this.#history(resent, doubtful, batch), batch),
+        safeToResend: this.#idsOf(batch).safeToResend,
         maxElapsedMs: this.#options.maxElapsedMs,
         halted: this.#halt.signal,
         accepted: () => this.#accepted,
@@ -158,7 +160,8 @@ export class Sender {
   }
 
   async #inPlace(body: Body, history: History, batch: Batch): Promise<Verdict | undefined> {
-    const { gzip, safeToResend, random } = this.#options
+    const { gzip, random } = this.#options
+    const { safeToResend } = this.#idsOf(batch)
     return await this.#places(async () => {
       if (this.#halt.signal.aborted) return undefined
       const bytes = gzip ? await compress(body.bytes) : body.bytes
@@ -198,18 +201,23 @@ export class Sender {
 
   /** `bytes`: of the body, as they are sent. */
   async #attempt(body: Body, bytes: Buffer, history: History, batch: Batch): Promise<Verdict> {
-    const { cluster, index, pipeline, ownIds, safeToResend, onConflict, gzip, wallClock } = this.#options
+    const { cluster, onConflict, gzip, wallClock } = this.#options
+    const { index, pipeline } = batch.replayed?.destination ?? this.#options
     this.#requests += 1
     try {
       const answer = await post(cluster, {
         path: `/${encodeURIComponent(index)}/_bulk`,
-        query: { filter_path: filterPath, ...(pipeline === undefined ? {} : { pipeline }) },
+        query: {
+          filter_path: filterPath,
+          ...(canHideSource(cluster.preflight.info) ? { include_source_on_error: 'false' } : {}),
+          ...(pipeline === undefined ? {} : { pipeline }),
+        },
         headers: gzip ? { 'content-encoding': 'gzip' } : {},
         maxAnswerBytes: ANSWER_BYTES + ITEM_BYTES * body.items,
         body: bytes,
       })
       return judgeAnswer(answer, {
-        body: { items: body.items, index, operation: batch.operation, ownIds, safeToResend, ...history, onConflict },
+        body: { items: body.items, index, operation: batch.operation, ...this.#idsOf(batch), ...history, onConflict },
         cluster: cluster.display,
         route: cluster.route,
         now: wallClock(),
@@ -219,9 +227,16 @@ export class Sender {
     }
   }
 
-  #history(resent: boolean, doubtful: boolean): History {
+  #idsOf({ replayed }: Batch): Pick<SenderOptions, 'ownIds' | 'safeToResend'> {
+    const { ownIds, safeToResend } = this.#options
+    if (replayed === undefined) return { ownIds, safeToResend }
+    return { ownIds: replayed.ids === 'own', safeToResend: replayed.ids !== 'none' }
+  }
+
+  /** A dead letter was sent before, and its sends were answered: only where there is a resend of it can it be in doubt. */
+  #history(resent: boolean, doubtful: boolean, { replayed }: Batch): History {
     const { sentBefore } = this.#options
-    return { resent: resent || sentBefore, doubtful: doubtful || sentBefore }
+    return { resent: resent || sentBefore || replayed !== undefined, doubtful: doubtful || sentBefore }
   }
 
   #count(verdict: Verdict): void {

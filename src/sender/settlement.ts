@@ -60,21 +60,25 @@ export class Settlement {
     const starts = itemStarts(body)
     for (const { item, ...refusal } of refused) {
       const { action, document } = itemLines(body, starts, item)
-      const id = idOf(action)
+      const { _id: id, routing } = addressIn(action)
+      const ordinal = ordinalOf(body, item)
+      const { replayed } = this.#batch
       this.#rejected.push({
         ...refusal,
         // The slot is used again; the dead letter outlives it.
         document: Buffer.from(document),
         operation: this.#batch.operation,
         ...(id === undefined ? {} : { id }),
-        origin: (this.#originOf as (ordinal: number) => Origin)(ordinalOf(body, item)),
-        attempts,
+        ...(routing === undefined ? {} : { routing }),
+        ...(replayed === undefined ? {} : { destination: replayed.destination }),
+        origin: (this.#originOf as (ordinal: number) => Origin)(ordinal),
+        attempts: attempts + (replayed?.attempts(ordinal) ?? 0),
       })
     }
   }
 }
 
-function idOf(action: Buffer): string | undefined {
-  const line = JSON.parse(action.toString('utf8')) as Record<string, { _id?: string }>
-  return Object.values(line)[0]?._id
+function addressIn(action: Buffer): { readonly _id?: string; readonly routing?: string } {
+  const line = JSON.parse(action.toString('utf8')) as Record<string, { _id?: string; routing?: string }>
+  return Object.values(line)[0] ?? {}
 }

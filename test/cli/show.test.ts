@@ -53,7 +53,7 @@ test('a receipt shows every count that is not zero, the equation, the reasons an
 
   read       1,210
   created    1,000
-  duplicate      5  stored by an earlier send of this run
+  duplicate      5  stored by an earlier send
   rejected       3  in the dead letters
   skipped        1  blank lines, or left out by a rule
   unsent       200  certainly not stored

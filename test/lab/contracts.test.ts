@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from 'vitest'
 import { describeDocuments } from '../contracts/documents.suite.js'
 import { startLabWorld } from '../contracts/lab-world.js'
 import { describeRefusals } from '../contracts/refusals.suite.js'
+import { describeReplay } from '../contracts/replay.suite.js'
 import { describeRoutes } from '../contracts/routes.suite.js'
 import type { World } from '../contracts/world.js'
 
@@ -21,5 +22,6 @@ for (const { name, options } of labs) {
     describeRoutes(() => world)
     describeRefusals(() => world)
     describeDocuments(() => world)
+    describeReplay(() => world)
   })
 }

@@ -1,5 +1,6 @@
 import { describeDocuments } from '../contracts/documents.suite.js'
 import { describeRefusals } from '../contracts/refusals.suite.js'
+import { describeReplay } from '../contracts/replay.suite.js'
 import { describeRoutes } from '../contracts/routes.suite.js'
 import { describeOnRealServers } from './on-real-servers.js'
 
@@ -7,4 +8,5 @@ describeOnRealServers({ major: 8 }, world => {
   describeRoutes(world)
   describeRefusals(world)
   describeDocuments(world)
+  describeReplay(world)
 })

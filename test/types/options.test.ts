@@ -29,6 +29,7 @@ const same = {
   onBlock: 'onBlock',
   onConflict: 'onConflict',
   stateDir: 'stateDir',
+  spool: 'spool',
   runId: 'runId',
   again: 'again',
   dryRun: 'dryRun',

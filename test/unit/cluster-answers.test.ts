@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { nameRefusal } from '../../src/cluster/name-refusal.js'
-import { readClusterInfo } from '../../src/cluster/version.js'
+import { canHideSource, readClusterInfo } from '../../src/cluster/version.js'
 import { type Answer, type RouteFacts, whoAnswered } from '../../src/cluster/who-answered.js'
 
 const cluster = 'https://cluster.example'
@@ -218,6 +218,14 @@ describe('what GET / tells', () => {
     expect(readClusterInfo(serverless, cluster)).toMatchObject({ version: '8.11.0', flavor: 'serverless' })
     const bare = JSON.stringify({ cluster_name: 7, cluster_uuid: null, version: { number: '9.0.0' } })
     expect(readClusterInfo(bare, cluster)).toEqual({ name: '', version: '9.0.0', flavor: 'stack' })
+  })
+
+  test('decides whether reasons can be asked for without the source: of 8.18 and later, and of what is known alone', () => {
+    const can = (version: string, flavor: 'stack' | 'serverless' = 'stack') =>
+      canHideSource({ name: '', version, flavor })
+    expect(['8.18.0', '8.19.8', '9.0.0', '9.4.3', '9.5.0-SNAPSHOT'].map(version => can(version))).not.toContain(false)
+    expect(['8.17.9', '8.0.0', '8.9.1', '8', 'nine'].map(version => can(version))).not.toContain(true)
+    expect([can('8.11.0', 'serverless'), canHideSource(undefined)]).toEqual([true, false])
   })
 
   test('refuses every other version by its number', () => {

@@ -9,7 +9,8 @@ import { nothing } from '../../src/ledger/account.js'
 import { type Checkpoint, VERSION, parseCheckpoint } from '../../src/ledger/checkpoint.js'
 import { prepareStateDir, readCheckpoint, removeCheckpoint, writeCheckpoint } from '../../src/ledger/checkpoint-file.js'
 import { CheckpointWriter } from '../../src/ledger/checkpoint-writer.js'
-import { takeBack } from '../../src/ledger/take-back.js'
+import { record } from '../../src/ledger/dead-letter-record.js'
+import { type Owner, takeBack } from '../../src/ledger/take-back.js'
 import { randomToken, tokenOf } from '../../src/ledger/token.js'
 import { HeldClock } from './held-clock.js'
 
@@ -163,23 +164,47 @@ describe('dead letters that are taken back', () => {
     const torn = [0, 1, 5, 12, 40, 80, 5000].map(bytes => before + ours + letter('é', 'z'.repeat(9000)).slice(0, bytes))
     for (const text of torn) {
       await writeFile(path, text)
-      await takeBack(path, before.length, names)
+      await takeBack(path, before.length, { run: 'ours', inputs: names })
       expect(await readFile(path, 'utf8')).toBe(before)
     }
     const foreign = [letter('c', 'x'), '{"mine":1}\n', 'notes', `\n${ours}`]
     for (const text of foreign.map(more => before + ours + more)) {
       await writeFile(path, text)
-      await takeBack(path, before.length, names)
+      await takeBack(path, before.length, { run: 'ours', inputs: names })
       expect(await readFile(path, 'utf8')).toBe(text)
+    }
+  })
+
+  test('are those of the run alone where they say whose they are, and of any input where they are sent again', async () => {
+    const path = join(folder, 'said.ndjson')
+    const said = (run: string, input: string) => {
+      const one = { operation: 'create', status: 0, type: 't', reason: 'r', attempts: 0, document: Buffer.from('{}') }
+      const origin = { input, document: 1 }
+      return record({ ...one, operation: 'create', origin }, { run, destination: { index: 'i' } }).toString()
+    }
+    const before = said('ours', 'a')
+    const cases: [string, Owner, boolean][] = [
+      [said('ours', 'a') + said('ours', 'b'), { run: 'ours' }, true],
+      [said('ours', 'a') + said('ours', 'b').slice(0, -9), { run: 'ours' }, true],
+      [said('ours', 'a'), { run: 'ours', inputs: new Set(['a']) }, true],
+      [said('ours', 'b'), { run: 'ours', inputs: new Set(['a']) }, false],
+      [said('theirs', 'a'), { run: 'ours', inputs: new Set(['a']) }, false],
+      [said('ours', 'a') + said('theirs', 'a'), { run: 'ours' }, false],
+      [letter('a', 'x'), { run: 'ours' }, false],
+    ]
+    for (const [more, owner, isTaken] of cases) {
+      await writeFile(path, before + more)
+      await takeBack(path, before.length, owner)
+      expect(await readFile(path, 'utf8')).toBe(isTaken ? before : before + more)
     }
   })
 
   test('are left alone where the file is shorter or gone', async () => {
     const path = join(folder, 'dead.ndjson')
-    await takeBack(path, 100, new Set(['a']))
+    await takeBack(path, 100, { run: 'ours', inputs: new Set(['a']) })
     expect(existsSync(path)).toBe(false)
     await appendFile(path, letter('a', 'x'))
-    await takeBack(path, 10_000, new Set(['a']))
+    await takeBack(path, 10_000, { run: 'ours', inputs: new Set(['a']) })
     expect(readFileSync(path, 'utf8')).toBe(letter('a', 'x'))
   })
 })

@@ -83,6 +83,10 @@ describe('rejections', () => {
       ['mapping set to strict, dynamic introduction of [x] within [_doc] is not allowed', 'x'],
       ['[2]: version conflict, document already exists (current version [1])', undefined],
       [`failed to parse field [${'x'.repeat(300)}]`, undefined],
+      // The words of a pipeline's author, with a value in them.
+      ['field [hunter2] is not one that we take', undefined],
+      ["[1:9] failed to parse: [1:2] Preview of field's value: 'failed to parse field [hunter2]'", undefined],
+      ["[1:9] failed to parse field [port] of type [long]. Preview of field's value: 'field [hunter2]'", 'port'],
     ]
     for (const [reason, field] of cases) expect(fieldOf(reason)).toBe(field)
   })

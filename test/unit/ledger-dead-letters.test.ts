@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { access, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { access, chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -66,6 +67,34 @@ describe('a record', () => {
     })
   })
 
+  test('says which run wrote it and where its document was to go, unless it was meant for elsewhere', async () => {
+    const stamp = { run: 'r-1', destination: { index: 'orders', pipeline: 'clean', idField: 'sku' } }
+    await using letters = new DeadLetters(pathOf(), stamp)
+    const destination = { index: 'other' }
+    await letters.append([refused('{"a":1}', { routing: 'r' }), refused('{"a":2}', { destination })])
+    await (await letters.appendLong(origin, 'create', 5, 't-9')).end()
+    const copy = await letters.appendCopy({
+      operation: 'index',
+      status: 7,
+      type: 't',
+      origin,
+      attempts: 3,
+      destination,
+    })
+    await copy.write(Buffer.from(',"base64":"QUJD"'))
+    await copy.write(Buffer.from(',"reason":"because"}'))
+    await copy.end()
+    const records = (await recordsOf()).map(record => JSON.parse(record) as Record<string, unknown>)
+    const ours = { run: 'r-1', index: 'orders', pipeline: 'clean', idField: 'sku' }
+    expect(records[0]).toMatchObject({ ...ours, id: 't-3', routing: 'r', document: { a: 1 } })
+    expect(records[1]).toMatchObject({ run: 'r-1', index: 'other', document: { a: 2 } })
+    expect(records[1]).not.toHaveProperty('pipeline')
+    expect(records[2]).toMatchObject({ ...ours, id: 't-9', type: 'DOCUMENT_TOO_LARGE', base64: '' })
+    const copied = { operation: 'index', run: 'r-1', origin, index: 'other', status: 7, type: 't', attempts: 3 }
+    expect(records[3]).toEqual({ ...copied, base64: 'QUJD', reason: 'because' })
+    expect(letters.records).toBe(4)
+  })
+
   test('holds other text as a line, and what is not UTF-8 as base64', async () => {
     const bytes = Buffer.from([0x7b, 0xff, 0x00, 0x7d])
     await using letters = new DeadLetters(pathOf())
@@ -105,6 +134,12 @@ describe('a record', () => {
     await using fresh = new DeadLetters(pathOf('fresh'))
     await fresh.append([refused('{"a":1}')])
     expect((await stat(pathOf('fresh'))).mode & 0o777).toBe(0o600)
+    // What was there belongs to who made it.
+    await writeFile(pathOf('shared'), '')
+    await chmod(pathOf('shared'), 0o640)
+    await using shared = new DeadLetters(pathOf('shared'))
+    await shared.append([refused('{"a":1}')])
+    expect((await stat(pathOf('shared'))).mode & 0o777).toBe(0o640)
     expect([letters.records, fresh.records]).toEqual([2, 1])
   })
 
@@ -204,6 +239,15 @@ describe('a file that cannot be written', () => {
       expect((await codeOf(letters.append([refused('{}')]))).code).toBe('DEAD_LETTERS_UNWRITABLE')
       expect(letters.records).toBe(0)
     }
+  })
+
+  test('is no pipe, which would keep the run waiting for a reader', async () => {
+    const path = pathOf('pipe')
+    execFileSync('mkfifo', [path])
+    await using letters = new DeadLetters(path)
+    expect((await codeOf(letters.check())).message).toBe(
+      `cannot write the dead letters to ${path}: it is a pipe or socket, not a file`,
+    )
   })
 
   test.skipIf(!existsSync('/dev/full'))('because the disk is full keeps no record', async () => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { gunzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Cluster, openCluster } from '../../src/cluster/open-cluster.js'
-import type { Batch, Outcome } from '../../src/flow.js'
+import type { Batch, Outcome, Replayed } from '../../src/flow.js'
 import type { Blocked } from '../../src/sender/access-gate.js'
 import { Sender, type SenderOptions } from '../../src/sender/sender.js'
 import { HeldClock, SkippingClock } from './held-clock.js'
@@ -123,6 +123,7 @@ describe('a bulk request', () => {
     expect(url.pathname).toBe('/logs%25a/_bulk')
     expect(Object.fromEntries(url.searchParams)).toEqual({
       filter_path: 'errors,items.*.status,items.*.error.type,items.*.error.reason,items.*.failure_store',
+      include_source_on_error: 'false',
       pipeline: 'p/1',
     })
     expect(one?.headers).toMatchObject({ 'content-type': 'application/x-ndjson', accept: 'application/json' })
@@ -167,6 +168,48 @@ describe('a bulk request', () => {
     const outcomes = await Promise.all(batches.map(async batch => await sender.send(batch)))
     expect(outcomes).toMatchObject([{ created: 1 }, { created: 0, unsent: 1 }])
     expect(received).toHaveLength(1)
+  })
+})
+
+describe('a batch of dead letters', () => {
+  const replayed = (ids: Replayed['ids']): Replayed => ({
+    ids,
+    destination: { index: 'meant', pipeline: 'p', idField: 'f' },
+    attempts: ordinal => 10 * (ordinal + 1),
+  })
+
+  async function sendAgain(ids: Replayed['ids'], more: Partial<SenderOptions> = {}): Promise<Outcome> {
+    const batch = await batchOf(['{"a":1}', '{"b":2}', '{"c":3}'])
+    return await senderOf({ ownIds: false, safeToResend: false, ...more }).send({ ...batch, replayed: replayed(ids) })
+  }
+
+  test('goes where it was meant to go, and what is refused again adds its attempts up', async () => {
+    answering = (_, response) => items(response, [201, 400, 400])
+    const { rejected } = await sendAgain('own')
+    const url = new URL(received[0]?.path ?? '', 'http://x')
+    expect([url.pathname, url.searchParams.get('pipeline')]).toEqual(['/meant/_bulk', 'p'])
+    expect(rejected.map(({ id, attempts, destination }) => [id, attempts, destination])).toEqual([
+      ['t-2', 21, replayed('own').destination],
+      ['t-3', 31, replayed('own').destination],
+    ])
+  })
+
+  test('was stored by an earlier send where its id is Sluice’s own and taken, else somebody else has the id', async () => {
+    answering = (_, response) => items(response, [201, 409, 400])
+    expect(await sendAgain('own')).toMatchObject({ created: 1, duplicate: 1, rejected: { length: 1 } })
+    expect(await sendAgain('given')).toMatchObject({ created: 1, duplicate: 0, unknown: 0, rejected: { length: 2 } })
+    expect(await sendAgain('given', { onConflict: 'skip' })).toMatchObject({ skipped: 1, rejected: { length: 1 } })
+  })
+
+  test('is sent again after a lost answer where it has ids, and is unknown where it has none', async () => {
+    const lostOnce: Answering = (one, response) => {
+      if (received.length === 1) response.destroy()
+      else stored(one, response)
+    }
+    answering = lostOnce
+    expect(await sendAgain('given')).toMatchObject({ created: 3, unknown: 0 })
+    received = []
+    expect(await sendAgain('none')).toMatchObject({ created: 0, unknown: 3 })
   })
 })
 

@@ -12,6 +12,7 @@ import { masked } from '../mask.js'
 import { follow, showProgress } from '../progress.js'
 import { sayFailure } from '../say-error.js'
 import { receiptJson, showReceipt } from '../show-receipt.js'
+import { spareOptimising } from '../spare-optimising.js'
 import { stateDir } from '../state-dir.js'
 import type { Terminal } from '../terminal.js'
 
@@ -26,6 +27,7 @@ export function define(command: Command, terminal: Terminal, done: (code: number
 Examples:
   sluice ingest 'logs/*.ndjson.gz' --index logs-app
   zcat logs.gz | sluice ingest - --index logs-app --json
+  producer | sluice ingest - --index logs-app --spool
   sluice ingest items.json --pick hits.items --index items --ids field --id-field sku
 
 After an interruption the same command goes on where it stopped; files that are loaded are not loaded again (--again).
@@ -54,6 +56,11 @@ async function load(source: readonly string[], flags: Record<string, unknown>, t
     terminal,
     quiet,
   )
+  return sayReceipt(account, terminal, json)
+}
+
+/** Returns the exit code. */
+export function sayReceipt(account: Receipt, terminal: Terminal, json: boolean): number {
   const receipt = withMaskedFailures(account, terminal.manner.secrets)
   terminal.out(json ? receiptJson(receipt) : showReceipt(receipt))
   if (receipt.failure !== undefined) terminal.err(sayFailure(receipt.failure))
@@ -62,14 +69,29 @@ async function load(source: readonly string[], flags: Record<string, unknown>, t
 
 /** Runs the load to its receipt. A run that had to stop has one too; what stopped before the first document is thrown. */
 export async function runLoad(options: IngestOptions, terminal: Terminal, quiet: boolean): Promise<Receipt> {
+  return await followed(terminal, quiet, async heard => {
+    // The Elasticsearch client is a fifth of a second: help and wrong options do not wait for it.
+    const { ingest } = await import('../../ingest.js')
+    spareOptimising()
+    return await ingest({ ...options, stdin: terminal.stdin, ...heard })
+  })
+}
+
+/** What shows a run's progress and can interrupt it. */
+type Heard = Required<Pick<IngestOptions, 'signal' | 'onEvent'>>
+
+/** A run to its receipt, with its progress shown. */
+export async function followed(
+  terminal: Terminal,
+  quiet: boolean,
+  run: (heard: Heard) => Promise<Receipt>,
+): Promise<Receipt> {
   using interruption = interruptible(terminal, 'finishing what is under way')
   using progress = showProgress(terminal, { quiet })
-  // The Elasticsearch client is a fifth of a second: help and wrong options do not wait for it.
-  const { ingest } = await import('../../ingest.js')
   try {
-    return await ingest({ ...options, stdin: terminal.stdin, signal: interruption.signal, onEvent: follow(progress) })
+    return await run({ signal: interruption.signal, onEvent: follow(progress) })
   } catch (error) {
-    // Narrowed by what throws: of the library's functions only `ingest` attaches a receipt.
+    // Narrowed by what throws: of the library's functions only `ingest` and `replay` attach a receipt.
     if (isSluiceError(error) && error.receipt !== undefined) return error.receipt as Receipt
     throw error
   }

@@ -1,0 +1,128 @@
+/** Reads a record of dead letters: what is needed to send its document again, and to write it down again. */
+import type { Destination, Operation, Origin, Refused } from '../flow.js'
+import { lineProblem } from './check-line.js'
+import { withoutLineEnd } from './judge-line.js'
+import { topLevelFields } from './top-level-field.js'
+
+/** A record without its document. What a person may have changed by hand is checked, and nothing else is taken from it. */
+export interface Recorded {
+  readonly operation: Operation
+  readonly origin: Origin
+  /** How often the document was sent. */
+  readonly attempts: number
+  readonly status: number
+  readonly type: string
+  readonly id?: string
+  readonly routing?: string
+  /** Records of before there was an `index` in them have none. */
+  readonly destination: Partial<Destination>
+}
+
+export interface DeadLetter extends Recorded {
+  /** What was read where `document` stands, or `line`, or `base64`: in this order. */
+  readonly content: Buffer
+}
+
+/** A line that is no record. */
+export interface Broken {
+  readonly problem: string
+  /** Without its line end. */
+  readonly line: Buffer
+  readonly origin: Origin
+}
+
+/** A record in one line, with or without its line end; `where` the line stands. */
+export function readDeadLetter(line: Buffer, where: Origin): DeadLetter | Broken {
+  const broken = (why: string) => ({ problem: why, line: withoutLineEnd(line), origin: where })
+  const problem = lineProblem(line, 0, line.length, false)
+  if (problem !== undefined) return broken(problem)
+  // The text holds bytes, so that a document comes out of it as it went in.
+  const fields = topLevelFields(withoutLineEnd(line).toString('latin1'))
+  const recorded = recordedIn(name => valueOf(fields.get(name)))
+  if (typeof recorded === 'string') return broken(recorded)
+  const content = contentIn(fields)
+  if (content === undefined) return broken('it has neither document nor line nor base64')
+  // A line that was no record when it was read: it is looked at again, because it may have been repaired where it stands.
+  if (recorded.type === 'DEAD_LETTER_BROKEN' && !fields.has('document')) return readDeadLetter(content, recorded.origin)
+  return { ...recorded, content }
+}
+
+/** So many bytes of a record hold what stands before the document, as Sluice writes them. */
+export const HEAD_BYTES = 64 << 10
+
+/** The head of a record that is too long to hold, from its first bytes, and how many of them it takes. */
+export function readLongHead(bytes: Buffer): { readonly recorded: Recorded; readonly length: number } | undefined {
+  const text = bytes.toString('latin1', 0, HEAD_BYTES)
+  // One of them comes next, whatever the document is kept as. Within a text the quotes would be escaped.
+  const [head] = text.split(/,"(?:base64|reason)":/, 1)
+  if (head === undefined || head.length === text.length) return undefined
+  const whole = Buffer.from(`${head}}`, 'latin1')
+  if (lineProblem(whole, 0, whole.length, false) !== undefined) return undefined
+  const fields = topLevelFields(whole.toString('latin1'))
+  const recorded = recordedIn(name => valueOf(fields.get(name)))
+  return typeof recorded === 'string' ? undefined : { recorded, length: head.length }
+}
+
+function recordedIn(value: (name: string) => unknown): Recorded | string {
+  const [operation, origin] = [value('operation'), value('origin')]
+  if (operation !== 'create' && operation !== 'index') return 'its operation is neither create nor index'
+  if (!isOrigin(origin)) return 'it has no origin with an input and the number of a document'
+  const texts: Record<string, string> = {}
+  for (const name of ['id', 'routing', 'index', 'pipeline', 'idField', 'routingField']) {
+    const text = value(name)
+    if (text === undefined) continue
+    if (typeof text !== 'string' || text === '') return `its ${name} is not a text`
+    texts[name] = text
+  }
+  const { id, routing, ...destination } = texts
+  const [attempts, status, type] = [value('attempts'), value('status'), value('type')]
+  return {
+    operation,
+    origin,
+    attempts: typeof attempts === 'number' && attempts > 0 ? Math.floor(attempts) : 0,
+    status: typeof status === 'number' ? status : 0,
+    type: typeof type === 'string' ? type : '',
+    ...(id === undefined ? {} : { id }),
+    ...(routing === undefined ? {} : { routing }),
+    destination,
+  }
+}
+
+function isOrigin(value: unknown): value is Origin {
+  if (typeof value !== 'object' || value === null) return false
+  const { input, document } = value as Partial<Record<string, unknown>>
+  return typeof input === 'string' && typeof document === 'number'
+}
+
+function contentIn(fields: ReadonlyMap<string, string>): Buffer | undefined {
+  const document = fields.get('document')
+  if (document !== undefined) return Buffer.from(document, 'latin1')
+  const [line, base64] = [valueOf(fields.get('line')), valueOf(fields.get('base64'))]
+  if (typeof line === 'string') return Buffer.from(line)
+  return typeof base64 === 'string' ? Buffer.from(base64, 'base64') : undefined
+}
+
+/** `raw`: bytes of UTF-8, each as one character. */
+function valueOf(raw: string | undefined): unknown {
+  return raw === undefined ? undefined : JSON.parse(Buffer.from(raw, 'latin1').toString('utf8'))
+}
+
+/** What is refused again, as it is written down. */
+export function refusedAgain(
+  { operation, origin, attempts, id, routing }: DeadLetter,
+  document: Buffer,
+  destination: Destination,
+  why: Pick<Refused, 'type' | 'reason'>,
+): Refused {
+  return {
+    document,
+    operation,
+    ...(id === undefined ? {} : { id }),
+    ...(routing === undefined ? {} : { routing }),
+    destination,
+    status: 0,
+    ...why,
+    origin,
+    attempts,
+  }
+}

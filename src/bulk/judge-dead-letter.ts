@@ -1,0 +1,94 @@
+/** One dead letter, on its way to the cluster again: framed, or refused by the rules that hold for every line. */
+import { failure } from '../failure/failure.js'
+import type { Destination, Origin, Refused, Replayed } from '../flow.js'
+import { type ActionProblem, idIn, idProblem, scalar } from './action-line.js'
+import { lineProblem } from './check-line.js'
+import { type Broken, type DeadLetter, type Recorded, readDeadLetter, refusedAgain } from './dead-letter.js'
+import { withoutLineEnd } from './judge-line.js'
+
+export interface ReplayRules {
+  readonly maxDocumentBytes: number
+  /** Where all of them go, whatever they say. */
+  readonly index?: string
+  readonly pipeline?: string
+}
+
+/** A document and the action line that stands before it. */
+export interface Resend {
+  /** With its line end. */
+  readonly action: string
+  readonly document: Buffer
+  readonly letter: DeadLetter
+  readonly ids: Replayed['ids']
+  readonly destination: Destination
+}
+
+/** `where`: the place of the record itself, for one that is broken. */
+export function judgeDeadLetter(line: Buffer, where: Origin, rules: ReplayRules): Resend | Refused {
+  const letter = readDeadLetter(line, where)
+  if ('problem' in letter) return refusedAsBroken(letter)
+  const destination = destinationOf(letter, rules)
+  if (destination === undefined)
+    return refusedAsBroken({ problem: 'it does not say which index it belongs to', line, origin: where })
+  const { content } = letter
+  const problem = lineProblem(content, 0, content.length, false)
+  if (problem !== undefined) {
+    const reason = failure('DOCUMENT_NOT_JSON', { problem }).message
+    return refusedAgain(letter, content, destination, { type: 'DOCUMENT_NOT_JSON', reason })
+  }
+  const limit = rules.maxDocumentBytes
+  if (content.length > limit) {
+    const reason = failure('DOCUMENT_TOO_LARGE', { bytes: content.length, limit }).message
+    return refusedAgain(letter, content, destination, { type: 'DOCUMENT_TOO_LARGE', reason })
+  }
+  const document = onOneLine(content)
+  const address = addressOf(letter)
+  if ('problem' in address) {
+    const reason = failure('DOCUMENT_ID_INVALID', { ...address }).message
+    return refusedAgain(letter, document, destination, { type: 'DOCUMENT_ID_INVALID', reason })
+  }
+  const { _id: id } = address
+  const ids = id === undefined ? 'none' : isOwn(id, letter) ? 'own' : 'given'
+  const action = `${JSON.stringify({ [letter.operation]: address })}\n`
+  return { action, document, letter, ids, destination }
+}
+
+function refusedAsBroken({ problem, line, origin }: Broken): Refused {
+  const { message: reason } = failure('DEAD_LETTER_BROKEN', { problem })
+  const document = Buffer.from(withoutLineEnd(line))
+  return { document, operation: 'create', status: 0, type: 'DEAD_LETTER_BROKEN', reason, origin, attempts: 0 }
+}
+
+/** Undefined where nobody says an index. */
+export function destinationOf({ destination }: Recorded, rules: ReplayRules): Destination | undefined {
+  const { index = destination.index, pipeline = destination.pipeline } = rules
+  return index === undefined ? undefined : { ...destination, index, ...(pipeline === undefined ? {} : { pipeline }) }
+}
+
+/** Id and routing as they were; those that no document had yet are looked for in the document, which may have been repaired. */
+function addressOf(letter: DeadLetter): { readonly _id?: string; readonly routing?: string } | ActionProblem {
+  const { content, destination } = letter
+  const { idField, routingField } = destination
+  const text = () => content.toString('utf8')
+  const id = letter.id ?? (idField === undefined ? undefined : idIn(text(), idField))
+  const routing = letter.routing ?? (routingField === undefined ? undefined : scalar(text(), routingField))
+  if (typeof id === 'object') return id
+  if (typeof routing === 'object') return routing
+  const problem = id === undefined ? undefined : idProblem(id)
+  if (problem !== undefined) return { problem, field: 'id' }
+  return { ...(id === undefined ? {} : { _id: id }), ...(routing === undefined ? {} : { routing }) }
+}
+
+/** An id that Sluice made ends in the number of its document. */
+function isOwn(id: string, { origin, destination }: DeadLetter): boolean {
+  return destination.idField === undefined && /^[a-z2-7]{16}-(\d+)$/.exec(id)?.[1] === String(origin.document)
+}
+
+/** Text that was repaired by hand may stand on several lines. In a JSON object a line end can only be white space. */
+function onOneLine(document: Buffer): Buffer {
+  if (!document.includes(LINE_FEED)) return document
+  return Buffer.from(document.map(byte => (byte === LINE_FEED ? SPACE : byte)))
+}
+
+const LINE_FEED = 0x0a
+const SPACE = 0x20

@@ -1,0 +1,66 @@
+import type { Command } from 'commander'
+import type { Receipt } from '../../index.js'
+import { requireOptions } from '../../options/require.js'
+import { addOptions } from '../add-options.js'
+import { checkStdin } from '../check-stdin.js'
+import { replayOptions } from '../ingest-options.js'
+import { loadAccess, loadOptions, reloadCredentials, sayWarnings } from '../load-options.js'
+import { plural } from '../quantities.js'
+import { spareOptimising } from '../spare-optimising.js'
+import { stateDir } from '../state-dir.js'
+import type { Terminal } from '../terminal.js'
+import { followed, sayReceipt } from './ingest.js'
+
+export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
+  addOptions(
+    command.argument('<file...>', 'files of dead letters, quoted globs, or - for stdin (with --index); plain or gzip'),
+    'replay',
+  )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sluice replay sluice-dead-letters-20261121T100338Z-225173.ndjson
+  sluice replay dead.ndjson --dead-letters dead-again.ndjson --json
+
+Each document goes to its index again with the operation, id and routing that it had. Repair documents in the file first
+where they are at fault: the object behind "document"; for other text, put "document" with an object beside "line".
+What is refused again goes to a new file. Files are never changed or deleted. An interrupted replay goes on when repeated.
+--index and --pipeline, said as flags, send all of them there.`,
+    )
+    .action(async (files: string[], flags: Record<string, unknown>) => {
+      done(await again(files, flags, terminal))
+    })
+}
+
+async function again(source: readonly string[], flags: Record<string, unknown>, terminal: Terminal): Promise<number> {
+  const effective = await loadOptions(flags, terminal)
+  requireOptions(effective, ['url'])
+  const access = await loadAccess(effective, terminal)
+  sayWarnings(effective, terminal)
+  checkStdin(source)
+  const { json, quiet } = effective.values
+  const options = {
+    ...replayOptions(effective, access),
+    stateDir: stateDir(effective, terminal),
+    refreshCredentials: async () => await reloadCredentials(effective, terminal),
+    source,
+  }
+  const receipt = await followed(terminal, quiet, async heard => {
+    const { replay } = await import('../../replay.js')
+    spareOptimising()
+    return await replay({ ...options, stdin: terminal.stdin, ...heard })
+  })
+  const code = sayReceipt(receipt, terminal, json)
+  if (!json) terminal.out(whatIsLeft(receipt))
+  return code
+}
+
+/** What to do with the files: nobody but their owner removes them. */
+function whatIsLeft({ failure, rejected, unknown, unsent, inputs, deadLetters }: Receipt): string {
+  if (failure !== undefined || unknown > 0 || unsent > 0) return ''
+  const [first] = inputs
+  const files = inputs.length === 1 && first !== undefined ? first.name : `the ${plural(inputs.length, 'file')}`
+  if (rejected === 0) return `\nNothing is left of ${files}, which may be removed.\n`
+  return `\n${plural(rejected, 'document')} left, in ${deadLetters}: replay that next.\n`
+}
