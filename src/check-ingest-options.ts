@@ -1,7 +1,7 @@
 import type { Ids } from './bulk/action-line.js'
 import { failure } from './failure/failure.js'
 import { SluiceError } from './failure/sluice-error.js'
-import type { ConnectOptions, IngestOptions, ProxyOptions, TargetOptions } from './ingest-options.js'
+import type { ConnectOptions, FreshCredentials, IngestOptions, ProxyOptions, TargetOptions } from './ingest-options.js'
 import * as check from './option-checks.js'
 import { guardedProblem } from './options/guarded.js'
 import { indexNameProblem } from './options/index-name.js'
@@ -32,6 +32,13 @@ const proxy = {
   direct: check.flag,
   requireProxy: check.flag,
 } satisfies Record<keyof ProxyOptions, check.Check>
+
+const fresh = {
+  apiKey: check.token,
+  username: check.secret,
+  password: check.secret,
+  proxy: check.url,
+} satisfies Record<keyof FreshCredentials, check.Check>
 
 /** `connect` takes the options of `ingest`, too: both are given one object. What they share is checked alike. */
 const options = {
@@ -68,6 +75,8 @@ const options = {
   startedAt: check.whole(0, Number.MAX_SAFE_INTEGER),
   byteBudget: check.whole(1, Number.MAX_SAFE_INTEGER),
   graceMs: check.whole(0, 2 ** 31 - 1),
+  onBlock: check.onBlock,
+  refreshCredentials: check.listener,
   onConflict: check.oneOf('reject', 'skip'),
   stateDir: check.name,
   spool: check.flag,
@@ -83,6 +92,11 @@ export function checkConnectOptions(given: ConnectOptions): void {
   checkAll('target', given.target, target)
   if (given.proxy === undefined || typeof given.proxy === 'string' || check.isUrl(given.proxy)) return
   checkAll('proxy', given.proxy, proxy)
+}
+
+/** Throws SluiceError OPTION_INVALID for credentials that no request could carry. */
+export function checkFreshCredentials(given: FreshCredentials): void {
+  checkAll('refreshCredentials()', given, fresh)
 }
 
 /** Where ids come from. Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID for options that cannot be used together. */

@@ -3,7 +3,14 @@ export { connect, type Connected } from './connect.js'
 export { ingest } from './ingest.js'
 export { type ReplayOptions, replay } from './replay.js'
 export { type RollbackOptions, type RolledBack, rollback } from './rollback.js'
-export type { ConnectOptions, IngestEvent, IngestOptions, ProxyOptions, TargetOptions } from './ingest-options.js'
+export type {
+  ConnectOptions,
+  FreshCredentials,
+  IngestEvent,
+  IngestOptions,
+  ProxyOptions,
+  TargetOptions,
+} from './ingest-options.js'
 export type { ClusterInfo } from './cluster/version.js'
 export { type Entry, type FailureCode, explain, failureCodes } from './failure/catalogue.js'
 export type { Evidence, Failure } from './failure/failure.js'

@@ -48,6 +48,12 @@ export interface ProxyOptions {
   readonly requireProxy?: boolean | undefined
 }
 
+/** Credentials that may change while a run goes on. */
+export interface FreshCredentials extends Pick<TargetOptions, 'apiKey' | 'username' | 'password'> {
+  /** The proxy's complete URL: scheme, host and port as before. */
+  readonly proxy?: string | URL | undefined
+}
+
 /** How a cluster is reached: shared by `ingest` and `connect`. */
 export interface ConnectOptions {
   readonly target: TargetOptions
@@ -155,6 +161,17 @@ export interface IngestOptions extends ConnectOptions {
    * their documents are `unknown`: a resume sends them again, unless the cluster makes the ids. Default 25,000.
    */
   readonly graceMs?: number | undefined
+  /**
+   * What to do when access is lost in the middle: a proxy, an IP filter, credentials or an index that refuse. Default `stop`: the
+   * position is kept, and the cause named. `wait` (30 minutes) or `{ waitMs }`: nothing is sent meanwhile, fresh connections
+   * probe slowly, and sending goes on once 16 of them in a row were let through. When the time is over it stops all the same.
+   */
+  readonly onBlock?: 'stop' | 'wait' | { readonly waitMs: number } | undefined
+  /**
+   * Asked for credentials before each probe while the run waits because they were refused (401, 407). What it leaves out stays as
+   * it is. Where it throws, the old ones are tried again.
+   */
+  readonly refreshCredentials?: (() => FreshCredentials | Promise<FreshCredentials>) | undefined
   /** A document whose id is taken already, with ids from a field: `reject` it, or `skip` it. Default `reject`. */
   readonly onConflict?: 'reject' | 'skip' | undefined
   /**
@@ -211,6 +228,21 @@ export type IngestEvent =
   | { readonly type: 'progress'; readonly counts: Counts; readonly bytesRead: number; readonly wire?: WireUse }
   /** A request will be sent again, whole or in part, after `waitMs`. */
   | { readonly type: 'retry'; readonly failure: Failure; readonly documents: number; readonly waitMs: number }
+  /**
+   * Access is lost, and the run waits for it (`onBlock`): told when it begins to, and again after each probe that was not let
+   * through. `since`: when access was lost, in ISO 8601. `problem`: what else stood in the way of the last probe.
+   */
+  | {
+      readonly type: 'blocked'
+      readonly failure: Failure
+      readonly since: string
+      readonly waitedMs: number
+      readonly leftMs: number
+      readonly nextProbeMs: number
+      readonly problem?: string
+    }
+  /** Access is back. `failure`: what was in the way, `waitedMs`: for how long. */
+  | { readonly type: 'unblocked'; readonly failure: Failure; readonly waitedMs: number }
   /** Documents were refused. They are copies, to keep. */
   | { readonly type: 'rejected'; readonly documents: readonly Refused[] }
   /** An input could not be read to its end, or a resume is not what one might expect. */

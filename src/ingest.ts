@@ -28,6 +28,7 @@ import type { Receipt } from './ledger/receipt.js'
 import { keepApart } from './keep-apart.js'
 import { load } from './load.js'
 import { DEFAULT_CONCURRENCY, type Way, findWay, openTarget } from './open-target.js'
+import { renewCredentials } from './renew-credentials.js'
 import { Sender } from './sender/sender.js'
 import { findSources } from './source/open-sources.js'
 import type { Spool } from './source/spool.js'
@@ -161,6 +162,12 @@ async function loadSources(run: Run): Promise<Receipt> {
       batchBytes,
       gzip,
       maxElapsedMs: options.maxElapsedMs ?? 900_000,
+      access: {
+        waitMs: waitOf(options.onBlock),
+        renew: async () => await renewCredentials(options, way, cluster),
+        onBlocked: blocked => tell({ type: 'blocked', ...blocked }),
+        onUnblocked: (what, waitedMs) => tell({ type: 'unblocked', failure: what, waitedMs }),
+      },
       clock: systemClock,
       wallClock: Date.now,
       random: Math.random,
@@ -211,7 +218,7 @@ async function loadSources(run: Run): Promise<Receipt> {
       tell,
     })
     const why = loaded.failure?.code === 'INPUT_UNENDED' ? otherBrokenInput(ledger) : loaded.failure
-    const named = why === undefined ? cutFailure(spool, ledger.counts) : await nameBlock(why, cluster)
+    const named = why === undefined ? cutFailure(spool, ledger.counts) : why
     const { counts } = sumOf(plan.before, ledger)
     const save = async () => await keeper?.finish('interrupted')
     const unswitched = named ?? (await guarded?.complete(counts, save))
@@ -296,6 +303,12 @@ function intoOf({ index, swapAlias }: IngestOptions): string {
   return index ?? swapAlias ?? ''
 }
 
+/** How long access that was lost is waited for, in milliseconds. */
+function waitOf(onBlock: IngestOptions['onBlock'] = 'stop'): number {
+  if (typeof onBlock === 'object') return onBlock.waitMs
+  return onBlock === 'stop' ? 0 : 1_800_000
+}
+
 /** What a replay has to know of documents that were refused. */
 function destinationOf(index: string, { pipeline, idField, routingField }: IngestOptions): Destination {
   return {
@@ -356,16 +369,4 @@ async function leaveUnsent(batch: Batch): Promise<Outcome> {
   const docs = batch.docs + batch.refused.length
   const outcome = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, unsent: batch.docs }
   return { docs, ...outcome, rejected: batch.refused }
-}
-
-/** One refused bulk request does not tell whether the filter knows both addresses, one, or none: fresh connections do. */
-async function nameBlock(stopped: Failure, cluster: Cluster): Promise<Failure> {
-  if (stopped.code !== 'EGRESS_NOT_ALLOWED') return stopped
-  try {
-    await cluster.probe()
-    return stopped
-  } catch (error) {
-    const seen = isSluiceError(error) && explain(error.code).stage === 'egress'
-    return seen ? error.failure : stopped
-  }
 }

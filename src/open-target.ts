@@ -109,7 +109,11 @@ function clusterUrl(target: TargetOptions): { url: URL; username?: string; passw
   return { ...read, url: new URL(read.url) }
 }
 
-function credentialsOf({ apiKey, username, password }: TargetOptions): Credentials | undefined {
+export function credentialsOf({
+  apiKey,
+  username,
+  password,
+}: Pick<TargetOptions, 'apiKey' | 'username' | 'password'>): Credentials | undefined {
   if (apiKey !== undefined) return { apiKey }
   return username === undefined ? undefined : { username, password: password ?? '' }
 }

@@ -55,6 +55,14 @@ export const limit: Check = value => {
   return isCount || isShare ? undefined : "is neither a whole number from 0 nor a share from '0%' to '100%'"
 }
 
+/** For how long, at most: what a timer of Node can hold. */
+export const onBlock: Check = value => {
+  if (!isPlainObject(value)) return oneOf('stop', 'wait')(value)
+  const found = problemIn(value, { waitMs: whole(1, 2 ** 31 - 1) })
+  if (found !== undefined) return [found.option, found.problem].filter(Boolean).join(' ')
+  return 'waitMs' in value ? undefined : 'has no waitMs'
+}
+
 export const file: Check = value =>
   value === false ? undefined : value === true ? mustBe('a path or false', value) : name(value)
 

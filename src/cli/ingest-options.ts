@@ -81,6 +81,7 @@ function sendingOptions(effective: Effective, access: Access): Omit<ReplayOption
     compress: values.compress,
     maxElapsedMs: values.maxElapsed,
     graceMs: values.grace,
+    onBlock: values.onBlock,
     onConflict: values.onConflict,
     dryRun: values.dryRun,
     again: values.again,

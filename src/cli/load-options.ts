@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
+import type { FreshCredentials } from '../index.js'
 import { type Access, readAccess } from '../options/access.js'
 import { type GuardedJson, readGuarded } from '../options/guarded.js'
 import { type Effective, type OptionSources, resolveOptions } from '../options/resolve.js'
@@ -22,13 +23,21 @@ export async function loadOptions(flags: OptionSources['flags'], terminal: Termi
 /** The contents of the files that options name; what is secret in them stays out of every error. */
 export async function loadAccess(effective: Effective, terminal: Terminal): Promise<Access> {
   const access = await readAccess(effective, async path => await readFile(path, 'utf8'))
-  terminal.manner.secrets = knownSecrets(access, effective.values.httpsProxy)
+  // Those of an earlier reading may still be repeated.
+  const secrets = [...terminal.manner.secrets, ...knownSecrets(access, effective.values.httpsProxy)]
+  terminal.manner.secrets = [...new Set(secrets)]
   return access
 }
 
 /** The JSON that a guarded load is given. Throws SluiceError OPTION_INVALID. */
 export async function loadGuarded(effective: Effective): Promise<GuardedJson> {
   return await readGuarded(effective, async path => await readFile(path, 'utf8'))
+}
+
+/** The credentials as they are now: files may have been written anew since the command began. Throws SluiceError OPTION_INVALID. */
+export async function reloadCredentials(effective: Effective, terminal: Terminal): Promise<FreshCredentials> {
+  const { apiKey, username, password, proxy } = await loadAccess(effective, terminal)
+  return { apiKey, username, password, proxy: proxy?.url }
 }
 
 export function sayWarnings(effective: Effective, terminal: Terminal): void {

@@ -1,4 +1,5 @@
 import type { Counts, IngestEvent } from '../index.js'
+import { blockNotes } from './block-notes.js'
 import { drawProgress } from './progress-bar.js'
 import { masked, withoutSecrets } from './mask.js'
 import { openLog } from './progress-log.js'
@@ -25,16 +26,20 @@ export interface Progress extends Disposable {
 /** A bar where a person watches, log lines elsewhere, warnings alone where quiet was asked for. */
 export function showProgress(terminal: Terminal, { quiet }: { quiet: boolean }): Progress {
   const shown = quiet ? silent(terminal) : terminal.stderr.isTTY ? drawProgress(terminal) : openLog(terminal)
-  const { secrets } = terminal.manner
   return {
     ...shown,
-    note: (level, message, fields = {}) => shown.note(level, withoutSecrets(message, secrets), masked(fields, secrets)),
+    note: (level, message, fields = {}) => {
+      // More may become known on the way.
+      const { secrets } = terminal.manner
+      shown.note(level, withoutSecrets(message, secrets), masked(fields, secrets))
+    },
   }
 }
 
 /** Tells the events of one run to whoever shows its progress. */
 export function follow(progress: Progress): (event: IngestEvent) => void {
   const startedAt = performance.now()
+  const noteBlock = blockNotes(progress)
   let retries = 0
   return event => {
     switch (event.type) {
@@ -72,6 +77,10 @@ export function follow(progress: Progress): (event: IngestEvent) => void {
         return
       case 'loaded':
         progress.note('info', `${event.name} is loaded already`, { input: event.name })
+        return
+      case 'blocked':
+      case 'unblocked':
+        noteBlock(event)
         return
       case 'warning':
         progress.note('warn', event.message)

@@ -8,12 +8,18 @@ type Options = Parameters<BaseConnection['request']>[1]
 
 /**
  * The Elasticsearch client's connection, over a route of ours. The client's own connections cannot use a proxy, or flatten what
- * it said; here a failure keeps its cause (a RouteError), so that it can be named.
+ * it said; here a failure keeps its cause (a RouteError), so that it can be named. `ownHeaders` are asked for with every
+ * request: credentials may change, and those that the client was made with could not.
  */
-export function connectionOver(route: Route): typeof BaseConnection {
+export function connectionOver(route: Route, ownHeaders: () => Record<string, string>): typeof BaseConnection {
   return class RoutedConnection extends BaseConnection {
     override async request(params: Params, options: Options): Promise<never> {
-      const response = await exchange(route, this, params, options)
+      const response = await exchange(
+        route,
+        this,
+        { ...params, headers: { ...ownHeaders(), ...params.headers } },
+        options,
+      )
       // The base class types the result by three overloads (stream, meta, plain) that no single implementation satisfies.
       return response as never
     }

@@ -40,8 +40,13 @@ export interface Cluster extends AsyncDisposable {
   readonly preflight: Preflight
   /** What the egress check saw; empty where none is set. */
   readonly egress: EgressSeen
-  /** Asks again, on fresh connections, whether the way is open. Throws as `openCluster` does. */
-  probe(): Promise<Preflight>
+  /**
+   * Asks again whether the way is open: on as many fresh connections as before, and on no fewer than `atLeast`. Throws as
+   * `openCluster` does.
+   */
+  probe(options?: { readonly atLeast?: number; readonly signal?: AbortSignal }): Promise<Preflight>
+  /** Other credentials, from the next request on. Of the proxy they alone may change. Throws SluiceError PLAINTEXT_CREDENTIALS. */
+  renew(access: { readonly credentials?: Credentials | undefined; readonly proxy?: ProxyUrl | undefined }): void
 }
 
 /**
@@ -49,7 +54,8 @@ export interface Cluster extends AsyncDisposable {
  * Throws SluiceError: PLAINTEXT_CREDENTIALS, and every failure of the proxy, egress and cluster stages.
  */
 export async function openCluster(options: ClusterOptions): Promise<Cluster> {
-  const { url, credentials, timeoutMs } = options
+  const { url, timeoutMs } = options
+  let { credentials } = options
   refusePlaintext(options)
   const route = openRoute({
     target: url,
@@ -62,18 +68,19 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   const display = url.origin + prefix
   // Without a proxy every connection leaves from the same address: more than one asks the same question again.
   const connections = options.proxy === undefined ? 1 : options.preflightConnections
-  const probe = async () =>
+  const ownHeaders = () => authorization(credentials)
+  const probe: Cluster['probe'] = async ({ atLeast = 1, signal = options.signal } = {}) =>
     await preflight(route, display, {
-      connections,
+      connections: Math.max(connections, atLeast),
       prefix,
-      headers: authorization(credentials),
+      headers: ownHeaders(),
       timeoutMs: Math.min(timeoutMs, 30_000),
-      ...(options.signal === undefined ? {} : { signal: options.signal }),
+      ...(signal === undefined ? {} : { signal }),
     })
   try {
     const egress = await seeEgress(options)
     const checked = await probe()
-    const client = openClient(route, options)
+    const client = openClient(route, options, ownHeaders)
     return {
       client,
       route,
@@ -81,6 +88,13 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
       preflight: checked,
       egress,
       probe,
+      renew: access => {
+        if (access.credentials !== undefined) {
+          refusePlaintext({ ...options, credentials: access.credentials })
+          credentials = access.credentials
+        }
+        if (access.proxy !== undefined) route.renewProxy(access.proxy)
+      },
       [Symbol.asyncDispose]: async () => await client.close(),
     }
   } catch (error) {
@@ -98,15 +112,18 @@ async function nameSilentPort(error: unknown, proxy: ProxyUrl | undefined): Prom
   return new SluiceError(failure('PROXY_TLS_MISMATCH', { proxy: proxy.display, observed }), { cause: error })
 }
 
-function openClient(route: Route, { url, credentials, timeoutMs }: ClusterOptions): Client {
+function openClient(
+  route: Route,
+  { url, timeoutMs }: ClusterOptions,
+  ownHeaders: () => Record<string, string>,
+): Client {
   return new Client({
     node: url.href,
-    Connection: connectionOver(route),
+    Connection: connectionOver(route, ownHeaders),
     // A resend is the sender's decision: the client's own retries repeat what may already be stored.
     maxRetries: 0,
     requestTimeout: timeoutMs,
     compression: false,
-    ...(credentials === undefined ? {} : { auth: { ...credentials } }),
   })
 }
 

@@ -128,7 +128,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
         control: controlServer.url,
       }
     }
-    credentials.onRotate = () => {
+    credentials.onRotate = main.cluster.security.onRotate = () => {
       line = describe()
     }
     return {

@@ -115,6 +115,18 @@ export function rejectionLimit() {
   })
 }
 
+/** What to do when access is lost in the middle of a run: stop, or wait for it, for half an hour or as long as it says. */
+export function onBlock() {
+  return kind((value): 'stop' | { readonly waitMs: number } | Problem => {
+    if (/^stop$/i.test(value)) return 'stop'
+    const [isWait, time = '30m'] = /^wait(?:=(.*))?$/i.exec(value) ?? []
+    if (isWait === undefined) return new Problem('is neither stop nor wait, nor a wait with its time, as in wait=30m')
+    const waitMs = measured(time, timeUnits)
+    if (waitMs === undefined) return new Problem('has no duration after "wait=": write wait=90s, wait=30m or wait=2h')
+    return waitMs >= 1 && waitMs <= 2 ** 31 - 1 ? { waitMs } : new Problem('waits for less than 1ms or more than 24d')
+  })
+}
+
 /** The two static addresses of the dashboard. */
 export function addressPair() {
   return kind((value): readonly [string, string] | Problem => {

@@ -173,6 +173,10 @@ export const schema = z.object({
     doc: 'how long one batch may be tried again',
     label: 'duration',
   }),
+  onBlock: requests(kinds.onBlock().prefault('stop'), {
+    doc: 'when proxy, IP filter, credentials or index refuse in the middle: stop, or wait and probe (30m, or as in wait=2h)',
+    label: 'stop|wait[=duration]',
+  }),
   stateDir: runs(kinds.text().optional(), {
     doc: 'folder for the checkpoints that resumes go by; default $XDG_STATE_HOME/sluice or ~/.local/state/sluice',
     label: 'folder',

@@ -43,6 +43,7 @@ export interface Settings {
   readonly maxElapsed: number
   /** Milliseconds. */
   readonly timeout: number
+  readonly onBlock: 'stop' | { readonly waitMs: number }
   readonly onConflict: 'reject' | 'skip'
   readonly preflightConnections: number
   readonly dryRun: boolean

@@ -40,6 +40,8 @@ export interface Route extends AsyncDisposable {
   request(request: RouteRequest): Promise<RouteResponse>
   /** Over a connection of its own, which is closed after the answer and does not count against the pool. Rejects with RouteError. */
   once(request: RouteRequest): Promise<RouteResponse>
+  /** The same proxy with other credentials, from the next connection on (`forward`: from the next request on). */
+  renewProxy(proxy: ProxyUrl): void
   /** Takes no more requests and waits for those under way. */
   close(): Promise<void>
   /** Ends everything at once: what is under way fails with code CLOSED. */
@@ -56,8 +58,8 @@ class PooledRoute implements Route {
   readonly form: RouteForm
   readonly proxy?: string
   readonly #meter = new TrafficMeter()
-  readonly #way: Way
-  readonly #ownHeaders: Readonly<Record<string, string>>
+  /** Shared with all that connects: what is renewed here holds there too. */
+  readonly #way: { -readonly [K in keyof Way]: Way[K] }
   readonly #connector: Connector
   readonly #openLane: () => Client
   readonly #pool: Pool
@@ -72,11 +74,6 @@ class PooledRoute implements Route {
     this.form = formOf(target, proxy)
     if (proxy !== undefined) this.proxy = proxy.display
     this.#way = { target, connectTimeoutMs, ...(proxy === undefined ? {} : { proxy }) }
-    const credentials = this.form === 'forward' && proxy !== undefined ? basicCredentials(proxy) : undefined
-    this.#ownHeaders = {
-      host: target.host,
-      ...(credentials === undefined ? {} : { 'proxy-authorization': credentials }),
-    }
     this.#connector = new Connector(this.#way, this.form, layersOf(options), this.#meter)
     // Host header and TLS are ours: for undici the origin is but a name, and as https:// it would choose TLS names itself.
     const origin = target.origin.replace(/^https:/, 'http:')
@@ -120,6 +117,10 @@ class PooledRoute implements Route {
     return exchange.response
   }
 
+  renewProxy(proxy: ProxyUrl): void {
+    this.#way.proxy = proxy
+  }
+
   async close(): Promise<void> {
     this.#closed ??= { cause: undefined }
     if (this.#underWay.size > 0) await new Promise<void>(resolve => (this.#whenIdle = resolve))
@@ -154,11 +155,17 @@ class PooledRoute implements Route {
       exchange,
       method: request.method,
       path: this.form === 'forward' ? this.target.origin + request.path : request.path,
-      headers: { ...withoutOwn(request.headers), ...this.#ownHeaders },
+      headers: { ...withoutOwn(request.headers), ...this.#ownHeaders() },
       body: request.body ?? null,
       ...single,
     }
     dispatcher.dispatch(options, exchange)
+  }
+
+  #ownHeaders(): Record<string, string> {
+    const { target, proxy } = this.#way
+    const credentials = this.form === 'forward' && proxy !== undefined ? basicCredentials(proxy) : undefined
+    return { host: target.host, ...(credentials === undefined ? {} : { 'proxy-authorization': credentials }) }
   }
 
   async #end(): Promise<void> {

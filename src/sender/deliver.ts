@@ -29,6 +29,9 @@ export interface Delivering {
   accepted(): number
   /** Requests of unknown outcome since the last one that stored something, over all batches. */
   lostInARow(): number
+  /** A failure that would stop the run. True: it is one of access, and the next attempt waits until that is back. */
+  lost(failure: Failure): boolean
+  /** Stands still while access is lost. */
   readonly clock: Pick<Clock, 'now'>
   readonly random: () => number
   onRetry(failure: Failure, documents: number, waitMs: number): void
@@ -102,7 +105,12 @@ async function deliverBody(whole: Body, history: History, settlement: Settlement
     }
     const waitMs = backoffMs(refusals, context.random, verdict.kind === 'wait' ? verdict.retryAfterMs : undefined)
     const elapsedMs = Math.round(context.clock.now() - began)
-    if (elapsedMs + waitMs > context.maxElapsedMs) return leave(atLast(verdict.failure, elapsedMs))
+    if (elapsedMs + waitMs > context.maxElapsedMs) {
+      if (!context.lost(verdict.failure)) return leave(atLast(verdict.failure, elapsedMs))
+      began = context.clock.now()
+      refusals = 0
+      continue
+    }
     context.onRetry(verdict.failure, body.items, waitMs)
     await context.pause(waitMs)
   }

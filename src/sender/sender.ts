@@ -7,11 +7,12 @@ import { canHideSource } from '../cluster/version.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { Failure } from '../failure/failure.js'
 import type { Batch, Clock, LearntLimits, Outcome } from '../flow.js'
+import { AccessGate, type AccessOptions } from './access-gate.js'
 import { AdaptiveLimit } from './adaptive-limit.js'
 import { BodySize } from './body-size.js'
 import type { Body } from './body.js'
 import { backoffMs } from './backoff.js'
-import type { ByteBudget } from './byte-budget.js'
+import type { Admission, ByteBudget } from './byte-budget.js'
 import { LOSSES_BEFORE_STOP, deliver } from './deliver.js'
 import { judgeAnswer } from './judge-answer.js'
 import { judgeError } from './judge-error.js'
@@ -35,6 +36,8 @@ export interface SenderOptions {
   readonly batchBytes: number
   readonly gzip: boolean
   readonly maxElapsedMs: number
+  /** What to do when access is lost. */
+  readonly access: AccessOptions
   readonly clock: Clock
   /** Milliseconds since the epoch. */
   readonly wallClock: () => number
@@ -59,12 +62,15 @@ interface History {
 
 /** Bodies that wait before they are sent again do not keep others from being read: up to so many of them. */
 const SPARE_BODIES = 3
+/** Fresh connections that have to agree, however few the preflight asked for: something is known to be wrong. */
+const PROBES_OF_LOST_ACCESS = 16
 
 /** Sends batches, as many at once as the cluster bears, at most `concurrency`. */
 export class Sender {
   readonly #options: SenderOptions
   readonly #limit: AdaptiveLimit
   readonly #places: LimitFunction
+  readonly #access: AccessGate
   readonly #halt = new AbortController()
   readonly #bodySize: BodySize
   /** Batches without an outcome, and those of them that wait before they are sent again. */
@@ -84,6 +90,15 @@ export class Sender {
     this.#limit = new AdaptiveLimit(options.concurrency, concurrency)
     this.#places = pLimit(this.#limit.allowed)
     this.#bodySize = new BodySize(options.batchBytes, bodyBytes)
+    const { access, clock, wallClock, random } = options
+    this.#access = new AccessGate({
+      ...access,
+      clock,
+      wallClock,
+      random,
+      halted: this.#halt.signal,
+      probe: async signal => await options.cluster.probe({ atLeast: PROBES_OF_LOST_ACCESS, signal }),
+    })
   }
 
   get requests(): number {
@@ -135,7 +150,8 @@ export class Sender {
         halted: this.#halt.signal,
         accepted: () => this.#accepted,
         lostInARow: () => this.#lostInARow,
-        clock: this.#options.clock,
+        lost: failure => this.#access.lost(failure),
+        clock: this.#access,
         random: this.#options.random,
         onRetry: (failure, documents, waitMs) => {
           this.#retries += 1
@@ -160,20 +176,39 @@ export class Sender {
   }
 
   async #inPlace(body: Body, history: History, batch: Batch): Promise<Verdict | undefined> {
-    const { clock, random, givenUp } = this.#options
+    const { gzip, random } = this.#options
     const { safeToResend } = this.#idsOf(batch)
     return await this.#places(async () => {
       if (this.#halt.signal.aborted) return undefined
-      const sentAt = clock.now()
-      const verdict = await this.#attempt(body, history, batch)
-      if (verdict === undefined || givenUp?.aborted === true) return verdict
-      this.#count(verdict)
-      this.#learn(verdict, body, sentAt)
+      const bytes = gzip ? await compress(body.bytes) : body.bytes
+      let isAgain = false
+      const verdict = await this.#access.pass(async () => {
+        if (isAgain) this.#retries += 1
+        isAgain = true
+        return await this.#send(body, bytes, history, batch)
+      })
       // The place is kept: whoever came next would run into the same, and be lost to the count too.
       const lost = this.#lostInARow
       if (!safeToResend && isLost(verdict) && lost < LOSSES_BEFORE_STOP) await this.#sleep(backoffMs(lost, random))
       return verdict
     })
+  }
+
+  /** Undefined: nothing may be sent any more. */
+  async #send(body: Body, bytes: Buffer, history: History, batch: Batch): Promise<Verdict | undefined> {
+    const { clock, budget, givenUp } = this.#options
+    const admission = await budget?.admit(bytes.length, body.items)
+    try {
+      if (this.#halt.signal.aborted || (budget !== undefined && admission === undefined)) return undefined
+      const sentAt = clock.now()
+      const verdict = await this.#attempt(body, bytes, history, batch, admission)
+      if (givenUp?.aborted === true) return verdict
+      this.#count(verdict)
+      this.#learn(verdict, body, sentAt)
+      return verdict
+    } finally {
+      admission?.leave()
+    }
   }
 
   /** Its place is free meanwhile; its memory is not. */
@@ -189,15 +224,16 @@ export class Sender {
     await this.#options.clock.sleep(ms, this.#halt.signal).catch(() => undefined)
   }
 
-  async #attempt(body: Body, history: History, batch: Batch): Promise<Verdict | undefined> {
-    const { cluster, onConflict, gzip, wallClock, budget, givenUp } = this.#options
+  /** `bytes`: of the body, as they are sent. */
+  async #attempt(
+    body: Body,
+    bytes: Buffer,
+    history: History,
+    batch: Batch,
+    admission: Admission | undefined,
+  ): Promise<Verdict> {
+    const { cluster, onConflict, gzip, wallClock, givenUp } = this.#options
     const { index, pipeline } = batch.replayed?.destination ?? this.#options
-    const bytes = gzip ? await compress(body.bytes) : body.bytes
-    const admission = await budget?.admit(bytes.length, body.items)
-    if (this.#halt.signal.aborted || (budget !== undefined && admission === undefined)) {
-      admission?.leave()
-      return undefined
-    }
     this.#requests += 1
     try {
       const answer = await post(cluster, {
@@ -221,8 +257,6 @@ export class Sender {
       })
     } catch (error) {
       return judgeError(error, cluster.display)
-    } finally {
-      admission?.leave()
     }
   }
 
@@ -260,8 +294,8 @@ export class Sender {
 }
 
 /** Whether what was sent may be stored or not, with nothing that tells. */
-function isLost(verdict: Verdict): boolean {
-  return (verdict.kind === 'wait' || verdict.kind === 'retryItems') && verdict.delivery === 'possible'
+function isLost(verdict: Verdict | undefined): boolean {
+  return (verdict?.kind === 'wait' || verdict?.kind === 'retryItems') && verdict.delivery === 'possible'
 }
 
 let gzipBytes: ((bytes: Buffer, options: ZlibOptions) => Promise<Buffer>) | undefined

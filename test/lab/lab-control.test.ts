@@ -100,6 +100,16 @@ describe('the control API', () => {
     expect(world.lab.line.proxy.http).not.toBe(before)
   })
 
+  it('rotates the API key: the old one is refused, and the line has the new one', async () => {
+    await using world = await openLab()
+    expect((await world.get('/')).status).toBe(200)
+    const { value } = await clientOf(world.lab.line.control)('POST /api-key/rotate')
+    expect(value).toEqual(world.lab.line)
+    expect((await world.get('/')).status).toBe(401)
+    const { apiKey, httpUrl } = world.lab.line.cluster
+    expect((await ask(`${httpUrl}/`, { headers: { authorization: `ApiKey ${apiKey}` } })).status).toBe(200)
+  })
+
   it('changes the filter’s wording and the size limit', async () => {
     await using world = await openLab({ register: 'none' })
     const api = clientOf(world.lab.line.control)

@@ -137,6 +137,9 @@ test('events are told apart by their type', () => {
         return event.waitMs
       case 'preflight':
         return event.probes
+      case 'blocked':
+      case 'unblocked':
+        return event.waitedMs
       case 'input':
       case 'loaded':
         return event.name.length

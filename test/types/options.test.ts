@@ -6,6 +6,9 @@ import type { Settings } from '../../src/options/settings.js'
 
 type Behind<T> = { readonly [K in keyof T]-?: keyof Settings }
 
+/** What the command makes itself. */
+type OfThePipeline = 'source' | 'stdin' | 'signal' | 'startedAt' | 'onEvent' | 'refreshCredentials'
+
 /** Options of the same value on both sides. */
 const same = {
   index: 'index',
@@ -28,6 +31,7 @@ const same = {
   timeBudgetMs: 'timeBudget',
   byteBudget: 'byteBudget',
   graceMs: 'grace',
+  onBlock: 'onBlock',
   onConflict: 'onConflict',
   stateDir: 'stateDir',
   spool: 'spool',
@@ -39,12 +43,7 @@ const same = {
   timeoutMs: 'timeout',
   staticIps: 'staticIps',
   ipCheckUrl: 'ipCheckUrl',
-} as const satisfies Behind<
-  Omit<
-    IngestOptions,
-    'target' | 'proxy' | 'source' | 'stdin' | 'signal' | 'startedAt' | 'onEvent' | keyof typeof contents
-  >
->
+} as const satisfies Behind<Omit<IngestOptions, OfThePipeline | 'target' | 'proxy' | keyof typeof contents>>
 
 /** JSON, or files of it, on the command line; what it says in the library. */
 const contents = { indexBody: 'indexBody', checkQuery: 'checkQuery' } as const

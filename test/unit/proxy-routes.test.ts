@@ -72,4 +72,27 @@ describe.each(combinations)('an $protocol target over a $scheme proxy', ({ schem
     await route.close()
     expect(route.traffic.bytesSent).toBeGreaterThan(30 * 300_000)
   })
+
+  it('takes other credentials for the proxy while it is open', async () => {
+    await using target = await startTarget(protocol === 'https' ? { tls: certificate } : {})
+    await using proxy = await startProxy(scheme)
+    const right = proxyUrl(scheme, proxy.port)
+    await using route = openRoute({
+      target: new URL(`${protocol}://cluster.test:${target.port}`),
+      proxy: { ...right, password: 'rotated away' },
+      connections: 1,
+      targetTls: { ca: authority.cert },
+      proxyTls: { ca: authority.cert },
+    })
+    const statuses = async () => {
+      const asked = { method: 'GET', path: '/', headers: {} }
+      const answers = [await route.request(asked), await route.once(asked)]
+      for (const { body } of answers) await body.text()
+      return answers.map(({ statusCode }) => statusCode)
+    }
+    if (route.form === 'forward') expect(await statuses()).toEqual([407, 407])
+    else await expect(statuses()).rejects.toMatchObject({ failure: { code: 'PROXY_AUTH_REJECTED' } })
+    route.renewProxy(right)
+    expect(await statuses()).toEqual([200, 200])
+  })
 })

@@ -102,6 +102,7 @@ async function delivered(
     halted: halted.signal,
     accepted: () => 0,
     lostInARow: () => 1,
+    lost: () => false,
     clock,
     random: () => 1,
     onRetry: (_, items) => retries.push(items),

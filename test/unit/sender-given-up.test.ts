@@ -49,6 +49,7 @@ function senderOf(more: Partial<SenderOptions> = {}): Sender {
     clock: new HeldClock(),
     wallClock: () => 0,
     random: () => 1,
+    access: { waitMs: 0, renew: async () => undefined, onBlocked: () => undefined, onUnblocked: () => undefined },
     onRetry: ({ code }) => told.push(code),
     ...more,
   })

@@ -5,6 +5,7 @@ import { gunzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Cluster, openCluster } from '../../src/cluster/open-cluster.js'
 import type { Batch, Outcome, Replayed } from '../../src/flow.js'
+import type { Blocked } from '../../src/sender/access-gate.js'
 import { Sender, type SenderOptions } from '../../src/sender/sender.js'
 import { HeldClock, SkippingClock } from './held-clock.js'
 import { batchOf } from './sender-batch.js'
@@ -20,11 +21,15 @@ type Answering = (received: Received, response: ServerResponse) => void
 let server: Server
 let cluster: Cluster
 let answering: Answering
+/** Whether probes are answered by an IP filter. */
+let isFiltered: boolean
 let received: Received[]
 
 beforeEach(async () => {
   received = []
+  isFiltered = false
   server = createServer((request, response) => {
+    if (request.method === 'GET' && isFiltered) return refuseByFilter(response)
     if (request.method === 'GET') {
       response.setHeader('x-elastic-product', 'Elasticsearch')
       response.end(JSON.stringify({ cluster_name: 'c', version: { number: '9.4.3' } }))
@@ -62,6 +67,12 @@ function senderOf(more: Partial<SenderOptions> = {}): Sender {
     batchBytes: 1_000_000,
     gzip: false,
     maxElapsedMs: 60_000,
+    access: {
+      waitMs: 0,
+      renew: async () => await Promise.resolve(undefined),
+      onBlocked: () => undefined,
+      onUnblocked: () => undefined,
+    },
     clock: new SkippingClock(),
     wallClock: () => 0,
     random: () => 1,
@@ -73,6 +84,11 @@ function senderOf(more: Partial<SenderOptions> = {}): Sender {
 function answer(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'x-elastic-product': 'Elasticsearch', 'content-type': 'application/json' })
   response.end(JSON.stringify(body))
+}
+
+function refuseByFilter(response: ServerResponse): void {
+  response.writeHead(403, { 'content-type': 'application/json' })
+  response.end('{"ok":false,"message":"Forbidden"}')
 }
 
 /** Long enough for one more request to arrive, if there were one. */
@@ -339,6 +355,48 @@ describe('room for one more batch', () => {
     sender.halt()
     expect(await hasRoom(sender)).toBe(true)
     for (const outcome of await Promise.all(outcomes)) expect(outcome).toMatchObject({ unsent: 1 })
+  })
+})
+
+describe('while access is lost', () => {
+  test('nothing is sent, and the time that a body may be refused for stands still', async () => {
+    const clock = new HeldClock()
+    const told: string[] = []
+    const access = {
+      waitMs: 60_000,
+      renew: async () => await Promise.resolve(undefined),
+      onBlocked: ({ failure }: Blocked) => void told.push(failure.code),
+      onUnblocked: () => void told.push('unblocked'),
+    }
+    const sender = senderOf({ clock, access, maxElapsedMs: 1000 })
+    answering = ({ bytes, ...more }, response) => {
+      if (isFiltered) refuseByFilter(response)
+      else if (received.length < 4) items(response, [429])
+      else stored({ bytes, ...more }, response)
+    }
+    const busy = sender.send(await batchOf(['{"busy":1}']))
+    await vi.waitUntil(() => clock.sleeping === 1)
+    isFiltered = true
+    const filtered = sender.send(await batchOf(['{"n":1}']))
+    await vi.waitUntil(() => told.length === 1)
+    // The busy one wakes, and waits with the others.
+    clock.advance(250)
+    const later = sender.send(await batchOf(['{"n":2}']))
+    await aMoment()
+    expect(received).toHaveLength(2)
+
+    isFiltered = false
+    clock.advance(4750)
+    await vi.waitUntil(() => told.length === 2)
+    expect(told).toEqual(['EGRESS_NOT_ALLOWED', 'unblocked'])
+    // Refused as busy once more: after five seconds, of which it was given one.
+    await vi.waitUntil(() => clock.sleeping > 0)
+    for (let step = 0; step < 4; step += 1) {
+      await aMoment()
+      clock.advance(500)
+    }
+    const outcomes = await Promise.all([busy, filtered, later])
+    for (const outcome of outcomes) expect(outcome).toMatchObject({ created: 1, unsent: 0, unknown: 0 })
   })
 })
 

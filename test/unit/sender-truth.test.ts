@@ -221,6 +221,7 @@ async function run(seed: number): Promise<void> {
     halted: halted.signal,
     accepted: () => accepted,
     lostInARow: () => random.below(10),
+    lost: () => false,
     clock,
     random: random.real,
     onRetry: (_, documents) => expect(documents).toBeGreaterThan(0),

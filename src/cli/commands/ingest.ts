@@ -7,7 +7,7 @@ import { addOptions } from '../add-options.js'
 import { checkStdin } from '../check-stdin.js'
 import { ingestOptions } from '../ingest-options.js'
 import { interruptible } from '../interrupt.js'
-import { loadAccess, loadGuarded, loadOptions, sayWarnings } from '../load-options.js'
+import { loadAccess, loadGuarded, loadOptions, reloadCredentials, sayWarnings } from '../load-options.js'
 import { masked } from '../mask.js'
 import { follow, showProgress } from '../progress.js'
 import { sayFailure } from '../say-error.js'
@@ -54,6 +54,7 @@ async function load(source: readonly string[], flags: Record<string, unknown>, t
       stateDir: stateDir(effective, terminal),
       // Whoever limits the time of a process counts from its start.
       startedAt: Math.floor(performance.timeOrigin),
+      refreshCredentials: async () => await reloadCredentials(effective, terminal),
       source,
     },
     terminal,

@@ -4,7 +4,7 @@ import { requireOptions } from '../../options/require.js'
 import { addOptions } from '../add-options.js'
 import { checkStdin } from '../check-stdin.js'
 import { replayOptions } from '../ingest-options.js'
-import { loadAccess, loadOptions, sayWarnings } from '../load-options.js'
+import { loadAccess, loadOptions, reloadCredentials, sayWarnings } from '../load-options.js'
 import { plural } from '../quantities.js'
 import { spareOptimising } from '../spare-optimising.js'
 import { stateDir } from '../state-dir.js'
@@ -40,7 +40,12 @@ async function again(source: readonly string[], flags: Record<string, unknown>, 
   sayWarnings(effective, terminal)
   checkStdin(source)
   const { json, quiet } = effective.values
-  const options = { ...replayOptions(effective, access), stateDir: stateDir(effective, terminal), source }
+  const options = {
+    ...replayOptions(effective, access),
+    stateDir: stateDir(effective, terminal),
+    refreshCredentials: async () => await reloadCredentials(effective, terminal),
+    source,
+  }
   const receipt = await followed(terminal, quiet, async heard => {
     const { replay } = await import('../../replay.js')
     spareOptimising()

@@ -10,17 +10,30 @@ const write = ['write', 'create_doc', 'create', 'index', 'delete', 'auto_configu
 
 /** Users and keys of the lab's cluster, made anew for each lab. */
 export class Security {
+  /** Called after each change of the API key. */
+  onRotate: () => void = () => {}
   readonly username = 'elastic'
   readonly password = randomBytes(15).toString('base64url')
-  /** Encoded as the Authorization header takes it. */
-  readonly apiKey: string
   /** May write to `least-*`, and nothing else. */
   readonly leastPrivilegeApiKey: string
+  #apiKey: string
   #keys = new Map<string, { secret: string; principal: Principal }>()
 
   constructor() {
-    this.apiKey = this.#newKey('lab')
+    this.#apiKey = this.#newKey('lab')
     this.leastPrivilegeApiKey = this.#newKey('least', { pattern: /^least-/, privileges: new Set(write) })
+  }
+
+  /** Encoded as the Authorization header takes it. */
+  get apiKey(): string {
+    return this.#apiKey
+  }
+
+  /** A new API key; the old one is refused from now on. */
+  rotateApiKey(): void {
+    this.#keys.delete(Buffer.from(this.#apiKey, 'base64').toString().split(':', 1)[0] ?? '')
+    this.#apiKey = this.#newKey('lab')
+    this.onRotate()
   }
 
   /** Who sent a request; answers 401 and gives undefined when that cannot be told. */

@@ -45,6 +45,8 @@ export interface Control {
   setMaxContentBytes(bytes: number): void
   /** A new proxy password: the line has it. */
   rotateCredentials(): LabLine
+  /** A new API key of the cluster: the line has it. */
+  rotateApiKey(): LabLine
   /** Connections since the start or the last `forgetConnections`, in the order in which they came. */
   connections(): readonly LabConnection[]
   forgetConnections(): void
@@ -95,6 +97,10 @@ export function createControl({
     },
     rotateCredentials() {
       credentials.rotate()
+      return line()
+    },
+    rotateApiKey() {
+      main.security.rotateApiKey()
       return line()
     },
     connections: () => arrivals.map(arrival => ({ ...arrival })),

@@ -30,6 +30,7 @@ const routes: Readonly<Record<string, Handler>> = {
   'PUT /filter-body': (control, { body }) => control.setFilterBody(oneOf(['long', 'short', 'text'], body)),
   'PUT /max-content-bytes': (control, { bytes }) => control.setMaxContentBytes(number('bytes', bytes)),
   'POST /credentials/rotate': control => control.rotateCredentials(),
+  'POST /api-key/rotate': control => control.rotateApiKey(),
   'GET /connections': control => control.connections(),
   'DELETE /connections': control => control.forgetConnections(),
   'GET /indices/*/count': (control, _, [index = '']) => ({ count: control.count(index) }),

@@ -1,0 +1,120 @@
+/**
+ * What to do when access is lost in the middle of a run. The circuit is closed while requests may be sent; one that is refused
+ * access opens it, and probes decide when it closes again, or that the run stops. Without clock or timer of its own: every
+ * call tells the time.
+ */
+import type { Failure } from '../failure/failure.js'
+import { worseLoss } from './access-loss.js'
+import { probePauseMs } from './backoff.js'
+
+/** So many bodies accepted since access came back: what is refused then is another outage. */
+const STEADY_AFTER = 50
+
+/** What to do next while the circuit is open. */
+export type Step =
+  | { readonly kind: 'probe'; readonly afterMs: number }
+  | { readonly kind: 'close' }
+  | { readonly kind: 'stop'; readonly failure: Failure }
+
+interface Outage {
+  why: Failure
+  /** Since when the circuit is open; undefined: it is closed. */
+  openedAt: number | undefined
+  /** How long it was open before, in the same outage. */
+  waitedMs: number
+  rounds: number
+  /** How often access came back. */
+  regained: number
+  acceptedSince: number
+}
+
+export class CircuitBreaker {
+  readonly #waitMs: number
+  readonly #random: () => number
+  #outage: Outage | undefined
+  /** How long it was open in earlier outages. */
+  #openMs = 0
+
+  /** `waitMs`: how long an outage may last; 0: it is looked at once, and only one that is over by then is survived. */
+  constructor(waitMs: number, random: () => number) {
+    this.#waitMs = waitMs
+    this.#random = random
+  }
+
+  /** Why the circuit is open: the best name so far for what is in the way. */
+  get why(): Failure | undefined {
+    return this.#outage?.why
+  }
+
+  /** How long the circuit has been open, in all. */
+  openMs(now: number): number {
+    return this.#openMs + this.waitedMs(now)
+  }
+
+  /** How long of that in this outage. */
+  waitedMs(now: number): number {
+    if (this.#outage === undefined) return 0
+    const { waitedMs, openedAt = now } = this.#outage
+    return waitedMs + now - openedAt
+  }
+
+  /** Access was refused: opens the circuit. */
+  trip(why: Failure, now: number): Step {
+    const last = this.#outage
+    if (last === undefined || last.acceptedSince >= STEADY_AFTER) {
+      this.#openMs = this.openMs(now)
+      this.#outage = { why, openedAt: now, waitedMs: 0, rounds: 0, regained: 0, acceptedSince: 0 }
+      // Nobody but the index knows whether it is blocked, and it has just said so.
+      return why.code === 'INDEX_BLOCKED' ? this.#nextRound(this.#outage, now) : { kind: 'probe', afterMs: 0 }
+    }
+    last.why = why
+    last.openedAt = now
+    // Access that comes and goes: without patience there is but its name to be found.
+    return this.#waitMs === 0 ? { kind: 'probe', afterMs: 0 } : this.#nextRound(last, now)
+  }
+
+  /** Probes found that access is back. */
+  passed(now: number): Step {
+    const outage = this.#outage
+    if (outage === undefined) return { kind: 'close' }
+    if (this.#waitMs === 0 && outage.regained > 0) return this.#stop(outage, now)
+    outage.waitedMs = this.waitedMs(now)
+    outage.openedAt = undefined
+    outage.regained += 1
+    outage.acceptedSince = 0
+    return { kind: 'close' }
+  }
+
+  /** Probes found that it is not. */
+  failed(seen: Failure, now: number): Step {
+    const outage = this.#outage
+    if (outage === undefined) return { kind: 'close' }
+    outage.why = worseLoss(outage.why, seen)
+    return this.#nextRound(outage, now)
+  }
+
+  /** A body was taken, all of it. */
+  accepted(): void {
+    if (this.#outage !== undefined) this.#outage.acceptedSince += 1
+  }
+
+  #nextRound(outage: Outage, now: number): Step {
+    const leftMs = this.#waitMs - this.waitedMs(now)
+    if (leftMs <= 0) return this.#stop(outage, now)
+    outage.rounds += 1
+    // The last round is at the very end.
+    return { kind: 'probe', afterMs: Math.min(leftMs, probePauseMs(outage.rounds, this.#random)) }
+  }
+
+  #stop({ why, regained }: Outage, now: number): Step {
+    const waitedMs = Math.round(this.waitedMs(now))
+    const comesAndGoes = regained > 0 ? { regained } : {}
+    const waited = this.#waitMs > 0 ? { waitedMs } : {}
+    const message = [
+      why.message,
+      ...(regained > 0 ? [`access came and went (back ${regained === 1 ? 'once' : `${regained} times`})`] : []),
+      ...(this.#waitMs > 0 ? [`waited ${Math.round(waitedMs / 1000)} s for it`] : []),
+    ].join('; ')
+    return { kind: 'stop', failure: { ...why, message, evidence: { ...why.evidence, ...comesAndGoes, ...waited } } }
+  }
+}
