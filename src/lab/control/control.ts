@@ -48,6 +48,8 @@ export interface Control {
   forgetConnections(): void
   /** Documents in an index of `main`; 0 where there is none. Asked past the filter. */
   count(index: string): number
+  /** The ids of an index of `main`, in the order in which they were first stored. */
+  ids(index: string): readonly string[]
   /** A document as the cluster keeps it, byte for byte. Asked past the filter. */
   source(index: string, id: string): Buffer | undefined
   line(): LabLine
@@ -97,6 +99,7 @@ export function createControl({
     connections: () => arrivals.map(arrival => ({ ...arrival })),
     forgetConnections: () => void arrivals.splice(0),
     count: index => main.indices.get(index)?.count ?? 0,
+    ids: index => main.indices.get(index)?.ids() ?? [],
     source: (index, id) => main.indices.get(index)?.get(id)?.bytes,
     line,
   }
