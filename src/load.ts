@@ -96,7 +96,8 @@ class Load {
     const { ledger, inputs, signal } = this.#loading
     if (this.#stop !== undefined) return this.#stop
     const { read, unsent, unknown } = ledger.counts
-    const isCut = unsent > 0 || ledger.inputs.filter(({ status }) => status !== 'unfinished').length < inputs.length
+    const isLeft = unsent > 0 || ledger.toResend > 0
+    const isCut = isLeft || ledger.inputs.filter(({ status }) => status !== 'unfinished').length < inputs.length
     // Too late to interrupt anything: then it is a run like any other.
     if (this.#interrupted && isCut) {
       const reason: unknown = signal?.reason

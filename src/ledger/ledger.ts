@@ -35,6 +35,7 @@ export class Ledger {
   readonly #account = new Account()
   readonly #inputs = new Map<number, InputAccount>()
   readonly #prefix: Prefix
+  #toResend = 0
 
   constructor(deadLetters: DeadLetters, options: LedgerOptions = {}) {
     this.#deadLetters = deadLetters
@@ -74,6 +75,7 @@ export class Ledger {
   async settle(batch: Batch, outcome: Outcome): Promise<Failure | undefined> {
     const { created, updated, duplicate, skipped, unknown, unsent, rejected, unanswered = 0 } = outcome
     this.#account.add({ created, updated, duplicate, skipped, unknown, unsent })
+    if (this.#options.resendsUnanswered !== false) this.#toResend += unanswered
     const isOpen = unsent > 0 || (unanswered > 0 && this.#options.resendsUnanswered !== false)
     if (rejected.length > 0) {
       // Dead letters stand in the order of the documents, so that a length of them covers what a checkpoint does.
@@ -117,6 +119,11 @@ export class Ledger {
 
   get counts(): Counts {
     return this.#account.counts
+  }
+
+  /** Documents of unknown outcome that a resume sends again. */
+  get toResend(): number {
+    return this.#toResend
   }
 
   get inputs(): readonly InputReceipt[] {
