@@ -11,6 +11,7 @@
  * twice      two of them at once
  * refused    file for refused documents, in the first run
  * ids        whether it is also run with ids from the documents
+ * note       what else a reader has to know
  */
 const json = { 'content-type': 'application/json', 'x-elastic-product': 'Elasticsearch' }
 const refusal = (type, reason, status) =>
@@ -18,6 +19,7 @@ const refusal = (type, reason, status) =>
 const busy = 'es_rejected_execution_exception'
 
 export const faults = {
+  none: { title: 'Nothing goes wrong', again: false },
   filter: {
     title: 'The IP filter refuses from bulk request 50 on, for 20 seconds',
     plant: control => control.plant({ filter: { after: 49, forMs: 20_000 } }),
@@ -49,7 +51,10 @@ export const faults = {
     plant: control =>
       control.plant({
         bulk: {
-          ...{ after: 20, times: 3, status: 502, headers: { 'content-type': 'text/html' } },
+          after: 20,
+          times: 3,
+          status: 502,
+          headers: { 'content-type': 'text/html' },
           body: '<html><body><h1>502 Bad Gateway</h1></body></html>',
         },
       }),
@@ -61,7 +66,10 @@ export const faults = {
     plant: control =>
       control.plant({
         bulk: {
-          ...{ after: 20, times: 8, status: 429, headers: { ...json, 'retry-after': '1' } },
+          after: 20,
+          times: 8,
+          status: 429,
+          headers: { ...json, 'retry-after': '1' },
           body: refusal(busy, 'rejected execution of coordinating operation', 429),
         },
       }),
@@ -112,7 +120,11 @@ export const faults = {
     plant: control =>
       control.plant({
         bulk: {
-          ...{ after: 20, times: 1, status: 400, stored: 'half', headers: json },
+          after: 20,
+          times: 1,
+          status: 400,
+          stored: 'half',
+          headers: json,
           body: refusal('illegal_argument_exception', 'Malformed action/metadata line [201]', 400),
         },
       }),
@@ -140,12 +152,14 @@ export const faults = {
   },
   untidy: {
     title: 'A byte order mark, CRLF, blank lines, and three lines that are no JSON',
+    note: 'A carriage return at the end of a document is not taken for an alteration.',
     input: 'untidy',
     named: /json|parse|5003|line/i,
     again: false,
   },
   digits: {
     title: 'Integers of 19 digits',
+    note: 'With ids from the documents, the program around `helpers.bulk` and the one around `streaming_bulk` have to parse them.',
     input: 'long',
     again: false,
     ids: true,
@@ -153,11 +167,13 @@ export const faults = {
   twice: {
     title: 'The same job runs twice at once',
     twice: true,
+    note: 'Sluice is given `--run-id nightly`: a run without a name has ids of its own, and two of them are two loads.',
     again: false,
     ids: true,
   },
   fullDisk: {
     title: 'Fifty documents are refused, and the disk for them is full',
+    note: 'elasticdump keeps no file of what is refused. The second run finds a disk with room, and no refusals.',
     plant: control =>
       control.plant({
         items: {

@@ -8,6 +8,8 @@ import { tools } from './tools.js'
 
 const limitSeconds = 180
 const index = 'faults'
+/** Each way. As between two machines: a client that is given its answer before it has sent its request is another thing to test. */
+const latency = { latencyMs: 10 }
 
 /** Resolves to the result of one cell. `startLab` is the lab's. */
 export async function play(fault, name, ids, { programs, startLab }) {
@@ -15,6 +17,7 @@ export async function play(fault, name, ids, { programs, startLab }) {
   const lab = await startLab()
   try {
     const input = writeInput(fault.input, folder, ids)
+    lab.control.plant(latency)
     fault.plant?.(lab.control)
     const runs = []
     const start = (refused, before) => {
@@ -30,6 +33,7 @@ export async function play(fault, name, ids, { programs, startLab }) {
     for (const one of [first, ...others]) runs.push(await one.ended)
     if (fault.again && runs[0].exit !== 0) {
       lab.control.heal()
+      lab.control.plant(latency)
       lab.control.register('both')
       runs.push(await start(refused, runs[0].output).ended)
     }
@@ -98,7 +102,7 @@ function scoreOf(lab, { lines }, refused, { without = 0 }) {
       strange += 1
       continue
     }
-    if (text.replace(/^\uFEFF/, '') !== lines[n - 1]) altered += 1
+    if (text.replaceAll(/^\uFEFF|\r$/g, '') !== lines[n - 1]) altered += 1
     copies[n - 1] += 1
   }
   const kept = keptIn(refused)

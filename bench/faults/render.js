@@ -91,5 +91,5 @@ function section(fault, cells) {
     ]
   })
   const head = ['', 'missing', 'doubled', 'altered', 'exit code', 'seconds', 'cause named', 'outside', 'printed']
-  return `### ${fault.title}\n\n${tableOf(head, rows)}`
+  return [`### ${fault.title}`, ...(fault.note === undefined ? [] : [fault.note]), tableOf(head, rows)].join('\n\n')
 }

@@ -3,7 +3,7 @@ import { type Seeded, seeded } from '../unit/seeded.js'
 import type { End, Fault, Outage, Refusal, RequestFault, WayFault } from './chaos-program.js'
 
 /** How Sluice reaches the gate. */
-export type Way = 'tunnel' | 'forward' | 'socks5'
+type Way = 'tunnel' | 'forward' | 'socks5'
 
 export interface Case {
   readonly name: string

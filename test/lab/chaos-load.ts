@@ -19,7 +19,7 @@ const authority: Authority = await createAuthority('Chaos CA')
 const certificate: Certificate = await authority.issue(['127.0.0.1'])
 
 /** One process, as it were. */
-export interface Attempt {
+interface Attempt {
   /** Absent where it did not get as far as a document. */
   readonly receipt?: Receipt
   /** The failure that stopped it. */

@@ -42,5 +42,5 @@ const result = await client.helpers.bulk({
   wait: 1000,
 })
 await client.close()
-console.log(result)
+process.stdout.write(`${JSON.stringify(result)}\n`)
 if (result.failed > 0) process.exitCode = 1
