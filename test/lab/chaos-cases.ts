@@ -18,7 +18,6 @@ export interface Case {
   readonly seed: number
 }
 
-/** `full`: outages and time limits as long as in life, instead of a moment. */
 export interface Scale {
   readonly documents: number
   readonly outageMs: number
@@ -26,10 +25,12 @@ export interface Scale {
   readonly timeoutMs: number
 }
 
+/** Outages and time limits of a moment, for `npm test`. */
 export const short: Scale = { documents: 800, outageMs: 600, outageFrom: 4, timeoutMs: 1000 }
+/** As long as in life. */
 export const full: Scale = { documents: 6000, outageMs: 20_000, outageFrom: 50, timeoutMs: 5000 }
 
-/** The outcome that a fault alone has to have: the failure that stops the run, or none, and who may be found stored already. */
+/** A fault alone. `stops`: the failure that stops the run; without one the first process has to finish it. */
 export interface Alone extends Case {
   readonly stops?: string
 }
