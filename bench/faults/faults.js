@@ -11,6 +11,7 @@
  * twice      two of them at once
  * refused    file for refused documents, in the first run
  * ids        whether it is also run with ids from the documents
+ * bigIntegers  whether the documents have integers that a double does not hold
  * note       what else a reader has to know
  */
 const json = { 'content-type': 'application/json', 'x-elastic-product': 'Elasticsearch' }
@@ -30,6 +31,7 @@ export const faults = {
   half: {
     title: 'One of the two static addresses is not allowed',
     plant: control => control.register('first'),
+    note: 'The proxy chooses for each connection: a loader with a single one has an even chance not to notice.',
     named: /traffic filter|IP filter/i,
     again: true,
     ids: true,
@@ -97,7 +99,8 @@ export const faults = {
         },
       }),
     named: /503|unavailable/i,
-    again: true,
+    // What was refused is in a file of its own, where a file is kept: nobody loads everything again for it.
+    again: false,
   },
   large: {
     title: 'Requests above 1 MB get a 413, and bodies are 1.4 MB',
@@ -159,7 +162,8 @@ export const faults = {
   },
   digits: {
     title: 'Integers of 19 digits',
-    note: 'With ids from the documents, the program around `helpers.bulk` and the one around `streaming_bulk` have to parse them.',
+    bigIntegers: true,
+    note: 'elasticdump has `--support-big-int`. With ids from the documents, the program around `helpers.bulk` and the one around `streaming_bulk` have to parse them.',
     input: 'long',
     again: false,
     ids: true,

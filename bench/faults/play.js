@@ -21,9 +21,9 @@ export async function play(fault, name, ids, { programs, startLab }) {
     fault.plant?.(lab.control)
     const runs = []
     const start = (refused, before) => {
-      const { batch = 200 } = fault
+      const { batch = 200, bigIntegers } = fault
       const runId = fault.twice ? 'nightly' : undefined
-      const said = { programs, line: lab.line, input, batch, ids, folder, refused, before, runId }
+      const said = { programs, line: lab.line, input, batch, bigIntegers, ids, folder, refused, before, runId }
       return runOnce(tools[name].start(said), folder, fault.named)
     }
     const refused = join(folder, 'refused.ndjson')
@@ -90,7 +90,7 @@ async function killAt(lab, child, documents) {
   child.kill('SIGKILL')
 }
 
-/** Compares the cluster with the input. A document that was kept in the file for refused ones is not missing. */
+/** Compares the cluster with the input. What is in the file for refused documents is set aside, and not missing. */
 function scoreOf(lab, { lines }, refused, { without = 0 }) {
   const copies = new Uint8Array(lines.length)
   let altered = 0
@@ -107,8 +107,10 @@ function scoreOf(lab, { lines }, refused, { without = 0 }) {
   }
   const kept = keptIn(refused)
   const doubled = copies.reduce((sum, count) => sum + Math.max(0, count - 1), 0)
-  const missing = copies.reduce((sum, count, at) => sum + (count === 0 && !kept.has(at + 1) ? 1 : 0), 0)
-  return { documents: lines.length, missing: Math.max(0, missing - without), doubled, altered, strange }
+  const absent = lines.flatMap((_, at) => (copies[at] === 0 ? [at + 1] : []))
+  const setAside = absent.filter(n => kept.has(n)).length
+  const missing = Math.max(0, absent.length - setAside - (setAside < without ? without : 0))
+  return { documents: lines.length, missing, doubled, altered, strange, setAside }
 }
 
 function keptIn(file) {

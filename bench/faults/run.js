@@ -1,9 +1,10 @@
 /**
  * npm run faults [-- --faults filter,kill --tools sluice,python --results FILE]
  *
- * Plays every fault with every loader, and writes docs/faults.md; with a choice of faults or loaders it prints the page instead.
+ * Plays every fault with every loader, and writes docs/faults.md. With a choice of faults or loaders it prints the page instead.
+ * --results keeps the results; where the file has some, a choice of faults takes the place of these alone, and the page is written.
  */
-import { writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { describeMachine } from '../machine.js'
@@ -42,13 +43,15 @@ for (const name of playedFaults) {
   }
 }
 
+const known = values.results !== undefined && existsSync(values.results)
+const before = known ? JSON.parse(readFileSync(values.results, 'utf8')).cells : {}
 const results = {
   date: new Date().toISOString().slice(0, 10),
   machine: describeMachine(programs, {}),
-  cells,
+  cells: { ...before, ...cells },
 }
 if (values.results !== undefined) writeFileSync(values.results, JSON.stringify(results, undefined, 1))
 const page = render(results)
-if (values.faults === undefined && values.tools === undefined)
-  writeFileSync(join(projectFolder, 'docs', 'faults.md'), page)
+const isWhole = Object.keys(faults).every(name => results.cells[name] !== undefined) && values.tools === undefined
+if (isWhole) writeFileSync(join(projectFolder, 'docs', 'faults.md'), page)
 else process.stdout.write(page)

@@ -6,6 +6,7 @@
  *   input            { file, bytesEach }
  *   batch            documents in a request
  *   refused          file for what is refused
+ *   bigIntegers      whether there are integers that a double does not hold
  *   ids              'own': without ids in the data; 'field': from the field `id`
  *   folder           its working folder
  *   before           what the run before printed, where this one is the second
@@ -75,7 +76,7 @@ export const tools = {
     version: 'elasticdump',
     about: '`HTTPS_PROXY`, `--retryAttempts=5 --retryDelay=1000`; its input is in its own form, `{"_source": …}`',
     // It is told to go on behind the last line that it said it had sent, as its documentation has it.
-    start: ({ line, input, batch, before = '' }) => {
+    start: ({ line, input, batch, bigIntegers, before = '' }) => {
       const sent = [...before.matchAll(/sent (\d+) objects, (\d+) offset/g)].at(-1)
       return {
         command: [
@@ -87,6 +88,7 @@ export const tools = {
           `--limit=${batch}`,
           '--retryAttempts=5',
           '--retryDelay=1000',
+          ...(bigIntegers ? ['--support-big-int'] : []),
           ...(sent === undefined ? [] : [`--offset=${Number(sent[1]) + Number(sent[2])}`]),
         ],
         env: {
