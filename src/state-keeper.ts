@@ -1,5 +1,5 @@
 /** Keeps the checkpoint of a run up to date while it goes on. */
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { seeIndex } from './cluster/index-uuid.js'
 import type { Cluster } from './cluster/open-cluster.js'
 import type { Failure } from './failure/failure.js'
@@ -8,7 +8,7 @@ import type { FoundRun } from './find-run.js'
 import type { Input, Mark } from './flow.js'
 import { sumOf } from './ledger/account.js'
 import { type Checkpoint, type CheckpointInput, type FileIdentity, type Target, VERSION } from './ledger/checkpoint.js'
-import { writeCheckpoint } from './ledger/checkpoint-file.js'
+import { prepareStateDir, writeCheckpoint } from './ledger/checkpoint-file.js'
 import { CheckpointWriter } from './ledger/checkpoint-writer.js'
 import type { DeadLetters } from './ledger/dead-letters.js'
 import { identityAt, identityOf } from './ledger/file-identity.js'
@@ -78,6 +78,8 @@ export class StateKeeper {
   async finish(status: Exclude<Checkpoint['status'], 'running'>): Promise<Failure | undefined> {
     await this.#writer.end()
     try {
+      // Where the folder is gone, what is known is worth a new one.
+      await prepareStateDir(dirname(dirname(this.path)))
       await this.#write(status)
       return undefined
     } catch (error) {

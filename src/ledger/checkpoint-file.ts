@@ -11,7 +11,7 @@ import { syncFolder } from './sync-folder.js'
 const SUFFIX = '.json'
 
 /** Where the checkpoints of a state folder lie. */
-export function runsFolder(stateDir: string): string {
+function runsFolder(stateDir: string): string {
   return join(stateDir, 'runs')
 }
 

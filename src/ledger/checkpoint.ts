@@ -70,8 +70,16 @@ export function parseCheckpoint(text: string): Checkpoint | string {
 type Shape = 'string' | 'number' | 'boolean' | { readonly [field: string]: Shape } | readonly [Shape]
 
 const counts = {
-  ...{ read: 'number', created: 'number', updated: 'number', deleted: 'number', noop: 'number', duplicate: 'number' },
-  ...{ rejected: 'number', skipped: 'number', unsent: 'number', unknown: 'number' },
+  read: 'number',
+  created: 'number',
+  updated: 'number',
+  deleted: 'number',
+  noop: 'number',
+  duplicate: 'number',
+  rejected: 'number',
+  skipped: 'number',
+  unsent: 'number',
+  unknown: 'number',
 } as const satisfies Record<keyof Counts, Shape>
 
 /** Fields with a question mark may be missing. */

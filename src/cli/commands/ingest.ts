@@ -12,6 +12,7 @@ import { masked } from '../mask.js'
 import { follow, showProgress } from '../progress.js'
 import { sayFailure } from '../say-error.js'
 import { receiptJson, showReceipt } from '../show-receipt.js'
+import { spareOptimising } from '../spare-optimising.js'
 import { stateDir } from '../state-dir.js'
 import type { Terminal } from '../terminal.js'
 
@@ -61,6 +62,7 @@ export async function runLoad(options: IngestOptions, terminal: Terminal, quiet:
   using progress = showProgress(terminal, { quiet })
   // The Elasticsearch client is a fifth of a second: help and wrong options do not wait for it.
   const { ingest } = await import('../../ingest.js')
+  spareOptimising()
   try {
     return await ingest({ ...options, stdin: terminal.stdin, signal: interruption.signal, onEvent: follow(progress) })
   } catch (error) {
