@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/{lab,real}/*.proof.ts'],
-    globalSetup: ['test/cli/build.ts'],
+    globalSetup: ['scripts/kernel/build.js', 'test/cli/build.ts'],
     fileParallelism: false,
     testTimeout: 1_800_000,
     hookTimeout: 180_000,

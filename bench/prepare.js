@@ -43,7 +43,7 @@ export function prepare({ sluice }) {
   }
 }
 
-function builtSluice() {
+export function builtSluice() {
   if (!existsSync(join(projectFolder, 'node_modules'))) throw new Error('run npm ci in the project first')
   run('npm', ['run', 'build'], { cwd: projectFolder })
   return join(projectFolder, 'bin', 'sluice.js')
@@ -59,7 +59,7 @@ function native(name) {
   })
 }
 
-function installNodePeers() {
+export function installNodePeers() {
   const stamp = at('node_modules', '.installed')
   const lock = readFileSync(at('package-lock.json'), 'utf8')
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return
@@ -77,7 +77,7 @@ function bareKernel() {
   })
 }
 
-function pythonEnvironment() {
+export function pythonEnvironment() {
   const requirements = at('peers', 'requirements.txt')
   const folder = join(cacheFolder('programs'), `python-${hashOf(requirements)}`)
   const python = join(folder, 'bin', 'python')

@@ -58,8 +58,6 @@ class Load {
   readonly #pending = new Set<Promise<void>>()
   readonly #reading = new AbortController()
   #interrupted = false
-  /** Whether a document was given up that another send could settle. */
-  #isOpen = false
   #stop: Failure | undefined
   #brokenInput: Failure | undefined
   #bug: { error: unknown } | undefined
@@ -103,7 +101,7 @@ class Load {
     if (this.#stop !== undefined) return this.#stop
     const { read, unsent, unknown } = ledger.counts
     const isRead = ledger.inputs.filter(({ status }) => status !== 'unfinished').length === inputs.length
-    const isCut = unsent > 0 || this.#isOpen || !isRead
+    const isCut = unsent > 0 || ledger.toResend > 0 || !isRead
     // Too late to interrupt anything: then it is a run like any other.
     if (this.#interrupted && isCut) return ending.why(read - unsent - unknown)
     return ledger.overLimit() ?? this.#brokenInput
@@ -164,7 +162,6 @@ class Load {
   async #settle(batch: Batch): Promise<void> {
     const { ledger, send, settled, wire, tell } = this.#loading
     const outcome = await send(batch)
-    this.#isOpen ||= this.#interrupted && (outcome.unanswered ?? 0) > 0
     const stop = (await ledger.settle(batch, outcome)) ?? settled?.()
     if (outcome.rejected.length > 0) tell({ type: 'rejected', documents: outcome.rejected })
     const use = wire === undefined ? {} : { wire: wire() }

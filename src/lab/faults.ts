@@ -1,25 +1,37 @@
-/** When a fault strikes: it lets `after` events pass (default 0), then strikes `times` of them (default: all). */
+/**
+ * When a fault strikes: it lets `after` events pass (default 0), then strikes `times` of them (default: all), one in `every`
+ * (default 1), and none any more when `forMs` have passed since the first that it struck.
+ */
 export interface Schedule {
   readonly after?: number
   readonly times?: number
+  readonly every?: number
+  readonly forMs?: number
 }
 
 /** What can be made to go wrong. Every fault that is left out is not planted. */
 export interface Faults {
   /** Instead of answering CONNECT, a forwarded request or a SOCKS5 request, the proxy closes, resets or keeps silent. */
   readonly handshake?: Schedule & { readonly kind: 'fin' | 'rst' | 'silence' }
+  /** The proxy refuses right credentials too: 407, or SOCKS5's own refusal. */
+  readonly login?: Schedule
   /** A tunnel is reset once the client has sent this many bytes through it; the last of them still arrive. */
   readonly cut?: Schedule & { readonly afterBytes: number }
   /** Added to each handshake, and to what a client sends through a tunnel or in a forwarded request. */
   readonly latencyMs?: number
   /** Connections that would leave from this node's address are reset. With `failover` the pair's ports use the other node. */
   readonly nodeDown?: { readonly node: 'first' | 'second'; readonly failover?: boolean }
-  /** Bulk requests are answered with this. `stored`: after their documents were stored all the same. */
+  /**
+   * From a bulk request on, the IP filter refuses every request, whatever its source: schedules count bulk requests, and
+   * others are refused as long as bulk requests are.
+   */
+  readonly filter?: Schedule
+  /** Bulk requests are answered with this. `stored`: after their documents, or the first half of them, were stored all the same. */
   readonly bulk?: Schedule & {
     readonly status: number
     readonly body?: string
     readonly headers?: Readonly<Record<string, string>>
-    readonly stored?: boolean
+    readonly stored?: boolean | 'half'
   }
   /** Items of bulk requests are refused with this, and not stored. */
   readonly items?: Schedule & { readonly status: number; readonly type: string; readonly reason?: string }
@@ -45,9 +57,11 @@ type Scheduled = Required<Omit<Faults, 'latencyMs' | 'nodeDown' | 'capacity' | '
 
 export const faultNames = [
   'handshake',
+  'login',
   'cut',
   'latencyMs',
   'nodeDown',
+  'filter',
   'bulk',
   'items',
   'capacity',
@@ -62,6 +76,7 @@ export const faultNames = [
 export class FaultPlan {
   #faults: Faults = {}
   #seen = new Map<keyof Faults, number>()
+  #firstStruck = new Map<keyof Faults, number>()
   #struck = new Map<keyof Faults, number>()
   #atWork = 0
 
@@ -71,18 +86,13 @@ export class FaultPlan {
 
   /** Replaces the faults that are named, and starts their schedules anew. */
   plant(faults: Faults): void {
-    for (const name of faultNames) {
-      if (faults[name] === undefined) continue
-      this.#seen.delete(name)
-      this.#struck.delete(name)
-    }
+    for (const name of faultNames) if (faults[name] !== undefined) this.#forget(name)
     this.#faults = { ...this.#faults, ...faults }
   }
 
   clear(): void {
+    for (const name of faultNames) this.#forget(name)
     this.#faults = {}
-    this.#seen.clear()
-    this.#struck.clear()
   }
 
   /** Whether as many requests are at work as there is capacity for. */
@@ -105,10 +115,11 @@ export class FaultPlan {
   strike<Name extends keyof Scheduled>(name: Name): Scheduled[Name] | undefined {
     const fault = (this.#faults as Partial<Scheduled>)[name]
     if (!fault) return undefined
-    const before = this.#seen.get(name) ?? 0
-    this.#seen.set(name, before + 1)
-    const { after = 0, times = Infinity } = fault
-    if (before < after || before >= after + times) return undefined
+    const turn = (this.#seen.get(name) ?? 0) - (fault.after ?? 0)
+    this.#seen.set(name, (this.#seen.get(name) ?? 0) + 1)
+    const { times = Infinity, every = 1 } = fault
+    if (turn < 0 || turn % every !== 0 || turn / every >= times || this.#isOver(name, fault)) return undefined
+    if (!this.#firstStruck.has(name)) this.#firstStruck.set(name, performance.now())
     this.#struck.set(name, this.struck(name) + 1)
     return fault
   }
@@ -116,5 +127,24 @@ export class FaultPlan {
   /** How often a fault struck since it was planted. */
   struck(name: keyof Faults): number {
     return this.#struck.get(name) ?? 0
+  }
+
+  /** Whether a fault has struck and would strike the next event, without counting one. */
+  goesOn(name: keyof Scheduled): boolean {
+    const fault = (this.#faults as Partial<Scheduled>)[name]
+    if (!fault || !this.#firstStruck.has(name)) return false
+    const struck = ((this.#seen.get(name) ?? 0) - (fault.after ?? 0)) / (fault.every ?? 1)
+    return struck < (fault.times ?? Infinity) && !this.#isOver(name, fault)
+  }
+
+  #isOver(name: keyof Faults, { forMs = Infinity }: Schedule): boolean {
+    const first = this.#firstStruck.get(name)
+    return first !== undefined && performance.now() - first >= forMs
+  }
+
+  #forget(name: keyof Faults): void {
+    this.#seen.delete(name)
+    this.#firstStruck.delete(name)
+    this.#struck.delete(name)
   }
 }

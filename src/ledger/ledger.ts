@@ -35,6 +35,7 @@ export class Ledger {
   readonly #account = new Account()
   readonly #inputs = new Map<number, InputAccount>()
   readonly #prefix: Prefix
+  #toResend = 0
 
   constructor(deadLetters: DeadLetters, options: LedgerOptions = {}) {
     this.#deadLetters = deadLetters
@@ -75,7 +76,9 @@ export class Ledger {
   async settle(batch: Batch, outcome: Outcome): Promise<Failure | undefined> {
     const { created, updated, duplicate, skipped, unknown, unsent, rejected, unanswered = 0 } = outcome
     this.#account.add({ created, updated, duplicate, skipped, unknown, unsent })
-    const isOpen = unsent > 0 || (unanswered > 0 && this.#sendsAgain(batch))
+    const sendsAgain = this.#sendsAgain(batch)
+    if (sendsAgain) this.#toResend += unanswered
+    const isOpen = unsent > 0 || (unanswered > 0 && sendsAgain)
     if (rejected.length > 0) {
       // Dead letters stand in the order of the documents, so that a length of them covers what a checkpoint does.
       await this.#prefix.turn(batch)
@@ -133,6 +136,11 @@ export class Ledger {
 
   get counts(): Counts {
     return this.#account.counts
+  }
+
+  /** Documents of unknown outcome that a resume sends again. */
+  get toResend(): number {
+    return this.#toResend
   }
 
   get inputs(): readonly InputReceipt[] {

@@ -39,6 +39,10 @@ export function judgeItems(answer: Answer, body: JudgedBody, cluster: string): V
     return { kind: 'done', settled: { ...nothing, ...there } }
   }
   const results = parseItems(answer.body)
+  if (results === undefined && isCutOff(answer)) {
+    const observed = `an answer that breaks off after ${answer.body.length} bytes`
+    return { kind: 'wait', failure: failure('CLUSTER_UNAVAILABLE', { cluster, observed }), delivery: 'possible' }
+  }
   if (results?.length !== body.items || results.some(({ status }) => typeof status !== 'number')) {
     const observed = `${results?.length ?? 'no'} item results, or some without a status, for ${body.items} documents`
     return { kind: 'stop', failure: failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed }), delivery: 'possible' }
@@ -103,6 +107,11 @@ function parseItems(bytes: Buffer): ItemResult[] | undefined {
   } catch {
     return undefined
   }
+}
+
+/** An answer of Elasticsearch's of which the end is missing, although the connection told nothing: something on the way lost it. */
+function isCutOff({ headers, body }: Answer): boolean {
+  return headers['x-elastic-product'] === 'Elasticsearch' && !body.toString('latin1').trimEnd().endsWith('}')
 }
 
 function judgeItem(

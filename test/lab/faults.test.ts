@@ -248,6 +248,20 @@ describe('a run that has to stop', () => {
     expect(receipt.created).toBeLessThan(DOCS * 20)
   })
 
+  test('is interrupted, and not finished, while documents that it would send again wait for their outcome', async () => {
+    const abort = new AbortController()
+    lab.control.plant({ bulk: { status: 502 } })
+    const receipt = await stopped(
+      load({
+        source: documents(BATCH),
+        signal: abort.signal,
+        onEvent: event => event.type === 'retry' && abort.abort('SIGTERM'),
+      }),
+    )
+    expectBalanced(receipt)
+    expect(receipt).toMatchObject({ status: 'interrupted', unknown: BATCH, failure: { code: 'RUN_INTERRUPTED' } })
+  })
+
   test('an edge that does not know the host, or is not available, has a code of its own', async () => {
     lab.control.plant({ edge: 'unknown-resource' })
     await expect(load()).rejects.toMatchObject({ code: 'CLUSTER_UNKNOWN_HOST' })

@@ -141,6 +141,33 @@ it('refuses the old password once credentials are rotated', async () => {
   open.destroy()
 })
 
+it('refuses right credentials where that is planted, and as often', async () => {
+  await using world = await openLab()
+  const { control, line } = world.lab
+  control.plant({ login: { times: 3 } })
+  expect((await sendConnect(line.proxy.http, 'localhost:1', { ca: world.ca })).status).toBe(407)
+  expect((await askForward(line.proxy.http, line.ipCheckUrl, { ca: world.ca })).status).toBe(407)
+  const asked = { ca: world.ca, address: socksAddress.ipv4('127.0.0.1'), port: 1 }
+  expect((await sendSocks(line.proxy.socks5, asked)).answers).toEqual(['0502', '0101'])
+  expect((await askThrough(line.proxy.http, line.ipCheckUrl, { ca: world.ca })).status).toBe(200)
+})
+
+it('filters from a bulk request on, and for so long every request', async () => {
+  await using world = await openLab()
+  const { control } = world.lab
+  control.plant({ filter: { after: 1, forMs: 300 } })
+  expect((await world.get('/')).status).toBe(200)
+  expect((await world.bulk(bulkBody)).status).toBe(200)
+  expect((await world.get('/')).status).toBe(200)
+  expect(await world.bulk(bulkBody)).toMatchObject({
+    status: 403,
+    text: expect.stringContaining('traffic filtering') as string,
+  })
+  expect((await world.get('/')).status).toBe(403)
+  await vi.waitFor(async () => expect((await world.get('/')).status).toBe(200), 5000)
+  expect((await world.bulk(bulkBody)).status).toBe(200)
+})
+
 describe('a bulk fault', () => {
   it('answers as planted, and stores nothing', async () => {
     await using world = await openLab()
@@ -159,6 +186,30 @@ describe('a bulk fault', () => {
     world.lab.control.plant({ bulk: { status: 504, stored: true, times: 1 } })
     expect((await world.bulk(bulkBody)).status).toBe(504)
     expect(world.lab.control.count('i')).toBe(2)
+  })
+
+  it('stores the first half first where that is planted', async () => {
+    await using world = await openLab()
+    const { control } = world.lab
+    control.plant({ bulk: { status: 400, stored: 'half', times: 1 } })
+    expect((await world.bulk(bulkBody)).status).toBe(400)
+    expect(control.ids('i')).toEqual(['1'])
+  })
+
+  it('ends in time', async () => {
+    await using world = await openLab()
+    world.lab.control.plant({ bulk: { status: 503, forMs: 200 } })
+    expect((await world.bulk(bulkBody)).status).toBe(503)
+    await vi.waitFor(async () => expect((await world.bulk(bulkBody)).status).toBe(200), 5000)
+  })
+
+  it('refuses one item in so many', async () => {
+    await using world = await openLab()
+    world.lab.control.plant({ items: { status: 429, type: 'busy', after: 1, every: 3, times: 2 } })
+    const answers = await Promise.all(Array.from({ length: 5 }, async () => await world.bulk(bulkBody)))
+    const items = answers.flatMap(({ text }) => (JSON.parse(text) as { items: { index: { status: number } }[] }).items)
+    const refused = items.flatMap(({ index }, at) => (index.status === 429 ? [at] : []))
+    expect(refused).toEqual([1, 4])
   })
 
   it('refuses as many items as planted', async () => {

@@ -139,6 +139,16 @@ const whole: readonly [string, Answer, string, RouteFacts?][] = [
     'stop CLUSTER_NOT_ELASTICSEARCH possible',
   ],
   ['an empty 200', answer(200), 'stop CLUSTER_NOT_ELASTICSEARCH possible'],
+  [
+    'an answer of Elasticsearch that breaks off',
+    answer(200, '{"errors":false,"items":[{"create":{"sta', { 'x-elastic-product': 'Elasticsearch' }),
+    'wait CLUSTER_UNAVAILABLE possible',
+  ],
+  [
+    'an answer of Elasticsearch that breaks off before it begins',
+    answer(200, '', { 'x-elastic-product': 'Elasticsearch' }),
+    'wait CLUSTER_UNAVAILABLE possible',
+  ],
   ['an answer without items', answer(200, {}), 'stop CLUSTER_NOT_ELASTICSEARCH possible'],
   ['items that are none', answer(200, { items: { 0: 1 } }), 'stop CLUSTER_NOT_ELASTICSEARCH possible'],
   [

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { RequestRefused, answer, illegalArgument } from './answers.js'
+import { readBulk } from './bulk-lines.js'
 import { applyBulk } from './bulk.js'
 import { compileFilterPath } from './filter-path.js'
 import type { Exchange } from './exchange.js'
@@ -18,13 +19,21 @@ export function answerBulk(exchange: Exchange, index: string | undefined): void 
   }
   const planted = faults.strike('bulk')
   if (planted) {
-    if (planted.stored) apply(exchange, index)
+    if (planted.stored) apply(planted.stored === 'half' ? halved(exchange) : exchange, index)
     return answerPlanted(response, planted)
   }
   if (faults.isBusy) throw new RequestRefused(busy)
   const body = apply(exchange, index)
   if (faults.strike('drop')) return void exchange.request.socket.destroy()
   faults.work(() => answer(response, 200, body, { headers: contentType(exchange) }))
+}
+
+/** With the first half of its actions. */
+function halved(exchange: Exchange): Exchange {
+  const { body, cluster } = exchange
+  const lines = readBulk(body, '', cluster.major)
+  const last = lines[Math.floor(lines.length / 2) - 1]
+  return { ...exchange, body: body.subarray(0, last === undefined ? 0 : last.to + 1) }
 }
 
 const busy = {

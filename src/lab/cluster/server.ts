@@ -19,6 +19,7 @@ export interface ClusterServerOptions {
 
 /** The managed OTLP endpoint: IP filters do not cover it. */
 const otlp = /^\/(?:v1\/(?:logs|metrics|traces)|_otlp\/)/
+const bulk = /^\/(?:[^/]+\/)?_bulk$/
 
 /** Serves the cluster, and the edge with its IP filter in front of it, on the sockets that it is given. */
 export function createClusterServer(options: ClusterServerOptions): (socket: Socket, arrival: Arrival) => void {
@@ -45,7 +46,8 @@ async function serve(options: ClusterServerOptions, request: IncomingMessage, re
     return answerEdge(response, faults.current.edge)
   }
   // Judged by the connection's source address, for each request anew: policies may have changed since it was opened.
-  if (!otlp.test(path) && !options.allows(arrivalOf(request.socket).from)) {
+  const isFiltered = bulk.test(path) ? faults.strike('filter') !== undefined : faults.goesOn('filter')
+  if (!otlp.test(path) && (isFiltered || !options.allows(arrivalOf(request.socket).from))) {
     request.resume()
     return answerFiltered(response, options.filterBody())
   }

@@ -52,6 +52,11 @@ export class Index {
     return this.#nextSeqNo - 1
   }
 
+  /** Of the documents that exist, in the order in which they were first stored. */
+  ids(): string[] {
+    return [...this.#rows].flatMap(([id, row]) => (this.#length[row] === gone ? [] : [id]))
+  }
+
   /** The version of a document that exists, else 0. */
   versionOf(id: string): number {
     const row = this.#rows.get(id)

@@ -52,6 +52,8 @@ export interface Control {
   forgetConnections(): void
   /** Documents in an index of `main`; 0 where there is none. Asked past the filter. */
   count(index: string): number
+  /** The ids of an index of `main`, in the order in which they were first stored. */
+  ids(index: string): readonly string[]
   /** A document as the cluster keeps it, byte for byte. Asked past the filter. */
   source(index: string, id: string): Buffer | undefined
   line(): LabLine
@@ -106,6 +108,7 @@ export function createControl({
     connections: () => arrivals.map(arrival => ({ ...arrival })),
     forgetConnections: () => void arrivals.splice(0),
     count: index => main.named(index)?.count ?? 0,
+    ids: index => main.named(index)?.ids() ?? [],
     source: (index, id) => main.named(index)?.get(id)?.bytes,
     line,
   }

@@ -34,6 +34,7 @@ const routes: Readonly<Record<string, Handler>> = {
   'GET /connections': control => control.connections(),
   'DELETE /connections': control => control.forgetConnections(),
   'GET /indices/*/count': (control, _, [index = '']) => ({ count: control.count(index) }),
+  'GET /indices/*/documents': (control, _, [index = '']) => control.ids(index),
   'GET /indices/*/documents/*': (control, _, [index = '', id = '']) =>
     control.source(index, id) ?? missing(`no document ${id}`),
 }

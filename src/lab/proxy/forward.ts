@@ -26,7 +26,8 @@ export async function forward(route: Route, request: IncomingMessage, response: 
     // What is left of the body is not read: the connection cannot serve another request.
     response.writeHead(refusal.status, { ...headers, ...(hasBody(request) && { connection: 'close' }) }).end(body)
   }
-  if (!route.credentials.acceptHeader(request.headers['proxy-authorization'])) {
+  const isKnown = route.credentials.acceptHeader(request.headers['proxy-authorization'])
+  if (!isKnown || route.faults.strike('login')) {
     return refuse({ status: 407, error: 'http_request_denied' })
   }
   const url = parseUrl(request.url)

@@ -22,7 +22,8 @@ export function createHttpProxy(route: Route): (socket: Socket, arrival: Arrival
     client.on('error', () => client.destroy())
     if (!(await passHandshake(route, arrival, client))) return
     const refuse = (refusal: Refusal): void => void client.end(refusalText(refusal))
-    if (!route.credentials.acceptHeader(request.headers['proxy-authorization'])) {
+    const isKnown = route.credentials.acceptHeader(request.headers['proxy-authorization'])
+    if (!isKnown || route.faults.strike('login')) {
       return refuse({ status: 407, error: 'http_request_denied' })
     }
     const authority = splitAuthority(request.url ?? '')

@@ -40,7 +40,8 @@ async function serve(route: Route, client: Socket, arrival: Arrival): Promise<vo
   const [, userLength = 0] = await read(client, 2)
   const username = (await read(client, userLength)).toString()
   const password = (await read(client, (await read(client, 1))[0] ?? 0)).toString()
-  if (!route.credentials.accept(username, password)) return void client.end(Buffer.from([1, 1]))
+  const isKnown = route.credentials.accept(username, password)
+  if (!isKnown || route.faults.strike('login')) return void client.end(Buffer.from([1, 1]))
   client.write(Buffer.from([1, 0]))
 
   const [, command, , addressType = 0] = await read(client, 4)
