@@ -118,7 +118,7 @@ export class StateKeeper {
   }
 
   async #inputOf(planned: PlannedInput, committed: Committed, failed: ReadonlySet<string>): Promise<CheckpointInput> {
-    const { source, token, from = START, isLoaded, read } = planned
+    const { source, token, from = START, start, isLoaded, read } = planned
     const settled = committed.inputs.get(source.id)
     const isFinished = isLoaded || settled?.isFinished === true
     const mark = settled?.mark ?? from
@@ -134,6 +134,7 @@ export class StateKeeper {
       status: isFinished ? 'finished' : failed.has(source.name) ? 'failed' : begun,
       token,
       mark,
+      ...(start === undefined ? {} : { start }),
       read: read + (settled?.read ?? 0),
       ...(file === undefined ? {} : { file }),
     }

@@ -29,6 +29,8 @@ const verbs: Readonly<Record<string, Verb>> = {
     summary: 'the runs that can be resumed, or are done; runs rm forgets one',
     load: () => import('./commands/runs.js'),
   },
+  verify: { summary: 'look every document of a run up in the cluster', load: () => import('./commands/verify.js') },
+  undo: { summary: 'delete the documents that a run created', load: () => import('./commands/undo.js') },
   explain: { summary: 'a failure code, its causes and fixes', load: () => import('./commands/explain.js') },
   config: { summary: 'every option in force and where it came from', load: () => import('./commands/config.js') },
 }

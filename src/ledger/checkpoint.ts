@@ -42,6 +42,11 @@ export interface CheckpointInput {
   readonly status: 'waiting' | 'begun' | 'finished' | 'failed'
   readonly token: string
   readonly mark: Mark
+  /**
+   * Where the run began, if not at the start of the input: an earlier one loaded what stands before. `wasRead`: it read the
+   * document of that number too, before its line had grown.
+   */
+  readonly start?: { readonly document: number; readonly wasRead: boolean }
   /** Documents and blank lines before the mark. */
   readonly read: number
   /** Absent for what cannot be read a second time. */
@@ -91,6 +96,7 @@ const shape: Shape = {
       status: 'string',
       token: 'string',
       mark: { kind: 'string', document: 'number', line: 'number', offset: 'number', tail: 'number' },
+      'start?': { document: 'number', wasRead: 'boolean' },
       read: 'number',
       'file?': {
         size: 'number',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** Commands that take options of the schema. `lab` and `demo` have flags of their own. */
-export type OptionCommand = 'ingest' | 'doctor' | 'runs' | 'config'
+export type OptionCommand = 'ingest' | 'doctor' | 'runs' | 'verify' | 'undo' | 'config'
 
 /** What an option is besides its kind. The flag and SLUICE_… follow from the option's name. */
 interface OptionMeta {

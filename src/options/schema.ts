@@ -2,12 +2,12 @@ import { z } from 'zod'
 import * as kinds from './kinds.js'
 import { section } from './option.js'
 
-const cluster = section('Cluster', ['ingest', 'doctor'])
-const path = section('Path to the cluster', ['ingest', 'doctor'])
+const cluster = section('Cluster', ['ingest', 'doctor', 'verify', 'undo'])
+const path = section('Path to the cluster', ['ingest', 'doctor', 'verify', 'undo'])
 const documents = section('Documents', ['ingest'])
 const requests = section('Requests', ['ingest'])
 const runs = section('Runs', ['ingest'])
-const output = section('Output', ['ingest', 'doctor'])
+const output = section('Output', ['ingest', 'doctor', 'verify', 'undo'])
 
 /** Every option: its kind and limits, its default as a person would write it, and what help says of it. */
 export const schema = z.object({
@@ -130,7 +130,8 @@ export const schema = z.object({
     label: 'limit',
   }),
   dryRun: documents(kinds.flag().prefault(false), {
-    doc: 'read and check everything, send no document',
+    doc: 'read and check everything, send no document; undo: delete none',
+    commands: ['ingest', 'undo'],
   }),
   batchBytes: requests(kinds.size({ min: 1000, max: 100_000_000 }).prefault('5_000_000'), {
     doc: 'send a request at this size',
@@ -155,7 +156,7 @@ export const schema = z.object({
   timeout: requests(kinds.duration({ bare: false }).prefault('2m'), {
     doc: 'time limit of one request',
     label: 'duration',
-    commands: ['ingest', 'doctor'],
+    commands: ['ingest', 'doctor', 'verify', 'undo'],
   }),
   maxElapsed: requests(kinds.duration({ bare: false }).prefault('15m'), {
     doc: 'how long one batch may be tried again',
@@ -164,7 +165,7 @@ export const schema = z.object({
   stateDir: runs(kinds.text().optional(), {
     doc: 'folder for the checkpoints that resumes go by; default $XDG_STATE_HOME/sluice or ~/.local/state/sluice',
     label: 'folder',
-    commands: ['ingest', 'runs'],
+    commands: ['ingest', 'runs', 'verify', 'undo'],
   }),
   runId: runs(kinds.runId().optional(), {
     doc: 'name of the run: repeated without its checkpoint, it doubles nothing',
@@ -173,7 +174,7 @@ export const schema = z.object({
   again: runs(kinds.flag().prefault(false), { doc: 'load again what is loaded' }),
   json: output(kinds.flag().prefault(false), {
     doc: 'one JSON object on stdout, nothing else',
-    commands: ['ingest', 'doctor', 'runs'],
+    commands: ['ingest', 'doctor', 'runs', 'verify', 'undo'],
   }),
   quiet: output(kinds.flag().prefault(false), { doc: 'no progress, errors and the result alone' }),
 })

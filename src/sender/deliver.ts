@@ -144,7 +144,8 @@ function giveUp(body: Body, why: Failure, settlement: Settlement, context: Deliv
   settlement.leave(body.items, 'unknown', context.lostInARow() >= LOSSES_BEFORE_STOP ? why : undefined)
 }
 
-function atLast(refused: Failure, elapsedMs: number): Failure {
+/** The failure of a refusal that went on for so long. */
+export function atLast(refused: Failure, elapsedMs: number): Failure {
   if (refused.code !== 'CLUSTER_OVERLOADED') return refused
   const { cluster = '', reason = '' } = refused.evidence
   return failure('CLUSTER_OVERLOADED', {
