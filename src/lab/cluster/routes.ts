@@ -1,10 +1,11 @@
 import { RequestRefused, answer, illegalArgument } from './answers.js'
-import { answerBulk } from './bulk-route.js'
+import { answerBulk, answerPlanted } from './bulk-route.js'
 import { answerDocument, answerMget } from './document-routes.js'
 import { type Exchange, findIndices, parseBody, permit } from './exchange.js'
 import { answerIndex, answerSettings } from './index-routes.js'
 import { describeMapping } from './mapping.js'
 import { hasPrivileges, permissions } from './permissions.js'
+import { answerSearch } from './search.js'
 import { describePrincipal } from './security.js'
 import { describeVersion } from './version.js'
 
@@ -27,7 +28,13 @@ export async function handle(exchange: Exchange): Promise<void> {
   if (first === '_count' || second === '_count') return answerCount(exchange, first === '_count' ? '_all' : first)
   if (first === '_refresh' || second === '_refresh')
     return answerRefresh(exchange, first === '_refresh' ? '_all' : first)
-  if (first === '_mget' || second === '_mget') return answerMget(exchange, first === '_mget' ? undefined : first)
+  const isSearch = first === '_search' || second === '_search'
+  if (isSearch || first === '_mget' || second === '_mget') {
+    const planted = exchange.faults.strike('lookup')
+    if (planted) return answerPlanted(response, planted)
+    if (isSearch) return answerSearch(exchange, first === '_search' ? '_all' : first)
+    return answerMget(exchange, first === '_mget' ? undefined : first)
+  }
   if (first.startsWith('_')) {
     const reason = `Invalid index name [${first}], must not start with '_'.`
     throw new RequestRefused({
