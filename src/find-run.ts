@@ -34,7 +34,7 @@ export async function findRun(options: IngestOptions, sources: readonly Source[]
   const stateDir = stateDirOf(options, sources)
   const path = stateDir === undefined ? undefined : checkpointPath(stateDir, keyOf([place, index, names, runId ?? '']))
   const last = path === undefined ? undefined : await readCheckpoint(path)
-  const seen: IndexSeen | undefined = path === undefined ? undefined : await seeIndex(cluster, index)
+  const seen: IndexSeen | undefined = options.dryRun === true ? undefined : await seeIndex(cluster, index)
   const isOther = last !== undefined && seen !== undefined && isOtherIndex(last, seen)
   const sent = whatIsSent(options)
   const plan = await planRun({
@@ -50,6 +50,8 @@ export async function findRun(options: IngestOptions, sources: readonly Source[]
       return tokenOf(runId, place, index, source.name, look?.size ?? 0, look?.head.sha256 ?? '')
     },
   })
+  const isResume = plan.began !== undefined && last?.run === plan.run
+  const behind = isResume ? last.target.behind : seen?.kind === 'name' ? seen.behind : undefined
   return {
     plan,
     ...(path === undefined ? {} : { path }),
@@ -58,6 +60,7 @@ export async function findRun(options: IngestOptions, sources: readonly Source[]
       url: cluster.display,
       index,
       ...(seen?.kind === 'index' ? { indexUuid: seen.uuid } : {}),
+      ...(behind === undefined ? {} : { behind }),
     },
     isIndexMissing: seen?.kind === 'missing',
     sources: names,

@@ -72,6 +72,8 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
     const keeper =
       path === undefined || plan.isDone ? undefined : new StateKeeper({ found, path, cluster, ledger, deadLetters })
     await keeper?.start()
+    const notes: string[] = []
+    const { behind } = found.target
     const sender = new Sender({
       cluster,
       index: options.index,
@@ -80,6 +82,8 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
       safeToResend: ids.from !== 'cluster',
       sentBefore: maySendAgain(options, found, ids.from === 'run'),
       onConflict: options.onConflict ?? 'reject',
+      // Who sent them before, and where to, is known from the checkpoint alone.
+      ...(behind === undefined || (options.runId !== undefined && plan.began === undefined) ? {} : { behind }),
       concurrency,
       batchBytes,
       gzip: compresses(options.compress ?? 'auto', way),
@@ -87,6 +91,10 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
       clock: systemClock,
       wallClock: Date.now,
       random: Math.random,
+      onDoubt: message => {
+        notes.push(message)
+        tell({ type: 'warning', message })
+      },
       onRetry: (why, documents, waitMs) => tell({ type: 'retry', failure: why, documents, waitMs }),
     })
     const batcher = new Batcher({
@@ -124,6 +132,7 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
       plan,
       ledger,
       cluster,
+      notes,
       ...(path === undefined ? {} : { checkpoint: path }),
       ...((deadLetters.records > 0 || plan.before.counts.rejected > 0) && deadLetters.path !== undefined
         ? { deadLetters: deadLetters.path }

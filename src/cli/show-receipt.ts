@@ -99,6 +99,7 @@ function facts(receipt: Receipt): string[][] {
     ...egress(receipt),
     ['cluster', `${cluster.url}${version === '' ? '' : ` (${version})`}`],
     ...(deadLetters === undefined ? [] : [['dead letters', deadLetters]]),
+    ...(receipt.notes ?? []).map(note => ['note', note]),
     ...(checkpoint === undefined || status === 'finished' ? [] : [['checkpoint', checkpoint]]),
   ]
 }

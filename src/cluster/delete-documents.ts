@@ -18,7 +18,7 @@ export interface Deleting {
 }
 
 /** What became of one of them. `conflict`: written or deleted since it was found. `busy`: try again. */
-export type Deleted = 'deleted' | 'gone' | 'conflict' | 'busy' | { readonly status: number; readonly type: string }
+type Deleted = 'deleted' | 'gone' | 'conflict' | 'busy' | { readonly status: number; readonly type: string }
 
 export type DeleteAnswer =
   /** In the order of the documents. */

@@ -149,6 +149,17 @@ const entries = {
       'Free disk space or remove the block: PUT /<index>/_settings {"index.blocks.write": null}. Then run the same command again: it goes on where it stopped.',
     ],
   },
+  IDS_REFUSED: {
+    stage: 'index',
+    exit: 3,
+    retry: 'no',
+    title: 'The index makes its ids itself',
+    message: '{index} takes no ids: {reason}',
+    causes: ['It is a time-series data stream, which makes the id of a document from its dimensions and its time.'],
+    fixes: [
+      'Load with --ids cluster. The same measurement is then never stored twice; but a document whose answer was lost counts as unknown, and the run can be neither verified nor undone.',
+    ],
+  },
   REQUEST_REFUSED: {
     stage: 'cluster',
     exit: 3,

@@ -35,6 +35,8 @@ export interface Target {
   readonly index: string
   /** Of the index itself: absent for an alias or data stream, and before there is an index. */
   readonly indexUuid?: string
+  /** Of an alias or data stream: the indices behind it when the run began. */
+  readonly behind?: readonly string[]
 }
 
 export interface CheckpointInput {
@@ -86,7 +88,7 @@ const shape: Shape = {
   status: 'string',
   began: 'string',
   written: 'string',
-  target: { 'clusterUuid?': 'string', url: 'string', index: 'string', 'indexUuid?': 'string' },
+  target: { 'clusterUuid?': 'string', url: 'string', index: 'string', 'indexUuid?': 'string', 'behind?': ['string'] },
   sources: ['string'],
   options: {},
   isDoubtful: 'boolean',

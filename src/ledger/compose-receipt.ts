@@ -21,6 +21,7 @@ export interface RunFacts {
   }
   readonly deadLetters?: string
   readonly checkpoint?: string
+  readonly notes: readonly string[]
   readonly requests: number
   readonly retries: number
   readonly bytesRead: number
@@ -59,6 +60,7 @@ export function composeReceipt(facts: RunFacts): Receipt {
       ...(preflight.info === undefined ? {} : { name: preflight.info.name, version: preflight.info.version }),
     },
     ...(deadLetters === undefined ? {} : { deadLetters }),
+    ...(facts.notes.length === 0 ? {} : { notes: facts.notes }),
     ...(checkpoint === undefined ? {} : { checkpoint }),
   }
 }

@@ -77,6 +77,8 @@ export interface Receipt extends Counts {
   readonly cluster: { readonly url: string; readonly name?: string; readonly version?: string }
   /** The file of rejected documents, when there are any: a path as it was given. */
   readonly deadLetters?: string
+  /** What cannot be promised of this load: what a pipeline or a data stream does to ids. */
+  readonly notes?: readonly string[]
   /** The file that a resume goes by, where one is kept. */
   readonly checkpoint?: string
 }

@@ -12,7 +12,9 @@ import { LOSSES_BEFORE_STOP, deliver } from './deliver.js'
 import { judgeAnswer } from './judge-answer.js'
 import { judgeError } from './judge-error.js'
 import { filterPath } from './judge-items.js'
+import { type AlreadyThere, StreamWatch } from './stream-watch.js'
 import type { Verdict } from './verdict.js'
+import { filterPathOfWitness, hear } from './witness.js'
 
 export interface SenderOptions {
   readonly cluster: Cluster
@@ -25,6 +27,8 @@ export interface SenderOptions {
   /** Whether an earlier process may have sent the same documents under the same ids: a resume, a named run. */
   readonly sentBefore: boolean
   readonly onConflict: 'reject' | 'skip'
+  /** Indices behind an alias or data stream when its first document was sent. Absent: not known. */
+  readonly behind?: readonly string[]
   /** Never more requests under way at once than so many. */
   readonly concurrency: number
   /** What a body may be at first; see `Sender.bodyBytes`. */
@@ -36,6 +40,8 @@ export interface SenderOptions {
   readonly wallClock: () => number
   readonly random: () => number
   onRetry(failure: Failure, documents: number, waitMs: number): void
+  /** What cannot be promised for this target. Each is told once. */
+  onDoubt?(message: string): void
 }
 
 /** What an answer may take, in all and for each item: a refusal with its reason is a few hundred bytes. */
@@ -58,6 +64,8 @@ export class Sender {
   readonly #limit: AdaptiveLimit
   readonly #places: LimitFunction
   readonly #halt = new AbortController()
+  readonly #stream: StreamWatch
+  #witness: 'none' | 'asked' | 'heard' = 'none'
   #bodyBytes: number
   /** Batches without an outcome, and those of them that wait before they are sent again. */
   #open = 0
@@ -73,6 +81,7 @@ export class Sender {
     this.#limit = new AdaptiveLimit(options.concurrency)
     this.#places = pLimit(this.#limit.allowed)
     this.#bodyBytes = options.batchBytes
+    this.#stream = new StreamWatch(options)
   }
 
   get requests(): number {
@@ -109,6 +118,7 @@ export class Sender {
     try {
       return await deliver(batch, {
         attempt: async (body, resent, doubtful) => await this.#inPlace(body, this.#history(resent, doubtful), batch),
+        lookUp: async (body, doubtful) => await this.#lookUp(body, doubtful, batch),
         safeToResend: this.#options.safeToResend,
         maxElapsedMs: this.#options.maxElapsedMs,
         halted: this.#halt.signal,
@@ -169,14 +179,21 @@ export class Sender {
   async #attempt(body: Body, history: History, batch: Batch): Promise<Verdict> {
     const { cluster, index, pipeline, ownIds, safeToResend, onConflict, gzip, wallClock } = this.#options
     this.#requests += 1
+    // The first answer tells which ids and indices the cluster makes of those that it was sent.
+    const isWitness = ownIds && this.#witness === 'none'
+    if (isWitness) this.#witness = 'asked'
     try {
       const answer = await post(cluster, {
         path: `/${encodeURIComponent(index)}/_bulk`,
-        query: { filter_path: filterPath, ...(pipeline === undefined ? {} : { pipeline }) },
+        query: {
+          filter_path: isWitness ? filterPathOfWitness : filterPath,
+          ...(pipeline === undefined ? {} : { pipeline }),
+        },
         headers: gzip ? { 'content-encoding': 'gzip' } : {},
         maxAnswerBytes: ANSWER_BYTES + ITEM_BYTES * body.items,
         body: gzip ? await compress(body.bytes) : body.bytes,
       })
+      if (isWitness && answer.statusCode === 200) await this.#hear(answer.body, body)
       return judgeAnswer(answer, {
         body: { items: body.items, index, operation: batch.operation, ownIds, safeToResend, ...history, onConflict },
         cluster: cluster.display,
@@ -185,12 +202,32 @@ export class Sender {
       })
     } catch (error) {
       return judgeError(error, cluster.display)
+    } finally {
+      if (this.#witness === 'asked' && isWitness) this.#witness = 'none'
     }
+  }
+
+  /** What may be stored already is not sent where its id would not keep it from being stored twice. */
+  async #lookUp(body: Body, doubtful: boolean, { operation }: Batch): Promise<AlreadyThere | Verdict | undefined> {
+    const { sentBefore, safeToResend } = this.#options
+    if (!safeToResend || operation !== 'create' || !(doubtful || sentBefore)) return undefined
+    return await this.#stream.look(body, doubtful)
   }
 
   #history(resent: boolean, doubtful: boolean): History {
     const { sentBefore } = this.#options
     return { resent: resent || sentBefore, doubtful: doubtful || sentBefore }
+  }
+
+  async #hear(answer: Buffer, body: Body): Promise<void> {
+    this.#witness = 'heard'
+    const { index, onDoubt } = this.#options
+    const { otherId, elsewhere } = hear(answer, body, index)
+    const lost =
+      'a document that is sent again after a lost answer may be stored twice, and verify and undo may not find it'
+    if (otherId) onDoubt?.(`documents do not keep the ids that they are sent with (a pipeline sets _id?): ${lost}`)
+    if (elsewhere === undefined || (await this.#stream.isBehind(elsewhere))) return
+    onDoubt?.(`documents go to ${elsewhere} instead of ${index} (a pipeline reroutes them?): ${lost}`)
   }
 
   #count(verdict: Verdict): void {

@@ -89,6 +89,8 @@ function notesOn({ target, status, options }: Checkpoint, seen: IndexSeen, isFre
   if (status === 'running') notes.push('the run is still going on, or was killed')
   else if (status !== 'finished') notes.push('the run is not finished')
   if (options['pipeline'] !== undefined)
-    notes.push(`the ingest pipeline ${options['pipeline']} may have dropped documents, or given them other ids or indices`)
+    notes.push(
+      `the ingest pipeline ${options['pipeline']} may have dropped documents, or given them other ids or indices`,
+    )
   return notes
 }

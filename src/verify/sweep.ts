@@ -76,12 +76,18 @@ async function sweepOpen(input: InputIds, sweeping: Sweeping): Promise<void> {
   for (let from = input.last + 1; from <= input.most;) {
     const to = Math.min(highest + GAP, input.most)
     if (from <= to) {
-      await pace.through(range(input, from, to), look(async there => await beyond(there)))
+      await pace.through(
+        range(input, from, to),
+        look(async there => await beyond(there)),
+      )
       from = to + 1
     } else {
       const seen = highest
       const far = Math.min(from + STRIDE * STRIDES, input.most)
-      await pace.through(range(input, from, far, STRIDE), look(() => undefined))
+      await pace.through(
+        range(input, from, far, STRIDE),
+        look(() => undefined),
+      )
       if (highest === seen) return
     }
   }
@@ -99,7 +105,9 @@ function lookUp({ cluster, index, by, signal }: Sweeping, visit: (sightings: rea
       if (known === undefined) copies.set(document.id, [document])
       else known.push(document)
     }
-    await visit(part.map(({ input, number }, at) => ({ input, number, copies: copies.get(wanted[at]?.id ?? '') ?? [] })))
+    await visit(
+      part.map(({ input, number }, at) => ({ input, number, copies: copies.get(wanted[at]?.id ?? '') ?? [] })),
+    )
     return { kind: 'done' }
   }
 }

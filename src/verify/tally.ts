@@ -10,7 +10,7 @@ export interface Tally {
   result(): Tallied
 }
 
-export interface Tallied {
+interface Tallied {
   readonly inputs: readonly VerifiedInput[]
   readonly documents: number
   readonly found: number

@@ -86,7 +86,9 @@ export async function undo(options: UndoOptions): Promise<Undone> {
       notes: [
         ...run.notes,
         ...notes,
-        ...(kept === 0 ? [] : [`${shared.join(', ')}: stored by an earlier run, whose last line has grown since: left`]),
+        ...(kept === 0
+          ? []
+          : [`${shared.join(', ')}: stored by an earlier run, whose last line has grown since: left`]),
         ...(foreign === 0 ? [] : [`${foreign} documents have ids like the run's and are none of its own: left`]),
         ...(checkpoint.options['op'] === 'index' && changed > 0
           ? ['with --op index, what this run sent twice counts as changed too']

@@ -53,7 +53,9 @@ export async function verify(options: VerifyOptions): Promise<Verification> {
       notes: [
         ...run.notes,
         ...notes,
-        ...(unsettled === 0 ? [] : ['what is unsettled was sent before the run was cut off: the same command settles it']),
+        ...(unsettled === 0
+          ? []
+          : ['what is unsettled was sent before the run was cut off: the same command settles it']),
       ],
     }
   } finally {

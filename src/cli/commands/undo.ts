@@ -16,8 +16,8 @@ import { stateDir } from '../state-dir.js'
 import type { Terminal } from '../terminal.js'
 
 interface Flags extends Record<string, unknown> {
-  readonly yes?: true
-  readonly force?: true
+  readonly yes?: boolean
+  readonly force?: boolean
 }
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {

@@ -61,12 +61,7 @@ function show(seen: Verification): string {
     list('Foreign', inputs, 'foreignIds', 'foreign'),
     '\n',
     columns(
-      [
-        ['index', index],
-        ['cluster', cluster],
-        ['checkpoint', checkpoint],
-        ...notes.map(note => ['note', note]),
-      ],
+      [['index', index], ['cluster', cluster], ['checkpoint', checkpoint], ...notes.map(note => ['note', note])],
       '  ',
     ),
   ].join('')

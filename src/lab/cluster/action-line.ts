@@ -30,7 +30,14 @@ export function readAction(bytes: Buffer, from: number, to: number, line: number
   const known = simple.exec(bytes.toString('latin1', from, to))
   if (known) {
     const [, operation, index, id, onlyId] = known
-    return { operation: operation as Operation, index, id: id ?? onlyId, requireAlias: false, pipeline: undefined, ifSeqNo: undefined }
+    return {
+      operation: operation as Operation,
+      index,
+      id: id ?? onlyId,
+      requireAlias: false,
+      pipeline: undefined,
+      ifSeqNo: undefined,
+    }
   }
   const cursor = new JsonCursor(bytes, from, to)
   try {
