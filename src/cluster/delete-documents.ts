@@ -2,8 +2,8 @@
 import { explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
 import { failure } from '../failure/failure.js'
-import { routeErrorOf } from './connection.js'
 import type { FoundDocument } from './find-documents.js'
+import { lostAnswer } from './lost-answer.js'
 import { nameRefusal } from './name-refusal.js'
 import type { Cluster } from './open-cluster.js'
 import { post } from './post.js'
@@ -56,9 +56,8 @@ export async function deleteDocuments(
       ...(signal === undefined ? {} : { signal }),
     })
   } catch (error) {
-    const lost = routeErrorOf(error)
-    if (lost === undefined || lost.code === 'ABORTED') throw error
-    if (explain(lost.failure.code).retry !== 'later') return { kind: 'refused', failure: lost.failure }
+    const lost = lostAnswer(error, cluster.display)
+    if (!lost.mayPass) return { kind: 'refused', failure: lost.failure }
     return { kind: 'busy', failure: lost.failure, mayBeDone: lost.delivery === 'possible' }
   }
   const { statusCode: status, headers } = answer

@@ -1,8 +1,8 @@
 /** Which of some ids are in an index: one request, judged. Documents themselves are not read. */
 import { explain } from '../failure/catalogue.js'
 import { type Failure, failure } from '../failure/failure.js'
-import { routeErrorOf } from './connection.js'
 import { inquire } from './inquire.js'
+import { lostAnswer } from './lost-answer.js'
 import { nameRefusal } from './name-refusal.js'
 import type { Cluster } from './open-cluster.js'
 import { type Answer, whoAnswered } from './who-answered.js'
@@ -65,9 +65,8 @@ export async function findDocuments(cluster: Asked, finding: Finding): Promise<L
     const aborting = signal === undefined ? {} : { signal }
     answer = await inquire(cluster, { method: 'POST', path, ...request, maxAnswerBytes, ...aborting })
   } catch (error) {
-    const lost = routeErrorOf(error)
-    if (lost === undefined || lost.code === 'ABORTED') throw error
-    return { kind: explain(lost.failure.code).retry === 'later' ? 'busy' : 'refused', failure: lost.failure }
+    const lost = lostAnswer(error, cluster.display)
+    return { kind: lost.mayPass ? 'busy' : 'refused', failure: lost.failure }
   }
   if (answer.statusCode !== 200) return judgeRefusal(answer, cluster)
   const read = by === 'id' ? readMget(answer.body) : readHits(answer.body, size)

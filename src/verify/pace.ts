@@ -71,7 +71,7 @@ export class Pace {
     for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
       if (signal?.aborted === true) throw interrupted(signal)
       const step = await attempt(part).catch((error: unknown) => {
-        throw signal?.aborted === true ? interrupted(signal) : withoutRequest(error)
+        throw signal?.aborted === true ? interrupted(signal) : error
       })
       if (step.kind === 'done') {
         this.#size = Math.min(this.#options.most, this.#size + Math.ceil(this.#options.most / 20))
@@ -117,9 +117,4 @@ function interrupted({ reason }: AbortSignal): SluiceError {
   return new SluiceError(
     failure('RUN_INTERRUPTED', { reason: typeof reason === 'string' ? reason : 'aborted by the caller', settled: 0 }),
   )
-}
-
-/** An error of the client holds the request, and with it the credentials. */
-function withoutRequest(error: unknown): unknown {
-  return error instanceof Error && 'meta' in error ? new Error(`${error.name}: ${error.message}`) : error
 }
