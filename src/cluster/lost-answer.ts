@@ -23,6 +23,7 @@ export function lostAnswer(error: unknown, cluster: string): LostAnswer {
     return { failure: named, mayPass: false, delivery: 'possible' }
   }
   // An error of the client holds the request, and with it the credentials.
-  if (error instanceof Error && 'meta' in error && lost === undefined) throw new Error(`${error.name}: ${error.message}`)
+  if (error instanceof Error && 'meta' in error && lost === undefined)
+    throw new Error(`${error.name}: ${error.message}`)
   throw error
 }

@@ -61,7 +61,10 @@ describe('a data stream that rolls over', () => {
     })
     expect(receipt).toMatchObject({ duplicate: 100 })
     const { token } = (await world.checkpoint()).inputs[0] ?? { token: '' }
-    await world.bulk([3, 50, 99].map(number => ({ delete: { _id: `${token}-${number}` } })), backing)
+    await world.bulk(
+      [3, 50, 99].map(number => ({ delete: { _id: `${token}-${number}` } })),
+      backing,
+    )
     await world.killedAt(0)
     expect(await world.load('a.ndjson', { runId: `part-${process.pid}` })).toMatchObject({ created: 3, duplicate: 97 })
     expect(lab.control.count(world.index)).toBe(100)
@@ -126,5 +129,8 @@ test('a time-series data stream takes no ids: the load stops, and nothing is rej
   lab.control.createDataStream(world.index, true)
   await writeFile(world.path('a.ndjson'), lines(30))
   expect(await codeOf(world.load('a.ndjson'))).toMatch(/^IDS_REFUSED: .*time_series mode/)
-  expect(await world.load('a.ndjson', { ids: 'cluster', stateDir: undefined })).toMatchObject({ created: 30, rejected: 0 })
+  expect(await world.load('a.ndjson', { ids: 'cluster', stateDir: undefined })).toMatchObject({
+    created: 30,
+    rejected: 0,
+  })
 })

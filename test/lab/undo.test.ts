@@ -32,12 +32,17 @@ describe('undo', () => {
     await writeFile(world.path('a.ndjson'), `${lines(2500)}no\n`)
     const { run } = await world.load('a.ndjson')
     const dry = await takeBack(world, run, { dryRun: true })
-    expect(dry).toMatchObject({ ...{ dryRun: true, isComplete: false, found: 2500 }, wouldDelete: 2500, deleted: 0, gone: 0 })
+    expect(dry).toMatchObject({
+      dryRun: true, isComplete: false, found: 2500,
+      wouldDelete: 2500,
+      deleted: 0,
+      gone: 0,
+    })
     expect(lab.control.count(world.index)).toBe(2511)
     const undone = await takeBack(world, run)
     expect(undone).toMatchObject({
-      ...{ run, isComplete: true, documents: 2501, found: 2500, deleted: 2500, wouldDelete: 0 },
-      ...{ gone: 0, changed: 0, failed: 0, notes: [] },
+      run, isComplete: true, documents: 2501, found: 2500, deleted: 2500, wouldDelete: 0,
+      gone: 0, changed: 0, failed: 0, notes: [],
     })
     expect(lab.control.count(world.index)).toBe(11)
     expect(await isForgotten(world)).toBe(true)
@@ -53,11 +58,16 @@ describe('undo', () => {
     const token = await tokenOf(world)
     await world.bulk([{ index: { _id: `${token}-7` } }, { n: 700 }, { delete: { _id: `${token}-8` } }])
     expect(await takeBack(world, run)).toMatchObject({
-      ...{ isComplete: false, found: 99, deleted: 98, gone: 1, changed: 1, failed: 0, changedIds: [`${token}-7`] },
+      isComplete: false, found: 99, deleted: 98, gone: 1, changed: 1, failed: 0, changedIds: [`${token}-7`],
     })
     expect(lab.control.source(world.index, `${token}-7`)?.toString()).toBe('{"n":700}')
     expect(await isForgotten(world)).toBe(false)
-    expect(await takeBack(world, run, { force: true })).toMatchObject({ isComplete: true, deleted: 1, gone: 99, changed: 0 })
+    expect(await takeBack(world, run, { force: true })).toMatchObject({
+      isComplete: true,
+      deleted: 1,
+      gone: 99,
+      changed: 0,
+    })
     expect(lab.control.count(world.index)).toBe(0)
   })
 
@@ -77,7 +87,13 @@ describe('undo', () => {
       await world.bulk([{ index: { _id: `${token}-2` } }, { n: 200 }, { delete: { _id: `${token}-3` } }])
       const deleter = new Deleter({ cluster, pace, dryRun: false, force: false, listed: 20 })
       await deleter.remove(looked.documents)
-      expect(deleter.result()).toMatchObject({ deleted: 1, changed: 1, vanished: 1, failed: 0, changedIds: [`${token}-2`] })
+      expect(deleter.result()).toMatchObject({
+        deleted: 1,
+        changed: 1,
+        vanished: 1,
+        failed: 0,
+        changedIds: [`${token}-2`],
+      })
     } finally {
       await cluster.route.destroy()
     }
@@ -116,7 +132,7 @@ describe('undo', () => {
     const { run } = await world.load('a.ndjson')
     lab.control.plant({ items: { status: 403, type: 'cluster_block_exception', times: 5 } })
     expect(await takeBack(world, run)).toMatchObject({
-      ...{ isComplete: false, found: 50, deleted: 45, failed: 5 },
+      isComplete: false, found: 50, deleted: 45, failed: 5,
       failures: [{ status: 403, type: 'cluster_block_exception', documents: 5 }],
     })
     expect(await takeBack(world, run)).toMatchObject({ isComplete: true, deleted: 5, gone: 45 })

@@ -28,7 +28,7 @@ describe('verify', () => {
       run: receipt.run,
       ok: true,
       index: world.index,
-      ...{ documents: 2512, found: 2510, rejected: 2, unlisted: 0, missing: 0, unsettled: 0, foreign: 0, doubled: 0 },
+      documents: 2512, found: 2510, rejected: 2, unlisted: 0, missing: 0, unsettled: 0, foreign: 0, doubled: 0,
       inputs: [
         { name: world.path('a.ndjson'), first: 1, last: 2502, found: 2500, rejected: 2, missing: 0, missingIds: [] },
         { name: world.path('b.ndjson'), documents: 10, found: 10 },
@@ -83,7 +83,7 @@ describe('verify', () => {
     const { run } = await world.load('a.ndjson', { batchDocs: 5000 })
     await world.killedAt(100)
     expect(await look(world, run)).toMatchObject({
-      ...{ ok: true, status: 'running', documents: 100, found: 100, missing: 0, unsettled: 29_900 },
+      ok: true, status: 'running', documents: 100, found: 100, missing: 0, unsettled: 29_900,
       notes: [expect.stringContaining('was killed') as string, expect.stringContaining('settles it') as string],
     })
     const token = (await world.checkpoint()).inputs[0]?.token
@@ -114,7 +114,12 @@ describe('verify', () => {
     await world.load('a.ndjson')
     await appendFile(world.path('a.ndjson'), lines(10, 51))
     const { run } = await world.load('a.ndjson')
-    expect(await look(world, run)).toMatchObject({ ok: true, documents: 10, found: 10, inputs: [{ first: 51, last: 60 }] })
+    expect(await look(world, run)).toMatchObject({
+      ok: true,
+      documents: 10,
+      found: 10,
+      inputs: [{ first: 51, last: 60 }],
+    })
   })
 
   test('sees a data stream whole, and what stands in it twice', async () => {
@@ -129,7 +134,7 @@ describe('verify', () => {
     await world.bulk([{ create: { _id: id } }, { n: 3 }])
     await world.bulk([{ delete: { _id: `${seen.inputs[0]?.token}-4` } }], backing)
     expect(await look(world, run)).toMatchObject({
-      ...{ ok: false, found: 39, missing: 1, doubled: 1 },
+      ok: false, found: 39, missing: 1, doubled: 1,
       inputs: [{ doubledIds: [id] }],
     })
   })
@@ -157,7 +162,11 @@ describe('verify', () => {
     lab.control.plant({ lookup: { status: 200, body: '{"docs":[]}' } })
     expect(await codeOf(look(world, run))).toContain('CLUSTER_NOT_ELASTICSEARCH')
     const headers = { 'x-elastic-product': 'Elasticsearch' }
-    const shard = { _index: world.index, _id: 'x', error: { type: 'no_shard_available_action_exception', reason: 'no' } }
+    const shard = {
+      _index: world.index,
+      _id: 'x',
+      error: { type: 'no_shard_available_action_exception', reason: 'no' },
+    }
     lab.control.plant({ lookup: { status: 200, headers, body: JSON.stringify({ docs: [shard, shard, shard] }) } })
     expect(await codeOf(look(world, run, { maxElapsedMs: 100 }))).toContain('CLUSTER_UNAVAILABLE')
     lab.control.plant({ lookup: { status: 200, headers, body: '{"docs":[' } })
@@ -178,7 +187,7 @@ describe('verify', () => {
     await using direct = await connect(await world.way())
     await direct.client.indices.delete({ index: world.index })
     expect(await look(world, run)).toMatchObject({
-      ...{ ok: false, missing: 3 },
+      ok: false, missing: 3,
       notes: [`there is no index ${world.index} any more`],
     })
     await direct.client.indices.create({ index: world.index })
@@ -197,7 +206,9 @@ describe('verify', () => {
     const there = { ...way, target: { ...target, url: other.url } }
     expect(await codeOf(look(world, own.run, there))).toMatch(/^RUN_ELSEWHERE: /)
     // @ts-expect-error -- as a JavaScript caller might
-    expect(await codeOf(verify({ ...(await world.way()), stateDir: world.stateDir }))).toBe('OPTION_INVALID: run: is not set')
+    expect(await codeOf(verify({ ...(await world.way()), stateDir: world.stateDir }))).toBe(
+      'OPTION_INVALID: run: is not set',
+    )
     expect(await codeOf(look(world, run, { listed: -1 }))).toMatch(/^OPTION_INVALID: listed: /)
   })
 

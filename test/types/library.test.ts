@@ -21,7 +21,7 @@ import { built } from '../cli/build.js'
 
 test('the package exports what the docs say, and nothing else', () => {
   expect(Object.keys(sluice).toSorted()).toEqual(
-    ['SluiceError', 'connect', 'explain', 'failureCodes', 'ingest', 'isSluiceError'].toSorted(),
+    ['SluiceError', 'connect', 'explain', 'failureCodes', 'ingest', 'isSluiceError', 'undo', 'verify'].toSorted(),
   )
   expect(Object.keys(lab).toSorted()).toEqual(['PolicyError', 'registers', 'startLab'])
 })

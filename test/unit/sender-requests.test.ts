@@ -106,7 +106,8 @@ describe('a bulk request', () => {
     const url = new URL(one?.path ?? '', 'http://x')
     expect(url.pathname).toBe('/logs%25a/_bulk')
     expect(Object.fromEntries(url.searchParams)).toEqual({
-      filter_path: 'errors,items.*.status,items.*.error.type,items.*.error.reason,items.*.failure_store',
+      filter_path:
+        'errors,items.*.status,items.*.error.type,items.*.error.reason,items.*.failure_store,items.*._id,items.*._index',
       pipeline: 'p/1',
     })
     expect(one?.headers).toMatchObject({ 'content-type': 'application/x-ndjson', accept: 'application/json' })
