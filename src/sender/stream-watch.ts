@@ -36,6 +36,7 @@ const SEEN_MS = 1000
 export class StreamWatch {
   readonly #options: StreamWatchOptions
   #seen: { readonly at: number; readonly index: Promise<IndexSeen> } | undefined
+  #isRefreshed = false
   readonly #told = new Set<string>()
 
   constructor(options: StreamWatchOptions) {
@@ -52,7 +53,10 @@ export class StreamWatch {
   async look(body: Body, fresh: boolean): Promise<AlreadyThere | Verdict | undefined> {
     if (!this.#hasRolledOver(await this.#see(fresh))) return undefined
     const { cluster, index } = this.#options
-    if (!(await refresh(cluster, index)))
+    // What an earlier process stored is as old as this one; what got no answer may have come a moment ago.
+    const isFresh = (this.#isRefreshed && !fresh) || (await refresh(cluster, index))
+    this.#isRefreshed = true
+    if (!isFresh)
       this.#doubt(`${index} may not be refreshed: after a rollover, a document stored just before may be stored twice`)
     const starts = itemStarts(body)
     const ids = Array.from({ length: body.items }, (_, item) => idIn(body, starts, item) ?? '')

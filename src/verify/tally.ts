@@ -24,12 +24,13 @@ interface Tallied {
 
 interface Account {
   found: number
+  rejected: number
   unsettled: number
-  foreign: number
-  readonly rejected: Set<number>
-  readonly missing: Set<number>
-  readonly doubled: Set<number>
-  readonly foreignNumbers: number[]
+  readonly missing: Listing
+  readonly foreign: Listing
+  readonly doubled: Listing
+  /** Whether the last number of the input is missing. */
+  endsMissing: boolean
 }
 
 export interface TallyOptions {
@@ -43,15 +44,18 @@ export interface TallyOptions {
 }
 
 export function newTally({ inputs, counts, rejected, listed }: TallyOptions): Tally {
-  const accounts = new Map(inputs.map(input => [input, emptyAccount()]))
+  const accounts = new Map(inputs.map(input => [input, emptyAccount(listed)]))
   const of = (input: InputIds) => accounts.get(input) as Account
   return {
     settled: sightings => {
       for (const { input, number, copies } of sightings) {
         const account = of(input)
         if (copies.length > 0) account.found += 1
-        else if (rejected.get(input.token)?.has(number) === true) account.rejected.add(number)
-        else account.missing.add(number)
+        else if (rejected.get(input.token)?.has(number) === true) account.rejected += 1
+        else {
+          account.missing.add(number)
+          if (number === input.last) account.endsMissing = true
+        }
         if (copies.length > 1) account.doubled.add(number)
       }
     },
@@ -59,16 +63,13 @@ export function newTally({ inputs, counts, rejected, listed }: TallyOptions): Ta
       for (const { input, number, copies } of sightings) {
         const account = of(input)
         if (input.isOpen) account.unsettled += 1
-        else {
-          account.foreign += 1
-          if (account.foreignNumbers.length < listed) account.foreignNumbers.push(number)
-        }
+        else account.foreign.add(number)
         if (copies.length > 1) account.doubled.add(number)
       }
     },
     result: () => {
       const blank = dropBlankEnds(accounts, counts)
-      const verified = inputs.map(input => show(input, of(input), blank.has(input), listed))
+      const verified = inputs.map(input => show(input, of(input), blank.has(input)))
       const sum = (name: 'documents' | 'found' | 'missing' | 'rejected' | 'unsettled' | 'foreign' | 'doubled') =>
         verified.reduce((total, input) => total + input[name], 0)
       const [absent, named] = [sum('missing'), sum('rejected')]
@@ -91,15 +92,16 @@ export function newTally({ inputs, counts, rejected, listed }: TallyOptions): Ta
   }
 }
 
-function emptyAccount(): Account {
+function emptyAccount(listed: number): Account {
+  const listing = () => new Listing(listed)
   return {
     found: 0,
+    rejected: 0,
     unsettled: 0,
-    foreign: 0,
-    rejected: new Set(),
-    missing: new Set(),
-    doubled: new Set(),
-    foreignNumbers: [],
+    missing: listing(),
+    foreign: listing(),
+    doubled: listing(),
+    endsMissing: false,
   }
 }
 
@@ -108,9 +110,10 @@ function dropBlankEnds(accounts: ReadonlyMap<InputIds, Account>, counts: Checkpo
   const settled = counts.created + counts.updated + counts.duplicate + counts.rejected
   let surplus = [...accounts.keys()].reduce((sum, input) => sum + numbersIn(input), -settled)
   const blank = new Set<InputIds>()
-  for (const [input, { missing }] of accounts) {
+  for (const [input, { missing, endsMissing }] of accounts) {
     if (surplus <= 0) break
-    if (!input.mayEndBlank || !missing.delete(input.last)) continue
+    if (!input.mayEndBlank || !endsMissing) continue
+    missing.takeOut(input.last)
     blank.add(input)
     surplus -= 1
   }
@@ -121,14 +124,10 @@ function numbersIn({ first, last }: InputIds): number {
   return Math.max(0, last - first + 1)
 }
 
-function show(input: InputIds, account: Account, endsBlank: boolean, listed: number): VerifiedInput {
+function show(input: InputIds, account: Account, endsBlank: boolean): VerifiedInput {
   const { name, token, first, last } = input
-  const { found, rejected, missing, unsettled, foreign, doubled, foreignNumbers } = account
-  const ids = (numbers: Iterable<number>) =>
-    [...numbers]
-      .toSorted((one, other) => one - other)
-      .slice(0, listed)
-      .map(number => idOf(input, number))
+  const { found, rejected, missing, unsettled, foreign, doubled } = account
+  const ids = ({ lowest }: Listing) => lowest.map(number => idOf(input, number))
   return {
     name,
     token,
@@ -136,13 +135,47 @@ function show(input: InputIds, account: Account, endsBlank: boolean, listed: num
     first,
     last: endsBlank ? last - 1 : last,
     found,
-    rejected: rejected.size,
-    missing: missing.size,
+    rejected,
+    missing: missing.count,
     unsettled,
-    foreign,
-    doubled: doubled.size,
+    foreign: foreign.count,
+    doubled: doubled.count,
     missingIds: ids(missing),
-    foreignIds: ids(foreignNumbers),
+    foreignIds: ids(foreign),
     doubledIds: ids(doubled),
+  }
+}
+
+/** How many there are, and the lowest of them. */
+class Listing {
+  readonly #most: number
+  readonly #numbers: number[] = []
+  #count = 0
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  get lowest(): readonly number[] {
+    return this.#numbers.toSorted((one, other) => one - other).slice(0, this.#most)
+  }
+
+  /** They come nearly in order. */
+  add(number: number): void {
+    this.#count += 1
+    this.#numbers.push(number)
+    if (this.#numbers.length <= 2 * this.#most + 1000) return
+    this.#numbers.sort((one, other) => one - other)
+    this.#numbers.length = this.#most
+  }
+
+  takeOut(number: number): void {
+    this.#count -= 1
+    const at = this.#numbers.indexOf(number)
+    if (at !== -1) this.#numbers.splice(at, 1)
   }
 }
