@@ -3,6 +3,7 @@ import { describeDocuments } from '../contracts/documents.suite.js'
 import { startLabWorld } from '../contracts/lab-world.js'
 import { describeRefusals } from '../contracts/refusals.suite.js'
 import { describeRoutes } from '../contracts/routes.suite.js'
+import { describeRuns } from '../contracts/runs.suite.js'
 import type { World } from '../contracts/world.js'
 
 const labs = [
@@ -21,5 +22,6 @@ for (const { name, options } of labs) {
     describeRoutes(() => world)
     describeRefusals(() => world)
     describeDocuments(() => world)
+    describeRuns(() => world)
   })
 }

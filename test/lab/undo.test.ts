@@ -33,7 +33,9 @@ describe('undo', () => {
     const { run } = await world.load('a.ndjson')
     const dry = await takeBack(world, run, { dryRun: true })
     expect(dry).toMatchObject({
-      dryRun: true, isComplete: false, found: 2500,
+      dryRun: true,
+      isComplete: false,
+      found: 2500,
       wouldDelete: 2500,
       deleted: 0,
       gone: 0,
@@ -41,8 +43,16 @@ describe('undo', () => {
     expect(lab.control.count(world.index)).toBe(2511)
     const undone = await takeBack(world, run)
     expect(undone).toMatchObject({
-      run, isComplete: true, documents: 2501, found: 2500, deleted: 2500, wouldDelete: 0,
-      gone: 0, changed: 0, failed: 0, notes: [],
+      run,
+      isComplete: true,
+      documents: 2501,
+      found: 2500,
+      deleted: 2500,
+      wouldDelete: 0,
+      gone: 0,
+      changed: 0,
+      failed: 0,
+      notes: [],
     })
     expect(lab.control.count(world.index)).toBe(11)
     expect(await isForgotten(world)).toBe(true)
@@ -58,7 +68,13 @@ describe('undo', () => {
     const token = await tokenOf(world)
     await world.bulk([{ index: { _id: `${token}-7` } }, { n: 700 }, { delete: { _id: `${token}-8` } }])
     expect(await takeBack(world, run)).toMatchObject({
-      isComplete: false, found: 99, deleted: 98, gone: 1, changed: 1, failed: 0, changedIds: [`${token}-7`],
+      isComplete: false,
+      found: 99,
+      deleted: 98,
+      gone: 1,
+      changed: 1,
+      failed: 0,
+      changedIds: [`${token}-7`],
     })
     expect(lab.control.source(world.index, `${token}-7`)?.toString()).toBe('{"n":700}')
     expect(await isForgotten(world)).toBe(false)
@@ -132,7 +148,10 @@ describe('undo', () => {
     const { run } = await world.load('a.ndjson')
     lab.control.plant({ items: { status: 403, type: 'cluster_block_exception', times: 5 } })
     expect(await takeBack(world, run)).toMatchObject({
-      isComplete: false, found: 50, deleted: 45, failed: 5,
+      isComplete: false,
+      found: 50,
+      deleted: 45,
+      failed: 5,
       failures: [{ status: 403, type: 'cluster_block_exception', documents: 5 }],
     })
     expect(await takeBack(world, run)).toMatchObject({ isComplete: true, deleted: 5, gone: 45 })

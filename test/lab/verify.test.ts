@@ -28,7 +28,14 @@ describe('verify', () => {
       run: receipt.run,
       ok: true,
       index: world.index,
-      documents: 2512, found: 2510, rejected: 2, unlisted: 0, missing: 0, unsettled: 0, foreign: 0, doubled: 0,
+      documents: 2512,
+      found: 2510,
+      rejected: 2,
+      unlisted: 0,
+      missing: 0,
+      unsettled: 0,
+      foreign: 0,
+      doubled: 0,
       inputs: [
         { name: world.path('a.ndjson'), first: 1, last: 2502, found: 2500, rejected: 2, missing: 0, missingIds: [] },
         { name: world.path('b.ndjson'), documents: 10, found: 10 },
@@ -83,7 +90,12 @@ describe('verify', () => {
     const { run } = await world.load('a.ndjson', { batchDocs: 5000 })
     await world.killedAt(100)
     expect(await look(world, run)).toMatchObject({
-      ok: true, status: 'running', documents: 100, found: 100, missing: 0, unsettled: 29_900,
+      ok: true,
+      status: 'running',
+      documents: 100,
+      found: 100,
+      missing: 0,
+      unsettled: 29_900,
       notes: [expect.stringContaining('was killed') as string, expect.stringContaining('settles it') as string],
     })
     const token = (await world.checkpoint()).inputs[0]?.token
@@ -134,7 +146,10 @@ describe('verify', () => {
     await world.bulk([{ create: { _id: id } }, { n: 3 }])
     await world.bulk([{ delete: { _id: `${seen.inputs[0]?.token}-4` } }], backing)
     expect(await look(world, run)).toMatchObject({
-      ok: false, found: 39, missing: 1, doubled: 1,
+      ok: false,
+      found: 39,
+      missing: 1,
+      doubled: 1,
       inputs: [{ doubledIds: [id] }],
     })
   })
@@ -187,7 +202,8 @@ describe('verify', () => {
     await using direct = await connect(await world.way())
     await direct.client.indices.delete({ index: world.index })
     expect(await look(world, run)).toMatchObject({
-      ok: false, missing: 3,
+      ok: false,
+      missing: 3,
       notes: [`there is no index ${world.index} any more`],
     })
     await direct.client.indices.create({ index: world.index })

@@ -1,10 +1,14 @@
 import { describeDocuments } from '../contracts/documents.suite.js'
 import { describeRefusals } from '../contracts/refusals.suite.js'
 import { describeRoutes } from '../contracts/routes.suite.js'
+import { describeRuns } from '../contracts/runs.suite.js'
+import { describeDataStreams } from './describe-data-streams.js'
 import { describeOnRealServers } from './on-real-servers.js'
 
 describeOnRealServers({ major: 9 }, world => {
   describeRoutes(world)
   describeRefusals(world)
   describeDocuments(world)
+  describeRuns(world)
+  describeDataStreams(world)
 })

@@ -85,9 +85,19 @@ describe('the sender', () => {
 
   function senderOf(doubts: string[], more: Partial<SenderOptions> = {}): Sender {
     return new Sender({
-      cluster, index: 'logs', ownIds: true, safeToResend: true, sentBefore: false, onConflict: 'reject',
-      concurrency: 4, batchBytes: 1_000_000, gzip: false, maxElapsedMs: 60_000,
-      clock: new SkippingClock(), wallClock: () => 0, random: () => 1,
+      cluster,
+      index: 'logs',
+      ownIds: true,
+      safeToResend: true,
+      sentBefore: false,
+      onConflict: 'reject',
+      concurrency: 4,
+      batchBytes: 1_000_000,
+      gzip: false,
+      maxElapsedMs: 60_000,
+      clock: new SkippingClock(),
+      wallClock: () => 0,
+      random: () => 1,
       onRetry: () => undefined,
       onDoubt: message => doubts.push(message),
       ...more,

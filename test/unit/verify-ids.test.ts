@@ -10,8 +10,11 @@ import { newTally } from '../../src/verify/tally.js'
 import type { FoundDocument } from '../../src/cluster/find-documents.js'
 
 const file = (size: number, isCompressed = false) => ({
-  size, isCompressed, inode: '1',
-  head: { bytes: 1, sha256: 'h' }, tail: { end: 1, sha256: 't' },
+  size,
+  isCompressed,
+  inode: '1',
+  head: { bytes: 1, sha256: 'h' },
+  tail: { end: 1, sha256: 't' },
 })
 
 function idsOfInput(input: Partial<CheckpointInput>, isDoubtful = true): InputIds | undefined {
@@ -43,8 +46,14 @@ describe('the ids of a run', () => {
 
 describe('the tally', () => {
   const input: InputIds = {
-    name: 'a', token: 't', first: 1, last: 6, most: 10,
-    mayEndBlank: false, sharesFirst: false, isOpen: false,
+    name: 'a',
+    token: 't',
+    first: 1,
+    last: 6,
+    most: 10,
+    mayEndBlank: false,
+    sharesFirst: false,
+    isOpen: false,
   }
   const copy: FoundDocument = { id: '', index: 'i', version: 1, seqNo: 0, primaryTerm: 1 }
   const seen = (number: number, copies: number) => ({
@@ -76,7 +85,10 @@ describe('the tally', () => {
 
   test('takes as many as were rejected off what is missing where no numbers tell', () => {
     expect(tallied({ rejected: 2, named: [], found: [1, 3, 4] })).toMatchObject({
-      found: 3, rejected: 2, unlisted: 2, missing: 1,
+      found: 3,
+      rejected: 2,
+      unlisted: 2,
+      missing: 1,
       inputs: [{ missing: 3, rejected: 0 }],
     })
   })
