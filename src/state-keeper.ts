@@ -146,5 +146,6 @@ export class StateKeeper {
     this.#isIndexMissing = false
     const seen = await seeIndex(this.#keeping.cluster, this.#target.index)
     if (seen.kind === 'index') this.#target = { ...this.#target, indexUuid: seen.uuid }
+    if (seen.kind === 'name') this.#target = { ...this.#target, behind: seen.behind }
   }
 }

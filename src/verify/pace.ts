@@ -37,6 +37,7 @@ type Attempt<T> = (part: readonly T[]) => Promise<Step<T>>
 export class Pace {
   readonly #options: PaceOptions
   #size: number
+  #done = 0
 
   constructor(options: PaceOptions) {
     this.#options = options
@@ -53,6 +54,7 @@ export class Pace {
         if (batch.length === 0) return
         try {
           await this.settle(batch, attempt)
+          this.#done += batch.length
         } catch (error) {
           stopped ??= { error }
         }
@@ -69,9 +71,9 @@ export class Pace {
     let refusals = 0
     let began = clock.now()
     for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
-      if (signal?.aborted === true) throw interrupted(signal)
+      if (signal?.aborted === true) throw this.#interrupted(signal)
       const step = await attempt(part).catch((error: unknown) => {
-        throw signal?.aborted === true ? interrupted(signal) : error
+        throw signal?.aborted === true ? this.#interrupted(signal) : error
       })
       if (step.kind === 'done') {
         this.#size = Math.min(this.#options.most, this.#size + Math.ceil(this.#options.most / 20))
@@ -96,6 +98,11 @@ export class Pace {
     }
   }
 
+  #interrupted({ reason }: AbortSignal): SluiceError {
+    const why = typeof reason === 'string' ? reason : 'aborted by the caller'
+    return new SluiceError(failure('RUN_INTERRUPTED', { reason: why, settled: this.#done }))
+  }
+
   #halves<T>(part: readonly T[]): [readonly T[], readonly T[]] {
     const middle = part.length >> 1
     this.#size = Math.max(1, Math.min(this.#size, middle))
@@ -111,10 +118,4 @@ function take<T>(iterator: Iterator<T>, most: number): T[] {
     taken.push(next.value)
   }
   return taken
-}
-
-function interrupted({ reason }: AbortSignal): SluiceError {
-  return new SluiceError(
-    failure('RUN_INTERRUPTED', { reason: typeof reason === 'string' ? reason : 'aborted by the caller', settled: 0 }),
-  )
 }

@@ -71,7 +71,11 @@ export function describeRuns(world: () => World): void {
         await direct.client.indices.create({ index, settings: { number_of_shards: 3, number_of_replicas: 0 } })
       }
       const { run } = await loaded(index, { routingField: 'who' })
-      expect(await undo({ ...way(), run, stateDir: folder })).toMatchObject({ isComplete: true, deleted: 2500, gone: 0 })
+      expect(await undo({ ...way(), run, stateDir: folder })).toMatchObject({
+        isComplete: true,
+        deleted: 2500,
+        gone: 0,
+      })
       expect(await world().count(index)).toBe(0)
     })
 
