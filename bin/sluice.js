@@ -1,2 +1,7 @@
 #!/usr/bin/env node
-import '../dist/bin/main.js'
+import { setFlagsFromString } from 'node:v8'
+
+// Most of a load is native code or runs a few times for each body. V8 would compile much of the latter for good within the first
+// second, on other cores, and a twentieth of all CPU time would go there: a function has to prove itself for longer.
+setFlagsFromString('--interrupt-budget=1000000')
+await import('../dist/bin/main.js')

@@ -61,6 +61,7 @@ const options = {
   maxElapsedMs: check.whole(0, Number.MAX_SAFE_INTEGER),
   onConflict: check.oneOf('reject', 'skip'),
   stateDir: check.name,
+  spool: check.flag,
   runId: check.runId,
   again: check.flag,
   dryRun: check.flag,
@@ -78,10 +79,11 @@ export function checkConnectOptions(given: ConnectOptions): void {
 /** Where ids come from. Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID for options that cannot be used together. */
 export function checkIngestOptions(given: IngestOptions): Ids {
   checkConnectOptions(given)
-  const { index, ids = 'run', idField } = given
+  const { index, ids = 'run', idField, spool, stateDir } = given
   if (index === undefined) throw invalid('index', 'is not set')
   const problem = indexNameProblem(index)
   if (problem !== undefined) throw new SluiceError(failure('INDEX_NAME_INVALID', { index, problem }))
+  if (spool === true && stateDir === undefined) throw invalid('spool', 'needs stateDir, where it is written')
   if (ids !== 'field') {
     if (idField !== undefined) throw invalid('idField', "is used with ids 'field' alone")
     return { from: ids }

@@ -1,6 +1,6 @@
 /** Which run this is: a new one, or one that a checkpoint knows of. Nothing is written here. */
 import { createHash, randomBytes } from 'node:crypto'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type IndexSeen, seeIndex } from './cluster/index-uuid.js'
 import type { Cluster } from './cluster/open-cluster.js'
 import type { Source } from './flow.js'
@@ -47,7 +47,9 @@ export async function findRun(options: IngestOptions, sources: readonly Source[]
     newToken: (source, look) => {
       if (runId === undefined) return randomToken()
       // Another content under the same name is another input: its documents would be taken for those that are there.
-      return tokenOf(runId, place, index, source.name, look?.size ?? 0, look?.head.sha256 ?? '')
+      // Of stdin, only the name is known before it is read.
+      const file = source.spool === undefined ? look : undefined
+      return tokenOf(runId, place, index, source.name, file?.size ?? 0, file?.head.sha256 ?? '')
     },
   })
   const isResume = plan.began !== undefined && last?.run === plan.run
@@ -75,8 +77,14 @@ export async function findRun(options: IngestOptions, sources: readonly Source[]
 }
 
 /** Where the state of a run is kept, if it is: undefined for a dry run, and where no input can be read a second time. */
-export function stateDirOf({ stateDir, dryRun }: IngestOptions, sources: readonly Source[]): string | undefined {
-  return dryRun === true || sources.every(({ file }) => file === undefined) ? undefined : stateDir
+export function stateDirOf({ stateDir, dryRun, spool }: IngestOptions, sources: readonly Source[]): string | undefined {
+  const isGone = spool !== true && sources.every(({ file }) => file === undefined)
+  return dryRun === true || isGone ? undefined : stateDir
+}
+
+/** Where what comes from stdin is kept for this command: known before the cluster is, which may be what is missing. */
+export function spoolFolder({ source, index, runId }: IngestOptions, stateDir: string, url: URL): string {
+  return join(stateDir, 'spool', keyOf([url.href, index, namesOf(source), runId ?? '']))
 }
 
 /** Sortable by time, and unique. */

@@ -17,6 +17,11 @@ export interface Source extends Input {
   /** Where its bytes are stored. Absent where they cannot be read a second time: stdin, a stream, an iterable. */
   readonly file?: StoredFile
   /**
+   * Set where that file is Sluice's own copy of what cannot be read a second time: what tells it from others of the same name, and
+   * whether this process adds to it.
+   */
+  readonly spool?: { readonly id: string; readonly grows: boolean }
+  /**
    * Its decoded bytes (gunzipped), from the one at offset `from` (default 0). A chunk is valid until the next one is asked
    * for: whoever keeps bytes copies them. Only what has a `file` is opened behind its start.
    * Throws SluiceError: INPUT_UNREADABLE, INPUT_TRUNCATED (after all that was whole has been yielded).

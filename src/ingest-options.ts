@@ -127,10 +127,16 @@ export interface IngestOptions extends ConnectOptions {
   /** A document whose id is taken already, with ids from a field: `reject` it, or `skip` it. Default `reject`. */
   readonly onConflict?: 'reject' | 'skip' | undefined
   /**
-   * Folder for checkpoints, made where it is missing. With it, the same call after an interruption goes on where files were
-   * left, and does not load again what is loaded. Default: none is kept.
+   * Folder for checkpoints and locks, made where it is missing. With it, the same call after an interruption goes on where files
+   * were left, and does not load again what is loaded. A file that another run with this folder is loading into the same index
+   * is RUN_LOCKED. Default: none is kept.
    */
   readonly stateDir?: string | undefined
+  /**
+   * Write what `-` reads to the state folder while it is loaded from there: then a run can be resumed although its stdin cannot be read
+   * a second time. Stdin is taken to its end, also when the load has stopped. Needs `stateDir`. Default false.
+   */
+  readonly spool?: boolean | undefined
   /**
    * Names the run, and makes its ids from the name, the target and each input's name, size and first 64 KiB: repeated without
    * its checkpoint it doubles nothing. Letters, digits, `.`, `_` and `-`. Default: a new name and random ids.

@@ -1,11 +1,13 @@
 /** The main job, composed: source → format → bulk → sender → ledger. */
+import type { Ids } from './bulk/action-line.js'
 import { Batcher } from './bulk/batcher.js'
 import { SlotPool } from './bulk/slots.js'
 import { MAX_DOCUMENT_BYTES, checkIngestOptions } from './check-ingest-options.js'
 import { isLoopback } from './cluster/loopback.js'
 import type { Cluster } from './cluster/open-cluster.js'
+import { cutShort } from './cut-short.js'
 import { explain } from './failure/catalogue.js'
-import { type Failure, failure } from './failure/failure.js'
+import type { Failure } from './failure/failure.js'
 import { SluiceError, isSluiceError } from './failure/sluice-error.js'
 import { type FoundRun, findRun, newRunId, stateDirOf } from './find-run.js'
 import type { Batch, Outcome, Source } from './flow.js'
@@ -14,15 +16,18 @@ import { prepareStateDir } from './ledger/checkpoint-file.js'
 import { composeReceipt } from './ledger/compose-receipt.js'
 import { DeadLetters } from './ledger/dead-letters.js'
 import { Ledger } from './ledger/ledger.js'
+import { type InputLocks, lockInputs } from './ledger/lock.js'
 import { takeBack } from './ledger/take-back.js'
 import type { Receipt } from './ledger/receipt.js'
 import { keepApart } from './keep-apart.js'
 import { load } from './load.js'
-import { DEFAULT_CONCURRENCY, type Way, openTarget } from './open-target.js'
+import { DEFAULT_CONCURRENCY, type Way, findWay, openTarget } from './open-target.js'
 import { Sender } from './sender/sender.js'
 import { findSources } from './source/open-sources.js'
+import type { Spool } from './source/spool.js'
 import { StateKeeper } from './state-keeper.js'
 import { systemClock } from './system-clock.js'
+import { cutFailure, withSpool } from './with-spool.js'
 
 /**
  * Loads documents into an index through the static-IP proxy and accounts for every one of them.
@@ -35,28 +40,44 @@ import { systemClock } from './system-clock.js'
  * ```
  * @throws SluiceError when the run could not start or had to stop. `error.code` is OPTION_INVALID, INDEX_NAME_INVALID,
  * PLAINTEXT_CREDENTIALS, INPUT_*, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED, INDEX_BLOCKED, REQUEST_REFUSED,
- * TOO_MANY_REJECTED, DEAD_LETTERS_UNWRITABLE, STATE_*, RUN_OPTIONS_CHANGED or RUN_INTERRUPTED. Once the way was open, `error.receipt` tells what was done.
+ * TOO_MANY_REJECTED, DEAD_LETTERS_UNWRITABLE, STATE_*, RUN_LOCKED, RUN_OPTIONS_CHANGED or RUN_INTERRUPTED. Once the way was open, `error.receipt` tells what was done.
  */
 export async function ingest(options: IngestOptions): Promise<Receipt> {
   const ids = checkIngestOptions(options)
-  const { concurrency = DEFAULT_CONCURRENCY, batchBytes = 5_000_000, dryRun = false, signal } = options
   const tell = listenerOf(options)
   const sources = await findSources(options.source, options.stdin === undefined ? {} : { stdin: options.stdin })
   const stateDir = stateDirOf(options, sources)
   if (stateDir !== undefined) await prepareStateDir(stateDir)
+  await using locks = stateDir === undefined ? undefined : await lock(options, stateDir, sources)
   // What cannot be written is better known before the way is looked for.
   await openDeadLetters(options, sources, options.runId ?? newRunId())
+  return await withSpool(
+    options,
+    sources,
+    tell,
+    async (all, spool) => await run({ options, ids, tell, sources: all, spool, locks }),
+  )
+}
+
+interface Run {
+  readonly options: IngestOptions
+  readonly ids: Ids
+  readonly tell: (event: IngestEvent) => void
+  readonly sources: readonly Source[]
+  readonly spool: Spool | undefined
+  readonly locks: InputLocks | undefined
+}
+
+async function run({ options, ids, tell, sources, spool, locks }: Run): Promise<Receipt> {
+  const { concurrency = DEFAULT_CONCURRENCY, batchBytes = 5_000_000, dryRun = false, signal } = options
   const { cluster, way } = await openTarget(options).catch((error: unknown) => {
-    if (signal?.aborted !== true) throw error
-    const reason: unknown = signal.reason
-    throw new SluiceError(
-      failure('RUN_INTERRUPTED', { reason: typeof reason === 'string' ? reason : 'aborted', settled: 0 }),
-    )
+    throw cutShort(error, signal)
   })
   try {
     const began = performance.now()
     const found = await findRun(options, sources, cluster)
     const { plan } = found
+    await locks?.name(plan.run)
     tellPreflight(tell, cluster, [...way.notes, ...found.notes])
     for (const message of found.warnings) tell({ type: 'warning', message })
     for (const { source, isLoaded } of plan.inputs) if (isLoaded) tell({ type: 'loaded', name: source.name })
@@ -70,7 +91,9 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
     })
     const { path } = found
     const keeper =
-      path === undefined || plan.isDone ? undefined : new StateKeeper({ found, path, cluster, ledger, deadLetters })
+      path === undefined || plan.isDone
+        ? undefined
+        : new StateKeeper({ found, path, cluster, ledger, deadLetters, ...(spool === undefined ? {} : { spool }) })
     await keeper?.start()
     const notes: string[] = []
     const { behind } = found.target
@@ -121,19 +144,29 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
       ledger,
       ...(keeper === undefined
         ? {}
-        : { begin: async input => await keeper.begin(input), settled: () => keeper.touch() }),
+        : {
+            begin: async input => {
+              await spool?.begun(input)
+              await keeper.begin(input)
+            },
+            settled: () => keeper.touch(),
+          }),
       ...(signal === undefined ? {} : { signal }),
       tell,
     })
-    const named = loaded.failure === undefined ? undefined : await nameBlock(loaded.failure, cluster)
+    const why = loaded.failure?.code === 'INPUT_UNENDED' ? otherBrokenInput(ledger) : loaded.failure
+    const named = why === undefined ? cutFailure(spool, ledger.counts) : await nameBlock(why, cluster)
     const unkept = await keeper?.finish(statusOf(named))
     const stopped = named ?? unkept
+    const isOver = plan.isDone || keeper?.isComplete === true
+    if (isOver) await spool?.remove().catch(tellError(tell))
     const receipt = composeReceipt({
       plan,
       ledger,
       cluster,
       notes,
       ...(path === undefined ? {} : { checkpoint: path }),
+      ...(spool === undefined || isOver ? {} : { spool: spool.path }),
       ...((deadLetters.records > 0 || plan.before.counts.rejected > 0) && deadLetters.path !== undefined
         ? { deadLetters: deadLetters.path }
         : {}),
@@ -148,6 +181,12 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
   } finally {
     await cluster.route.destroy()
   }
+}
+
+/** Before anything is asked of anybody: a second run of the same inputs leaves no trace. */
+async function lock(options: IngestOptions, stateDir: string, sources: readonly Source[]) {
+  const { url } = findWay(options.target, options.proxy)
+  return await lockInputs({ stateDir, cluster: url.href, index: options.index, sources })
 }
 
 /** A listener that throws loses its place, not the run. */
@@ -188,6 +227,21 @@ async function openDeadLetters(
 function maySendAgain({ runId }: IngestOptions, { plan }: FoundRun, ownIds: boolean): boolean {
   if (!ownIds) return plan.isDoubtful
   return runId !== undefined || plan.began !== undefined || plan.inputs.some(({ from }) => from !== undefined)
+}
+
+/** Why an input could not be read to its end, but for one that was spooled so. */
+function otherBrokenInput({ inputs }: Ledger): Failure | undefined {
+  return inputs
+    .map(({ failure: broken }) => broken)
+    .find(broken => broken !== undefined && broken.code !== 'INPUT_UNENDED')
+}
+
+/** For what is not worth stopping for. Throws a bug. */
+function tellError(tell: Run['tell']): (error: unknown) => void {
+  return error => {
+    if (!isSluiceError(error)) throw error
+    tell({ type: 'warning', message: error.message })
+  }
 }
 
 function statusOf(stopped: Failure | undefined): 'finished' | 'interrupted' | 'failed' {

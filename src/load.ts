@@ -10,7 +10,7 @@ import type { Ledger } from './ledger/ledger.js'
 import { skipBytes } from './source/skip-bytes.js'
 
 /** An input that has something left to load. */
-export interface Work {
+interface Work {
   readonly source: Source
   /** Its part of the ids of a run. */
   readonly token: string

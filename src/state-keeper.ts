@@ -1,5 +1,5 @@
 /** Keeps the checkpoint of a run up to date while it goes on. */
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { seeIndex } from './cluster/index-uuid.js'
 import type { Cluster } from './cluster/open-cluster.js'
 import type { Failure } from './failure/failure.js'
@@ -8,7 +8,7 @@ import type { FoundRun } from './find-run.js'
 import type { Input, Mark } from './flow.js'
 import { sumOf } from './ledger/account.js'
 import { type Checkpoint, type CheckpointInput, type FileIdentity, type Target, VERSION } from './ledger/checkpoint.js'
-import { writeCheckpoint } from './ledger/checkpoint-file.js'
+import { prepareStateDir, writeCheckpoint } from './ledger/checkpoint-file.js'
 import { CheckpointWriter } from './ledger/checkpoint-writer.js'
 import type { DeadLetters } from './ledger/dead-letters.js'
 import { identityAt, identityOf } from './ledger/file-identity.js'
@@ -28,6 +28,8 @@ export interface Keeping {
   readonly cluster: Cluster
   readonly ledger: Ledger
   readonly deadLetters: DeadLetters
+  /** What was read from it is on the disk before the checkpoint says that it was loaded. */
+  readonly spool?: { sync(): Promise<void> }
 }
 
 export class StateKeeper {
@@ -39,6 +41,7 @@ export class StateKeeper {
   readonly #begun = new Set<number>()
   #target: Target
   #isIndexMissing: boolean
+  #isComplete = false
 
   constructor(keeping: Keeping) {
     const { found } = keeping
@@ -52,6 +55,11 @@ export class StateKeeper {
       if (file !== undefined) this.#files.set(source.id, file)
       if (from !== undefined) this.#begun.add(source.id)
     }
+  }
+
+  /** Whether the last checkpoint that was written leaves nothing to do. */
+  get isComplete(): boolean {
+    return this.#isComplete
   }
 
   /** With every token that the first request may carry. Throws SluiceError STATE_UNWRITABLE. */
@@ -78,6 +86,8 @@ export class StateKeeper {
   async finish(status: Exclude<Checkpoint['status'], 'running'>): Promise<Failure | undefined> {
     await this.#writer.end()
     try {
+      // Where the folder is gone, what is known is worth a new one.
+      await prepareStateDir(dirname(dirname(this.path)))
       await this.#write(status)
       return undefined
     } catch (error) {
@@ -94,6 +104,7 @@ export class StateKeeper {
     const { counts, rejections } = sumOf(plan.before, committed)
     const failed = new Set(ledger.inputs.filter(one => one.status === 'failed').map(({ name }) => name))
     await deadLetters.sync()
+    await this.#keeping.spool?.sync()
     await this.#seeNewIndex(committed)
     const inputs: CheckpointInput[] = []
     for (const input of plan.inputs) inputs.push(await this.#inputOf(input, committed, failed))
@@ -115,6 +126,7 @@ export class StateKeeper {
         ? {}
         : { deadLetters: { path: resolve(deadLetters.path), length: committed.deadLetters } }),
     })
+    this.#isComplete = inputs.every(input => input.status === 'finished')
   }
 
   async #inputOf(planned: PlannedInput, committed: Committed, failed: ReadonlySet<string>): Promise<CheckpointInput> {
@@ -137,6 +149,7 @@ export class StateKeeper {
       ...(start === undefined ? {} : { start }),
       read: read + (settled?.read ?? 0),
       ...(file === undefined ? {} : { file }),
+      ...(source.spool === undefined ? {} : { spool: source.spool.id }),
     }
   }
 

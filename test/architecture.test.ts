@@ -81,6 +81,9 @@ function violations({ path, text }: SourceFile): string[] {
   }
   const code = text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
   if (part !== 'cli' && /\b(process|console)\./.test(code)) found.push(`${path}: process and console belong to cli`)
+  // The bundle of the command line has a client without them, for a quicker start.
+  if (part !== 'lab' && /\bclient\.(?!transport\b|close\b)\w/.test(code))
+    found.push(`${path}: requests go through the client's transport, not its API`)
   const waits = path === 'system-clock.ts' || part === 'lab' || part === 'cli'
   if (!waits && code.includes('node:timers/promises')) found.push(`${path}: waiting belongs to the clock`)
   return found
@@ -142,6 +145,7 @@ describe('architecture', () => {
     ['a lazy import', 'bulk/planted.ts', "const p = await import('undici')"],
     ['an import over several lines', 'bulk/planted.ts', "import {\n  decode,\n} from '../format/decode.js'"],
     ['the environment outside the command line', 'options/planted.ts', 'export const url = process.env.URL'],
+    ['the client’s API', 'cluster/planted.ts', 'await cluster.client.search({ index })'],
     ['waiting somewhere else', 'sender/planted.ts', "import { setTimeout } from 'node:timers/promises'"],
   ]
   test.each(planted)('catches %s', (_, path, text) => {

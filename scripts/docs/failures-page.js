@@ -16,6 +16,7 @@ const exits = {
   3: 'a person must change something: access, configuration or input',
   4: 'not reachable or overloaded for longer than allowed: run again later',
   5: 'interrupted',
+  6: 'another run is loading the same input into the same index',
   70: 'a bug in Sluice',
 }
 

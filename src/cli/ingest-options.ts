@@ -49,6 +49,7 @@ export function ingestOptions(effective: Effective, access: Access, index: strin
     onConflict: values.onConflict,
     dryRun: values.dryRun,
     again: values.again,
+    spool: values.spool,
     ...present({
       idField: values.idField,
       routingField: values.routingField,

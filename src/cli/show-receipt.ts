@@ -79,7 +79,7 @@ function rejections(receipt: Receipt): string[][] {
 }
 
 function facts(receipt: Receipt): string[][] {
-  const { inputs, cluster, deadLetters, checkpoint, status, requests, retries } = receipt
+  const { inputs, cluster, deadLetters, checkpoint, spool, status, requests, retries } = receipt
   const version = [cluster.name, cluster.version].filter(part => part !== undefined).join(', ')
   return [
     ['inputs', inputs.length === 1 ? `${inputs[0]?.name}${past(inputs[0])}` : plural(inputs.length, 'input')],
@@ -101,6 +101,7 @@ function facts(receipt: Receipt): string[][] {
     ...(deadLetters === undefined ? [] : [['dead letters', deadLetters]]),
     ...(receipt.notes ?? []).map(note => ['note', note]),
     ...(checkpoint === undefined || status === 'finished' ? [] : [['checkpoint', checkpoint]]),
+    ...(spool === undefined ? [] : [['spool', spool]]),
   ]
 }
 

@@ -9,7 +9,7 @@ export interface Entry {
   /** The part of the path that refused. */
   readonly stage: 'options' | 'input' | 'proxy' | 'egress' | 'cluster' | 'index' | 'run'
   /** Exit code of a run that ends with this failure. */
-  readonly exit: 1 | 2 | 3 | 4 | 5 | 70
+  readonly exit: 1 | 2 | 3 | 4 | 5 | 6 | 70
   readonly retry: 'no' | 'later'
   readonly title: string
   readonly message: string
@@ -66,6 +66,17 @@ const entries = {
       '{input} is truncated: its {encoding} data ends in the middle, {bytes} decoded bytes in; what was whole was loaded',
     causes: ['The file was still being written or copied.', 'A download or upload broke off.', 'The disk was full.'],
     fixes: ['Get the whole file again and run the same command: it goes on behind what was loaded.'],
+  },
+  INPUT_UNENDED: {
+    stage: 'input',
+    exit: 5,
+    retry: 'no',
+    title: 'Spooled stdin lacks its end',
+    message: '{input} has no end: {observed}; what was whole of it is loaded',
+    causes: ['The process that spooled it was stopped before it saw the end of stdin.', 'The disk was full.'],
+    fixes: [
+      'Load what is missing from where it came from: the receipt tells how many documents were read before it broke off.',
+    ],
   },
   INPUT_MALFORMED: {
     stage: 'input',
@@ -502,9 +513,12 @@ const entries = {
     retry: 'later',
     title: 'The run was interrupted',
     message: 'interrupted ({reason}) after {settled} documents',
-    causes: ['The process got SIGINT or SIGTERM, or the caller aborted.'],
+    causes: [
+      'The process got SIGINT or SIGTERM, or the caller aborted.',
+      'What was loaded came from a spool, and the process that wrote it was stopped before it saw the end of stdin.',
+    ],
     fixes: [
-      'Run the same command again: files go on behind the last document that is settled. Stdin, streams and iterables start anew.',
+      'Run the same command again: files go on behind the last document that is settled, and so does stdin where it was spooled (--spool). Without that, stdin starts anew, as do streams and iterables.',
       'Where the state folder does not outlive the process, name the run (--run-id): then a rerun doubles nothing either.',
     ],
   },
@@ -557,12 +571,28 @@ const entries = {
     causes: ['No terminal is there to ask on, or the answer was no.'],
     fixes: ['Say --yes. --dry-run shows what would be deleted.'],
   },
+  RUN_LOCKED: {
+    stage: 'run',
+    exit: 6,
+    retry: 'later',
+    title: 'Another run is loading the same input into the same index',
+    message: '{input} is being loaded into {index} by run {run}: process {pid} on {host}, since {since} (lock {lock})',
+    causes: [
+      'A scheduled run takes longer than the time between two of them, or a person started one by hand.',
+      'Two commands name the same file, as globs that overlap do.',
+      'A run was killed on another machine or in another container: from here nobody can tell whether it is gone.',
+    ],
+    fixes: [
+      'Let that run end; then run the same command again.',
+      'If that process is certainly gone, remove the file that the message names as the lock. Locks of processes that were killed on this machine need no help.',
+    ],
+  },
   STATE_UNWRITABLE: {
     stage: 'run',
     exit: 3,
     retry: 'no',
     title: 'The state of the run cannot be written',
-    message: 'cannot write the checkpoint {path}: {problem}',
+    message: 'cannot write {path}: {problem}',
     causes: ['The state folder is read-only or belongs to another user.', 'The disk is full.'],
     fixes: [
       'Name a writable folder with --state-dir (SLUICE_STATE_DIR), one that outlives the process; or free disk space. The same command then goes on.',

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { access, mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { diskProblem } from '../failure/disk-problem.js'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import { type Checkpoint, parseCheckpoint } from './checkpoint.js'
@@ -11,7 +12,7 @@ import { syncFolder } from './sync-folder.js'
 const SUFFIX = '.json'
 
 /** Where the checkpoints of a state folder lie. */
-export function runsFolder(stateDir: string): string {
+function runsFolder(stateDir: string): string {
   return join(stateDir, 'runs')
 }
 
@@ -26,7 +27,7 @@ export async function prepareStateDir(stateDir: string): Promise<void> {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {
-    throw unwritable(folder, error)
+    throw stateUnwritable(folder, error)
   }
 }
 
@@ -48,7 +49,7 @@ export async function writeCheckpoint(path: string, checkpoint: Checkpoint): Pro
     await syncFolder(dirname(path))
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined)
-    throw unwritable(path, error)
+    throw stateUnwritable(path, error)
   }
 }
 
@@ -60,7 +61,7 @@ export async function readCheckpoint(path: string): Promise<Checkpoint | undefin
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return undefined
-    throw new SluiceError(failure('STATE_UNREADABLE', { path, problem: reasonOf(error) }), { cause: error })
+    throw new SluiceError(failure('STATE_UNREADABLE', { path, problem: diskProblem(error) }), { cause: error })
   }
   const read = parseCheckpoint(text)
   if (typeof read === 'string') throw new SluiceError(failure('STATE_UNREADABLE', { path, problem: read }))
@@ -79,7 +80,7 @@ export async function removeCheckpoint(path: string): Promise<void> {
     const left = (await namesIn(dirname(path))).filter(name => name.startsWith(`${basename(path)}.`))
     for (const name of [basename(path), ...left]) await rm(join(dirname(path), name), { force: true })
   } catch (error) {
-    throw unwritable(path, error)
+    throw stateUnwritable(path, error)
   }
 }
 
@@ -88,26 +89,11 @@ async function namesIn(folder: string): Promise<string[]> {
     return await readdir(folder)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw new SluiceError(failure('STATE_UNREADABLE', { path: folder, problem: reasonOf(error) }), { cause: error })
+    throw new SluiceError(failure('STATE_UNREADABLE', { path: folder, problem: diskProblem(error) }), { cause: error })
   }
 }
 
-function unwritable(path: string, error: unknown): SluiceError {
-  return new SluiceError(failure('STATE_UNWRITABLE', { path, problem: reasonOf(error) }), { cause: error })
-}
-
-function reasonOf(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException
-  return (code === undefined ? undefined : reasons[code]) ?? code ?? message
-}
-
-const reasons: Readonly<Record<string, string>> = {
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  EROFS: 'the file system is read-only',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
-  ENOENT: 'the folder does not exist',
-  ENOTDIR: 'a part of its path is a file, not a folder',
-  EEXIST: 'a part of its path is a file, not a folder',
+/** For whatever the state of runs consists of. */
+export function stateUnwritable(path: string, error: unknown): SluiceError {
+  return new SluiceError(failure('STATE_UNWRITABLE', { path, problem: diskProblem(error) }), { cause: error })
 }

@@ -53,6 +53,8 @@ export interface CheckpointInput {
   readonly read: number
   /** Absent for what cannot be read a second time. */
   readonly file?: FileIdentity
+  /** Which copy of stdin it was, where it was spooled. */
+  readonly spool?: string
 }
 
 /** What tells whether a file still holds what was read from it. Offsets are of the bytes as they are stored. */
@@ -77,8 +79,16 @@ export function parseCheckpoint(text: string): Checkpoint | string {
 type Shape = 'string' | 'number' | 'boolean' | { readonly [field: string]: Shape } | readonly [Shape]
 
 const counts = {
-  ...{ read: 'number', created: 'number', updated: 'number', deleted: 'number', noop: 'number', duplicate: 'number' },
-  ...{ rejected: 'number', skipped: 'number', unsent: 'number', unknown: 'number' },
+  read: 'number',
+  created: 'number',
+  updated: 'number',
+  deleted: 'number',
+  noop: 'number',
+  duplicate: 'number',
+  rejected: 'number',
+  skipped: 'number',
+  unsent: 'number',
+  unknown: 'number',
 } as const satisfies Record<keyof Counts, Shape>
 
 /** Fields with a question mark may be missing. */
@@ -100,6 +110,7 @@ const shape: Shape = {
       mark: { kind: 'string', document: 'number', line: 'number', offset: 'number', tail: 'number' },
       'start?': { document: 'number', wasRead: 'boolean' },
       read: 'number',
+      'spool?': 'string',
       'file?': {
         size: 'number',
         inode: 'string',

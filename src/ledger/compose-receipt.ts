@@ -22,6 +22,7 @@ export interface RunFacts {
   readonly deadLetters?: string
   readonly checkpoint?: string
   readonly notes: readonly string[]
+  readonly spool?: string
   readonly requests: number
   readonly retries: number
   readonly bytesRead: number
@@ -30,7 +31,7 @@ export interface RunFacts {
 }
 
 export function composeReceipt(facts: RunFacts): Receipt {
-  const { plan, ledger, cluster, failure, deadLetters, checkpoint } = facts
+  const { plan, ledger, cluster, failure, deadLetters, checkpoint, spool } = facts
   const thisProcess = ledger.counts
   const { counts, rejections } = sumOf(plan.before, ledger)
   const { route, preflight } = cluster
@@ -62,6 +63,7 @@ export function composeReceipt(facts: RunFacts): Receipt {
     ...(deadLetters === undefined ? {} : { deadLetters }),
     ...(facts.notes.length === 0 ? {} : { notes: facts.notes }),
     ...(checkpoint === undefined ? {} : { checkpoint }),
+    ...(spool === undefined ? {} : { spool }),
   }
 }
 

@@ -51,8 +51,9 @@ export class Ledger {
     const account = this.#inputs.get(input.id)
     if (account === undefined) return
     account.status = broken === undefined ? 'finished' : 'failed'
-    if (broken === undefined) this.#prefix.end(input)
-    else account.failure = broken
+    // What was cut off has nothing more to give: to a resume it is done.
+    if (broken === undefined || broken.code === 'INPUT_UNENDED') this.#prefix.end(input)
+    if (broken !== undefined) account.failure = broken
   }
 
   /** Every batch was taken and settled. */

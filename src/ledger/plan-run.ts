@@ -62,7 +62,9 @@ export async function planRun(planning: Planning): Promise<Plan> {
   const judged = await Promise.all(
     sources.map(async source => await judge(source, known.get(source.name), planning, previous?.run ?? '')),
   )
-  if (previous === undefined || (wasFinished && judged.some(({ isLoaded }) => !isLoaded))) {
+  // A run that was cut off for good has no unfinished inputs either.
+  const isOver = previous?.inputs.every(({ status }) => status === 'finished') === true
+  if (previous === undefined || (isOver && judged.some(({ isLoaded }) => !isLoaded))) {
     return {
       run: planning.newRunId(),
       began: undefined,
@@ -109,7 +111,8 @@ async function judge(
   const identity = look === undefined ? {} : { file: identityOf(look) }
   const fresh = () => ({ source, token: newToken(source, look), isLoaded: false, read: 0, ...identity })
   if (known?.file === undefined || look === undefined || source.file === undefined) return fresh()
-  const { mark, token, read, status, start } = known
+  const { mark, token, read, status, start, spool } = known
+  if (spool !== source.spool?.id) return fresh()
   // Nothing of it was sent: it is what it is now.
   if (status === 'waiting') return { ...fresh(), token }
   const isSame = await holdsStill(known.file, source.file)
@@ -117,7 +120,7 @@ async function judge(
   const wasRead = status === 'finished' || (status === 'begun' && mark.tail > 0)
   const from = mark.line > 1 || mark.document > 1 || mark.tail > 0 ? { from: mark } : {}
   if (isSame) {
-    const isLoaded = wasRead && look.size === known.file.size
+    const isLoaded = wasRead && (source.spool?.grows === false || look.size === known.file.size)
     const begun = start === undefined ? {} : { start }
     return { source, token, ...from, ...begun, isLoaded, read, file: { ...known.file, inode: look.inode } }
   }

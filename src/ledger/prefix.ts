@@ -17,7 +17,7 @@ export interface Committed {
   readonly isDoubtful: boolean
 }
 
-export interface CommittedInput {
+interface CommittedInput {
   readonly mark?: Mark
   /** Documents and blank lines. */
   readonly read: number

@@ -81,4 +81,6 @@ export interface Receipt extends Counts {
   readonly notes?: readonly string[]
   /** The file that a resume goes by, where one is kept. */
   readonly checkpoint?: string
+  /** The folder of what came from stdin and is not all loaded, where it is spooled. */
+  readonly spool?: string
 }

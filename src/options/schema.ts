@@ -167,6 +167,9 @@ export const schema = z.object({
     label: 'folder',
     commands: ['ingest', 'runs', 'verify', 'undo'],
   }),
+  spool: runs(kinds.flag().prefault(false), {
+    doc: 'keep what comes from stdin in the state folder until it is loaded, so that it can be resumed',
+  }),
   runId: runs(kinds.runId().optional(), {
     doc: 'name of the run: repeated without its checkpoint, it doubles nothing',
     label: 'name',

@@ -47,6 +47,7 @@ export interface Settings {
   readonly preflightConnections: number
   readonly dryRun: boolean
   readonly stateDir: string | undefined
+  readonly spool: boolean
   readonly runId: string | undefined
   readonly again: boolean
   readonly json: boolean

@@ -3,12 +3,12 @@ import { ReadableStream } from 'node:stream/web'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { Source } from '../flow.js'
+import { decodedFrom } from './decoded-from.js'
 import { decompress } from './decompress.js'
 import { type FoundFile, findFiles } from './find-files.js'
 import { readFifo, readFile } from './read-file.js'
 import { readItems } from './read-items.js'
 import { readStream } from './read-stream.js'
-import { skipBytes } from './skip-bytes.js'
 import { storedFile } from './stored-file.js'
 
 /**
@@ -39,25 +39,26 @@ export async function findSources(source: IngestSource, context: SourceContext):
 
 async function sourcesByName(names: readonly string[], { stdin, cwd }: SourceContext): Promise<Source[]> {
   const files = await findFiles(names, { cwd, stdin: stdin !== undefined })
-  return files.map(file => ({
-    id: file.id,
-    name: file.name,
-    ...(file.kind === 'file' ? { file: storedFile(file.path, file.name) } : {}),
-    open: (signal, from = 0) =>
-      from === 0 ? decompress(bytesOf(file, stdin, signal), file.name) : bytesBehind(file, from, signal),
-  }))
+  return files.map(file => {
+    const { id, name, path } = file
+    const stored = file.kind === 'file' ? { file: storedFile(path, name) } : {}
+    return {
+      id,
+      name,
+      ...stored,
+      open: (signal, from = 0) => decodedFrom({ name, ...stored, from, read: at => bytesOf(file, stdin, signal, at) }),
+    }
+  })
 }
 
-/** Compressed bytes are decoded from the start all the same. */
-async function* bytesBehind(file: FoundFile, from: number, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  if ((await storedFile(file.path, file.name).look()).isCompressed)
-    yield* skipBytes(decompress(readFile(file.path, file.name, signal), file.name), from)
-  else yield* readFile(file.path, file.name, signal, from)
-}
-
-function bytesOf(file: FoundFile, stdin: Readable | undefined, signal: AbortSignal): AsyncIterable<Uint8Array> {
+function bytesOf(
+  file: FoundFile,
+  stdin: Readable | undefined,
+  signal: AbortSignal,
+  from: number,
+): AsyncIterable<Uint8Array> {
   if (file.kind === 'stdin' && stdin !== undefined) return readStream(stdin, file.name, signal)
-  return file.kind === 'fifo' ? readFifo(file.path, file.name, signal) : readFile(file.path, file.name, signal)
+  return file.kind === 'fifo' ? readFifo(file.path, file.name, signal) : readFile(file.path, file.name, signal, from)
 }
 
 function sourceOf(source: unknown): Source {

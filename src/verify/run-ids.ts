@@ -39,9 +39,9 @@ export function idsOf({ inputs, isDoubtful }: Checkpoint): InputIds[] {
   })
 }
 
-/** Of a compressed file, or one that is gone, nothing is known. */
-function mostOf({ file }: CheckpointInput): number {
-  if (file === undefined || file.isCompressed) return Infinity
+/** Of a compressed file, a spool that grows, or what is no file, nothing is known. */
+function mostOf({ file, spool }: CheckpointInput): number {
+  if (file === undefined || file.isCompressed || spool !== undefined) return Infinity
   return Math.ceil(file.size / LEAST_BYTES) + GROWTH
 }
 

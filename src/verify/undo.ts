@@ -1,6 +1,9 @@
+import { failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
 import { removeCheckpoint } from '../ledger/checkpoint-file.js'
+import { runHolder } from '../ledger/run-holder.js'
 import { Deleter } from './deleter.js'
-import { openRun } from './open-run.js'
+import { type OpenRun, openRun } from './open-run.js'
 import { idOf } from './run-ids.js'
 import { type Sighting, sweep } from './sweep.js'
 import type { Undone } from './undone.js'
@@ -15,7 +18,7 @@ import { type UndoOptions, checkVerifyOptions } from './verify-options.js'
  * const { deleted, changed, isComplete } = await undo({ run: receipt.run, stateDir, target: { url, apiKey }, proxy })
  * ```
  * What cannot be deleted does not make it throw.
- * @throws SluiceError as `verify` does, and STATE_UNWRITABLE where the checkpoint cannot be removed.
+ * @throws SluiceError as `verify` does, RUN_LOCKED while the run is going on, and STATE_UNWRITABLE where the checkpoint cannot be removed.
  */
 export async function undo(options: UndoOptions): Promise<Undone> {
   checkVerifyOptions(options)
@@ -24,6 +27,7 @@ export async function undo(options: UndoOptions): Promise<Undone> {
   try {
     const { cluster, inputs, by, pace, checkpoint, path } = run
     const { index } = checkpoint.target
+    if (!dryRun) await refuseLive(run, options.stateDir)
     const { rejected, notes } = await readRejected(run)
     const stopping = signal === undefined ? {} : { signal }
     const deleter = new Deleter({ cluster, pace, dryRun, force, listed, ...stopping })
@@ -98,4 +102,14 @@ export async function undo(options: UndoOptions): Promise<Undone> {
   } finally {
     await run.cluster.route.destroy()
   }
+}
+
+/** What is deleted in the front would be loaded behind. Throws SluiceError RUN_LOCKED. */
+async function refuseLive({ checkpoint }: OpenRun, stateDir: string): Promise<void> {
+  const { run, inputs, target } = checkpoint
+  const live = await runHolder(stateDir, run)
+  if (live === undefined) return
+  const { pid, host, since } = live.holder
+  const input = inputs[0]?.name ?? ''
+  throw new SluiceError(failure('RUN_LOCKED', { input, index: target.index, run, pid, host, since, lock: live.lock }))
 }

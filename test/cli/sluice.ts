@@ -28,6 +28,8 @@ export interface Surroundings {
   readonly input?: string | Uint8Array
   /** Input that never ends: this, again and again. */
   readonly endless?: string
+  /** Input is left to the caller, who has `child.stdin`. */
+  readonly piped?: true
 }
 
 /** Runs the built binary to its end. */
@@ -52,7 +54,7 @@ export async function shell(line: string, { env = {}, ...surroundings }: Surroun
 function start(
   command: string,
   args: readonly string[],
-  { cwd = tmpdir(), env = {}, input, endless }: Surroundings,
+  { cwd = tmpdir(), env = {}, input, endless, piped }: Surroundings,
 ): Running {
   // Checkpoints stay out of the home folder of whoever runs the tests.
   const own = { PATH: process.env['PATH'], XDG_STATE_HOME: join(built, 'state') }
@@ -66,8 +68,9 @@ function start(
   }
   // A command that does not read its input closes it.
   child.stdin.on('error', () => undefined)
-  if (endless === undefined) child.stdin.end(input)
-  else Readable.from(repeat(endless)).pipe(child.stdin)
+  if (endless === undefined) {
+    if (piped === undefined) child.stdin.end(input)
+  } else Readable.from(repeat(endless)).pipe(child.stdin)
   const ended = new Promise<Ended>((resolve, reject) => {
     child.once('error', reject)
     child.once('close', (code, signal) => resolve({ code, signal, ...output }))

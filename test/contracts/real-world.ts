@@ -10,6 +10,8 @@ export type RealWorldOptions = ClusterOptions
 export interface RealWorld extends World {
   /** Which of the two documented bodies the IP filter's 403 has; `long` at first. */
   refuseWith(body: keyof typeof refusals): Promise<void>
+  /** Asks the cluster as its superuser, past proxy and filter. `body` is sent as JSON. */
+  ask(method: string, path: string, body?: unknown): Promise<{ readonly status: number; readonly text: string }>
 }
 
 const staticIps = ['127.0.0.2', '127.0.0.3'] as const
@@ -45,6 +47,7 @@ export async function startRealWorld(options: RealWorldOptions): Promise<RealWor
     },
     register: which => filter.allow(addresses(which)),
     refuseWith: body => filter.refuseWith(body),
+    ask: (method, path, body) => elasticsearch.ask(method, path, body),
     connections: () => filter.arrivals.list(),
     forget: () => filter.arrivals.forget(),
     count: index => cluster.count(index),

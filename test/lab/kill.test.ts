@@ -105,10 +105,11 @@ async function killAndFinish(
   for (;;) {
     const running = command()
     const isThere = instant(random, keepsState ? 10 : 5)
-    let ended = false
-    void running.ended.finally(() => (ended = true))
-    while (kills < KILLS && !ended && !(await isThere())) await shortly()
-    if (kills < KILLS && !ended) {
+    const life = { isOver: false }
+    void running.ended.finally(() => (life.isOver = true))
+    const mayKill = kills < KILLS
+    if (mayKill) while (!life.isOver && !(await isThere())) await shortly()
+    if (mayKill && !life.isOver) {
       running.child.kill('SIGKILL')
       await running.ended
       kills += 1

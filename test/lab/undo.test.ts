@@ -207,6 +207,22 @@ describe('undo', () => {
     expect(lab.control.count(world.index)).toBe(0)
   })
 
+  test('is refused while the run is going on', async () => {
+    await using world = await openRunWorld(lab)
+    await writeFile(world.path('a.ndjson'), lines(300))
+    const refusals: Promise<string>[] = []
+    const { run } = await world.load('a.ndjson', {
+      concurrency: 1,
+      onEvent: event => {
+        if (event.type !== 'progress' || refusals.length > 0) return
+        refusals.push(world.checkpoint().then(async known => await codeOf(takeBack(world, known.run))))
+        lab.control.plant({ capacity: { inFlight: 1, tookMs: 500 } })
+      },
+    })
+    expect(await refusals[0]).toMatch(/^RUN_LOCKED: .*is being loaded/)
+    expect(await takeBack(world, run)).toMatchObject({ isComplete: true, deleted: 300 })
+  })
+
   test('works without the input and without the dead letters', async () => {
     await using world = await openRunWorld(lab)
     await writeFile(world.path('a.ndjson'), `${lines(20)}no\n`)

@@ -25,6 +25,7 @@ const same = {
   maxElapsedMs: 'maxElapsed',
   onConflict: 'onConflict',
   stateDir: 'stateDir',
+  spool: 'spool',
   runId: 'runId',
   again: 'again',
   dryRun: 'dryRun',

@@ -61,21 +61,19 @@ describe('the settled prefix', () => {
 
   test('finishes an input with the batch that holds its last lines', () => {
     const prefix = new Prefix(() => 0)
-    const [first, both] = [
-      batchOf(a, 5, 6),
-      {
-        docs: 4,
-        blank: 1,
-        taken: [
-          { input: a, lines: 2 },
-          { input: b, lines: 3 },
-        ],
-        ends: [
-          { input: a, mark: markAt(8) },
-          { input: b, mark: markAt(4) },
-        ],
-      } as unknown as Batch,
-    ]
+    const first = batchOf(a, 5, 6)
+    const both = {
+      docs: 4,
+      blank: 1,
+      taken: [
+        { input: a, lines: 2 },
+        { input: b, lines: 3 },
+      ],
+      ends: [
+        { input: a, mark: markAt(8) },
+        { input: b, mark: markAt(4) },
+      ],
+    } as unknown as Batch
     prefix.take(first)
     prefix.end(a)
     prefix.take(both)

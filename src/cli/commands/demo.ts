@@ -92,8 +92,10 @@ async function wayInto({ line }: Lab): Promise<ConnectOptions> {
 async function countInCluster(way: ConnectOptions): Promise<number> {
   const connected = await connect(way)
   try {
-    await connected.client.indices.refresh({ index })
-    return (await connected.client.count({ index })).count
+    const { transport } = connected.client
+    await transport.request({ method: 'POST', path: `/${index}/_refresh` })
+    const { count } = await transport.request<{ count: number }>({ method: 'GET', path: `/${index}/_count` })
+    return count
   } finally {
     await connected.close()
   }

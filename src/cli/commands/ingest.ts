@@ -12,6 +12,7 @@ import { masked } from '../mask.js'
 import { follow, showProgress } from '../progress.js'
 import { sayFailure } from '../say-error.js'
 import { receiptJson, showReceipt } from '../show-receipt.js'
+import { spareOptimising } from '../spare-optimising.js'
 import { stateDir } from '../state-dir.js'
 import type { Terminal } from '../terminal.js'
 
@@ -26,6 +27,7 @@ export function define(command: Command, terminal: Terminal, done: (code: number
 Examples:
   sluice ingest 'logs/*.ndjson.gz' --index logs-app
   zcat logs.gz | sluice ingest - --index logs-app --json
+  producer | sluice ingest - --index logs-app --spool
   sluice ingest items.json --pick hits.items --index items --ids field --id-field sku
 
 After an interruption the same command goes on where it stopped; files that are loaded are not loaded again (--again).
@@ -61,6 +63,7 @@ export async function runLoad(options: IngestOptions, terminal: Terminal, quiet:
   using progress = showProgress(terminal, { quiet })
   // The Elasticsearch client is a fifth of a second: help and wrong options do not wait for it.
   const { ingest } = await import('../../ingest.js')
+  spareOptimising()
   try {
     return await ingest({ ...options, stdin: terminal.stdin, signal: interruption.signal, onEvent: follow(progress) })
   } catch (error) {

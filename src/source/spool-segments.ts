@@ -1,0 +1,94 @@
+/**
+ * What was spooled, on disk: a numbered file with the bytes of one stdin as they came, and beside it, once the end of that
+ * stdin was seen, an empty one that says so. For their owner alone.
+ */
+import { randomBytes } from 'node:crypto'
+import { type FileHandle, mkdir, open, readdir, rm, rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { diskProblem } from '../failure/disk-problem.js'
+import { failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
+
+export interface SegmentFolder {
+  readonly path: string
+  /** Makes the names of new files in a folder last. */
+  syncFolder(path: string): Promise<void>
+}
+
+export interface Segment {
+  /** From 1. */
+  readonly number: number
+  /** Told from every other that there ever was, also of that number: the name of its file. */
+  readonly id: string
+  readonly path: string
+  /** Whether all of its stdin is there. */
+  readonly isEnded: boolean
+}
+
+const END = '.end'
+
+/** In the order in which they were begun; makes the folder where it is missing. Throws SluiceError STATE_UNWRITABLE. */
+export async function listSegments({ path }: SegmentFolder): Promise<Segment[]> {
+  return await writing(path, async () => {
+    await mkdir(path, { recursive: true, mode: 0o700 })
+    const names = await readdir(path)
+    const segments = names
+      .filter(name => /^\d+-[0-9a-f]{8}$/.test(name))
+      .map(id => ({ number: Number.parseInt(id), id, path: join(path, id), isEnded: names.includes(id + END) }))
+    return segments.toSorted((one, other) => one.number - other.number)
+  })
+}
+
+/** Throws SluiceError STATE_UNWRITABLE. */
+export async function beginSegment(
+  folder: SegmentFolder,
+  number: number,
+): Promise<{ readonly segment: Segment; readonly file: FileHandle }> {
+  const id = `${number}-${randomBytes(4).toString('hex')}`
+  const path = join(folder.path, id)
+  return await writing(path, async () => {
+    const file = await open(path, 'wx', 0o600)
+    await folder.syncFolder(folder.path)
+    return { segment: { number, id, path, isEnded: false }, file }
+  })
+}
+
+/** What is there must be on the disk before. Throws SluiceError STATE_UNWRITABLE. */
+export async function markEnded(folder: SegmentFolder, { path }: Segment): Promise<void> {
+  await writing(path + END, async () => {
+    await (await open(path + END, 'w', 0o600)).close()
+    await folder.syncFolder(folder.path)
+  })
+}
+
+/** Before more is added. Throws SluiceError STATE_UNWRITABLE. */
+export async function unmarkEnded(folder: SegmentFolder, { path }: Segment): Promise<void> {
+  await writing(path + END, async () => {
+    await rm(path + END, { force: true })
+    await folder.syncFolder(folder.path)
+  })
+}
+
+/** In that order: as long as one is left, the next gets a number that none of them had. Throws SluiceError STATE_UNWRITABLE. */
+export async function removeSegments(folder: SegmentFolder, segments: readonly Segment[]): Promise<void> {
+  await writing(folder.path, async () => {
+    for (const { path } of segments) {
+      await rm(path, { force: true })
+      await rm(path + END, { force: true })
+    }
+    const left = await readdir(folder.path)
+    const orphans = left.filter(name => name.endsWith(END) && !left.includes(name.slice(0, -END.length)))
+    for (const name of orphans) await rm(join(folder.path, name), { force: true })
+    // Another process may have begun one.
+    await rmdir(folder.path).catch(() => undefined)
+  })
+}
+
+/** Runs what writes to `path`; its errors become STATE_UNWRITABLE. */
+export async function writing<T>(path: string, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    throw new SluiceError(failure('STATE_UNWRITABLE', { path, problem: diskProblem(error) }), { cause: error })
+  }
+}

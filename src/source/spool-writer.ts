@@ -1,0 +1,127 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import { cannotRead } from './cannot-read.js'
+import { type Segment, type SegmentFolder, markEnded, writing } from './spool-segments.js'
+
+const READ_BYTES = 1 << 20
+/** Enough to tell what the bytes are: compressed or not. */
+const HEAD_BYTES = 4
+
+/** Writes what comes from stdin into a segment, as fast as it comes, and lets it be read meanwhile. Owns the file. */
+export class SpoolWriter implements AsyncDisposable {
+  readonly segment: Segment
+  readonly #folder: SegmentFolder
+  readonly #file: FileHandle
+  readonly #waiting = new Set<() => void>()
+  #written: number
+  /** Nothing more comes: stdin ended, or why it was not read to its end. */
+  #over: { readonly error?: unknown } | undefined
+  #filling: Promise<void> | undefined
+
+  /** `size`: what the segment holds. */
+  constructor(folder: SegmentFolder, segment: Segment, file: FileHandle, size: number) {
+    this.#folder = folder
+    this.segment = segment
+    this.#file = file
+    this.#written = size
+  }
+
+  get isOver(): boolean {
+    return this.#over !== undefined
+  }
+
+  /** Throws SluiceError STATE_UNWRITABLE: the bytes before stay as they are. */
+  async append(bytes: Uint8Array): Promise<void> {
+    for (let done = 0; done < bytes.length;) {
+      const { bytesWritten } = await writing(
+        this.segment.path,
+        async () => await this.#file.write(bytes, done, bytes.length - done, this.#written),
+      )
+      done += bytesWritten
+      this.#written += bytesWritten
+      this.#wake()
+    }
+  }
+
+  /** Takes all that is to come, up to the end, which is marked unless the signal came before it. */
+  fill(chunks: AsyncIterator<Uint8Array>, signal: AbortSignal): void {
+    const filling = async () => {
+      try {
+        for (let next = await chunks.next(); next.done !== true; next = await chunks.next())
+          await this.append(next.value)
+      } finally {
+        await chunks.return?.()
+      }
+      await this.sync()
+      // An interruption that ends the producer, too, ends stdin before its end.
+      signal.throwIfAborted()
+      await markEnded(this.#folder, this.segment)
+    }
+    this.#filling = filling()
+      .then(
+        () => (this.#over = {}),
+        (error: unknown) => (this.#over = { error }),
+      )
+      .then(() => this.#wake())
+  }
+
+  /**
+   * All that was written from there on, and what will be, to the end of stdin. Throws what kept stdin from being read to its
+   * end, after all that was written.
+   */
+  async *read(name: string, from: number, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    const file = await open(this.segment.path, 'r').catch((error: unknown) => {
+      throw cannotRead(name, error)
+    })
+    const abort = () => this.#wake()
+    signal.addEventListener('abort', abort)
+    try {
+      const buffer = Buffer.allocUnsafeSlow(READ_BYTES)
+      for (let at = from; ;) {
+        await this.#until(at + 1, signal)
+        const there = Math.min(READ_BYTES, this.#written - at)
+        if (there <= 0) break
+        const { bytesRead } = await file.read(buffer, 0, there, at)
+        if (bytesRead === 0)
+          throw new SluiceError(failure('INPUT_TRUNCATED', { input: name, encoding: 'spooled', bytes: at }))
+        at += bytesRead
+        yield buffer.subarray(0, bytesRead)
+      }
+    } finally {
+      signal.removeEventListener('abort', abort)
+      await file.close()
+    }
+    if (this.#over?.error !== undefined) throw cannotRead(name, this.#over.error)
+  }
+
+  /** Resolves when it can be told what the bytes are. */
+  async begun(): Promise<void> {
+    await this.#until(HEAD_BYTES)
+  }
+
+  /** Makes what was written last. Throws SluiceError STATE_UNWRITABLE. */
+  async sync(): Promise<void> {
+    await writing(this.segment.path, async () => await this.#file.sync())
+  }
+
+  /** Waits until stdin has been taken. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#filling
+    await this.#file.close()
+  }
+
+  /** Resolves when so many bytes are there, or nothing more will be. Throws the signal's reason, once it is woken. */
+  async #until(bytes: number, signal?: AbortSignal): Promise<void> {
+    while (this.#written < bytes && this.#over === undefined) {
+      signal?.throwIfAborted()
+      await new Promise<void>(resolve => this.#waiting.add(resolve))
+    }
+  }
+
+  #wake(): void {
+    const waiting = [...this.#waiting]
+    this.#waiting.clear()
+    for (const wake of waiting) wake()
+  }
+}

@@ -1,0 +1,62 @@
+import { cutShort } from './cut-short.js'
+import { type Failure, failure } from './failure/failure.js'
+import { SluiceError, isSluiceError } from './failure/sluice-error.js'
+import { spoolFolder } from './find-run.js'
+import type { Source } from './flow.js'
+import type { IngestEvent, IngestOptions } from './ingest-options.js'
+import type { Counts } from './ledger/receipt.js'
+import { syncFolder } from './ledger/sync-folder.js'
+import { findWay } from './open-target.js'
+import { type Spool, isStdin, openSpool } from './source/spool.js'
+
+type Load<T> = (sources: readonly Source[], spool?: Spool) => Promise<T>
+
+/**
+ * Runs a load whose stdin goes by way of the disk, where that is asked for. Whatever stops the load, stdin is taken to its end
+ * first, for the next process; but not if the caller aborts.
+ * Throws what the load throws, and SluiceError: OPTION_INVALID, STATE_UNWRITABLE, INPUT_UNREADABLE, RUN_INTERRUPTED.
+ */
+export async function withSpool<T>(
+  options: IngestOptions,
+  sources: readonly Source[],
+  tell: (event: IngestEvent) => void,
+  load: Load<T>,
+): Promise<T> {
+  const { stdin, stateDir, again = false, signal } = options
+  if (options.spool !== true) return await load(sources)
+  const input = sources.find(isStdin)
+  if (input === undefined || stdin === undefined) {
+    const problem = 'none of the inputs is stdin (-): nothing would be spooled'
+    throw new SluiceError(failure('OPTION_INVALID', { option: 'spool', problem }))
+  }
+  if (options.dryRun === true || stateDir === undefined) return await load(sources)
+  const { url } = findWay(options.target, options.proxy)
+  const opening = openSpool({
+    folder: { path: spoolFolder(options, stateDir, url), syncFolder },
+    input,
+    sources,
+    stdin,
+    isOther: again,
+    signal: signal ?? new AbortController().signal,
+    warn: message => tell({ type: 'warning', message }),
+  })
+  await using spool = await opening.catch((error: unknown) => {
+    throw cutShort(error, signal)
+  })
+  try {
+    return await load(spool.sources, spool)
+  } catch (error) {
+    if (spool.isFilling && signal?.aborted !== true) {
+      const why = isSluiceError(error) ? `${error.code}: ${error.message}` : String(error)
+      tell({ type: 'warning', message: `the load has stopped, stdin is spooled to its end all the same (${why})` })
+    }
+    throw error
+  }
+}
+
+/** How a run ends that has loaded all that was spooled, where that lacks its end. */
+export function cutFailure(spool: Spool | undefined, { read, unsent, unknown }: Counts): Failure | undefined {
+  if (spool === undefined || spool.cut.length === 0) return undefined
+  const reason = `the end of stdin was never seen: ${spool.cut.join(', ')}`
+  return failure('RUN_INTERRUPTED', { reason, settled: read - unsent - unknown })
+}

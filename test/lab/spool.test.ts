@@ -1,0 +1,277 @@
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough, Readable } from 'node:stream'
+import { gzipSync } from 'node:zlib'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type IngestEvent, type IngestOptions, type Receipt, ingest, isSluiceError } from '../../src/index.js'
+import { type Lab, startLab } from '../../src/lab/index.js'
+import type { Checkpoint } from '../../src/ledger/checkpoint.js'
+import { newIndex } from '../contracts/options.js'
+
+let lab: Lab
+beforeAll(async () => {
+  lab = await startLab()
+})
+afterAll(async () => await lab.close())
+
+let work: string
+let index: string
+beforeEach(async () => {
+  work = await mkdtemp(join(tmpdir(), 'spool-'))
+  index = newIndex('spool')
+})
+afterEach(async () => {
+  lab.control.heal()
+  lab.control.register('both')
+  await rm(work, { recursive: true })
+})
+
+const lines = (count: number, from = 1) => Array.from({ length: count }, (_, at) => `{"n":${from + at}}\n`).join('')
+const nothing = () => Readable.from([])
+const bytes = (content: string | Uint8Array) => Readable.from([Buffer.from(content)])
+const path = (name: string) => join(work, name)
+
+type More = Partial<IngestOptions>
+
+/** A load of stdin by way of the disk, in small batches. */
+async function load(stdin: Readable, more: More = {}): Promise<Receipt> {
+  const { url, apiKey, caFile } = lab.line.cluster
+  return await ingest({
+    source: '-',
+    stdin,
+    spool: true,
+    target: { url, apiKey, ca: await readFile(caFile) },
+    proxy: lab.line.proxy.http,
+    preflightConnections: 1,
+    index,
+    stateDir: path('state'),
+    deadLetters: path('dead.ndjson'),
+    batchDocs: 10,
+    concurrency: 2,
+    ...more,
+  })
+}
+
+/** The same, which has to stop: its failure, with the receipt if there is one. */
+async function stopped(run: Promise<unknown>): Promise<{ code: string; message: string; receipt: Receipt }> {
+  try {
+    await run
+  } catch (error) {
+    if (isSluiceError(error)) return { code: error.code, message: error.message, receipt: error.receipt as Receipt }
+    throw error
+  }
+  throw new Error('the run did not stop')
+}
+
+/** A load of stdin that has come so far when it is interrupted, after so many documents were booked. */
+async function interrupted(content: string | Uint8Array, after: number, more: More = {}): Promise<Receipt> {
+  const controller = new AbortController()
+  const stdin = new PassThrough()
+  stdin.write(content)
+  const onEvent = (event: IngestEvent) => {
+    if (event.type === 'progress' && event.counts.created + event.counts.duplicate >= after) controller.abort('test')
+  }
+  const { code, receipt } = await stopped(load(stdin, { ...more, signal: controller.signal, onEvent }))
+  expect(code).toBe('RUN_INTERRUPTED')
+  return receipt
+}
+
+/** A load that a refusal of the cluster stops while stdin still comes. */
+async function outage(before: string, behind: string, more: More = {}): Promise<Receipt> {
+  lab.control.plant({ bulk: { after: 3, status: 503 } })
+  const stdin = new PassThrough()
+  stdin.write(before)
+  const onEvent = (event: IngestEvent) => {
+    if (event.type === 'warning' && event.message.startsWith('the load has stopped')) stdin.end(behind)
+  }
+  const { code, receipt } = await stopped(load(stdin, { maxElapsedMs: 1, ...more, onEvent }))
+  expect(code).toMatch(/^CLUSTER_/)
+  lab.control.heal()
+  return receipt
+}
+
+const spools = async () => await readdir(path('state/spool')).catch(() => [])
+
+async function checkpoint(): Promise<Checkpoint> {
+  const [name = ''] = await readdir(path('state/runs'))
+  return JSON.parse(await readFile(path(`state/runs/${name}`), 'utf8')) as Checkpoint
+}
+
+describe('a run that reads its stdin by way of the disk', () => {
+  test('leaves nothing of it when it is finished, and the next one is another, whatever it reads', async () => {
+    const runs = new Set<string>()
+    for (const content of ['', lines(30), lines(30), '', lines(5)]) {
+      const receipt = await load(bytes(content))
+      const documents = content.split('\n').length - 1
+      expect(receipt).toMatchObject({ status: 'finished', read: documents, created: documents })
+      expect(receipt).not.toHaveProperty('spool')
+      expect(await spools()).toEqual([])
+      runs.add(receipt.run)
+    }
+    expect(runs.size).toBe(5)
+    expect(lab.control.count(index)).toBe(65)
+  })
+
+  test('goes on after an outage with all that came to the end of stdin', async () => {
+    const first = await outage(lines(300), lines(200, 301))
+    expect(first).toMatchObject({ status: 'failed' })
+    expect(first.spool).toBe(path(`state/spool/${(await spools())[0]}`))
+    const second = await load(nothing())
+    expect(second).toMatchObject({ run: first.run, status: 'finished', read: 500, rejected: 0, unsent: 0 })
+    expect(second.created + second.duplicate).toBe(500)
+    expect(second.thisProcess.read).toBeLessThan(500)
+    expect(lab.control.count(index)).toBe(500)
+    expect(await spools()).toEqual([])
+  })
+
+  test('keeps what comes where the cluster cannot be reached at all', async () => {
+    lab.control.register('none')
+    expect(await stopped(load(bytes(lines(20))))).toMatchObject({ code: 'EGRESS_NOT_ALLOWED' })
+    expect(await stopped(load(bytes(lines(20, 100))))).toMatchObject({ code: 'EGRESS_NOT_ALLOWED' })
+    lab.control.register('both')
+    expect(await load(bytes(lines(20, 200)))).toMatchObject({ status: 'finished', created: 60 })
+    expect(lab.control.count(index)).toBe(60)
+    expect(await spools()).toEqual([])
+  })
+
+  test('does not take what it kept for what a run before has loaded', async () => {
+    for (const before of ['', lines(3)]) {
+      await load(bytes(before))
+      lab.control.register('none')
+      await stopped(load(bytes(lines(3))))
+      lab.control.register('both')
+      expect(await load(nothing())).toMatchObject({ created: 3, thisProcess: { read: 3 } })
+    }
+  })
+
+  test('finishes what is left, and then what is new, as one run', async () => {
+    const first = await outage(lines(300), '')
+    const second = await load(bytes(lines(40, 1000)))
+    expect(second).toMatchObject({ run: first.run, status: 'finished', read: 340 })
+    expect(second.inputs).toMatchObject([
+      { name: '-', read: 300, status: 'finished' },
+      { name: '- (2)', read: 40, status: 'finished' },
+    ])
+    expect(lab.control.count(index)).toBe(340)
+    expect(await spools()).toEqual([])
+  })
+
+  test('goes on where the producer says all of it again', async () => {
+    const content = lines(500)
+    const first = await interrupted(content.slice(0, 2001), 60)
+    const second = await load(bytes(content))
+    expect(second).toMatchObject({ run: first.run, status: 'finished', read: 500, rejected: 0 })
+    expect(second.inputs).toMatchObject([{ name: '-', read: 500 }])
+    expect(lab.control.count(index)).toBe(500)
+  })
+
+  test('ends interrupted where the end of stdin was never seen, and only once', async () => {
+    const first = await interrupted(`${lines(300)}{"n":`, 60)
+    expect(first).toMatchObject({ status: 'interrupted' })
+    const { code, message, receipt } = await stopped(load(nothing()))
+    expect(code).toBe('RUN_INTERRUPTED')
+    expect(message).toMatch(/^interrupted \(the end of stdin was never seen: -\) after \d+ documents$/)
+    expect(receipt).toMatchObject({
+      run: first.run,
+      status: 'interrupted',
+      read: 300,
+      rejected: 0,
+      inputs: [{ name: '-', status: 'failed', read: 300, failure: { code: 'INPUT_UNENDED', evidence: { torn: 5 } } }],
+    })
+    expect(receipt).not.toHaveProperty('spool')
+    expect(lab.control.count(index)).toBe(300)
+    expect(await spools()).toEqual([])
+    const next = await load(bytes(lines(7)))
+    expect(next).toMatchObject({ status: 'finished', read: 7, created: 7 })
+    expect(next.run).not.toBe(first.run)
+  })
+
+  test('loads what is new also behind what lacks its end', async () => {
+    await interrupted(`${lines(300)}{"n":`, 60)
+    const { code, receipt } = await stopped(load(bytes(lines(40, 1000))))
+    expect({ code, read: receipt.read, unsent: receipt.unsent }).toEqual({
+      code: 'RUN_INTERRUPTED',
+      read: 340,
+      unsent: 0,
+    })
+    expect(lab.control.count(index)).toBe(340)
+    expect(await spools()).toEqual([])
+  })
+
+  test('says once more that the end was never seen where it was interrupted before it could', async () => {
+    await interrupted(lines(300), 60)
+    // All of the old is loaded when this one is interrupted in the new.
+    const again = await interrupted(lines(200, 1000), 300)
+    expect(again.spool).toBeDefined()
+    const { code, receipt } = await stopped(load(nothing()))
+    expect({ code, read: receipt.read }).toEqual({ code: 'RUN_INTERRUPTED', read: 500 })
+    expect(lab.control.count(index)).toBe(500)
+    expect(await spools()).toEqual([])
+  })
+
+  test('goes on within compressed data and within a JSON document', async () => {
+    const array = JSON.stringify(Array.from({ length: 500 }, (_, n) => ({ n })))
+    for (const content of [gzipSync(lines(500)), Buffer.from(array), gzipSync(array)]) {
+      index = newIndex('spool')
+      lab.control.plant({ bulk: { after: 5, status: 503 } })
+      expect((await stopped(load(bytes(content), { maxElapsedMs: 1 }))).code).toMatch(/^CLUSTER_/)
+      lab.control.heal()
+      expect(await load(nothing())).toMatchObject({ status: 'finished', read: 500, rejected: 0 })
+      expect(lab.control.count(index)).toBe(500)
+    }
+  })
+
+  test('may have files beside it', async () => {
+    await writeFile(path('a.ndjson'), lines(100))
+    const source = [path('a.ndjson'), '-']
+    await outage(lines(300, 1000), '', { source })
+    const receipt = await load(nothing(), { source })
+    expect(receipt).toMatchObject({ status: 'finished', read: 400 })
+    expect(lab.control.count(index)).toBe(400)
+    expect(await load(bytes(lines(5, 2000)), { source })).toMatchObject({
+      read: 5,
+      inputs: [{ alreadyLoaded: true }, { name: '-', read: 5 }],
+    })
+    expect(lab.control.count(index)).toBe(405)
+  })
+
+  test('keeps its documents apart from others of the name under which it is run, and doubles nothing without its state', async () => {
+    const named = { runId: 'hourly' }
+    await outage(lines(300), '', named)
+    await load(bytes(lines(40, 1000)), named)
+    expect(lab.control.count(index)).toBe(340)
+    await rm(path('state'), { recursive: true })
+    expect(await load(bytes(lines(300)), named)).toMatchObject({ created: 0, duplicate: 300 })
+  })
+
+  test('has a checkpoint that tells which copy of stdin it is of', async () => {
+    await outage(lines(300), '')
+    const [folder = ''] = await spools()
+    const [copy] = await readdir(path(`state/spool/${folder}`))
+    expect((await checkpoint()).inputs).toMatchObject([{ name: '-', status: 'begun', spool: copy }])
+  })
+})
+
+describe('the option', () => {
+  test('needs stdin, and a state folder', async () => {
+    await writeFile(path('a.ndjson'), lines(1))
+    const refused = { code: 'OPTION_INVALID' }
+    expect(await stopped(load(nothing(), { source: path('a.ndjson') }))).toMatchObject(refused)
+    expect(await stopped(load(nothing(), { stateDir: undefined }))).toMatchObject(refused)
+  })
+
+  test('writes nothing in a dry run', async () => {
+    expect(await load(bytes(lines(3)), { dryRun: true })).toMatchObject({ read: 3, unsent: 3 })
+    await expect(readdir(path('state'))).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+
+  test('ends an interruption before the cluster is reached as one', async () => {
+    const controller = new AbortController()
+    controller.abort('SIGTERM')
+    expect(await stopped(load(new PassThrough(), { signal: controller.signal }))).toMatchObject({
+      code: 'RUN_INTERRUPTED',
+      message: 'interrupted (SIGTERM) after 0 documents',
+    })
+  })
+})

@@ -1,0 +1,160 @@
+import { createWriteStream, mkdtempSync, rmSync } from 'node:fs'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Receipt, connect } from '../../src/index.js'
+import { startSluice } from '../cli/sluice.js'
+import type { RealWorld } from '../contracts/real-world.js'
+import { type Seeded, seeded } from '../unit/seeded.js'
+import { describeOnRealServers } from './on-real-servers.js'
+
+const KILLS = Number(process.env.KILLS ?? 100)
+const DOCUMENTS = Number(process.env.DOCUMENTS ?? 300_000)
+const SEED = Number(process.env.SEED ?? 1)
+
+let folder: string
+let file: string
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-kills-'))
+  file = join(folder, 'documents.ndjson')
+  const out = createWriteStream(file)
+  for (let n = 0; n < DOCUMENTS; n += 1) {
+    if (!out.write(`${lineOf(n)}\n`)) await once(out, 'drain')
+  }
+  out.end()
+  await once(out, 'close')
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const lineOf = (n: number) => JSON.stringify({ n, text: `document ${n} `.repeat(1 + (n % 30)) })
+
+describeOnRealServers({ major: 9, heap: '2g' }, world => {
+  test(`loads killed ${KILLS} times and gone on with lose and double nothing`, async () => {
+    await killOften('killed', seeded(SEED), () => [])
+  })
+
+  test(`named runs killed ${KILLS} times, their state deleted each time, lose and double nothing`, async () => {
+    const forget = (state: string) => rmSync(state, { recursive: true, force: true })
+    await killOften('killed-named', seeded(SEED + 1), round => ['--run-id', `nightly-${round}`], forget)
+  })
+
+  /** As many loads as it takes, each into an index of its own. */
+  async function killOften(
+    name: string,
+    random: Seeded,
+    optionsOf: (round: number) => string[],
+    afterKill: (state: string) => void = () => undefined,
+  ): Promise<void> {
+    let kills = 0
+    for (let round = 1; kills < KILLS; round += 1) {
+      const index = `${name}-${round}`
+      const state = join(folder, `${index}-state`)
+      const options = ['--index', index, '--state-dir', state, ...optionsOf(round)]
+      const load = await killAndFinish(world(), random, KILLS - kills, options, () => afterKill(state))
+      kills += load.kills
+      await expectWhole(world(), index, load)
+    }
+    expect(kills).toBe(KILLS)
+  }
+})
+
+interface Load {
+  readonly receipt: Receipt
+  readonly kills: number
+}
+
+/** Starts the command, kills it at some instant and starts it again, at most so often; then leaves it alone. */
+async function killAndFinish(
+  world: RealWorld,
+  random: Seeded,
+  most: number,
+  options: readonly string[],
+  afterKill: () => void,
+): Promise<Load> {
+  const { cluster, proxy, staticIps } = world
+  const env = {
+    STATIC_PROXY_URL: proxy.https,
+    STATIC_IPS: staticIps.join(','),
+    ELASTICSEARCH_URL: cluster.url,
+    ELASTICSEARCH_API_KEY: cluster.apiKey,
+    SLUICE_CA: cluster.caFile,
+    SLUICE_PROXY_CA: world.proxyCaFile,
+  }
+  for (let kills = 0; ;) {
+    const running = startSluice(['ingest', file, ...options, '--batch-bytes', '500kb', '--json'], { cwd: folder, env })
+    if (kills < most) {
+      // Half of them early: in the preflight, at the first checkpoint, with the first requests.
+      const ms = random.below(random.chance(0.5) ? 900 : 3500)
+      const isOver = await Promise.race([running.ended.then(() => true), after(ms)])
+      if (!isOver) {
+        running.child.kill('SIGKILL')
+        await running.ended
+        kills += 1
+        afterKill()
+        continue
+      }
+    }
+    const { code, stdout, stderr } = await running.ended
+    expect(code, stderr).toBe(0)
+    return { kills, receipt: JSON.parse(stdout) as Receipt }
+  }
+}
+
+const after = (ms: number) => new Promise<false>(resolve => setTimeout(() => resolve(false), ms))
+
+/** Every document is there, once, as it was written, and the receipt says so. */
+async function expectWhole(world: RealWorld, index: string, { receipt, kills }: Load): Promise<void> {
+  const { created, duplicate } = receipt
+  expect(receipt).toMatchObject({ status: 'finished', read: DOCUMENTS, rejected: 0, skipped: 0, unsent: 0, unknown: 0 })
+  expect(created + duplicate).toBe(DOCUMENTS)
+  const { missing, doubled, altered } = await compare(world, index)
+  console.log(
+    `${index}: ${kills} kills, ${DOCUMENTS} documents, ${created} created, ${duplicate} duplicate; missing ${missing}, doubled ${doubled}, altered ${altered}`,
+  )
+  expect({ missing, doubled, altered }).toEqual({ missing: 0, doubled: 0, altered: 0 })
+}
+
+async function compare(
+  world: RealWorld,
+  index: string,
+): Promise<{ missing: number; doubled: number; altered: number }> {
+  const { cluster, proxy, proxyCaFile } = world
+  const way = await connect({
+    target: {
+      url: cluster.url,
+      username: cluster.username,
+      password: cluster.password,
+      ca: await readFile(cluster.caFile),
+    },
+    proxy: { url: proxy.https, ca: await readFile(proxyCaFile) },
+  })
+  const seen = new Uint8Array(DOCUMENTS)
+  let altered = 0
+  try {
+    await way.client.indices.refresh({ index })
+    const { id } = await way.client.openPointInTime({ index, keep_alive: '5m' })
+    for (let after: unknown[] | undefined; ;) {
+      const { hits } = await way.client.search<{ n: number }>({
+        pit: { id, keep_alive: '5m' },
+        size: 10_000,
+        sort: ['_shard_doc'],
+        track_total_hits: false,
+        ...(after === undefined ? {} : { search_after: after as string[] }),
+      })
+      for (const { _source: source } of hits.hits) {
+        const n = source?.n ?? -1
+        if (JSON.stringify(source) !== lineOf(n)) altered += 1
+        else seen[n] = (seen[n] ?? 0) + 1
+      }
+      after = hits.hits.at(-1)?.sort
+      if (after === undefined) break
+    }
+    await way.client.closePointInTime({ id })
+  } finally {
+    await way.close()
+  }
+  return { missing: seen.filter(times => times === 0).length, doubled: seen.filter(times => times > 1).length, altered }
+}

@@ -1,0 +1,320 @@
+import { once } from 'node:events'
+import { mkdtemp, open, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough, Readable } from 'node:stream'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Source } from '../../src/flow.js'
+import { isSluiceError } from '../../src/failure/sluice-error.js'
+import { syncFolder } from '../../src/ledger/sync-folder.js'
+import { type Spool, openSpool } from '../../src/source/spool.js'
+import type { Segment } from '../../src/source/spool-segments.js'
+import { SpoolWriter } from '../../src/source/spool-writer.js'
+
+const never = new AbortController().signal
+
+let work: string
+let path: string
+let warnings: string[]
+beforeEach(async () => {
+  work = await mkdtemp(join(tmpdir(), 'spool-'))
+  path = join(work, 'state', 'spool', 'k')
+  warnings = []
+})
+afterEach(async () => await rm(work, { recursive: true, force: true }))
+
+async function openWith(stdin: Readable, more: { isOther?: boolean; signal?: AbortSignal } = {}): Promise<Spool> {
+  const input: Source = { id: 0, name: '-', open: () => stdin }
+  return await openSpool({
+    folder: { path, syncFolder },
+    sources: [input],
+    input,
+    stdin,
+    isOther: false,
+    signal: never,
+    warn: message => void warnings.push(message),
+    ...more,
+  })
+}
+
+const bytes = (...parts: string[]) => Readable.from(parts.map(part => Buffer.from(part)))
+
+async function text(source: Source | undefined, from?: number): Promise<string> {
+  const parts: Buffer[] = []
+  for await (const part of source?.open(never, from) ?? []) parts.push(Buffer.from(part))
+  return Buffer.concat(parts).toString()
+}
+
+/** All that can be read of a source, and what ends it. */
+async function ending(source: Source | undefined): Promise<{ read: string; code: string; message: string }> {
+  const parts: Buffer[] = []
+  try {
+    for await (const part of source?.open(never) ?? []) parts.push(Buffer.from(part))
+  } catch (error) {
+    if (!isSluiceError(error)) throw error
+    return { read: Buffer.concat(parts).toString(), code: error.code, message: error.message }
+  }
+  return { read: Buffer.concat(parts).toString(), code: 'none', message: '' }
+}
+
+/** The names of the files, without what tells one number of one spool from that of another. */
+const files = async () => (await readdir(path)).map(name => name.replace(/-[0-9a-f]{8}/, '')).toSorted()
+
+/** A process that took this from stdin, and had nothing of it loaded; `isCut`: it was killed before the end. */
+async function leave(content: string | Uint8Array, isCut: boolean): Promise<void> {
+  const controller = new AbortController()
+  const stdin = new PassThrough()
+  const spool = await openWith(stdin, { isOther: true, signal: controller.signal })
+  if (isCut) {
+    stdin.write(content)
+    await vi.waitFor(async () => expect((await spool.sources.at(-1)?.file?.look())?.size).toBe(content.length))
+    controller.abort()
+  } else stdin.end(content)
+  await spool[Symbol.asyncDispose]()
+}
+
+describe('stdin that is spooled', () => {
+  test('is taken as it comes, though nobody reads it, and read from the disk to its end', async () => {
+    const stdin = new PassThrough({ highWaterMark: 1000 })
+    await using spool = await openWith(stdin)
+    const line = `{"text":"${'x'.repeat(90)}"}\n`
+    for (let n = 0; n < 5000; n++) if (!stdin.write(line)) await once(stdin, 'drain')
+    expect(spool.isFilling).toBe(true)
+    stdin.end('{"last":true}')
+    const [source] = spool.sources
+    expect(await text(source)).toBe(`${line.repeat(5000)}{"last":true}`)
+    expect(await text(source, line.length * 5000)).toBe('{"last":true}')
+    expect(spool.isFilling).toBe(false)
+    expect(spool.cut).toEqual([])
+    expect(await files()).toEqual(['1', '1.end'])
+  })
+
+  test('is read while it comes', async () => {
+    const stdin = new PassThrough()
+    await using spool = await openWith(stdin)
+    const read = spool.sources[0]?.open(never)[Symbol.asyncIterator]()
+    for (const line of ['{"n":1}\n', '{"n":2}\n']) {
+      stdin.write(line)
+      const next = await read?.next()
+      expect(Buffer.from(next?.value as Uint8Array).toString()).toBe(line)
+    }
+    stdin.end()
+    expect((await read?.next())?.done).toBe(true)
+  })
+
+  test('stays compressed, and is decoded where it is read', async () => {
+    const content = '{"n":1}\n'.repeat(1000)
+    await using spool = await openWith(Readable.from([gzipSync(content)]))
+    expect(await text(spool.sources[0])).toBe(content)
+    expect(await text(spool.sources[0], 7992)).toBe('{"n":1}\n')
+    const [name = ''] = await readdir(path)
+    expect(gunzipSync(await readFile(join(path, name))).toString()).toBe(content)
+  })
+
+  test('can be looked at once it has begun', async () => {
+    const stdin = new PassThrough()
+    await using spool = await openWith(stdin)
+    const [source] = spool.sources
+    const begun = spool.begun({ id: 0, name: '-' })
+    stdin.end(gzipSync('{}\n'))
+    await begun
+    expect(await source?.file?.look()).toMatchObject({ isCompressed: true })
+  })
+
+  test('is for its owner alone, and gone when it is removed', async () => {
+    await using spool = await openWith(bytes('{}\n'))
+    await text(spool.sources[0])
+    await spool.sync()
+    const modes = await Promise.all(
+      [path, ...(await readdir(path)).map(name => join(path, name))].map(one => stat(one)),
+    )
+    expect(modes.map(({ mode }) => mode & 0o777)).toEqual([0o700, 0o600, 0o600])
+    await spool.remove()
+    await expect(readdir(path)).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+
+  test('that fails is read up to there, and has no end', async () => {
+    const stdin = new PassThrough()
+    await using spool = await openWith(stdin)
+    stdin.write('{"n":1}\n')
+    const read = spool.sources[0]?.open(never)[Symbol.asyncIterator]()
+    await read?.next()
+    stdin.destroy(new Error('the cable is out'))
+    await expect(read?.next()).rejects.toMatchObject({
+      code: 'INPUT_UNREADABLE',
+      message: 'cannot read -: the cable is out',
+    })
+    expect(await files()).toEqual(['1'])
+  })
+
+  test('has no end where the run was interrupted', async () => {
+    await leave('{"n":1}\n', true)
+    expect(await files()).toEqual(['1'])
+  })
+
+  test('lets go of who reads it when that is interrupted', async () => {
+    const controller = new AbortController()
+    const stdin = new PassThrough()
+    await using spool = await openWith(stdin)
+    const next = spool.sources[0]?.open(controller.signal)[Symbol.asyncIterator]().next()
+    controller.abort('enough')
+    await expect(next).rejects.toBe('enough')
+    stdin.end()
+  })
+})
+
+describe('what an earlier process spooled', () => {
+  test('comes first, and other stdin behind it as an input of its own', async () => {
+    await leave('{"old":1}\n', false)
+    await using spool = await openWith(bytes('{"new":1}\n'))
+    expect(spool.sources.map(({ id, name }) => [id, name])).toEqual([
+      [0, '-'],
+      [1, '- (2)'],
+    ])
+    expect(await text(spool.sources[0])).toBe('{"old":1}\n')
+    expect(await text(spool.sources[1])).toBe('{"new":1}\n')
+    expect(warnings).toEqual([expect.stringContaining('that is loaded first')])
+    expect(new Set(spool.sources.map(source => source.spool?.id)).size).toBe(2)
+    await spool.remove()
+    await expect(readdir(path)).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+
+  test('stands alone where nothing comes from stdin', async () => {
+    await leave('{"old":1}\n', false)
+    await using spool = await openWith(bytes())
+    expect(spool.sources.map(({ name }) => name)).toEqual(['-'])
+    expect(await text(spool.sources[0])).toBe('{"old":1}\n')
+    expect(warnings).toEqual([])
+  })
+
+  test('stands alone at a terminal, where nobody is waited for', async () => {
+    await leave('{"old":1}\n', false)
+    await using spool = await openWith(Object.assign(new PassThrough(), { isTTY: true }))
+    expect(spool.sources.map(({ name }) => name)).toEqual(['-'])
+  })
+
+  test('ends in INPUT_UNENDED where it lacks its end', async () => {
+    await leave('{"n":1}\n{"n":2}\n{"n":', true)
+    await using spool = await openWith(bytes())
+    expect(spool.cut).toEqual(['-'])
+    expect(await ending(spool.sources[0])).toEqual({
+      read: '{"n":1}\n{"n":2}\n{"n":',
+      code: 'INPUT_UNENDED',
+      message:
+        '- has no end: 21 bytes were spooled, the last 5 of them in the middle of a line; what was whole of it is loaded',
+    })
+  })
+
+  test('ends so too when it was cut between two lines, within its only one, or in compressed data', async () => {
+    const zipped = gzipSync(`{"n":1}\n${'x'.repeat(99)}`)
+    const cases: [string | Uint8Array, string][] = [
+      ['{"n":1}\n', '8 bytes were spooled;'],
+      [`"${'x'.repeat(99_999)}`, '100000 bytes were spooled, the last 100000 of them'],
+      [zipped.subarray(0, -8), `${zipped.length - 8} bytes were spooled;`],
+    ]
+    for (const [content, said] of cases) {
+      await leave(content, true)
+      await using spool = await openWith(bytes())
+      const { code, message } = await ending(spool.sources[0])
+      expect(code).toBe('INPUT_UNENDED')
+      expect(message).toContain(said)
+      await spool.remove()
+    }
+  })
+
+  test('goes on where the same comes from stdin again', async () => {
+    await leave('{"n":1}\n{"n":2}\n{"n":', true)
+    await using spool = await openWith(bytes('{"n":1}', '\n{"n":2}\n{"n":3}\n', '{"n":4}\n'))
+    expect(spool.sources.map(({ name }) => name)).toEqual(['-'])
+    expect(spool.cut).toEqual([])
+    expect(await text(spool.sources[0])).toBe('{"n":1}\n{"n":2}\n{"n":3}\n{"n":4}\n')
+    expect(await files()).toEqual(['1', '1.end'])
+    expect(warnings).toEqual([expect.stringContaining('begins with the 21 bytes that an unfinished run has spooled')])
+  })
+
+  test('gets its end where the same comes again, and no more', async () => {
+    await leave('{"n":1}\n', true)
+    await using spool = await openWith(bytes('{"n":1}\n'))
+    expect(await text(spool.sources[0])).toBe('{"n":1}\n')
+    expect(await files()).toEqual(['1', '1.end'])
+  })
+
+  test('that had its end is as it was when the same comes again, and goes on when more does', async () => {
+    await leave('{"n":1}\n', false)
+    {
+      await using spool = await openWith(bytes('{"n":1}\n'))
+      expect(spool.sources).toMatchObject([{ name: '-', spool: { grows: false } }])
+    }
+    await using spool = await openWith(bytes('{"n":1}\n', '{"n":2}\n'))
+    // Seen at once, for what was loaded whole must not be taken for loaded any more.
+    expect((await spool.sources[0]?.file?.look())?.size).toBe(16)
+    expect(spool.sources).toMatchObject([{ name: '-', spool: { grows: true } }])
+    expect(await text(spool.sources[0])).toBe('{"n":1}\n{"n":2}\n')
+  })
+
+  test.each([
+    ['begins alike and goes on otherwise', ['{"n":1}\n', '{"m":2}\n'], '{"n":1}\n{"m":2}\n'],
+    ['ends before it', ['{"n":1}\n'], '{"n":1}\n'],
+    ['differs in its last byte', ['{"n":1}\n{"n":2}\r', '\n'], '{"n":1}\n{"n":2}\r\n'],
+  ])('and stdin that %s are two', async (_, stdin, whole) => {
+    await leave('{"n":1}\n{"n":2}\n', true)
+    await using spool = await openWith(bytes(...stdin))
+    expect(spool.sources.map(({ name }) => name)).toEqual(['-', '- (2)'])
+    expect(await text(spool.sources[1])).toBe(whole)
+    expect((await ending(spool.sources[0])).read).toBe('{"n":1}\n{"n":2}\n')
+  })
+
+  test('and the same again are two where that is said', async () => {
+    await leave('{"n":1}\n', false)
+    await using spool = await openWith(bytes('{"n":1}\n'), { isOther: true })
+    expect(spool.sources.map(({ name }) => name)).toEqual(['-', '- (2)'])
+  })
+
+  test('is told from what had its name before', async () => {
+    const ids: (string | undefined)[] = []
+    for (let n = 0; n < 2; n++) {
+      await using spool = await openWith(bytes('{"n":1}\n'))
+      await text(spool.sources[0])
+      ids.push(spool.sources[0]?.spool?.id)
+      await spool.remove()
+    }
+    expect(new Set(ids).size).toBe(2)
+  })
+})
+
+describe('a spool that cannot be written', () => {
+  const unwritable = (problem: string) => ({
+    code: 'STATE_UNWRITABLE',
+    message: expect.stringContaining(problem) as string,
+  })
+
+  test('says so before anything is read from stdin', async () => {
+    await writeFile(join(work, 'state'), '')
+    const stdin = bytes('{"n":1}\n')
+    await expect(openWith(stdin)).rejects.toMatchObject(unwritable('a part of its path is a file, not a folder'))
+    expect(stdin.readableDidRead).toBe(false)
+  })
+
+  test('for a full disk gives all that came before, and then says so', async () => {
+    const segment: Segment = { number: 1, id: '1', path: '/dev/full', isEnded: false }
+    await using full = new SpoolWriter({ path: work, syncFolder }, segment, await open('/dev/full', 'r+'), 0)
+    await expect(full.append(Buffer.from('{}\n'))).rejects.toMatchObject(unwritable('/dev/full: the disk is full'))
+    const stdin = bytes('{"n":1}\n', '{"n":2}\n')
+    full.fill(stdin[Symbol.asyncIterator](), never)
+    await once(stdin, 'close')
+    expect(stdin.destroyed).toBe(true)
+  })
+
+  test('any more when its folder is gone has no end', async () => {
+    const stdin = new PassThrough()
+    await using spool = await openWith(stdin)
+    const read = spool.sources[0]?.open(never)[Symbol.asyncIterator]()
+    stdin.write('{"n":1}\n')
+    expect((await read?.next())?.value).toHaveLength(8)
+    await rm(work, { recursive: true })
+    stdin.end('{"n":2}\n')
+    expect((await read?.next())?.value).toHaveLength(8)
+    await expect(read?.next()).rejects.toMatchObject(unwritable('the folder does not exist'))
+  })
+})
