@@ -55,7 +55,7 @@ export async function findRun(
   const sources = named.filter(({ file }) => file === undefined || file.path !== written)
   const lastIndex = alias === undefined ? index : last?.target.index
   const seen: IndexSeen | undefined =
-    path === undefined || lastIndex === undefined ? undefined : await seeIndex(cluster, lastIndex, signal)
+    options.dryRun === true || lastIndex === undefined ? undefined : await seeIndex(cluster, lastIndex, signal)
   const isOther = last !== undefined && seen !== undefined && isOtherIndex(last, seen)
   const sent = isReplay ? { replay: 'yes' } : whatIsSent(options)
   const planning: Planning = {
@@ -79,6 +79,8 @@ export async function findRun(
       : await planGuarded({ ...planning, isSwitched: leadsTo(alias, lastIndex), isNamed: runId !== undefined })
   const into = swapAlias === undefined ? index : freshIndex(swapAlias, plan.run)
   const known = into === lastIndex ? seen : undefined
+  const isResume = plan.began !== undefined && last?.run === plan.run
+  const behind = isResume ? last.target.behind : known?.kind === 'name' ? known.behind : undefined
   return {
     plan,
     ...(path === undefined ? {} : { path }),
@@ -87,6 +89,7 @@ export async function findRun(
       url: cluster.display,
       index: into,
       ...(known?.kind === 'index' ? { indexUuid: known.uuid } : {}),
+      ...(behind === undefined ? {} : { behind }),
     },
     ...(alias === undefined ? {} : { alias }),
     isIndexMissing: into !== lastIndex || seen?.kind === 'missing',

@@ -117,9 +117,9 @@ async function loadSources(run: Run): Promise<Receipt> {
     const { inputs } = plan
     const sampling = { format, action, gzip, batchBytes, signal: ending.signal }
     const outlook = await wire?.foresee({ ...sampling, inputs, batchDocs, connections: concurrency })
-    const { notes, warnings } = outlook ?? { notes: [], warnings: [] }
-    tellPreflight(tell, cluster, [...way.notes, ...found.notes, ...notes])
-    for (const message of [...found.warnings, ...warnings]) tell({ type: 'warning', message })
+    const foreseen = outlook ?? { notes: [], warnings: [] }
+    tellPreflight(tell, cluster, [...way.notes, ...found.notes, ...foreseen.notes])
+    for (const message of [...found.warnings, ...foreseen.warnings]) tell({ type: 'warning', message })
     for (const { source, isLoaded } of inputs) if (isLoaded) tell({ type: 'loaded', name: source.name })
 
     const guarded = guard(options, found, cluster, tell)
@@ -150,6 +150,8 @@ async function loadSources(run: Run): Promise<Receipt> {
           })
     await keeper?.start()
     await guarded?.prepare()
+    const notes: string[] = []
+    const { behind } = found.target
     const sender = new Sender({
       cluster,
       index,
@@ -158,6 +160,8 @@ async function loadSources(run: Run): Promise<Receipt> {
       safeToResend: ids.from !== 'cluster',
       sentBefore: maySendAgain(options, found, ids.from === 'run'),
       onConflict: options.onConflict ?? 'reject',
+      // Who sent them before, and where to, is known from the checkpoint alone.
+      ...(behind === undefined || (options.runId !== undefined && plan.began === undefined) ? {} : { behind }),
       concurrency,
       batchBytes,
       gzip,
@@ -174,6 +178,10 @@ async function loadSources(run: Run): Promise<Receipt> {
       learnt: limits.learnt,
       ...(wire === undefined ? {} : { budget: wire.budget }),
       givenUp,
+      onDoubt: message => {
+        notes.push(message)
+        tell({ type: 'warning', message })
+      },
       onRetry: (why, documents, waitMs) => tell({ type: 'retry', failure: why, documents, waitMs }),
     })
     const framing = {
@@ -232,6 +240,7 @@ async function loadSources(run: Run): Promise<Receipt> {
       ledger,
       cluster,
       ...(guarded === undefined ? {} : { alias: guarded.receipt }),
+      notes,
       ...(path === undefined ? {} : { checkpoint: path }),
       ...(spool === undefined || isOver ? {} : { spool: spool.path }),
       ...((deadLetters.records > 0 || plan.before.counts.rejected > 0) && deadLetters.path !== undefined

@@ -133,7 +133,7 @@ export class StateKeeper {
   }
 
   async #inputOf(planned: PlannedInput, committed: Committed, failed: ReadonlySet<string>): Promise<CheckpointInput> {
-    const { source, token, from = START, isLoaded, read } = planned
+    const { source, token, from = START, start, isLoaded, read } = planned
     const settled = committed.inputs.get(source.id)
     const isFinished = isLoaded || settled?.isFinished === true
     const mark = settled?.mark ?? from
@@ -149,6 +149,7 @@ export class StateKeeper {
       status: isFinished ? 'finished' : failed.has(source.name) ? 'failed' : begun,
       token,
       mark,
+      ...(start === undefined ? {} : { start }),
       read: read + (settled?.read ?? 0),
       ...(file === undefined ? {} : { file }),
       ...(source.spool === undefined ? {} : { spool: source.spool.id }),
@@ -161,5 +162,6 @@ export class StateKeeper {
     this.#isIndexMissing = false
     const seen = await seeIndex(this.#keeping.cluster, this.#target.index, this.#keeping.givenUp)
     if (seen.kind === 'index') this.#target = { ...this.#target, indexUuid: seen.uuid }
+    if (seen.kind === 'name') this.#target = { ...this.#target, behind: seen.behind }
   }
 }

@@ -18,6 +18,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   proxy: ['failure'],
   options: ['failure'],
   doctor: ['failure', 'flow', 'cluster', 'proxy', '(root)'],
+  verify: ['failure', 'flow', 'cluster', 'ledger', 'sender', 'options', '(root)'],
   // A double must not share our bugs.
   lab: [],
   '(root)': [
@@ -32,9 +33,10 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'proxy',
     'options',
     'doctor',
+    'verify',
   ],
   // The command line gets what an embedder gets.
-  cli: ['(root)', 'failure', 'options', 'doctor', 'lab'],
+  cli: ['(root)', 'failure', 'options', 'doctor', 'verify', 'lab'],
 }
 
 /** The one door of each package. */

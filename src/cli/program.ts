@@ -30,6 +30,8 @@ const verbs: Readonly<Record<string, Verb>> = {
     summary: 'the runs that can be resumed, or are done; runs rm forgets one',
     load: () => import('./commands/runs.js'),
   },
+  verify: { summary: 'look every document of a run up in the cluster', load: () => import('./commands/verify.js') },
+  undo: { summary: 'delete the documents that a run created', load: () => import('./commands/undo.js') },
   rollback: {
     summary: 'switch an alias back to the index before a guarded load',
     load: () => import('./commands/rollback.js'),

@@ -32,7 +32,12 @@ function problemOf(error: CommanderError, { verb, verbs, args }: Usage): string 
     const argument = /'(-[^']*)'/.exec(error.message)?.[1] ?? ''
     const name = argument.startsWith('--') ? argument.replace(/=.*$/s, '') : argument.slice(0, 2)
     const flags =
-      verb === 'ingest' || verb === 'doctor' || verb === 'runs' || verb === 'config'
+      verb === 'ingest' ||
+      verb === 'doctor' ||
+      verb === 'runs' ||
+      verb === 'verify' ||
+      verb === 'undo' ||
+      verb === 'config'
         ? optionsOf(verb).map(({ flag }) => flag ?? '')
         : []
     return `unknown option ${name}${meant(nearest(name, flags))}`

@@ -100,6 +100,7 @@ function facts(receipt: Receipt): string[][] {
     ['cluster', `${cluster.url}${version === '' ? '' : ` (${version})`}`],
     ...alias(receipt),
     ...(deadLetters === undefined ? [] : [['dead letters', deadLetters]]),
+    ...(receipt.notes ?? []).map(note => ['note', note]),
     ...(checkpoint === undefined || status === 'finished' ? [] : [['checkpoint', checkpoint]]),
     ...(spool === undefined ? [] : [['spool', spool]]),
   ]

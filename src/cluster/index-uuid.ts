@@ -4,8 +4,8 @@ import type { Cluster } from './open-cluster.js'
 /** What stands behind an index name. */
 export type IndexSeen =
   | { readonly kind: 'index'; readonly uuid: string }
-  /** An alias or a data stream, which stays when the indices behind it change. */
-  | { readonly kind: 'name' }
+  /** An alias or a data stream, which stays when the indices behind it change: a rollover adds one. */
+  | { readonly kind: 'name'; readonly behind: readonly string[] }
   | { readonly kind: 'missing' }
   /** The credentials may not ask, or the answer is none that is known. */
   | { readonly kind: 'unreadable'; readonly observed: string }
@@ -39,7 +39,8 @@ interface Settings {
 function readSettings(answer: unknown, index: string): IndexSeen {
   const found = typeof answer === 'object' && answer !== null ? Object.entries(answer) : []
   // An alias or a data stream answers with the names behind it.
-  if (found.length > 0 && !found.some(([name]) => name === index)) return { kind: 'name' }
+  if (found.length > 0 && !found.some(([name]) => name === index))
+    return { kind: 'name', behind: found.map(([name]) => name) }
   const uuid = (found[0]?.[1] as Settings | undefined)?.settings?.index?.uuid
   if (typeof uuid === 'string') return { kind: 'index', uuid: quote(uuid) }
   return { kind: 'unreadable', observed: 'an answer without a uuid' }

@@ -33,6 +33,12 @@ export interface Faults {
     readonly headers?: Readonly<Record<string, string>>
     readonly stored?: boolean | 'half'
   }
+  /** `_mget` and `_search` are answered with this. */
+  readonly lookup?: Schedule & {
+    readonly status: number
+    readonly body?: string
+    readonly headers?: Readonly<Record<string, string>>
+  }
   /** Items of bulk requests are refused with this, and not stored. */
   readonly items?: Schedule & { readonly status: number; readonly type: string; readonly reason?: string }
   /** A bulk request takes so many milliseconds; beyond so many at once they are refused with 429. */
@@ -63,6 +69,7 @@ export const faultNames = [
   'nodeDown',
   'filter',
   'bulk',
+  'lookup',
   'items',
   'capacity',
   'hold',

@@ -36,6 +36,8 @@ export interface Target {
   readonly index: string
   /** Of the index itself: absent for an alias or data stream, and before there is an index. */
   readonly indexUuid?: string
+  /** Of an alias or data stream: the indices behind it when the run began. */
+  readonly behind?: readonly string[]
 }
 
 export interface CheckpointInput {
@@ -43,6 +45,11 @@ export interface CheckpointInput {
   readonly status: 'waiting' | 'begun' | 'finished' | 'failed'
   readonly token: string
   readonly mark: Mark
+  /**
+   * Where the run began, if not at the start of the input: an earlier one loaded what stands before. `wasRead`: it read the
+   * document of that number too, before its line had grown.
+   */
+  readonly start?: { readonly document: number; readonly wasRead: boolean }
   /** Documents and blank lines before the mark. */
   readonly read: number
   /** Absent for what cannot be read a second time. */
@@ -92,7 +99,7 @@ const shape: Shape = {
   status: 'string',
   began: 'string',
   written: 'string',
-  target: { 'clusterUuid?': 'string', url: 'string', index: 'string', 'indexUuid?': 'string' },
+  target: { 'clusterUuid?': 'string', url: 'string', index: 'string', 'indexUuid?': 'string', 'behind?': ['string'] },
   sources: ['string'],
   options: {},
   isDoubtful: 'boolean',
@@ -102,6 +109,7 @@ const shape: Shape = {
       status: 'string',
       token: 'string',
       mark: { kind: 'string', document: 'number', line: 'number', offset: 'number', tail: 'number' },
+      'start?': { document: 'number', wasRead: 'boolean' },
       read: 'number',
       'spool?': 'string',
       'file?': {

@@ -23,6 +23,7 @@ export interface RunFacts {
   readonly alias?: AliasReceipt
   readonly deadLetters?: string
   readonly checkpoint?: string
+  readonly notes: readonly string[]
   readonly spool?: string
   readonly requests: number
   readonly retries: number
@@ -63,6 +64,7 @@ export function composeReceipt(facts: RunFacts): Receipt {
     },
     ...(alias === undefined ? {} : { alias }),
     ...(deadLetters === undefined ? {} : { deadLetters }),
+    ...(facts.notes.length === 0 ? {} : { notes: facts.notes }),
     ...(checkpoint === undefined ? {} : { checkpoint }),
     ...(spool === undefined ? {} : { spool }),
   }

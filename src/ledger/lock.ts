@@ -27,7 +27,7 @@ const AT_ONCE = 16
 
 /** Of all inputs, or of none. Throws SluiceError RUN_LOCKED, STATE_UNWRITABLE. */
 export async function lockInputs({ stateDir, cluster, index, sources }: Locking): Promise<InputLocks> {
-  const folder = resolve(stateDir, 'locks')
+  const folder = locksFolder(stateDir)
   const wanted = new Map(
     await Promise.all(
       sources.flatMap(({ name, file }) => {
@@ -175,12 +175,17 @@ async function readHolder(path: string): Promise<Holder | undefined> {
   return { id: NOBODY, pid: 0, host: 'an unknown host', since: 'an unknown time' }
 }
 
+export function locksFolder(stateDir: string): string {
+  return resolve(stateDir, 'locks')
+}
+
 function locked(input: string, index: string, path: string, holder: Holder): SluiceError {
   const { run = 'not named yet', pid, host, since } = holder
   return new SluiceError(failure('RUN_LOCKED', { input, index, run, pid, host, since, lock: path }))
 }
 
-function signPath(folder: string, id: string): string {
+/** By which others see that a holder is there. */
+export function signPath(folder: string, id: string): string {
   return join(folder, `${id}.sock`)
 }
 

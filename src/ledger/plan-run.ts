@@ -43,6 +43,8 @@ export interface PlannedInput {
   readonly token: string
   /** Where reading goes on; absent: at the start. */
   readonly from?: Mark
+  /** See `CheckpointInput`. */
+  readonly start?: CheckpointInput['start']
   /** Nothing of it is left to do. */
   readonly isLoaded: boolean
   /** Documents and blank lines that this run has read before. */
@@ -66,7 +68,7 @@ export async function planRun(planning: Planning): Promise<Plan> {
     return {
       run: planning.newRunId(),
       began: undefined,
-      inputs: judged.map(input => ({ ...input, read: 0 })),
+      inputs: judged.map(beginAnew),
       before: { counts: nothing, rejections: [] },
       isDone: false,
       deadLetters: undefined,
@@ -92,6 +94,13 @@ export async function planRun(planning: Planning): Promise<Plan> {
   }
 }
 
+/** What an earlier run has loaded of it is not the new run's. */
+function beginAnew(input: PlannedInput): PlannedInput {
+  const { from } = input
+  if (from === undefined) return { ...input, read: 0 }
+  return { ...input, read: 0, start: { document: from.document, wasRead: from.tail > 0 } }
+}
+
 async function judge(
   source: Source,
   known: CheckpointInput | undefined,
@@ -102,7 +111,7 @@ async function judge(
   const identity = look === undefined ? {} : { file: identityOf(look) }
   const fresh = () => ({ source, token: newToken(source, look), isLoaded: false, read: 0, ...identity })
   if (known?.file === undefined || look === undefined || source.file === undefined) return fresh()
-  const { mark, token, read, status, spool } = known
+  const { mark, token, read, status, start, spool } = known
   if (spool !== source.spool?.id) return fresh()
   // Nothing of it was sent: it is what it is now.
   if (status === 'waiting') return { ...fresh(), token }
@@ -112,7 +121,8 @@ async function judge(
   const from = mark.line > 1 || mark.document > 1 || mark.tail > 0 ? { from: mark } : {}
   if (isSame) {
     const isLoaded = wasRead && (source.spool?.grows === false || look.size === known.file.size)
-    return { source, token, ...from, isLoaded, read, file: { ...known.file, inode: look.inode } }
+    const begun = start === undefined ? {} : { start }
+    return { source, token, ...from, ...begun, isLoaded, read, file: { ...known.file, inode: look.inode } }
   }
   if (status === 'finished') return fresh()
   const isShorter = look.size < known.file.tail.end

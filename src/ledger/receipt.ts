@@ -87,6 +87,8 @@ export interface Receipt extends Counts {
   readonly alias?: AliasReceipt
   /** The file of rejected documents, when there are any: a path as it was given. */
   readonly deadLetters?: string
+  /** What cannot be promised of this load: what a pipeline or a data stream does to ids. */
+  readonly notes?: readonly string[]
   /** The file that a resume goes by, where one is kept. */
   readonly checkpoint?: string
   /** The folder of what came from stdin and is not all loaded, where it is spooled. */

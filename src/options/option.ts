@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** Commands that take options of the schema. `lab` and `demo` have flags of their own. */
-export type OptionCommand = 'ingest' | 'replay' | 'doctor' | 'runs' | 'rollback' | 'config'
+export type OptionCommand = 'ingest' | 'replay' | 'doctor' | 'runs' | 'verify' | 'undo' | 'rollback' | 'config'
 
 /** What an option is besides its kind. The flag and SLUICE_… follow from the option's name. */
 interface OptionMeta {

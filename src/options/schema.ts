@@ -2,13 +2,13 @@ import { z } from 'zod'
 import * as kinds from './kinds.js'
 import { section } from './option.js'
 
-const cluster = section('Cluster', ['ingest', 'replay', 'doctor', 'rollback'])
-const path = section('Path to the cluster', ['ingest', 'replay', 'doctor', 'rollback'])
+const cluster = section('Cluster', ['ingest', 'replay', 'doctor', 'verify', 'undo', 'rollback'])
+const path = section('Path to the cluster', ['ingest', 'replay', 'doctor', 'verify', 'undo', 'rollback'])
 const documents = section('Documents', ['ingest'])
 const requests = section('Requests', ['ingest', 'replay'])
 const runs = section('Runs', ['ingest', 'replay'])
 const guarded = section('Guarded load', ['ingest'])
-const output = section('Output', ['ingest', 'replay', 'doctor', 'rollback'])
+const output = section('Output', ['ingest', 'replay', 'doctor', 'verify', 'undo', 'rollback'])
 
 /** Every option: its kind and limits, its default as a person would write it, and what help says of it. */
 export const schema = z.object({
@@ -141,8 +141,8 @@ export const schema = z.object({
     commands: ['ingest', 'replay'],
   }),
   dryRun: documents(kinds.flag().prefault(false), {
-    doc: 'read and check everything, send no document',
-    commands: ['ingest', 'replay'],
+    doc: 'read and check everything, send no document; undo: delete none',
+    commands: ['ingest', 'replay', 'undo'],
   }),
   batchBytes: requests(kinds.size({ min: 1000, max: 100_000_000 }).prefault('5_000_000'), {
     doc: 'send a request at this size',
@@ -167,7 +167,7 @@ export const schema = z.object({
   timeout: requests(kinds.duration({ bare: false }).prefault('2m'), {
     doc: 'time limit of one request',
     label: 'duration',
-    commands: ['ingest', 'replay', 'doctor', 'rollback'],
+    commands: ['ingest', 'replay', 'doctor', 'verify', 'undo', 'rollback'],
   }),
   maxElapsed: requests(kinds.duration({ bare: false }).prefault('15m'), {
     doc: 'how long one batch may be tried again',
@@ -180,7 +180,7 @@ export const schema = z.object({
   stateDir: runs(kinds.text().optional(), {
     doc: 'folder for the checkpoints that resumes go by; default $XDG_STATE_HOME/sluice or ~/.local/state/sluice',
     label: 'folder',
-    commands: ['ingest', 'replay', 'runs'],
+    commands: ['ingest', 'replay', 'runs', 'verify', 'undo'],
   }),
   spool: runs(kinds.flag().prefault(false), {
     doc: 'keep what comes from stdin in the state folder until it is loaded, so that it can be resumed',
@@ -220,7 +220,7 @@ export const schema = z.object({
   }),
   json: output(kinds.flag().prefault(false), {
     doc: 'one JSON object on stdout, nothing else',
-    commands: ['ingest', 'replay', 'doctor', 'runs', 'rollback'],
+    commands: ['ingest', 'replay', 'doctor', 'runs', 'verify', 'undo', 'rollback'],
   }),
   quiet: output(kinds.flag().prefault(false), { doc: 'no progress, errors and the result alone' }),
 })

@@ -4,6 +4,7 @@ import type { Batch, Clock, Outcome } from '../flow.js'
 import { backoffMs } from './backoff.js'
 import { type Body, halves, keepItems } from './body.js'
 import { Settlement } from './settlement.js'
+import type { AlreadyThere } from './stream-watch.js'
 import type { Verdict } from './verdict.js'
 
 /** After so many refusals of a body as a whole it is halved: some pressure is about its size and never eases. */
@@ -19,6 +20,11 @@ export interface Delivering {
    * been stored unanswered. Waits for a place; undefined: nothing was sent, because nothing may be sent any more.
    */
   attempt(body: Body, resent: boolean, doubtful: boolean): Promise<Verdict | undefined>
+  /**
+   * Before a send of documents that may be stored already: those that are, where their ids would not keep them from being
+   * stored twice; a verdict where that cannot be told now. Undefined: send them.
+   */
+  lookUp?(body: Body, doubtful: boolean): Promise<AlreadyThere | Verdict | undefined>
   /** Whether a resend cannot double a document: ids from anywhere but the cluster. */
   readonly safeToResend: boolean
   /** How long a body may be refused or unanswered before the run stops. */
@@ -68,10 +74,18 @@ async function deliverBody(whole: Body, history: History, settlement: Settlement
   const leave = (stop?: Failure) => settlement.leave(body.items, ambiguous ? 'unknown' : 'unsent', stop)
   for (;;) {
     if (judged === undefined && (context.halted.aborted || settlement.stopped)) return leave()
+    const looked = judged === undefined ? await context.lookUp?.(body, ambiguous) : undefined
+    if (looked?.kind === 'there') {
+      settlement.settle(body, looked.settled, attempts)
+      if (looked.left.length === 0) return
+      settlement.rememberOrigins()
+      body = keepItems(body, looked.left)
+    } else judged ??= looked
+    const isSent = judged === undefined || looked === undefined
     const verdict = judged ?? (await context.attempt(body, attempts > 0, ambiguous))
     if (verdict === undefined) return leave()
     judged = undefined
-    attempts += 1
+    if (isSent) attempts += 1
 
     if (verdict.kind === 'done') return settlement.settle(body, verdict.settled, attempts)
     ambiguous ||= verdict.delivery === 'possible'
@@ -154,7 +168,8 @@ function giveUp(body: Body, why: Failure, settlement: Settlement, context: Deliv
   settlement.leave(body.items, 'unknown', context.lostInARow() >= LOSSES_BEFORE_STOP ? why : undefined)
 }
 
-function atLast(refused: Failure, elapsedMs: number): Failure {
+/** The failure of a refusal that went on for so long. */
+export function atLast(refused: Failure, elapsedMs: number): Failure {
   if (refused.code !== 'CLUSTER_OVERLOADED') return refused
   const { cluster = '', reason = '' } = refused.evidence
   return failure('CLUSTER_OVERLOADED', {

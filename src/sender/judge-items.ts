@@ -173,6 +173,10 @@ function sameForAll(refused: readonly RefusedItem[], body: JudgedBody, cluster: 
       return failure('INDEX_NAME_INVALID', { index: body.index, problem: `is refused: ${reason}` })
     case 'index_not_found_exception':
       return failure('REQUEST_REFUSED', { cluster, status, reason })
+    case 'document_parsing_exception':
+      return /_id must be unset or set to .* is in time_series mode/s.test(reason)
+        ? failure('IDS_REFUSED', { index: body.index, reason })
+        : undefined
     case 'illegal_argument_exception':
       return /^pipeline with id|op_type of create|no write index/.test(reason)
         ? failure('REQUEST_REFUSED', { cluster, status, reason })

@@ -17,7 +17,9 @@ import { LOSSES_BEFORE_STOP, deliver } from './deliver.js'
 import { judgeAnswer } from './judge-answer.js'
 import { judgeError } from './judge-error.js'
 import { filterPath } from './judge-items.js'
+import { type AlreadyThere, StreamWatch } from './stream-watch.js'
 import type { Verdict } from './verdict.js'
+import { filterPathOfWitness, hear } from './witness.js'
 
 export interface SenderOptions {
   readonly cluster: Cluster
@@ -30,6 +32,8 @@ export interface SenderOptions {
   /** Whether an earlier process may have sent the same documents under the same ids: a resume, a named run. */
   readonly sentBefore: boolean
   readonly onConflict: 'reject' | 'skip'
+  /** Indices behind an alias or data stream when its first document was sent. Absent: not known. */
+  readonly behind?: readonly string[]
   /** Never more requests under way at once than so many. */
   readonly concurrency: number
   /** What a body may be at first; see `Sender.bodyBytes`. */
@@ -49,6 +53,8 @@ export interface SenderOptions {
   /** Aborted when requests under way are given up: their connections are closed. To be halted before. */
   readonly givenUp?: AbortSignal
   onRetry(failure: Failure, documents: number, waitMs: number): void
+  /** What cannot be promised for this target. Each is told once. */
+  onDoubt?(message: string): void
 }
 
 /** What an answer may take, in all and for each item: a refusal with its reason is a few hundred bytes. */
@@ -73,6 +79,8 @@ export class Sender {
   readonly #access: AccessGate
   readonly #halt = new AbortController()
   readonly #bodySize: BodySize
+  readonly #stream: StreamWatch
+  #witness: 'none' | 'asked' | 'heard' = 'none'
   /** Batches without an outcome, and those of them that wait before they are sent again. */
   #open = 0
   #waiting = 0
@@ -90,6 +98,7 @@ export class Sender {
     this.#limit = new AdaptiveLimit(options.concurrency, concurrency)
     this.#places = pLimit(this.#limit.allowed)
     this.#bodySize = new BodySize(options.batchBytes, bodyBytes)
+    this.#stream = new StreamWatch(options)
     const { access, clock, wallClock, random } = options
     this.#access = new AccessGate({
       ...access,
@@ -145,6 +154,7 @@ export class Sender {
       return await deliver(batch, {
         attempt: async (body, resent, doubtful) =>
           await this.#inPlace(body, this.#history(resent, doubtful, batch), batch),
+        lookUp: async (body, doubtful) => await this.#lookUp(body, doubtful, batch),
         safeToResend: this.#idsOf(batch).safeToResend,
         maxElapsedMs: this.#options.maxElapsedMs,
         halted: this.#halt.signal,
@@ -232,14 +242,17 @@ export class Sender {
     batch: Batch,
     admission: Admission | undefined,
   ): Promise<Verdict> {
-    const { cluster, onConflict, gzip, wallClock, givenUp } = this.#options
+    const { cluster, ownIds, onConflict, gzip, wallClock, givenUp } = this.#options
     const { index, pipeline } = batch.replayed?.destination ?? this.#options
     this.#requests += 1
+    // The first answer tells which ids and indices the cluster makes of those that it was sent.
+    const isWitness = ownIds && this.#witness === 'none'
+    if (isWitness) this.#witness = 'asked'
     try {
       const answer = await post(cluster, {
         path: `/${encodeURIComponent(index)}/_bulk`,
         query: {
-          filter_path: filterPath,
+          filter_path: isWitness ? filterPathOfWitness : filterPath,
           ...(canHideSource(cluster.preflight.info) ? { include_source_on_error: 'false' } : {}),
           ...(pipeline === undefined ? {} : { pipeline }),
         },
@@ -249,6 +262,7 @@ export class Sender {
         ...(givenUp === undefined ? {} : { signal: givenUp }),
       })
       admission?.answered(answer.body.length)
+      if (isWitness && answer.statusCode === 200) await this.#hear(answer.body, body)
       return judgeAnswer(answer, {
         body: { items: body.items, index, operation: batch.operation, ...this.#idsOf(batch), ...history, onConflict },
         cluster: cluster.display,
@@ -257,6 +271,8 @@ export class Sender {
       })
     } catch (error) {
       return judgeError(error, cluster.display)
+    } finally {
+      if (this.#witness === 'asked' && isWitness) this.#witness = 'none'
     }
   }
 
@@ -266,10 +282,30 @@ export class Sender {
     return { ownIds: replayed.ids === 'own', safeToResend: replayed.ids !== 'none' }
   }
 
+  /** What may be stored already is not sent where its id would not keep it from being stored twice. */
+  async #lookUp(body: Body, doubtful: boolean, batch: Batch): Promise<AlreadyThere | Verdict | undefined> {
+    const { sentBefore, index } = this.#options
+    const { operation, replayed } = batch
+    if (!this.#idsOf(batch).safeToResend || operation !== 'create' || !(doubtful || sentBefore)) return undefined
+    if (replayed !== undefined && replayed.destination.index !== index) return undefined
+    return await this.#stream.look(body, doubtful)
+  }
+
   /** A dead letter was sent before, and its sends were answered: only where there is a resend of it can it be in doubt. */
   #history(resent: boolean, doubtful: boolean, { replayed }: Batch): History {
     const { sentBefore } = this.#options
     return { resent: resent || sentBefore || replayed !== undefined, doubtful: doubtful || sentBefore }
+  }
+
+  async #hear(answer: Buffer, body: Body): Promise<void> {
+    this.#witness = 'heard'
+    const { index, onDoubt } = this.#options
+    const { otherId, elsewhere } = hear(answer, body, index)
+    const lost =
+      'a document that is sent again after a lost answer may be stored twice, and verify and undo may not find it'
+    if (otherId) onDoubt?.(`documents do not keep the ids that they are sent with (a pipeline sets _id?): ${lost}`)
+    if (elsewhere === undefined || (await this.#stream.isBehind(elsewhere))) return
+    onDoubt?.(`documents go to ${elsewhere} instead of ${index} (a pipeline reroutes them?): ${lost}`)
   }
 
   #count(verdict: Verdict): void {

@@ -5,6 +5,7 @@ import { describeRefusals } from '../contracts/refusals.suite.js'
 import { describeReplay } from '../contracts/replay.suite.js'
 import { describeRoutes } from '../contracts/routes.suite.js'
 import { describeSwap } from '../contracts/swap.suite.js'
+import { describeRuns } from '../contracts/runs.suite.js'
 import type { World } from '../contracts/world.js'
 
 const labs = [
@@ -25,5 +26,6 @@ for (const { name, options } of labs) {
     describeDocuments(() => world)
     describeReplay(() => world)
     describeSwap(() => world)
+    describeRuns(() => world)
   })
 }

@@ -3,6 +3,8 @@ import { describeRefusals } from '../contracts/refusals.suite.js'
 import { describeReplay } from '../contracts/replay.suite.js'
 import { describeRoutes } from '../contracts/routes.suite.js'
 import { describeSwap } from '../contracts/swap.suite.js'
+import { describeRuns } from '../contracts/runs.suite.js'
+import { describeDataStreams } from './describe-data-streams.js'
 import { describeOnRealServers } from './on-real-servers.js'
 
 describeOnRealServers({ major: 8 }, world => {
@@ -11,4 +13,6 @@ describeOnRealServers({ major: 8 }, world => {
   describeDocuments(world)
   describeReplay(world)
   describeSwap(world)
+  describeRuns(world)
+  describeDataStreams(world)
 })

@@ -21,7 +21,18 @@ import { built } from '../cli/build.js'
 
 test('the package exports what the docs say, and nothing else', () => {
   expect(Object.keys(sluice).toSorted()).toEqual(
-    ['SluiceError', 'connect', 'explain', 'failureCodes', 'ingest', 'isSluiceError', 'replay', 'rollback'].toSorted(),
+    [
+      'SluiceError',
+      'connect',
+      'explain',
+      'failureCodes',
+      'ingest',
+      'isSluiceError',
+      'replay',
+      'rollback',
+      'undo',
+      'verify',
+    ].toSorted(),
   )
   expect(Object.keys(lab).toSorted()).toEqual(['PolicyError', 'registers', 'startLab'])
 })

@@ -122,7 +122,8 @@ describe('a bulk request', () => {
     const url = new URL(one?.path ?? '', 'http://x')
     expect(url.pathname).toBe('/logs%25a/_bulk')
     expect(Object.fromEntries(url.searchParams)).toEqual({
-      filter_path: 'errors,items.*.status,items.*.error.type,items.*.error.reason,items.*.failure_store',
+      filter_path:
+        'errors,items.*.status,items.*.error.type,items.*.error.reason,items.*.failure_store,items.*._id,items.*._index',
       include_source_on_error: 'false',
       pipeline: 'p/1',
     })

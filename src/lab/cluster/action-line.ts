@@ -10,6 +10,7 @@ export interface Action {
   readonly id: string | undefined
   readonly requireAlias: boolean
   readonly pipeline: string | undefined
+  readonly ifSeqNo: number | undefined
 }
 
 const operations: readonly string[] = ['create', 'delete', 'index', 'update']
@@ -29,7 +30,14 @@ export function readAction(bytes: Buffer, from: number, to: number, line: number
   const known = simple.exec(bytes.toString('latin1', from, to))
   if (known) {
     const [, operation, index, id, onlyId] = known
-    return { operation: operation as Operation, index, id: id ?? onlyId, requireAlias: false, pipeline: undefined }
+    return {
+      operation: operation as Operation,
+      index,
+      id: id ?? onlyId,
+      requireAlias: false,
+      pipeline: undefined,
+      ifSeqNo: undefined,
+    }
   }
   const cursor = new JsonCursor(bytes, from, to)
   try {
@@ -55,12 +63,14 @@ function readAny(cursor: JsonCursor, line: number, strictEnd: boolean): Action {
   } else if (strictEnd) throw malformed(line, 'expected END_OBJECT but found [FIELD_NAME]')
 
   const opType = parameters.get('op_type')
+  const ifSeqNo = parameters.get('if_seq_no')
   return {
     operation: operation === 'index' && opType === 'create' ? 'create' : (operation as Operation),
     index: parameters.get('_index'),
     id: parameters.get('_id'),
     requireAlias: parameters.get('require_alias') === 'true',
     pipeline: parameters.get('pipeline'),
+    ifSeqNo: ifSeqNo === undefined ? undefined : Number(ifSeqNo),
   }
 }
 

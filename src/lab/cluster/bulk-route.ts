@@ -62,7 +62,8 @@ function apply({ cluster, faults, principal, request, body, path }: Exchange, in
   })
 }
 
-function answerPlanted(
+/** As a fault says. */
+export function answerPlanted(
   response: ServerResponse,
   { status, body = '', headers = {} }: { status: number; body?: string; headers?: Readonly<Record<string, string>> },
 ): void {

@@ -72,7 +72,10 @@ function refuseBefore(cluster: Cluster, request: BulkRequest, { action, index }:
     const reason = `no such index [${index}] and [require_alias] request flag is [true] and [${index}] is not an alias`
     return refuse({ status: 404, type: 'index_not_found_exception', reason, more: { index_uuid: '_na_', index } })
   }
-  if (request.requireDataStream) {
+  const isStream = cluster.streams.has(index)
+  if (isStream && action.operation !== 'create')
+    return refuse(illegalArgument('only write ops with an op_type of create are allowed in data streams'))
+  if (request.requireDataStream && !isStream) {
     const reason = `[require_data_stream] request flag is [true] and [${index}] is not a data stream`
     return refuse({ status: 404, type: 'resource_not_found_exception', reason })
   }
@@ -81,7 +84,7 @@ function refuseBefore(cluster: Cluster, request: BulkRequest, { action, index }:
     return refuse(illegalArgument(`pipeline with id [${pipeline}] does not exist`))
   }
   if (action.id === '') return refuse(illegalArgument('if _id is specified it must not be empty'))
-  if (cluster.writable(index) !== undefined) return undefined
+  if (isStream || cluster.writable(index) !== undefined) return undefined
   if (index.includes('*')) {
     const reason = 'the action indices:admin/auto_create does not support wildcards; the provided index expression(s)'
     return refuse(illegalArgument(`${reason} [${index}] are not allowed`))
@@ -92,7 +95,18 @@ function refuseBefore(cluster: Cluster, request: BulkRequest, { action, index }:
 }
 
 function write(index: Index, line: Line, id: string, body: Buffer, quote: Parameters<typeof readDocument>[4]): Written {
-  const { operation } = line.action
+  const { operation, ifSeqNo } = line.action
+  if (ifSeqNo !== undefined && index.get(id)?.seqNo !== ifSeqNo) {
+    const there = index.get(id)
+    const seen = there === undefined ? 'no document was found' : `current document has seqNo [${there.seqNo}]`
+    const reason = `[${id}]: version conflict, required seqNo [${ifSeqNo}], primary term [1]. but ${seen}`
+    return refusedBy(index, id, 409, 'version_conflict_engine_exception', reason)
+  }
+  if (operation !== 'delete' && line.action.id !== undefined && index.settings['mode'] === 'time_series') {
+    const made = 'FV1aSQAAAZGq'
+    const reason = `[1:1] failed to parse: _id must be unset or set to [${made}] but was [${id}] because [${index.name}] is in time_series mode`
+    return { index: index.name, id, fault: { status: 400, type: 'document_parsing_exception', reason } }
+  }
   if (operation === 'delete') {
     const { version, found } = index.delete(id)
     return written(index, id, version, found ? 'deleted' : 'not_found', found ? 200 : 404)

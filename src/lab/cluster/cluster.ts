@@ -14,6 +14,8 @@ export class Cluster {
   readonly uuid = randomBytes(16).toString('base64url')
   readonly security: Security
   readonly indices = new Map<string, Index>()
+  /** Data streams: the indices behind each, the one that is written to last. */
+  readonly streams = new Map<string, Index[]>()
   /** `http.max_content_length` */
   maxContentBytes = 100 * 1024 * 1024
   /** How the edge words the IP filter's refusal. */
@@ -29,6 +31,21 @@ export class Cluster {
   create(name: string, mapping?: Mapping, settings?: Record<string, unknown>): Index {
     const index = new Index(name, mapping, settings)
     this.indices.set(name, index)
+    return index
+  }
+
+  createStream(name: string, timeSeries = false): Index {
+    this.streams.set(name, [])
+    return this.rollOver(name, timeSeries ? { mode: 'time_series' } : {})
+  }
+
+  /** A new index behind a data stream, which is the one that is written to from now on. */
+  rollOver(stream: string, settings = this.streams.get(stream)?.at(-1)?.settings): Index {
+    const behind = this.streams.get(stream)
+    if (behind === undefined) throw new Error(`no data stream ${stream}`)
+    const generation = String(behind.length + 1).padStart(6, '0')
+    const index = this.create(`.ds-${stream}-2026.11.21-${generation}`, undefined, settings)
+    behind.push(index)
     return index
   }
 
@@ -48,9 +65,9 @@ export class Cluster {
     return behind.length === 1 ? behind[0]?.index : undefined
   }
 
-  /** The index that a name means for writing. `no-write-index`: an alias that does not say which. */
+  /** The index that a name means for writing: its own, a stream's last. `no-write-index`: an alias that does not say which. */
   writable(name: string): Index | 'no-write-index' | undefined {
-    const own = this.indices.get(name)
+    const own = this.indices.get(name) ?? this.streams.get(name)?.at(-1)
     if (own !== undefined) return own
     const behind = this.behind(name)
     if (behind.length === 0) return undefined
@@ -69,9 +86,9 @@ export class Cluster {
     for (const part of expression.split(',')) {
       const isPattern = part.includes('*') || part === '_all'
       const isMeant = (name: string) => (isPattern ? fits(name, part) : name === part)
-      const matches = [...this.indices.values()].filter(
-        ({ name, aliases }) => isMeant(name) || [...aliases.keys()].some(isMeant),
-      )
+      const matches =
+        this.streams.get(part) ??
+        [...this.indices.values()].filter(({ name, aliases }) => isMeant(name) || [...aliases.keys()].some(isMeant))
       if (matches.length === 0 && !isPattern) return { found: [], missing: part }
       for (const index of matches) found.add(index)
     }

@@ -21,6 +21,7 @@ export const permissions = {
   main: { action: 'cluster:monitor/main', cluster: ['monitor', 'manage', 'all'] },
   health: { action: 'cluster:monitor/health', cluster: ['monitor', 'manage', 'all'] },
   count: { action: 'indices:data/read/search', index: ['read', 'all'] },
+  search: { action: 'indices:data/read/search', index: ['read', 'all'] },
   get: { action: 'indices:data/read/get', index: ['read', 'all'] },
   refresh: { action: 'indices:admin/refresh', index: ['maintenance', 'manage', 'all'] },
   create: { action: 'indices:admin/create', index: ['create_index', 'manage', 'all'] },

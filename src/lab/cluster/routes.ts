@@ -1,11 +1,12 @@
 import { answerAlias, answerAliases } from './alias-routes.js'
 import { RequestRefused, answer, illegalArgument } from './answers.js'
-import { answerBulk } from './bulk-route.js'
+import { answerBulk, answerPlanted } from './bulk-route.js'
 import { queryOf } from './count-query.js'
 import { answerDocument, answerMget } from './document-routes.js'
 import { type Exchange, findIndices, parseBody, permit } from './exchange.js'
 import { answerIndex, answerMapping, answerSettings } from './index-routes.js'
 import { hasPrivileges, permissions } from './permissions.js'
+import { answerSearch } from './search.js'
 import { describePrincipal } from './security.js'
 import { describeVersion } from './version.js'
 
@@ -30,7 +31,13 @@ export async function handle(exchange: Exchange): Promise<void> {
     return answerRefresh(exchange, first === '_refresh' ? '_all' : first)
   if (first === '_aliases') return method === 'POST' ? answerAliases(exchange) : wrongMethod(exchange, 'POST')
   if (first === '_alias' && method === 'GET') return answerAlias(exchange, '_all', second)
-  if (first === '_mget' || second === '_mget') return answerMget(exchange, first === '_mget' ? undefined : first)
+  const isSearch = first === '_search' || second === '_search'
+  if (isSearch || first === '_mget' || second === '_mget') {
+    const planted = exchange.faults.strike('lookup')
+    if (planted) return answerPlanted(response, planted)
+    if (isSearch) return answerSearch(exchange, first === '_search' ? '_all' : first)
+    return answerMget(exchange, first === '_mget' ? undefined : first)
+  }
   if (first.startsWith('_')) {
     const reason = `Invalid index name [${first}], must not start with '_'.`
     throw new RequestRefused({

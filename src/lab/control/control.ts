@@ -32,6 +32,10 @@ export interface Control {
   deletePolicy(id: string): void
   /** A new, empty cluster with ports of its own; policies that are marked default attach to it. Keys are those of `main`. */
   createDeployment(name: string): Promise<Deployment>
+  /** A data stream of `main` with one index behind it; the index's name. `timeSeries`: it makes the ids itself. */
+  createDataStream(name: string, timeSeries?: boolean): string
+  /** Writes to the data stream go to a new index from now on; its name. */
+  rollOver(stream: string): string
   /** Plants faults beside those in force; one that is named again starts anew. */
   plant(faults: Faults): void
   faults(): Faults
@@ -50,7 +54,7 @@ export interface Control {
   /** Connections since the start or the last `forgetConnections`, in the order in which they came. */
   connections(): readonly LabConnection[]
   forgetConnections(): void
-  /** Documents in an index of `main`; 0 where there is none. Asked past the filter. */
+  /** Documents in an index or data stream of `main`; 0 where there is none. Asked past the filter. */
   count(index: string): number
   /** The ids of an index of `main`, in the order in which they were first stored. */
   ids(index: string): readonly string[]
@@ -87,6 +91,8 @@ export function createControl({
     detachPolicy: (id, deployment = main.deployment) => policies.detach(id, deployment),
     deletePolicy: id => policies.delete(id),
     createDeployment: newDeployment,
+    createDataStream: (name, timeSeries) => main.createStream(name, timeSeries).name,
+    rollOver: stream => main.rollOver(stream).name,
     plant: more => faults.plant(more),
     faults: () => faults.current,
     struck: fault => faults.struck(fault),
@@ -107,7 +113,7 @@ export function createControl({
     },
     connections: () => arrivals.map(arrival => ({ ...arrival })),
     forgetConnections: () => void arrivals.splice(0),
-    count: index => main.named(index)?.count ?? 0,
+    count: index => main.matching(index).found.reduce((sum, { count }) => sum + count, 0),
     ids: index => main.named(index)?.ids() ?? [],
     source: (index, id) => main.named(index)?.get(id)?.bytes,
     line,

@@ -23,6 +23,9 @@ const routes: Readonly<Record<string, Handler>> = {
   'POST /policies/*/attach': (control, { deployment }, [id = '']) => control.attachPolicy(id, optionalText(deployment)),
   'POST /policies/*/detach': (control, { deployment }, [id = '']) => control.detachPolicy(id, optionalText(deployment)),
   'POST /deployments': (control, { name }) => control.createDeployment(text('name', name)),
+  'POST /data-streams': (control, { name, timeSeries }) =>
+    control.createDataStream(text('name', name), timeSeries === true),
+  'POST /data-streams/*/rollover': (control, _, [stream = '']) => control.rollOver(stream),
   'GET /faults': control => control.faults(),
   'POST /faults': (control, body) => control.plant(newFaults(body)),
   'GET /faults/*/struck': (control, _, [fault = '']) => ({ struck: control.struck(oneOf(faultNames, fault)) }),

@@ -1,0 +1,138 @@
+import type { Command } from 'commander'
+import { failure } from '../../failure/failure.js'
+import { SluiceError } from '../../failure/sluice-error.js'
+import type { UndoOptions, Undone } from '../../index.js'
+import { requireOptions } from '../../options/require.js'
+import { addOptions } from '../add-options.js'
+import { columns } from '../columns.js'
+import { confirm } from '../confirm.js'
+import { connectOptions } from '../ingest-options.js'
+import { interruptible } from '../interrupt.js'
+import { loadAccess, loadOptions, sayWarnings } from '../load-options.js'
+import { showLookups } from '../lookup-progress.js'
+import { masked } from '../mask.js'
+import { count, plural } from '../quantities.js'
+import { stateDir } from '../state-dir.js'
+import type { Terminal } from '../terminal.js'
+
+interface Flags extends Record<string, unknown> {
+  readonly yes?: boolean
+  readonly force?: boolean
+}
+
+export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
+  addOptions(command, 'undo')
+    .argument('<run>', 'as `sluice runs` and the receipt name it, or the path of its checkpoint')
+    .option('--yes', 'delete without asking')
+    .option('--force', 'delete also what was changed since the run created it')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sluice undo 20261121T100338Z-225173 --dry-run
+  sluice undo 20261121T100338Z-225173 --yes
+
+It deletes by the ids of the run, from the checkpoint, for runs with --ids run. What was written again since is left, and exit
+code 1 says so. Once nothing is left, the run is forgotten: the same load starts afresh. Cut off in the middle, give it again.`,
+    )
+    .action(async (run: string, { yes = false, force = false, ...flags }: Flags) => {
+      const effective = await loadOptions(flags, terminal)
+      requireOptions(effective, ['url'])
+      const access = await loadAccess(effective, terminal)
+      sayWarnings(effective, terminal)
+      const { json, quiet, maxElapsed, dryRun } = effective.values
+      const options = {
+        ...connectOptions(effective, access),
+        run,
+        stateDir: stateDir(effective, terminal),
+        maxElapsedMs: maxElapsed,
+        force,
+        ...(json ? { listed: Infinity } : {}),
+      }
+      if (!yes && !dryRun) await askFirst(await runUndo({ ...options, dryRun: true }, terminal, quiet), terminal)
+      const seen = await runUndo({ ...options, dryRun }, terminal, quiet)
+      const undone = masked(seen, terminal.manner.secrets)
+      terminal.out(json ? `${JSON.stringify(undone)}\n` : show(undone))
+      done(undone.changed + undone.failed > 0 ? 1 : 0)
+    })
+}
+
+async function runUndo(options: UndoOptions, terminal: Terminal, quiet: boolean): Promise<Undone> {
+  using interruption = interruptible(terminal, 'stopping')
+  using progress = showLookups(terminal, quiet)
+  const { undo } = await import('../../verify/undo.js')
+  return await undo({ ...options, signal: interruption.signal, onProgress: progress.update })
+}
+
+/** Throws SluiceError UNDO_UNCONFIRMED. */
+async function askFirst({ run, index, wouldDelete }: Undone, terminal: Terminal): Promise<void> {
+  if (wouldDelete === 0) return
+  const question = `Delete ${plural(wouldDelete, 'document')} of run ${run} from ${index}?`
+  if ((await confirm(terminal, question)) === true) return
+  throw new SluiceError(failure('UNDO_UNCONFIRMED', { run, index, documents: wouldDelete }))
+}
+
+function show(undone: Undone): string {
+  const { run, dryRun, isComplete, index, cluster, checkpoint, changedIds, changed, failures, notes } = undone
+  const how = dryRun ? 'nothing is deleted, this is a dry run' : isComplete ? 'undone' : 'undone in part'
+  return [
+    `Run ${run}: ${how}\n\n`,
+    columns(counts(undone), '  '),
+    `\n  ${balance(undone)}\n`,
+    changedIds.length === 0
+      ? ''
+      : `\nChanged\n\n${columns(
+          [...changedIds, ...(changed > changedIds.length ? [`… ${count(changed - changedIds.length)} more`] : [])].map(
+            id => [id],
+          ),
+          '  ',
+        )}`,
+    failures.length === 0
+      ? ''
+      : `\nFailed\n\n${columns(
+          failures.map(({ documents, type, status }) => [count(documents), type, `status ${status}`]),
+          '  ',
+        )}`,
+    '\n',
+    columns(
+      [
+        ['index', index],
+        ['cluster', cluster],
+        ['checkpoint', isComplete ? 'removed: the same load starts afresh' : checkpoint],
+        ...notes.map(note => ['note', note]),
+      ],
+      '  ',
+    ),
+  ].join('')
+}
+
+const meanings = {
+  deleted: '',
+  wouldDelete: '',
+  changed: 'written again since, and left; --force deletes them too',
+  failed: 'the cluster refused',
+  gone: 'were not there any more',
+} as const
+
+function counts(undone: Undone): string[][] {
+  const names = (Object.keys(meanings) as (keyof typeof meanings)[]).filter(
+    name => undone[name] > 0 || name === (undone.dryRun ? 'wouldDelete' : 'deleted'),
+  )
+  const width = count(Math.max(undone.found, ...names.map(name => undone[name]))).length
+  return [
+    ['found', count(undone.found).padStart(width), ''],
+    ...names.map(name => [label(name), count(undone[name]).padStart(width), meanings[name]]),
+  ]
+}
+
+function balance(undone: Undone): string {
+  const names = (['deleted', 'wouldDelete', 'changed', 'failed'] as const).filter(name => undone[name] > 0)
+  const parts = names.map(name => `${count(undone[name])} ${label(name)}`).join(' + ') || '0'
+  const sum = names.reduce((total, name) => total + undone[name], 0)
+  const equation = `${count(undone.found)} found = ${parts}`
+  return sum === undone.found ? `${equation}, it balances` : `${equation}: DOES NOT BALANCE, please report this`
+}
+
+function label(name: keyof typeof meanings): string {
+  return name === 'wouldDelete' ? 'would delete' : name
+}

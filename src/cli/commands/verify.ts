@@ -1,0 +1,125 @@
+import type { Command } from 'commander'
+import type { Verification, VerifiedInput } from '../../index.js'
+import { requireOptions } from '../../options/require.js'
+import { addOptions } from '../add-options.js'
+import { columns } from '../columns.js'
+import { connectOptions } from '../ingest-options.js'
+import { interruptible } from '../interrupt.js'
+import { loadAccess, loadOptions, sayWarnings } from '../load-options.js'
+import { showLookups } from '../lookup-progress.js'
+import { masked } from '../mask.js'
+import { count, plural } from '../quantities.js'
+import { stateDir } from '../state-dir.js'
+import type { Terminal } from '../terminal.js'
+
+export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
+  addOptions(command, 'verify')
+    .argument('<run>', 'as `sluice runs` and the receipt name it, or the path of its checkpoint')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sluice verify 20261121T100338Z-225173
+  sluice verify 20261121T100338Z-225173 --json | jq -r '.inputs[].missingIds[]'
+
+It works from the checkpoint, without the input, for runs with --ids run. Exit code 1: something is missing, doubled or foreign.`,
+    )
+    .action(async (run: string, flags: Record<string, unknown>) => {
+      const effective = await loadOptions(flags, terminal)
+      requireOptions(effective, ['url'])
+      const access = await loadAccess(effective, terminal)
+      sayWarnings(effective, terminal)
+      const { json, quiet, maxElapsed } = effective.values
+      using interruption = interruptible(terminal, 'stopping')
+      using progress = showLookups(terminal, quiet)
+      const { verify } = await import('../../verify/verify.js')
+      const seen = await verify({
+        ...connectOptions(effective, access),
+        run,
+        stateDir: stateDir(effective, terminal),
+        maxElapsedMs: maxElapsed,
+        ...(json ? { listed: Infinity } : {}),
+        signal: interruption.signal,
+        onProgress: progress.update,
+      })
+      progress.end()
+      const verification = masked(seen, terminal.manner.secrets)
+      terminal.out(json ? `${JSON.stringify(verification)}\n` : show(verification))
+      done(verification.ok ? 0 : 1)
+    })
+}
+
+function show(seen: Verification): string {
+  const { inputs, checkpoint, cluster, index, notes } = seen
+  return [
+    `${title(seen)}\n\n`,
+    columns(counts(seen), '  '),
+    `\n  ${balance(seen)}\n`,
+    inputs.length < 2 ? '' : `\n${columns([inputHead, ...inputs.map(inputRow)], '  ')}`,
+    list('Missing', inputs, 'missingIds', 'missing'),
+    list('Doubled', inputs, 'doubledIds', 'doubled'),
+    list('Foreign', inputs, 'foreignIds', 'foreign'),
+    '\n',
+    columns(
+      [['index', index], ['cluster', cluster], ['checkpoint', checkpoint], ...notes.map(note => ['note', note])],
+      '  ',
+    ),
+  ].join('')
+}
+
+function title({ run, ok, missing, foreign, doubled, documents }: Verification): string {
+  if (ok) return `Run ${run}: all there`
+  const wrong = [
+    ...(missing === 0 ? [] : [`${count(missing)} of ${plural(documents, 'document')} missing`]),
+    ...(doubled === 0 ? [] : [`${count(doubled)} doubled`]),
+    ...(foreign === 0 ? [] : [`${count(foreign)} foreign`]),
+  ]
+  return `Run ${run}: ${wrong.join(', ')}`
+}
+
+const meanings = {
+  found: '',
+  rejected: 'refused when they were loaded',
+  missing: 'stored by the run, and not there any more',
+  unsettled: 'there, and sent before the run was cut off',
+  doubled: 'in more than one index',
+  foreign: "ids like the run's, and none of its documents",
+} as const
+
+function counts(seen: Verification): string[][] {
+  const names = (Object.keys(meanings) as (keyof typeof meanings)[]).filter(
+    name => name === 'found' || name === 'missing' || seen[name] > 0,
+  )
+  const width = count(Math.max(seen.documents, ...names.map(name => seen[name]))).length
+  return [
+    ['documents', count(seen.documents).padStart(width), 'settled by the run'],
+    ...names.map(name => [name, count(seen[name]).padStart(width), seen[name] === 0 ? '' : meanings[name]]),
+  ]
+}
+
+function balance(seen: Verification): string {
+  const { documents, found, rejected, missing } = seen
+  const equation = `${count(documents)} documents = ${count(found)} found + ${count(rejected)} rejected + ${count(missing)} missing`
+  return found + rejected + missing === documents
+    ? `${equation}, it balances`
+    : `${equation}: DOES NOT BALANCE, please report this`
+}
+
+const inputHead = ['documents', 'found', 'rejected', 'missing', 'unsettled', 'input']
+
+function inputRow({ documents, found, rejected, missing, unsettled, name }: VerifiedInput): string[] {
+  return [...[documents, found, rejected, missing, unsettled].map(count), name]
+}
+
+function list(
+  head: string,
+  inputs: readonly VerifiedInput[],
+  ids: 'missingIds' | 'foreignIds' | 'doubledIds',
+  all: 'missing' | 'foreign' | 'doubled',
+): string {
+  const rows = inputs.flatMap(input => [
+    ...input[ids].map(id => [id, input.name]),
+    ...(input[all] > input[ids].length ? [[`… ${count(input[all] - input[ids].length)} more`, input.name]] : []),
+  ])
+  return rows.length === 0 ? '' : `\n${head}\n\n${columns(rows, '  ')}`
+}

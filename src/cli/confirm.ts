@@ -1,0 +1,18 @@
+import { createInterface } from 'node:readline'
+import type { Terminal } from './terminal.js'
+
+/** Asks on the terminal; anything but y or yes is no. Undefined where nobody is there to be asked. */
+export async function confirm({ stdin, stderr, err }: Terminal, question: string): Promise<boolean | undefined> {
+  if (!stdin.isTTY || !stderr.isTTY) return undefined
+  err(`${question} [y/N] `)
+  const lines = createInterface({ input: stdin })
+  try {
+    const answer = await new Promise<string>(resolve => {
+      lines.once('line', resolve)
+      lines.once('close', () => resolve(''))
+    })
+    return /^y(es)?$/i.test(answer.trim())
+  } finally {
+    lines.close()
+  }
+}

@@ -1,0 +1,103 @@
+/** Deletes documents of one index, each as it was found: one request, judged. */
+import { explain } from '../failure/catalogue.js'
+import type { Failure } from '../failure/failure.js'
+import { failure } from '../failure/failure.js'
+import type { FoundDocument } from './find-documents.js'
+import { lostAnswer } from './lost-answer.js'
+import { nameRefusal } from './name-refusal.js'
+import type { Cluster } from './open-cluster.js'
+import { post } from './post.js'
+import { type Answer, whoAnswered } from './who-answered.js'
+
+export interface Deleting {
+  readonly index: string
+  readonly documents: readonly FoundDocument[]
+  /** Delete them also where they were written since they were found. */
+  readonly force: boolean
+  readonly signal?: AbortSignal
+}
+
+/** What became of one of them. `conflict`: written or deleted since it was found. `busy`: try again. */
+type Deleted = 'deleted' | 'gone' | 'conflict' | 'busy' | { readonly status: number; readonly type: string }
+
+export type DeleteAnswer =
+  /** In the order of the documents. */
+  | { readonly kind: 'done'; readonly outcomes: readonly Deleted[] }
+  | { readonly kind: 'tooMany'; readonly failure: Failure }
+  /** `mayBeDone`: there was no answer that tells. */
+  | {
+      readonly kind: 'busy'
+      readonly failure: Failure
+      readonly mayBeDone: boolean
+      readonly retryAfter?: string | string[] | undefined
+    }
+  | { readonly kind: 'refused'; readonly failure: Failure }
+
+interface Item {
+  status?: number
+  error?: { type?: string }
+}
+
+const ANSWER_BYTES = 1 << 16
+const ITEM_BYTES = 4096
+
+export async function deleteDocuments(
+  cluster: Pick<Cluster, 'client' | 'display' | 'route'>,
+  { index, documents, force, signal }: Deleting,
+): Promise<DeleteAnswer> {
+  let answer: Answer
+  try {
+    answer = await post(cluster, {
+      path: `/${encodeURIComponent(index)}/_bulk`,
+      query: { filter_path: 'items.*.status,items.*.error.type' },
+      headers: {},
+      body: Buffer.from(documents.map(document => actionLine(document, force)).join('')),
+      maxAnswerBytes: ANSWER_BYTES + ITEM_BYTES * documents.length,
+      ...(signal === undefined ? {} : { signal }),
+    })
+  } catch (error) {
+    const lost = lostAnswer(error, cluster.display)
+    if (!lost.mayPass) return { kind: 'refused', failure: lost.failure }
+    return { kind: 'busy', failure: lost.failure, mayBeDone: lost.delivery === 'possible' }
+  }
+  const { statusCode: status, headers } = answer
+  if (status === 200) return readItems(answer.body, documents.length, cluster.display)
+  const answered = whoAnswered(answer, cluster.route)
+  const named = nameRefusal(answer, answered, cluster.display)
+  if (status === 413) return { kind: 'tooMany', failure: named }
+  if (explain(named.code).retry !== 'later') return { kind: 'refused', failure: named }
+  return { kind: 'busy', failure: named, mayBeDone: status !== 429, retryAfter: headers['retry-after'] }
+}
+
+function actionLine({ id, routing, seqNo, primaryTerm }: FoundDocument, force: boolean): string {
+  const action = {
+    _id: id,
+    ...(routing === undefined ? {} : { routing }),
+    ...(force ? {} : { if_seq_no: seqNo, if_primary_term: primaryTerm }),
+  }
+  return `${JSON.stringify({ delete: action })}\n`
+}
+
+function readItems(bytes: Buffer, documents: number, cluster: string): DeleteAnswer {
+  const items = parseItems(bytes)
+  if (items?.length === documents) return { kind: 'done', outcomes: items.map(judge) }
+  const observed = `${items?.length ?? 'no'} item results for ${documents} deletions`
+  return { kind: 'refused', failure: failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed }) }
+}
+
+function parseItems(bytes: Buffer): Item[] | undefined {
+  try {
+    const { items } = JSON.parse(bytes.toString('utf8')) as { items?: Record<string, Item>[] }
+    return items?.map(item => Object.values(item)[0] ?? {})
+  } catch {
+    return undefined
+  }
+}
+
+function judge({ status = 0, error }: Item): Deleted {
+  if (status === 200) return 'deleted'
+  if (status === 404 && (error === undefined || error.type === 'index_not_found_exception')) return 'gone'
+  if (status === 409) return 'conflict'
+  if (status === 429 || status === 503 || status === 504) return 'busy'
+  return { status, type: error?.type ?? 'error' }
+}

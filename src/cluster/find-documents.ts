@@ -1,0 +1,176 @@
+/** Which of some ids are in an index: one request, judged. Documents themselves are not read. */
+import { explain } from '../failure/catalogue.js'
+import { type Failure, failure } from '../failure/failure.js'
+import { inquire } from './inquire.js'
+import { lostAnswer } from './lost-answer.js'
+import { nameRefusal } from './name-refusal.js'
+import type { Cluster } from './open-cluster.js'
+import { type Answer, whoAnswered } from './who-answered.js'
+
+/** A document that is there. */
+export interface FoundDocument {
+  readonly id: string
+  /** The index that holds it: behind an alias or data stream one of several. */
+  readonly index: string
+  /** 1: nobody wrote it again since it was created. */
+  readonly version: number
+  readonly seqNo: number
+  readonly primaryTerm: number
+  readonly routing?: string
+}
+
+export interface Finding {
+  readonly index: string
+  /**
+   * `id`: asks for each id, of one index, as it stands now. `search`: asks every index behind the name, and every shard whatever
+   * the routing, as of the last refresh.
+   */
+  readonly by: 'id' | 'search'
+  readonly wanted: readonly Wanted[]
+  readonly signal?: AbortSignal
+}
+
+export interface Wanted {
+  readonly id: string
+  readonly routing?: string
+}
+
+export type Looked =
+  | { readonly kind: 'found'; readonly documents: readonly FoundDocument[] }
+  /** Ask for fewer. */
+  | { readonly kind: 'tooMany'; readonly failure: Failure }
+  /** Ask again, later. `retryAfter`: the header, where there is one. */
+  | { readonly kind: 'busy'; readonly failure: Failure; readonly retryAfter?: string | string[] | undefined }
+  | { readonly kind: 'refused'; readonly failure: Failure }
+
+type Asked = Pick<Cluster, 'client' | 'display' | 'route'>
+
+/** An answer in all, and for each id: names of indices and ids are at most 255 and 512 bytes. */
+const ANSWER_BYTES = 1 << 16
+const ID_BYTES = 2048
+/** Of an id that stands in several indices behind a name, so many are asked for. */
+const COPIES = 2
+/** `index.max_result_window` */
+const MOST_HITS = 10_000
+
+/** Throws what the client throws for an abort, and for a bug. */
+export async function findDocuments(cluster: Asked, finding: Finding): Promise<Looked> {
+  const { index, by, wanted, signal } = finding
+  const path = `/${encodeURIComponent(index)}/${by === 'id' ? '_mget' : '_search'}`
+  const size = Math.min(MOST_HITS, wanted.length * COPIES + 1)
+  const request = by === 'id' ? byId(wanted) : bySearch(wanted, size)
+  const maxAnswerBytes = ANSWER_BYTES + ID_BYTES * (by === 'id' ? wanted.length : size)
+  let answer: Answer
+  try {
+    const aborting = signal === undefined ? {} : { signal }
+    answer = await inquire(cluster, { method: 'POST', path, ...request, maxAnswerBytes, ...aborting })
+  } catch (error) {
+    const lost = lostAnswer(error, cluster.display)
+    return { kind: lost.mayPass ? 'busy' : 'refused', failure: lost.failure }
+  }
+  if (answer.statusCode !== 200) return judgeRefusal(answer, cluster)
+  const read = by === 'id' ? readMget(answer.body) : readHits(answer.body, size)
+  if (Array.isArray(read)) return { kind: 'found', documents: read }
+  if (read.isPartial) return { kind: 'busy', failure: unavailable(cluster, read.observed) }
+  if (wanted.length > 1) return { kind: 'tooMany', failure: unavailable(cluster, read.observed) }
+  const { observed } = read
+  return { kind: 'refused', failure: failure('CLUSTER_NOT_ELASTICSEARCH', { cluster: cluster.display, observed }) }
+}
+
+function byId(wanted: readonly Wanted[]) {
+  const docs = wanted.map(({ id, routing }) => ({ _id: id, ...(routing === undefined ? {} : { routing }) }))
+  return { query: { _source: 'false' }, body: { docs } }
+}
+
+function bySearch(wanted: readonly Wanted[], size: number) {
+  return {
+    // Half an answer would call documents missing that are there.
+    query: { allow_partial_search_results: 'false' },
+    body: {
+      size,
+      _source: false,
+      track_total_hits: false,
+      version: true,
+      seq_no_primary_term: true,
+      sort: ['_doc'],
+      query: { ids: { values: wanted.map(({ id }) => id) } },
+    },
+  }
+}
+
+function judgeRefusal(answer: Answer, { display, route }: Asked): Looked {
+  const { statusCode: status, headers } = answer
+  const answered = whoAnswered(answer, route)
+  if (answered.by === 'elasticsearch' && status === 404 && answered.type === 'index_not_found_exception')
+    return { kind: 'found', documents: [] }
+  const named = nameRefusal(answer, answered, display)
+  if (status === 413) return { kind: 'tooMany', failure: named }
+  const retryAfter = headers['retry-after']
+  if (explain(named.code).retry === 'later') return { kind: 'busy', failure: named, retryAfter }
+  if (named.code !== 'REQUEST_REFUSED') return { kind: 'refused', failure: named }
+  const reason = answered.by === 'elasticsearch' ? `${answered.type}: ${answered.reason}` : named.message
+  return { kind: 'refused', failure: failure('LOOKUP_REFUSED', { cluster: display, status, reason }) }
+}
+
+/** Why an answer tells too little. `isPartial`: parts of the index could not be asked; else it is cut off. */
+interface Short {
+  readonly isPartial: boolean
+  readonly observed: string
+}
+
+interface RawDocument {
+  _index: string
+  _id: string
+  found?: boolean
+  _version?: number
+  _seq_no?: number
+  _primary_term?: number
+  _routing?: string
+  error?: { type?: string; reason?: string }
+}
+
+function readMget(bytes: Buffer): FoundDocument[] | Short {
+  const docs = (parse(bytes) as { docs?: RawDocument[] } | undefined)?.docs
+  if (!Array.isArray(docs)) return cutOff
+  const failed = docs.find(({ error }) => error !== undefined && error.type !== 'index_not_found_exception')
+  if (failed !== undefined) return { isPartial: true, observed: `${failed.error?.type}: ${failed.error?.reason}` }
+  return docs.filter(({ found }) => found === true).map(readDocument)
+}
+
+function readHits(bytes: Buffer, size: number): FoundDocument[] | Short {
+  const answer = parse(bytes) as
+    | { timed_out?: boolean; _shards?: { failed?: number }; hits?: { hits?: RawDocument[] } }
+    | undefined
+  const hits = answer?.hits?.hits
+  if (!Array.isArray(hits)) return cutOff
+  if (answer?.timed_out === true) return { isPartial: true, observed: 'the search ran out of time' }
+  const failed = answer?._shards?.failed ?? 0
+  if (failed > 0) return { isPartial: true, observed: `${failed} shards could not be searched` }
+  if (hits.length >= size) return { isPartial: false, observed: 'ids that stand in many indices' }
+  return hits.map(readDocument)
+}
+
+const cutOff: Short = { isPartial: false, observed: 'an answer that is none of a lookup' }
+
+function readDocument(raw: RawDocument): FoundDocument {
+  return {
+    id: raw._id,
+    index: raw._index,
+    version: raw._version ?? 0,
+    seqNo: raw._seq_no ?? 0,
+    primaryTerm: raw._primary_term ?? 0,
+    ...(raw._routing === undefined ? {} : { routing: raw._routing }),
+  }
+}
+
+function unavailable({ display }: Asked, observed: string): Failure {
+  return failure('CLUSTER_UNAVAILABLE', { cluster: display, observed })
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,72 @@
+import { createReadStream } from 'node:fs'
+
+/** A record's head stands at its start, whatever the length of the document behind it. */
+const HEAD_BYTES = 8192
+const LINE_FEED = 0x0a
+
+interface Listed {
+  readonly name: string
+  readonly token: string
+  readonly first: number
+  readonly last: number
+}
+
+/**
+ * The numbers of the documents that dead letters list, by the token of their input. Read up to `length`; a record with an id
+ * counts for the run that made the id, one that was never sent for its input. Where the file cannot be read: why.
+ */
+export async function rejectedNumbers(
+  path: string,
+  length: number,
+  inputs: readonly Listed[],
+): Promise<Map<string, Set<number>> | string> {
+  const byName = new Map(inputs.map(input => [input.name, input]))
+  const rejected = new Map(inputs.map(({ token }) => [token, new Set<number>()]))
+  if (length === 0) return rejected
+  const book = (head: string) => {
+    const { input: name, document, id } = readHead(head)
+    const input = name === undefined ? undefined : byName.get(name)
+    if (input === undefined || document === undefined || document < input.first || document > input.last) return
+    if (id === undefined || id === `${input.token}-${document}`) rejected.get(input.token)?.add(document)
+  }
+  try {
+    for await (const head of heads(path, length)) book(head)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    return code === 'ENOENT' ? 'is not there any more' : `cannot be read (${code ?? message})`
+  }
+  return rejected
+}
+
+/** The first bytes of each line. */
+async function* heads(path: string, length: number): AsyncGenerator<string> {
+  let parts: Buffer[] = []
+  let held = 0
+  for await (const chunk of createReadStream(path, { end: length - 1 }) as AsyncIterable<Buffer>) {
+    for (let at = 0; at < chunk.length;) {
+      const lineFeed = chunk.indexOf(LINE_FEED, at)
+      const end = lineFeed === -1 ? chunk.length : lineFeed
+      const more = chunk.subarray(at, Math.min(end, at + HEAD_BYTES - held))
+      parts.push(more)
+      held += more.length
+      if (lineFeed === -1) break
+      yield Buffer.concat(parts, held).toString('utf8')
+      parts = []
+      held = 0
+      at = lineFeed + 1
+    }
+  }
+}
+
+const HEAD =
+  /^\{"operation":"\w+",(?:"id":("(?:[^"\\]|\\.)*"),)?"status":\d+,"type":"(?:[^"\\]|\\.)*","origin":\{"input":("(?:[^"\\]|\\.)*"),"document":(\d+)/
+
+function readHead(head: string): { input?: string; document?: number; id?: string } {
+  const [, id, input, document] = HEAD.exec(head) ?? []
+  if (input === undefined) return {}
+  return {
+    input: JSON.parse(input) as string,
+    document: Number(document),
+    ...(id === undefined ? {} : { id: JSON.parse(id) as string }),
+  }
+}

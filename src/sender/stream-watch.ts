@@ -1,0 +1,127 @@
+/**
+ * Behind a data stream or alias a rollover puts a new index in the place of the one that was written to, and the same id can be
+ * created again there. What may have been stored before the rollover is looked up, in all of them, before it is sent again.
+ */
+import { type FoundDocument, findDocuments } from '../cluster/find-documents.js'
+import { type IndexSeen, seeIndex } from '../cluster/index-uuid.js'
+import type { Cluster } from '../cluster/open-cluster.js'
+import { refresh } from '../cluster/refresh.js'
+import type { Clock } from '../flow.js'
+import { type Body, itemStarts } from './body.js'
+import type { Settled, Verdict } from './verdict.js'
+import { idIn } from './witness.js'
+
+/** Documents of a body that are stored, and the items that are not. */
+export interface AlreadyThere {
+  readonly kind: 'there'
+  readonly settled: Settled
+  readonly left: readonly number[]
+}
+
+export interface StreamWatchOptions {
+  readonly cluster: Pick<Cluster, 'client' | 'display' | 'route'>
+  readonly index: string
+  /** Indices behind the name when the first document was sent. Absent: not known. */
+  readonly behind?: readonly string[]
+  readonly ownIds: boolean
+  readonly onConflict: 'reject' | 'skip'
+  readonly clock: Pick<Clock, 'now'>
+  onDoubt?(message: string): void
+}
+
+const MOST_IDS = 1000
+/** For bodies that only may have been sent before, what was seen is good for so long. */
+const SEEN_MS = 1000
+
+export class StreamWatch {
+  readonly #options: StreamWatchOptions
+  #seen: { readonly at: number; readonly index: Promise<IndexSeen> } | undefined
+  #isRefreshed = false
+  readonly #told = new Set<string>()
+
+  constructor(options: StreamWatchOptions) {
+    this.#options = options
+  }
+
+  /** Whether an index stands behind the target. True also where that may not be asked. */
+  async isBehind(name: string): Promise<boolean> {
+    const seen = await this.#see(true)
+    return seen.kind === 'unreadable' || (seen.kind === 'name' && seen.behind.includes(name))
+  }
+
+  /** Undefined: none of the body's ids can be doubled, or nothing can be done about it. `fresh`: ask now what is behind the name. */
+  async look(body: Body, fresh: boolean): Promise<AlreadyThere | Verdict | undefined> {
+    if (!this.#hasRolledOver(await this.#see(fresh))) return undefined
+    const { cluster, index } = this.#options
+    // What an earlier process stored is as old as this one; what got no answer may have come a moment ago.
+    const isFresh = (this.#isRefreshed && !fresh) || (await refresh(cluster, index))
+    this.#isRefreshed = true
+    if (!isFresh)
+      this.#doubt(`${index} may not be refreshed: after a rollover, a document stored just before may be stored twice`)
+    const starts = itemStarts(body)
+    const ids = Array.from({ length: body.items }, (_, item) => idIn(body, starts, item) ?? '')
+    const found = new Set<string>()
+    for (const part of parts(ids, MOST_IDS)) {
+      const looked = await this.#find(part)
+      if (looked === undefined) return undefined
+      if (!Array.isArray(looked)) return looked
+      for (const { id } of looked) found.add(id)
+    }
+    if (found.size === 0) return undefined
+    const left = ids.flatMap((id, item) => (found.has(id) ? [] : [item]))
+    return { kind: 'there', settled: this.#settled(body.items - left.length), left }
+  }
+
+  async #see(fresh: boolean): Promise<IndexSeen> {
+    const { cluster, index, clock } = this.#options
+    const now = clock.now()
+    if (fresh || this.#seen === undefined || now - this.#seen.at > SEEN_MS)
+      this.#seen = { at: now, index: seeIndex(cluster, index) }
+    return await this.#seen.index
+  }
+
+  #hasRolledOver(seen: IndexSeen): boolean {
+    if (seen.kind !== 'name') return false
+    const { behind } = this.#options
+    return behind === undefined ? seen.behind.length > 1 : seen.behind.some(name => !behind.includes(name))
+  }
+
+  /** Halved as often as it has to be. Undefined: it is refused for good. */
+  async #find(ids: readonly string[]): Promise<FoundDocument[] | Verdict | undefined> {
+    const { cluster, index } = this.#options
+    const looked = await findDocuments(cluster, { index, by: 'search', wanted: ids.map(id => ({ id })) })
+    if (looked.kind === 'found') return [...looked.documents]
+    if (looked.kind === 'busy') return { kind: 'wait', failure: looked.failure, delivery: 'none' }
+    if (looked.kind === 'refused' || ids.length === 1) {
+      this.#doubt(
+        `${index} has rolled over, and its ids cannot be looked up (${looked.failure.message}): a document that was stored before may be stored twice`,
+      )
+      return undefined
+    }
+    const found: FoundDocument[] = []
+    for (const half of parts(ids, Math.ceil(ids.length / 2))) {
+      const one = await this.#find(half)
+      if (!Array.isArray(one)) return one
+      found.push(...one)
+    }
+    return found
+  }
+
+  #settled(there: number): Settled {
+    const { ownIds, onConflict } = this.#options
+    const none = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, refused: [] }
+    if (ownIds) return { ...none, duplicate: there }
+    // As with a conflict: whose document stands under an id of the user's own is not known.
+    return onConflict === 'skip' ? { ...none, skipped: there } : { ...none, unknown: there }
+  }
+
+  #doubt(message: string): void {
+    if (this.#told.has(message)) return
+    this.#told.add(message)
+    this.#options.onDoubt?.(message)
+  }
+}
+
+function* parts<T>(list: readonly T[], most: number): Generator<readonly T[]> {
+  for (let at = 0; at < list.length; at += most) yield list.slice(at, at + most)
+}

@@ -1,0 +1,51 @@
+/** What the first answer tells of where documents go, and under which ids: a pipeline may change both. */
+import { type Body, itemLines, itemStarts } from './body.js'
+import { filterPath } from './judge-items.js'
+
+export const filterPathOfWitness = `${filterPath},items.*._id,items.*._index`
+
+export interface Heard {
+  /** A document is stored under another id than it was sent with. */
+  readonly otherId: boolean
+  /** An index that by its name is neither the target nor behind a data stream of that name. */
+  readonly elsewhere?: string
+}
+
+interface Item {
+  _id?: string
+  _index?: string
+  status?: number
+  failure_store?: string
+}
+
+export function hear(answer: Buffer, body: Body, index: string): Heard {
+  const items = itemsOf(answer)
+  const starts = itemStarts(body)
+  const stored = items.map((item, at) => ({ item, at })).filter(({ item }) => isStored(item))
+  const otherId = stored.some(({ item, at }) => item._id !== undefined && item._id !== idIn(body, starts, at))
+  const elsewhere = stored.find(({ item }) => item._index !== undefined && !isOf(item._index, index))?.item._index
+  return { otherId, ...(elsewhere === undefined ? {} : { elsewhere }) }
+}
+
+function isStored({ status = 0, failure_store: store }: Item): boolean {
+  return status >= 200 && status < 300 && store !== 'used'
+}
+
+function isOf(found: string, index: string): boolean {
+  return found === index || found.startsWith(`.ds-${index}-`)
+}
+
+export function idIn(body: Body, starts: Uint32Array, item: number): string | undefined {
+  const line = JSON.parse(itemLines(body, starts, item).action.toString('utf8')) as Record<string, { _id?: string }>
+  return Object.values(line)[0]?._id
+}
+
+/** None where the answer is not what it should be: the verdict says so. */
+function itemsOf(answer: Buffer): Item[] {
+  try {
+    const { items = [] } = JSON.parse(answer.toString('utf8')) as { items?: Record<string, Item>[] }
+    return items.map(item => Object.values(item)[0] ?? {})
+  } catch {
+    return []
+  }
+}

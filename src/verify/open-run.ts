@@ -1,0 +1,96 @@
+/** A run and the cluster that it was loaded into, ready to be looked up. */
+import { type IndexSeen, seeIndex } from '../cluster/index-uuid.js'
+import type { Cluster } from '../cluster/open-cluster.js'
+import { refresh } from '../cluster/refresh.js'
+import { failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import type { Checkpoint } from '../ledger/checkpoint.js'
+import { openTarget } from '../open-target.js'
+import { systemClock } from '../system-clock.js'
+import { type KnownCheckpoint, findCheckpoint } from './find-checkpoint.js'
+import { Pace } from './pace.js'
+import { type InputIds, idsOf } from './run-ids.js'
+import type { VerifyOptions } from './verify-options.js'
+
+export interface OpenRun extends KnownCheckpoint {
+  readonly cluster: Cluster
+  readonly inputs: readonly InputIds[]
+  readonly by: 'id' | 'search'
+  /** Whether all that is stored can be seen. */
+  readonly isFresh: boolean
+  readonly pace: Pace
+  /** What a person should know of what is found. */
+  readonly notes: readonly string[]
+}
+
+const MOST_IDS = 1000
+const IN_FLIGHT = 4
+
+/**
+ * Throws SluiceError RUN_NOT_FOUND, RUN_IDS_UNKNOWN and RUN_ELSEWHERE, and what `openTarget` throws. The cluster's route is the
+ * caller's to end.
+ */
+export async function openRun(options: VerifyOptions): Promise<OpenRun> {
+  const { run, stateDir, maxElapsedMs = 900_000, signal, concurrency = IN_FLIGHT } = options
+  const known = await findCheckpoint(stateDir, run)
+  const { checkpoint } = known
+  const ids = checkpoint.options['ids'] ?? 'run'
+  if (ids !== 'run') throw new SluiceError(failure('RUN_IDS_UNKNOWN', { run: checkpoint.run, ids }))
+  const { cluster } = await openTarget(options)
+  try {
+    const where = sameCluster(checkpoint, cluster)
+    const { index } = checkpoint.target
+    const seen = await seeIndex(cluster, index)
+    // Without its routing value, a document is not found by its id alone.
+    const by = seen.kind === 'index' && checkpoint.options['routingField'] === undefined ? 'id' : 'search'
+    const isFresh = by === 'id' || seen.kind === 'missing' || (await refresh(cluster, index))
+    return {
+      ...known,
+      cluster,
+      inputs: idsOf(checkpoint),
+      by,
+      isFresh,
+      pace: new Pace({
+        most: MOST_IDS,
+        inFlight: Math.min(IN_FLIGHT, concurrency),
+        maxElapsedMs,
+        clock: systemClock,
+        wallClock: Date.now,
+        random: Math.random,
+        ...(signal === undefined ? {} : { signal }),
+      }),
+      notes: [...where, ...notesOn(checkpoint, seen, isFresh)],
+    }
+  } catch (error) {
+    await cluster.route.destroy()
+    throw error
+  }
+}
+
+/** What has to be said of it. Throws SluiceError RUN_ELSEWHERE. */
+function sameCluster({ run, target }: Checkpoint, { preflight, display }: Cluster): string[] {
+  const uuid = preflight.info?.uuid
+  const isKnown = target.clusterUuid !== undefined && uuid !== undefined && uuid !== '_na_'
+  if (isKnown && uuid !== target.clusterUuid) {
+    throw new SluiceError(failure('RUN_ELSEWHERE', { run, loaded: target.url, cluster: display }))
+  }
+  if (isKnown || target.url === display) return []
+  return [`the run was loaded into ${target.url}; whether ${display} is the same cluster may not be read`]
+}
+
+function notesOn({ target, status, options }: Checkpoint, seen: IndexSeen, isFresh: boolean): string[] {
+  const { index, indexUuid } = target
+  const notes: string[] = []
+  if (seen.kind === 'missing') notes.push(`there is no index ${index} any more`)
+  if (seen.kind === 'index' && indexUuid !== undefined && seen.uuid !== indexUuid)
+    notes.push(`${index} is not the index any more that the run was loaded into: it was made anew`)
+  if (!isFresh)
+    notes.push(`${index} may not be refreshed with these credentials: what was stored of late may not be seen yet`)
+  if (status === 'running') notes.push('the run is still going on, or was killed')
+  else if (status !== 'finished') notes.push('the run is not finished')
+  if (options['pipeline'] !== undefined)
+    notes.push(
+      `the ingest pipeline ${options['pipeline']} may have dropped documents, or given them other ids or indices`,
+    )
+  return notes
+}

@@ -1,0 +1,121 @@
+/** Works through a list in batches, as large and as many at once as the cluster bears. */
+import { failure, type Failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import type { Clock } from '../flow.js'
+import { backoffMs } from '../sender/backoff.js'
+import { atLast } from '../sender/deliver.js'
+import { retryAfterMs } from '../sender/retry-after.js'
+
+/** What one request did about its part of a batch. */
+export type Step<T> =
+  | { readonly kind: 'done' }
+  /** What is left has to be asked again, later. */
+  | {
+      readonly kind: 'again'
+      readonly left: readonly T[]
+      readonly failure: Failure
+      readonly retryAfter?: string | string[] | undefined
+    }
+  | { readonly kind: 'tooMany'; readonly failure: Failure }
+  | { readonly kind: 'refused'; readonly failure: Failure }
+
+export interface PaceOptions {
+  /** Most in one request. */
+  readonly most: number
+  readonly inFlight: number
+  /** How long one part may be refused, in milliseconds. */
+  readonly maxElapsedMs: number
+  readonly clock: Clock
+  /** Milliseconds since the epoch. */
+  readonly wallClock: () => number
+  readonly random: () => number
+  readonly signal?: AbortSignal
+}
+
+type Attempt<T> = (part: readonly T[]) => Promise<Step<T>>
+
+export class Pace {
+  readonly #options: PaceOptions
+  #size: number
+  #done = 0
+
+  constructor(options: PaceOptions) {
+    this.#options = options
+    this.#size = options.most
+  }
+
+  /** Resolves when every item is done. Throws the first SluiceError, once what was under way has ended. */
+  async through<T>(items: Iterable<T>, attempt: Attempt<T>): Promise<void> {
+    const iterator = items[Symbol.iterator]()
+    let stopped: { readonly error: unknown } | undefined
+    const work = async () => {
+      while (stopped === undefined) {
+        const batch = take(iterator, this.#size)
+        if (batch.length === 0) return
+        try {
+          await this.settle(batch, attempt)
+          this.#done += batch.length
+        } catch (error) {
+          stopped ??= { error }
+        }
+      }
+    }
+    await Promise.all(Array.from({ length: this.#options.inFlight }, work))
+    if (stopped !== undefined) throw stopped.error
+  }
+
+  /** One batch: halved where it is too large, tried again where the cluster is busy. */
+  async settle<T>(batch: readonly T[], attempt: Attempt<T>): Promise<void> {
+    const { clock, wallClock, random, maxElapsedMs, signal } = this.#options
+    const parts = [batch]
+    let refusals = 0
+    let began = clock.now()
+    for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
+      if (signal?.aborted === true) throw this.#interrupted(signal)
+      const step = await attempt(part).catch((error: unknown) => {
+        throw signal?.aborted === true ? this.#interrupted(signal) : error
+      })
+      if (step.kind === 'done') {
+        this.#size = Math.min(this.#options.most, this.#size + Math.ceil(this.#options.most / 20))
+        refusals = 0
+        began = clock.now()
+        continue
+      }
+      if (step.kind === 'refused') throw new SluiceError(step.failure)
+      if (step.kind === 'tooMany') {
+        if (part.length === 1) throw new SluiceError(step.failure)
+        parts.unshift(...this.#halves(part))
+        continue
+      }
+      refusals += 1
+      const waitMs = backoffMs(refusals, random, retryAfterMs(step.retryAfter, wallClock()))
+      const elapsedMs = Math.round(clock.now() - began)
+      if (elapsedMs + waitMs > maxElapsedMs) throw new SluiceError(atLast(step.failure, elapsedMs))
+      const { left } = step
+      parts.unshift(...(left.length > 1 && step.failure.code === 'CLUSTER_OVERLOADED' ? this.#halves(left) : [left]))
+      // An abort is seen before the next attempt.
+      await clock.sleep(waitMs, signal).catch(() => undefined)
+    }
+  }
+
+  #interrupted({ reason }: AbortSignal): SluiceError {
+    const why = typeof reason === 'string' ? reason : 'aborted by the caller'
+    return new SluiceError(failure('RUN_INTERRUPTED', { reason: why, settled: this.#done }))
+  }
+
+  #halves<T>(part: readonly T[]): [readonly T[], readonly T[]] {
+    const middle = part.length >> 1
+    this.#size = Math.max(1, Math.min(this.#size, middle))
+    return [part.slice(0, middle), part.slice(middle)]
+  }
+}
+
+function take<T>(iterator: Iterator<T>, most: number): T[] {
+  const taken: T[] = []
+  while (taken.length < most) {
+    const next = iterator.next()
+    if (next.done === true) break
+    taken.push(next.value)
+  }
+  return taken
+}

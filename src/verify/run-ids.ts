@@ -1,0 +1,50 @@
+/** The ids of a run, worked out from its checkpoint: each input's token, and the numbers of its documents. */
+import type { Checkpoint, CheckpointInput } from '../ledger/checkpoint.js'
+
+/** The documents of one input that the run has settled: `TOKEN-FIRST` to `TOKEN-LAST`. */
+export interface InputIds {
+  readonly name: string
+  readonly token: string
+  readonly first: number
+  /** Before `first` where there is none. */
+  readonly last: number
+  /** The last number may belong to no document: what stands there is a line without a line end, which may be blank. */
+  readonly mayEndBlank: boolean
+  /** The first document may have been stored by an earlier run: its line has grown since. */
+  readonly sharesFirst: boolean
+  /** Documents behind `last` may be stored: sent, and not settled when the checkpoint was written. */
+  readonly isOpen: boolean
+  /** No document has a higher number. */
+  readonly most: number
+}
+
+/** `{}` and a line end. */
+const LEAST_BYTES = 3
+/** Documents by which a file may have grown since it was looked at: more are searched for only where these are found. */
+const GROWTH = 1000
+
+export function idsOf({ inputs, isDoubtful }: Checkpoint): InputIds[] {
+  return inputs.map(input => {
+    const { name, token, mark, status, start } = input
+    return {
+      name,
+      token,
+      first: start?.document ?? 1,
+      last: mark.document - (mark.tail > 0 ? 0 : 1),
+      mayEndBlank: mark.tail > 0,
+      sharesFirst: start?.wasRead ?? false,
+      isOpen: isDoubtful && status !== 'finished',
+      most: mostOf(input),
+    }
+  })
+}
+
+/** Of a compressed file, a spool that grows, or what is no file, nothing is known. */
+function mostOf({ file, spool }: CheckpointInput): number {
+  if (file === undefined || file.isCompressed || spool !== undefined) return Infinity
+  return Math.ceil(file.size / LEAST_BYTES) + GROWTH
+}
+
+export function idOf({ token }: Pick<InputIds, 'token'>, number: number): string {
+  return `${token}-${number}`
+}

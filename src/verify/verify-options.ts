@@ -1,0 +1,50 @@
+import { checkConnectOptions } from '../check-ingest-options.js'
+import { failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import type { ConnectOptions } from '../ingest-options.js'
+import * as check from '../option-checks.js'
+
+/** Which run, and how its cluster is reached. */
+export interface VerifyOptions extends ConnectOptions {
+  /** The run's id, as the receipt names it, or the path of its checkpoint. */
+  readonly run: string
+  /** The folder with its checkpoint. */
+  readonly stateDir: string
+  /** Most ids that are listed of each kind and input. Default 20. */
+  readonly listed?: number | undefined
+  /** How long one request may be refused before it is given up, in milliseconds. Default 900,000. */
+  readonly maxElapsedMs?: number | undefined
+  /** Called now and then: how many of the settled documents have been looked up. */
+  readonly onProgress?: ((lookedUp: number, documents: number) => void) | undefined
+}
+
+export interface UndoOptions extends VerifyOptions {
+  /** Delete nothing: `wouldDelete` tells what would be. Default false. */
+  readonly dryRun?: boolean | undefined
+  /** Delete also what was changed since. Default false. */
+  readonly force?: boolean | undefined
+}
+
+const own = {
+  run: check.name,
+  stateDir: check.name,
+  listed: value => (value === Infinity ? undefined : check.whole(0, Number.MAX_SAFE_INTEGER)(value)),
+  maxElapsedMs: check.whole(0, Number.MAX_SAFE_INTEGER),
+  onProgress: check.listener,
+  dryRun: check.flag,
+  force: check.flag,
+} satisfies Record<Exclude<keyof UndoOptions, keyof ConnectOptions>, check.Check>
+
+/** Throws SluiceError OPTION_INVALID. */
+export function checkVerifyOptions(options: UndoOptions): void {
+  const { run, stateDir, listed, maxElapsedMs, onProgress, dryRun, force, ...connect } = options
+  checkConnectOptions(connect)
+  const found = check.problemIn({ run, stateDir, listed, maxElapsedMs, onProgress, dryRun, force }, own)
+  const missing = run === undefined ? 'run' : stateDir === undefined ? 'stateDir' : undefined
+  if (missing !== undefined) throw invalid(missing, 'is not set')
+  if (found !== undefined) throw invalid(found.option ?? 'options', found.problem)
+}
+
+function invalid(option: string, problem: string): SluiceError {
+  return new SluiceError(failure('OPTION_INVALID', { option, problem }))
+}

@@ -1,0 +1,91 @@
+import { rejectedNumbers } from '../ledger/rejected-numbers.js'
+import { type OpenRun, openRun } from './open-run.js'
+import { sweep } from './sweep.js'
+import { newTally } from './tally.js'
+import type { Verification } from './verification.js'
+import { type VerifyOptions, checkVerifyOptions } from './verify-options.js'
+
+/** Of ids that are listed of each kind and input. */
+export const LISTED = 20
+
+/**
+ * Looks up every document of a run in the cluster, by its id: from the checkpoint alone, without the input.
+ *
+ * ```ts
+ * const { ok, missing } = await verify({ run: receipt.run, stateDir, target: { url, apiKey }, proxy })
+ * ```
+ * What is missing does not make it throw.
+ * @throws SluiceError OPTION_INVALID, RUN_NOT_FOUND, RUN_IDS_UNKNOWN, RUN_ELSEWHERE, STATE_UNREADABLE, LOOKUP_REFUSED,
+ * RUN_INTERRUPTED, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED.
+ */
+export async function verify(options: VerifyOptions): Promise<Verification> {
+  checkVerifyOptions(options)
+  const { listed = LISTED, signal } = options
+  const run = await openRun(options)
+  try {
+    const { cluster, inputs, by, pace, checkpoint, path } = run
+    const { rejected, notes } = await readRejected(run)
+    const tally = newTally({ inputs, counts: checkpoint.counts, rejected, listed })
+    const progress = progressOf(options, run)
+    await sweep({
+      cluster,
+      index: checkpoint.target.index,
+      by,
+      inputs,
+      pace,
+      ...(signal === undefined ? {} : { signal }),
+      settled: sightings => {
+        tally.settled(sightings)
+        progress(sightings.length)
+      },
+      beyond: sightings => tally.beyond(sightings),
+    })
+    const tallied = tally.result()
+    const { missing, foreign, doubled, unsettled } = tallied
+    return {
+      run: checkpoint.run,
+      status: checkpoint.status,
+      ok: missing + foreign + doubled === 0,
+      cluster: cluster.display,
+      index: checkpoint.target.index,
+      ...tallied,
+      checkpoint: path,
+      notes: [
+        ...run.notes,
+        ...notes,
+        ...(unsettled === 0
+          ? []
+          : ['what is unsettled was sent before the run was cut off: the same command settles it']),
+      ],
+    }
+  } finally {
+    await run.cluster.route.destroy()
+  }
+}
+
+/** The numbers of rejected documents by token, as far as the dead letters of the run tell them. */
+export async function readRejected({ checkpoint, inputs }: Pick<OpenRun, 'checkpoint' | 'inputs'>) {
+  const none = new Map<string, ReadonlySet<number>>()
+  const { counts, deadLetters } = checkpoint
+  if (counts.rejected === 0) return { rejected: none, notes: [] }
+  const said = 'which documents were rejected is not known:'
+  if (deadLetters === undefined) return { rejected: none, notes: [`${said} no dead letters were written`] }
+  const rejected = await rejectedNumbers(deadLetters.path, deadLetters.length, inputs)
+  if (typeof rejected === 'string') return { rejected: none, notes: [`${said} ${deadLetters.path} ${rejected}`] }
+  return { rejected, notes: [] }
+}
+
+/** Counts what was looked up, and tells it. A listener that throws loses its place. */
+export function progressOf({ onProgress }: VerifyOptions, { inputs }: OpenRun): (more: number) => void {
+  const documents = inputs.reduce((sum, { first, last }) => sum + Math.max(0, last - first + 1), 0)
+  let listener = onProgress
+  let lookedUp = 0
+  return more => {
+    lookedUp += more
+    try {
+      listener?.(lookedUp, documents)
+    } catch {
+      listener = undefined
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import { writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type IngestEvent, type IngestOptions, verify } from '../../src/index.js'
+import { type Lab, startLab } from '../../src/lab/index.js'
+import { type RunWorld, codeOf, lines, openRunWorld } from './run-world.js'
+
+let lab: Lab
+beforeAll(async () => {
+  lab = await startLab()
+})
+afterAll(async () => await lab.close())
+
+/** Loads a file, rolling the data stream over when a request is about to be sent again. */
+async function loadAcross(world: RunWorld, more: Partial<IngestOptions> = {}) {
+  const warnings: string[] = []
+  let rolled = false
+  const onEvent = (event: IngestEvent) => {
+    if (event.type === 'warning') warnings.push(event.message)
+    if (event.type !== 'retry' || rolled) return
+    rolled = true
+    lab.control.rollOver(world.index)
+  }
+  const receipt = await world.load('a.ndjson', { concurrency: 1, onEvent, ...more })
+  return { receipt, warnings }
+}
+
+const refused = JSON.stringify({
+  error: { type: 'security_exception', reason: 'no read', root_cause: [] },
+  status: 403,
+})
+
+describe('a data stream that rolls over', () => {
+  test('between a send without an answer and the next one doubles nothing', async () => {
+    await using world = await openRunWorld(lab)
+    lab.control.createDataStream(world.index)
+    await writeFile(world.path('a.ndjson'), lines(500))
+    lab.control.plant({ drop: { after: 1, times: 1 } })
+    const { receipt, warnings } = await loadAcross(world)
+    expect(receipt).toMatchObject({ read: 500, created: 400, duplicate: 100, rejected: 0, unknown: 0 })
+    expect(receipt.notes).toBeUndefined()
+    expect(warnings).toEqual([])
+    expect(lab.control.count(world.index)).toBe(500)
+    const seen = await verify({ ...(await world.way()), run: receipt.run, stateDir: world.stateDir })
+    expect(seen).toMatchObject({ ok: true, found: 500, doubled: 0 })
+  })
+
+  test('sends again what was not stored of a body', async () => {
+    await using world = await openRunWorld(lab)
+    const backing = lab.control.createDataStream(world.index)
+    await writeFile(world.path('a.ndjson'), lines(100))
+    lab.control.plant({ drop: { times: 1 } })
+    let rolled = false
+    const receipt = await world.load('a.ndjson', {
+      concurrency: 1,
+      runId: `part-${process.pid}`,
+      onEvent: event => {
+        if (event.type !== 'retry' || rolled) return
+        rolled = true
+        lab.control.rollOver(world.index)
+      },
+    })
+    expect(receipt).toMatchObject({ duplicate: 100 })
+    const { token } = (await world.checkpoint()).inputs[0] ?? { token: '' }
+    await world.bulk(
+      [3, 50, 99].map(number => ({ delete: { _id: `${token}-${number}` } })),
+      backing,
+    )
+    await world.killedAt(0)
+    expect(await world.load('a.ndjson', { runId: `part-${process.pid}` })).toMatchObject({ created: 3, duplicate: 97 })
+    expect(lab.control.count(world.index)).toBe(100)
+  })
+
+  test('before a resume doubles nothing', async () => {
+    await using world = await openRunWorld(lab)
+    lab.control.createDataStream(world.index)
+    await writeFile(world.path('a.ndjson'), lines(1000))
+    await world.load('a.ndjson')
+    await world.killedAt(300)
+    lab.control.rollOver(world.index)
+    expect(await world.load('a.ndjson')).toMatchObject({ created: 300, duplicate: 700 })
+    expect(lab.control.count(world.index)).toBe(1000)
+  })
+
+  test('before a named run is repeated without its state doubles nothing', async () => {
+    await using world = await openRunWorld(lab)
+    lab.control.createDataStream(world.index)
+    await writeFile(world.path('a.ndjson'), lines(300))
+    const named = { runId: `rolled-${process.pid}` }
+    await world.load('a.ndjson', named)
+    lab.control.rollOver(world.index)
+    const again = await world.load('a.ndjson', { ...named, stateDir: undefined })
+    expect(again).toMatchObject({ created: 0, duplicate: 300 })
+    expect(lab.control.count(world.index)).toBe(300)
+  })
+
+  test('is not looked through where nothing has changed behind it', async () => {
+    await using world = await openRunWorld(lab)
+    lab.control.createDataStream(world.index)
+    lab.control.rollOver(world.index)
+    await writeFile(world.path('a.ndjson'), lines(300))
+    lab.control.plant({ drop: { times: 1 }, lookup: { status: 403, body: refused } })
+    const { notes, duplicate } = await world.load('a.ndjson', { concurrency: 1 })
+    expect({ notes, duplicate }).toEqual({ notes: undefined, duplicate: 100 })
+  })
+
+  test('a lookup is tried again while the cluster is busy', async () => {
+    await using world = await openRunWorld(lab)
+    lab.control.createDataStream(world.index)
+    await writeFile(world.path('a.ndjson'), lines(300))
+    lab.control.plant({ drop: { times: 1 }, lookup: { status: 503, times: 2 } })
+    const { receipt } = await loadAcross(world)
+    expect(receipt).toMatchObject({ created: 200, duplicate: 100 })
+    expect(lab.control.count(world.index)).toBe(300)
+  })
+
+  test('where its ids may not be looked up, it is said once what may happen', async () => {
+    await using world = await openRunWorld(lab)
+    lab.control.createDataStream(world.index)
+    await writeFile(world.path('a.ndjson'), lines(300))
+    lab.control.plant({ drop: { times: 2 }, lookup: { status: 403, body: refused } })
+    const { receipt, warnings } = await loadAcross(world)
+    expect(warnings).toEqual([expect.stringContaining('cannot be looked up') as string])
+    expect(receipt.notes).toEqual(warnings)
+  })
+})
+
+test('a time-series data stream takes no ids: the load stops, and nothing is rejected', async () => {
+  await using world = await openRunWorld(lab)
+  lab.control.createDataStream(world.index, true)
+  await writeFile(world.path('a.ndjson'), lines(30))
+  expect(await codeOf(world.load('a.ndjson'))).toMatch(/^IDS_REFUSED: .*time_series mode/)
+  expect(await world.load('a.ndjson', { ids: 'cluster', stateDir: undefined })).toMatchObject({
+    created: 30,
+    rejected: 0,
+  })
+})
