@@ -27,7 +27,7 @@ export async function takeStdin(options: Taking, before: readonly Segment[]): Pr
   const last = before.at(-1)
   // Nobody types what is to be loaded while something else is.
   if (last !== undefined && 'isTTY' in stdin && stdin.isTTY === true) return undefined
-  const chunks = readStream(stdin, input.name, signal)[Symbol.asyncIterator]()
+  const chunks: AsyncIterator<Uint8Array> = readStream(stdin, input.name, signal)[Symbol.asyncIterator]()
   try {
     const writer =
       last === undefined || isOther
