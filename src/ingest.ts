@@ -1,40 +1,33 @@
 /** The main job, composed: source → format → bulk → sender → ledger. */
 import type { Ids } from './bulk/action-line.js'
-import { Batcher } from './bulk/batcher.js'
-import { ReplayBatcher } from './bulk/replay-batcher.js'
-import { SlotPool } from './bulk/slots.js'
-import { endingOf, meterWire } from './budgets.js'
-import { MAX_DOCUMENT_BYTES, checkIngestOptions } from './check-ingest-options.js'
-import { isLoopback } from './cluster/loopback.js'
-import type { Cluster } from './cluster/open-cluster.js'
-import { openLimits } from './cluster-limits.js'
-import type { Ending } from './ending.js'
+import { checkIngestOptions } from './check-ingest-options.js'
 import { explain } from './failure/catalogue.js'
 import type { Failure } from './failure/failure.js'
-import { SluiceError, isSluiceError } from './failure/sluice-error.js'
-import { type FoundRun, findRun, newRunId, stateDirOf } from './find-run.js'
-import { guard } from './guarded-load.js'
-import type { Batch, Destination, Input, Operation, Origin, Outcome, Source } from './flow.js'
-import type { IngestEvent, IngestOptions } from './ingest-options.js'
+import { SluiceError } from './failure/sluice-error.js'
+import type { Batch, Outcome, Source } from './flow.js'
+import type { IngestOptions } from './ingest-options.js'
+import { sumOf } from './ledger/account.js'
 import { prepareStateDir } from './ledger/checkpoint-file.js'
 import { composeReceipt } from './ledger/compose-receipt.js'
-import { DeadLetters } from './ledger/dead-letters.js'
-import { sumOf } from './ledger/account.js'
 import { Ledger } from './ledger/ledger.js'
 import { type InputLocks, lockInputs } from './ledger/lock.js'
-import { takeBack } from './ledger/take-back.js'
-import type { Plan } from './ledger/plan-run.js'
 import type { Receipt } from './ledger/receipt.js'
-import { keepApart } from './keep-apart.js'
-import { load } from './load.js'
-import { DEFAULT_CONCURRENCY, type Way, findWay, openTarget } from './open-target.js'
-import { renewCredentials } from './renew-credentials.js'
-import { Sender } from './sender/sender.js'
+import { DEFAULT_CONCURRENCY, findWay, openTarget } from './open-target.js'
+import { endingOf, meterWire } from './run/budgets.js'
+import { openLimits } from './run/cluster-limits.js'
+import type { Ending } from './run/ending.js'
+import { findRun, newRunId, stateDirOf } from './run/find-run.js'
+import { guard } from './run/guarded-load.js'
+import { type Tell, listenerOf, tellError, tellPreflight } from './run/listener.js'
+import { load } from './run/load.js'
+import { DEFAULT_BATCH_BYTES, type Replaying, openBatcher } from './run/open-batcher.js'
+import { intoOf, openDeadLetters } from './run/open-dead-letters.js'
+import { compresses, openSender } from './run/open-sender.js'
+import { StateKeeper } from './run/state-keeper.js'
+import { cutFailure, withSpool } from './run/with-spool.js'
 import { findSources } from './source/open-sources.js'
 import type { Spool } from './source/spool.js'
-import { StateKeeper } from './state-keeper.js'
 import { systemClock } from './system-clock.js'
-import { cutFailure, withSpool } from './with-spool.js'
 
 /**
  * Loads documents into an index through the static-IP proxy and accounts for every one of them.
@@ -53,12 +46,6 @@ import { cutFailure, withSpool } from './with-spool.js'
  */
 export async function ingest(options: IngestOptions): Promise<Receipt> {
   return await run(options, checkIngestOptions(options))
-}
-
-/** What is sent are dead letters. With an index or a pipeline: to that, whatever they say. */
-export interface Replaying {
-  readonly index?: string
-  readonly pipeline?: string
 }
 
 /** Runs a load whose options were checked. Throws as `ingest` does. */
@@ -87,7 +74,7 @@ interface Run {
   readonly replaying: Replaying | undefined
   readonly ending: Ending
   readonly stateDir: string | undefined
-  readonly tell: (event: IngestEvent) => void
+  readonly tell: Tell
   readonly sources: readonly Source[]
   readonly spool: Spool | undefined
   readonly locks: InputLocks | undefined
@@ -95,7 +82,12 @@ interface Run {
 
 async function loadSources(run: Run): Promise<Receipt> {
   const { options, ids, replaying, ending, stateDir, tell, sources, spool, locks } = run
-  const { concurrency = DEFAULT_CONCURRENCY, batchBytes = 5_000_000, batchDocs = Infinity, dryRun = false } = options
+  const {
+    concurrency = DEFAULT_CONCURRENCY,
+    batchBytes = DEFAULT_BATCH_BYTES,
+    batchDocs = Infinity,
+    dryRun = false,
+  } = options
   const { cluster, way } = await openTarget(options).catch((error: unknown) => {
     throw ending.cause(error)
   })
@@ -113,7 +105,7 @@ async function loadSources(run: Run): Promise<Receipt> {
       ids,
       ...(options.routingField === undefined ? {} : { routingField: options.routingField }),
     }
-    const gzip = compresses(options.compress ?? 'auto', way)
+    const gzip = compresses(options, way)
     const { inputs } = plan
     const sampling = { format, action, gzip, batchBytes, signal: ending.signal }
     const outlook = await wire?.foresee({ ...sampling, inputs, batchDocs, connections: concurrency })
@@ -151,59 +143,8 @@ async function loadSources(run: Run): Promise<Receipt> {
     await keeper?.start()
     await guarded?.prepare()
     const notes: string[] = []
-    const { behind } = found.target
-    const sender = new Sender({
-      cluster,
-      index,
-      ...(options.pipeline === undefined ? {} : { pipeline: options.pipeline }),
-      ownIds: ids.from === 'run',
-      safeToResend: ids.from !== 'cluster',
-      sentBefore: maySendAgain(options, found, ids.from === 'run'),
-      onConflict: options.onConflict ?? 'reject',
-      // Who sent them before, and where to, is known from the checkpoint alone.
-      ...(behind === undefined || (options.runId !== undefined && plan.began === undefined) ? {} : { behind }),
-      concurrency,
-      batchBytes,
-      gzip,
-      maxElapsedMs: options.maxElapsedMs ?? 900_000,
-      access: {
-        waitMs: waitOf(options.onBlock),
-        renew: async () => await renewCredentials(options, way, cluster),
-        onBlocked: blocked => tell({ type: 'blocked', ...blocked }),
-        onUnblocked: (what, waitedMs) => tell({ type: 'unblocked', failure: what, waitedMs }),
-      },
-      clock: systemClock,
-      wallClock: Date.now,
-      random: Math.random,
-      learnt: limits.learnt,
-      ...(wire === undefined ? {} : { budget: wire.budget }),
-      givenUp,
-      onDoubt: message => {
-        notes.push(message)
-        tell({ type: 'warning', message })
-      },
-      onRetry: (why, documents, waitMs) => tell({ type: 'retry', failure: why, documents, waitMs }),
-    })
-    const framing = {
-      batchBytes,
-      bodyBytes: () => sender.bodyBytes,
-      batchDocs,
-      batchMs: options.batchMs ?? 1000,
-      maxDocumentBytes: MAX_DOCUMENT_BYTES,
-      // One is filled while the others are being sent. Which are not needed are never touched.
-      slots: new SlotPool(concurrency + 1, batchBytes),
-      clock: systemClock,
-      longLine: async (input: Input, origin: Origin, operation: Operation, id?: string) =>
-        await ledger.longLine(input, origin, operation, MAX_DOCUMENT_BYTES, id),
-    }
-    const batcher =
-      replaying === undefined
-        ? new Batcher({ ...framing, ...action })
-        : new ReplayBatcher({
-            ...framing,
-            ...replaying,
-            longRecord: async (input, head) => await ledger.longRecord(input, head),
-          })
+    const sender = openSender({ options, ids, found, way, cluster, limits, wire, givenUp, notes, tell })
+    const batcher = openBatcher({ options, action, replaying, ledger, bodyBytes: () => sender.bodyBytes })
     const loaded = await load({
       inputs: left,
       format,
@@ -265,75 +206,6 @@ async function lock(options: IngestOptions, stateDir: string, sources: readonly 
   return await lockInputs({ stateDir, cluster: url.href, index: intoOf(options), sources })
 }
 
-/** A listener that throws loses its place, not the run. */
-function listenerOf({ onEvent }: IngestOptions): (event: IngestEvent) => void {
-  let listen: ((event: IngestEvent) => unknown) | undefined = onEvent
-  const stop = () => void (listen = undefined)
-  return event => {
-    try {
-      const told = listen?.(event)
-      if (told instanceof Promise) told.catch(stop)
-    } catch {
-      stop()
-    }
-  }
-}
-
-function deadLettersPath({ deadLetters, dryRun }: IngestOptions, run: string): string | undefined {
-  if (dryRun === true || deadLetters === false) return undefined
-  return deadLetters ?? `sluice-dead-letters-${run}.ndjson`
-}
-
-/** Dead letters that can be written, and are no input. Those that a resume will write again are taken out of the file first. */
-async function openDeadLetters(
-  options: IngestOptions,
-  sources: readonly Source[],
-  run: string,
-  before: {
-    readonly from?: Plan['deadLetters']
-    readonly inputs?: readonly Source[] | undefined
-    readonly index?: string
-  } = {},
-): Promise<DeadLetters> {
-  const { from, inputs, index = intoOf(options) } = before
-  const destination = destinationOf(index, options)
-  const deadLetters = new DeadLetters(deadLettersPath(options, run), { run, destination })
-  await keepApart(sources, deadLetters.path)
-  if (from !== undefined) {
-    const names = inputs === undefined ? {} : { inputs: new Set(inputs.map(({ name }) => name)) }
-    await takeBack(from.path, from.length, { run, ...names })
-  }
-  await deadLetters.check()
-  return deadLetters
-}
-
-/** The name that the user gave: of what is loaded into, or of the alias that will be switched to it. */
-function intoOf({ index, swapAlias }: IngestOptions): string {
-  return index ?? swapAlias ?? ''
-}
-
-/** How long access that was lost is waited for, in milliseconds. */
-function waitOf(onBlock: IngestOptions['onBlock'] = 'stop'): number {
-  if (typeof onBlock === 'object') return onBlock.waitMs
-  return onBlock === 'stop' ? 0 : 1_800_000
-}
-
-/** What a replay has to know of documents that were refused. */
-function destinationOf(index: string, { pipeline, idField, routingField }: IngestOptions): Destination {
-  return {
-    index,
-    ...(pipeline === undefined ? {} : { pipeline }),
-    ...(idField === undefined ? {} : { idField }),
-    ...(routingField === undefined ? {} : { routingField }),
-  }
-}
-
-/** Whether a document may already be stored under the id that it will be sent with. */
-function maySendAgain({ runId }: IngestOptions, { plan }: FoundRun, ownIds: boolean): boolean {
-  if (!ownIds) return plan.isDoubtful
-  return runId !== undefined || plan.began !== undefined || plan.inputs.some(({ from }) => from !== undefined)
-}
-
 /** Why an input could not be read to its end, but for one that was spooled so. */
 function otherBrokenInput({ inputs }: Ledger): Failure | undefined {
   return inputs
@@ -341,37 +213,9 @@ function otherBrokenInput({ inputs }: Ledger): Failure | undefined {
     .find(broken => broken !== undefined && broken.code !== 'INPUT_UNENDED')
 }
 
-/** For what is not worth stopping for. Throws a bug. */
-function tellError(tell: Run['tell']): (error: unknown) => void {
-  return error => {
-    if (!isSluiceError(error)) throw error
-    tell({ type: 'warning', message: error.message })
-  }
-}
-
 function statusOf(stopped: Failure | undefined): 'finished' | 'interrupted' | 'failed' {
   if (stopped === undefined) return 'finished'
   return explain(stopped.code).exit === 5 ? 'interrupted' : 'failed'
-}
-
-function tellPreflight(tell: NonNullable<IngestOptions['onEvent']>, cluster: Cluster, notes: readonly string[]): void {
-  const { preflight, route, display, egress } = cluster
-  tell({
-    type: 'preflight',
-    cluster: display,
-    ...(preflight.info === undefined ? {} : { version: preflight.info.version }),
-    route: route.proxy === undefined ? 'direct' : `${route.form} through ${route.proxy}`,
-    probes: preflight.probes,
-    missChance: preflight.missChance,
-    egress,
-    notes,
-  })
-}
-
-/** Bytes through a proxy are metered and slow; on loopback only the CPU counts. */
-function compresses(compress: 'auto' | 'gzip' | 'none', { url, proxy }: Way): boolean {
-  if (compress !== 'auto') return compress === 'gzip'
-  return !isLoopback(url.hostname) || (proxy !== undefined && !isLoopback(proxy.host))
 }
 
 async function leaveUnsent(batch: Batch): Promise<Outcome> {

@@ -18,7 +18,9 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   proxy: ['failure'],
   options: ['failure'],
   doctor: ['failure', 'flow', 'cluster', 'proxy', '(root)'],
-  verify: ['failure', 'flow', 'cluster', 'ledger', 'sender', 'options', '(root)'],
+  verify: ['failure', 'flow', 'cluster', 'ledger', 'sender', 'options', 'run', '(root)'],
+  // What a run is made of besides the stages: `ingest.ts` puts it together.
+  run: ['failure', 'flow', 'source', 'format', 'bulk', 'ledger', 'sender', 'cluster', 'proxy', 'options', '(root)'],
   // A double must not share our bugs.
   lab: [],
   '(root)': [
@@ -34,6 +36,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'options',
     'doctor',
     'verify',
+    'run',
   ],
   // The command line gets what an embedder gets.
   cli: ['(root)', 'failure', 'options', 'doctor', 'verify', 'lab'],

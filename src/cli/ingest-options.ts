@@ -48,6 +48,9 @@ export function ingestOptions(
     ids: values.ids,
     format: values.format,
     ...present({
+      index: values.index,
+      swapAlias: values.swapAlias,
+      checkHits: values.checkHits,
       idField: values.idField,
       routingField: values.routingField,
       pipeline: values.pipeline,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Ending, type EndingOptions } from '../../src/ending.js'
+import { Ending, type EndingOptions } from '../../src/run/ending.js'
 import { failure } from '../../src/failure/failure.js'
 import { HeldClock } from './held-clock.js'
 

@@ -10,7 +10,7 @@ import type { Checkpoint } from '../../src/ledger/checkpoint.js'
 import { DeadLetters } from '../../src/ledger/dead-letters.js'
 import { Ledger } from '../../src/ledger/ledger.js'
 import { planRun } from '../../src/ledger/plan-run.js'
-import { StateKeeper } from '../../src/state-keeper.js'
+import { StateKeeper } from '../../src/run/state-keeper.js'
 
 let folder: string
 beforeEach(async () => {

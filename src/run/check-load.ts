@@ -1,10 +1,10 @@
 /** Whether a loaded index is fit to be found: all of it is there, and it holds what the run stored. */
-import { countDocuments, waitForCopies } from './cluster/check-index.js'
-import type { Cluster } from './cluster/open-cluster.js'
-import { failure } from './failure/failure.js'
-import { SluiceError } from './failure/sluice-error.js'
-import type { IngestOptions } from './ingest-options.js'
-import type { Counts } from './ledger/receipt.js'
+import { countDocuments, waitForCopies } from '../cluster/check-index.js'
+import type { Cluster } from '../cluster/open-cluster.js'
+import { failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import type { IngestOptions } from '../ingest-options.js'
+import type { Counts } from '../ledger/receipt.js'
 
 /** How long copies are waited for, at most. */
 const COPIES_SECONDS = 15

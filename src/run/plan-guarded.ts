@@ -1,10 +1,10 @@
 /** A guarded load puts all of its inputs into one fresh index: what a run has left to do is judged by that. */
-import type { AliasFacts } from './cluster/alias.js'
-import { readMark } from './cluster/load-mark.js'
-import { failure } from './failure/failure.js'
-import { SluiceError, isSluiceError } from './failure/sluice-error.js'
-import type { Checkpoint } from './ledger/checkpoint.js'
-import { type Plan, type Planning, planRun } from './ledger/plan-run.js'
+import type { AliasFacts } from '../cluster/alias.js'
+import { readMark } from '../cluster/load-mark.js'
+import { failure } from '../failure/failure.js'
+import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
+import type { Checkpoint } from '../ledger/checkpoint.js'
+import { type Plan, type Planning, planRun } from '../ledger/plan-run.js'
 
 interface GuardedPlanning extends Planning {
   /** The alias leads to the index of the last run: nothing is written to that any more. */

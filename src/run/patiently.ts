@@ -1,8 +1,8 @@
-import { explain } from './failure/catalogue.js'
-import { type Failure, failure } from './failure/failure.js'
-import { SluiceError, isSluiceError } from './failure/sluice-error.js'
-import type { Clock } from './flow.js'
-import { backoffMs } from './sender/backoff.js'
+import { explain } from '../failure/catalogue.js'
+import { type Failure, failure } from '../failure/failure.js'
+import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
+import type { Clock } from '../flow.js'
+import { backoffMs } from '../sender/backoff.js'
 
 export interface Patience {
   /** How long one step may fail in a way that may pass. */

@@ -1,7 +1,7 @@
 /** What earlier runs learnt of a cluster's limits, and what this one adds to it. */
-import type { LearntLimits } from './flow.js'
-import type { Target } from './ledger/checkpoint.js'
-import { limitsPath, recallLimits, rememberLimits } from './ledger/known-limits.js'
+import type { LearntLimits } from '../flow.js'
+import type { Target } from '../ledger/checkpoint.js'
+import { limitsPath, recallLimits, rememberLimits } from '../ledger/known-limits.js'
 
 export interface ClusterLimits {
   readonly learnt: LearntLimits

@@ -1,13 +1,13 @@
 import type { Ending } from './ending.js'
-import { type Failure, failure } from './failure/failure.js'
-import { SluiceError, isSluiceError } from './failure/sluice-error.js'
+import { type Failure, failure } from '../failure/failure.js'
+import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
 import { spoolFolder } from './find-run.js'
-import type { Source } from './flow.js'
-import type { IngestEvent, IngestOptions } from './ingest-options.js'
-import type { Counts } from './ledger/receipt.js'
-import { syncFolder } from './ledger/sync-folder.js'
-import { findWay } from './open-target.js'
-import { type Spool, isStdin, openSpool } from './source/spool.js'
+import type { Source } from '../flow.js'
+import type { IngestEvent, IngestOptions } from '../ingest-options.js'
+import type { Counts } from '../ledger/receipt.js'
+import { syncFolder } from '../ledger/sync-folder.js'
+import { findWay } from '../open-target.js'
+import { type Spool, isStdin, openSpool } from '../source/spool.js'
 
 type Load<T> = (sources: readonly Source[], spool?: Spool) => Promise<T>
 

@@ -1,11 +1,11 @@
 /** What a run may take: its time, and its bytes over the wire. */
-import type { Cluster } from './cluster/open-cluster.js'
+import type { Cluster } from '../cluster/open-cluster.js'
 import { Ending } from './ending.js'
 import { type Estimating, estimateTraffic } from './estimate-traffic.js'
-import { failure } from './failure/failure.js'
-import type { Clock } from './flow.js'
-import type { IngestOptions, WireUse } from './ingest-options.js'
-import { ByteBudget } from './sender/byte-budget.js'
+import { failure } from '../failure/failure.js'
+import type { Clock } from '../flow.js'
+import type { IngestOptions, WireUse } from '../ingest-options.js'
+import { ByteBudget } from '../sender/byte-budget.js'
 
 /** When the run ends, as its options say. Their time counts from now, or from when the caller began. */
 export function endingOf({ signal, graceMs, timeBudgetMs, startedAt }: IngestOptions, clock: Clock): Ending {

@@ -1,9 +1,9 @@
-import { checkFreshCredentials } from './check-ingest-options.js'
-import type { Cluster } from './cluster/open-cluster.js'
-import { isSluiceError } from './failure/sluice-error.js'
-import type { IngestOptions } from './ingest-options.js'
-import { type Way, credentialsOf, proxyOptions } from './open-target.js'
-import { parseProxyUrl } from './proxy/proxy-url.js'
+import { checkFreshCredentials } from '../check-ingest-options.js'
+import type { Cluster } from '../cluster/open-cluster.js'
+import { isSluiceError } from '../failure/sluice-error.js'
+import type { IngestOptions } from '../ingest-options.js'
+import { type Way, credentialsOf, proxyOptions } from '../open-target.js'
+import { parseProxyUrl } from '../proxy/proxy-url.js'
 
 /**
  * Asks the caller for credentials, and gives them to the cluster and the way there. What is missing stays as it was. Resolves to

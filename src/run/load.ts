@@ -1,14 +1,14 @@
 /** Runs the documents of all inputs through the pipeline: reads like the picture in the docs. */
-import type { Batcher } from './bulk/batcher.js'
+import type { Batcher } from '../bulk/batcher.js'
 import type { Ending } from './ending.js'
-import { explain } from './failure/catalogue.js'
-import type { Failure } from './failure/failure.js'
-import { isSluiceError } from './failure/sluice-error.js'
-import type { Batch, Input, Lines, Mark, Outcome, Source } from './flow.js'
-import { type DecodeOptions, decode } from './format/decode.js'
-import type { IngestEvent, WireUse } from './ingest-options.js'
-import type { Ledger } from './ledger/ledger.js'
-import { skipBytes } from './source/skip-bytes.js'
+import { explain } from '../failure/catalogue.js'
+import type { Failure } from '../failure/failure.js'
+import { isSluiceError } from '../failure/sluice-error.js'
+import type { Batch, Input, Lines, Mark, Outcome, Source } from '../flow.js'
+import { type DecodeOptions, decode } from '../format/decode.js'
+import type { IngestEvent, WireUse } from '../ingest-options.js'
+import type { Ledger } from '../ledger/ledger.js'
+import { skipBytes } from '../source/skip-bytes.js'
 
 /** An input that has something left to load. */
 interface Work {

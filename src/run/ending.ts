@@ -1,8 +1,8 @@
 /** When a run ends before its inputs do, and why: the caller's signal, or a budget that is spent. */
 import { setMaxListeners } from 'node:events'
-import { type Failure, failure } from './failure/failure.js'
-import { SluiceError } from './failure/sluice-error.js'
-import type { Clock } from './flow.js'
+import { type Failure, failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import type { Clock } from '../flow.js'
 
 /** Kubernetes kills 30 seconds after SIGTERM: the rest is for the checkpoint. */
 const DEFAULT_GRACE_MS = 25_000

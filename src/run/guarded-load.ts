@@ -1,18 +1,18 @@
 /** What a guarded load does before its first document and after its last: the alias leads to a whole and checked index, or stays. */
-import { type AliasFacts, conflict, readIndices, removeAlias, switchAlias } from './cluster/alias.js'
+import { type AliasFacts, conflict, readIndices, removeAlias, switchAlias } from '../cluster/alias.js'
 import { checkCopies, checkLoad, countMatches } from './check-load.js'
-import { refresh } from './cluster/check-index.js'
-import { endLoading, likeBefore, makeIndex, startLoading } from './cluster/fresh-index.js'
-import { readMark } from './cluster/load-mark.js'
-import type { Cluster } from './cluster/open-cluster.js'
-import type { Failure } from './failure/failure.js'
-import { isSluiceError } from './failure/sluice-error.js'
+import { refresh } from '../cluster/check-index.js'
+import { endLoading, likeBefore, makeIndex, startLoading } from '../cluster/fresh-index.js'
+import { readMark } from '../cluster/load-mark.js'
+import type { Cluster } from '../cluster/open-cluster.js'
+import type { Failure } from '../failure/failure.js'
+import { isSluiceError } from '../failure/sluice-error.js'
 import type { FoundRun } from './find-run.js'
-import type { IngestEvent, IngestOptions } from './ingest-options.js'
-import type { AliasReceipt, Counts } from './ledger/receipt.js'
+import type { IngestEvent, IngestOptions } from '../ingest-options.js'
+import type { AliasReceipt, Counts } from '../ledger/receipt.js'
 import { type Patience, patiently } from './patiently.js'
 import { leadsTo } from './plan-guarded.js'
-import { systemClock } from './system-clock.js'
+import { systemClock } from '../system-clock.js'
 
 interface Guarding {
   readonly cluster: Cluster

@@ -1,11 +1,11 @@
 /** The beginning of an input, framed and compressed as a load would. */
 import { promisify } from 'node:util'
 import { gzip as gzipWithCallback } from 'node:zlib'
-import { type ActionOptions, type ActionTemplate, actionLine, actionTemplate } from './bulk/action-line.js'
-import { isBlank, lineProblem } from './bulk/check-line.js'
-import { isSluiceError } from './failure/sluice-error.js'
-import type { Source } from './flow.js'
-import { type DecodeOptions, decode } from './format/decode.js'
+import { type ActionOptions, type ActionTemplate, actionLine, actionTemplate } from '../bulk/action-line.js'
+import { isBlank, lineProblem } from '../bulk/check-line.js'
+import { isSluiceError } from '../failure/sluice-error.js'
+import type { Source } from '../flow.js'
+import { type DecodeOptions, decode } from '../format/decode.js'
 
 const gzip = promisify(gzipWithCallback)
 const LINE_FEED = 0x0a

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
-import { failure } from './failure/failure.js'
-import { SluiceError } from './failure/sluice-error.js'
-import type { Source } from './flow.js'
+import { failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import type { Source } from '../flow.js'
 
 /**
  * Refuses dead letters that would be written into an input, which would grow while it is read. By what the file system says,

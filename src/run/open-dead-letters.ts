@@ -1,0 +1,49 @@
+import type { Destination, Source } from '../flow.js'
+import type { IngestOptions } from '../ingest-options.js'
+import { DeadLetters } from '../ledger/dead-letters.js'
+import type { Plan } from '../ledger/plan-run.js'
+import { takeBack } from '../ledger/take-back.js'
+import { keepApart } from './keep-apart.js'
+
+/** Dead letters that can be written, and are no input. Those that a resume will write again are taken out of the file first. */
+export async function openDeadLetters(
+  options: IngestOptions,
+  sources: readonly Source[],
+  run: string,
+  before: {
+    readonly from?: Plan['deadLetters']
+    readonly inputs?: readonly Source[] | undefined
+    readonly index?: string
+  } = {},
+): Promise<DeadLetters> {
+  const { from, inputs, index = intoOf(options) } = before
+  const destination = destinationOf(index, options)
+  const deadLetters = new DeadLetters(deadLettersPath(options, run), { run, destination })
+  await keepApart(sources, deadLetters.path)
+  if (from !== undefined) {
+    const names = inputs === undefined ? {} : { inputs: new Set(inputs.map(({ name }) => name)) }
+    await takeBack(from.path, from.length, { run, ...names })
+  }
+  await deadLetters.check()
+  return deadLetters
+}
+
+/** The name that the user gave: of what is loaded into, or of the alias that will be switched to it. */
+export function intoOf({ index, swapAlias }: IngestOptions): string {
+  return index ?? swapAlias ?? ''
+}
+
+function deadLettersPath({ deadLetters, dryRun }: IngestOptions, run: string): string | undefined {
+  if (dryRun === true || deadLetters === false) return undefined
+  return deadLetters ?? `sluice-dead-letters-${run}.ndjson`
+}
+
+/** What a replay has to know of documents that were refused. */
+function destinationOf(index: string, { pipeline, idField, routingField }: IngestOptions): Destination {
+  return {
+    index,
+    ...(pipeline === undefined ? {} : { pipeline }),
+    ...(idField === undefined ? {} : { idField }),
+    ...(routingField === undefined ? {} : { routingField }),
+  }
+}

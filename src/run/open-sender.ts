@@ -1,0 +1,85 @@
+import type { Ids } from '../bulk/action-line.js'
+import { isLoopback } from '../cluster/loopback.js'
+import type { Cluster } from '../cluster/open-cluster.js'
+import type { IngestOptions } from '../ingest-options.js'
+import { DEFAULT_CONCURRENCY, type Way } from '../open-target.js'
+import { Sender } from '../sender/sender.js'
+import { systemClock } from '../system-clock.js'
+import type { MeteredWire } from './budgets.js'
+import type { ClusterLimits } from './cluster-limits.js'
+import type { FoundRun } from './find-run.js'
+import type { Tell } from './listener.js'
+import { DEFAULT_BATCH_BYTES } from './open-batcher.js'
+import { renewCredentials } from './renew-credentials.js'
+
+interface Sending {
+  readonly options: IngestOptions
+  readonly ids: Ids
+  readonly found: FoundRun
+  readonly way: Way
+  readonly cluster: Cluster
+  readonly limits: ClusterLimits
+  readonly wire: MeteredWire | undefined
+  /** Aborted when requests under way are given up. */
+  readonly givenUp: AbortSignal
+  /** Takes what the receipt has to say besides numbers. */
+  readonly notes: string[]
+  readonly tell: Tell
+}
+
+export function openSender(sending: Sending): Sender {
+  const { options, ids, found, way, cluster, limits, wire, givenUp, notes, tell } = sending
+  const { plan } = found
+  const { index, behind } = found.target
+  const { concurrency = DEFAULT_CONCURRENCY, batchBytes = DEFAULT_BATCH_BYTES } = options
+  return new Sender({
+    cluster,
+    index,
+    ...(options.pipeline === undefined ? {} : { pipeline: options.pipeline }),
+    ownIds: ids.from === 'run',
+    safeToResend: ids.from !== 'cluster',
+    sentBefore: maySendAgain(options, found, ids.from === 'run'),
+    onConflict: options.onConflict ?? 'reject',
+    // Who sent them before, and where to, is known from the checkpoint alone.
+    ...(behind === undefined || (options.runId !== undefined && plan.began === undefined) ? {} : { behind }),
+    concurrency,
+    batchBytes,
+    gzip: compresses(options, way),
+    maxElapsedMs: options.maxElapsedMs ?? 900_000,
+    access: {
+      waitMs: waitOf(options.onBlock),
+      renew: async () => await renewCredentials(options, way, cluster),
+      onBlocked: blocked => tell({ type: 'blocked', ...blocked }),
+      onUnblocked: (what, waitedMs) => tell({ type: 'unblocked', failure: what, waitedMs }),
+    },
+    clock: systemClock,
+    wallClock: Date.now,
+    random: Math.random,
+    learnt: limits.learnt,
+    ...(wire === undefined ? {} : { budget: wire.budget }),
+    givenUp,
+    onDoubt: message => {
+      notes.push(message)
+      tell({ type: 'warning', message })
+    },
+    onRetry: (why, documents, waitMs) => tell({ type: 'retry', failure: why, documents, waitMs }),
+  })
+}
+
+/** Bytes through a proxy are metered and slow; on loopback only the CPU counts. */
+export function compresses({ compress = 'auto' }: IngestOptions, { url, proxy }: Way): boolean {
+  if (compress !== 'auto') return compress === 'gzip'
+  return !isLoopback(url.hostname) || (proxy !== undefined && !isLoopback(proxy.host))
+}
+
+/** Whether a document may already be stored under the id that it will be sent with. */
+function maySendAgain({ runId }: IngestOptions, { plan }: FoundRun, ownIds: boolean): boolean {
+  if (!ownIds) return plan.isDoubtful
+  return runId !== undefined || plan.began !== undefined || plan.inputs.some(({ from }) => from !== undefined)
+}
+
+/** How long access that was lost is waited for, in milliseconds. */
+function waitOf(onBlock: IngestOptions['onBlock'] = 'stop'): number {
+  if (typeof onBlock === 'object') return onBlock.waitMs
+  return onBlock === 'stop' ? 0 : 1_800_000
+}
