@@ -12,11 +12,13 @@ import type { Receipt } from './ledger/receipt.js'
 import { findSources } from './source/open-sources.js'
 import { systemClock } from './system-clock.js'
 
-/** Dead letters, where to, and how. What they say themselves is no option: operation, id, routing. */
-export interface ReplayOptions extends Omit<
-  IngestOptions,
-  'source' | 'index' | 'op' | 'ids' | 'idField' | 'routingField' | 'format' | 'pick'
-> {
+/** What the dead letters say themselves. */
+type Said = 'op' | 'ids' | 'idField' | 'routingField' | 'format' | 'pick'
+/** Dead letters go to the index that the others are in, not to a fresh one. */
+type Guarded = 'swapAlias' | 'indexBody' | 'checkQuery' | 'checkHits'
+
+/** Dead letters, where to, and how. */
+export interface ReplayOptions extends Omit<IngestOptions, 'source' | Said | Guarded> {
   /** Paths, globs, or `-` (with `stdin` and `index`): files that `ingest` or `replay` wrote, gzip or not. */
   readonly source: string | readonly string[]
   /** Where all of them go. Default: each to the index that it was meant for. */

@@ -274,8 +274,9 @@ describe('before anything is sent', () => {
     expect(await again({ index })).toMatchObject({ created: 1 })
   })
 
-  test('options are refused that the dead letters say themselves', async () => {
-    for (const option of [{ ids: 'field' }, { op: 'index' }, { format: 'json' }, { idField: 'n' }, { source: [] }])
+  test('options are refused that the dead letters say themselves, and those of a guarded load', async () => {
+    const ofIngest = [{ ids: 'field' }, { op: 'index' }, { format: 'json' }, { idField: 'n' }, { swapAlias: 'a' }]
+    for (const option of [...ofIngest, { checkHits: 2 }, { source: [] }, { source: 7 }])
       expect((await failureOf(again(option as Partial<ReplayOptions>))).code).toBe('OPTION_INVALID')
     expect((await failureOf(again({ index: 'Upper' }))).code).toBe('INDEX_NAME_INVALID')
   })
