@@ -99,6 +99,7 @@ export const faults = {
         },
       }),
     named: /503|unavailable/i,
+    note: 'With `raise_on_error=False`, `streaming_bulk` yields what was refused without the document: what is written down does not tell which it was.',
     // What was refused is in a file of its own, where a file is kept: nobody loads everything again for it.
     again: false,
   },
