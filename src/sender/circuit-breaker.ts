@@ -90,6 +90,8 @@ export class CircuitBreaker {
     const outage = this.#outage
     if (outage === undefined) return { kind: 'close' }
     outage.why = worseLoss(outage.why, seen)
+    // One of two addresses is let through: that is how somebody has set it, and nothing that passes.
+    if (outage.why.code === 'EGRESS_PARTLY_ALLOWED') return this.#stop(outage, now)
     return this.#nextRound(outage, now)
   }
 

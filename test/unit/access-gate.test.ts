@@ -200,18 +200,17 @@ describe('a run that waits', () => {
     await aMoment()
     expect(clock.sleeping).toBe(1)
     clock.advance(1)
-    await probed(mixed)
-    // Half a pair is not open.
-    const second = { failure: mixed, since, waitedMs: 5000, leftMs: 55_000, nextProbeMs: 10_000 }
+    await probed(bothRefused)
+    const second = { failure: bothRefused, since, waitedMs: 5000, leftMs: 55_000, nextProbeMs: 10_000 }
     expect(told).toEqual([first, second])
     expect(body.sent).toBe(1)
     clock.advance(10_000)
     await probed(clusterGone)
-    expect(told[2]).toMatchObject({ failure: mixed, problem: clusterGone.message })
+    expect(told[2]).toMatchObject({ failure: bothRefused, problem: clusterGone.message })
     clock.advance(20_000)
     await probed()
     expect(body.sent).toBe(2)
-    expect(unblocked).toEqual([['EGRESS_PARTLY_ALLOWED', 35_000]])
+    expect(unblocked).toEqual([['EGRESS_NOT_ALLOWED', 35_000]])
     // To those who give a body so much time, it has not passed.
     expect(gate.now()).toBe(before)
     clock.advance(7)
@@ -219,6 +218,15 @@ describe('a run that waits', () => {
     await body.answer(done)
     expect(await body.verdict).toBe(done)
     expect(renewals()).toBe(0)
+  })
+
+  test('does not wait for half of a pair', async () => {
+    const { send, probed, told } = open(60_000)
+    const body = send()
+    await body.answer(stop(filtered))
+    await probed(mixed)
+    expect(await body.verdict).toMatchObject({ kind: 'stop', failure: { code: 'EGRESS_PARTLY_ALLOWED' } })
+    expect(told).toEqual([])
   })
 
   test('stops when its time is over, and says how long it waited', async () => {
