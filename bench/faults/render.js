@@ -34,6 +34,8 @@ ${tableOf(
   and documents of which something stands in the output.
 - The programs for \`helpers.bulk\` and \`streaming_bulk\` are in \`bench/faults/peers\`. They do what the documentation shows, and leave
   exceptions to the runtime. Another program around the same helper may do better, or worse.
+- Each cell is one run, with 10 ms added on the way, on a machine that did other work beside it: seconds are no benchmark, and what depends
+  on the moment, as the documents that were under way, is another number the next time.
 - The lab is ours. That real servers do the same is tested apart ([testing on real servers](testing-on-real-servers.md)).
 
 ## At a glance
