@@ -76,7 +76,7 @@ export function alone({ documents, outageMs, outageFrom, timeoutMs }: Scale): Al
       fault: { kind: 'outage', from: outageFrom, forMs: outageMs, refusal: 'filter' },
       stops: 'EGRESS_NOT_ALLOWED',
     },
-    'one 407': { fault: { from: 3, times: 1, kind: 'login refused' }, stops: 'PROXY_AUTH_REJECTED' },
+    'one 407': { fault: { from: 3, times: 1, kind: 'login refused' } },
     'a 400 after half the body was stored': {
       fault: { from: 3, times: 1, kind: 'refusal', refusal: 'bad request', stored: 'half' },
     },
