@@ -616,8 +616,11 @@ const entries = {
     exit: 2,
     retry: 'no',
     title: "The run's ids cannot be told without its input",
-    message: 'run {run} was loaded with --ids {ids}: without its input nothing tells which documents are its own',
-    causes: ['Ids from a field stand in the documents alone; ids of the cluster are nowhere but there.'],
+    message: 'run {run} was loaded with {ids}: without its input nothing tells which documents are its own',
+    causes: [
+      'Ids from a field stand in the documents alone; ids of the cluster are nowhere but there.',
+      'It was a replay: its documents have the ids that they were first refused with, and belong to that run.',
+    ],
     fixes: ['Compare counts, or load with --ids run (the default): its runs can be verified and undone.'],
   },
   RUN_ELSEWHERE: {

@@ -58,11 +58,16 @@ async function* heads(path: string, length: number): AsyncGenerator<string> {
   }
 }
 
-const HEAD =
-  /^\{"operation":"\w+",(?:"id":("(?:[^"\\]|\\.)*"),)?"status":\d+,"type":"(?:[^"\\]|\\.)*","origin":\{"input":("(?:[^"\\]|\\.)*"),"document":(\d+)/
+const TEXT = String.raw`"(?:[^"\\]|\\.)*"`
+
+/** As `dead-letter-record.ts` writes it: origin, destination, id. */
+const HEAD = new RegExp(
+  String.raw`^\{"operation":"\w+",(?:"run":${TEXT},)?"origin":\{"input":(?<input>${TEXT}),"document":(?<document>\d+)[^{}]*\},` +
+    String.raw`(?:"(?:index|pipeline|idField|routingField)":${TEXT},)*(?:"id":(?<id>${TEXT}))?`,
+)
 
 function readHead(head: string): { input?: string; document?: number; id?: string } {
-  const [, id, input, document] = HEAD.exec(head) ?? []
+  const { input, document, id } = HEAD.exec(head)?.groups ?? {}
   if (input === undefined) return {}
   return {
     input: JSON.parse(input) as string,

@@ -57,7 +57,7 @@ export async function findRun(
   const seen: IndexSeen | undefined =
     options.dryRun === true || lastIndex === undefined ? undefined : await seeIndex(cluster, lastIndex, signal)
   const isOther = last !== undefined && seen !== undefined && isOtherIndex(last, seen)
-  const sent = isReplay ? { replay: 'yes' } : whatIsSent(options)
+  const sent = isReplay ? { ids: 'replay' } : whatIsSent(options)
   const planning: Planning = {
     previous: isOther ? undefined : last,
     sources,

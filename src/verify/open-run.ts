@@ -35,7 +35,10 @@ export async function openRun(options: VerifyOptions): Promise<OpenRun> {
   const known = await findCheckpoint(stateDir, run)
   const { checkpoint } = known
   const ids = checkpoint.options['ids'] ?? 'run'
-  if (ids !== 'run') throw new SluiceError(failure('RUN_IDS_UNKNOWN', { run: checkpoint.run, ids }))
+  if (ids !== 'run') {
+    const named = ids === 'replay' ? 'the ids of dead letters' : `--ids ${ids}`
+    throw new SluiceError(failure('RUN_IDS_UNKNOWN', { run: checkpoint.run, ids: named }))
+  }
   const { cluster } = await openTarget(options)
   try {
     const where = sameCluster(checkpoint, cluster)

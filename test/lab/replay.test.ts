@@ -6,7 +6,15 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type IngestOptions, type Receipt, type ReplayOptions, connect, ingest, replay } from '../../src/index.js'
+import {
+  type IngestOptions,
+  type Receipt,
+  type ReplayOptions,
+  connect,
+  ingest,
+  replay,
+  verify,
+} from '../../src/index.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import { failureOf, newIndex } from '../contracts/options.js'
 
@@ -150,6 +158,16 @@ describe('a replay', () => {
       '{"sku":"c","shop":"z","n":4}',
     ])
     expect(await again({ again: true, onConflict: 'skip' })).toMatchObject({ skipped: 3, rejected: 0 })
+  })
+
+  test('is no run whose ids can be looked up: its documents belong to the run that refused them', async () => {
+    await numbersAlone()
+    const first = await load(['{"n":1}', '{"n":"two"}'], { stateDir: path('state') })
+    await writeFile(path('dead.ndjson'), (await readFile(path('dead.ndjson'), 'utf8')).replace('"two"', '2'))
+    const second = await again()
+    const look = async (run: string) => await verify({ ...way(), run, stateDir: path('state') })
+    expect((await failureOf(look(second.run))).code).toBe('RUN_IDS_UNKNOWN')
+    expect(await look(first.run)).toMatchObject({ missing: 0 })
   })
 
   test('sends what had no id without one', async () => {

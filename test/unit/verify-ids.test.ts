@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { nothing } from '../../src/ledger/account.js'
 import type { Checkpoint, CheckpointInput } from '../../src/ledger/checkpoint.js'
+import { record as deadLetter } from '../../src/ledger/dead-letter-record.js'
 import { rejectedNumbers } from '../../src/ledger/rejected-numbers.js'
 import { type InputIds, idsOf } from '../../src/verify/run-ids.js'
 import { newTally } from '../../src/verify/tally.js'
@@ -125,8 +126,13 @@ describe('the numbers of rejected documents', () => {
   })
   afterEach(async () => await rm(folder, { recursive: true }))
 
-  const record = (input: string, document: number, id?: string, rest = '"document":{}') =>
-    `{${JSON.stringify({ operation: 'create', id, status: 400, type: 'x', origin: { input, document, line: 1 } }).slice(1, -1)},${rest}}\n`
+  const stamp = { run: 'r.1', destination: { index: 'i', pipeline: 'p"', routingField: 'f' } }
+  const record = (input: string, document: number, id?: string, text = '{}') => {
+    const origin = { input, document, line: 1, offset: 7 }
+    const refused = { operation: 'create', status: 400, type: 'x', reason: 'r', attempts: 1, origin } as const
+    const one = { ...refused, ...(id === undefined ? {} : { id }), document: Buffer.from(text) }
+    return deadLetter(one, document % 2 === 0 ? stamp : undefined).toString()
+  }
   const inputs = [
     { name: 'a "b"', token: 't', first: 1, last: 100 },
     { name: 'c', token: 'u', first: 11, last: 20 },
@@ -135,7 +141,9 @@ describe('the numbers of rejected documents', () => {
   test('are those of records with an id of the run, and of records that were never sent', async () => {
     const path = join(folder, 'dead')
     const own = [
-      record('a "b"', 3, 't-3', `"document":{"long":"${'x'.repeat(200_000)}"}`),
+      record('a "b"', 3, 't-3', `{"long":"${'x'.repeat(200_000)}"}`),
+      record('a "b"', 6, 't-6'),
+      record('a "b"', 8),
       record('a "b"', 4, 'other-4'),
       record('a "b"', 5),
       record('c', 10),
@@ -147,7 +155,7 @@ describe('the numbers of rejected documents', () => {
     const found = await rejectedNumbers(path, Buffer.byteLength(own), inputs)
     expect(found).toEqual(
       new Map([
-        ['t', new Set([3, 5])],
+        ['t', new Set([3, 6, 8, 5])],
         ['u', new Set([11])],
       ]),
     )
