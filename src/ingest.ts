@@ -114,7 +114,7 @@ async function loadSources(run: Run): Promise<Receipt> {
     for (const message of [...found.warnings, ...foreseen.warnings]) tell({ type: 'warning', message })
     for (const { source, isLoaded } of inputs) if (isLoaded) tell({ type: 'loaded', name: source.name })
 
-    const guarded = guard(options, found, cluster, tell)
+    const guarded = guard(options, found, cluster, { ending, tell })
     const limits = await openLimits(stateDir, found.target, Date.now)
     const left = inputs.filter(({ isLoaded }) => !isLoaded)
     const planned = inputs.map(({ source }) => source)

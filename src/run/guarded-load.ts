@@ -8,7 +8,9 @@ import type { Cluster } from '../cluster/open-cluster.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import type { FoundRun } from './find-run.js'
-import type { IngestEvent, IngestOptions } from '../ingest-options.js'
+import type { Ending } from './ending.js'
+import type { IngestOptions } from '../ingest-options.js'
+import type { Tell } from './listener.js'
 import type { AliasReceipt, Counts } from '../ledger/receipt.js'
 import { type Patience, patiently } from './patiently.js'
 import { leadsTo } from './plan-guarded.js'
@@ -33,7 +35,7 @@ export function guard(
   options: IngestOptions,
   { alias, plan, target }: FoundRun,
   cluster: Cluster,
-  tell: (event: IngestEvent) => void,
+  { ending, tell }: { readonly ending: Ending; readonly tell: Tell },
 ): GuardedLoad | undefined {
   if (alias === undefined || options.dryRun === true) return undefined
   const isLoaded = plan.inputs.every(input => input.isLoaded)
@@ -48,7 +50,7 @@ export function guard(
       maxElapsedMs: options.maxElapsedMs ?? 900_000,
       clock: systemClock,
       random: Math.random,
-      signal: options.signal,
+      ending,
       onRetry: (why, waitMs) => tell({ type: 'retry', failure: why, documents: 0, waitMs }),
     },
     warn: message => tell({ type: 'warning', message }),
@@ -74,7 +76,7 @@ class GuardedLoad {
 
   /**
    * Makes the index, or takes up the one that an earlier process made, and turns off what slows the load.
-   * Throws SluiceError ALIAS_CONFLICT, INDEX_REQUEST_REFUSED, RUN_INTERRUPTED, and every failure of the way there.
+   * Throws SluiceError ALIAS_CONFLICT, INDEX_REQUEST_REFUSED, and every failure of the way there, or why the run ended.
    */
   async prepare(): Promise<void> {
     const { alias, index, left, patience, run, warn } = this.#guarding
