@@ -70,7 +70,7 @@ const entries = {
   INPUT_UNENDED: {
     stage: 'input',
     exit: 5,
-    retry: 'no',
+    retry: 'later',
     title: 'Spooled stdin lacks its end',
     message: '{input} has no end: {observed}; what was whole of it is loaded',
     causes: ['The process that spooled it was stopped before it saw the end of stdin.', 'The disk was full.'],

@@ -75,7 +75,7 @@ export class AccessGate {
 
   /**
    * Sends as soon as that may be, and once more for each time that access was lost by it and is back. Undefined: nothing may
-   * be sent any more, which `send` may say as well, once all is halted.
+   * be sent any more, which `send` may say as well.
    */
   async pass(send: () => Promise<Verdict | undefined>): Promise<Verdict | undefined> {
     for (;;) {
@@ -87,7 +87,7 @@ export class AccessGate {
       if (this.#options.halted.aborted) return undefined
       if (this.#givenUp !== undefined) return { kind: 'stop', failure: this.#givenUp, delivery: 'none' }
       const verdict = await this.#sent(send)
-      if (verdict !== undefined) return verdict
+      if (verdict !== 'refused') return verdict
     }
   }
 
@@ -102,8 +102,8 @@ export class AccessGate {
     return this.#isShut && this.#trial === undefined && !this.#options.halted.aborted && this.#bug === undefined
   }
 
-  /** Undefined: access was refused, and nothing else is sent from then on; or nothing was sent. */
-  async #sent(send: () => Promise<Verdict | undefined>): Promise<Verdict | undefined> {
+  /** `refused`: for want of access, and nothing else is sent from then on. */
+  async #sent(send: () => Promise<Verdict | undefined>): Promise<Verdict | 'refused' | undefined> {
     const trial = this.#trial
     this.#trial = undefined
     this.#inFlight += 1
@@ -112,7 +112,7 @@ export class AccessGate {
       trial?.(verdict === undefined ? undefined : refusalIn(verdict))
       if (verdict === undefined) return undefined
       if (verdict.kind === 'done') this.#circuit.accepted()
-      return this.#isRefused(verdict) ? undefined : verdict
+      return this.#isRefused(verdict) ? 'refused' : verdict
     } finally {
       this.#inFlight -= 1
       if (this.#inFlight === 0) this.#drained?.()
