@@ -3,7 +3,7 @@ import type { Ids } from './bulk/action-line.js'
 import { checkIngestOptions } from './check-ingest-options.js'
 import { explain } from './failure/catalogue.js'
 import type { Failure } from './failure/failure.js'
-import { SluiceError } from './failure/sluice-error.js'
+import { SluiceError, isSluiceError } from './failure/sluice-error.js'
 import type { Batch, Outcome, Source } from './flow.js'
 import type { IngestOptions } from './ingest-options.js'
 import { sumOf } from './ledger/account.js'
@@ -16,7 +16,7 @@ import { DEFAULT_CONCURRENCY, findWay, openTarget } from './open-target.js'
 import { endingOf, meterWire } from './run/budgets.js'
 import { openLimits } from './run/cluster-limits.js'
 import type { Ending } from './run/ending.js'
-import { findRun, newRunId, stateDirOf } from './run/find-run.js'
+import { findRun, newRunId, spoolFolder, stateDirOf } from './run/find-run.js'
 import { guard } from './run/guarded-load.js'
 import { type Tell, listenerOf, tellError, tellPreflight } from './run/listener.js'
 import { load } from './run/load.js'
@@ -39,7 +39,7 @@ import { systemClock } from './system-clock.js'
  * const receipt = await ingest({ source: 'logs/*.ndjson.gz', target: { url, apiKey }, proxy, index: 'logs-app' })
  * ```
  * @throws SluiceError when the run could not start or had to stop. `error.code` is OPTION_INVALID, INDEX_NAME_INVALID,
- * PLAINTEXT_CREDENTIALS, INPUT_*, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED, INDEX_BLOCKED, REQUEST_REFUSED,
+ * PLAINTEXT_CREDENTIALS, INPUT_*, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED, INDEX_BLOCKED, IDS_REFUSED, REQUEST_REFUSED,
  * TOO_MANY_REJECTED, ALIAS_CONFLICT, INDEX_REQUEST_REFUSED, LOAD_CHECK_FAILED, DEAD_LETTERS_UNWRITABLE, STATE_*, RUN_LOCKED,
  * RUN_OPTIONS_CHANGED, RUN_INTERRUPTED, TIME_BUDGET_SPENT or BYTE_BUDGET_SPENT. Once the way was open, `error.receipt` tells
  * what was done.
@@ -56,13 +56,14 @@ export async function run(given: IngestOptions, ids: Ids, replaying?: Replaying)
   const sources = await findSources(options.source, options.stdin === undefined ? {} : { stdin: options.stdin })
   const stateDir = stateDirOf(options, sources)
   if (stateDir !== undefined) await prepareStateDir(stateDir)
-  await using locks = stateDir === undefined ? undefined : await lock(options, stateDir, sources)
+  await using locks =
+    stateDir === undefined ? undefined : await lock(options, stateDir, sources, replaying !== undefined)
   // What cannot be written is better known before the way is looked for.
   await openDeadLetters(options, sources, options.runId ?? newRunId())
   return await withSpool(
     options,
     sources,
-    { ending, tell },
+    { ending, tell, isReplay: replaying !== undefined },
     async (all, spool) =>
       await loadSources({ options, ids, replaying, ending, stateDir, tell, sources: all, spool, locks }),
   )
@@ -119,7 +120,12 @@ async function loadSources(run: Run): Promise<Receipt> {
     const left = inputs.filter(({ isLoaded }) => !isLoaded)
     const planned = inputs.map(({ source }) => source)
     const { index } = found.target
-    const before = { from: plan.deadLetters, inputs: replaying === undefined ? planned : undefined, index }
+    const before = {
+      // A run that is done writes none again.
+      from: plan.isDone ? undefined : plan.deadLetters,
+      inputs: replaying === undefined ? planned : undefined,
+      index,
+    }
     await using deadLetters = await openDeadLetters(options, planned, plan.run, before)
     const ledger = new Ledger(deadLetters, {
       maxRejected: options.maxRejected,
@@ -141,7 +147,10 @@ async function loadSources(run: Run): Promise<Receipt> {
             ...(spool === undefined ? {} : { spool }),
           })
     await keeper?.start()
-    await guarded?.prepare()
+    await guarded?.prepare().catch(async (error: unknown) => {
+      await keeper?.finish(isSluiceError(error) ? statusOf(error.failure) : 'failed')
+      throw error
+    })
     const notes: string[] = []
     const sender = openSender({ options, ids, found, way, cluster, limits, wire, givenUp, notes, tell })
     const batcher = openBatcher({ options, action, replaying, ledger, bodyBytes: () => sender.bodyBytes })
@@ -174,7 +183,8 @@ async function loadSources(run: Run): Promise<Receipt> {
     const unkept = await keeper?.finish(statusOf(unswitched))
     await limits.keep(sender.learnt)
     const stopped = unswitched ?? unkept
-    const isOver = plan.isDone || keeper?.isComplete === true
+    // What was not switched in is loaded, and checked, once more.
+    const isOver = plan.isDone || (keeper?.isComplete === true && guarded?.receipt.switched !== false)
     if (isOver) await spool?.remove().catch(tellError(tell))
     const receipt = composeReceipt({
       plan,
@@ -201,9 +211,10 @@ async function loadSources(run: Run): Promise<Receipt> {
 }
 
 /** Before anything is asked of anybody: a second run of the same inputs leaves no trace. */
-async function lock(options: IngestOptions, stateDir: string, sources: readonly Source[]) {
+async function lock(options: IngestOptions, stateDir: string, sources: readonly Source[], isReplay: boolean) {
   const { url } = findWay(options.target, options.proxy)
-  return await lockInputs({ stateDir, cluster: url.href, index: intoOf(options), sources })
+  const spool = options.spool === true ? { spool: spoolFolder(options, stateDir, url, isReplay) } : {}
+  return await lockInputs({ stateDir, cluster: url.href, index: intoOf(options), sources, ...spool })
 }
 
 /** Why an input could not be read to its end, but for one that was spooled so. */

@@ -1,7 +1,9 @@
 import type { Checkpoint } from './ledger/checkpoint.js'
 import { checkpointPaths, readCheckpoint, removeCheckpoint } from './ledger/checkpoint-file.js'
 import type { Counts } from './ledger/receipt.js'
-import { isSluiceError } from './failure/sluice-error.js'
+import { failure } from './failure/failure.js'
+import { SluiceError, isSluiceError } from './failure/sluice-error.js'
+import { runHolder } from './ledger/run-holder.js'
 
 /** A run that a checkpoint tells of. */
 export interface KnownRun {
@@ -42,10 +44,20 @@ export async function listRuns(stateDir: string): Promise<RunList> {
   return { runs: runs.toSorted((one, other) => (one.written < other.written ? 1 : -1)), broken }
 }
 
-/** Forgets the checkpoints of a run, which are several where a name was given to several. Resolves to those it forgot. */
+/**
+ * Forgets the checkpoints of a run, which are several where a name was given to several. Resolves to those it forgot.
+ * Throws SluiceError RUN_LOCKED while a process is at it, STATE_UNWRITABLE.
+ */
 export async function removeRun(stateDir: string, run: string): Promise<readonly KnownRun[]> {
   const { runs } = await listRuns(stateDir)
   const found = runs.filter(one => one.run === run)
+  const live = found.length === 0 ? undefined : await runHolder(stateDir, run)
+  if (live !== undefined) {
+    const { pid, host, since } = live.holder
+    const [{ inputs, index } = { inputs: [], index: '' }] = found
+    const input = inputs[0]?.name ?? ''
+    throw new SluiceError(failure('RUN_LOCKED', { input, index, run, pid, host, since, lock: live.lock }))
+  }
   for (const { checkpoint } of found) await removeCheckpoint(checkpoint)
   return found
 }

@@ -9,6 +9,8 @@ import { lookAtProcess } from './process-start.js'
 /** A place where processes run. What a system does not tell is absent. */
 interface Place {
   readonly host: string
+  /** Of one installation; containers often have none. */
+  readonly machine?: string
   /** Another one with every start of the machine; containers of one machine have the same. */
   readonly boot?: string
   /** Where a process number counts: containers have numbers of their own. */
@@ -41,8 +43,9 @@ export async function thisHolder(folder: string, id: string): Promise<Holder> {
 export async function isGone(holder: Holder, sign: string): Promise<boolean> {
   const here = await thisPlace(dirname(sign))
   if (holder.boot !== here.boot) {
-    const isTold = holder.boot !== undefined && here.boot !== undefined
-    return isTold && holder.host === here.host
+    // Two machines may be given one name: then only what they were installed with tells them apart.
+    const isTold = holder.boot !== undefined && here.boot !== undefined && holder.machine !== undefined
+    return isTold && holder.machine === here.machine && holder.host === here.host
   }
   const isSameMachine = here.boot !== undefined
   if (isSameMachine && holder.device === here.device && (await isDeserted(sign))) return true
@@ -71,10 +74,12 @@ export function parseHolder(text: string): Holder | undefined {
 
 async function thisPlace(folder: string): Promise<Place> {
   const boot = await orNothing(readFile('/proc/sys/kernel/random/boot_id', 'utf8'))
+  const machine = (await orNothing(readFile('/etc/machine-id', 'utf8')))?.trim()
   const pidSpace = await orNothing(readlink('/proc/self/ns/pid'))
   const device = await orNothing(stat(folder, { bigint: true }))
   return {
     host: hostname(),
+    ...(machine === undefined || machine === '' ? {} : { machine }),
     ...(boot === undefined ? {} : { boot: boot.trim() }),
     ...(pidSpace === undefined ? {} : { pidSpace }),
     ...(device === undefined ? {} : { device: String(device.dev) }),

@@ -20,13 +20,15 @@ export interface Locking {
   readonly index: string
   /** Those without a file are not locked: nobody else can read them. */
   readonly sources: readonly Source[]
+  /** Where stdin is spooled, which others can read. */
+  readonly spool?: string
 }
 
 /** Locks that are given back at the same time. */
 const AT_ONCE = 16
 
 /** Of all inputs, or of none. Throws SluiceError RUN_LOCKED, STATE_UNWRITABLE. */
-export async function lockInputs({ stateDir, cluster, index, sources }: Locking): Promise<InputLocks> {
+export async function lockInputs({ stateDir, cluster, index, sources, spool }: Locking): Promise<InputLocks> {
   const folder = locksFolder(stateDir)
   const wanted = new Map(
     await Promise.all(
@@ -38,6 +40,7 @@ export async function lockInputs({ stateDir, cluster, index, sources }: Locking)
       }),
     ),
   )
+  if (spool !== undefined) wanted.set(join(folder, `${keyOf([spool])}.lock`), '-')
   const locks = await InputLocks.open(folder)
   try {
     // In the same order in all processes: of two that want the same ones, one gets them.

@@ -56,7 +56,8 @@ export interface PlannedInput {
 /** Throws SluiceError INPUT_CHANGED, RUN_OPTIONS_CHANGED, INPUT_NOT_FOUND, INPUT_UNREADABLE. */
 export async function planRun(planning: Planning): Promise<Plan> {
   const { sources, again } = planning
-  const previous = again && planning.previous?.status === 'finished' ? undefined : planning.previous
+  const wasLoaded = planning.previous?.inputs.every(({ status }) => status === 'finished') === true
+  const previous = again && wasLoaded ? undefined : planning.previous
   const wasFinished = previous?.status === 'finished'
   const known = new Map(previous?.inputs.map(input => [input.name, input]))
   const judged = await Promise.all(
@@ -77,7 +78,8 @@ export async function planRun(planning: Planning): Promise<Plan> {
       warnings: [],
     }
   }
-  if (judged.some(({ from, isLoaded }) => from !== undefined && !isLoaded)) sameOptions(previous, planning.options)
+  const isBegun = judged.some(({ from, isLoaded }) => !isLoaded && (from !== undefined || previous.isDoubtful))
+  if (isBegun) sameOptions(previous, planning.options)
   return {
     run: previous.run,
     began: previous.began,

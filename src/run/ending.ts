@@ -28,6 +28,7 @@ export class Ending implements Disposable {
   readonly #options: EndingOptions
   readonly #ended = new AbortController()
   readonly #givenUp = new AbortController()
+  readonly #stopping = new AbortController()
   readonly #over = new AbortController()
   #why: Why | undefined
 
@@ -35,7 +36,7 @@ export class Ending implements Disposable {
     this.#options = options
     const { signal, timeBudget } = options
     // Every request listens.
-    setMaxListeners(0, this.#ended.signal, this.#givenUp.signal)
+    setMaxListeners(0, this.#ended.signal, this.#givenUp.signal, this.#stopping.signal)
     if (signal?.aborted === true) this.#interrupt()
     signal?.addEventListener('abort', this.#interrupt)
     if (timeBudget !== undefined) this.#keep(timeBudget)
@@ -44,6 +45,11 @@ export class Ending implements Disposable {
   /** Aborted when nothing more is to be read or sent. */
   get signal(): AbortSignal {
     return this.#ended.signal
+  }
+
+  /** Aborted when the process itself is to end: not where a budget of bytes is spent, which costs stdin nothing. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal
   }
 
   /** Aborted when what is under way is not waited for any longer. */
@@ -80,6 +86,7 @@ export class Ending implements Disposable {
   }
 
   readonly #interrupt = (): void => {
+    this.#stopping.abort()
     this.end(interruptedBy(this.#options.signal?.reason))
   }
 
@@ -87,7 +94,10 @@ export class Ending implements Disposable {
     const closingMs = Math.min(ms * CLOSING_SHARE, LONGEST_CLOSING_MS)
     const reservedMs = Math.max(closingMs, Math.min(this.#graceMs, ms * RESERVED_SHARE))
     const spent: Why = settled => failure('TIME_BUDGET_SPENT', { seconds: ms / 1000, settled })
-    this.#after(ms - reservedMs - elapsedMs, () => this.end(spent))
+    this.#after(ms - reservedMs - elapsedMs, () => {
+      this.#stopping.abort()
+      this.end(spent)
+    })
     this.#after(ms - closingMs - elapsedMs, () => this.#givenUp.abort())
   }
 

@@ -21,6 +21,8 @@ export interface FoundRun {
   readonly alias?: AliasFacts
   /** Whether the index has to be asked for its uuid once it is there. */
   readonly isIndexMissing: boolean
+  /** Whether a process whose state is gone may have loaded the same documents under the same ids. */
+  readonly isNamed: boolean
   readonly sources: readonly string[]
   readonly options: Checkpoint['options']
   /** What it says of how safely the run is known. */
@@ -56,7 +58,8 @@ export async function findRun(
   const lastIndex = alias === undefined ? index : last?.target.index
   const seen: IndexSeen | undefined =
     options.dryRun === true || lastIndex === undefined ? undefined : await seeIndex(cluster, lastIndex, signal)
-  const isOther = last !== undefined && seen !== undefined && isOtherIndex(last, seen)
+  // Dead letters may go to several indices.
+  const isOther = last !== undefined && seen !== undefined && !isReplay && isOtherIndex(last, seen)
   const sent = isReplay ? { ids: 'replay' } : whatIsSent(options)
   const planning: Planning = {
     previous: isOther ? undefined : last,
@@ -80,6 +83,9 @@ export async function findRun(
   const into = swapAlias === undefined ? index : freshIndex(swapAlias, plan.run)
   const known = into === lastIndex ? seen : undefined
   const isResume = plan.began !== undefined && last?.run === plan.run
+  // What could not be read this time was read before.
+  const wasUuid = isResume && known?.kind === 'unreadable' ? last.target.indexUuid : undefined
+  const indexUuid = known?.kind === 'index' ? known.uuid : wasUuid
   const behind = isResume ? last.target.behind : known?.kind === 'name' ? known.behind : undefined
   return {
     plan,
@@ -88,11 +94,12 @@ export async function findRun(
       ...(clusterUuid === undefined ? {} : { clusterUuid }),
       url: cluster.display,
       index: into,
-      ...(known?.kind === 'index' ? { indexUuid: known.uuid } : {}),
+      ...(indexUuid === undefined ? {} : { indexUuid }),
       ...(behind === undefined ? {} : { behind }),
     },
     ...(alias === undefined ? {} : { alias }),
     isIndexMissing: into !== lastIndex || seen?.kind === 'missing',
+    isNamed: runId !== undefined && (options.ids ?? 'run') === 'run',
     sources: names,
     options: sent,
     notes: [
@@ -116,8 +123,10 @@ export function stateDirOf({ stateDir, dryRun, spool }: IngestOptions, sources: 
 }
 
 /** Where what comes from stdin is kept for this command: known before the cluster is, which may be what is missing. */
-export function spoolFolder({ source, index, runId }: IngestOptions, stateDir: string, url: URL): string {
-  return join(stateDir, 'spool', keyOf([url.href, index, namesOf(source), runId ?? '']))
+export function spoolFolder(options: IngestOptions, stateDir: string, url: URL, isReplay: boolean): string {
+  const { source, index, swapAlias, runId = '' } = options
+  const into = swapAlias === undefined ? index : ['alias', swapAlias]
+  return join(stateDir, 'spool', keyOf([url.href, into, namesOf(source), runId, ...(isReplay ? ['replay'] : [])]))
 }
 
 /** Sortable by time, and unique. */

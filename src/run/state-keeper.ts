@@ -121,7 +121,7 @@ export class StateKeeper {
       target: this.#target,
       sources: found.sources,
       options: found.options,
-      isDoubtful: !isFinished && (status === 'running' || plan.isDoubtful || committed.isDoubtful),
+      isDoubtful: !isFinished && (status === 'running' || found.isNamed || plan.isDoubtful || committed.isDoubtful),
       inputs,
       counts,
       rejections,
@@ -159,8 +159,8 @@ export class StateKeeper {
   /** The first document may have made the index. */
   async #seeNewIndex({ counts }: Committed): Promise<void> {
     if (!this.#isIndexMissing || counts.created === 0) return
-    this.#isIndexMissing = false
     const seen = await seeIndex(this.#keeping.cluster, this.#target.index, this.#keeping.givenUp)
+    this.#isIndexMissing = seen.kind === 'unreadable'
     if (seen.kind === 'index') this.#target = { ...this.#target, indexUuid: seen.uuid }
     if (seen.kind === 'name') this.#target = { ...this.#target, behind: seen.behind }
   }

@@ -9,6 +9,12 @@ import { syncFolder } from '../ledger/sync-folder.js'
 import { findWay } from '../open-target.js'
 import { type Spool, isStdin, openSpool } from '../source/spool.js'
 
+interface Surroundings {
+  readonly ending: Ending
+  readonly tell: (event: IngestEvent) => void
+  readonly isReplay: boolean
+}
+
 type Load<T> = (sources: readonly Source[], spool?: Spool) => Promise<T>
 
 /**
@@ -19,11 +25,11 @@ type Load<T> = (sources: readonly Source[], spool?: Spool) => Promise<T>
 export async function withSpool<T>(
   options: IngestOptions,
   sources: readonly Source[],
-  { ending, tell }: { readonly ending: Ending; readonly tell: (event: IngestEvent) => void },
+  { ending, tell, isReplay }: Surroundings,
   load: Load<T>,
 ): Promise<T> {
   const { stdin, stateDir, again = false } = options
-  const { signal } = ending
+  const { stopping: signal } = ending
   if (options.spool !== true) return await load(sources)
   const input = sources.find(isStdin)
   if (input === undefined || stdin === undefined) {
@@ -33,7 +39,7 @@ export async function withSpool<T>(
   if (options.dryRun === true || stateDir === undefined) return await load(sources)
   const { url } = findWay(options.target, options.proxy)
   const opening = openSpool({
-    folder: { path: spoolFolder(options, stateDir, url), syncFolder },
+    folder: { path: spoolFolder(options, stateDir, url, isReplay), syncFolder },
     input,
     sources,
     stdin,

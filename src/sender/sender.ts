@@ -288,7 +288,7 @@ export class Sender {
     const { operation, replayed } = batch
     if (!this.#idsOf(batch).safeToResend || operation !== 'create' || !(doubtful || sentBefore)) return undefined
     if (replayed !== undefined && replayed.destination.index !== index) return undefined
-    return await this.#stream.look(body, doubtful)
+    return await this.#stream.look(body, doubtful, this.#idsOf(batch).ownIds)
   }
 
   /** A dead letter was sent before, and its sends were answered: only where there is a resend of it can it be in doubt. */

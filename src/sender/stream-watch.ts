@@ -23,7 +23,6 @@ export interface StreamWatchOptions {
   readonly index: string
   /** Indices behind the name when the first document was sent. Absent: not known. */
   readonly behind?: readonly string[]
-  readonly ownIds: boolean
   readonly onConflict: 'reject' | 'skip'
   readonly clock: Pick<Clock, 'now'>
   onDoubt?(message: string): void
@@ -49,9 +48,12 @@ export class StreamWatch {
     return seen.kind === 'unreadable' || (seen.kind === 'name' && seen.behind.includes(name))
   }
 
-  /** Undefined: none of the body's ids can be doubled, or nothing can be done about it. `fresh`: ask now what is behind the name. */
-  async look(body: Body, fresh: boolean): Promise<AlreadyThere | Verdict | undefined> {
-    if (!this.#hasRolledOver(await this.#see(fresh))) return undefined
+  /** Undefined: none of the body's ids can be doubled, or nothing can be done about it. `fresh`: ask now what is behind the name. `ownIds`: what is found is Sluice's. */
+  async look(body: Body, fresh: boolean, ownIds: boolean): Promise<AlreadyThere | Verdict | undefined> {
+    const seen = await this.#see(fresh)
+    if (seen.kind === 'unreadable' && this.#options.behind !== undefined)
+      this.#doubt(`whether ${this.#options.index} has rolled over may not be asked: a document may be stored twice`)
+    if (!this.#hasRolledOver(seen)) return undefined
     const { cluster, index } = this.#options
     // What an earlier process stored is as old as this one; what got no answer may have come a moment ago.
     const isFresh = (this.#isRefreshed && !fresh) || (await refresh(cluster, index))
@@ -69,7 +71,7 @@ export class StreamWatch {
     }
     if (found.size === 0) return undefined
     const left = ids.flatMap((id, item) => (found.has(id) ? [] : [item]))
-    return { kind: 'there', settled: this.#settled(body.items - left.length), left }
+    return { kind: 'there', settled: this.#settled(body.items - left.length, ownIds), left }
   }
 
   async #see(fresh: boolean): Promise<IndexSeen> {
@@ -107,8 +109,8 @@ export class StreamWatch {
     return found
   }
 
-  #settled(there: number): Settled {
-    const { ownIds, onConflict } = this.#options
+  #settled(there: number, ownIds: boolean): Settled {
+    const { onConflict } = this.#options
     const none = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, refused: [] }
     if (ownIds) return { ...none, duplicate: there }
     // As with a conflict: whose document stands under an id of the user's own is not known.

@@ -69,7 +69,8 @@ export async function undo(options: UndoOptions): Promise<Undone> {
     const listedRejections = [...rejected.values()].reduce((sum, numbers) => sum + numbers.size, 0)
     const gone = Math.max(0, absent - Math.max(0, checkpoint.counts.rejected - listedRejections)) + vanished
     const isComplete = !dryRun && changed + failed === 0 && (run.isFresh || gone === 0)
-    if (isComplete) await removeCheckpoint(path)
+    // A job that began meanwhile goes by it.
+    if (isComplete && (await runHolder(options.stateDir, checkpoint.run)) === undefined) await removeCheckpoint(path)
     const shared = inputs.filter(({ sharesFirst }) => sharesFirst).map(input => idOf(input, input.first))
     return {
       run: checkpoint.run,

@@ -253,6 +253,52 @@ describe('a run that reads its stdin by way of the disk', () => {
   })
 })
 
+describe('what is spooled', () => {
+  test('is locked: a second process that would read it does nothing', async () => {
+    const stdin = new PassThrough()
+    stdin.write(lines(100))
+    const first = load(stdin)
+    await expect.poll(() => lab.control.count(index)).toBeGreaterThan(0)
+    const second = await stopped(load(bytes(lines(100, 1000))))
+    expect(second.code).toBe('RUN_LOCKED')
+    stdin.end(lines(50, 101))
+    expect(await first).toMatchObject({ status: 'finished', read: 150, created: 150 })
+    expect(lab.control.count(index)).toBe(150)
+  })
+
+  test('is kept until the alias is switched to it', async () => {
+    const guarded = {
+      index: undefined,
+      swapAlias: index,
+      ids: 'run' as const,
+      checkQuery: { query: { match_all: {} } },
+    }
+    const failed = await stopped(load(bytes(lines(20)), { ...guarded, checkHits: 21 }))
+    expect(failed.code).toBe('LOAD_CHECK_FAILED')
+    const receipt = await load(nothing(), { ...guarded, checkHits: 20 })
+    expect(receipt).toMatchObject({ status: 'finished', read: 20, alias: { switched: true } })
+    expect(await spools()).toEqual([])
+  })
+
+  test('for one alias is not loaded for another', async () => {
+    lab.control.register('none')
+    await stopped(load(bytes(lines(20)), { index: undefined, swapAlias: 'spool-a' }))
+    lab.control.register('both')
+    const receipt = await load(bytes(lines(3)), { index: undefined, swapAlias: 'spool-b' })
+    expect(receipt).toMatchObject({ status: 'finished', read: 3 })
+  })
+
+  test('is taken to the end of stdin when the budget of bytes is spent', async () => {
+    const stdin = new PassThrough()
+    stdin.write(lines(400))
+    const run = load(stdin, { byteBudget: 60_000 })
+    const late = setTimeout(() => stdin.end(lines(100, 401)), 1500)
+    expect((await stopped(run)).code).toBe('BYTE_BUDGET_SPENT')
+    clearTimeout(late)
+    expect(await load(nothing())).toMatchObject({ status: 'finished', read: 500, created: 500 })
+  })
+})
+
 describe('the option', () => {
   test('needs stdin, and a state folder', async () => {
     await writeFile(path('a.ndjson'), lines(1))

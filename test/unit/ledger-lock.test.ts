@@ -157,7 +157,9 @@ describe('a lock is taken over', () => {
 
   test('when the machine was started anew since', async () => {
     await leave(() => ({ boot: '2f0e8c54-0000-4000-8000-000000000000' }))
-    expect(await tryTake(['a'])).toEqual({})
+    // A machine without an id of its own cannot be told from another one.
+    const machine = await readFile('/etc/machine-id', 'utf8').catch(() => '')
+    expect(await tryTake(['a'])).toMatchObject(machine.trim() === '' ? { code: 'RUN_LOCKED' } : {})
   })
 
   test('when its process was one of another container, and is seen to be gone', async () => {
@@ -200,6 +202,11 @@ describe('a lock is left alone', () => {
     ['its process runs, and nobody knows since when', () => ({ started: undefined })],
     ['it is of another machine', (_, pid) => ({ pid, host: 'other', boot: 'other' })],
     ['it is of another machine that tells less', (_, pid) => ({ pid, host: 'other', boot: undefined })],
+    ['it is of another machine with the same name', (_, pid) => ({ pid, machine: 'other', boot: 'other' })],
+    [
+      'it is of a machine that tells less, with the same name',
+      (_, pid) => ({ pid, machine: undefined, boot: 'other' }),
+    ],
     ['it is of another container', (_, pid) => ({ pid, host: 'other' })],
     ['it is of another container with the same name', (_, pid) => ({ pid, pidSpace: 'pid:[1]' })],
     ['it tells of no process', () => ({ pid: 0 })],

@@ -50,7 +50,16 @@ test('a checkpoint covers no dead letter that is not on the disk', async () => {
     newToken: () => 'token',
   })
   const target = { url: 'https://cluster', index: 'i' }
-  const found = { plan, target, isIndexMissing: false, sources: [], options: {}, notes: [], warnings: [] }
+  const found = {
+    plan,
+    target,
+    isIndexMissing: false,
+    isNamed: false,
+    sources: [],
+    options: {},
+    notes: [],
+    warnings: [],
+  }
   const letters = new OnDisk(join(folder, 'dead.ndjson'))
   await using _ = letters
   const ledger = new Ledger(letters)

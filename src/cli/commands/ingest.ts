@@ -102,10 +102,11 @@ export async function followed(
 }
 
 function withMaskedFailures(receipt: Receipt, secrets: readonly string[]): Receipt {
-  const { failure, inputs } = receipt
+  const { failure, inputs, notes } = receipt
   return {
     ...receipt,
     inputs: masked(inputs, secrets),
+    ...(notes === undefined ? {} : { notes: masked(notes, secrets) }),
     ...(failure === undefined ? {} : { failure: masked(failure, secrets) }),
   }
 }

@@ -43,6 +43,7 @@ async function again(source: readonly string[], flags: Record<string, unknown>, 
   const options = {
     ...replayOptions(effective, access),
     stateDir: stateDir(effective, terminal),
+    startedAt: Math.floor(performance.timeOrigin),
     refreshCredentials: async () => await reloadCredentials(effective, terminal),
     source,
   }
@@ -52,7 +53,7 @@ async function again(source: readonly string[], flags: Record<string, unknown>, 
     return await replay({ ...options, stdin: terminal.stdin, ...heard })
   })
   const code = sayReceipt(receipt, terminal, json)
-  if (!json) terminal.out(whatIsLeft(receipt))
+  if (!json && !effective.values.dryRun) terminal.out(whatIsLeft(receipt))
   return code
 }
 

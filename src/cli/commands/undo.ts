@@ -53,7 +53,7 @@ code 1 says so. Once nothing is left, the run is forgotten: the same load starts
       const seen = await runUndo({ ...options, dryRun }, terminal, quiet)
       const undone = masked(seen, terminal.manner.secrets)
       terminal.out(json ? `${JSON.stringify(undone)}\n` : show(undone))
-      done(undone.changed + undone.failed > 0 ? 1 : 0)
+      done(undone.changed + undone.failed > 0 || (!dryRun && !undone.isComplete) ? 1 : 0)
     })
 }
 
