@@ -79,7 +79,7 @@ Examples:
   sluice doctor                                      what is in the way?
 
 Exit codes: 0 every document stored; 1 some rejected or unknown; 2 wrong usage; 3 something must be changed;
-4 try again later; 5 interrupted; 70 a bug, or the result could not be written.`,
+4 try again later; 5 interrupted or out of budget; 6 another run holds the lock; 70 a bug, or the result could not be written.`,
     )
 }
 
