@@ -104,6 +104,8 @@ export function checkIngestOptions(given: IngestOptions): Ids {
   checkConnectOptions(given)
   const { ids = 'run', idField, spool, stateDir } = given
   checkTarget(given)
+  if (given.again === true && given.runId !== undefined && ids === 'run')
+    throw invalid('again', 'makes no new ids under a runId: give another name instead')
   if (spool === true && stateDir === undefined) throw invalid('spool', 'needs stateDir, where it is written')
   if (ids !== 'field') {
     if (idField !== undefined) throw invalid('idField', "is used with ids 'field' alone")

@@ -9,8 +9,10 @@ import type { IngestOptions } from './ingest-options.js'
 import { sumOf } from './ledger/account.js'
 import { prepareStateDir } from './ledger/checkpoint-file.js'
 import { composeReceipt } from './ledger/compose-receipt.js'
+import type { DeadLetters } from './ledger/dead-letters.js'
 import { Ledger } from './ledger/ledger.js'
 import { type InputLocks, lockInputs } from './ledger/lock.js'
+import type { Plan } from './ledger/plan-run.js'
 import type { Receipt } from './ledger/receipt.js'
 import { DEFAULT_CONCURRENCY, findWay, openTarget } from './open-target.js'
 import { endingOf, meterWire } from './run/budgets.js'
@@ -125,6 +127,7 @@ async function loadSources(run: Run): Promise<Receipt> {
       from: plan.isDone ? undefined : plan.deadLetters,
       inputs: replaying === undefined ? planned : undefined,
       index,
+      warn: (message: string) => tell({ type: 'warning', message }),
     }
     await using deadLetters = await openDeadLetters(options, planned, plan.run, before)
     const ledger = new Ledger(deadLetters, {
@@ -194,9 +197,7 @@ async function loadSources(run: Run): Promise<Receipt> {
       notes,
       ...(path === undefined ? {} : { checkpoint: path }),
       ...(spool === undefined || isOver ? {} : { spool: spool.path }),
-      ...((deadLetters.records > 0 || plan.before.counts.rejected > 0) && deadLetters.path !== undefined
-        ? { deadLetters: deadLetters.path }
-        : {}),
+      ...writtenTo(deadLetters, plan),
       requests: sender.requests,
       retries: sender.retries,
       bytesRead: loaded.bytesRead,
@@ -222,6 +223,13 @@ function otherBrokenInput({ inputs }: Ledger): Failure | undefined {
   return inputs
     .map(({ failure: broken }) => broken)
     .find(broken => broken !== undefined && broken.code !== 'INPUT_UNENDED')
+}
+
+/** The file of dead letters, if the run has any: where this process wrote none, that of before. */
+function writtenTo({ records, path }: DeadLetters, { before, deadLetters }: Plan): { readonly deadLetters?: string } {
+  const file =
+    records > 0 ? path : before.counts.rejected > 0 && path !== undefined ? (deadLetters?.path ?? path) : undefined
+  return file === undefined ? {} : { deadLetters: file }
 }
 
 function statusOf(stopped: Failure | undefined): 'finished' | 'interrupted' | 'failed' {

@@ -6,11 +6,16 @@ export function masked<T>(value: T, secrets: readonly string[]): T {
   return replaceIn(value, (text: string) => withoutSecrets(text, secrets)) as T
 }
 
-/** Longer secrets first: one may be part of another. */
+/** Longer secrets first: one may be part of another. What a URL holds of credentials is one also where nobody expected it. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   const longestFirst = secrets.filter(secret => secret !== '').toSorted((a, b) => b.length - a.length)
-  return longestFirst.reduce((rest, secret) => rest.replaceAll(secret, hidden), text)
+  const known = longestFirst.reduce((rest, secret) => rest.replaceAll(secret, hidden), text)
+  return known.replaceAll(CREDENTIALS, (all: string, scheme: string, userinfo: string) =>
+    userinfo.endsWith(hidden) ? all : `${scheme}${hidden}@`,
+  )
 }
+
+const CREDENTIALS = /([a-z][a-z0-9+.-]*:\/\/)([^\s/@'"]+)@/gi
 
 function replaceIn(value: unknown, replace: (text: string) => string): unknown {
   if (typeof value === 'string') return replace(value)

@@ -2,6 +2,7 @@ import type { CommanderError } from 'commander'
 import { failure } from '../failure/failure.js'
 import { nearest } from '../options/nearest.js'
 import { optionsOf } from '../options/view.js'
+import { masked } from './mask.js'
 import { failureJson } from './say-error.js'
 import type { Terminal } from './terminal.js'
 
@@ -20,7 +21,7 @@ export function sayUsageError(terminal: Terminal, error: CommanderError, usage: 
     return 2
   }
   const problem = problemOf(error, usage)
-  const known = failure('OPTION_INVALID', { option: where, problem })
+  const known = masked(failure('OPTION_INVALID', { option: where, problem }), terminal.manner.secrets)
   terminal.err(`error: ${known.message}\n  more:  ${where} --help\n`)
   if (terminal.manner.json) terminal.out(`${JSON.stringify({ status: 'failed', failure: failureJson(known) })}\n`)
   return 2
@@ -35,6 +36,8 @@ function problemOf(error: CommanderError, { verb, verbs, args }: Usage): string 
       verb === 'ingest' ||
       verb === 'doctor' ||
       verb === 'runs' ||
+      verb === 'replay' ||
+      verb === 'rollback' ||
       verb === 'verify' ||
       verb === 'undo' ||
       verb === 'config'

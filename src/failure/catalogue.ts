@@ -205,7 +205,8 @@ const entries = {
     message: '{rejected} documents rejected, {limit} allowed (--max-rejected)',
     causes: ['The mapping does not fit the documents.', 'The input is not what the index expects.'],
     fixes: [
-      'The dead letters hold each document with its reason. Correct the mapping or the input, or raise --max-rejected.',
+      'The dead letters hold each document with its reason. Correct the mapping, or the documents in them, and send them again: sluice replay FILE.',
+      'Or raise --max-rejected. An input that was corrected is another input: before it is loaded, sluice undo RUN takes away what is stored of this one.',
     ],
   },
   PROXY_URL_INVALID: {

@@ -1,3 +1,5 @@
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import type { Destination, Source } from '../flow.js'
 import type { IngestOptions } from '../ingest-options.js'
 import { DeadLetters } from '../ledger/dead-letters.js'
@@ -14,6 +16,7 @@ export async function openDeadLetters(
     readonly from?: Plan['deadLetters']
     readonly inputs?: readonly Source[] | undefined
     readonly index?: string
+    warn?(message: string): void
   } = {},
 ): Promise<DeadLetters> {
   const { from, inputs, index = intoOf(options) } = before
@@ -21,6 +24,7 @@ export async function openDeadLetters(
   const deadLetters = new DeadLetters(deadLettersPath(options, run), { run, destination })
   await keepApart(sources, deadLetters.path)
   if (from !== undefined) {
+    await tellMoved(from, deadLetters.path, before.warn)
     const names = inputs === undefined ? {} : { inputs: new Set(inputs.map(({ name }) => name)) }
     await takeBack(from.path, from.length, { run, ...names })
   }
@@ -46,4 +50,19 @@ function destinationOf(index: string, { pipeline, idField, routingField }: Inges
     ...(idField === undefined ? {} : { idField }),
     ...(routingField === undefined ? {} : { routingField }),
   }
+}
+
+/** What a resume cannot put right: refused documents of before stand elsewhere, or nowhere. */
+async function tellMoved(
+  { path, length }: NonNullable<Plan['deadLetters']>,
+  now: string | undefined,
+  warn: ((message: string) => void) | undefined,
+): Promise<void> {
+  if (length === 0) return
+  const size = await stat(path).then(
+    found => found.size,
+    () => 0,
+  )
+  if (size < length) warn?.(`the documents that were refused before are not, or not all, in ${path} any more`)
+  else if (now === undefined || resolve(now) !== path) warn?.(`the documents that were refused before stay in ${path}`)
 }

@@ -107,6 +107,8 @@ export class StateKeeper {
     const { counts, rejections } = sumOf(plan.before, committed)
     const failed = new Set(ledger.inputs.filter(one => one.status === 'failed').map(({ name }) => name))
     await deadLetters.sync()
+    // Where this process wrote none, those of before are where they were, whatever file it was given.
+    const keptLetters = deadLetters.records === 0 ? plan.deadLetters : undefined
     await this.#keeping.spool?.sync()
     await this.#seeNewIndex(committed)
     const inputs: CheckpointInput[] = []
@@ -127,7 +129,7 @@ export class StateKeeper {
       rejections,
       ...(deadLetters.path === undefined
         ? {}
-        : { deadLetters: { path: resolve(deadLetters.path), length: committed.deadLetters } }),
+        : { deadLetters: keptLetters ?? { path: resolve(deadLetters.path), length: committed.deadLetters } }),
     })
     this.#isComplete = inputs.every(input => input.status === 'finished')
   }

@@ -130,3 +130,19 @@ describe('a reader that goes away is no failure', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   })
 })
+
+test.each([
+  ['as a command', (url: string) => [url]],
+  ['as an index', (url: string) => ['ingest', 'a.ndjson', '--index', url]],
+  ['as a number', (url: string) => ['ingest', 'a.ndjson', '--index', 'i', '--concurrency', url]],
+  ['as a failure', (url: string) => ['explain', url]],
+  ['as a run', (url: string) => ['runs', 'rm', url]],
+  ['as addresses', (url: string) => ['ingest', 'a.ndjson', '--index', 'i', '--static-ips', url]],
+])('a proxy URL given %s is not repeated with its password', async (_, args) => {
+  const url = 'http://customer:s3cr3t-word@proxy.example:9293'
+  for (const json of [[], ['--json']]) {
+    const { code, stdout, stderr } = await sluice([...args(url), ...json], { env: { STATIC_PROXY_URL: url } })
+    expect(code).toBe(2)
+    expect(stdout + stderr).not.toContain('s3cr3t-word')
+  }
+})

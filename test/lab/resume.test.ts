@@ -87,7 +87,36 @@ async function warningsOf(run: (onEvent: IngestOptions['onEvent']) => Promise<un
   return warnings
 }
 
+describe('dead letters of before', () => {
+  const begun = async () => {
+    await writeFile(path('a.ndjson'), `not json\n${lines(400)}`)
+    return await interrupted(path('a.ndjson'), 100)
+  }
+
+  test('stay in the receipt and the checkpoint where a resume is given another file', async () => {
+    await begun()
+    const warnings = await warningsOf(async onEvent => {
+      const receipt = await load(path('a.ndjson'), { deadLetters: path('other.ndjson'), onEvent })
+      expect(receipt).toMatchObject({ rejected: 1, deadLetters: path('dead.ndjson') })
+    })
+    expect(warnings).toContain(`the documents that were refused before stay in ${path('dead.ndjson')}`)
+    expect((await checkpoint()).deadLetters?.path).toBe(path('dead.ndjson'))
+  })
+
+  test('that are gone are missed aloud', async () => {
+    await begun()
+    await rm(path('dead.ndjson'))
+    const warnings = await warningsOf(async onEvent => await load(path('a.ndjson'), { onEvent }))
+    expect(warnings.join()).toContain(`not, or not all, in ${path('dead.ndjson')} any more`)
+  })
+})
+
 describe('an interrupted run', () => {
+  test('with a name is not loaded again: its ids would be the same', async () => {
+    await writeFile(path('a.ndjson'), lines(3))
+    expect(await codeOf(load(path('a.ndjson'), { runId: 'nightly', again: true }))).toMatch(/^OPTION_INVALID: again: /)
+  })
+
   test('goes on where it stopped, and its receipt is that of the whole', async () => {
     await writeFile(path('a.ndjson'), `${lines(200)}not json\n\n${lines(300, 201)}`)
     const first = await interrupted(path('a.ndjson'), 60)
