@@ -56,7 +56,7 @@ function show(seen: Verification): string {
     columns(counts(seen), '  '),
     `\n  ${balance(seen)}\n`,
     inputs.length < 2 ? '' : `\n${columns([inputHead, ...inputs.map(inputRow)], '  ')}`,
-    list('Missing', inputs, 'missingIds', 'missing'),
+    list(seen.missing === 0 ? 'Rejected, with dead letters that are gone' : 'Missing', inputs, 'missingIds', 'missing'),
     list('Doubled', inputs, 'doubledIds', 'doubled'),
     list('Foreign', inputs, 'foreignIds', 'foreign'),
     '\n',
