@@ -98,13 +98,20 @@ function load(bytes: number): Load {
   const fed = feed()
   return {
     written: () => written,
-    resident: () => Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) * 1024,
+    resident: () => residentBytes(child.pid),
     ended: (async () => {
       const [code] = (await once(child, 'close')) as [number | null]
       await fed
       return { code, receipt: JSON.parse(out) as Receipt }
     })(),
   }
+}
+
+/** Throws once the process is gone. */
+function residentBytes(pid: number | undefined): number {
+  const kilobytes = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  if (kilobytes === undefined) throw new Error('the process has ended')
+  return Number(kilobytes) * 1024
 }
 
 const shortly = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
