@@ -11,7 +11,7 @@ import { binary } from '../cli/sluice.js'
 
 const GIGABYTES = Number(process.env.GIGABYTES ?? 10)
 const SILENT_SECONDS = Number(process.env.SILENT_SECONDS ?? 60)
-/** Between the first gigabyte and the last. */
+/** Between the second gigabyte and the last: in the first one the number of requests at once is still being found. */
 const SPREAD_BYTES = 15e6
 
 const document = `${JSON.stringify({ level: 'info', service: 'checkout', message: 'x'.repeat(800) })}\n`
@@ -117,7 +117,7 @@ function residentBytes(pid: number | undefined): number {
 const shortly = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`
 
-test(`${GIGABYTES} GB through stdin take as much memory as the first one`, async () => {
+test(`${GIGABYTES} GB through stdin take as much memory as the second one`, async () => {
   const running = load(GIGABYTES * 1e9)
   const life = { isOver: false }
   void running.ended.finally(() => (life.isOver = true))
@@ -136,8 +136,8 @@ test(`${GIGABYTES} GB through stdin take as much memory as the first one`, async
   expect(code).toBe(0)
   const chunks = Math.ceil((GIGABYTES * 1e9) / chunk.length)
   expect(receipt).toMatchObject({ read: chunks * documentsInChunk, created: chunks * documentsInChunk })
-  const [first = 0, ...later] = peaks.values()
-  expect(Math.max(...later) - first).toBeLessThan(SPREAD_BYTES)
+  const [, second = 0, ...later] = peaks.values()
+  expect(Math.max(...later) - second).toBeLessThan(SPREAD_BYTES)
 })
 
 test(`a cluster that stops answering for ${SILENT_SECONDS} s does not make it grow`, async () => {
