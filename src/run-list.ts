@@ -1,9 +1,8 @@
 import type { Checkpoint } from './ledger/checkpoint.js'
 import { checkpointPaths, readCheckpoint, removeCheckpoint } from './ledger/checkpoint-file.js'
 import type { Counts } from './ledger/receipt.js'
-import { failure } from './failure/failure.js'
-import { SluiceError, isSluiceError } from './failure/sluice-error.js'
-import { runHolder } from './ledger/run-holder.js'
+import { isSluiceError } from './failure/sluice-error.js'
+import { refuseLive } from './ledger/run-holder.js'
 
 /** A run that a checkpoint tells of. */
 export interface KnownRun {
@@ -51,13 +50,8 @@ export async function listRuns(stateDir: string): Promise<RunList> {
 export async function removeRun(stateDir: string, run: string): Promise<readonly KnownRun[]> {
   const { runs } = await listRuns(stateDir)
   const found = runs.filter(one => one.run === run)
-  const live = found.length === 0 ? undefined : await runHolder(stateDir, run)
-  if (live !== undefined) {
-    const { pid, host, since } = live.holder
-    const [{ inputs, index } = { inputs: [], index: '' }] = found
-    const input = inputs[0]?.name ?? ''
-    throw new SluiceError(failure('RUN_LOCKED', { input, index, run, pid, host, since, lock: live.lock }))
-  }
+  const [first] = found
+  if (first !== undefined) await refuseLive(stateDir, { run, input: first.inputs[0]?.name ?? '', index: first.index })
   for (const { checkpoint } of found) await removeCheckpoint(checkpoint)
   return found
 }

@@ -1,6 +1,7 @@
 import type { CommanderError } from 'commander'
 import { failure } from '../failure/failure.js'
 import { nearest } from '../options/nearest.js'
+import { optionCommands } from '../options/option.js'
 import { optionsOf } from '../options/view.js'
 import { masked } from './mask.js'
 import { failureJson } from './say-error.js'
@@ -32,17 +33,8 @@ function problemOf(error: CommanderError, { verb, verbs, args }: Usage): string 
     // The parser's own message holds the whole argument, and with it a value that may be a secret.
     const argument = /'(-[^']*)'/.exec(error.message)?.[1] ?? ''
     const name = argument.startsWith('--') ? argument.replace(/=.*$/s, '') : argument.slice(0, 2)
-    const flags =
-      verb === 'ingest' ||
-      verb === 'doctor' ||
-      verb === 'runs' ||
-      verb === 'replay' ||
-      verb === 'rollback' ||
-      verb === 'verify' ||
-      verb === 'undo' ||
-      verb === 'config'
-        ? optionsOf(verb).map(({ flag }) => flag ?? '')
-        : []
+    const command = optionCommands.find(one => one === verb)
+    const flags = command === undefined ? [] : optionsOf(command).map(({ flag }) => flag ?? '')
     return `unknown option ${name}${meant(nearest(name, flags))}`
   }
   if (error.code === 'commander.unknownCommand' || (verb === undefined && error.code === 'commander.excessArguments')) {

@@ -1,9 +1,7 @@
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import { removeCheckpoint } from '../ledger/checkpoint-file.js'
-import { runHolder } from '../ledger/run-holder.js'
+import { refuseLive, runHolder } from '../ledger/run-holder.js'
 import { Deleter } from './deleter.js'
-import { type OpenRun, openRun } from './open-run.js'
+import { openRun } from './open-run.js'
 import { idOf } from './run-ids.js'
 import { type Sighting, sweep } from './sweep.js'
 import type { Undone } from './undone.js'
@@ -27,7 +25,9 @@ export async function undo(options: UndoOptions): Promise<Undone> {
   try {
     const { cluster, inputs, by, pace, checkpoint, path } = run
     const { index } = checkpoint.target
-    if (!dryRun) await refuseLive(run, options.stateDir)
+    // What is deleted in the front would be loaded behind.
+    const input = checkpoint.inputs[0]?.name ?? ''
+    if (!dryRun) await refuseLive(options.stateDir, { run: checkpoint.run, input, index })
     const { rejected, notes } = await readRejected(run)
     const stopping = signal === undefined ? {} : { signal }
     const deleter = new Deleter({ cluster, pace, dryRun, force, listed, ...stopping })
@@ -103,14 +103,4 @@ export async function undo(options: UndoOptions): Promise<Undone> {
   } finally {
     await run.cluster.route.destroy()
   }
-}
-
-/** What is deleted in the front would be loaded behind. Throws SluiceError RUN_LOCKED. */
-async function refuseLive({ checkpoint }: OpenRun, stateDir: string): Promise<void> {
-  const { run, inputs, target } = checkpoint
-  const live = await runHolder(stateDir, run)
-  if (live === undefined) return
-  const { pid, host, since } = live.holder
-  const input = inputs[0]?.name ?? ''
-  throw new SluiceError(failure('RUN_LOCKED', { input, index: target.index, run, pid, host, since, lock: live.lock }))
 }
