@@ -1,0 +1,144 @@
+import type { Entries } from '../entry.js'
+
+/** The run itself: its lock, its state, its budgets. */
+export const runEntries = {
+  RUN_INTERRUPTED: {
+    stage: 'run',
+    exit: 5,
+    retry: 'later',
+    title: 'The run was interrupted',
+    message: 'interrupted ({reason}) after {settled} documents',
+    causes: [
+      'The process got SIGINT or SIGTERM, or the caller aborted.',
+      'What was loaded came from a spool, and the process that wrote it was stopped before it saw the end of stdin.',
+    ],
+    fixes: [
+      'Run the same command again: files go on behind the last document that is settled, and so does stdin where it was spooled (--spool). Without that, stdin starts anew, as do streams and iterables.',
+      'Where the state folder does not outlive the process, name the run (--run-id): then a rerun doubles nothing either.',
+    ],
+  },
+  RUN_NOT_FOUND: {
+    stage: 'run',
+    exit: 2,
+    retry: 'no',
+    title: 'No such run is known',
+    message: 'there is no run {run} in {folder}',
+    causes: [
+      'The name is mistyped.',
+      'The run was loaded on another machine, by another user, or with another --state-dir.',
+      'Its checkpoint was replaced by the next run of the same command, or forgotten (`sluice runs rm`, `sluice undo`).',
+    ],
+    fixes: ['`sluice runs` lists the runs that are known. A checkpoint can also be named by its path.'],
+  },
+  RUN_IDS_UNKNOWN: {
+    stage: 'run',
+    exit: 2,
+    retry: 'no',
+    title: "The run's ids cannot be told without its input",
+    message: 'run {run} was loaded with {ids}: without its input nothing tells which documents are its own',
+    causes: [
+      'Ids from a field stand in the documents alone; ids of the cluster are nowhere but there.',
+      'It was a replay: its documents have the ids that they were first refused with, and belong to that run.',
+    ],
+    fixes: ['Compare counts, or load with --ids run (the default): its runs can be verified and undone.'],
+  },
+  RUN_ELSEWHERE: {
+    stage: 'run',
+    exit: 2,
+    retry: 'no',
+    title: 'The run was loaded into another cluster',
+    message: 'run {run} was loaded into {loaded}, and {cluster} is another cluster',
+    causes: ['--url, or ELASTICSEARCH_URL, is that of another cluster.'],
+    fixes: ["Set the URL and the credentials of the run's own cluster; `sluice runs --json` tells its URL."],
+  },
+  RUN_LOCKED: {
+    stage: 'run',
+    exit: 6,
+    retry: 'later',
+    title: 'Another run is loading the same input into the same index',
+    message: '{input} is being loaded into {index} by run {run}: process {pid} on {host}, since {since} (lock {lock})',
+    causes: [
+      'A scheduled run takes longer than the time between two of them, or a person started one by hand.',
+      'Two commands name the same file, as globs that overlap do.',
+      'A run was killed on another machine or in another container: from here nobody can tell whether it is gone.',
+    ],
+    fixes: [
+      'Let that run end; then run the same command again.',
+      'If that process is certainly gone, remove the file that the message names as the lock. Locks of processes that were killed on this machine need no help.',
+    ],
+  },
+  TIME_BUDGET_SPENT: {
+    stage: 'run',
+    exit: 5,
+    retry: 'later',
+    title: 'The time budget is spent',
+    message:
+      'the time budget of {seconds} s is spent: {settled} documents are settled, the same command goes on behind them',
+    causes: [
+      'The load takes longer than --time-budget allows: the run ended in time, before a platform would end it.',
+      'The cluster answers slowly or not at all: then the receipt counts documents of unknown outcome.',
+    ],
+    fixes: [
+      'Run the same command again, until it ends with exit code 0 or 1: files go on behind the last document that is settled.',
+      'A run that settles nothing needs more time than it has: for the start, the preflight and one request. Raise --time-budget.',
+      'Where the state folder does not outlive the process, each run begins anew: name a --state-dir that does.',
+    ],
+  },
+  BYTE_BUDGET_SPENT: {
+    stage: 'run',
+    exit: 5,
+    retry: 'later',
+    title: 'The byte budget is spent',
+    message:
+      'the byte budget of {budget} bytes is spent: {used} went over the wire, the next request needs about {needed}; {settled} documents are settled, the same command goes on behind them',
+    causes: [
+      'The load takes more bytes over the wire than --byte-budget allows: TLS, preflight and answers count too.',
+    ],
+    fixes: [
+      'Run the same command again, with a budget of its own: files go on behind the last document that is settled.',
+      'Let less go over the wire: --compress gzip, fewer --preflight-connections.',
+      'A run that settles nothing has a budget smaller than the preflight and one request: raise it, or lower --batch-bytes.',
+    ],
+  },
+  STATE_UNWRITABLE: {
+    stage: 'run',
+    exit: 3,
+    retry: 'no',
+    title: 'The state of the run cannot be written',
+    message: 'cannot write {path}: {problem}',
+    causes: ['The state folder is read-only or belongs to another user.', 'The disk is full.'],
+    fixes: [
+      'Name a writable folder with --state-dir (SLUICE_STATE_DIR), one that outlives the process; or free disk space. The same command then goes on.',
+    ],
+  },
+  STATE_UNREADABLE: {
+    stage: 'run',
+    exit: 3,
+    retry: 'no',
+    title: 'The state of the run cannot be read',
+    message: 'the checkpoint {path} cannot be used: {problem}',
+    causes: ['A newer version of Sluice wrote it.', 'It was edited or damaged, or belongs to another user.'],
+    fixes: [
+      'Use the newer version; or put the file back from a backup.',
+      'Deleting it makes the next run start from the beginning, under new ids: what is loaded stays, and is loaded again.',
+    ],
+  },
+  DEAD_LETTERS_UNWRITABLE: {
+    stage: 'run',
+    exit: 3,
+    retry: 'no',
+    title: 'Rejected documents cannot be written down',
+    message: 'cannot write the dead letters to {path}: {problem}',
+    causes: ['The folder is read-only or missing.', 'The disk is full.'],
+    fixes: ['Name a writable file with --dead-letters FILE, and free disk space.'],
+  },
+  INTERNAL: {
+    stage: 'run',
+    exit: 70,
+    retry: 'no',
+    title: 'A bug in Sluice',
+    message: '{problem}',
+    causes: ['Sluice met a state that it should never be in.'],
+    fixes: ['Report it with the whole output; it holds no secrets and no documents.'],
+  },
+} as const satisfies Entries<'run'>
