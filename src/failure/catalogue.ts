@@ -1,9 +1,6 @@
 /**
  * Every failure that Sluice can name, in one place. Hints, `sluice explain`, the doctor, thrown errors, exit codes and
- * docs/failures.md are views of this list.
- *
- * `message` says what happened, with `{names}` filled from the evidence. `causes` stand in order of likelihood. `fixes` say
- * what to change and where. `retry`: whether the same command may succeed later with nothing changed.
+ * docs/failures.md are views of this list. Each part of the path has its own file of entries.
  */
 import { clusterEntries } from './entries/cluster.js'
 import { egressEntries } from './entries/egress.js'
@@ -29,7 +26,7 @@ export const catalogue = {
 /** The stable name of a failure. */
 export type FailureCode = keyof typeof catalogue
 
-/** A failure code's whole entry: title, causes in order of likelihood, fixes, exit code. */
+/** A failure code's whole entry: title, what is seen, causes in order of likelihood, fixes, exit code. */
 export function explain(code: FailureCode): Entry {
   return catalogue[code]
 }
