@@ -4,6 +4,7 @@
  */
 import { clusterEntries } from './entries/cluster.js'
 import { egressEntries } from './entries/egress.js'
+import { filterEntries } from './entries/filter.js'
 import { indexEntries } from './entries/indices.js'
 import { inputEntries } from './entries/input.js'
 import { optionsEntries } from './entries/options.js'
@@ -18,6 +19,7 @@ export const catalogue = {
   ...inputEntries,
   ...proxyEntries,
   ...egressEntries,
+  ...filterEntries,
   ...clusterEntries,
   ...indexEntries,
   ...runEntries,

@@ -71,7 +71,7 @@ export const symptoms: readonly Symptom[] = [
     where: 'cluster',
     symptom: 'It succeeds without the proxy as well',
     when: 'No policy is attached, or one that is attached lets this machine in.',
-    codes: ['FILTER_NOT_ENFORCED', 'FILTER_COVERS_CLIENT', 'FILTER_TOO_PERMISSIVE'],
+    codes: ['FILTER_NOT_ENFORCED', 'FILTER_COVERS_CLIENT', 'FILTER_TOO_PERMISSIVE', 'FILTER_NOT_ATTACHED'],
     note: 'A success through the proxy is half of the check, a refusal without it the other half: `sluice doctor` tries both.',
   },
   {
@@ -85,7 +85,7 @@ export const symptoms: readonly Symptom[] = [
     where: 'cluster',
     symptom: 'Intermittent failures: about half of the requests fail',
     when: 'Only one of the two static addresses is registered; the proxy uses either for any connection.',
-    codes: ['EGRESS_PARTLY_ALLOWED'],
+    codes: ['EGRESS_PARTLY_ALLOWED', 'FILTER_MISSES_ADDRESS'],
     note: 'Connections that stay open keep their address: the same program may work for an hour and fail after a restart.',
   },
   {
@@ -175,7 +175,7 @@ export const symptoms: readonly Symptom[] = [
     where: 'anywhere',
     symptom: 'IP filter policies cannot be read or changed',
     when: 'The hosting service keeps them, apart from the cluster, and takes keys of the organisation alone.',
-    codes: ['FILTER_API_AUTH_REJECTED', 'FILTER_API_REFUSED', 'FILTER_API_UNREACHABLE'],
+    codes: ['FILTER_API_KEY_REJECTED', 'FILTER_API_REFUSED', 'FILTER_POLICY_UNKNOWN', 'FILTER_API_UNAVAILABLE', 'FILTER_CHANGED_MEANWHILE'],
     note: 'The status of its answer tells: 401 is the key, 400 and 404 the request. Without an answer it is the way there, which does not go through the proxy.',
   },
   {

@@ -4,7 +4,7 @@
  */
 import type { FailureCode } from '../../src/failure/catalogue.js'
 
-export interface ContractRow {
+interface ContractRow {
   readonly row: string
   readonly ask?: string
   readonly codes: readonly FailureCode[]

@@ -1,6 +1,6 @@
 import type { Entries } from '../entry.js'
 
-/** The two static addresses, the IP filter that judges them, and the service that administers the filter. */
+/** The two static addresses, and the IP filter that judges them. */
 export const egressEntries = {
   EGRESS_UNEXPECTED: {
     stage: 'egress',
@@ -69,96 +69,5 @@ export const egressEntries = {
     ],
     fixes: ['Attach the policy with the two static addresses to the deployment, and detach or narrow the others.'],
     example: { cluster: 'https://cluster.example:9243', status: 401 },
-  },
-  FILTER_COVERS_CLIENT: {
-    stage: 'egress',
-    exit: 3,
-    retry: 'no',
-    title: "An IP filter policy lets this machine's own address in",
-    message: 'the policy {policy} of {cluster} has the rule {rule}, which covers the address of this machine, {address}',
-    observed:
-      'It works here even when the proxy is not used, and fails with 403 once deployed: this machine proves nothing about the proxy.',
-    causes: [
-      'The address of an office or a person was added to reach the cluster by hand.',
-      'The policy was made from a template that adds the address of whoever made it.',
-    ],
-    fixes: [
-      'In the cluster console, remove the rule, or move it to a policy of its own that is attached only while it is needed.',
-      'If the rule is meant to stay, test from another machine: `sluice doctor` there shows whether the filter stops what does not come through the proxy.',
-    ],
-    example: {
-      policy: 'office',
-      cluster: 'https://cluster.example:9243',
-      rule: '198.51.100.0/24',
-      address: '198.51.100.24',
-    },
-  },
-  FILTER_TOO_PERMISSIVE: {
-    stage: 'egress',
-    exit: 3,
-    retry: 'no',
-    title: 'An IP filter policy lets far more in than the static addresses',
-    message: 'the policy {policy} has the rule {rule}, which lets in {addresses} addresses',
-    observed: 'Nothing fails: a deployment with a narrow and a wide policy accepts whatever matches either of them.',
-    causes: [
-      'A policy for everybody (0.0.0.0/0) was attached for a test, or by default, and stayed.',
-      'A rule has a shorter prefix than was meant: /8 instead of /32.',
-    ],
-    fixes: [
-      'In the cluster console, detach that policy from the deployment, or narrow the rule. What remains has to hold both static addresses, each as /32.',
-    ],
-    example: { policy: 'open', rule: '0.0.0.0/0', addresses: 4_294_967_296 },
-  },
-  FILTER_API_AUTH_REJECTED: {
-    stage: 'egress',
-    exit: 3,
-    retry: 'no',
-    title: 'The hosting service refuses the key for its IP filters',
-    message: '{api} refused the key (status {status}): {reason}',
-    observed: 'Status 401 with the code root.unauthorized, or 403, although the same key works with the cluster.',
-    causes: [
-      'The key is one of the cluster: policies belong to the organisation and need a key of the hosting service.',
-      'The key was revoked, has expired, or may not change network security.',
-    ],
-    fixes: [
-      'In the console of the hosting service, make an API key for the organisation, under API keys of the account and not of the deployment.',
-    ],
-    example: { api: 'https://api.hosting.example', status: 401, reason: 'root.unauthorized' },
-  },
-  FILTER_API_REFUSED: {
-    stage: 'egress',
-    exit: 3,
-    retry: 'no',
-    title: 'The hosting service refuses a change of IP filters',
-    message: '{api} refused {request} with status {status}: {reason}',
-    observed: 'Status 400, 403, 404 or 409 with a list of errors, each with a code.',
-    causes: [
-      'The policy or deployment does not exist; the hosting service answers 403 for policies that it does not know.',
-      'The policy is of another region than the deployment.',
-      'A rule is not an address or a block of addresses: DNS names are not taken. A policy holds at most 128 rules.',
-    ],
-    fixes: [
-      'Read the reason. `sluice filter show` lists the policies; compare their ids and regions with the console of the hosting service.',
-    ],
-    example: {
-      api: 'https://api.hosting.example',
-      request: 'POST /deployments/traffic-filter/rulesets',
-      status: 400,
-      reason: 'the region does not exist',
-    },
-  },
-  FILTER_API_UNREACHABLE: {
-    stage: 'egress',
-    exit: 4,
-    retry: 'later',
-    title: 'The hosting service that keeps the IP filters does not answer',
-    message: '{api} does not answer: {observed}',
-    observed: 'ENOTFOUND, a timeout, or status 502 and 503 from another host than the cluster.',
-    causes: [
-      'This machine may not reach the internet directly: requests to the hosting service do not go through the proxy.',
-      'The hosting service is not available.',
-    ],
-    fixes: ['Open outbound HTTPS to that host in the firewall, or change the policy in the console of the hosting service.'],
-    example: { api: 'https://api.hosting.example', observed: 'getaddrinfo ENOTFOUND api.hosting.example' },
   },
 } as const satisfies Entries<'egress'>

@@ -154,4 +154,18 @@ export const optionsEntries = {
     fixes: ['Say --yes. --dry-run shows what would be deleted.'],
     example: { run: '20261121T093000Z-4f1c2a', documents: 48_210, index: 'logs-app' },
   },
+  FILTER_UNCONFIRMED: {
+    stage: 'options',
+    exit: 2,
+    retry: 'no',
+    title: 'The IP filter is changed only when that was confirmed',
+    message: 'not done: {what}; {consequence}',
+    observed: 'Other tools change it at once; a wrong address then locks out every client of the deployment.',
+    causes: ['No terminal is there to ask on, or the answer was no.'],
+    fixes: ['Say --yes, if that is what you want.'],
+    example: {
+      what: 'detach the policy office from logs (4fa8821e)',
+      consequence: 'addresses that only this policy lets in would be refused from then on',
+    },
+  },
 } as const satisfies Entries<'options'>

@@ -161,6 +161,6 @@ export const runEntries = {
     observed: 'A stack trace, or a wrong result that nobody notices.',
     causes: ['Sluice met a state that it should never be in.'],
     fixes: ['Report it with the whole output, the stack included: it holds no secrets and no documents.'],
-    example: { problem: 'TypeError: cannot read properties of undefined' },
+    example: { problem: "TypeError: Cannot read properties of undefined (reading 'status')" },
   },
 } as const satisfies Entries<'run'>
