@@ -66,7 +66,7 @@ export function failuresPage({ catalogue, stages, symptoms, exampleOf }) {
       '',
       `    error: ${exampleOf(code)}`,
       '',
-      `Elsewhere: ${plain(observed)}`,
+      `In other tools: ${plain(observed)}`,
       '',
       ...causes.map(cause => `- Cause: ${plain(cause)}`),
       ...fixes.map(fix => `- Fix: ${plain(fix)}`),

@@ -29,7 +29,7 @@ export function showFailure(code: FailureCode): string {
     'For example',
     `  error: ${exampleOf(code)}`,
     '',
-    'How it shows elsewhere',
+    'In other tools',
     `  ${observed}`,
     '',
     'Causes, most likely first',

@@ -27,7 +27,7 @@ export const symptoms: readonly Symptom[] = [
   },
   {
     where: 'proxy',
-    symptom: 'A request that hangs, or an answer that is no HTTP (Parse Error, Invalid SOCKS version)',
+    symptom: 'A request that hangs, or an answer that is no HTTP (Parse Error, invalid data)',
     when: 'Scheme and port of the proxy URL do not fit: 9293 is HTTP, 9294 HTTPS, 1080 SOCKS5.',
     codes: ['PROXY_PORT_IS_SOCKS', 'PROXY_PORT_IS_HTTP', 'PROXY_TLS_MISMATCH', 'PROXY_TIMEOUT', 'PROXY_UNREACHABLE'],
     note: 'The first bytes of the answer tell which protocol the port speaks. A port that waits for the other side to begin says nothing: that is PROXY_TIMEOUT.',
@@ -51,7 +51,7 @@ export const symptoms: readonly Symptom[] = [
     symptom: '403 Forbidden, with or without a word about traffic filtering',
     when: 'The address that the request came from is in no policy that is attached to the deployment.',
     codes: ['EGRESS_NOT_ALLOWED', 'EGRESS_PARTLY_ALLOWED', 'EGRESS_UNEXPECTED', 'PROXY_NOT_USED'],
-    note: 'The body has "ok":false and no "error". All connections refused, or some: EGRESS_NOT_ALLOWED or EGRESS_PARTLY_ALLOWED. Sluice asks 16 fresh connections before it says so.',
+    note: 'The body has "ok":false and no "error". All connections refused, or some: EGRESS_NOT_ALLOWED or EGRESS_PARTLY_ALLOWED. Sluice asks on up to 16 fresh connections before it says which.',
   },
   {
     where: 'cluster',

@@ -76,7 +76,7 @@ export const proxyEntries = {
     retry: 'no',
     title: 'The port speaks HTTP, not SOCKS5',
     message: 'the proxy {proxy} does not speak SOCKS5 ({observed})',
-    observed: '"Invalid SOCKS version", "Proxy connection timed out", or a wait without end: an HTTP proxy waits for a line.',
+    observed: '"SOCKS5 proxy server sent invalid data", "Proxy connection timed out", or a wait without end: an HTTP proxy waits for a line.',
     causes: ['A socks5:// proxy URL with the HTTP port 9293.'],
     fixes: ['In STATIC_PROXY_URL, use port 1080 with socks5://, or http:// with port 9293.'],
     example: { proxy: 'socks5://proxy.example:9293', observed: 'it answered "HTTP/1.1 400 Bad Request"' },
