@@ -85,7 +85,7 @@ export const symptoms: readonly Symptom[] = [
     where: 'cluster',
     symptom: 'Intermittent failures: about half of the requests fail',
     when: 'Only one of the two static addresses is registered; the proxy uses either for any connection.',
-    codes: ['EGRESS_PARTLY_ALLOWED', 'FILTER_MISSES_ADDRESS'],
+    codes: ['EGRESS_PARTLY_ALLOWED', 'FILTER_MISSES_ADDRESS', 'EGRESS_ONE_ADDRESS'],
     note: 'Connections that stay open keep their address: the same program may work for an hour and fail after a restart.',
   },
   {

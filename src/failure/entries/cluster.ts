@@ -77,6 +77,24 @@ export const clusterEntries = {
     fixes: ['Copy the Elasticsearch endpoint from the cluster console into ELASTICSEARCH_URL (--url).'],
     example: { cluster: 'https://cluster.example:9243', reason: 'Unknown resource.' },
   },
+  CLUSTER_PRIVATE_LINK: {
+    stage: 'cluster',
+    exit: 3,
+    retry: 'no',
+    title: 'The cluster URL is that of a private link',
+    message: '{cluster} is a private-link name, and {proxy} is a public proxy',
+    observed:
+      'Name resolution fails (ENOTFOUND), the proxy answers 502 or 503, or the connection times out, although the cluster is healthy.',
+    causes: [
+      'The URL is the one for connections from inside a cloud network (its host has privatelink, private or vpce in it).',
+      'The deployment is open to private connections alone.',
+    ],
+    fixes: [
+      'Copy the public Elasticsearch endpoint from the cluster console into ELASTICSEARCH_URL, and use the IP filter with the two static addresses.',
+      'If only the private link may be used, run Sluice inside that network with --direct: the static addresses play no part there.',
+    ],
+    example: { cluster: 'https://logs.vpce.us-east-1.cluster.example:9243', proxy: 'http://proxy.example:9293' },
+  },
   CLUSTER_UNAVAILABLE: {
     stage: 'cluster',
     exit: 4,
@@ -215,36 +233,5 @@ export const clusterEntries = {
       status: 400,
       reason: 'index_closed_exception: closed',
     },
-  },
-  LATENCY_CROSS_REGION: {
-    stage: 'cluster',
-    exit: 3,
-    retry: 'no',
-    title: 'The way through the proxy is long',
-    message: 'the proxy adds {addedMs} ms to each request; 10 to 20 ms are usual where it is in the region of the cluster',
-    observed: 'Nothing fails. Loads take longer than without the proxy, the more so the smaller the requests are.',
-    causes: [
-      'Proxy, cluster and this machine are in different regions: 50 to 100 ms are usual then.',
-      'The way to the proxy is slow or busy at this moment.',
-    ],
-    fixes: [
-      "The load works as it is. Ask the proxy's support for the region of the cluster, and run Sluice there where that is possible.",
-      'Meanwhile, let each request carry more (--batch-bytes) and more of them be under way (--concurrency).',
-    ],
-    example: { addedMs: 84 },
-  },
-  CLOCK_SKEW: {
-    stage: 'cluster',
-    exit: 3,
-    retry: 'no',
-    title: 'The clock of this machine is wrong',
-    message: 'the clock of this machine is {skewSeconds} s {direction} that of {cluster}',
-    observed: 'CERT_NOT_YET_VALID or CERT_HAS_EXPIRED for good certificates; documents with times that nobody finds in their searches.',
-    causes: [
-      'The machine does not set its clock from the network (NTP), or was asleep or suspended.',
-      'A virtual machine or container has the wrong time of its host.',
-    ],
-    fixes: ['Turn on time synchronisation on this machine or its host (`timedatectl set-ntp true` on Linux with systemd).'],
-    example: { skewSeconds: 412, direction: 'behind', cluster: 'https://cluster.example:9243' },
   },
 } as const satisfies Entries<'cluster'>

@@ -20,6 +20,23 @@ export const egressEntries = {
     ],
     example: { seen: ['198.51.100.24'], expected: ['203.0.113.7', '203.0.113.8'] },
   },
+  EGRESS_ONE_ADDRESS: {
+    stage: 'egress',
+    exit: 3,
+    retry: 'no',
+    title: 'Only one of the two static addresses is in use',
+    message: 'all {connections} connections left from {address}; that another address is in use has a chance of {chance}',
+    observed: 'Nothing fails today. Where only this address is registered, everything fails on the day the other one is used.',
+    causes: [
+      'The proxy URL is that of a single node, not of the pair.',
+      'One node of the pair is away, and the other does its work.',
+    ],
+    fixes: [
+      "Use the URL of the pair, as the proxy's dashboard shows it, in STATIC_PROXY_URL.",
+      'Keep both addresses registered: the other one may be in use again at any time.',
+    ],
+    example: { connections: 16, address: '203.0.113.7', chance: '0.003 %' },
+  },
   EGRESS_NOT_ALLOWED: {
     stage: 'egress',
     exit: 3,

@@ -17,7 +17,7 @@ export const filterEntries = {
     stage: 'egress',
     exit: 3,
     retry: 'no',
-    title: 'The attached policies let in too few of the static addresses',
+    title: 'The attached policies do not let in both static addresses',
     message: 'no policy attached to {deployment} lets in {addresses}',
     observed: 'Status 403, for about half of all requests where one of the two addresses is missing, for all where both are.',
     causes: [
@@ -54,8 +54,8 @@ export const filterEntries = {
     stage: 'egress',
     exit: 3,
     retry: 'no',
-    title: "An attached policy lets in this machine's own address",
-    message: 'the policy {policy} attached to {deployment} lets in {address}, the address of this machine without the proxy',
+    title: "The IP filter lets this machine's own address in as well",
+    message: "{cluster} lets in this machine's own address: {observed}",
     observed: 'It works here even where the proxy is not used, and fails with 403 once deployed.',
     causes: [
       'The network of an office or a VPN is registered, on purpose or from earlier.',
@@ -65,7 +65,10 @@ export const filterEntries = {
       'A load that works from here without the proxy proves nothing about other machines: run `sluice doctor` where the load will run.',
       'If the rule is not meant, take it out of the policy in the cluster console.',
     ],
-    example: { policy: 'office', deployment: 'logs (4fa8821e)', address: '198.51.100.24' },
+    example: {
+      cluster: 'https://cluster.example:9243',
+      observed: 'it answers without the proxy (status 401), and refuses addresses of the proxy',
+    },
   },
   FILTER_API_KEY_REJECTED: {
     stage: 'egress',

@@ -121,4 +121,18 @@ export const indexEntries = {
     fixes: ['Name the index that the alias is to be on: `sluice rollback ALIAS --to INDEX`.'],
     example: { alias: 'products', observed: 'products-20261121t093000z-4f1c2a does not say which index was before it' },
   },
+  UNDO_BEHIND_ALIAS: {
+    stage: 'index',
+    exit: 3,
+    retry: 'no',
+    title: 'Searches go to the index that undo would empty',
+    message: 'undoing run {run} would empty {index}, which the alias {alias} leads to: nothing was deleted',
+    observed: 'Somebody deletes what a load brought, and searches find nothing from then on.',
+    causes: ['It was a load with --swap-alias, and the alias was switched to its index.'],
+    fixes: [
+      'Switch the alias to the index before first: `sluice rollback ALIAS`, or `sluice rollback ALIAS --to INDEX`. That alone takes the load back; then the run can be undone, or its index deleted.',
+      'If there is no index before: load what is right with --swap-alias first, or take the alias off.',
+    ],
+    example: { run: '20261121T093000Z-4f1c2a', index: 'products-20261121t093000z-4f1c2a', alias: 'products' },
+  },
 } as const satisfies Entries<'index'>

@@ -151,4 +151,21 @@ export const inputEntries = {
     ],
     example: { problem: 'its operation is neither create nor index' },
   },
+  NOT_DEAD_LETTERS: {
+    stage: 'input',
+    exit: 3,
+    retry: 'no',
+    title: 'A file holds no dead letters',
+    message: '{input} is no file of dead letters: {problem}',
+    observed: 'Only `sluice replay` reads dead letters, the file of refused documents and their reasons.',
+    causes: [
+      'Another file was named: the input of the load, or documents that were repaired on their own.',
+      'An editor wrote the records over several lines, or in another encoding than UTF-8.',
+    ],
+    fixes: [
+      'Name the file that the receipt of the load calls its dead letters. To repair a document there, change what stands behind `document` and leave the record around it as it is.',
+      'Documents without such a record are an input like any other: load them with `sluice ingest`.',
+    ],
+    example: { input: 'logs/app.ndjson', problem: 'its operation is neither create nor index' },
+  },
 } as const satisfies Entries<'input'>

@@ -97,41 +97,6 @@ export const optionsEntries = {
     ],
     example: { url: 'https://proxy.example:9293' },
   },
-  CLUSTER_PRIVATE_LINK: {
-    stage: 'options',
-    exit: 3,
-    retry: 'no',
-    title: 'The cluster URL belongs to a private link',
-    message: 'the cluster URL {cluster} belongs to a private link, which a public proxy cannot reach',
-    observed:
-      'Name resolution fails (ENOTFOUND), the proxy answers 502 or 503, or the connection times out, although the cluster is healthy.',
-    causes: [
-      'The URL is the one for connections from inside a cloud network (its host has privatelink, private or vpce in it).',
-      'The deployment is open to private connections alone.',
-    ],
-    fixes: [
-      'Copy the public Elasticsearch endpoint from the cluster console into ELASTICSEARCH_URL, and use the IP filter with the two static addresses.',
-      'If only the private link may be used, run Sluice inside that network with --direct: the static addresses play no part there.',
-    ],
-    example: { cluster: 'https://logs.vpce.us-east-1.cluster.example:9243' },
-  },
-  REGION_MISMATCH: {
-    stage: 'options',
-    exit: 3,
-    retry: 'no',
-    title: 'Proxy and cluster are in different regions',
-    message: 'the proxy is in {proxyRegion}, the cluster in {clusterRegion}',
-    observed: 'Nothing fails. Each request takes 50 to 100 ms longer than it has to, and each new connection several times that.',
-    causes: [
-      'The region chosen when signing up for the proxy is not that of the cluster.',
-      'The cluster was moved, or the load goes to another cluster than the proxy was meant for.',
-    ],
-    fixes: [
-      "The load works as it is. To make it faster, ask the proxy's support for the cluster's region or the one nearest to it: the region is set at sign-up.",
-      'The static addresses may change with the region: add the new pair to the IP filter policy before the proxy URL is changed.',
-    ],
-    example: { proxyRegion: 'EU-West-1 (Ireland)', clusterRegion: 'US-East-1 (N. Virginia)' },
-  },
   PLAINTEXT_CREDENTIALS: {
     stage: 'options',
     exit: 2,

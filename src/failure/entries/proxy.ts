@@ -154,4 +154,38 @@ export const proxyEntries = {
     fixes: ['Compare ELASTICSEARCH_URL with the endpoint in the cluster console: host, and port 443 or 9243.'],
     example: { proxy: 'http://proxy.example:9293', target: 'cluster.example:9234', observed: 'status 503' },
   },
+  REGION_MISMATCH: {
+    stage: 'proxy',
+    exit: 3,
+    retry: 'no',
+    title: 'Proxy and cluster are in different regions',
+    message: 'the proxy is in {proxyRegion}, the cluster in {clusterRegion}',
+    observed: 'Nothing fails. Each request takes 50 to 100 ms longer than it has to, and each new connection several times that.',
+    causes: [
+      'The region chosen when signing up for the proxy is not that of the cluster.',
+      'The cluster was moved, or the load goes to another cluster than the proxy was meant for.',
+    ],
+    fixes: [
+      "The load works as it is. To make it faster, ask the proxy's support for the cluster's region or the one nearest to it: the region is set at sign-up.",
+      'The static addresses may change with the region: add the new pair to the IP filter policy before the proxy URL is changed.',
+    ],
+    example: { proxyRegion: 'eu-west-1', clusterRegion: 'us-east-1' },
+  },
+  LATENCY_CROSS_REGION: {
+    stage: 'proxy',
+    exit: 3,
+    retry: 'no',
+    title: 'The proxy adds the latency of another region',
+    message: 'the proxy adds {addedMs} ms to a round trip ({throughMs} ms with it, {directMs} ms without)',
+    observed: 'Nothing fails. Loads take longer than without the proxy, the more so the smaller the requests are.',
+    causes: [
+      'The proxy is in another region than this machine or the cluster: that adds 50 to 100 ms. In the same region it adds 10 to 20 ms.',
+      'The way to the proxy is slow or busy at this moment.',
+    ],
+    fixes: [
+      "The load works as it is. Ask the proxy's support for the region of the cluster, and run Sluice there where that is possible.",
+      'Meanwhile, let each request carry more (--batch-bytes) and more of them be under way (--concurrency).',
+    ],
+    example: { addedMs: 84, throughMs: 97, directMs: 13 },
+  },
 } as const satisfies Entries<'proxy'>

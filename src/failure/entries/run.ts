@@ -152,6 +152,20 @@ export const runEntries = {
     fixes: ['Free disk space, or name a writable file with --dead-letters FILE. Then run the same command again: what could not be written down is sent again.'],
     example: { path: 'rejected/app.ndjson', problem: 'the disk is full' },
   },
+  CLOCK_SKEW: {
+    stage: 'run',
+    exit: 3,
+    retry: 'no',
+    title: 'The clock of this machine is wrong',
+    message: 'the clock of this machine is {seconds} s {direction} that of {comparedWith}',
+    observed: 'CERT_NOT_YET_VALID or CERT_HAS_EXPIRED for good certificates; documents with times that nobody finds in their searches.',
+    causes: [
+      'The machine does not set its clock from the network (NTP), or was asleep or suspended.',
+      'A virtual machine or container has the wrong time of its host.',
+    ],
+    fixes: ['Turn on time synchronisation on this machine or its host (`timedatectl set-ntp true` on Linux with systemd).'],
+    example: { seconds: 412, direction: 'behind', comparedWith: 'the cluster' },
+  },
   INTERNAL: {
     stage: 'run',
     exit: 70,
