@@ -175,7 +175,13 @@ export const symptoms: readonly Symptom[] = [
     where: 'anywhere',
     symptom: 'IP filter policies cannot be read or changed',
     when: 'The hosting service keeps them, apart from the cluster, and takes keys of the organisation alone.',
-    codes: ['FILTER_API_KEY_REJECTED', 'FILTER_API_REFUSED', 'FILTER_POLICY_UNKNOWN', 'FILTER_API_UNAVAILABLE', 'FILTER_CHANGED_MEANWHILE'],
+    codes: [
+      'FILTER_API_KEY_REJECTED',
+      'FILTER_API_REFUSED',
+      'FILTER_POLICY_UNKNOWN',
+      'FILTER_API_UNAVAILABLE',
+      'FILTER_CHANGED_MEANWHILE',
+    ],
     note: 'The status of its answer tells: 401 is the key, 400 and 404 the request. Without an answer it is the way there, which does not go through the proxy.',
   },
   {

@@ -23,7 +23,9 @@ test('without a code, every code is listed once with its title, under its part o
   expect(list.filter(line => /^\S/.test(line))).toEqual(Object.values(stages))
   const lines = list.filter(line => line.startsWith('  '))
   expect(lines.map(line => line.trim().split(' ')[0])).toEqual(failureCodes)
-  expect(lines.map((line, at) => line.endsWith(`  ${explain(failureCodes[at] ?? 'INTERNAL').title}`))).not.toContain(false)
+  expect(lines.map((line, at) => line.endsWith(`  ${explain(failureCodes[at] ?? 'INTERNAL').title}`))).not.toContain(
+    false,
+  )
 })
 
 test('a code, in any spelling, is told with all that is known of it', async () => {

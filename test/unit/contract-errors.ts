@@ -29,7 +29,11 @@ export const contractErrors: readonly ContractRow[] = [
     ask: '403 filtering',
     codes: ['EGRESS_NOT_ALLOWED', 'EGRESS_UNEXPECTED', 'PROXY_NOT_USED'],
   },
-  { row: 'the cluster answers 401: wrong, expired or revoked credentials', ask: '401', codes: ['CLUSTER_AUTH_REJECTED'] },
+  {
+    row: 'the cluster answers 401: wrong, expired or revoked credentials',
+    ask: '401',
+    codes: ['CLUSTER_AUTH_REJECTED'],
+  },
   {
     row: 'a request succeeds without the proxy',
     ask: 'without the proxy',

@@ -48,10 +48,23 @@ describe('the catalogue', () => {
   test('names only options and variables that exist', () => {
     const views = optionNames.map(viewOption)
     // Of single commands: rollback, undo, filter.
-    const own = ['--to', '--yes', '--dry-run', '--help', '--policy', '--deployment', '--region', '--admin-url', '--admin-key-file']
+    const own = [
+      '--to',
+      '--yes',
+      '--dry-run',
+      '--help',
+      '--policy',
+      '--deployment',
+      '--region',
+      '--admin-url',
+      '--admin-key-file',
+    ]
     const known = new Set([...own, ...views.flatMap(({ flag, env }) => [flag ?? '', ...env])])
     const named = texts.flatMap(({ of, text }) =>
-      [...text.matchAll(/(?<![\w-])--[a-z][a-z-]*|\b(?:SLUICE|STATIC|ELASTICSEARCH|IP|NO)_[A-Z_]+/g)].map(([name]) => ({ of, name })),
+      [...text.matchAll(/(?<![\w-])--[a-z][a-z-]*|\b(?:SLUICE|STATIC|ELASTICSEARCH|IP|NO)_[A-Z_]+/g)].map(([name]) => ({
+        of,
+        name,
+      })),
     )
     expect(named.length).toBeGreaterThan(50)
     expect(named.filter(({ name }) => !known.has(name))).toEqual([])

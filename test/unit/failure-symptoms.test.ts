@@ -41,7 +41,9 @@ describe('symptoms', () => {
 
   test('lead to every failure of proxy, filter and cluster', () => {
     const named = new Set(symptoms.flatMap(({ codes }) => codes))
-    const left = failureCodes.filter(code => /^(PROXY|EGRESS|FILTER_(?!UNCONFIRMED)|CLUSTER)/.test(code) && !named.has(code))
+    const left = failureCodes.filter(
+      code => /^(PROXY|EGRESS|FILTER_(?!UNCONFIRMED)|CLUSTER)/.test(code) && !named.has(code),
+    )
     expect(left).toEqual([])
   })
 })

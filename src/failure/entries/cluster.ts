@@ -111,7 +111,10 @@ export const clusterEntries = {
     fixes: [
       'Look at its health in the cluster console, and at scheme and port of ELASTICSEARCH_URL, then run the same command again: it goes on where it stopped.',
     ],
-    example: { cluster: 'https://cluster.example:9243', observed: 'the connection broke: other side closed (UND_ERR_SOCKET)' },
+    example: {
+      cluster: 'https://cluster.example:9243',
+      observed: 'the connection broke: other side closed (UND_ERR_SOCKET)',
+    },
   },
   CLUSTER_OVERLOADED: {
     stage: 'cluster',
@@ -138,7 +141,8 @@ export const clusterEntries = {
     retry: 'later',
     title: 'The cluster does not answer in time',
     message: '{cluster} did not answer within {limitMs} ms',
-    observed: '"Request timed out", ETIMEDOUT, or a request without end. Whether the documents were stored, the timeout does not tell.',
+    observed:
+      '"Request timed out", ETIMEDOUT, or a request without end. Whether the documents were stored, the timeout does not tell.',
     causes: [
       'The cluster is overloaded.',
       'Host or port of the cluster URL is wrong, and something on the way drops the packets.',
@@ -208,7 +212,8 @@ export const clusterEntries = {
     retry: 'no',
     title: 'Something between the proxy and the cluster refused',
     message: '{cluster}: status {status} from neither the proxy, the IP filter nor Elasticsearch: {observed}',
-    observed: 'Status 403, 404 or a redirect with a page of some other product, easily taken for the IP filter or the cluster.',
+    observed:
+      'Status 403, 404 or a redirect with a page of some other product, easily taken for the IP filter or the cluster.',
     causes: ['A gateway, load balancer or firewall of your own stands in front of the cluster.'],
     fixes: [
       'Find the gateway, load balancer or firewall that answers with these headers and body, and let the request through there.',

@@ -8,7 +8,8 @@ export const egressEntries = {
     retry: 'no',
     title: 'An address was seen that is not one of the static pair',
     message: 'the egress check saw {seen}, the static addresses are {expected}',
-    observed: 'A test of the own address shows another one than the dashboard; then 403 from the cluster, for some clients or all.',
+    observed:
+      'A test of the own address shows another one than the dashboard; then 403 from the cluster, for some clients or all.',
     causes: [
       'The request did not go through the proxy: none is set, or a client or runtime did not take the setting over.',
       "STATIC_IPS is not the dashboard's pair.",
@@ -25,8 +26,10 @@ export const egressEntries = {
     exit: 3,
     retry: 'no',
     title: 'Only one of the two static addresses is in use',
-    message: 'all {connections} connections left from {address}; that another address is in use has a chance of {chance}',
-    observed: 'Nothing fails today. Where only this address is registered, everything fails on the day the other one is used.',
+    message:
+      'all {connections} connections left from {address}; that another address is in use has a chance of {chance}',
+    observed:
+      'Nothing fails today. Where only this address is registered, everything fails on the day the other one is used.',
     causes: [
       'The proxy URL is that of a single node, not of the pair.',
       'One node of the pair is away, and the other does its work.',
@@ -68,7 +71,7 @@ export const egressEntries = {
       'About half of all requests fail with 403 or time out, at random; a test by hand works, the next one does not. Retries hide it until they run out.',
     causes: ['Only one of the two static addresses is registered.', 'One of the two is mistyped in the policy.'],
     fixes: [
-      'Add the missing address as /32 to the attached IP filter policy: the proxy uses either of the two for any connection.',
+      'In the cluster console, add the missing address as /32 to the attached IP filter policy: the proxy uses either of the two for any connection.',
     ],
     example: { cluster: 'https://cluster.example:9243', refused: 4, probes: 6 },
   },
@@ -84,7 +87,9 @@ export const egressEntries = {
       "An attached policy covers this machine's own address.",
       'A permissive policy is attached beside the restrictive one.',
     ],
-    fixes: ['Attach the policy with the two static addresses to the deployment, and detach or narrow the others.'],
+    fixes: [
+      'In the cluster console, attach the policy with the two static addresses to the deployment, and detach or narrow the others.',
+    ],
     example: { cluster: 'https://cluster.example:9243', status: 401 },
   },
 } as const satisfies Entries<'egress'>

@@ -19,7 +19,8 @@ export const filterEntries = {
     retry: 'no',
     title: 'The attached policies do not let in both static addresses',
     message: 'no policy attached to {deployment} lets in {addresses}',
-    observed: 'Status 403, for about half of all requests where one of the two addresses is missing, for all where both are.',
+    observed:
+      'Status 403, for about half of all requests where one of the two addresses is missing, for all where both are.',
     causes: [
       'Only one of the two static addresses is registered, or one is mistyped.',
       'The policy that holds them is not attached.',
@@ -81,7 +82,9 @@ export const filterEntries = {
       'It is an API key of Elasticsearch; the administration takes one of the organisation.',
       'The key is mistyped, expired or revoked.',
     ],
-    fixes: ['Make a key under the organisation in the console of the hosting service, and set EC_API_KEY or --admin-key-file.'],
+    fixes: [
+      'Make a key under the organisation in the console of the hosting service, and set EC_API_KEY or --admin-key-file.',
+    ],
     example: { api: 'https://api.hosting.example/api/v1', reason: 'root.unauthorized' },
   },
   FILTER_API_REFUSED: {
@@ -90,7 +93,8 @@ export const filterEntries = {
     retry: 'no',
     title: 'The hosting service refuses a request about policies',
     message: '{api} refused {request} with status {status}: {reason}',
-    observed: 'Status 400, 403 or 404 with a list of errors, each with a code; 403 also for policies that do not exist.',
+    observed:
+      'Status 400, 403 or 404 with a list of errors, each with a code; 403 also for policies that do not exist.',
     causes: [
       'The deployment id is wrong: it is the one in the URL of the console, not that of the cluster.',
       "The key's role may not see this deployment, or may not change policies.",

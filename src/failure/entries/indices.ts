@@ -33,7 +33,10 @@ export const indexEntries = {
     fixes: [
       'Load with --ids cluster. The same measurement is then never stored twice; but a document whose answer was lost counts as unknown, and the run can be neither verified nor undone.',
     ],
-    example: { index: 'metrics-app', reason: '_id must be unset or set to [Zd3a] but was [k4xq-1] because [metrics-app] is in time_series mode' },
+    example: {
+      index: 'metrics-app',
+      reason: '_id must be unset or set to [Zd3a] but was [k4xq-1] because [metrics-app] is in time_series mode',
+    },
   },
   TOO_MANY_REJECTED: {
     stage: 'index',
@@ -67,7 +70,12 @@ export const indexEntries = {
     fixes: [
       'Read the reason; correct --check-query, or say with --index-body how the index is to be made. The alias is where it was.',
     ],
-    example: { cluster: 'https://cluster.example:9243', request: 'PUT /products-20261121t093000z-4f1c2a', status: 400, reason: 'mapper_parsing_exception: No handler for type [strin]' },
+    example: {
+      cluster: 'https://cluster.example:9243',
+      request: 'PUT /products-20261121t093000z-4f1c2a',
+      status: 400,
+      reason: 'mapper_parsing_exception: No handler for type [strin]',
+    },
   },
   ALIAS_CONFLICT: {
     stage: 'index',
@@ -104,7 +112,11 @@ export const indexEntries = {
       'The alias is where it was, and the new index is kept. Correct the limit, the query or the index and run the same command again: it loads nothing twice, and makes the checks anew.',
       'To take the index as it is: `sluice rollback ALIAS --to INDEX`. To give it up: `sluice runs rm RUN`, and delete the index.',
     ],
-    example: { index: 'products-20261121t093000z-4f1c2a', alias: 'products', observed: 'the run stored 48210 documents, and it holds 48190' },
+    example: {
+      index: 'products-20261121t093000z-4f1c2a',
+      alias: 'products',
+      observed: 'the run stored 48210 documents, and it holds 48190',
+    },
   },
   ROLLBACK_IMPOSSIBLE: {
     stage: 'index',

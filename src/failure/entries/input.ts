@@ -78,7 +78,8 @@ export const inputEntries = {
     retry: 'no',
     title: 'An input changed while its run was unfinished',
     message: '{input} is not what run {run} loaded {documents} documents of: {observed}',
-    observed: 'Tools that skip by number or byte offset go on in the wrong place: documents are left out or loaded twice.',
+    observed:
+      'Tools that skip by number or byte offset go on in the wrong place: documents are left out or loaded twice.',
     causes: ['The file was replaced, rotated or edited after the run was interrupted.', 'Another file got its name.'],
     fixes: [
       'Put the old content back and run the same command: it goes on behind the last document that is settled.',
@@ -130,7 +131,8 @@ export const inputEntries = {
     retry: 'no',
     title: 'A document has no usable id',
     message: 'the field {field} {problem}',
-    observed: 'Documents under the id "undefined" or "null" that overwrite each other, or an id of more than 512 bytes refused.',
+    observed:
+      'Documents under the id "undefined" or "null" that overwrite each other, or an id of more than 512 bytes refused.',
     causes: ['The field is missing, empty, null, or not a string or number.', 'The id has more than 512 bytes.'],
     fixes: ['Choose another --id-field, or let Sluice make the ids (--ids run).'],
     example: { field: 'event_id', problem: 'is missing' },

@@ -36,7 +36,8 @@ export const optionsEntries = {
     retry: 'no',
     title: 'Elasticsearch refuses the index name',
     message: 'the index name {index} {problem}',
-    observed: 'Status 400 with invalid_index_name_exception; loaders that look at items alone repeat it for every document.',
+    observed:
+      'Status 400 with invalid_index_name_exception; loaders that look at items alone repeat it for every document.',
     causes: [
       'Index names are lower case, at most 255 bytes, without spaces or any of \\ / * ? " < > | , # : and do not start with - _ or +.',
     ],

@@ -8,7 +8,8 @@ export const proxyEntries = {
     retry: 'later',
     title: 'The proxy cannot be reached',
     message: 'cannot connect to the proxy {proxy}: {problem}',
-    observed: 'ECONNREFUSED, ENOTFOUND, EHOSTUNREACH or ECONNRESET, usually without a word that it is the proxy that they are about.',
+    observed:
+      'ECONNREFUSED, ENOTFOUND, EHOSTUNREACH or ECONNRESET, usually without a word that it is the proxy that they are about.',
     causes: [
       'Host or port of the proxy URL is wrong.',
       'A firewall between this machine and the proxy.',
@@ -76,7 +77,8 @@ export const proxyEntries = {
     retry: 'no',
     title: 'The port speaks HTTP, not SOCKS5',
     message: 'the proxy {proxy} does not speak SOCKS5 ({observed})',
-    observed: '"SOCKS5 proxy server sent invalid data", "Proxy connection timed out", or a wait without end: an HTTP proxy waits for a line.',
+    observed:
+      '"SOCKS5 proxy server sent invalid data", "Proxy connection timed out", or a wait without end: an HTTP proxy waits for a line.',
     causes: ['A socks5:// proxy URL with the HTTP port 9293.'],
     fixes: ['In STATIC_PROXY_URL, use port 1080 with socks5://, or http:// with port 9293.'],
     example: { proxy: 'socks5://proxy.example:9293', observed: 'it answered "HTTP/1.1 400 Bad Request"' },
@@ -87,7 +89,8 @@ export const proxyEntries = {
     retry: 'no',
     title: 'One side speaks TLS to the proxy port, the other does not',
     message: 'the proxy {proxy}: {observed}',
-    observed: 'ERR_SSL_WRONG_VERSION_NUMBER, "wrong version number", "packet length too long"; the other way round ECONNRESET.',
+    observed:
+      'ERR_SSL_WRONG_VERSION_NUMBER, "wrong version number", "packet length too long"; the other way round ECONNRESET.',
     causes: ['An https:// proxy URL for a plain port (9293).', 'An http:// proxy URL for the TLS port (9294).'],
     fixes: [
       "In STATIC_PROXY_URL, the standard variant is http:// with port 9293, the TLS variant https:// with port 9294. Copy the URL from the proxy's dashboard.",
@@ -160,7 +163,8 @@ export const proxyEntries = {
     retry: 'no',
     title: 'Proxy and cluster are in different regions',
     message: 'the proxy is in {proxyRegion}, the cluster in {clusterRegion}',
-    observed: 'Nothing fails. Each request takes 50 to 100 ms longer than it has to, and each new connection several times that.',
+    observed:
+      'Nothing fails. Each request takes 50 to 100 ms longer than it has to, and each new connection several times that.',
     causes: [
       'The region chosen when signing up for the proxy is not that of the cluster.',
       'The cluster was moved, or the load goes to another cluster than the proxy was meant for.',

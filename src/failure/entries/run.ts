@@ -57,7 +57,11 @@ export const runEntries = {
     observed: 'Looked for in the wrong cluster, every document seems to be missing.',
     causes: ['--url, or ELASTICSEARCH_URL, is that of another cluster.'],
     fixes: ["Set the URL and the credentials of the run's own cluster; `sluice runs --json` tells its URL."],
-    example: { run: '20261121T093000Z-4f1c2a', loaded: 'https://cluster.example:9243', cluster: 'https://staging.example:9243' },
+    example: {
+      run: '20261121T093000Z-4f1c2a',
+      loaded: 'https://cluster.example:9243',
+      cluster: 'https://staging.example:9243',
+    },
   },
   RUN_LOCKED: {
     stage: 'run',
@@ -75,7 +79,15 @@ export const runEntries = {
       'Let that run end; then run the same command again.',
       'If that process is certainly gone, remove the file that the message names as the lock. Locks of processes that were killed on this machine need no help.',
     ],
-    example: { input: 'logs/app.ndjson', index: 'logs-app', run: '20261121T093000Z-4f1c2a', pid: 4711, host: 'loader-1', since: '2026-11-21T09:30:00.000Z', lock: '/var/lib/sluice/locks/5d1e.lock' },
+    example: {
+      input: 'logs/app.ndjson',
+      index: 'logs-app',
+      run: '20261121T093000Z-4f1c2a',
+      pid: 4711,
+      host: 'loader-1',
+      since: '2026-11-21T09:30:00.000Z',
+      lock: '/var/lib/sluice/locks/5d1e.lock',
+    },
   },
   TIME_BUDGET_SPENT: {
     stage: 'run',
@@ -120,7 +132,8 @@ export const runEntries = {
     retry: 'no',
     title: 'The state of the run cannot be written',
     message: 'cannot write {path}: {problem}',
-    observed: 'EACCES, EROFS or ENOSPC; tools that keep no state never see it, and start from the beginning after every fault.',
+    observed:
+      'EACCES, EROFS or ENOSPC; tools that keep no state never see it, and start from the beginning after every fault.',
     causes: ['The state folder is read-only or belongs to another user.', 'The disk is full.'],
     fixes: [
       'Name a writable folder with --state-dir (SLUICE_STATE_DIR), one that outlives the process; or free disk space. The same command then goes on.',
@@ -133,7 +146,8 @@ export const runEntries = {
     retry: 'no',
     title: 'The state of the run cannot be read',
     message: 'the checkpoint {path} cannot be used: {problem}',
-    observed: 'EACCES, or "Unexpected token" from a damaged file; some tools then start from the beginning without a word.',
+    observed:
+      'EACCES, or "Unexpected token" from a damaged file; some tools then start from the beginning without a word.',
     causes: ['A newer version of Sluice wrote it.', 'It was edited or damaged, or belongs to another user.'],
     fixes: [
       'Use the newer version; or put the file back from a backup.',
@@ -149,7 +163,9 @@ export const runEntries = {
     message: 'cannot write the dead letters to {path}: {problem}',
     observed: 'Refused documents that are in neither the index nor any file: they are lost without a word.',
     causes: ['The disk is full.', 'The folder is read-only or missing.'],
-    fixes: ['Free disk space, or name a writable file with --dead-letters FILE. Then run the same command again: what could not be written down is sent again.'],
+    fixes: [
+      'Free disk space, or name a writable file with --dead-letters FILE. Then run the same command again: what could not be written down is sent again.',
+    ],
     example: { path: 'rejected/app.ndjson', problem: 'the disk is full' },
   },
   CLOCK_SKEW: {
@@ -158,12 +174,15 @@ export const runEntries = {
     retry: 'no',
     title: 'The clock of this machine is wrong',
     message: 'the clock of this machine is {seconds} s {direction} that of {comparedWith}',
-    observed: 'CERT_NOT_YET_VALID or CERT_HAS_EXPIRED for good certificates; documents with times that nobody finds in their searches.',
+    observed:
+      'CERT_NOT_YET_VALID or CERT_HAS_EXPIRED for good certificates; documents with times that nobody finds in their searches.',
     causes: [
       'The machine does not set its clock from the network (NTP), or was asleep or suspended.',
       'A virtual machine or container has the wrong time of its host.',
     ],
-    fixes: ['Turn on time synchronisation on this machine or its host (`timedatectl set-ntp true` on Linux with systemd).'],
+    fixes: [
+      'Turn on time synchronisation on this machine or its host (`timedatectl set-ntp true` on Linux with systemd).',
+    ],
     example: { seconds: 412, direction: 'behind', comparedWith: 'the cluster' },
   },
   INTERNAL: {
