@@ -49,24 +49,24 @@ export function failuresPage({ catalogue, stages, symptoms, exampleOf }) {
       '',
       '| Code | Exit | Again? | What it is |',
       '| --- | --- | --- | --- |',
-      ...members.map(([code, { exit, retry, title: what }]) => `| ${link(code)} | ${exit} | ${retry} | ${what} |`),
+      ...members.map(([code, { exit, retry, isNotice, title: what }]) => `| ${link(code)} | ${isNotice ? '– | –' : `${exit} | ${retry}`} | ${what} |`),
       '',
-      'Again: whether the same command may succeed later with nothing changed.',
+      'Again: whether the same command may succeed later with nothing changed. –: a notice, which ends no run.',
       ...members.flatMap(chapter),
     ]
   }
 
-  function chapter([code, { title, observed, exit, causes, fixes }]) {
+  function chapter([code, { title, observed, exit, isNotice, causes, fixes }]) {
     if (exits[exit] === undefined) throw new Error(`the exit code ${exit} of ${code} has no meaning`)
     return [
       '',
       `### ${code}`,
       '',
-      `${title}. Exit code ${exit}.`,
+      `${title}. ${isNotice ? 'A notice: it ends no run.' : `Exit code ${exit}.`}`,
       '',
-      `    error: ${exampleOf(code)}`,
+      `    ${isNotice ? '' : 'error: '}${exampleOf(code)}`,
       '',
-      `In other tools: ${plain(observed)}`,
+      `Elsewhere: ${plain(observed)}`,
       '',
       ...causes.map(cause => `- Cause: ${plain(cause)}`),
       ...fixes.map(fix => `- Fix: ${plain(fix)}`),

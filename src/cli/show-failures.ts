@@ -1,5 +1,5 @@
 /** What the catalogue knows, as `sluice explain` prints it. */
-import { type FailureCode, explain, failureCodes } from '../failure/catalogue.js'
+import { type Entry, type FailureCode, explain, failureCodes } from '../failure/catalogue.js'
 import { exampleOf } from '../failure/failure.js'
 import type { Found } from '../failure/look-up.js'
 import { stages } from '../failure/stages.js'
@@ -12,24 +12,27 @@ export function showAll(): string {
   return Object.entries(stages)
     .map(([stage, title]) => {
       const codes = failureCodes.filter(code => explain(code).stage === stage)
-      const rows = codes.map(code => [code.padEnd(widest), `exit ${explain(code).exit}`.padEnd(7), explain(code).title])
+      const rows = codes.map(code => [code.padEnd(widest), exitOf(code).padEnd(7), explain(code).title])
       return `${title}\n${columns(rows, '  ')}`
     })
     .join('\n')
 }
 
+function exitOf(code: FailureCode): string {
+  const { exit, isNotice } = explain(code)
+  return isNotice === true ? 'notice' : `exit ${exit}`
+}
+
 /** All that is known of one failure. */
 export function showFailure(code: FailureCode): string {
-  const { title, observed, causes, fixes, exit, retry } = explain(code)
-  const again =
-    retry === 'later' ? 'the same command may succeed later' : 'the same command fails again until something changes'
+  const { title, observed, causes, fixes, isNotice } = explain(code)
   return [
     `${code}: ${title}`,
     '',
     'For example',
-    `  error: ${exampleOf(code)}`,
+    `  ${isNotice === true ? '' : 'error: '}${exampleOf(code)}`,
     '',
-    'In other tools',
+    'How it shows elsewhere',
     `  ${observed}`,
     '',
     'Causes, most likely first',
@@ -38,11 +41,19 @@ export function showFailure(code: FailureCode): string {
     'What to change',
     ...fixes.map(fix => `  - ${fix}`),
     '',
-    `Exit code ${exit}; ${again}.`,
+    ending(explain(code)),
     '',
   ].join('\n')
 }
 
+function ending({ exit, retry, isNotice }: Entry): string {
+  if (isNotice === true) return 'A notice: it ends no run, and `sluice doctor` tells it beside what it finds.'
+  const again =
+    retry === 'later' ? 'the same command may succeed later' : 'the same command fails again until something changes'
+  return `Exit code ${exit}; ${again}.`
+}
+
+/** What is seen, with the failures that it may be. */
 export function showSymptoms(list: readonly Symptom[]): string {
   return list.map(showSymptom).join('\n')
 }
@@ -65,8 +76,6 @@ function showSymptom({ where, symptom, when, codes, note }: Symptom): string {
 }
 
 function titles(codes: readonly FailureCode[]): string {
-  return columns(
-    codes.map(code => [code, explain(code).title]),
-    '    ',
-  )
+  const rows = codes.map(code => [code, explain(code).title])
+  return columns(rows, '    ')
 }

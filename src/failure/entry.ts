@@ -9,6 +9,8 @@ export interface Entry {
   readonly exit: 1 | 2 | 3 | 4 | 5 | 6 | 70
   /** Whether the same command may succeed later with nothing changed. */
   readonly retry: 'no' | 'later'
+  /** Ends no run: it is told beside the result, by the doctor for one. */
+  readonly isNotice?: true
   readonly title: string
   /** What happened, to what; `{names}` stand for evidence. */
   readonly message: string

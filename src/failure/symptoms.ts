@@ -23,7 +23,7 @@ export const symptoms: readonly Symptom[] = [
     symptom: '407 Proxy Authentication Required',
     when: 'Username or password of the proxy is missing, wrong, or not URL-encoded.',
     codes: ['PROXY_AUTH_REJECTED', 'PROXY_URL_INVALID'],
-    note: 'A wrong port gives no 407: see the next symptom. In a program for the JDK, a 407 also means that the system property jdk.http.auth.tunneling.disabledSchemes is not set to an empty string: without that it sends no password through a tunnel.',
+    note: 'A wrong port gives no 407, but a request that hangs or an answer that is no HTTP. In a program for the JDK, a 407 also means that the system property jdk.http.auth.tunneling.disabledSchemes is not set to an empty string: without that it sends no password through a tunnel.',
   },
   {
     where: 'proxy',

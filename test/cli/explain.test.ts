@@ -45,6 +45,16 @@ test('a code, in any spelling, is told with all that is known of it', async () =
   })
 })
 
+test('a notice has no exit code: it ends no run', async () => {
+  const notices = failureCodes.filter(code => explain(code).isNotice === true)
+  expect(notices).toContain('REGION_MISMATCH')
+  for (const line of (await said()).split('\n').filter(text => text.startsWith('  ')))
+    expect(/ notice {2}/.test(line)).toBe(notices.some(code => line.startsWith(`  ${code} `)))
+  const page = await said('REGION_MISMATCH')
+  expect(page).toContain('A notice: it ends no run')
+  expect(page).not.toContain('Exit code')
+})
+
 test('words of what is seen lead to codes, several words to what has them all', async () => {
   const found = await said('407')
   expect(found).toContain('At the proxy: 407 Proxy Authentication Required\n')

@@ -35,8 +35,7 @@ export const clusterEntries = {
       'No credentials are set.',
     ],
     fixes: [
-      'Set ELASTICSEARCH_API_KEY, or ELASTICSEARCH_USERNAME and ELASTICSEARCH_PASSWORD. The IP filter let the request through.',
-      'Make a new API key in the cluster console where the old one expired; Sluice takes it in its encoded form.',
+      'Set ELASTICSEARCH_API_KEY (in its encoded form; the cluster console makes a new one), or ELASTICSEARCH_USERNAME and ELASTICSEARCH_PASSWORD. The IP filter let the request through.',
     ],
     example: {
       cluster: 'https://cluster.example:9243',

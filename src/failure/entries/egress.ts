@@ -25,6 +25,7 @@ export const egressEntries = {
     stage: 'egress',
     exit: 3,
     retry: 'no',
+    isNotice: true,
     title: 'Only one of the two static addresses is in use',
     message:
       'all {connections} connections left from {address}; that another address is in use has a chance of {chance}',

@@ -55,6 +55,7 @@ export const filterEntries = {
     stage: 'egress',
     exit: 3,
     retry: 'no',
+    isNotice: true,
     title: "The IP filter lets this machine's own address in as well",
     message: "{cluster} lets in this machine's own address: {observed}",
     observed: 'It works here even where the proxy is not used, and fails with 403 once deployed.',

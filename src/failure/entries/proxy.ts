@@ -161,6 +161,7 @@ export const proxyEntries = {
     stage: 'proxy',
     exit: 3,
     retry: 'no',
+    isNotice: true,
     title: 'Proxy and cluster are in different regions',
     message: 'the proxy is in {proxyRegion}, the cluster in {clusterRegion}',
     observed:
@@ -179,6 +180,7 @@ export const proxyEntries = {
     stage: 'proxy',
     exit: 3,
     retry: 'no',
+    isNotice: true,
     title: 'The proxy adds the latency of another region',
     message: 'the proxy adds {addedMs} ms to a round trip ({throughMs} ms with it, {directMs} ms without)',
     observed: 'Nothing fails. Loads take longer than without the proxy, the more so the smaller the requests are.',

@@ -172,6 +172,7 @@ export const runEntries = {
     stage: 'run',
     exit: 3,
     retry: 'no',
+    isNotice: true,
     title: 'The clock of this machine is wrong',
     message: 'the clock of this machine is {seconds} s {direction} that of {comparedWith}',
     observed:
