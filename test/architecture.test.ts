@@ -16,7 +16,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   sender: ['flow', 'failure', 'cluster'],
   cluster: ['failure', 'proxy'],
   proxy: ['failure'],
-  options: ['failure'],
+  options: ['failure', 'flow'],
   doctor: ['failure', 'flow', 'cluster', 'proxy', '(root)'],
   verify: ['failure', 'flow', 'cluster', 'ledger', 'sender', 'options', 'run', '(root)'],
   // What a run is made of besides the stages: `ingest.ts` puts it together.
