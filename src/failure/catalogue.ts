@@ -690,7 +690,7 @@ const entries = {
     retry: 'later',
     title: 'The byte budget is spent',
     message:
-      'the byte budget of {budget} bytes is spent: {used} went over the wire, the next request needs about {needed}; {settled} documents are settled, the same command goes on behind them',
+      'the byte budget of {budget} bytes is spent: {used} went over the wire in this process, the next request needs about {needed}; {settled} documents are settled, the same command goes on behind them',
     causes: [
       'The load takes more bytes over the wire than --byte-budget allows: TLS, preflight and answers count too.',
     ],

@@ -2,10 +2,11 @@
  * Behind a data stream or alias a rollover puts a new index in the place of the one that was written to, and the same id can be
  * created again there. What may have been stored before the rollover is looked up, in all of them, before it is sent again.
  */
-import { type FoundDocument, findDocuments } from '../cluster/find-documents.js'
+import { type FoundDocument, type Looked, findDocuments } from '../cluster/find-documents.js'
 import { type IndexSeen, seeIndex } from '../cluster/index-uuid.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import { refresh } from '../cluster/refresh.js'
+import { isSluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
 import { type Body, itemStarts } from './body.js'
 import type { Settled, Verdict } from './verdict.js'
@@ -19,12 +20,14 @@ export interface AlreadyThere {
 }
 
 export interface StreamWatchOptions {
-  readonly cluster: Pick<Cluster, 'client' | 'display' | 'route'>
+  readonly cluster: Pick<Cluster, 'client' | 'display' | 'route' | 'bounds'>
   readonly index: string
   /** Indices behind the name when the first document was sent. Absent: not known. */
   readonly behind?: readonly string[]
   readonly onConflict: 'reject' | 'skip'
   readonly clock: Pick<Clock, 'now'>
+  /** Aborted when nothing more may be sent: then nothing is in doubt that would be. */
+  readonly halted: AbortSignal
   onDoubt?(message: string): void
 }
 
@@ -91,7 +94,8 @@ export class StreamWatch {
   /** Halved as often as it has to be. Undefined: it is refused for good. */
   async #find(ids: readonly string[]): Promise<FoundDocument[] | Verdict | undefined> {
     const { cluster, index } = this.#options
-    const looked = await findDocuments(cluster, { index, by: 'search', wanted: ids.map(id => ({ id })) })
+    const finding = findDocuments(cluster, { index, by: 'search', wanted: ids.map(id => ({ id })) })
+    const looked = await finding.catch(notAsked)
     if (looked.kind === 'found') return [...looked.documents]
     if (looked.kind === 'busy') return { kind: 'wait', failure: looked.failure, delivery: 'none' }
     if (looked.kind === 'refused' || ids.length === 1) {
@@ -118,10 +122,16 @@ export class StreamWatch {
   }
 
   #doubt(message: string): void {
-    if (this.#told.has(message)) return
+    if (this.#options.halted.aborted || this.#told.has(message)) return
     this.#told.add(message)
     this.#options.onDoubt?.(message)
   }
+}
+
+/** Given up, or past a budget: as good as a cluster that is too busy to answer. */
+function notAsked(error: unknown): Looked {
+  if (isSluiceError(error) && error.code === 'RUN_INTERRUPTED') return { kind: 'busy', failure: error.failure }
+  throw error
 }
 
 function* parts<T>(list: readonly T[], most: number): Generator<readonly T[]> {
