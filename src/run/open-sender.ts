@@ -42,8 +42,8 @@ export function openSender(sending: Sending): Sender {
     safeToResend: ids.from !== 'cluster',
     sentBefore: maySendAgain(options, found, ids.from === 'run'),
     onConflict: options.onConflict ?? 'reject',
-    // Who sent them before, and where to, is known from the checkpoint alone.
-    ...(behind === undefined || (options.runId !== undefined && plan.began === undefined) ? {} : { behind }),
+    // Who sent them before, and where to, is known from the checkpoint alone, unless the run has a name: then also without it.
+    ...(behind === undefined || options.runId !== undefined ? {} : { behind }),
     concurrency,
     batchBytes,
     gzip: compresses(options, way),

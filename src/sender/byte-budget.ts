@@ -53,8 +53,6 @@ export class ByteBudget {
     const answered = (bytes: number) => {
       if (answerBytes === undefined) this.#replyBytes = Math.max(this.#replyBytes, bytes)
     }
-    // What an index was told to be, it tells of itself later.
-    answered(bodyBytes)
     return await this.#enter(() => this.#framed(bodyBytes + (answerBytes ?? this.#replyBytes)), answered)
   }
 
@@ -120,7 +118,10 @@ export class ByteBudget {
     }
   }
 
+  /** A turn later: what an answer says of the way is known by then, before the next request goes there. */
   #wake(): void {
-    for (const go of this.#waiting.splice(0)) go()
+    setImmediate(() => {
+      for (const go of this.#waiting.splice(0)) go()
+    })
   }
 }
