@@ -40,7 +40,10 @@ export async function inquire(
           asStream: true,
           // What is thrown goes no further than a verdict, or a failure that is named.
           redaction: { type: 'off' },
-          headers: { accept: 'application/json', ...(json === undefined ? {} : { 'content-type': 'application/json' }) },
+          headers: {
+            accept: 'application/json',
+            ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+          },
           ...(signal === undefined ? {} : { signal }),
         },
       )

@@ -31,7 +31,6 @@ interface Sending {
 
 export function openSender(sending: Sending): Sender {
   const { options, ids, found, way, cluster, access, limits, wire, givenUp, notes, tell } = sending
-  const { plan } = found
   const { index, behind } = found.target
   const { concurrency = DEFAULT_CONCURRENCY, batchBytes = DEFAULT_BATCH_BYTES } = options
   return new Sender({

@@ -36,7 +36,10 @@ export class ByteBudget {
   #answerBytes = ANSWER_BYTES
   #replyBytes = REPLY_BYTES
   #isClosed = false
-  #waiting: (() => void)[] = []
+  /** When the last one that came has been admitted, or not. */
+  #turn: Promise<unknown> = Promise.resolve()
+  /** The one whose turn it is waits for room. */
+  #waiting: (() => void) | undefined
 
   constructor(options: ByteBudgetOptions) {
     this.#options = options
@@ -70,7 +73,15 @@ export class ByteBudget {
     this.#wake()
   }
 
+  /** First come, first served: what is small would always find room before what a run cannot go on without. */
   async #enter(needs: () => number, answered: (bytes: number) => void): Promise<Admission | undefined> {
+    const before = this.#turn
+    const admission = before.then(async () => await this.#fit(needs, answered))
+    this.#turn = admission
+    return await admission
+  }
+
+  async #fit(needs: () => number, answered: (bytes: number) => void): Promise<Admission | undefined> {
     for (;;) {
       if (this.#isClosed) return undefined
       const { limit, onSpent } = this.#options
@@ -83,7 +94,7 @@ export class ByteBudget {
         onSpent({ used, needed })
         return undefined
       }
-      await new Promise<void>(resolve => this.#waiting.push(resolve))
+      await new Promise<void>(resolve => (this.#waiting = resolve))
     }
   }
 
@@ -120,8 +131,6 @@ export class ByteBudget {
 
   /** A turn later: what an answer says of the way is known by then, before the next request goes there. */
   #wake(): void {
-    setImmediate(() => {
-      for (const go of this.#waiting.splice(0)) go()
-    })
+    setImmediate(() => this.#waiting?.())
   }
 }

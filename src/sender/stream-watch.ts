@@ -38,7 +38,7 @@ const SEEN_MS = 1000
 export class StreamWatch {
   readonly #options: StreamWatchOptions
   #seen: { readonly at: number; readonly index: Promise<IndexSeen> } | undefined
-  #isRefreshed = false
+  #refreshed: Promise<boolean> | undefined
   readonly #told = new Set<string>()
 
   constructor(options: StreamWatchOptions) {
@@ -59,9 +59,8 @@ export class StreamWatch {
     if (!this.#hasRolledOver(seen)) return undefined
     const { cluster, index } = this.#options
     // What an earlier process stored is as old as this one; what got no answer may have come a moment ago.
-    const isFresh = (this.#isRefreshed && !fresh) || (await refresh(cluster, index))
-    this.#isRefreshed = true
-    if (!isFresh)
+    if (fresh || this.#refreshed === undefined) this.#refreshed = refresh(cluster, index)
+    if (!(await this.#refreshed))
       this.#doubt(`${index} may not be refreshed: after a rollover, a document stored just before may be stored twice`)
     const starts = itemStarts(body)
     const ids = Array.from({ length: body.items }, (_, item) => idIn(body, starts, item) ?? '')

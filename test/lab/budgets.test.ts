@@ -4,14 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import {
-  type IngestEvent,
-  type IngestOptions,
-  type Receipt,
-  explain,
-  ingest,
-  isSluiceError,
-} from '../../src/index.js'
+import { type IngestEvent, type IngestOptions, type Receipt, explain, ingest, isSluiceError } from '../../src/index.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import type { Checkpoint } from '../../src/ledger/checkpoint.js'
 import { newIndex } from '../contracts/options.js'
@@ -274,6 +267,7 @@ describe('a byte budget', () => {
       })
       expect(wireOf(receipt)).toBeLessThanOrEqual(byteBudget)
       receipts.push(receipt)
+      if (receipts.length > 20) throw new Error(`no end: ${JSON.stringify(receipts.map(({ read }) => read))}`)
       if (receipt.failure === undefined) return receipts
     }
   }
@@ -309,7 +303,8 @@ describe('a byte budget', () => {
     const guarded = { index: undefined, swapAlias: index, batchDocs: 50, compress: 'none' } as const
     const receipts = await loadWithin(60_000, guarded)
     expect(receipts.length).toBeGreaterThan(1)
-    expect(receipts.at(-1)).toMatchObject({ created: 600, alias: { switched: true } })
+    const { created = 0, duplicate = 0, alias } = receipts.at(-1) ?? {}
+    expect([created + duplicate, alias?.switched]).toEqual([600, true])
   })
 
   test('holds back a step that does not fit', async () => {

@@ -283,20 +283,23 @@ const steps = [
   ['POST', '/_aliases'],
 ] as const
 
-test.each(steps)('no answer at all to %s %s holds an interrupted load no longer than its grace', async (method, end) => {
-  await writeFile(path('a.ndjson'), lines(2))
-  lab.control.plant({ stall: { method, path: end } })
-  const controller = new AbortController()
-  const run = failureOf(load(path('a.ndjson'), { signal: controller.signal, graceMs: 50 }))
-  await vi.waitUntil(() => lab.control.struck('stall') > 0, 20_000)
-  controller.abort('test')
-  // One is in the index before.
-  const settled = lab.control.count(`${alias}-*`) - 1
-  expect((await run).text).toBe(`RUN_INTERRUPTED: interrupted (test) after ${settled} documents`)
-  expect(await behind(lab, alias)).toBe(old)
-  lab.control.heal()
-  await expectSwitched(await load(path('a.ndjson')), 2)
-})
+test.each(steps)(
+  'no answer at all to %s %s holds an interrupted load no longer than its grace',
+  async (method, end) => {
+    await writeFile(path('a.ndjson'), lines(2))
+    lab.control.plant({ stall: { method, path: end } })
+    const controller = new AbortController()
+    const run = failureOf(load(path('a.ndjson'), { signal: controller.signal, graceMs: 50 }))
+    await vi.waitUntil(() => lab.control.struck('stall') > 0, 20_000)
+    controller.abort('test')
+    // One is in the index before.
+    const settled = lab.control.count(`${alias}-*`) - 1
+    expect((await run).text).toBe(`RUN_INTERRUPTED: interrupted (test) after ${settled} documents`)
+    expect(await behind(lab, alias)).toBe(old)
+    lab.control.heal()
+    await expectSwitched(await load(path('a.ndjson')), 2)
+  },
+)
 
 test('an alias that is not answered for holds an interrupted load no longer than its grace', async () => {
   lab.control.plant({ stall: { method: 'GET', path: `/${alias}` } })
@@ -311,7 +314,12 @@ test('an alias that is not answered for holds an interrupted load no longer than
 
 describe('access that is lost in a step of a guarded load', () => {
   /** A load that loses it when that happens for the first time; the events that tell. */
-  async function losing(moment: IngestEvent['type'], lose: () => void, more: More, regain: () => void = () => undefined) {
+  async function losing(
+    moment: IngestEvent['type'],
+    lose: () => void,
+    more: More,
+    regain: () => void = () => undefined,
+  ) {
     const told: string[] = []
     let isLost = false
     const onEvent = (event: IngestEvent) => {
@@ -368,14 +376,17 @@ describe('access that is lost in a step of a guarded load', () => {
   })
 })
 
-test.each(steps)('a lost answer to %s %s is asked for again, whether it was carried out or not', async (method, end) => {
-  for (const done of [false, true]) {
-    lab.control.plant({ stall: { method, path: end, done, times: 1 } })
-    const receipt = await load(new Set([{ n: 1 }, { n: 2 }]), { timeoutMs: 400 })
-    expect(lab.control.struck('stall')).toBe(1)
-    await expectSwitched(receipt, 2)
-  }
-})
+test.each(steps)(
+  'a lost answer to %s %s is asked for again, whether it was carried out or not',
+  async (method, end) => {
+    for (const done of [false, true]) {
+      lab.control.plant({ stall: { method, path: end, done, times: 1 } })
+      const receipt = await load(new Set([{ n: 1 }, { n: 2 }]), { timeoutMs: 400 })
+      expect(lab.control.struck('stall')).toBe(1)
+      await expectSwitched(receipt, 2)
+    }
+  },
+)
 
 test('an alias that a template puts on the new index is taken off again, and named', async () => {
   // What a template does, done by hand: the answer to the index's making comes too late.
