@@ -8,16 +8,10 @@ import type { Cluster } from '../cluster/open-cluster.js'
 import { refresh } from '../cluster/refresh.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
+import { isAccessLoss } from './access-loss.js'
 import { type Body, itemStarts } from './body.js'
 import type { Settled, Verdict } from './verdict.js'
 import { idIn } from './witness.js'
-
-/** Documents of a body that are stored, and the items that are not. */
-export interface AlreadyThere {
-  readonly kind: 'there'
-  readonly settled: Settled
-  readonly left: readonly number[]
-}
 
 export interface StreamWatchOptions {
   readonly cluster: Pick<Cluster, 'client' | 'display' | 'route' | 'bounds'>
@@ -52,7 +46,7 @@ export class StreamWatch {
   }
 
   /** Undefined: none of the body's ids can be doubled, or nothing can be done about it. `fresh`: ask now what is behind the name. `ownIds`: what is found is Sluice's. */
-  async look(body: Body, fresh: boolean, ownIds: boolean): Promise<AlreadyThere | Verdict | undefined> {
+  async look(body: Body, fresh: boolean, ownIds: boolean): Promise<Verdict | undefined> {
     const seen = await this.#see(fresh)
     if (seen.kind === 'unreadable' && this.#options.behind !== undefined)
       this.#doubt(`whether ${this.#options.index} has rolled over may not be asked: a document may be stored twice`)
@@ -96,7 +90,9 @@ export class StreamWatch {
     const finding = findDocuments(cluster, { index, by: 'search', wanted: ids.map(id => ({ id })) })
     const looked = await finding.catch(notAsked)
     if (looked.kind === 'found') return [...looked.documents]
-    if (looked.kind === 'busy') return { kind: 'wait', failure: looked.failure, delivery: 'none' }
+    if (looked.kind === 'busy') return { kind: 'wait', failure: looked.failure, delivery: 'none', unsent: true }
+    // What cannot be asked for want of access is asked again when access is back.
+    if (isAccessLoss(looked.failure)) return { kind: 'stop', failure: looked.failure, delivery: 'none' }
     if (looked.kind === 'refused' || ids.length === 1) {
       this.#doubt(
         `${index} has rolled over, and its ids cannot be looked up (${looked.failure.message}): a document that was stored before may be stored twice`,
