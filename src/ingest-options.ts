@@ -152,7 +152,8 @@ export interface IngestOptions extends ConnectOptions {
   readonly startedAt?: number | undefined
   /**
    * How many bytes may go over the wire to the cluster, both ways, with TLS and preflight. A request that could take it past
-   * them is not sent, and `ingest` throws BYTE_BUDGET_SPENT with the receipt. Default: any number.
+   * them is not sent, and `ingest` throws BYTE_BUDGET_SPENT with the receipt; OPTION_INVALID where the preflight and one request
+   * do not fit. Default: any number.
    */
   readonly byteBudget?: number | undefined
   /**

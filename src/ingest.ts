@@ -6,7 +6,7 @@ import type { Failure } from './failure/failure.js'
 import { SluiceError, isSluiceError } from './failure/sluice-error.js'
 import type { Batch, Outcome, Source } from './flow.js'
 import type { IngestOptions } from './ingest-options.js'
-import { sumOf } from './ledger/account.js'
+import { settledOf, sumOf } from './ledger/account.js'
 import { prepareStateDir } from './ledger/checkpoint-file.js'
 import { composeReceipt } from './ledger/compose-receipt.js'
 import type { DeadLetters } from './ledger/dead-letters.js'
@@ -15,6 +15,8 @@ import { type InputLocks, lockInputs } from './ledger/lock.js'
 import type { Plan } from './ledger/plan-run.js'
 import type { Receipt } from './ledger/receipt.js'
 import { DEFAULT_CONCURRENCY, findWay, openTarget } from './open-target.js'
+import { accessOf } from './run/access.js'
+import { bindCluster } from './run/bind-cluster.js'
 import { endingOf, meterWire } from './run/budgets.js'
 import { openLimits } from './run/cluster-limits.js'
 import type { Ending } from './run/ending.js'
@@ -91,16 +93,19 @@ async function loadSources(run: Run): Promise<Receipt> {
     batchDocs = Infinity,
     dryRun = false,
   } = options
-  const { cluster, way } = await openTarget(options).catch((error: unknown) => {
+  const { cluster: open, way } = await openTarget(options).catch((error: unknown) => {
     throw ending.cause(error)
   })
   try {
     const began = performance.now()
-    const wire = options.byteBudget === undefined ? undefined : meterWire(options.byteBudget, cluster, ending)
-    const found = await findRun(options, sources, cluster, replaying !== undefined)
+    const wire = options.byteBudget === undefined ? undefined : meterWire(options.byteBudget, open, ending)
+    const cluster = bindCluster(open, ending.givenUp, wire?.budget)
+    const found = await findRun(options, sources, cluster, replaying !== undefined).catch((error: unknown) => {
+      throw ending.cause(error)
+    })
     // What the abort cut off was not seen: nothing is to be concluded from it.
-    if (ending.signal.aborted) throw new SluiceError(ending.why(0))
     const { plan } = found
+    if (ending.signal.aborted) throw new SluiceError(ending.why(settledOf(plan.before.counts)))
     await locks?.name(plan.run)
     const format = { format: options.format ?? 'auto', ...(options.pick === undefined ? {} : { pick: options.pick }) }
     const action = {
@@ -118,7 +123,8 @@ async function loadSources(run: Run): Promise<Receipt> {
     for (const message of warnings) tell({ type: 'warning', message })
     for (const { source, isLoaded } of inputs) if (isLoaded) tell({ type: 'loaded', name: source.name })
 
-    const guarded = guard(options, found, cluster, { ending, tell })
+    const access = accessOf(options, way, cluster, tell)
+    const guarded = guard(options, found, cluster, { ending, access, tell })
     const limits = await openLimits(stateDir, found.target, Date.now)
     const left = inputs.filter(({ isLoaded }) => !isLoaded)
     const planned = inputs.map(({ source }) => source)
@@ -144,7 +150,7 @@ async function loadSources(run: Run): Promise<Receipt> {
         : new StateKeeper({
             found,
             path,
-            cluster,
+            cluster: open,
             ledger,
             deadLetters,
             givenUp,
@@ -156,7 +162,7 @@ async function loadSources(run: Run): Promise<Receipt> {
       throw error
     })
     const notes: string[] = []
-    const sender = openSender({ options, ids, found, way, cluster, limits, wire, givenUp, notes, tell })
+    const sender = openSender({ options, ids, found, way, cluster, access, limits, wire, givenUp, notes, tell })
     const batcher = openBatcher({ options, action, replaying, ledger, bodyBytes: () => sender.bodyBytes })
     const loaded = await load({
       inputs: left,
@@ -180,8 +186,8 @@ async function loadSources(run: Run): Promise<Receipt> {
       tell,
     })
     const why = loaded.failure?.code === 'INPUT_UNENDED' ? otherBrokenInput(ledger) : loaded.failure
-    const named = why === undefined ? cutFailure(spool, ledger.counts) : why
     const { counts } = sumOf(plan.before, ledger)
+    const named = why === undefined ? cutFailure(spool, counts) : why
     const save = async () => await keeper?.finish('interrupted')
     const unswitched = named ?? (await guarded?.complete(counts, save))
     const unkept = await keeper?.finish(statusOf(unswitched))
@@ -208,7 +214,7 @@ async function loadSources(run: Run): Promise<Receipt> {
     if (stopped !== undefined) throw new SluiceError(stopped, { receipt })
     return receipt
   } finally {
-    await cluster.route.destroy()
+    await open.route.destroy()
   }
 }
 

@@ -25,6 +25,7 @@ const START: Mark = { kind: 'lines', document: 1, line: 1, offset: 0, tail: 0 }
 export interface Keeping {
   readonly found: FoundRun
   readonly path: string
+  /** Asked also when a budget of bytes is spent, which leaves room for that. */
   readonly cluster: Cluster
   readonly ledger: Ledger
   readonly deadLetters: DeadLetters

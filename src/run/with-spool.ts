@@ -4,6 +4,7 @@ import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
 import { spoolFolder } from './find-run.js'
 import type { Source } from '../flow.js'
 import type { IngestEvent, IngestOptions } from '../ingest-options.js'
+import { settledOf } from '../ledger/account.js'
 import type { Counts } from '../ledger/receipt.js'
 import { syncFolder } from '../ledger/sync-folder.js'
 import { findWay } from '../open-target.js'
@@ -61,9 +62,9 @@ export async function withSpool<T>(
   }
 }
 
-/** How a run ends that has loaded all that was spooled, where that lacks its end. */
-export function cutFailure(spool: Spool | undefined, { read, unsent, unknown }: Counts): Failure | undefined {
+/** How a run ends that has loaded all that was spooled, where that lacks its end. `counts`: of the whole run. */
+export function cutFailure(spool: Spool | undefined, counts: Counts): Failure | undefined {
   if (spool === undefined || spool.cut.length === 0) return undefined
   const reason = `the end of stdin was never seen: ${spool.cut.join(', ')}`
-  return failure('RUN_INTERRUPTED', { reason, settled: read - unsent - unknown })
+  return failure('RUN_INTERRUPTED', { reason, settled: settledOf(counts) })
 }

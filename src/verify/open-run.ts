@@ -5,7 +5,7 @@ import { refresh } from '../cluster/refresh.js'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { Checkpoint } from '../ledger/checkpoint.js'
-import { openTarget } from '../open-target.js'
+import { DEFAULT_MAX_ELAPSED_MS, openTarget } from '../open-target.js'
 import { systemClock } from '../system-clock.js'
 import { type KnownCheckpoint, findCheckpoint } from './find-checkpoint.js'
 import { Pace } from './pace.js'
@@ -31,7 +31,7 @@ const IN_FLIGHT = 4
  * caller's to end.
  */
 export async function openRun(options: VerifyOptions): Promise<OpenRun> {
-  const { run, stateDir, maxElapsedMs = 900_000, signal, concurrency = IN_FLIGHT } = options
+  const { run, stateDir, maxElapsedMs = DEFAULT_MAX_ELAPSED_MS, signal, concurrency = IN_FLIGHT } = options
   const known = await findCheckpoint(stateDir, run)
   const { checkpoint } = known
   const ids = checkpoint.options['ids'] ?? 'run'

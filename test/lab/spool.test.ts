@@ -275,7 +275,7 @@ describe('the option', () => {
     controller.abort('SIGTERM')
     expect(await stopped(load(new PassThrough(), { signal: controller.signal }))).toMatchObject({
       code: 'RUN_INTERRUPTED',
-      message: 'interrupted (SIGTERM) after 0 documents',
+      message: 'interrupted (SIGTERM) after 0 documents; this process had not begun to load',
     })
   })
 })

@@ -114,7 +114,7 @@ export const runEntries = {
     retry: 'later',
     title: 'The byte budget is spent',
     message:
-      'the byte budget of {budget} bytes is spent: {used} went over the wire, the next request needs about {needed}; {settled} documents are settled, the same command goes on behind them',
+      'the byte budget of {budget} bytes is spent: {used} went over the wire in this process, the next request needs about {needed}; {settled} documents are settled, the same command goes on behind them',
     observed: 'A plan that is used up before the month is over, and refusals by the proxy from then on.',
     causes: [
       'The load takes more bytes over the wire than --byte-budget allows: TLS, preflight and answers count too.',
