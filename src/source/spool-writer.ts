@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
+import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
 import { cannotRead } from './cannot-read.js'
 import { type Segment, type SegmentFolder, markEnded, writing } from './spool-segments.js'
 
@@ -61,7 +61,7 @@ export class SpoolWriter implements AsyncDisposable {
     this.#filling = filling()
       .then(
         () => (this.#over = {}),
-        (error: unknown) => (this.#over = { error }),
+        (error: unknown) => (this.#over = { error: this.#withPlace(error) }),
       )
       .then(() => this.#wake())
   }
@@ -105,6 +105,13 @@ export class SpoolWriter implements AsyncDisposable {
     await writing(this.segment.path, async () => await this.#file.sync())
   }
 
+  /** Waits until stdin has been taken. Resolves to why it could not be to its end, where it was not the signal that kept it from it. */
+  async untaken(): Promise<SluiceError | undefined> {
+    await this.#filling
+    const error = this.#over?.error
+    return isSluiceError(error) ? error : undefined
+  }
+
   /** Waits until stdin has been taken. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#filling
@@ -117,6 +124,17 @@ export class SpoolWriter implements AsyncDisposable {
       signal?.throwIfAborted()
       await new Promise<void>(resolve => this.#waiting.add(resolve))
     }
+  }
+
+  /** What cannot be written is lost, unless it can be had again: so it is told where that begins. */
+  #withPlace(error: unknown): unknown {
+    if (!isSluiceError(error) || error.code !== 'STATE_UNWRITABLE') return error
+    const { problem } = error.failure.evidence
+    const bytes = this.#written
+    const told = `${String(problem)}; stdin was taken up to byte ${bytes}, and what came behind it was not`
+    return new SluiceError(failure('STATE_UNWRITABLE', { path: this.segment.path, problem: told, bytes }), {
+      cause: error,
+    })
   }
 
   #wake(): void {

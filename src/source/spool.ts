@@ -2,14 +2,16 @@
  * Stdin by way of the disk. What comes is written down as fast as it comes, and loaded from there: so a process that comes
  * after this one can go on, although nobody can say it a second time.
  *
- * What a process before has left is loaded first. Stdin that begins with all that was spooled last is the same again, and goes
- * on behind it; any other is an input of its own.
+ * What a process before has left is loaded first. Stdin that begins with all of one that was spooled is the same again, and goes
+ * on behind it; any other is an input of its own. Where the end of one was never seen, what is loaded is kept until it comes
+ * again, or something else does.
  */
+import type { SluiceError } from '../failure/sluice-error.js'
 import type { Input, Source } from '../flow.js'
 import { decodedFrom } from './decoded-from.js'
 import { readFile } from './read-file.js'
 import { readCut } from './spool-cut.js'
-import { type Segment, listSegments, removeSegments } from './spool-segments.js'
+import { type Segment, listSegments, markLoaded, removeSegments } from './spool-segments.js'
 import { type Taking, takeStdin } from './spool-take.js'
 import type { SpoolWriter } from './spool-writer.js'
 import { storedFile } from './stored-file.js'
@@ -31,8 +33,13 @@ export interface Spool extends AsyncDisposable {
   begun(input: Input): Promise<void>
   /** All that was read so far will be there after a power cut, too. Throws SluiceError STATE_UNWRITABLE. */
   sync(): Promise<void>
-  /** Once all of it is loaded. Throws SluiceError STATE_UNWRITABLE. */
-  remove(): Promise<void>
+  /** Waits until stdin has been taken. Resolves to why it could not be to its end, where it was not the signal that kept it from it. */
+  untaken(): Promise<SluiceError | undefined>
+  /**
+   * Once all of it is loaded: deletes it, and resolves to true; unless some of it lacks its end, and may come again.
+   * Throws SluiceError STATE_UNWRITABLE.
+   */
+  settle(): Promise<boolean>
 }
 
 /** Whether this is stdin, which cannot be read a second time. */
@@ -44,8 +51,7 @@ export function isStdin({ name, file }: Source): boolean {
 export async function openSpool(options: SpoolOptions): Promise<Spool> {
   const { folder, sources, input: stdin } = options
   const before = await listSegments(folder)
-  const writer = await takeStdin(options, before)
-  const old = before.filter(({ id }) => id !== writer?.segment.id)
+  const { writer, old } = await takeStdin(options, before)
   const name = ({ number }: Segment) => (number === 1 ? stdin.name : `${stdin.name} (${number})`)
   const spooled = [
     ...old.map(segment => oldSource(name(segment), segment)),
@@ -54,10 +60,11 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   const all = sources
     .flatMap(source => (source === stdin ? spooled : [source]))
     .map((source, id) => ({ ...source, id }))
+  const cut = old.filter(({ isEnded }) => !isEnded).map(name)
   return {
     path: folder.path,
     sources: all,
-    cut: old.filter(({ isEnded }) => !isEnded).map(name),
+    cut,
     get isFilling() {
       return writer?.isOver === false
     },
@@ -65,7 +72,13 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
       if (writer !== undefined && input.name === name(writer.segment)) await writer.begun()
     },
     sync: async () => await writer?.sync(),
-    remove: async () => await removeSegments(folder, [...old, ...(writer === undefined ? [] : [writer.segment])]),
+    untaken: async () => await writer?.untaken(),
+    settle: async () => {
+      const segments = [...old, ...(writer === undefined ? [] : [writer.segment])]
+      if (cut.length === 0) await removeSegments(folder, segments)
+      else for (const segment of segments) await markLoaded(folder, segment)
+      return cut.length === 0
+    },
     [Symbol.asyncDispose]: async () => await writer?.[Symbol.asyncDispose](),
   }
 }
