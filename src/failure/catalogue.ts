@@ -75,7 +75,8 @@ const entries = {
     message: '{input} has no end: {observed}; what was whole of it is loaded',
     causes: ['The process that spooled it was stopped before it saw the end of stdin.', 'The disk was full.'],
     fixes: [
-      'Load what is missing from where it came from: the receipt tells how many documents were read before it broke off.',
+      'Pipe all of it into the same command again: it is recognised by what was spooled of it, and loading goes on behind that.',
+      'Or load what is missing from where it came from: the receipt tells how many documents were read before it broke off.',
     ],
   },
   INPUT_MALFORMED: {
@@ -596,6 +597,7 @@ const entries = {
     ],
     fixes: [
       'Run the same command again: files go on behind the last document that is settled, and so does stdin where it was spooled (--spool). Without that, stdin starts anew, as do streams and iterables.',
+      'Where the end of spooled stdin was never seen, pipe all of it into the same command again: it is recognised by what was spooled of it, which is kept until then, or until other stdin comes.',
       'Where the state folder does not outlive the process, name the run (--run-id): then a rerun doubles nothing either.',
     ],
   },
@@ -706,9 +708,14 @@ const entries = {
     retry: 'no',
     title: 'The state of the run cannot be written',
     message: 'cannot write {path}: {problem}',
-    causes: ['The state folder is read-only or belongs to another user.', 'The disk is full.'],
+    causes: [
+      'The state folder is read-only or belongs to another user.',
+      'The disk is full.',
+      'What is spooled of stdin has reached its limit (--spool-limit), and none of it can be deleted: it is compressed, or a JSON array, or the load has stopped.',
+    ],
     fixes: [
       'Name a writable folder with --state-dir (SLUICE_STATE_DIR), one that outlives the process; or free disk space. The same command then goes on.',
+      'Where stdin was not taken to its end, what was spooled is not lost: pipe all of it into the same command again, and loading goes on behind that.',
     ],
   },
   STATE_UNREADABLE: {

@@ -44,6 +44,7 @@ export async function withSpool<T>(
     sources,
     stdin,
     isOther: again,
+    limit: options.spoolLimit,
     signal,
     warn: message => tell({ type: 'warning', message }),
   })

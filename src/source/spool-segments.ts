@@ -25,10 +25,13 @@ export interface Segment {
   readonly isEnded: boolean
   /** Whether all that is there was loaded, by a run that never saw the end of some stdin. */
   readonly isLoaded: boolean
+  /** What stands before that offset was loaded, and is not there any more, but for its first bytes; 0: all is there. */
+  readonly dropped: number
 }
 
 const END = '.end'
 const LOADED = '.loaded'
+const DROPPED = '.dropped-'
 
 /** In the order in which they were begun; makes the folder where it is missing. Throws SluiceError STATE_UNWRITABLE. */
 export async function listSegments({ path }: SegmentFolder): Promise<Segment[]> {
@@ -49,6 +52,7 @@ export async function readSegments(folder: string): Promise<Segment[]> {
       path: join(folder, id),
       isEnded: names.includes(id + END),
       isLoaded: names.includes(id + LOADED),
+      dropped: Math.max(0, ...namesBehind(names, id + DROPPED).map(Number)),
     }))
   return segments.toSorted((one, other) => one.number - other.number)
 }
@@ -63,7 +67,7 @@ export async function beginSegment(
   return await writing(path, async () => {
     const file = await open(path, 'wx', 0o600)
     await folder.syncFolder(folder.path)
-    return { segment: { number, id, path, isEnded: false, isLoaded: false }, file }
+    return { segment: { number, id, path, isEnded: false, isLoaded: false, dropped: 0 }, file }
   })
 }
 
@@ -77,6 +81,15 @@ export async function markLoaded(folder: SegmentFolder, { path }: Segment): Prom
   await mark(folder, path + LOADED)
 }
 
+/** Before what stands before `to` is dropped. Throws SluiceError STATE_UNWRITABLE. */
+export async function markDropped(folder: SegmentFolder, { path, id }: Segment, to: number): Promise<void> {
+  await mark(folder, `${path}${DROPPED}${to}`)
+  await writing(path, async () => {
+    for (const at of namesBehind(await readdir(folder.path), id + DROPPED))
+      if (Number(at) < to) await rm(`${path}${DROPPED}${at}`, { force: true })
+  })
+}
+
 /** Before more is added: it is neither ended nor loaded. Throws SluiceError STATE_UNWRITABLE. */
 export async function unmark(folder: SegmentFolder, { path }: Segment): Promise<void> {
   await writing(path + END, async () => {
@@ -84,6 +97,10 @@ export async function unmark(folder: SegmentFolder, { path }: Segment): Promise<
     await rm(path + LOADED, { force: true })
     await folder.syncFolder(folder.path)
   })
+}
+
+function namesBehind(names: readonly string[], start: string): string[] {
+  return names.filter(name => name.startsWith(start)).map(name => name.slice(start.length))
 }
 
 async function mark(folder: SegmentFolder, path: string): Promise<void> {
@@ -96,10 +113,7 @@ async function mark(folder: SegmentFolder, path: string): Promise<void> {
 /** In that order: as long as one is left, the next gets a number that none of them had. Throws SluiceError STATE_UNWRITABLE. */
 export async function removeSegments(folder: SegmentFolder, segments: readonly Segment[]): Promise<void> {
   await writing(folder.path, async () => {
-    for (const { path } of segments) {
-      await rm(path, { force: true })
-      for (const suffix of [END, LOADED]) await rm(path + suffix, { force: true })
-    }
+    for (const { path } of segments) await rm(path, { force: true })
     const left = await readdir(folder.path)
     const orphans = left.filter(name => name.includes('.') && !left.includes(name.slice(0, name.indexOf('.'))))
     for (const name of orphans) await rm(join(folder.path, name), { force: true })
