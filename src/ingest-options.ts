@@ -186,8 +186,8 @@ export interface IngestOptions extends ConnectOptions {
    */
   readonly spool?: boolean | undefined
   /**
-   * With `spool`: most bytes on the disk that are kept of one stdin, 1,000,000 or more. Once half of them are used stdin is held back until what
-   * came first is loaded, and that is deleted. Compressed data, a JSON array, and all that comes once the load has stopped are
+   * With `spool`: most bytes on the disk that are kept of one stdin, 1,000,000 or more. Once two thirds of them are used stdin is held back
+   * until what came first is loaded, and that is deleted. Compressed data, a JSON array, and all that comes once the load has stopped are
    * kept whole: beyond the limit they are STATE_UNWRITABLE. Default: any number.
    */
   readonly spoolLimit?: number | undefined

@@ -21,9 +21,12 @@ export interface Use {
   hasLine(from: number): Promise<boolean>
 }
 
+/** The rest of the limit is for the moment in which a file is written anew, without what is dropped: at least half of it. */
+const USABLE = 2 / 3
+
 /**
- * Keeps what is spooled of one stdin below a limit. Once half of that is used, stdin is held back until what was spooled first is
- * loaded, which is then dropped: the rest is written anew, for which there is the other half. What cannot be dropped has the whole.
+ * Keeps what is spooled of one stdin below a limit. Once it is used, stdin is held back until what was spooled first is loaded,
+ * which is then dropped. Where that cannot be, it is full.
  */
 export class SpoolRoom {
   readonly limit: number
@@ -61,16 +64,14 @@ export class SpoolRoom {
     const { written, dropped, more, hasLine } = use
     const hole = Math.max(0, dropped - KNOWN_BYTES)
     const kept = written - hole
-    if (kept + more <= (this.#isKeptWhole ? this.limit : this.limit / 2)) return { kind: 'write' }
+    if (kept + more <= this.limit * USABLE) return { kind: 'write' }
     if (this.#isKeptWhole) return { kind: 'full' }
     const isAllLoaded = this.#isWanted && !(await hasLine(this.#loaded))
     const to = this.#loaded - KNOWN_BYTES
     const gain = to - Math.max(dropped, KNOWN_BYTES)
     // To drop little by little would be to write all of it again and again.
-    if (gain > 0 && gain >= (isAllLoaded ? more : kept / 2)) return { kind: 'drop', to }
-    if (!isAllLoaded || this.#isChanged) return { kind: 'wait' }
-    this.#isKeptWhole = true
-    return await this.next(use)
+    if (gain >= kept / 2) return { kind: 'drop', to }
+    return { kind: isAllLoaded && !this.#isChanged ? 'full' : 'wait' }
   }
 
   /** Resolves when the next step may be another one. Throws the signal's reason. */

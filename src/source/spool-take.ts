@@ -10,6 +10,9 @@ import { type Segment, type SegmentFolder, beginSegment, removeSegments, unmark,
 import { type Spooled, type Start, compareStart } from './spool-start.js'
 import { SpoolWriter } from './spool-writer.js'
 
+/** Written of a chunk before there has to be room for it. */
+const FIRST_BYTES = 4 << 10
+
 export interface Taking {
   readonly folder: SegmentFolder
   /** The source that is stdin. */
@@ -29,6 +32,8 @@ interface Taken {
   readonly writer?: SpoolWriter
   /** What else there is to be read of what was spooled before. */
   readonly old: readonly Segment[]
+  /** What was taken of stdin and is not written yet. */
+  readonly rest?: Uint8Array
 }
 
 /** What was spooled before, opened. */
@@ -51,7 +56,7 @@ export async function takeStdin(options: Taking, before: readonly Segment[]): Pr
       before.length === 0 || isOther
         ? { writer: await newWriter(options, before), old: await forgetLoaded(options, before) }
         : await compareWith(options, before, chunks)
-    taken.writer?.fill(chunks, signal)
+    taken.writer?.fill(chunks, signal, taken.rest)
     return taken
   } catch (error) {
     await chunks.return?.(undefined)
@@ -90,11 +95,10 @@ async function compareWith(
     )
     if (start.isOver && start.same === size && segment.isEnded) return { old: before }
     const writer = await writerBehind(options, start.whole)
-    // Whoever looks at the file now sees that it is not what it was.
     if (start.like !== undefined) await copy(start.like.file, size, start.same, writer)
-    await writer.append(start.rest.subarray(Math.max(0, size - start.same)))
+    const rest = await begin(writer, start.rest.subarray(Math.max(0, size - start.same)))
     kept = file
-    return { writer, old: before.filter(({ id }) => id !== segment.id) }
+    return { writer, old: before.filter(({ id }) => id !== segment.id), rest }
   } finally {
     for (const { file } of opened) if (file !== kept) await file.close()
   }
@@ -124,7 +128,7 @@ async function beginOther(
     )
   const writer = empty === undefined ? await newWriter(options, before) : await writerBehind(options, empty)
   if (like !== undefined) await copy(like.file, 0, same, writer)
-  await writer.append(rest)
+  const left = await begin(writer, rest)
   const loaded = opened.filter(({ segment }) => segment.isLoaded)
   const bytes = loaded.reduce((sum, { size }) => sum + size, 0)
   if (bytes > 0)
@@ -132,7 +136,7 @@ async function beginOther(
       `stdin is not what an interrupted run has loaded without seeing its end: the ${bytes} bytes by which that would be known again are deleted, and should it still come, it is loaded a second time`,
     )
   const old = await forgetLoaded(options, before)
-  return { writer, old: old.filter(({ id }) => id !== writer.segment.id) }
+  return { writer, old: old.filter(({ id }) => id !== writer.segment.id), rest: left }
 }
 
 /** What is left without those that are loaded, which are removed. */
@@ -157,6 +161,12 @@ async function writerBehind(options: Taking, { segment, file, size }: Before): P
 
 function roomOf({ limit }: Taking): SpoolRoom | undefined {
   return limit === undefined ? undefined : new SpoolRoom(limit)
+}
+
+/** Whoever looks at the file now sees that it is not what it was. Resolves to what is not written yet. */
+async function begin(writer: SpoolWriter, rest: Uint8Array): Promise<Uint8Array> {
+  await writer.append(rest.subarray(0, FIRST_BYTES))
+  return rest.subarray(FIRST_BYTES)
 }
 
 /** The bytes `[from, to)`, if there are any. */

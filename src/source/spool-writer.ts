@@ -7,6 +7,8 @@ import { KNOWN_BYTES, type SpoolRoom } from './spool-room.js'
 import { type Segment, type SegmentFolder, markDropped, markEnded, writing } from './spool-segments.js'
 
 const READ_BYTES = 1 << 20
+/** Written at once, where there is a limit. */
+const PIECE_BYTES = 64 << 10
 /** Enough to tell what the bytes are: compressed or not. */
 const HEAD_BYTES = 4
 
@@ -56,14 +58,16 @@ export class SpoolWriter implements AsyncDisposable {
     }
   }
 
-  /** Takes all that is to come, up to the end, which is marked unless the signal came before it. */
-  fill(chunks: AsyncIterator<Uint8Array>, signal: AbortSignal): void {
+  /**
+   * Takes all that is to come, up to the end, which is marked unless the signal came before it. `first`: what was taken of it
+   * already.
+   */
+  fill(chunks: AsyncIterator<Uint8Array>, signal: AbortSignal, first: Uint8Array = new Uint8Array(0)): void {
     const filling = async () => {
       try {
-        for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
-          await this.#makeRoom(next.value.length, signal)
-          await this.append(next.value)
-        }
+        await this.#take(first, signal)
+        for (let next = await chunks.next(); next.done !== true; next = await chunks.next())
+          await this.#take(next.value, signal)
       } finally {
         await chunks.return?.()
       }
@@ -156,6 +160,15 @@ export class SpoolWriter implements AsyncDisposable {
     }
   }
 
+  async #take(chunk: Uint8Array, signal: AbortSignal): Promise<void> {
+    if (this.#room === undefined) return await this.append(chunk)
+    for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
+      const piece = chunk.subarray(at, at + PIECE_BYTES)
+      await this.#makeRoom(this.#room, piece.length, signal)
+      await this.append(piece)
+    }
+  }
+
   async #openToRead(name: string): Promise<FileHandle> {
     return await open(this.segment.path, 'r').catch((error: unknown) => {
       throw cannotRead(name, error)
@@ -163,9 +176,7 @@ export class SpoolWriter implements AsyncDisposable {
   }
 
   /** Resolves when so many bytes more may be written. Throws SluiceError STATE_UNWRITABLE; the signal's reason. */
-  async #makeRoom(more: number, signal: AbortSignal): Promise<void> {
-    const room = this.#room
-    if (room === undefined) return
+  async #makeRoom(room: SpoolRoom, more: number, signal: AbortSignal): Promise<void> {
     const { path } = this.segment
     for (;;) {
       const written = this.#written
