@@ -65,7 +65,7 @@ export async function beginSegment(
   const id = `${number}-${randomBytes(4).toString('hex')}`
   const path = join(folder.path, id)
   return await writing(path, async () => {
-    const file = await open(path, 'wx', 0o600)
+    const file = await open(path, 'wx+', 0o600)
     await folder.syncFolder(folder.path)
     return { segment: { number, id, path, isEnded: false, isLoaded: false, dropped: 0 }, file }
   })

@@ -194,19 +194,22 @@ describe('a run that reads its stdin by way of the disk', () => {
     ['lines of a named run', Buffer.from(lines(500)), { runId: 'named' }],
     ['compressed lines', gzipSync(lines(500)), {}],
     ['an array', Buffer.from(array), {}],
-  ])('goes on where the producer says all of it again after what was spooled was loaded: %s', async (_, content, more) => {
-    await interrupted(content.subarray(0, Math.floor(content.length * 0.7)), 60, more)
-    const loaded = (await stopped(load(nothing(), more))).receipt
-    expect(loaded.read).toBeLessThan(500)
-    expect((await stopped(load(nothing(), more))).receipt.thisProcess.read).toBe(0)
-    const warnings: string[] = []
-    const onEvent = (event: IngestEvent) => void (event.type === 'warning' && warnings.push(event.message))
-    const again = await load(bytes(content), { ...more, onEvent })
-    expect(again).toMatchObject({ status: 'finished', rejected: 0, read: 500 - loaded.read })
-    expect(warnings).toEqual([expect.stringContaining('it is taken for the same data')])
-    expect(lab.control.count(index)).toBe(500)
-    expect(await spools()).toEqual([])
-  })
+  ])(
+    'goes on where the producer says all of it again after what was spooled was loaded: %s',
+    async (_, content, more) => {
+      await interrupted(content.subarray(0, Math.floor(content.length * 0.7)), 60, more)
+      const loaded = (await stopped(load(nothing(), more))).receipt
+      expect(loaded.read).toBeLessThan(500)
+      expect((await stopped(load(nothing(), more))).receipt.thisProcess.read).toBe(0)
+      const warnings: string[] = []
+      const onEvent = (event: IngestEvent) => void (event.type === 'warning' && warnings.push(event.message))
+      const again = await load(bytes(content), { ...more, onEvent })
+      expect(again).toMatchObject({ status: 'finished', rejected: 0, read: 500 - loaded.read })
+      expect(warnings).toEqual([expect.stringContaining('it is taken for the same data')])
+      expect(lab.control.count(index)).toBe(500)
+      expect(await spools()).toEqual([])
+    },
+  )
 
   test('loads what is new also behind what lacks its end', async () => {
     await interrupted(`${lines(300)}{"n":`, 60)

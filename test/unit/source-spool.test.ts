@@ -26,7 +26,10 @@ beforeEach(async () => {
 })
 afterEach(async () => await rm(work, { recursive: true, force: true }))
 
-async function openWith(stdin: Readable, more: { isOther?: boolean; signal?: AbortSignal; limit?: number } = {}): Promise<Spool> {
+async function openWith(
+  stdin: Readable,
+  more: { isOther?: boolean; signal?: AbortSignal; limit?: number } = {},
+): Promise<Spool> {
   const input: Source = { id: 0, name: '-', open: () => stdin }
   return await openSpool({
     folder: { path, syncFolder },
@@ -340,19 +343,19 @@ describe('what was loaded of stdin whose end was never seen', () => {
     expect(await text(spool.sources[2])).toBe('{"b":1}\n{"b":2}\n')
   })
 
-  test.each([['at once', 100], ['byte by byte', 1]])(
-    'is gone on behind where another one begins alike, but goes on otherwise, and all comes %s',
-    async (_, length) => {
-      await leaveLoaded('{"n":1}\n', '{"n":1}\n{"n":2}\n{"n":3')
-      const whole = '{"n":1}\n{"n":2}\n{"n":4}\n'
-      const parts = Array.from({ length: Math.ceil(whole.length / length) }, (_part, n) =>
-        whole.slice(n * length, (n + 1) * length),
-      )
-      await using spool = await openWith(bytes(...parts))
-      expect(spool.sources.map(({ name }) => name)).toEqual(['- (2)', '-'])
-      expect(await text(spool.sources[1])).toBe(whole)
-    },
-  )
+  test.each([
+    ['at once', 100],
+    ['byte by byte', 1],
+  ])('is gone on behind where another one begins alike, but goes on otherwise, and all comes %s', async (_, length) => {
+    await leaveLoaded('{"n":1}\n', '{"n":1}\n{"n":2}\n{"n":3')
+    const whole = '{"n":1}\n{"n":2}\n{"n":4}\n'
+    const parts = Array.from({ length: Math.ceil(whole.length / length) }, (_part, n) =>
+      whole.slice(n * length, (n + 1) * length),
+    )
+    await using spool = await openWith(bytes(...parts))
+    expect(spool.sources.map(({ name }) => name)).toEqual(['- (2)', '-'])
+    expect(await text(spool.sources[1])).toBe(whole)
+  })
 
   test('and was empty is nothing to wait for', async () => {
     await leaveLoaded('')
@@ -465,8 +468,7 @@ describe('a spool with a limit', () => {
     await using spool = await openWith(bytes(stdin), { limit })
     const [source] = spool.sources
     const read = (async () => {
-      for await (const part of source?.open(never) ?? [])
-        if (part[0] === 0x7b) spool.loaded(source?.spool?.id ?? '', 8)
+      for await (const part of source?.open(never) ?? []) if (part[0] === 0x7b) spool.loaded(source?.spool?.id ?? '', 8)
     })()
     await expect(read).rejects.toMatchObject({
       code: 'STATE_UNWRITABLE',

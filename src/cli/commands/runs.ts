@@ -34,7 +34,9 @@ stdin (--spool) is deleted, loaded or not. Stdin that was spooled and of which n
         terminal.out(json ? `${JSON.stringify(list)}\n` : table(list))
       } else {
         const removed = await remove(folder, action, run)
-        terminal.out(json ? `${JSON.stringify({ removed: removed.runs, spools: removed.spools })}\n` : forgotten(removed))
+        terminal.out(
+          json ? `${JSON.stringify({ removed: removed.runs, spools: removed.spools })}\n` : forgotten(removed),
+        )
       }
       done(0)
     })
