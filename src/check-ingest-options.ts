@@ -80,6 +80,7 @@ const options = {
   onConflict: check.oneOf('reject', 'skip'),
   stateDir: check.name,
   spool: check.flag,
+  spoolLimit: check.whole(1_000_000, Number.MAX_SAFE_INTEGER),
   runId: check.runId,
   again: check.flag,
   dryRun: check.flag,

@@ -195,7 +195,7 @@ async function loadSources(run: Run): Promise<Receipt> {
     const stopped = unswitched ?? unkept
     // What was not switched in is loaded, and checked, once more.
     const isOver = plan.isDone || (keeper?.isComplete === true && guarded?.receipt.switched !== false)
-    if (isOver) await spool?.remove().catch(tellError(tell))
+    const isGone = isOver && (await spool?.settle().catch(tellError(tell))) === true
     const receipt = composeReceipt({
       plan,
       ledger,
@@ -203,7 +203,7 @@ async function loadSources(run: Run): Promise<Receipt> {
       ...(guarded === undefined ? {} : { alias: guarded.receipt }),
       notes,
       ...(path === undefined ? {} : { checkpoint: path }),
-      ...(spool === undefined || isOver ? {} : { spool: spool.path }),
+      ...(spool === undefined || isGone ? {} : { spool: spool.path }),
       ...writtenTo(deadLetters, plan),
       requests: sender.requests,
       retries: sender.retries,

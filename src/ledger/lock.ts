@@ -40,7 +40,7 @@ export async function lockInputs({ stateDir, cluster, index, sources, spool }: L
       }),
     ),
   )
-  if (spool !== undefined) wanted.set(join(folder, `${keyOf([spool])}.lock`), '-')
+  if (spool !== undefined) wanted.set(join(folder, `${keyOf([resolve(spool)])}.lock`), '-')
   const locks = await InputLocks.open(folder)
   try {
     // In the same order in all processes: of two that want the same ones, one gets them.

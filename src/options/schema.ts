@@ -185,6 +185,10 @@ export const schema = z.object({
   spool: runs(kinds.flag().prefault(false), {
     doc: 'keep what comes from stdin in the state folder until it is loaded, so that it can be resumed',
   }),
+  spoolLimit: runs(kinds.size({ min: 1_000_000, max: 1e15 }).optional(), {
+    doc: 'most that is kept on the disk of one stdin: the producer is held back until what came first is loaded',
+    label: 'size',
+  }),
   runId: runs(kinds.runId().optional(), {
     doc: 'name of the run: repeated without its checkpoint, it doubles nothing',
     label: 'name',

@@ -49,6 +49,8 @@ export interface Settings {
   readonly dryRun: boolean
   readonly stateDir: string | undefined
   readonly spool: boolean
+  /** Bytes. */
+  readonly spoolLimit: number | undefined
   readonly runId: string | undefined
   /** Milliseconds. */
   readonly timeBudget: number | undefined

@@ -10,6 +10,7 @@ import type { Checkpoint, Target } from '../ledger/checkpoint.js'
 import { checkpointPath, readCheckpoint } from '../ledger/checkpoint-file.js'
 import { type Plan, type Planning, planRun } from '../ledger/plan-run.js'
 import { randomToken, tokenOf } from '../ledger/token.js'
+import { spoolsFolder } from '../source/kept-spools.js'
 import { freshIndex, leadsTo, planGuarded } from './plan-guarded.js'
 
 export interface FoundRun {
@@ -126,7 +127,7 @@ export function stateDirOf({ stateDir, dryRun, spool }: IngestOptions, sources: 
 export function spoolFolder(options: IngestOptions, stateDir: string, url: URL, isReplay: boolean): string {
   const { source, index, swapAlias, runId = '' } = options
   const into = swapAlias === undefined ? index : ['alias', swapAlias]
-  return join(stateDir, 'spool', keyOf([url.href, into, namesOf(source), runId, ...(isReplay ? ['replay'] : [])]))
+  return join(spoolsFolder(stateDir), keyOf([url.href, into, namesOf(source), runId, ...(isReplay ? ['replay'] : [])]))
 }
 
 /** Sortable by time, and unique. */

@@ -15,6 +15,7 @@ import { identityAt, identityOf } from '../ledger/file-identity.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { PlannedInput } from '../ledger/plan-run.js'
 import type { Committed } from '../ledger/prefix.js'
+import type { Spool } from '../source/spool.js'
 import { systemClock } from '../system-clock.js'
 
 /** A kill costs what was settled since the last write: it is sent again, and found stored. */
@@ -30,7 +31,7 @@ export interface Keeping {
   readonly ledger: Ledger
   readonly deadLetters: DeadLetters
   /** What was read from it is on the disk before the checkpoint says that it was loaded. */
-  readonly spool?: { sync(): Promise<void> }
+  readonly spool?: Pick<Spool, 'sync' | 'loaded'>
 
   /** Aborted when the cluster is not waited for any longer. */
   readonly givenUp: AbortSignal
@@ -133,6 +134,16 @@ export class StateKeeper {
         : { deadLetters: keptLetters ?? { path: resolve(deadLetters.path), length: committed.deadLetters } }),
     })
     this.#isComplete = inputs.every(input => input.status === 'finished')
+    this.#letGo(inputs)
+  }
+
+  /** What a checkpoint says is loaded need not stay on the disk, where a resume does not read it. */
+  #letGo(inputs: readonly CheckpointInput[]): void {
+    for (const { spool, mark, file } of inputs) {
+      if (spool === undefined || file === undefined) continue
+      const isRead = mark.kind === 'lines' && !file.isCompressed
+      this.#keeping.spool?.loaded(spool, isRead ? mark.offset : undefined)
+    }
   }
 
   async #inputOf(planned: PlannedInput, committed: Committed, failed: ReadonlySet<string>): Promise<CheckpointInput> {

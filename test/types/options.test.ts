@@ -35,6 +35,7 @@ const same = {
   onConflict: 'onConflict',
   stateDir: 'stateDir',
   spool: 'spool',
+  spoolLimit: 'spoolLimit',
   runId: 'runId',
   again: 'again',
   dryRun: 'dryRun',

@@ -2,18 +2,18 @@ import type { Command } from 'commander'
 import { failure } from '../../failure/failure.js'
 import { SluiceError } from '../../failure/sluice-error.js'
 import { nearest } from '../../options/nearest.js'
-import { type KnownRun, type RunList, listRuns, removeRun } from '../../run-list.js'
+import { type KnownRun, type Removed, type RunList, listRuns, removeRun } from '../../run-list.js'
 import { addOptions } from '../add-options.js'
 import { columns } from '../columns.js'
 import { loadOptions, sayWarnings } from '../load-options.js'
-import { count, plural } from '../quantities.js'
+import { bytes, count, plural } from '../quantities.js'
 import { stateDir } from '../state-dir.js'
 import type { Terminal } from '../terminal.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(command, 'runs')
     .argument('[action]', 'rm: forget the run that is named next')
-    .argument('[run]', 'as the list and the receipt name it')
+    .argument('[run]', 'as the list and the receipt name it; or the name of a spool that has none')
     .addHelpText(
       'after',
       `
@@ -21,7 +21,8 @@ Examples:
   sluice runs
   sluice runs rm 20261121T100338Z-225173
 
-What a forgotten run has loaded stays in the index; the same command then starts from the beginning.`,
+What a forgotten run has loaded stays in the index; the same command then starts from the beginning. What is spooled of its
+stdin (--spool) is deleted, loaded or not. Stdin that was spooled and of which nothing is loaded yet is listed by itself.`,
     )
     .action(async (action: string | undefined, run: string | undefined, flags: Record<string, unknown>) => {
       const effective = await loadOptions(flags, terminal)
@@ -33,17 +34,19 @@ What a forgotten run has loaded stays in the index; the same command then starts
         terminal.out(json ? `${JSON.stringify(list)}\n` : table(list))
       } else {
         const removed = await remove(folder, action, run)
-        terminal.out(json ? `${JSON.stringify({ removed })}\n` : removed.map(forgotten).join(''))
+        terminal.out(
+          json ? `${JSON.stringify({ removed: removed.runs, spools: removed.spools })}\n` : forgotten(removed),
+        )
       }
       done(0)
     })
 }
 
-async function remove(folder: string, action: string, run: string | undefined): Promise<readonly KnownRun[]> {
+async function remove(folder: string, action: string, run: string | undefined): Promise<Removed> {
   if (action !== 'rm') throw invalid(`'${action}' is not what it can do: write sluice runs rm RUN`)
   if (run === undefined) throw invalid('rm needs a run: sluice runs lists them')
   const removed = await removeRun(folder, run)
-  if (removed.length > 0) return removed
+  if (removed.runs.length + removed.spools.length > 0) return removed
   const { runs } = await listRuns(folder)
   const near = nearest(
     run,
@@ -52,9 +55,12 @@ async function remove(folder: string, action: string, run: string | undefined): 
   throw invalid(`there is no run '${run}' in ${folder}${near === undefined ? '' : `; did you mean ${near}?`}`)
 }
 
-function table({ runs, broken }: RunList): string {
-  if (runs.length + broken.length === 0) return 'No runs.\n'
-  const head = ['run', 'status', 'written', 'index', 'stored', 'rejected', 'inputs']
+function table({ runs, spools, broken }: RunList): string {
+  if (runs.length + spools.length + broken.length === 0) return 'No runs.\n'
+  // Most have none.
+  const isSpooled = runs.some(({ spool }) => spool !== undefined)
+  const spooled = (cell: string) => (isSpooled ? [cell] : [])
+  const head = ['run', 'status', 'written', 'index', 'stored', 'rejected', ...spooled('spooled'), 'inputs']
   const rows = runs.map(one => [
     one.run,
     one.status === 'running' ? 'running or killed' : one.status,
@@ -62,10 +68,16 @@ function table({ runs, broken }: RunList): string {
     one.index,
     count(one.counts.created + one.counts.updated + one.counts.duplicate),
     count(one.counts.rejected),
+    ...spooled(one.spool === undefined ? '' : bytes(one.spool.bytes)),
     inputs(one),
   ])
   const unread = broken.map(({ problem }) => `broken: ${problem}\n`).join('')
-  return (runs.length === 0 ? '' : columns([head, ...rows])) + unread
+  const unloaded = spools.map(one => [one.spool, one.written, bytes(one.bytes), one.path])
+  return [
+    runs.length === 0 ? '' : columns([head, ...rows]),
+    spools.length === 0 ? '' : columns([['spool of no run', 'written', 'spooled', 'folder'], ...unloaded]),
+    unread,
+  ].join('')
 }
 
 function inputs({ inputs: all }: KnownRun): string {
@@ -77,8 +89,12 @@ function inputs({ inputs: all }: KnownRun): string {
     : `${finished} of ${plural(all.length, 'input')} finished`
 }
 
-function forgotten({ run, index }: KnownRun): string {
-  return `Run ${run} into ${index} is forgotten.\n`
+function forgotten({ runs, spools }: Removed): string {
+  const ofRuns = runs.map(({ run, index, spool }) => {
+    const what = spool === undefined ? '' : `, and ${bytes(spool.bytes)} of spooled stdin deleted`
+    return `Run ${run} into ${index} is forgotten${what}.\n`
+  })
+  return [...ofRuns, ...spools.map(one => `${bytes(one.bytes)} of spooled stdin deleted: ${one.path}\n`)].join('')
 }
 
 function invalid(problem: string): SluiceError {

@@ -15,6 +15,7 @@ export const runEntries = {
     ],
     fixes: [
       'Run the same command again: files go on behind the last document that is settled (stored, or written to the dead letters), and so does stdin where it was spooled (--spool). Without that, stdin starts anew, as do streams and iterables.',
+      'Where the end of spooled stdin was never seen, pipe all of it into the same command again: it is recognised by what was spooled of it, which is kept until then, or until other stdin comes.',
       'Where the state folder does not outlive the process, name the run (--run-id): then a rerun doubles nothing either.',
     ],
     example: { reason: 'SIGTERM', settled: 48_210 },
@@ -134,9 +135,14 @@ export const runEntries = {
     message: 'cannot write {path}: {problem}',
     observed:
       'EACCES, EROFS or ENOSPC; tools that keep no state never see it, and start from the beginning after every fault.',
-    causes: ['The state folder is read-only or belongs to another user.', 'The disk is full.'],
+    causes: [
+      'The state folder is read-only or belongs to another user.',
+      'The disk is full.',
+      'What is spooled of stdin has reached its limit (--spool-limit), and none of it can be deleted: it is compressed, or a JSON array, or the load has stopped.',
+    ],
     fixes: [
       'Name a writable folder with --state-dir (SLUICE_STATE_DIR), one that outlives the process; or free disk space. The same command then goes on.',
+      'Where stdin was not taken to its end, what was spooled is not lost: pipe all of it into the same command again, and loading goes on behind that.',
     ],
     example: { path: '/var/lib/sluice/runs/5d1e.json', problem: 'the file system is read-only' },
   },
