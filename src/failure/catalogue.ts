@@ -608,7 +608,7 @@ const entries = {
     causes: [
       'The name is mistyped.',
       'The run was loaded on another machine, by another user, or with another --state-dir.',
-      'Its checkpoint was replaced by the next run of the same command, or forgotten (`sluice runs rm`, `sluice undo`).',
+      'It was forgotten (`sluice runs rm`, `sluice undo`), or more than 20 later runs of the same command have taken its place.',
     ],
     fixes: ['`sluice runs` lists the runs that are known. A checkpoint can also be named by its path.'],
   },
@@ -642,6 +642,19 @@ const entries = {
     causes: ['The index is closed.', 'The way or the cluster forbids _mget or _search.'],
     fixes: ['Read the reason; open the index, or allow the request.'],
   },
+  UNDO_BEHIND_ALIAS: {
+    stage: 'index',
+    exit: 3,
+    retry: 'no',
+    title: 'Searches go to the index that undo would empty',
+    message:
+      'run {run} loaded {index}, and the alias {alias} leads there: undoing the run would leave searches with nothing. Nothing was deleted',
+    causes: ['It was a guarded load, and the alias was switched to its index.'],
+    fixes: [
+      'Switch the alias to the index before first: `sluice rollback ALIAS`, or `sluice rollback ALIAS --to INDEX`. That alone takes the load back; then the run can be undone, or its index deleted.',
+      'If there is no index before: load what is right with --swap-alias first, or take the alias off.',
+    ],
+  },
   UNDO_UNCONFIRMED: {
     stage: 'options',
     exit: 2,
@@ -656,10 +669,11 @@ const entries = {
     exit: 6,
     retry: 'later',
     title: 'Another run is loading the same input into the same index',
-    message: '{input} is being loaded into {index} by run {run}: process {pid} on {host}, since {since} (lock {lock})',
+    message: '{input} is being {doing}: process {pid} on {host}, since {since} (lock {lock})',
     causes: [
       'A scheduled run takes longer than the time between two of them, or a person started one by hand.',
       'Two commands name the same file, as globs that overlap do.',
+      'The run is being undone (`sluice undo`), which nothing may be loaded into meanwhile.',
       'A run was killed on another machine or in another container: from here nobody can tell whether it is gone.',
     ],
     fixes: [

@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import type { Command } from 'commander'
 import { failure } from '../../failure/failure.js'
 import { SluiceError } from '../../failure/sluice-error.js'
@@ -13,7 +14,7 @@ import type { Terminal } from '../terminal.js'
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(command, 'runs')
     .argument('[action]', 'rm: forget the run that is named next')
-    .argument('[run]', 'as the list and the receipt name it')
+    .argument('[run]', 'as the list and the receipt name it, or a checkpoint by its file')
     .addHelpText(
       'after',
       `
@@ -21,7 +22,8 @@ Examples:
   sluice runs
   sluice runs rm 20261121T100338Z-225173
 
-What a forgotten run has loaded stays in the index; the same command then starts from the beginning.`,
+What a forgotten run has loaded stays in the index; the same command then starts from the beginning. Earlier runs of a command,
+the last 20, can still be verified and undone.`,
     )
     .action(async (action: string | undefined, run: string | undefined, flags: Record<string, unknown>) => {
       const effective = await loadOptions(flags, terminal)
@@ -32,18 +34,19 @@ What a forgotten run has loaded stays in the index; the same command then starts
         const list = await listRuns(folder)
         terminal.out(json ? `${JSON.stringify(list)}\n` : table(list))
       } else {
-        const removed = await remove(folder, action, run)
-        terminal.out(json ? `${JSON.stringify({ removed })}\n` : removed.map(forgotten).join(''))
+        const { runs, broken } = await remove(folder, action, run)
+        const said = () => [...runs.map(forgotten), ...broken.map(one => `${one.checkpoint} is removed.\n`)].join('')
+        terminal.out(json ? `${JSON.stringify({ removed: runs, broken })}\n` : said())
       }
       done(0)
     })
 }
 
-async function remove(folder: string, action: string, run: string | undefined): Promise<readonly KnownRun[]> {
+async function remove(folder: string, action: string, run: string | undefined): Promise<RunList> {
   if (action !== 'rm') throw invalid(`'${action}' is not what it can do: write sluice runs rm RUN`)
   if (run === undefined) throw invalid('rm needs a run: sluice runs lists them')
   const removed = await removeRun(folder, run)
-  if (removed.length > 0) return removed
+  if (removed.runs.length + removed.broken.length > 0) return removed
   const { runs } = await listRuns(folder)
   const near = nearest(
     run,
@@ -57,14 +60,16 @@ function table({ runs, broken }: RunList): string {
   const head = ['run', 'status', 'written', 'index', 'stored', 'rejected', 'inputs']
   const rows = runs.map(one => [
     one.run,
-    one.status === 'running' ? 'running or killed' : one.status,
+    (one.status === 'running' ? 'running or killed' : one.status) + (one.isEarlier ? ', earlier' : ''),
     one.written,
     one.index,
     count(one.counts.created + one.counts.updated + one.counts.duplicate),
     count(one.counts.rejected),
     inputs(one),
   ])
-  const unread = broken.map(({ problem }) => `broken: ${problem}\n`).join('')
+  const unread = broken
+    .map(({ checkpoint, problem }) => `broken: ${problem}; sluice runs rm ${basename(checkpoint)} removes it\n`)
+    .join('')
   return (runs.length === 0 ? '' : columns([head, ...rows])) + unread
 }
 
