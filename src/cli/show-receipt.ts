@@ -132,7 +132,10 @@ function alias({ alias: one }: Receipt): string[][] {
   if (!switched)
     return [
       ['alias', `${name} ${from === undefined ? 'is not made' : `stays on ${from}`}; ${to} is kept`],
-      ...(reason === undefined ? [] : [['', reason], ['', `sluice rollback ${name} --to ${to} leads it back there`]]),
+      ...(reason === undefined ? [] : [['', reason]]),
+      ...(reason === undefined || from === undefined
+        ? []
+        : [['', `sluice rollback ${name} --to ${to} leads it back there`]]),
     ]
   return [['alias', `${name} is on ${to}${from === undefined ? '' : `; ${from}, where it was, is kept`}`]]
 }

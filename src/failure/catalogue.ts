@@ -647,8 +647,7 @@ const entries = {
     exit: 3,
     retry: 'no',
     title: 'Searches go to the index that undo would empty',
-    message:
-      'run {run} loaded {index}, and the alias {alias} leads there: undoing the run would leave searches with nothing. Nothing was deleted',
+    message: 'undoing run {run} would empty {index}, which the alias {alias} leads to: nothing was deleted',
     causes: ['It was a guarded load, and the alias was switched to its index.'],
     fixes: [
       'Switch the alias to the index before first: `sluice rollback ALIAS`, or `sluice rollback ALIAS --to INDEX`. That alone takes the load back; then the run can be undone, or its index deleted.',

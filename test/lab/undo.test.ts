@@ -233,8 +233,12 @@ describe('undo', () => {
     const undoing = codeOf(takeBack(world, run, { signal: controller.signal }))
     await vi.waitFor(() => expect(lab.control.struck('stall')).toBe(1))
     const locked = `RUN_LOCKED: ${world.path('a.ndjson')} is being taken out of ${world.index} by the undo of run ${run}`
-    for (const other of [world.load('a.ndjson'), takeBack(world, run), removeRun(world.stateDir, run)])
-      expect(await codeOf(other)).toContain(locked)
+    const others: (() => Promise<unknown>)[] = [
+      async () => await world.load('a.ndjson'),
+      async () => await takeBack(world, run),
+      async () => await removeRun(world.stateDir, run),
+    ]
+    for (const other of others) expect(await codeOf(other())).toContain(locked)
     // It deletes nothing.
     expect(await takeBack(world, run, { dryRun: true })).toMatchObject({ wouldDelete: 300 })
     controller.abort('test')
@@ -253,7 +257,7 @@ describe('undo', () => {
     const second = await load(true)
     for (const more of [{}, { force: true }, { dryRun: true }]) {
       expect(await codeOf(takeBack(world, second.run, more))).toContain(
-        `UNDO_BEHIND_ALIAS: run ${second.run} loaded ${second.alias?.to}, and the alias ${alias} leads there`,
+        `UNDO_BEHIND_ALIAS: undoing run ${second.run} would empty ${second.alias?.to}, which the alias ${alias} leads to`,
       )
     }
     expect(lab.control.count(second.alias?.to ?? '')).toBe(30)
