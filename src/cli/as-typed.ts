@@ -27,7 +27,8 @@ const files = { apiKey: 'apiKeyFile', password: 'passwordFile', proxy: 'proxyFil
 export function sayingOf({ values, origins }: Effective): Said {
   return libraryName => {
     const short = libraryName.replace(/^(target|proxy|refreshCredentials\(\))\./, '')
-    const name = others[libraryName] ?? optionNames.find(one => one === libraryName) ?? optionNames.find(one => one === short)
+    const name =
+      others[libraryName] ?? optionNames.find(one => one === libraryName) ?? optionNames.find(one => one === short)
     if (name === undefined) return words[libraryName]
     const file = name in files ? files[name as keyof typeof files] : undefined
     return spelt(file !== undefined && values[name] === undefined && values[file] !== undefined ? file : name, origins)

@@ -30,7 +30,8 @@ export function text() {
 /** A file that is written: stdout is for the result alone. */
 export function writtenFile() {
   return kind(value => {
-    if (value === '-') return new Problem('is no file, and stdout is for the receipt: name a file (./- for one of that name)')
+    if (value === '-')
+      return new Problem('is no file, and stdout is for the receipt: name a file (./- for one of that name)')
     return value === '' ? new Problem('is empty') : value
   })
 }

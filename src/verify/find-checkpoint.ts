@@ -25,7 +25,8 @@ export async function findCheckpoint(stateDir: string, run: string): Promise<Fou
   })
   if (run.endsWith('.json') && (await isFile(run))) {
     const checkpoint = await readCheckpoint(run)
-    if (checkpoint !== undefined) return foundAs({ path: run, checkpoint, isEarlier: lastOf(resolve(run)) !== undefined })
+    if (checkpoint !== undefined)
+      return foundAs({ path: run, checkpoint, isEarlier: lastOf(resolve(run)) !== undefined })
   }
   const named = known.filter(({ checkpoint }) => checkpoint.run === run)
   const last = named.filter(({ isEarlier }) => !isEarlier)
@@ -36,7 +37,11 @@ export async function findCheckpoint(stateDir: string, run: string): Promise<Fou
     const hint = near === undefined ? '' : ` (did you mean ${near}?)`
     throw new SluiceError(failure('RUN_NOT_FOUND', { run, folder: `${stateDir}${hint}` }))
   }
-  if (others.length === 0) return foundAs(first, named.filter(one => one !== first))
+  if (others.length === 0)
+    return foundAs(
+      first,
+      named.filter(one => one !== first),
+    )
   const paths = [first, ...others].map(({ path, checkpoint }) => `${path} (into ${checkpoint.target.index})`)
   const problem = `${run} names ${paths.length} runs: name one by its checkpoint, ${paths.join(', ')}`
   throw new SluiceError(failure('OPTION_INVALID', { option: 'run', problem }))

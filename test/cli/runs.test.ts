@@ -91,7 +91,12 @@ test('runs rm removes checkpoints that cannot be read, by their file and by the 
   const surroundings = { cwd: work.path, env: { SLUICE_STATE_DIR: work.path } }
   const runs = join(work.path, 'runs')
   await mkdir(runs)
-  const broken = { 'one.json': '{"version":9}', 'two.json': '', 'three.json': '{"version":1,"run":"R3","sta', 'kept.json': '' }
+  const broken = {
+    'one.json': '{"version":9}',
+    'two.json': '',
+    'three.json': '{"version":1,"run":"R3","sta',
+    'kept.json': '',
+  }
   for (const [name, text] of Object.entries(broken)) await writeFile(join(runs, name), text)
   for (const [named, name] of [
     ['one.json', 'one.json'],
@@ -113,7 +118,9 @@ test.runIf(existsSync('/proc/self'))('a state folder where no folder can be made
   const { code, stderr } = await sluice(args, { cwd: work.path, env: lab.env })
   expect({ code, stderr }).toEqual({
     code: 3,
-    stderr: expect.stringContaining('error: cannot write /proc/sluice/state/runs: no folder can be made in /proc') as string,
+    stderr: expect.stringContaining(
+      'error: cannot write /proc/sluice/state/runs: no folder can be made in /proc',
+    ) as string,
   })
 })
 

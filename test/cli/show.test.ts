@@ -80,7 +80,9 @@ Rejected
 
 test('a receipt of inputs that were loaded before says that nothing was loaded, and how it would be', () => {
   const { failure: _, ...rest } = receipt
-  const inputs = ['a.ndjson', 'b.ndjson'].map(name => ({ name, status: 'finished', read: 605, alreadyLoaded: true }) as const)
+  const inputs = ['a.ndjson', 'b.ndjson'].map(
+    name => ({ name, status: 'finished', read: 605, alreadyLoaded: true }) as const,
+  )
   const done: Receipt = { ...rest, status: 'finished', inputs }
   expect(showReceipt(done)).toMatch(
     /^Run R1: nothing was loaded\n\n {2}All 2 inputs were loaded before, and have not changed since: .*\n {2}--again loads them again/,

@@ -33,7 +33,8 @@ async function loadedTwice(world: RunWorld): Promise<[string, string]> {
 test('a run that was loaded again is verified and undone by its name; the later one stays', async () => {
   await using world = await openRunWorld(lab)
   const [first, second] = await loadedTwice(world)
-  for (const run of [first, second]) expect(await look(world, run)).toMatchObject({ run, ok: true, found: 50, notes: [] })
+  for (const run of [first, second])
+    expect(await look(world, run)).toMatchObject({ run, ok: true, found: 50, notes: [] })
   expect((await listRuns(world.stateDir)).runs).toMatchObject([
     { run: second, isEarlier: false },
     { run: first, isEarlier: true },
