@@ -71,10 +71,6 @@ describe('wrong usage ends with exit code 2 and a suggestion', () => {
       'error: --again: makes no new ids for a run that has a name',
     ],
     [
-      ['ingest', 'x', '--url', 'https://es.example', '--index', 'logs', '--spool'],
-      'error: --spool: none of the inputs is stdin',
-    ],
-    [
       ['ingest', 'x', '--url', 'https://es.example', '--index', 'logs', '--dead-letters', '-'],
       "error: --dead-letters: '-' is no file, and stdout is for the receipt",
     ],
