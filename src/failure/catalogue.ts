@@ -677,7 +677,7 @@ const entries = {
     ],
     fixes: [
       'Let that run end; then run the same command again.',
-      'If that process is certainly gone, remove the file that the message names as the lock. Locks of processes that were killed on this machine need no help.',
+      'If that process is certainly gone, remove the file that the message names as the lock, and the next one that it names. Locks of processes that were killed on this machine need no help.',
     ],
   },
   TIME_BUDGET_SPENT: {
