@@ -100,13 +100,17 @@ export function checkFreshCredentials(given: FreshCredentials): void {
   checkAll('refreshCredentials()', given, fresh)
 }
 
+const fix = "use ids 'run' or 'field', or give it no name"
+
 /** Where ids come from. Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID for options that cannot be used together. */
 export function checkIngestOptions(given: IngestOptions): Ids {
   checkConnectOptions(given)
   const { ids = 'run', idField, spool, stateDir } = given
   checkTarget(given)
   if (given.again === true && given.runId !== undefined && ids === 'run')
-    throw invalid('again', 'makes no new ids under a runId: give another name instead')
+    throw invalid('again', 'makes no new ids for a run that has a name: give another name instead')
+  if (given.runId !== undefined && ids === 'cluster')
+    throw invalid('runId', `promises that a repeated run doubles nothing, which ids of the cluster cannot keep: ${fix}`)
   if (spool === true && stateDir === undefined) throw invalid('spool', 'needs stateDir, where it is written')
   if (ids !== 'field') {
     if (idField !== undefined) throw invalid('idField', "is used with ids 'field' alone")

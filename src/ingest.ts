@@ -8,6 +8,7 @@ import type { Batch, Outcome, Source } from './flow.js'
 import type { IngestOptions } from './ingest-options.js'
 import { settledOf, sumOf } from './ledger/account.js'
 import { prepareStateDir } from './ledger/checkpoint-file.js'
+import { lockCheckpoint } from './ledger/checkpoint-lock.js'
 import { composeReceipt } from './ledger/compose-receipt.js'
 import type { DeadLetters } from './ledger/dead-letters.js'
 import { Ledger } from './ledger/ledger.js'
@@ -100,7 +101,10 @@ async function loadSources(run: Run): Promise<Receipt> {
     const began = performance.now()
     const wire = options.byteBudget === undefined ? undefined : meterWire(options.byteBudget, open, ending)
     const cluster = bindCluster(open, ending.givenUp, wire?.budget)
-    const found = await findRun(options, sources, cluster, replaying !== undefined).catch((error: unknown) => {
+    const found = await findRun(options, sources, cluster, replaying !== undefined, async path => {
+      const input = sources[0]?.name ?? ''
+      if (locks !== undefined) await lockCheckpoint(locks, { path, input, index: intoOf(options) })
+    }).catch((error: unknown) => {
       throw ending.cause(error)
     })
     // What the abort cut off was not seen: nothing is to be concluded from it.

@@ -5,6 +5,7 @@ import type { FreshCredentials } from '../index.js'
 import { type Access, readAccess } from '../options/access.js'
 import { type GuardedJson, readGuarded } from '../options/guarded.js'
 import { type Effective, type OptionSources, resolveOptions } from '../options/resolve.js'
+import { sayingOf } from './as-typed.js'
 import { knownSecrets } from './known-secrets.js'
 import type { Terminal } from './terminal.js'
 
@@ -17,6 +18,7 @@ export async function loadOptions(flags: OptionSources['flags'], terminal: Termi
   const file = text === undefined ? {} : { file: { path: configFile, values: parse(text) } }
   const effective = resolveOptions({ flags, env: terminal.env, ...file })
   terminal.manner.json = effective.values.json
+  terminal.manner.said = sayingOf(effective)
   return effective
 }
 

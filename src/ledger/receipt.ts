@@ -38,6 +38,8 @@ export interface AliasReceipt {
   readonly from?: string
   readonly to: string
   readonly switched: boolean
+  /** Why it is not, where nothing failed. */
+  readonly reason?: string
 }
 
 /** What became of one input. */

@@ -130,7 +130,7 @@ export const schema = z.object({
     label: 'reject|skip',
     commands: ['ingest', 'replay'],
   }),
-  deadLetters: documents(kinds.text().optional(), {
+  deadLetters: documents(kinds.writtenFile().optional(), {
     doc: 'file for rejected documents',
     label: 'file',
     commands: ['ingest', 'replay'],

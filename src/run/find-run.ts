@@ -15,6 +15,8 @@ import { freshIndex, leadsTo, planGuarded } from './plan-guarded.js'
 
 export interface FoundRun {
   readonly plan: Plan
+  /** The checkpoint of an earlier run, whose place that of this one takes. */
+  readonly replaces?: Checkpoint
   /** Of the checkpoint. Absent where none is kept: no folder for it, or no input that could be read a second time. */
   readonly path?: string
   readonly target: Target
@@ -33,13 +35,15 @@ export interface FoundRun {
 
 /**
  * Throws SluiceError STATE_UNREADABLE, INPUT_CHANGED, RUN_OPTIONS_CHANGED, INPUT_NOT_FOUND, INPUT_UNREADABLE; for a guarded
- * load ALIAS_CONFLICT, and every failure of asking for the alias.
+ * load ALIAS_CONFLICT, and every failure of asking for the alias; and what `own` throws, which is called with the path of the
+ * checkpoint before that is read: until the run is over nobody else may write it.
  */
 export async function findRun(
   options: IngestOptions,
   named: readonly Source[],
   cluster: Cluster,
   isReplay = false,
+  own: (path: string) => Promise<void> = async () => await Promise.resolve(),
 ): Promise<FoundRun> {
   const { swapAlias, runId, again = false, signal } = options
   const alias = swapAlias === undefined ? undefined : await readAlias(cluster, swapAlias)
@@ -52,6 +56,7 @@ export async function findRun(
   const stateDir = stateDirOf(options, named)
   const key = keyOf([place, index, names, runId ?? '', ...(isReplay ? ['replay'] : [])])
   const path = stateDir === undefined ? undefined : checkpointPath(stateDir, key)
+  if (path !== undefined) await own(path)
   const last = path === undefined ? undefined : await readCheckpoint(path)
   // A glob that asks for dead letters finds those that the interrupted run itself wrote.
   const written = last?.status === 'finished' ? undefined : last?.deadLetters?.path
@@ -90,11 +95,13 @@ export async function findRun(
   const behind = isResume ? last.target.behind : known?.kind === 'name' ? known.behind : undefined
   return {
     plan,
+    ...(last === undefined || plan.began !== undefined ? {} : { replaces: last }),
     ...(path === undefined ? {} : { path }),
     target: {
       ...(clusterUuid === undefined ? {} : { clusterUuid }),
       url: cluster.display,
       index: into,
+      ...(swapAlias === undefined ? {} : { alias: swapAlias }),
       ...(indexUuid === undefined ? {} : { indexUuid }),
       ...(behind === undefined ? {} : { behind }),
     },

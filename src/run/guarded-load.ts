@@ -80,7 +80,14 @@ class GuardedLoad {
   get receipt(): AliasReceipt {
     const { alias, index } = this.#guarding
     const from = this.#previous === undefined ? {} : { from: this.#previous }
-    return { name: alias.name, ...from, to: index, switched: this.#isSwitched }
+    const reason = this.#movedAway
+    return {
+      name: alias.name,
+      ...from,
+      to: index,
+      switched: this.#isSwitched,
+      ...(reason === undefined ? {} : { reason }),
+    }
   }
 
   /**
@@ -88,10 +95,10 @@ class GuardedLoad {
    * Throws SluiceError ALIAS_CONFLICT, INDEX_REQUEST_REFUSED, and every failure of the way there, or why the run ended.
    */
   async prepare(): Promise<void> {
-    const { alias, index, left, patience, settledBefore, run, warn } = this.#guarding
+    const { left, patience, settledBefore, warn } = this.#guarding
     if (left !== 'done') return await patiently(patience(settledBefore), async () => await this.#prepare())
-    const observed = `${alias.name} is on ${alias.on?.name ?? 'no index'}, and not on ${index}`
-    if (!this.#isSwitched) warn(`${observed}, which run ${run} loaded: it stays there unless all is loaded --again`)
+    const reason = this.#movedAway
+    if (reason !== undefined) warn(reason)
   }
 
   /**
@@ -113,6 +120,15 @@ class GuardedLoad {
       if (isSluiceError(error)) return error.failure
       throw error
     }
+  }
+
+  /** Why the alias is not on an index that it was put on when that was loaded. */
+  get #movedAway(): string | undefined {
+    const { alias, index, left, run, options } = this.#guarding
+    if (left !== 'done' || this.#isSwitched) return undefined
+    const observed = `${alias.name} is on ${alias.on?.name ?? 'no index'}, and not on ${index}`
+    const anew = options.runId === undefined ? '--again' : 'under another name'
+    return `${observed}, where run ${run} put it: a rollback or another load has led it away since, and it stays there unless all is loaded ${anew}`
   }
 
   async #prepare(): Promise<void> {

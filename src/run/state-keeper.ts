@@ -10,6 +10,7 @@ import { sumOf } from '../ledger/account.js'
 import { type Checkpoint, type CheckpointInput, type FileIdentity, type Target, VERSION } from '../ledger/checkpoint.js'
 import { prepareStateDir, writeCheckpoint } from '../ledger/checkpoint-file.js'
 import { CheckpointWriter } from '../ledger/checkpoint-writer.js'
+import { keepEarlier } from '../ledger/earlier-checkpoints.js'
 import type { DeadLetters } from '../ledger/dead-letters.js'
 import { identityAt, identityOf } from '../ledger/file-identity.js'
 import type { Ledger } from '../ledger/ledger.js'
@@ -67,8 +68,10 @@ export class StateKeeper {
     return this.#isComplete
   }
 
-  /** With every token that the first request may carry. Throws SluiceError STATE_UNWRITABLE. */
+  /** With every token that the first request may carry. Throws SluiceError STATE_UNWRITABLE, STATE_UNREADABLE. */
   async start(): Promise<void> {
+    const { replaces } = this.#keeping.found
+    if (replaces !== undefined) await keepEarlier(this.path, replaces)
     await this.#write('running')
   }
 

@@ -62,6 +62,18 @@ describe('wrong usage ends with exit code 2 and a suggestion', () => {
       'error: the index name Logs has upper-case letters: write logs',
     ],
     [
+      ['ingest', 'x', '--url', 'https://es.example', '--index', 'logs', '--run-id', 'nightly', '--ids', 'cluster'],
+      'error: --run-id: promises that a repeated run doubles nothing, which ids of the cluster cannot keep',
+    ],
+    [
+      ['ingest', 'x', '--url', 'https://es.example', '--index', 'logs', '--run-id', 'nightly', '--again'],
+      'error: --again: makes no new ids for a run that has a name',
+    ],
+    [
+      ['ingest', 'x', '--url', 'https://es.example', '--index', 'logs', '--dead-letters', '-'],
+      "error: --dead-letters: '-' is no file, and stdout is for the receipt",
+    ],
+    [
       ['explain', 'egress-partly'],
       "error: sluice explain: 'egress-partly' is not a failure code; did you mean EGRESS_PARTLY_ALLOWED?",
     ],

@@ -207,8 +207,13 @@ describe('a guarded load that is through', () => {
     await writeFile(path('a.ndjson'), lines(30))
     const first = await expectSwitched(await load(path('a.ndjson')), 30)
     expect(await rollback({ ...wayInto(lab), alias })).toEqual({ alias, from: first, to: old, documents: 1 })
-    const warnings = await warningsOf(async onEvent => await load(path('a.ndjson'), { onEvent }))
-    expect(warnings).toEqual([expect.stringContaining(`${alias} is on ${old}, and not on ${first}`) as string])
+    let kept: Receipt | undefined
+    const warnings = await warningsOf(async onEvent => {
+      kept = await load(path('a.ndjson'), { onEvent })
+    })
+    const reason = expect.stringContaining(`${alias} is on ${old}, and not on ${first}`) as string
+    expect(warnings).toEqual([reason])
+    expect(kept?.alias).toEqual({ name: alias, from: old, to: first, switched: false, reason })
     expect(await behind(lab, alias)).toBe(old)
     await expectSwitched(await load(path('a.ndjson'), { again: true }), 30)
   })

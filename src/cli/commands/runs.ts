@@ -1,8 +1,9 @@
+import { basename } from 'node:path'
 import type { Command } from 'commander'
 import { failure } from '../../failure/failure.js'
 import { SluiceError } from '../../failure/sluice-error.js'
 import { nearest } from '../../options/nearest.js'
-import { type KnownRun, type Removed, type RunList, listRuns, removeRun } from '../../run-list.js'
+import { type KnownRun, type RunList, listRuns, removeRun } from '../../run-list.js'
 import { addOptions } from '../add-options.js'
 import { columns } from '../columns.js'
 import { loadOptions, sayWarnings } from '../load-options.js'
@@ -13,7 +14,10 @@ import type { Terminal } from '../terminal.js'
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(command, 'runs')
     .argument('[action]', 'rm: forget the run that is named next')
-    .argument('[run]', 'as the list and the receipt name it; or the name of a spool that has none')
+    .argument(
+      '[run]',
+      'as the list and the receipt name it, a checkpoint by its file, or the name of a spool of no run',
+    )
     .addHelpText(
       'after',
       `
@@ -22,7 +26,8 @@ Examples:
   sluice runs rm 20261121T100338Z-225173
 
 What a forgotten run has loaded stays in the index; the same command then starts from the beginning. What is spooled of its
-stdin (--spool) is deleted, loaded or not. Stdin that was spooled and of which nothing is loaded yet is listed by itself.`,
+stdin (--spool) is deleted, loaded or not. Stdin that was spooled and of which nothing is loaded yet is listed by itself. Earlier
+runs of a command, the last 20, can still be verified and undone.`,
     )
     .action(async (action: string | undefined, run: string | undefined, flags: Record<string, unknown>) => {
       const effective = await loadOptions(flags, terminal)
@@ -34,19 +39,18 @@ stdin (--spool) is deleted, loaded or not. Stdin that was spooled and of which n
         terminal.out(json ? `${JSON.stringify(list)}\n` : table(list))
       } else {
         const removed = await remove(folder, action, run)
-        terminal.out(
-          json ? `${JSON.stringify({ removed: removed.runs, spools: removed.spools })}\n` : forgotten(removed),
-        )
+        const { runs, spools, broken } = removed
+        terminal.out(json ? `${JSON.stringify({ removed: runs, spools, broken })}\n` : forgotten(removed))
       }
       done(0)
     })
 }
 
-async function remove(folder: string, action: string, run: string | undefined): Promise<Removed> {
+async function remove(folder: string, action: string, run: string | undefined): Promise<RunList> {
   if (action !== 'rm') throw invalid(`'${action}' is not what it can do: write sluice runs rm RUN`)
   if (run === undefined) throw invalid('rm needs a run: sluice runs lists them')
   const removed = await removeRun(folder, run)
-  if (removed.runs.length + removed.spools.length > 0) return removed
+  if (removed.runs.length + removed.spools.length + removed.broken.length > 0) return removed
   const { runs } = await listRuns(folder)
   const near = nearest(
     run,
@@ -63,7 +67,7 @@ function table({ runs, spools, broken }: RunList): string {
   const head = ['run', 'status', 'written', 'index', 'stored', 'rejected', ...spooled('spooled'), 'inputs']
   const rows = runs.map(one => [
     one.run,
-    one.status === 'running' ? 'running or killed' : one.status,
+    (one.status === 'running' ? 'running or killed' : one.status) + (one.isEarlier ? ', earlier' : ''),
     one.written,
     one.index,
     count(one.counts.created + one.counts.updated + one.counts.duplicate),
@@ -71,7 +75,9 @@ function table({ runs, spools, broken }: RunList): string {
     ...spooled(one.spool === undefined ? '' : bytes(one.spool.bytes)),
     inputs(one),
   ])
-  const unread = broken.map(({ problem }) => `broken: ${problem}\n`).join('')
+  const unread = broken
+    .map(({ checkpoint, problem }) => `broken: ${problem}; sluice runs rm ${basename(checkpoint)} removes it\n`)
+    .join('')
   const unloaded = spools.map(one => [one.spool, one.written, bytes(one.bytes), one.path])
   return [
     runs.length === 0 ? '' : columns([head, ...rows]),
@@ -89,12 +95,16 @@ function inputs({ inputs: all }: KnownRun): string {
     : `${finished} of ${plural(all.length, 'input')} finished`
 }
 
-function forgotten({ runs, spools }: Removed): string {
+function forgotten({ runs, spools, broken }: RunList): string {
   const ofRuns = runs.map(({ run, index, spool }) => {
     const what = spool === undefined ? '' : `, and ${bytes(spool.bytes)} of spooled stdin deleted`
     return `Run ${run} into ${index} is forgotten${what}.\n`
   })
-  return [...ofRuns, ...spools.map(one => `${bytes(one.bytes)} of spooled stdin deleted: ${one.path}\n`)].join('')
+  return [
+    ...ofRuns,
+    ...spools.map(one => `${bytes(one.bytes)} of spooled stdin deleted: ${one.path}\n`),
+    ...broken.map(one => `${one.checkpoint} is removed.\n`),
+  ].join('')
 }
 
 function invalid(problem: string): SluiceError {

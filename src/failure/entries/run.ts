@@ -30,7 +30,7 @@ export const runEntries = {
     causes: [
       'The name is mistyped.',
       'The run was loaded on another machine, by another user, or with another --state-dir.',
-      'Its checkpoint, the file that records how far a run came, was replaced by the next run of the same command, or forgotten (`sluice runs rm`, `sluice undo`).',
+      'It was forgotten (`sluice runs rm`, `sluice undo`), or more than 20 later runs of the same command have taken its place.',
     ],
     fixes: ['`sluice runs` lists the runs that are known. A checkpoint can also be named by its path.'],
     example: { run: 'nightly', folder: '/var/lib/sluice' },
@@ -69,11 +69,12 @@ export const runEntries = {
     exit: 6,
     retry: 'later',
     title: 'Another run is loading the same input into the same index',
-    message: '{input} is being loaded into {index} by run {run}: process {pid} on {host}, since {since} (lock {lock})',
+    message: '{input} is being {doing}: process {pid} on {host}, since {since} (lock {lock})',
     observed: 'Tools without a lock load the same file twice at once, and documents are doubled.',
     causes: [
       'A scheduled run takes longer than the time between two of them, or a person started one by hand.',
       'Two commands name the same file, as globs that overlap do.',
+      'The run is being undone (`sluice undo`), which nothing may be loaded into meanwhile.',
       'A run was killed on another machine or in another container: from here nobody can tell whether it is gone.',
     ],
     fixes: [
@@ -82,8 +83,7 @@ export const runEntries = {
     ],
     example: {
       input: 'logs/app.ndjson',
-      index: 'logs-app',
-      run: '20261121T093000Z-4f1c2a',
+      doing: 'loaded into logs-app by run 20261121T093000Z-4f1c2a',
       pid: 4711,
       host: 'loader-1',
       since: '2026-11-21T09:30:00.000Z',
