@@ -40,7 +40,7 @@ export function judgeGuard({ deployment, attached, staticIps = [], ownAddress }:
     staticIps: addresses,
     expected: {
       through: isOpen || (staticIps.length === 0 ? undefined : missing.length === 0),
-      direct: isOpen || permissive.length > 0 || (ownAddress !== undefined && namesOf(ownAddress).length > 0),
+      direct: isOpen || (ownAddress === undefined ? permissive.length > 0 : namesOf(ownAddress).length > 0),
     },
     findings: [
       ...(isOpen ? [finding(failure('FILTER_NOT_ATTACHED', { deployment }), 'error')] : []),

@@ -6,7 +6,7 @@ import type { Change, Confirm } from '../../filter/confirmed.js'
 import { requireOptions } from '../../options/require.js'
 import { addOptions } from '../add-options.js'
 import { confirm } from '../confirm.js'
-import { type FilterTask, attach, create, detach, show } from '../filter-tasks.js'
+import type * as FilterTasks from '../filter-tasks.js'
 import { connectOptions } from '../ingest-options.js'
 import { interruptible } from '../interrupt.js'
 import { loadAccess, loadAdminKey, loadOptions, sayWarnings } from '../load-options.js'
@@ -19,40 +19,37 @@ interface Flags extends Record<string, unknown> {
 }
 
 type Needs = Parameters<typeof requireOptions>[1]
+type TaskName = keyof typeof FilterTasks
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
-  const task = (name: string, summary: string, needs: Needs, examples: string, work: FilterTask) =>
+  const task = (name: TaskName, summary: string, needs: Needs, examples: string) =>
     addOptions(command.command(name).description(summary).allowExcessArguments(false), 'filter')
       .addHelpText('after', `\nExamples:\n${examples}`)
-      .action(async (flags: Flags) => done(await run(work, needs, flags, terminal)))
+      .action(async (flags: Flags) => done(await run(name, needs, flags, terminal)))
 
   task(
     'show',
     'what guards a deployment, and whether it lets in the static addresses and them alone',
     ['deployment'],
     '  sluice filter show --deployment 0a1b2c\n  sluice filter show --json | jq .findings[].code',
-    show,
   )
   task(
     'create',
     'a policy with the two static addresses; one that is there is taken, or added to',
     ['staticIps'],
     '  sluice filter create --deployment 0a1b2c\n  sluice filter create --region us-east-1 --policy loaders',
-    create,
   ).option('--yes', 'add rules to a policy of that name without asking')
   task(
     'attach',
     'attach a policy to a deployment, and try what comes of it',
     ['deployment'],
     '  sluice filter attach --deployment 0a1b2c\n  sluice filter attach --deployment 0a1b2c --policy loaders',
-    attach,
   ).option('--yes', 'also where a static address would be refused')
   task(
     'detach',
     'detach a policy from a deployment, and try what comes of it',
     ['deployment'],
     '  sluice filter detach --deployment 0a1b2c --policy everyone',
-    detach,
   ).option('--yes', 'also the last one, which opens the deployment to the internet')
   command.addHelpText(
     'after',
@@ -67,7 +64,7 @@ It asks the administration API of the hosting service, directly, with an API key
 }
 
 /** Resolves to the exit code. */
-async function run(work: FilterTask, needs: Needs, { yes = false, ...flags }: Flags, terminal: Terminal): Promise<number> {
+async function run(name: TaskName, needs: Needs, { yes = false, ...flags }: Flags, terminal: Terminal): Promise<number> {
   const effective = await loadOptions(flags, terminal)
   requireOptions(effective, needs)
   const access = await loadAccess(effective, terminal)
@@ -77,10 +74,11 @@ async function run(work: FilterTask, needs: Needs, { yes = false, ...flags }: Fl
   using interruption = interruptible(terminal, 'stopping')
   const { signal } = interruption
   const { openAdminApi } = await import('../../filter/admin-api.js')
+  const tasks: typeof FilterTasks = await import('../filter-tasks.js')
   const timeoutMs = Math.min(values.timeout, 30_000)
   await using api: AdminApi = openAdminApi({ url: new URL(values.adminUrl), key, timeoutMs, signal })
   const way = { ...connectOptions(effective, access), signal }
-  const working = work({ api, values, way, timeoutMs, confirm: asking(yes, terminal) })
+  const working = tasks[name]({ api, values, way, timeoutMs, confirm: asking(yes, terminal) })
   const report = await working.catch((error: unknown) => {
     throw signal.aborted ? interrupted(signal) : error
   })
