@@ -15,7 +15,7 @@ import type { ConnectOptions } from '../index.js'
 import { findWay } from '../open-target.js'
 import type { Settings } from '../options/settings.js'
 
-export interface FilterContext {
+interface FilterContext {
   readonly api: AdminApi
   readonly values: Settings
   /** To the cluster, for the proof. */
@@ -40,7 +40,7 @@ export interface FilterReport {
   readonly notes: readonly string[]
 }
 
-export type FilterTask = (context: FilterContext) => Promise<FilterReport>
+type FilterTask = (context: FilterContext) => Promise<FilterReport>
 
 /** How long a change may take to reach every edge of the service. */
 const PATIENCE_MS = 30_000

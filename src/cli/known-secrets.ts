@@ -18,7 +18,7 @@ export function knownSecrets(access: Access, environmentProxy: string | undefine
 }
 
 /** An encoded key is base64 of `id:key`. */
-export function apiKeyForms(apiKey: string): string[] {
+function apiKeyForms(apiKey: string): string[] {
   const [, key] = /^[\x21-\x7e]+?:([\x21-\x7e]+)$/.exec(Buffer.from(apiKey, 'base64').toString('latin1')) ?? []
   return key === undefined ? [apiKey] : [apiKey, key]
 }

@@ -5,7 +5,7 @@ import type { FreshCredentials } from '../index.js'
 import { type Access, readAccess, readAdminKey } from '../options/access.js'
 import { type GuardedJson, readGuarded } from '../options/guarded.js'
 import { type Effective, type OptionSources, resolveOptions } from '../options/resolve.js'
-import { apiKeyForms, knownSecrets } from './known-secrets.js'
+import { knownSecrets } from './known-secrets.js'
 import type { Terminal } from './terminal.js'
 
 /** Read from the working folder, where it exists. */
@@ -32,7 +32,7 @@ export async function loadAccess(effective: Effective, terminal: Terminal): Prom
 /** The key of the filter administration, which stays out of every error. Throws SluiceError OPTION_INVALID. */
 export async function loadAdminKey(effective: Effective, terminal: Terminal): Promise<string> {
   const key = await readAdminKey(effective, async path => await readFile(path, 'utf8'))
-  terminal.manner.secrets = [...terminal.manner.secrets, ...apiKeyForms(key)]
+  terminal.manner.secrets = [...terminal.manner.secrets, ...knownSecrets({ apiKey: key }, undefined)]
   return key
 }
 

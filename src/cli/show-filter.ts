@@ -55,7 +55,7 @@ function guarded({ deployment, policies = [], guard, ownAddress, proof }: Filter
   const addresses = guard.staticIps.map(one => [one.address, guard.isOpen ? 'let in, as everybody is' : letInBy(one.policies)])
   const tried = [
     ...(proof?.through === undefined ? [] : [['through the proxy', proof.through.detail]]),
-    ...(proof?.direct === undefined ? [] : [['without the proxy', proof.direct.detail]]),
+    ...(proof === undefined ? [] : [['without the proxy', proof.direct.detail]]),
   ]
   return [
     `Deployment ${title}: ${attached}\n\n`,

@@ -755,7 +755,7 @@ const entries = {
     stage: 'egress',
     exit: 3,
     retry: 'no',
-    title: 'An attached policy is there, and lets in too few of the static addresses',
+    title: 'The attached policies do not let in both static addresses',
     message: 'no policy attached to {deployment} lets in {addresses}',
     causes: [
       'Only one of the two static addresses is registered, or one is mistyped.',

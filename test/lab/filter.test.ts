@@ -26,7 +26,7 @@ async function open(register: NonNullable<LabOptions['register']>): Promise<Worl
   return {
     lab,
     api,
-    way: { target: { url: cluster.httpUrl, apiKey: cluster.apiKey }, proxy: proxy.http, staticIps: [...staticIps] },
+    way: { target: { url: cluster.httpUrl }, proxy: proxy.http, staticIps: [...staticIps] },
     [Symbol.asyncDispose]: async () => {
       await api[Symbol.asyncDispose]()
       await lab.close()
