@@ -82,7 +82,11 @@ async function change(
   return action === 'detached' ? withoutOpenness(report) : report
 }
 
-async function judge(context: FilterContext, deployment: Deployment, policies: readonly Policy[]): Promise<FilterReport> {
+async function judge(
+  context: FilterContext,
+  deployment: Deployment,
+  policies: readonly Policy[],
+): Promise<FilterReport> {
   const { values, timeoutMs, way } = context
   const { ipCheckUrl, staticIps } = values
   const own =

@@ -27,9 +27,12 @@ function policyJson(policy: Policy) {
 }
 
 export function showFilter(report: FilterReport): string {
-  return [...done(report), ...guarded(report), ...report.findings.map(found), ...report.notes.map(one => `note: ${one}\n`)].join(
-    '',
-  )
+  return [
+    ...done(report),
+    ...guarded(report),
+    ...report.findings.map(found),
+    ...report.notes.map(one => `note: ${one}\n`),
+  ].join('')
 }
 
 const doings = {
@@ -51,8 +54,12 @@ function guarded({ deployment, policies = [], guard, ownAddress, proof }: Filter
   if (deployment === undefined || guard === undefined) return []
   const { id, name, region } = deployment
   const title = [name === id ? id : `${name} (${id})`, ...(region === undefined ? [] : [region])].join(', ')
-  const attached = policies.length === 0 ? 'no IP filter policy is attached' : plural(policies.length, 'policy').replace(/ys$/, 'ies')
-  const addresses = guard.staticIps.map(one => [one.address, guard.isOpen ? 'let in, as everybody is' : letInBy(one.policies)])
+  const attached =
+    policies.length === 0 ? 'no IP filter policy is attached' : plural(policies.length, 'policy').replace(/ys$/, 'ies')
+  const addresses = guard.staticIps.map(one => [
+    one.address,
+    guard.isOpen ? 'let in, as everybody is' : letInBy(one.policies),
+  ])
   const tried = [
     ...(proof?.through === undefined ? [] : [['through the proxy', proof.through.detail]]),
     ...(proof === undefined ? [] : [['without the proxy', proof.direct.detail]]),
@@ -60,14 +67,18 @@ function guarded({ deployment, policies = [], guard, ownAddress, proof }: Filter
   return [
     `Deployment ${title}: ${attached}\n\n`,
     columns(
-      policies.flatMap(policy => ruleRows(policy).map((row, at) => [at === 0 ? policy.name : '', at === 0 ? policy.id : '', ...row])),
+      policies.flatMap(policy =>
+        ruleRows(policy).map((row, at) => [at === 0 ? policy.name : '', at === 0 ? policy.id : '', ...row]),
+      ),
       '  ',
     ),
     policies.length === 0 ? '' : '\n',
     columns(
       [
         ...addresses,
-        ...(ownAddress === undefined ? [] : [[ownAddress, `this machine: ${guard.expected.direct ? 'let in' : 'refused'}`]]),
+        ...(ownAddress === undefined
+          ? []
+          : [[ownAddress, `this machine: ${guard.expected.direct ? 'let in' : 'refused'}`]]),
         ...tried,
       ],
       '  ',

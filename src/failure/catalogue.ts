@@ -783,7 +783,8 @@ const entries = {
     exit: 3,
     retry: 'no',
     title: "An attached policy lets in this machine's own address",
-    message: 'the policy {policy} attached to {deployment} lets in {address}, the address of this machine without the proxy',
+    message:
+      'the policy {policy} attached to {deployment} lets in {address}, the address of this machine without the proxy',
     causes: [
       'The network of an office or a VPN is registered, on purpose or from earlier.',
       'A block is larger than meant.',

@@ -9,7 +9,11 @@ import type { Policy, Rule } from './policy.js'
  */
 export function findPolicy(
   policies: readonly Policy[],
-  wanted: { readonly policy?: string | undefined; readonly region?: string | undefined; readonly rules: readonly Rule[] },
+  wanted: {
+    readonly policy?: string | undefined
+    readonly region?: string | undefined
+    readonly rules: readonly Rule[]
+  },
 ): Policy {
   const { policy: said, region, rules } = wanted
   if (said === undefined) {

@@ -49,7 +49,10 @@ export function judgeGuard({ deployment, attached, staticIps = [], ownAddress }:
         : []),
       ...permissive.map(policy => finding(tooPermissive(deployment, policy, guards), 'error')),
       ...ownGuards.map(({ id, name }) =>
-        finding(failure('FILTER_COVERS_CLIENT', { deployment, policy: name, id, address: ownAddress ?? '' }), 'warning'),
+        finding(
+          failure('FILTER_COVERS_CLIENT', { deployment, policy: name, id, address: ownAddress ?? '' }),
+          'warning',
+        ),
       ),
     ],
   }

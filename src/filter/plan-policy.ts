@@ -29,7 +29,5 @@ export function planPolicy(
   const named = usable.find(one => one.name === name)
   if (named === undefined) return { action: 'create' }
   const missing = rules.filter(({ source }) => !coversAddress(named, source.replace(/\/32$/, '')))
-  return missing.length === 0
-    ? { action: 'reuse', policy: named }
-    : { action: 'extend', policy: named, missing }
+  return missing.length === 0 ? { action: 'reuse', policy: named } : { action: 'extend', policy: named, missing }
 }

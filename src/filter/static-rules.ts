@@ -23,7 +23,8 @@ export function staticRules(
   const rules = addresses.map((address, at) => {
     const block = parseSource(address)
     if ('problem' in block) throw invalid(origin, `'${address}' ${block.problem}`)
-    if (address.includes('/')) throw invalid(origin, `'${address}' is a block: the static addresses are two single ones`)
+    if (address.includes('/'))
+      throw invalid(origin, `'${address}' is a block: the static addresses are two single ones`)
     const use = reservedFor(block)
     if (use !== undefined && !(use === 'loopback' && isLocal)) {
       warnings.push(

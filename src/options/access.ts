@@ -52,9 +52,13 @@ export async function readAdminKey(
   const { adminKey, adminKeyFile } = values
   const said = adminKey === undefined ? origins.adminKeyFile : origins.adminKey
   const key =
-    adminKey ?? (adminKeyFile === undefined ? undefined : await readTrimmed(adminKeyFile, origins.adminKeyFile, readFile))
+    adminKey ??
+    (adminKeyFile === undefined ? undefined : await readTrimmed(adminKeyFile, origins.adminKeyFile, readFile))
   if (key === undefined) {
-    throw invalid('--admin-key-file', "the organisation's API key is not known: set EC_API_KEY, or name a file that holds it")
+    throw invalid(
+      '--admin-key-file',
+      "the organisation's API key is not known: set EC_API_KEY, or name a file that holds it",
+    )
   }
   if (!/^[\x21-\x7e]+$/.test(key)) throw invalid(said, 'holds a blank or another character that no API key has')
   return key

@@ -225,7 +225,7 @@ export const schema = z.object({
     secret: 'url',
   }),
   adminKey: filter(kinds.secret().optional(), {
-    doc: "API key of the organisation, not of the cluster; better in the environment or a file",
+    doc: 'API key of the organisation, not of the cluster; better in the environment or a file',
     label: 'key',
     env: ['EC_API_KEY'],
     secret: 'value',

@@ -76,7 +76,11 @@ describe('from an open deployment to a guarded one and back', () => {
 
     const created = JSON.parse((await filter(lab, ['create', '--json'])).stdout) as { policy: { id: string } }
     const { id } = created.policy
-    expect(created).toMatchObject({ ok: true, action: 'created', policy: { name: 'static addresses', region: 'us-east-1' } })
+    expect(created).toMatchObject({
+      ok: true,
+      action: 'created',
+      policy: { name: 'static addresses', region: 'us-east-1' },
+    })
     const again = await filter(lab, ['create', '--policy', 'another name'])
     expect(again.code).toBe(0)
     expect(again.stdout).toContain(`The policy static addresses (${id}) is there already: nothing was changed.\n`)
@@ -87,7 +91,10 @@ describe('from an open deployment to a guarded one and back', () => {
     expect(attached.stdout).toContain(`The policy static addresses (${id}) is attached.\n`)
     expect(attached.stdout).toMatch(/through the proxy {2}let through 16 of 16 connections\n/)
     expect(attached.stdout).toMatch(/without the proxy {2}refused \(status 403\)\n/)
-    expect(JSON.parse((await filter(lab, ['attach', '--json'])).stdout)).toMatchObject({ ok: true, action: 'unchanged' })
+    expect(JSON.parse((await filter(lab, ['attach', '--json'])).stdout)).toMatchObject({
+      ok: true,
+      action: 'unchanged',
+    })
 
     const load = await sluice(['ingest', 'in.ndjson', '--index', 'i'], { cwd: work.path, env: lab.env })
     expect(load.code, load.stderr).toBe(0)

@@ -270,7 +270,9 @@ describe('the proof', () => {
 
 test('the own address is that of requests past the proxy, or unknown with its reason', async () => {
   await using world = await open('both')
-  expect(await findOwnAddress(new URL(world.lab.line.ipCheckUrl), { timeoutMs: 10_000 })).toEqual({ address: '127.0.0.1' })
+  expect(await findOwnAddress(new URL(world.lab.line.ipCheckUrl), { timeoutMs: 10_000 })).toEqual({
+    address: '127.0.0.1',
+  })
   const gone = await findOwnAddress(new URL('http://127.0.0.1:9'), { timeoutMs: 10_000 })
   expect(gone).toEqual({ problem: expect.stringContaining('127.0.0.1:9') as string })
 })

@@ -44,7 +44,7 @@ test('a block covers what Node’s own list of blocks says', () => {
   const random = seeded(4711)
   const address = () => Array.from({ length: 4 }, () => random.below(256)).join('.')
   let covered = 0
-  for (let round = 0; round < 2000; round++) {
+  for (let round = 0; round < 500; round++) {
     const [source, bits] = [address(), random.below(33)]
     const list = new BlockList()
     list.addSubnet(source, bits, 'ipv4')
@@ -55,7 +55,7 @@ test('a block covers what Node’s own list of blocks says', () => {
       if (expected) covered++
     }
   }
-  expect(covered).toBeGreaterThan(1000)
+  expect(covered).toBeGreaterThan(250)
 })
 
 test.each([

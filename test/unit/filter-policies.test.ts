@@ -10,7 +10,15 @@ const { rules } = staticRules(pair, { origin: 'STATIC_IPS' })
 
 function policy(name: string, sources: readonly string[], more: Partial<Policy> = {}): Policy {
   const id = `id-of-${name}`
-  return { id, name, region: 'eu', type: 'ip', includeByDefault: false, rules: sources.map(source => ({ source })), ...more }
+  return {
+    id,
+    name,
+    region: 'eu',
+    type: 'ip',
+    includeByDefault: false,
+    rules: sources.map(source => ({ source })),
+    ...more,
+  }
 }
 
 const both = policy('both', ['52.1.2.3/32', '52.1.2.4'])
@@ -105,7 +113,10 @@ describe('the rules for the static addresses', () => {
   })
 
   test.each([
-    [['proxy.example.com', '52.1.2.4'], "STATIC_IPS: 'proxy.example.com' is a name: IP filters take addresses, no DNS names"],
+    [
+      ['proxy.example.com', '52.1.2.4'],
+      "STATIC_IPS: 'proxy.example.com' is a name: IP filters take addresses, no DNS names",
+    ],
     [['52.1.2.3', '2001:db8::1'], "STATIC_IPS: '2001:db8::1' is an IPv6 address: IP filters take IPv4 alone"],
     [['52.1.2.3/31', '52.1.2.4'], "STATIC_IPS: '52.1.2.3/31' is a block: the static addresses are two single ones"],
     [['52.1.2.3', '52.1.2.3'], 'STATIC_IPS: does not hold the two addresses of the dashboard'],
@@ -115,7 +126,8 @@ describe('the rules for the static addresses', () => {
   })
 
   test('come with a warning where nothing can come from an address', () => {
-    const warningsOf = (addresses: string[], isLocal = false) => staticRules(addresses, { origin: '', isLocal }).warnings
+    const warningsOf = (addresses: string[], isLocal = false) =>
+      staticRules(addresses, { origin: '', isLocal }).warnings
     expect(warningsOf(['10.0.0.1', '203.0.113.10'])).toEqual([
       expect.stringContaining('10.0.0.1 is a private address') as string,
       expect.stringContaining('203.0.113.10 is a documentation address') as string,

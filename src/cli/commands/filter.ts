@@ -64,7 +64,12 @@ It asks the administration API of the hosting service, directly, with an API key
 }
 
 /** Resolves to the exit code. */
-async function run(name: TaskName, needs: Needs, { yes = false, ...flags }: Flags, terminal: Terminal): Promise<number> {
+async function run(
+  name: TaskName,
+  needs: Needs,
+  { yes = false, ...flags }: Flags,
+  terminal: Terminal,
+): Promise<number> {
   const effective = await loadOptions(flags, terminal)
   requireOptions(effective, needs)
   const access = await loadAccess(effective, terminal)

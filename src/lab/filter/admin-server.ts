@@ -79,7 +79,10 @@ export async function startAdminServer(
     void respond(policies, apiKey, request)
       .catch(refusal)
       .then(({ status, value, code }) => {
-        const headers = { 'content-type': 'application/json', ...(code !== undefined && { 'x-cloud-error-codes': code }) }
+        const headers = {
+          'content-type': 'application/json',
+          ...(code !== undefined && { 'x-cloud-error-codes': code }),
+        }
         response.writeHead(status, headers).end(JSON.stringify(value))
       })
   })
@@ -159,7 +162,10 @@ function newPolicy(body: Json): NewPolicy {
     region: text(body, 'region'),
     includeByDefault,
     rules: rules.map(rule => text(rule as Json, 'source')),
-    descriptions: rules.map(rule => String((rule as Json)['description'] ?? '')),
+    descriptions: rules.map(rule => {
+      const said = (rule as Json)['description']
+      return typeof said === 'string' ? said : ''
+    }),
     ...(typeof description === 'string' && { description }),
   }
 }
