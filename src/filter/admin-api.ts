@@ -21,7 +21,7 @@ export interface AdminOptions {
   readonly signal?: AbortSignal
 }
 
-export interface NewPolicy {
+interface NewPolicy {
   readonly name: string
   readonly region: string
   readonly rules: readonly Rule[]

@@ -39,12 +39,7 @@ const MANY = 2 ** 24
 
 /** Whether it lets in so much of the internet that it guards nothing. */
 export function isPermissive(policy: Policy): boolean {
-  return publicAddresses(policy) >= MANY
-}
-
-/** How many addresses of the internet it lets in. */
-export function publicAddresses(policy: Policy): number {
-  return countAddresses(blocksOf(policy).filter(block => reservedFor(block) === undefined))
+  return countAddresses(blocksOf(policy).filter(block => reservedFor(block) === undefined)) >= MANY
 }
 
 /** Whether two sets of sources let in the same, whatever their order and notation. */

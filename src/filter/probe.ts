@@ -24,6 +24,9 @@ export interface Direct {
 
 type Judged = 'allowed' | { readonly refused: string } | { readonly failure: Failure }
 
+/** Connections that are opened at once. */
+const AT_ONCE = 8
+
 /** On as many fresh connections as a preflight has: the proxy chooses one of its two addresses for each. */
 export async function probeThrough(way: Way, proxy: ProxyUrl, options: ConnectOptions): Promise<Through> {
   const { ca } = proxyOptions(options.proxy)
@@ -37,9 +40,15 @@ export async function probeThrough(way: Way, proxy: ProxyUrl, options: ConnectOp
   // One alone first, so that a proxy that refuses the credentials does so once.
   const first = await judge(route, way, options.signal, 0)
   if (isFailed(first)) return { verdict: 'failed', detail: first.failure.message, failure: first.failure }
-  const more = Math.max(1, options.preflightConnections ?? 16) - 1
-  const others = Array.from({ length: more }, async (_, at) => await judge(route, way, options.signal, at + 1))
-  return sumUp([first, ...(await Promise.all(others))], way.url.origin)
+  const judged: Judged[] = [first]
+  const probes = Math.max(1, options.preflightConnections ?? 16)
+  while (judged.length < probes) {
+    const wave = Array.from({ length: Math.min(AT_ONCE, probes - judged.length) }, async (_, at) => {
+      return await judge(route, way, options.signal, judged.length + at)
+    })
+    judged.push(...(await Promise.all(wave)))
+  }
+  return sumUp(judged, way.url.origin)
 }
 
 export async function probeDirect(way: Way, { target, signal }: ConnectOptions): Promise<Direct> {
