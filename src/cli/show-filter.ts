@@ -3,7 +3,6 @@ import type { FilterFinding } from '../filter/finding.js'
 import { type Policy, isPermissive } from '../filter/policy.js'
 import { columns } from './columns.js'
 import type { FilterReport } from './filter-tasks.js'
-import { plural } from './quantities.js'
 
 /** The first finding that is an error decides. */
 export function exitCodeOf({ findings }: FilterReport): number {
@@ -41,12 +40,13 @@ const doings = {
   extended: 'was added to',
   attached: 'is attached',
   detached: 'is detached',
-  unchanged: 'was so before: nothing was changed',
 } as const
 
 function done({ action, policy, policies }: FilterReport): string[] {
   if (action === undefined || policy === undefined) return []
-  const said = `The policy ${policy.name} (${policy.id}) ${doings[action]}.\n`
+  const isAttached = policies?.some(({ id }) => id === policy.id) === true
+  const unchanged = `${isAttached ? 'is attached already' : 'was not attached'}: nothing was changed`
+  const said = `The policy ${policy.name} (${policy.id}) ${action === 'unchanged' ? unchanged : doings[action]}.\n`
   return policies === undefined ? [said, '\n', columns(ruleRows(policy), '  ')] : [said, '\n']
 }
 
@@ -54,8 +54,7 @@ function guarded({ deployment, policies = [], guard, ownAddress, proof }: Filter
   if (deployment === undefined || guard === undefined) return []
   const { id, name, region } = deployment
   const title = [name === id ? id : `${name} (${id})`, ...(region === undefined ? [] : [region])].join(', ')
-  const attached =
-    policies.length === 0 ? 'no IP filter policy is attached' : plural(policies.length, 'policy').replace(/ys$/, 'ies')
+  const attached = ['no IP filter policy is attached', '1 policy'][policies.length] ?? `${policies.length} policies`
   const addresses = guard.staticIps.map(one => [
     one.address,
     guard.isOpen ? 'let in, as everybody is' : letInBy(one.policies),
