@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { FreshCredentials } from '../index.js'
-import { type Access, readAccess } from '../options/access.js'
+import { type Access, readAccess, readAdminKey } from '../options/access.js'
 import { type GuardedJson, readGuarded } from '../options/guarded.js'
 import { type Effective, type OptionSources, resolveOptions } from '../options/resolve.js'
 import { sayingOf } from './as-typed.js'
@@ -29,6 +29,13 @@ export async function loadAccess(effective: Effective, terminal: Terminal): Prom
   const secrets = [...terminal.manner.secrets, ...knownSecrets(access, effective.values.httpsProxy)]
   terminal.manner.secrets = [...new Set(secrets)]
   return access
+}
+
+/** The key of the filter administration, which stays out of every error. Throws SluiceError OPTION_INVALID. */
+export async function loadAdminKey(effective: Effective, terminal: Terminal): Promise<string> {
+  const key = await readAdminKey(effective, async path => await readFile(path, 'utf8'))
+  terminal.manner.secrets = [...terminal.manner.secrets, ...knownSecrets({ apiKey: key }, undefined)]
+  return key
 }
 
 /** The JSON that a guarded load is given. Throws SluiceError OPTION_INVALID. */

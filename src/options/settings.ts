@@ -64,6 +64,12 @@ export interface Settings {
   readonly indexBody: string | undefined
   readonly checkQuery: string | undefined
   readonly checkHits: number | undefined
+  readonly adminUrl: string
+  readonly adminKey: string | undefined
+  readonly adminKeyFile: string | undefined
+  readonly deployment: string | undefined
+  readonly policy: string | undefined
+  readonly region: string | undefined
   readonly json: boolean
   readonly quiet: boolean
   readonly staticIps: readonly [string, string] | undefined

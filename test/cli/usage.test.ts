@@ -13,14 +13,14 @@ test('--version prints the version of the package', async () => {
 test('--help lists every command, with examples and exit codes', async () => {
   const { code, stdout, stderr } = await sluice(['--help'])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  for (const verb of ['ingest', 'doctor', 'lab', 'demo', 'verify', 'undo', 'explain', 'config']) {
+  for (const verb of ['ingest', 'doctor', 'lab', 'demo', 'verify', 'undo', 'filter', 'explain', 'config']) {
     expect(stdout).toMatch(new RegExp(`^  ${verb}\\b`, 'm'))
   }
   expect(stdout).toContain('Examples:')
   expect(stdout).toContain('Exit codes: 0 every document stored')
 })
 
-test.each(['ingest', 'doctor', 'lab', 'demo', 'verify', 'undo', 'explain', 'config'])(
+test.each(['ingest', 'doctor', 'lab', 'demo', 'verify', 'undo', 'filter', 'explain', 'config'])(
   '%s --help explains the command by example',
   async verb => {
     const { code, stdout, stderr } = await sluice([verb, '--help'])
