@@ -41,12 +41,14 @@ interface Settings {
   readonly settings?: { readonly index?: { readonly uuid?: unknown } }
 }
 
+/** What is no answer of `_settings` is not taken for one: each name in it has a uuid. */
 function readSettings(answer: unknown, index: string): IndexSeen {
   const found = typeof answer === 'object' && answer !== null ? Object.entries(answer) : []
+  const uuids = found.map(([, one]) => (one as Settings | null)?.settings?.index?.uuid)
+  const [uuid] = uuids
+  if (typeof uuid !== 'string' || uuids.some(one => typeof one !== 'string'))
+    return { kind: 'unreadable', observed: 'an answer without a uuid' }
   // An alias or a data stream answers with the names behind it.
-  if (found.length > 0 && !found.some(([name]) => name === index))
-    return { kind: 'name', behind: found.map(([name]) => name) }
-  const uuid = (found[0]?.[1] as Settings | undefined)?.settings?.index?.uuid
-  if (typeof uuid === 'string') return { kind: 'index', uuid: quote(uuid) }
-  return { kind: 'unreadable', observed: 'an answer without a uuid' }
+  if (!found.some(([name]) => name === index)) return { kind: 'name', behind: found.map(([name]) => name) }
+  return { kind: 'index', uuid: quote(uuid) }
 }
