@@ -1,4 +1,5 @@
 import { quote } from '../failure/quote.js'
+import { isObject } from './call.js'
 import { inquire } from './inquire.js'
 import type { Cluster } from './open-cluster.js'
 
@@ -42,7 +43,9 @@ interface Settings {
 }
 
 function readSettings(answer: unknown, index: string): IndexSeen {
-  const found = typeof answer === 'object' && answer !== null ? Object.entries(answer) : []
+  const found = isObject(answer) ? Object.entries(answer) : []
+  if (found.some(([, described]) => !isObject(described) || !isObject(described['settings'])))
+    return { kind: 'unreadable', observed: 'an answer that is none of settings' }
   // An alias or a data stream answers with the names behind it.
   if (found.length > 0 && !found.some(([name]) => name === index))
     return { kind: 'name', behind: found.map(([name]) => name) }
