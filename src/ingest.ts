@@ -97,7 +97,7 @@ async function loadSources(run: Run): Promise<Receipt> {
   try {
     const began = performance.now()
     const wire = options.byteBudget === undefined ? undefined : meterWire(options.byteBudget, cluster, ending)
-    const found = await findRun(options, sources, cluster, replaying !== undefined)
+    const found = await findRun(options, sources, cluster, replaying)
     // What the abort cut off was not seen: nothing is to be concluded from it.
     if (ending.signal.aborted) throw new SluiceError(ending.why(0))
     const { plan } = found
@@ -123,9 +123,8 @@ async function loadSources(run: Run): Promise<Receipt> {
     const planned = inputs.map(({ source }) => source)
     const { index } = found.target
     const before = {
-      // A run that is done writes none again.
-      from: plan.isDone ? undefined : plan.deadLetters,
-      inputs: replaying === undefined ? planned : undefined,
+      // A run that has nothing left writes none again, and they may be under repair.
+      from: left.length === 0 ? undefined : plan.deadLetters,
       index,
       warn: (message: string) => tell({ type: 'warning', message }),
     }
@@ -182,7 +181,8 @@ async function loadSources(run: Run): Promise<Receipt> {
     const named = why === undefined ? cutFailure(spool, ledger.counts) : why
     const { counts } = sumOf(plan.before, ledger)
     const save = async () => await keeper?.finish('interrupted')
-    const unswitched = named ?? (await guarded?.complete(counts, save))
+    const written = writtenTo(deadLetters, plan)
+    const unswitched = named ?? (await guarded?.complete(counts, written.deadLetters, save))
     const unkept = await keeper?.finish(statusOf(unswitched))
     await limits.keep(sender.learnt)
     const stopped = unswitched ?? unkept
@@ -197,7 +197,7 @@ async function loadSources(run: Run): Promise<Receipt> {
       notes,
       ...(path === undefined ? {} : { checkpoint: path }),
       ...(spool === undefined || isOver ? {} : { spool: spool.path }),
-      ...writtenTo(deadLetters, plan),
+      ...written,
       requests: sender.requests,
       retries: sender.retries,
       bytesRead: loaded.bytesRead,

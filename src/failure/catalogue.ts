@@ -86,7 +86,7 @@ const entries = {
     message: '{input} is not valid {format}: {problem}',
     causes: ['The file is in another format than its name says.', 'The JSON breaks off or has a syntax error.'],
     fixes: [
-      'Repair the file, or say what it is with --format ndjson or --format json; --pick selects an array inside a JSON document.',
+      'Repair the file, or say to `sluice ingest` what it is, with --format ndjson or --format json; --pick selects an array inside a JSON document.',
     ],
   },
   INPUT_CHANGED: {
@@ -150,6 +150,21 @@ const entries = {
     ],
     fixes: [
       'The new dead letters hold the untouched line. Resume the run that wrote the file, or repair the line: `operation` and `origin` have to be there, and `document`, `line` or `base64`.',
+    ],
+  },
+  NOT_DEAD_LETTERS: {
+    stage: 'input',
+    exit: 3,
+    retry: 'no',
+    title: 'A file holds no dead letters',
+    message: '{input} is no file of dead letters: {problem}',
+    causes: [
+      'Another file was named: the input of the load, or documents that were repaired on their own.',
+      'An editor wrote the records over several lines, or in another encoding than UTF-8.',
+    ],
+    fixes: [
+      'Name the file that the receipt of the load calls its dead letters. To repair a document there, change what stands behind `document` and leave the record around it as it is.',
+      'Documents without such a record are an input like any other: load them with `sluice ingest`.',
     ],
   },
   INDEX_NAME_INVALID: {
@@ -567,6 +582,7 @@ const entries = {
       '--check-query found too little.',
     ],
     fixes: [
+      'Rejected documents: repair them in the dead letters, or the mapping of the new index; send them there with `sluice replay FILE`, and run the same command again, without --max-rejected. It finds them by their ids in the dead letters, which have to be there still. With --ids cluster it cannot.',
       'The alias is where it was, and the new index is kept. Correct the limit, the query or the index and run the same command again: it loads nothing twice, and makes the checks anew.',
       'To take the index as it is: `sluice rollback ALIAS --to INDEX`. To give it up: `sluice runs rm RUN`, and delete the index.',
     ],
