@@ -64,7 +64,14 @@ export class Prefix {
     const { counts, rejections } = this.#account
     const inputs = new Map([...this.#inputs].map(([id, input]) => [id, { ...input }]))
     const deadLetters = this.#deadLetters
-    return { counts, rejections, inputs, deadLetters, isDoubtful: this.#isDoubtful, destinations: new Set(this.#destinations) }
+    return {
+      counts,
+      rejections,
+      inputs,
+      deadLetters,
+      isDoubtful: this.#isDoubtful,
+      destinations: new Set(this.#destinations),
+    }
   }
 
   /** Batches are taken in the order in which they were read. */

@@ -39,7 +39,7 @@ export async function checkLoad(loaded: Loaded, counts: Counts, deadLetters: str
   const mayBeReplayed = counts.rejected > 0 && documents > least && deadLetters !== undefined
   const replayed = mayBeReplayed ? await countReplayed(cluster, index, deadLetters) : 0
   const untold = documents - most - replayed
-  const more = counts.rejected > 0 && untold > 0 ? `; ${untold} are in it that no dead letter of the run tells of` : ''
+  const more = counts.rejected > 0 && untold > 0 ? `; it holds ${untold} more, of which no dead letter tells` : ''
   const rejected = counts.rejected - replayed
   if (rejected > 0 && maxRejected === undefined) {
     const observed = `of its documents ${rejected} were rejected, and --max-rejected does not say how many may be`

@@ -16,6 +16,8 @@ export interface KnownReplay extends Pick<Checkpoint, 'sources' | 'options'> {
  * somewhere else, they would go there in part and here as a whole. Throws SluiceError RUN_OPTIONS_CHANGED, STATE_UNREADABLE.
  */
 export async function refuseOtherReplay(stateDir: string, replay: KnownReplay): Promise<void> {
+  // What comes from stdin is something else each time.
+  if (replay.sources.includes('-')) return
   for (const path of await checkpointPaths(stateDir)) {
     if (path === replay.path) continue
     const other = await readCheckpoint(path).catch(ignoreUnreadable)

@@ -247,7 +247,7 @@ describe('a guarded load that is through', () => {
     expect(await sendAgain('left.ndjson', 'none.ndjson')).toMatchObject({ created: 1, rejected: 0 })
     const letters = await readFile(path('dead.ndjson'), 'utf8')
     await rm(path('dead.ndjson'))
-    const untold = 'of its documents 2 were rejected, and --max-rejected does not say how many may be; 2 are in it'
+    const untold = 'of its documents 2 were rejected, and --max-rejected does not say how many may be; it holds 2 more'
     expect((await failureOf(load(path('a.ndjson')))).text).toContain(untold)
     await writeFile(path('dead.ndjson'), letters)
     let last: Receipt | undefined
@@ -267,7 +267,7 @@ describe('a guarded load that is through', () => {
     const replayed = await replay({ ...wayInto(lab), source: path('dead.ndjson') })
     expect(replayed).toMatchObject({ created: 1 })
     const { text } = await failureOf(load(path('a.ndjson'), { ids: 'cluster' }))
-    expect(text).toContain('; 1 are in it that no dead letter of the run tells of')
+    expect(text).toContain('; it holds 1 more, of which no dead letter tells')
     expect(await rollback({ ...wayInto(lab), alias, to })).toMatchObject({ to, documents: 31 })
   })
 
