@@ -1,9 +1,8 @@
 import type { Readable } from 'node:stream'
 import type { Ids } from './bulk/action-line.js'
 import type { Failure } from './failure/failure.js'
-import type { Operation, Refused } from './flow.js'
+import type { Operation, Refused, RejectionLimit } from './flow.js'
 import type { Format } from './format/decode.js'
-import type { RejectionLimit } from './ledger/ledger.js'
 import type { Counts } from './ledger/receipt.js'
 import type { IngestSource } from './source/open-sources.js'
 
@@ -245,5 +244,5 @@ export type IngestEvent =
   | { readonly type: 'unblocked'; readonly failure: Failure; readonly waitedMs: number }
   /** Documents were refused. They are copies, to keep. */
   | { readonly type: 'rejected'; readonly documents: readonly Refused[] }
-  /** An input could not be read to its end, or a resume is not what one might expect. */
+  /** An input could not be read to its end, the egress check named no address, or a resume is not what one might expect. */
   | { readonly type: 'warning'; readonly message: string }

@@ -114,7 +114,8 @@ async function loadSources(run: Run): Promise<Receipt> {
     const outlook = await wire?.foresee({ ...sampling, inputs, batchDocs, connections: concurrency })
     const foreseen = outlook ?? { notes: [], warnings: [] }
     tellPreflight(tell, cluster, [...way.notes, ...found.notes, ...foreseen.notes])
-    for (const message of [...found.warnings, ...foreseen.warnings]) tell({ type: 'warning', message })
+    const warnings = [...cluster.warnings, ...found.warnings, ...foreseen.warnings]
+    for (const message of warnings) tell({ type: 'warning', message })
     for (const { source, isLoaded } of inputs) if (isLoaded) tell({ type: 'loaded', name: source.name })
 
     const guarded = guard(options, found, cluster, { ending, tell })

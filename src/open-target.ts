@@ -6,6 +6,7 @@ import { SluiceError, isSluiceError } from './failure/sluice-error.js'
 import type { ConnectOptions, ProxyOptions, TargetOptions } from './ingest-options.js'
 import { isUrl } from './option-checks.js'
 import { cloudUrl, readClusterUrl } from './options/cluster-url.js'
+import { isWebAddress } from './options/web-address.js'
 import { chooseProxy } from './proxy/choose-proxy.js'
 import type { ProxyUrl } from './proxy/proxy-url.js'
 import type { TlsOptions } from './proxy/tls-layer.js'
@@ -119,6 +120,6 @@ export function credentialsOf({
 }
 
 function readUrl(option: string, text: string): URL {
-  if (URL.canParse(text) && /^https?:/.test(text)) return new URL(text)
+  if (isWebAddress(text)) return new URL(text)
   throw new SluiceError(failure('OPTION_INVALID', { option, problem: 'is not an http or https URL' }))
 }

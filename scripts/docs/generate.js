@@ -18,11 +18,14 @@ const dist = resolve(positionals[0] ?? join(root, 'dist'))
 const built = async path => await import(pathToFileURL(join(dist, path)).href)
 
 const { catalogue } = await built('failure/catalogue.js')
+const { exampleOf } = await built('failure/failure.js')
+const { stages } = await built('failure/stages.js')
+const { symptoms } = await built('failure/symptoms.js')
 const { optionNames } = await built('options/schema.js')
 const { viewOption } = await built('options/view.js')
 
 const pages = {
-  'docs/failures.md': failuresPage(catalogue),
+  'docs/failures.md': failuresPage({ catalogue, stages, symptoms, exampleOf }),
   'docs/options.md': optionsPage(optionNames.map(viewOption)),
 }
 

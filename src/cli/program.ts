@@ -36,7 +36,10 @@ const verbs: Readonly<Record<string, Verb>> = {
     summary: 'switch an alias back to the index before a guarded load',
     load: () => import('./commands/rollback.js'),
   },
-  explain: { summary: 'a failure code, its causes and fixes', load: () => import('./commands/explain.js') },
+  explain: {
+    summary: 'a failure code, its causes and fixes; or what is seen, and its codes',
+    load: () => import('./commands/explain.js'),
+  },
   config: { summary: 'every option in force and where it came from', load: () => import('./commands/config.js') },
 }
 

@@ -1,7 +1,7 @@
-import { type FailureCode, catalogue } from './catalogue.js'
+import { type FailureCode, catalogue, explain } from './catalogue.js'
+import type { Evidence } from './evidence.js'
 
-/** What was seen when something failed. Never holds a secret or a document. */
-export type Evidence = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
+export type { Evidence } from './evidence.js'
 
 /**
  * A failure as data: made where the fact is seen, explained by the catalogue.
@@ -22,8 +22,17 @@ export type EvidenceOf<C extends FailureCode> = Evidence &
 /** Makes a failure: the code's message with the evidence filled in. */
 export function failure<C extends FailureCode>(code: C, evidence: EvidenceOf<C>): Failure {
   const seen: Evidence = evidence
-  const message = catalogue[code].message.replaceAll(/\{(\w+)\}/g, (_, name: string) => show(seen[name]))
-  return { code, message, evidence: seen }
+  return { code, message: say(catalogue[code].message, seen), evidence: seen }
+}
+
+/** A code's message as it may be seen. */
+export function exampleOf(code: FailureCode): string {
+  const { message, example } = explain(code)
+  return say(message, example)
+}
+
+function say(message: string, seen: Evidence): string {
+  return message.replaceAll(/\{(\w+)\}/g, (_, name: string) => show(seen[name]))
 }
 
 function show(value: Evidence[string]): string {

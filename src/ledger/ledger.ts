@@ -1,7 +1,7 @@
 /** Settles batches: counts, dead letters, what became of each input. A number in the receipt is added here and nowhere else. */
 import { type Failure, failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
-import type { Batch, Input, LongLine, Operation, Origin, Outcome, Refused } from '../flow.js'
+import type { Batch, Input, LongLine, Operation, Origin, Outcome, Refused, RejectionLimit } from '../flow.js'
 import { Account } from './account.js'
 import type { DeadLetters } from './dead-letters.js'
 import { type Committed, Prefix } from './prefix.js'
@@ -9,9 +9,6 @@ import type { Counts, InputReceipt, Rejections } from './receipt.js'
 
 /** A share means nothing before so many documents, while there are more to come. */
 const SHARE_FROM = 1000
-
-/** How many documents may be rejected: a count, or a share of those read. */
-export type RejectionLimit = number | `${number}%`
 
 interface InputAccount {
   readonly input: Input

@@ -1,5 +1,7 @@
 import { isIPv4 } from 'node:net'
 import { z } from 'zod'
+import type { RejectionLimit } from '../flow.js'
+import { isWebAddress } from './web-address.js'
 
 /**
  * The kinds of values an option can have. Each reads what a person writes in a flag or variable (text) or in the file
@@ -29,8 +31,7 @@ export function text() {
 
 export function webAddress() {
   return kind(value => {
-    const fits = /^https?:\/\//i.test(value) && URL.canParse(value)
-    return fits ? value : new Problem('is not an http:// or https:// URL')
+    return isWebAddress(value) ? value : new Problem('is not an http:// or https:// URL')
   })
 }
 
@@ -103,9 +104,6 @@ export function duration({ bare }: { bare: boolean }) {
     return ms >= 1 && ms <= 2 ** 31 - 1 ? ms : new Problem('is not between 1ms and 24d')
   })
 }
-
-/** How many documents may be rejected: a count, or a share of those read. */
-export type RejectionLimit = number | `${number}%`
 
 export function rejectionLimit() {
   return kind((value): RejectionLimit | Problem => {

@@ -1,4 +1,4 @@
-import type { RejectionLimit } from './kinds.js'
+import type { RejectionLimit } from '../flow.js'
 
 /**
  * Every option in force, after defaults. Bytes, and milliseconds for durations. A type test ties it to the schema, which

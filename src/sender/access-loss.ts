@@ -11,7 +11,8 @@ export function isAccessLoss({ code }: Failure): boolean {
 
 /** What a request met, if it was that, and certainly stored nothing. */
 export function accessLossIn(verdict: Verdict): Failure | undefined {
-  if (verdict.kind === 'done' || verdict.kind === 'split' || verdict.delivery === 'possible') return undefined
+  if (verdict.kind === 'done' || verdict.kind === 'there' || verdict.kind === 'split') return undefined
+  if (verdict.delivery === 'possible') return undefined
   return isAccessLoss(verdict.failure) ? verdict.failure : undefined
 }
 

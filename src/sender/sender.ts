@@ -1,10 +1,5 @@
 import pLimit, { type LimitFunction } from 'p-limit'
 import { setMaxListeners } from 'node:events'
-import { promisify } from 'node:util'
-import type { ZlibOptions } from 'node:zlib'
-import { post } from '../cluster/post.js'
-import { canHideSource } from '../cluster/version.js'
-import type { Cluster } from '../cluster/open-cluster.js'
 import type { Failure } from '../failure/failure.js'
 import type { Batch, Clock, LearntLimits, Outcome } from '../flow.js'
 import { AccessGate, type AccessOptions } from './access-gate.js'
@@ -12,55 +7,35 @@ import { AdaptiveLimit } from './adaptive-limit.js'
 import { BodySize } from './body-size.js'
 import type { Body } from './body.js'
 import { backoffMs } from './backoff.js'
-import type { Admission, ByteBudget } from './byte-budget.js'
+import { type BulkRequestOptions, BulkRequests, idsOf } from './bulk-requests.js'
+import type { ByteBudget } from './byte-budget.js'
+import { compress } from './compress.js'
 import { LOSSES_BEFORE_STOP, deliver } from './deliver.js'
-import { judgeAnswer } from './judge-answer.js'
-import { judgeError } from './judge-error.js'
-import { filterPath } from './judge-items.js'
-import { type AlreadyThere, StreamWatch } from './stream-watch.js'
+import { StreamWatch } from './stream-watch.js'
 import type { Verdict } from './verdict.js'
-import { filterPathOfWitness, hear } from './witness.js'
 
-export interface SenderOptions {
-  readonly cluster: Cluster
-  readonly index: string
-  readonly pipeline?: string
-  /** Whether `_id`s are Sluice's own; see `JudgedBody`. */
-  readonly ownIds: boolean
-  /** Whether a resend cannot double a document: ids from anywhere but the cluster. */
-  readonly safeToResend: boolean
+export interface SenderOptions extends BulkRequestOptions {
   /** Whether an earlier process may have sent the same documents under the same ids: a resume, a named run. */
   readonly sentBefore: boolean
-  readonly onConflict: 'reject' | 'skip'
   /** Indices behind an alias or data stream when its first document was sent. Absent: not known. */
   readonly behind?: readonly string[]
   /** Never more requests under way at once than so many. */
   readonly concurrency: number
   /** What a body may be at first; see `Sender.bodyBytes`. */
   readonly batchBytes: number
-  readonly gzip: boolean
   readonly maxElapsedMs: number
   /** What to do when access is lost. */
   readonly access: AccessOptions
   readonly clock: Clock
-  /** Milliseconds since the epoch. */
-  readonly wallClock: () => number
   readonly random: () => number
   /** What an earlier run learnt of this cluster: where this one begins. */
   readonly learnt?: LearntLimits
   /** What may go over the wire. Default: any number of bytes. */
   readonly budget?: ByteBudget
-  /** Aborted when requests under way are given up: their connections are closed. To be halted before. */
-  readonly givenUp?: AbortSignal
   onRetry(failure: Failure, documents: number, waitMs: number): void
-  /** What cannot be promised for this target. Each is told once. */
-  onDoubt?(message: string): void
 }
 
-/** What an answer may take, in all and for each item: a refusal with its reason is a few hundred bytes. */
-const ANSWER_BYTES = 1 << 20
-const ITEM_BYTES = 4096
-
+/** Of this process alone. */
 interface History {
   readonly resent: boolean
   readonly doubtful: boolean
@@ -80,14 +55,13 @@ export class Sender {
   readonly #halt = new AbortController()
   readonly #bodySize: BodySize
   readonly #stream: StreamWatch
-  #witness: 'none' | 'asked' | 'heard' = 'none'
+  readonly #requests: BulkRequests
   /** Batches without an outcome, and those of them that wait before they are sent again. */
   #open = 0
   #waiting = 0
   #reader: (() => void) | undefined
   #accepted = 0
   #lostInARow = 0
-  #requests = 0
   #retries = 0
 
   constructor(options: SenderOptions) {
@@ -99,6 +73,7 @@ export class Sender {
     this.#places = pLimit(this.#limit.allowed)
     this.#bodySize = new BodySize(options.batchBytes, bodyBytes)
     this.#stream = new StreamWatch(options)
+    this.#requests = new BulkRequests(options, async index => await this.#stream.isBehind(index))
     const { access, clock, wallClock, random } = options
     this.#access = new AccessGate({
       ...access,
@@ -111,7 +86,7 @@ export class Sender {
   }
 
   get requests(): number {
-    return this.#requests
+    return this.#requests.count
   }
 
   get retries(): number {
@@ -152,10 +127,8 @@ export class Sender {
     this.#bodySize.sent(batch.bytes.length)
     try {
       return await deliver(batch, {
-        attempt: async (body, resent, doubtful) =>
-          await this.#inPlace(body, this.#history(resent, doubtful, batch), batch),
-        lookUp: async (body, doubtful) => await this.#lookUp(body, doubtful, batch),
-        safeToResend: this.#idsOf(batch).safeToResend,
+        attempt: async (body, resent, doubtful) => await this.#inPlace(body, { resent, doubtful }, batch),
+        safeToResend: idsOf(batch, this.#options).safeToResend,
         maxElapsedMs: this.#options.maxElapsedMs,
         halted: this.#halt.signal,
         accepted: () => this.#accepted,
@@ -187,7 +160,7 @@ export class Sender {
 
   async #inPlace(body: Body, history: History, batch: Batch): Promise<Verdict | undefined> {
     const { gzip, random } = this.#options
-    const { safeToResend } = this.#idsOf(batch)
+    const { safeToResend } = idsOf(batch, this.#options)
     return await this.#places(async () => {
       if (this.#halt.signal.aborted) return undefined
       const bytes = gzip ? await compress(body.bytes) : body.bytes
@@ -195,7 +168,8 @@ export class Sender {
       const verdict = await this.#access.pass(async () => {
         if (isAgain) this.#retries += 1
         isAgain = true
-        return await this.#send(body, bytes, history, batch)
+        // Behind the gate: what was stored, and where, may have changed while the body waited.
+        return (await this.#lookUp(body, history, batch)) ?? (await this.#send(body, bytes, history, batch))
       })
       // The place is kept: whoever came next would run into the same, and be lost to the count too.
       const lost = this.#lostInARow
@@ -211,7 +185,8 @@ export class Sender {
     try {
       if (this.#halt.signal.aborted || (budget !== undefined && admission === undefined)) return undefined
       const sentAt = clock.now()
-      const verdict = await this.#attempt(body, bytes, history, batch, admission)
+      const known = this.#allKnown(history, batch)
+      const verdict = await this.#requests.send({ body, bytes, batch, history: known, admission })
       if (givenUp?.aborted === true) return verdict
       this.#count(verdict)
       this.#learn(verdict, body, sentAt)
@@ -234,59 +209,11 @@ export class Sender {
     await this.#options.clock.sleep(ms, this.#halt.signal).catch(() => undefined)
   }
 
-  /** `bytes`: of the body, as they are sent. */
-  async #attempt(
-    body: Body,
-    bytes: Buffer,
-    history: History,
-    batch: Batch,
-    admission: Admission | undefined,
-  ): Promise<Verdict> {
-    const { cluster, ownIds, onConflict, gzip, wallClock, givenUp } = this.#options
-    const { index, pipeline } = batch.replayed?.destination ?? this.#options
-    this.#requests += 1
-    // The first answer tells which ids and indices the cluster makes of those that it was sent.
-    const isWitness = ownIds && this.#witness === 'none'
-    if (isWitness) this.#witness = 'asked'
-    try {
-      const answer = await post(cluster, {
-        path: `/${encodeURIComponent(index)}/_bulk`,
-        query: {
-          filter_path: isWitness ? filterPathOfWitness : filterPath,
-          ...(canHideSource(cluster.preflight.info) ? { include_source_on_error: 'false' } : {}),
-          ...(pipeline === undefined ? {} : { pipeline }),
-        },
-        headers: gzip ? { 'content-encoding': 'gzip' } : {},
-        maxAnswerBytes: ANSWER_BYTES + ITEM_BYTES * body.items,
-        body: bytes,
-        ...(givenUp === undefined ? {} : { signal: givenUp }),
-      })
-      admission?.answered(answer.body.length)
-      if (isWitness && answer.statusCode === 200) await this.#hear(answer.body, body)
-      return judgeAnswer(answer, {
-        body: { items: body.items, index, operation: batch.operation, ...this.#idsOf(batch), ...history, onConflict },
-        cluster: cluster.display,
-        route: cluster.route,
-        now: wallClock(),
-      })
-    } catch (error) {
-      return judgeError(error, cluster.display)
-    } finally {
-      if (this.#witness === 'asked' && isWitness) this.#witness = 'none'
-    }
-  }
-
-  #idsOf({ replayed }: Batch): Pick<SenderOptions, 'ownIds' | 'safeToResend'> {
-    const { ownIds, safeToResend } = this.#options
-    if (replayed === undefined) return { ownIds, safeToResend }
-    return { ownIds: replayed.ids === 'own', safeToResend: replayed.ids !== 'none' }
-  }
-
   /** What may be stored already is not sent where its id would not keep it from being stored twice. */
-  async #lookUp(body: Body, doubtful: boolean, batch: Batch): Promise<AlreadyThere | Verdict | undefined> {
+  async #lookUp(body: Body, { doubtful }: History, batch: Batch): Promise<Verdict | undefined> {
     const { sentBefore } = this.#options
     const { operation, replayed } = batch
-    const { ownIds, safeToResend } = this.#idsOf(batch)
+    const { ownIds, safeToResend } = idsOf(batch, this.#options)
     // Its last send was refused, but an earlier one, or an earlier replay of the same file, may have stored a dead letter. Under
     // an id that is not Sluice's own, what is found would not be known to be it.
     const isOfAnyAge = replayed !== undefined && ownIds
@@ -296,23 +223,13 @@ export class Sender {
   }
 
   /** The last send of a dead letter was answered: it is in doubt, to whoever gave it its id, only where a resend got no answer. */
-  #history(resent: boolean, doubtful: boolean, { replayed }: Batch): History {
+  #allKnown({ resent, doubtful }: History, { replayed }: Batch): History {
     const { sentBefore } = this.#options
     return { resent: resent || sentBefore || replayed !== undefined, doubtful: doubtful || sentBefore }
   }
 
-  async #hear(answer: Buffer, body: Body): Promise<void> {
-    this.#witness = 'heard'
-    const { index, onDoubt } = this.#options
-    const { otherId, elsewhere } = hear(answer, body, index)
-    const lost =
-      'a document that is sent again after a lost answer may be stored twice, and verify and undo may not find it'
-    if (otherId) onDoubt?.(`documents do not keep the ids that they are sent with (a pipeline sets _id?): ${lost}`)
-    if (elsewhere === undefined || (await this.#stream.isBehind(elsewhere))) return
-    onDoubt?.(`documents go to ${elsewhere} instead of ${index} (a pipeline reroutes them?): ${lost}`)
-  }
-
   #count(verdict: Verdict): void {
+    if (verdict.kind === 'there') return
     if (verdict.kind === 'done' || verdict.kind === 'retryItems') {
       const { created, updated, duplicate } = verdict.settled
       if (created + updated + duplicate === 0) return
@@ -336,12 +253,4 @@ export class Sender {
 /** Whether what was sent may be stored or not, with nothing that tells. */
 function isLost(verdict: Verdict | undefined): boolean {
   return (verdict?.kind === 'wait' || verdict?.kind === 'retryItems') && verdict.delivery === 'possible'
-}
-
-let gzipBytes: ((bytes: Buffer, options: ZlibOptions) => Promise<Buffer>) | undefined
-
-/** Level 1: the higher ones cost more than twice the CPU for a sixth less on the wire. */
-async function compress(bytes: Buffer): Promise<Buffer> {
-  gzipBytes ??= promisify((await import('node:zlib')).gzip)
-  return await gzipBytes(bytes, { level: 1, chunkSize: 1 << 20 })
 }

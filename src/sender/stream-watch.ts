@@ -7,16 +7,10 @@ import { type IndexSeen, seeIndex } from '../cluster/index-uuid.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import { refresh } from '../cluster/refresh.js'
 import type { Clock } from '../flow.js'
+import { isAccessLoss } from './access-loss.js'
 import { type Body, itemStarts } from './body.js'
 import type { Settled, Verdict } from './verdict.js'
 import { idIn } from './witness.js'
-
-/** Documents of a body that are stored, and the items that are not. */
-export interface AlreadyThere {
-  readonly kind: 'there'
-  readonly settled: Settled
-  readonly left: readonly number[]
-}
 
 export interface StreamWatchOptions {
   readonly cluster: Pick<Cluster, 'client' | 'display' | 'route'>
@@ -62,7 +56,7 @@ export class StreamWatch {
   }
 
   /** Undefined: none of the body's ids can be doubled, or nothing can be done about it. `fresh`: ask now what is behind the name. `ownIds`: what is found is Sluice's. */
-  async look(body: Body, fresh: boolean, ownIds: boolean): Promise<AlreadyThere | Verdict | undefined> {
+  async look(body: Body, fresh: boolean, ownIds: boolean): Promise<Verdict | undefined> {
     const seen = await this.#see(fresh)
     if (seen.kind === 'unreadable' && this.#options.behind !== undefined)
       this.#doubt(`whether ${this.#options.index} has rolled over may not be asked: a document may be stored twice`)
@@ -106,7 +100,9 @@ export class StreamWatch {
     const { cluster, index } = this.#options
     const looked = await findDocuments(cluster, { index, by: 'search', wanted: ids.map(id => ({ id })) })
     if (looked.kind === 'found') return [...looked.documents]
-    if (looked.kind === 'busy') return { kind: 'wait', failure: looked.failure, delivery: 'none' }
+    if (looked.kind === 'busy') return { kind: 'wait', failure: looked.failure, delivery: 'none', unsent: true }
+    // What cannot be asked for want of access is asked again when access is back.
+    if (isAccessLoss(looked.failure)) return { kind: 'stop', failure: looked.failure, delivery: 'none' }
     if (looked.kind === 'refused' || ids.length === 1) {
       this.#doubt(
         `${index} has rolled over, and its ids cannot be looked up (${looked.failure.message}): a document that was stored before may be stored twice`,

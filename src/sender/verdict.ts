@@ -21,7 +21,7 @@ export interface Settled {
 /** Whether what was refused can have been stored all the same. Only then does a resend need ids. */
 export type Delivery = 'none' | 'possible'
 
-/** What to do about a body, judged from its answer alone. */
+/** What to do about a body, judged from its answer alone, or from what was looked up before it was sent. */
 export type Verdict =
   /** Every item has its outcome. */
   | { readonly kind: 'done'; readonly settled: Settled }
@@ -40,7 +40,15 @@ export type Verdict =
       readonly alike?: Failure
       readonly delivery: Delivery
     }
-  /** Send the same body again, later. */
-  | { readonly kind: 'wait'; readonly failure: Failure; readonly delivery: Delivery; readonly retryAfterMs?: number }
+  /** Send the same body again, later. `unsent`: it was not sent this time, because what it waits for is a lookup. */
+  | {
+      readonly kind: 'wait'
+      readonly failure: Failure
+      readonly delivery: Delivery
+      readonly retryAfterMs?: number
+      readonly unsent?: true
+    }
+  /** Not sent: some of its documents are stored already, under ids that would not have kept them from being stored twice. */
+  | { readonly kind: 'there'; readonly settled: Settled; readonly left: readonly number[] }
   /** No document can be stored until a person changes something. */
   | { readonly kind: 'stop'; readonly failure: Failure; readonly delivery: Delivery }

@@ -1,6 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
-import { failureCodes } from '../../src/failure/catalogue.js'
 import { optionsOf } from '../../src/options/view.js'
 import { shell, sluice } from './sluice.js'
 
@@ -96,27 +95,6 @@ describe('wrong usage ends with exit code 2 and a suggestion', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain('Usage: sluice')
   })
-})
-
-test('explain lists every code once', async () => {
-  const { code, stdout } = await sluice(['explain'])
-  expect(code).toBe(0)
-  expect(
-    stdout
-      .trimEnd()
-      .split('\n')
-      .map(line => line.split(' ')[0]),
-  ).toEqual(failureCodes)
-})
-
-test('explain gives causes, fixes and exit code, in any spelling', async () => {
-  const { code, stdout } = await sluice(['explain', 'egress-partly-allowed'])
-  expect(code).toBe(0)
-  expect(stdout).toContain('EGRESS_PARTLY_ALLOWED: ')
-  expect(stdout).toContain('Only one of the two static addresses is registered.')
-  expect(stdout).toContain('Exit code 3')
-  const json: unknown = JSON.parse((await sluice(['explain', 'EGRESS_PARTLY_ALLOWED', '--json'])).stdout)
-  expect(json).toMatchObject({ code: 'EGRESS_PARTLY_ALLOWED', exit: 3 })
 })
 
 describe('a reader that goes away is no failure', () => {

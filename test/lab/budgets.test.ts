@@ -1,32 +1,9 @@
 import { createHash } from 'node:crypto'
-import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { type IngestEvent, type IngestOptions, type Receipt, ingest, isSluiceError } from '../../src/index.js'
-import { type Lab, startLab } from '../../src/lab/index.js'
-import type { Checkpoint } from '../../src/ledger/checkpoint.js'
-import { newIndex } from '../contracts/options.js'
-
-let lab: Lab
-beforeAll(async () => {
-  lab = await startLab()
-})
-afterAll(async () => await lab.close())
-
-let work: string
-let index: string
-beforeEach(async () => {
-  work = await mkdtemp(join(tmpdir(), 'budgets-'))
-  index = newIndex('budgets')
-})
-afterEach(async () => {
-  lab.control.heal()
-  await rm(work, { recursive: true })
-})
-
-const path = (name: string) => join(work, name)
+import { checkpoint, index, lab, otherIndex, path, smallBatches, work } from './shared-lab.js'
 
 /** Documents of about that many bytes, whose text does not compress to nothing. */
 function lines(count: number, bytes = 10): string {
@@ -41,19 +18,7 @@ function lines(count: number, bytes = 10): string {
 }
 
 async function load(more: Partial<IngestOptions> = {}): Promise<Receipt> {
-  const { url, apiKey, caFile } = lab.line.cluster
-  return await ingest({
-    source: path('a.ndjson'),
-    target: { url, apiKey, ca: await readFile(caFile) },
-    proxy: lab.line.proxy.http,
-    preflightConnections: 1,
-    index,
-    stateDir: path('state'),
-    deadLetters: path('dead.ndjson'),
-    batchDocs: 10,
-    concurrency: 2,
-    ...more,
-  })
+  return await ingest({ source: path('a.ndjson'), ...smallBatches(), ...more })
 }
 
 interface Stopped {
@@ -70,11 +35,6 @@ async function stopped(run: Promise<unknown>): Promise<Stopped> {
     return { code: error.code, message: error.message, receipt: error.receipt as Receipt | undefined }
   }
   throw new Error('the run did not stop')
-}
-
-async function checkpoint(): Promise<Checkpoint> {
-  const [name = ''] = await readdir(path('state/runs'))
-  return JSON.parse(await readFile(path(`state/runs/${name}`), 'utf8')) as Checkpoint
 }
 
 function expectBalanced({ read, created, duplicate, rejected, skipped, unsent, unknown }: Receipt): void {
@@ -312,7 +272,7 @@ describe('what a run learnt of the cluster', () => {
     const first = await load(options)
     const kept = JSON.parse(await readFile(await limits(), 'utf8')) as { bodyBytes: number }
     expect(kept.bodyBytes).toBeLessThan(200_000)
-    index = newIndex('budgets')
+    otherIndex()
     const second = await load(options)
     expect(second.created).toBe(2000)
     // One larger body is tried, and no more.
@@ -320,7 +280,7 @@ describe('what a run learnt of the cluster', () => {
     expect(JSON.parse(await readFile(await limits(), 'utf8'))).toMatchObject({ bodyBytes: kept.bodyBytes })
 
     lab.control.setMaxContentBytes(100_000_000)
-    index = newIndex('budgets')
+    otherIndex()
     expect((await load(options)).created).toBe(2000)
     expect(JSON.parse(await readFile(await limits(), 'utf8'))).not.toHaveProperty('bodyBytes')
   })

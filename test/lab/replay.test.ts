@@ -1,11 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { readFileSync, readdirSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   type IngestOptions,
   type Receipt,
@@ -15,32 +13,8 @@ import {
   replay,
   verify,
 } from '../../src/index.js'
-import { type Lab, startLab } from '../../src/lab/index.js'
 import { failureOf, newIndex } from '../contracts/options.js'
-
-let lab: Lab
-beforeAll(async () => {
-  lab = await startLab()
-})
-afterAll(async () => await lab.close())
-
-let work: string
-let index: string
-beforeEach(async () => {
-  work = await mkdtemp(join(tmpdir(), 'replay-'))
-  index = newIndex('replay')
-})
-afterEach(async () => {
-  lab.control.heal()
-  await rm(work, { recursive: true })
-})
-
-const path = (name: string) => join(work, name)
-
-function way() {
-  const { url, apiKey, caFile } = lab.line.cluster
-  return { target: { url, apiKey, ca: readFileSync(caFile) }, proxy: lab.line.proxy.http, preflightConnections: 1 }
-}
+import { index, lab, path, way, work } from './shared-lab.js'
 
 /** An index whose field `n` takes whole numbers alone. */
 async function numbersAlone(name = index): Promise<void> {

@@ -103,6 +103,39 @@ describe('a data stream that rolls over', () => {
     expect({ notes, duplicate }).toEqual({ notes: undefined, duplicate: 100 })
   })
 
+  test('while a document whose answer was lost waits for access doubles nothing', async () => {
+    await using world = await openRunWorld(lab)
+    lab.control.createDataStream(world.index)
+    await writeFile(world.path('a.ndjson'), lines(300))
+    lab.control.plant({ drop: { times: 1 } })
+    const receipt = await world.load('a.ndjson', {
+      concurrency: 1,
+      onBlock: { waitMs: 60_000 },
+      onEvent: ({ type }) => {
+        if (type === 'retry') lab.control.register('none')
+        if (type !== 'blocked') return
+        lab.control.rollOver(world.index)
+        lab.control.register('both')
+      },
+    })
+    expect(receipt).toMatchObject({ created: 200, duplicate: 100, unknown: 0 })
+    expect(lab.control.count(world.index)).toBe(300)
+  })
+
+  test('a lookup that is refused for want of access waits for it, and no document is sent unseen', async () => {
+    await using world = await openRunWorld(lab)
+    lab.control.createDataStream(world.index)
+    await writeFile(world.path('a.ndjson'), lines(300))
+    lab.control.plant({
+      drop: { times: 1 },
+      lookup: { status: 403, body: '{"ok":false,"message":"Forbidden"}', times: 1 },
+    })
+    const { receipt, warnings } = await loadAcross(world)
+    expect(receipt).toMatchObject({ created: 200, duplicate: 100 })
+    expect(warnings).toEqual([])
+    expect(lab.control.count(world.index)).toBe(300)
+  })
+
   test('a lookup is tried again while the cluster is busy', async () => {
     await using world = await openRunWorld(lab)
     lab.control.createDataStream(world.index)

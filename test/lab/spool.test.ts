@@ -1,56 +1,19 @@
-import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readdir, rm, writeFile } from 'node:fs/promises'
 import { PassThrough, Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type IngestEvent, type IngestOptions, type Receipt, ingest, isSluiceError } from '../../src/index.js'
-import { type Lab, startLab } from '../../src/lab/index.js'
-import type { Checkpoint } from '../../src/ledger/checkpoint.js'
-import { newIndex } from '../contracts/options.js'
+import { lines } from './run-world.js'
+import { checkpoint, index, lab, otherIndex, path, smallBatches } from './shared-lab.js'
 
-let lab: Lab
-beforeAll(async () => {
-  lab = await startLab()
-})
-afterAll(async () => await lab.close())
-
-let work: string
-let index: string
-beforeEach(async () => {
-  work = await mkdtemp(join(tmpdir(), 'spool-'))
-  index = newIndex('spool')
-})
-afterEach(async () => {
-  lab.control.heal()
-  lab.control.register('both')
-  await rm(work, { recursive: true })
-})
-
-const lines = (count: number, from = 1) => Array.from({ length: count }, (_, at) => `{"n":${from + at}}\n`).join('')
 const nothing = () => Readable.from([])
 const bytes = (content: string | Uint8Array) => Readable.from([Buffer.from(content)])
-const path = (name: string) => join(work, name)
 
 type More = Partial<IngestOptions>
 
 /** A load of stdin by way of the disk, in small batches. */
 async function load(stdin: Readable, more: More = {}): Promise<Receipt> {
-  const { url, apiKey, caFile } = lab.line.cluster
-  return await ingest({
-    source: '-',
-    stdin,
-    spool: true,
-    target: { url, apiKey, ca: await readFile(caFile) },
-    proxy: lab.line.proxy.http,
-    preflightConnections: 1,
-    index,
-    stateDir: path('state'),
-    deadLetters: path('dead.ndjson'),
-    batchDocs: 10,
-    concurrency: 2,
-    ...more,
-  })
+  return await ingest({ source: '-', stdin, spool: true, ...smallBatches(), ...more })
 }
 
 /** The same, which has to stop: its failure, with the receipt if there is one. */
@@ -92,11 +55,6 @@ async function outage(before: string, behind: string, more: More = {}): Promise<
 }
 
 const spools = async () => await readdir(path('state/spool')).catch(() => [])
-
-async function checkpoint(): Promise<Checkpoint> {
-  const [name = ''] = await readdir(path('state/runs'))
-  return JSON.parse(await readFile(path(`state/runs/${name}`), 'utf8')) as Checkpoint
-}
 
 describe('a run that reads its stdin by way of the disk', () => {
   test('leaves nothing of it when it is finished, and the next one is another, whatever it reads', async () => {
@@ -213,7 +171,7 @@ describe('a run that reads its stdin by way of the disk', () => {
   test('goes on within compressed data and within a JSON document', async () => {
     const array = JSON.stringify(Array.from({ length: 500 }, (_, n) => ({ n })))
     for (const content of [gzipSync(lines(500)), Buffer.from(array), gzipSync(array)]) {
-      index = newIndex('spool')
+      otherIndex()
       lab.control.plant({ bulk: { after: 5, status: 503 } })
       expect((await stopped(load(bytes(content), { maxElapsedMs: 1 }))).code).toMatch(/^CLUSTER_/)
       lab.control.heal()

@@ -137,3 +137,23 @@ describeOnRealServers({ major: 9, settings: processors }, world => {
     expect(loaded.flatMap(({ retried }) => retried)).toContain('CLUSTER_OVERLOADED')
   })
 })
+
+const pressure = {
+  'indexing_pressure.memory.limit': '6mb',
+  'indexing_pressure.memory.split_bulk.watermark.low': '100kb',
+  'indexing_pressure.memory.split_bulk.watermark.low.bulk_size': '100kb',
+  'indexing_pressure.memory.split_bulk.watermark.high': '200kb',
+  'indexing_pressure.memory.split_bulk.watermark.high.bulk_size': '200kb',
+  'http.max_content_length': '20mb',
+}
+describeOnRealServers({ major: 9, settings: pressure }, world => {
+  test('a refused request that was stored in part: every document ends up there once', async () => {
+    const index = newIndex('limits')
+    const text = `${lines(4000)}${documentOf(4000, 7_000_000)}${lines(100)}`
+    const { receipt, refused } = await load(world(), index, text, { batchBytes: 20_000_000 })
+    expect(receipt).toMatchObject({ status: 'finished', read: 4101, rejected: 1, unsent: 0, unknown: 0 })
+    expect(refused).toMatchObject([{ type: 'never_accepted', origin: { document: 4001 } }])
+    expect(receipt.created + receipt.duplicate).toBe(4100)
+    expect(await world().count(index)).toBe(4100)
+  })
+})

@@ -158,6 +158,66 @@ describe('busy items', () => {
   })
 })
 
+describe('pressure on one half of a body', () => {
+  const hasBig = (documents: string[]) => documents.includes(one(2))
+  const pressed = async (documents: number, more: Partial<Delivering> = {}) =>
+    await delivered(
+      documents,
+      ({ documents: sent }) => (hasBig(sent) ? busy(sent.map((_, item) => item)) : done(sent.length)),
+      more,
+    )
+
+  test('lets the other half go first, and comes down to the document that is the reason', async () => {
+    const { outcome, sent } = await pressed(16)
+    expect(outcome).toMatchObject({ created: 15, unsent: 0 })
+    expect(outcome.rejected).toMatchObject([{ type: 'never_accepted', origin: { document: 3 } }])
+    expect(outcome).not.toHaveProperty('stop')
+    const refusedOf = (items: number) => sent.filter(({ documents }) => hasBig(documents) && documents.length === items)
+    expect([16, 8, 4, 2, 1].map(items => refusedOf(items).length)).toEqual([5, 3, 3, 2, 8])
+  })
+
+  test('of which nothing was taken at once is borne as long as that on a whole body', async () => {
+    const { sent } = await delivered(4, ({ documents }, at) =>
+      documents.length === 1 || (documents.length === 2 && at === 11)
+        ? done(documents.length)
+        : busy(documents.map((_, item) => item)),
+    )
+    expect(sent.map(({ documents }) => documents.length)).toEqual([4, 4, 4, 4, 4, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1])
+  })
+})
+
+describe('documents that are stored already', () => {
+  const there = (created: number, left: number[]): Verdict => ({
+    kind: 'there',
+    settled: settled({ duplicate: created }),
+    left,
+  })
+
+  test('are not sent: the others are, and their send is the first', async () => {
+    const answers = [there(2, [1, 3]), done(1, { refused: [{ item: 1, status: 400, type: 'mapping', reason: 'no' }] })]
+    const { outcome, sent } = await delivered(4, (_, at) => answers[at] as Verdict)
+    expect(sent.map(({ documents }) => documents)).toEqual([numbered(4), [one(1), one(3)]])
+    expect(outcome).toMatchObject({ created: 1, duplicate: 2 })
+    expect(outcome.rejected).toMatchObject([{ origin: { document: 4 }, attempts: 1 }])
+  })
+
+  test('may be all of them', async () => {
+    const { outcome, sent } = await delivered(2, () => there(2, []))
+    expect(sent).toHaveLength(1)
+    expect(outcome).toMatchObject({ duplicate: 2, created: 0, unsent: 0 })
+  })
+
+  test('are asked for again after a while when the cluster is too busy to tell, and nothing is rejected for that', async () => {
+    let taken = 0
+    const unsent: Verdict = { kind: 'wait', failure: overloaded, delivery: 'none', unsent: true }
+    const { outcome, clock } = await delivered(1, (_, at) => (at < 9 ? unsent : done(1)), {
+      accepted: () => (taken += 1),
+    })
+    expect(outcome).toMatchObject({ created: 1, rejected: [] })
+    expect(clock.slept.slice(0, 4)).toEqual([250, 500, 1000, 2000])
+  })
+})
+
 describe('a request that is too large', () => {
   test('is halved until it passes', async () => {
     const { outcome, sent } = await delivered(7, ({ documents }) =>

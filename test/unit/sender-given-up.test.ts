@@ -8,6 +8,7 @@ import { ByteBudget } from '../../src/sender/byte-budget.js'
 import { Sender, type SenderOptions } from '../../src/sender/sender.js'
 import { HeldClock } from './held-clock.js'
 import { batchOf } from './sender-batch.js'
+import { senderOptions } from './sender-options.js'
 
 let server: Server
 let cluster: Cluster
@@ -35,24 +36,7 @@ afterEach(async () => {
 const told: string[] = []
 function senderOf(more: Partial<SenderOptions> = {}): Sender {
   told.length = 0
-  return new Sender({
-    cluster,
-    index: 'logs',
-    ownIds: true,
-    safeToResend: true,
-    sentBefore: false,
-    onConflict: 'reject',
-    concurrency: 4,
-    batchBytes: 1_000_000,
-    gzip: false,
-    maxElapsedMs: 60_000,
-    clock: new HeldClock(),
-    wallClock: () => 0,
-    random: () => 1,
-    access: { waitMs: 0, renew: async () => undefined, onBlocked: () => undefined, onUnblocked: () => undefined },
-    onRetry: ({ code }) => told.push(code),
-    ...more,
-  })
+  return new Sender(senderOptions(cluster, { clock: new HeldClock(), onRetry: ({ code }) => told.push(code), ...more }))
 }
 
 const stored = '{"errors":false,"items":[{"create":{"status":201}}]}'

@@ -43,6 +43,8 @@ function judge(
 /** What a verdict comes to: what is done, why, and whether the documents may be stored. */
 function short(verdict: Verdict): string {
   switch (verdict.kind) {
+    case 'there':
+      return `there ${verdict.left.join()}`
     case 'done':
       return 'done'
     case 'retryItems':

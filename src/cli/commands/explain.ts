@@ -1,55 +1,70 @@
 import type { Command } from 'commander'
 import { type FailureCode, explain, failureCodes } from '../../failure/catalogue.js'
-import { failure } from '../../failure/failure.js'
+import { exampleOf, failure } from '../../failure/failure.js'
+import { type Found, lookUp } from '../../failure/look-up.js'
 import { SluiceError } from '../../failure/sluice-error.js'
+import { symptoms } from '../../failure/symptoms.js'
 import { nearest } from '../../options/nearest.js'
-import { columns } from '../columns.js'
+import { showAll, showFailure, showFound, showSymptoms } from '../show-failures.js'
 import type { Terminal } from '../terminal.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
   command
-    .argument('[code]', 'as an error names it; without one all are listed')
+    .argument('[code...]', 'as an error names it, or words of what is seen; without any, all codes are listed')
+    .option('--symptoms', 'from what is seen, in any tool, to the codes that it may be')
     .option('--json', 'one JSON object on stdout')
-    .addHelpText('after', '\nExamples:\n  sluice explain EGRESS_PARTLY_ALLOWED\n  sluice explain | grep PROXY')
-    .action((word: string | undefined, { json = false }: { json?: boolean }) => {
-      const code = word === undefined ? undefined : findCode(word)
-      terminal.out(json ? asJson(code) : code === undefined ? list() : page(code))
+    .addHelpText(
+      'after',
+      [
+        '',
+        'Examples:',
+        '  sluice explain EGRESS_PARTLY_ALLOWED',
+        '  sluice explain 407',
+        '  sluice explain request aborted',
+        '  sluice explain | grep PROXY',
+      ].join('\n'),
+    )
+    .action((words: string[], options: { json?: boolean; symptoms?: boolean }) => {
+      terminal.out(answer(words.join(' '), options))
       done(0)
     })
 }
 
-function findCode(word: string): FailureCode {
-  const wanted = word.toUpperCase().replaceAll('-', '_')
-  const found = failureCodes.find(code => code === wanted)
-  if (found !== undefined) return found
-  const near = nearest(wanted, failureCodes)
-  const problem = `'${word}' is not a failure code${near === undefined ? '' : `; did you mean ${near}?`}`
-  throw new SluiceError(failure('OPTION_INVALID', { option: 'sluice explain', problem }))
+function answer(text: string, { json = false, symptoms: bySymptom = false }: { json?: boolean; symptoms?: boolean }) {
+  if (text === '' && bySymptom) return json ? asJson({ symptoms }) : showSymptoms(symptoms)
+  if (text === '') return json ? asJson({ failures: failureCodes.map(whole) }) : showAll()
+  const code = codeOf(text)
+  if (code !== undefined) return json ? asJson(whole(code)) : showFailure(code)
+  const found = lookUp(text)
+  if (found.symptoms.length + found.codes.length === 0) throw unknown(text)
+  return json ? asJson(inFull(found)) : showFound(found)
 }
 
-function list(): string {
-  return columns(failureCodes.map(code => [code, `exit ${explain(code).exit}`, explain(code).title]))
+function codeOf(text: string): FailureCode | undefined {
+  const wanted = spelled(text)
+  return failureCodes.find(code => code === wanted)
 }
 
-function page(code: FailureCode): string {
-  const { title, causes, fixes, exit, retry } = explain(code)
-  const again =
-    retry === 'later' ? 'the same command may succeed later' : 'the same command fails again until something changes'
-  return [
-    `${code}: ${title}`,
-    '',
-    'Causes, most likely first',
-    ...causes.map(cause => `  - ${cause}`),
-    '',
-    'Fixes',
-    ...fixes.map(fix => `  - ${fix}`),
-    '',
-    `Exit code ${exit}; ${again}.`,
-    '',
-  ].join('\n')
+function spelled(text: string): string {
+  return text.toUpperCase().replaceAll('-', '_')
 }
 
-function asJson(code: FailureCode | undefined): string {
-  const all = failureCodes.map(one => ({ code: one, ...explain(one) }))
-  return `${JSON.stringify(code === undefined ? { failures: all } : { code, ...explain(code) })}\n`
+function unknown(text: string): SluiceError {
+  const near = nearest(spelled(text), failureCodes)
+  const hint = near === undefined ? ', and no failure speaks of it' : `; did you mean ${near}?`
+  const problem = `'${text}' is not a failure code${hint}`
+  return new SluiceError(failure('OPTION_INVALID', { option: 'sluice explain', problem }))
+}
+
+function inFull(found: Found) {
+  return { symptoms: found.symptoms, failures: found.codes.map(whole) }
+}
+
+/** What is known of a failure, with a message in place of the evidence for one. */
+function whole(code: FailureCode) {
+  return { code, ...explain(code), example: exampleOf(code) }
+}
+
+function asJson(value: object): string {
+  return `${JSON.stringify(value)}\n`
 }

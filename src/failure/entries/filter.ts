@@ -1,0 +1,152 @@
+import type { Entries } from '../entry.js'
+
+/** The policies of the IP filter, and the hosting service that keeps them. */
+export const filterEntries = {
+  FILTER_NOT_ATTACHED: {
+    stage: 'egress',
+    exit: 3,
+    retry: 'no',
+    title: 'No IP filter policy is attached',
+    message: 'no IP filter policy is attached to {deployment}: it is open to the whole internet',
+    observed: 'Nothing fails: every request is let through, from everywhere.',
+    causes: ['The policy was created and not attached.', 'The last policy was detached.'],
+    fixes: ['`sluice filter create`, then `sluice filter attach`; or attach the policy in the cluster console.'],
+    example: { deployment: 'logs (4fa8821e)' },
+  },
+  FILTER_MISSES_ADDRESS: {
+    stage: 'egress',
+    exit: 3,
+    retry: 'no',
+    title: 'The attached policies do not let in both static addresses',
+    message: 'no policy attached to {deployment} lets in {addresses}',
+    observed:
+      'Status 403, for about half of all requests where one of the two addresses is missing, for all where both are.',
+    causes: [
+      'Only one of the two static addresses is registered, or one is mistyped.',
+      'The policy that holds them is not attached.',
+      "STATIC_IPS is not the dashboard's pair.",
+    ],
+    fixes: [
+      '`sluice filter create` makes a policy with both addresses, or adds what is missing; `sluice filter attach` attaches it.',
+    ],
+    example: { deployment: 'logs (4fa8821e)', addresses: ['203.0.113.8'] },
+  },
+  FILTER_TOO_PERMISSIVE: {
+    stage: 'egress',
+    exit: 3,
+    retry: 'no',
+    title: 'An attached policy lets in large parts of the internet',
+    message: 'the policy {policy} attached to {deployment} lets in {sources}: {beside}',
+    observed: 'Nothing fails: a deployment with a narrow policy and a wide one takes whatever matches either of them.',
+    causes: [
+      'A policy for everybody (0.0.0.0/0) stayed attached beside the restrictive one: a request passes if any policy matches.',
+      'A block is far larger than meant, as /8 instead of /28.',
+      'The policy attaches itself to new deployments (applied by default).',
+    ],
+    fixes: ['Detach it (`sluice filter detach --policy ID`), or narrow its rules in the cluster console.'],
+    example: {
+      policy: 'everybody',
+      deployment: 'logs (4fa8821e)',
+      sources: ['0.0.0.0/0'],
+      beside: 'the policies beside it restrict nothing',
+    },
+  },
+  FILTER_COVERS_CLIENT: {
+    stage: 'egress',
+    exit: 3,
+    retry: 'no',
+    isNotice: true,
+    title: "The IP filter lets this machine's own address in as well",
+    message: "{cluster} lets in this machine's own address: {observed}",
+    observed: 'It works here even where the proxy is not used, and fails with 403 once deployed.',
+    causes: [
+      'The network of an office or a VPN is registered, on purpose or from earlier.',
+      'A block is larger than meant.',
+    ],
+    fixes: [
+      'A load that works from here without the proxy proves nothing about other machines: run `sluice doctor` where the load will run.',
+      'If the rule is not meant, take it out of the policy in the cluster console.',
+    ],
+    example: {
+      cluster: 'https://cluster.example:9243',
+      observed: 'it answers without the proxy (status 401), and refuses addresses of the proxy',
+    },
+  },
+  FILTER_API_KEY_REJECTED: {
+    stage: 'egress',
+    exit: 3,
+    retry: 'no',
+    title: 'The hosting service refuses the key',
+    message: '{api} refused the key of the administration (401): {reason}',
+    observed: 'Status 401 with root.unauthorized, although the same key works with the cluster.',
+    causes: [
+      'It is an API key of Elasticsearch; the administration takes one of the organisation.',
+      'The key is mistyped, expired or revoked.',
+    ],
+    fixes: [
+      'Make a key under the organisation in the console of the hosting service, and set EC_API_KEY or --admin-key-file.',
+    ],
+    example: { api: 'https://api.hosting.example/api/v1', reason: 'root.unauthorized' },
+  },
+  FILTER_API_REFUSED: {
+    stage: 'egress',
+    exit: 3,
+    retry: 'no',
+    title: 'The hosting service refuses a request about policies',
+    message: '{api} refused {request} with status {status}: {reason}',
+    observed:
+      'Status 400, 403 or 404 with a list of errors, each with a code; 403 also for policies that do not exist.',
+    causes: [
+      'The deployment id is wrong: it is the one in the URL of the console, not that of the cluster.',
+      "The key's role may not see this deployment, or may not change policies.",
+      'Policy and deployment are in different regions.',
+      '--admin-url is not the address of the API.',
+    ],
+    fixes: ['Read the reason; check --deployment, --region and --admin-url.'],
+    example: {
+      api: 'https://api.hosting.example/api/v1',
+      request: 'POST /deployments/traffic-filter/rulesets',
+      status: 400,
+      reason: 'the region is not known',
+    },
+  },
+  FILTER_API_UNAVAILABLE: {
+    stage: 'egress',
+    exit: 4,
+    retry: 'later',
+    title: 'The administration API of the hosting service cannot be asked',
+    message: 'the administration API {api} gives no answer: {observed}',
+    observed: 'ENOTFOUND, a timeout, or status 429, 502 and 503 of another host than the cluster.',
+    causes: [
+      'This machine cannot reach it directly: these requests do not go through the static-IP proxy.',
+      'It is down or overloaded, or limits requests.',
+    ],
+    fixes: [
+      'Run the same command again: what is done already is left as it is. With a private CA, name it in NODE_EXTRA_CA_CERTS.',
+      'Where the firewall lets nothing but the proxy out, change the policy in the console of the hosting service.',
+    ],
+    example: { api: 'https://api.hosting.example/api/v1', observed: 'getaddrinfo ENOTFOUND api.hosting.example' },
+  },
+  FILTER_POLICY_UNKNOWN: {
+    stage: 'egress',
+    exit: 2,
+    retry: 'no',
+    title: 'No such IP filter policy',
+    message: 'which policy is meant cannot be told: {problem}; there are: {known}',
+    observed: 'Status 403 or 404 with traffic_filter.not_found.',
+    causes: ['The id or name is mistyped.', 'It has not been created yet.', 'Several have the same name.'],
+    fixes: ['Say --policy with an id of those listed; `sluice filter create` makes the one for the static addresses.'],
+    example: { problem: 'none is called ofice', known: ['office (5f3c)', 'sluice (9a1e)'] },
+  },
+  FILTER_CHANGED_MEANWHILE: {
+    stage: 'egress',
+    exit: 4,
+    retry: 'later',
+    title: 'Somebody else changed the policy',
+    message: 'the rules of the policy {policy} ({id}) changed while you were asked: nothing was written',
+    observed: 'Tools that write the whole list of rules take away what somebody else has just added.',
+    causes: ['Another administrator, or a tool such as Terraform, wrote the policy at the same time.'],
+    fixes: ['Run `sluice filter create` again, and look at the difference that it shows then.'],
+    example: { policy: 'sluice', id: '9a1e' },
+  },
+} as const satisfies Entries<'egress'>

@@ -1,0 +1,28 @@
+import type { Evidence } from './evidence.js'
+import type { Stage } from './stages.js'
+
+/** What is known of one failure, whenever and wherever it is seen. */
+export interface Entry {
+  /** The part of the path that refused. */
+  readonly stage: Stage
+  /** Exit code of a run that ends with this failure. */
+  readonly exit: 1 | 2 | 3 | 4 | 5 | 6 | 70
+  /** Whether the same command may succeed later with nothing changed. */
+  readonly retry: 'no' | 'later'
+  /** Ends no run: it is told beside the result, by the doctor for one. */
+  readonly isNotice?: true
+  readonly title: string
+  /** What happened, to what; `{names}` stand for evidence. */
+  readonly message: string
+  /** How it shows itself to somebody who uses other tools, in their words. */
+  readonly observed: string
+  /** In order of likelihood. */
+  readonly causes: readonly string[]
+  /** What to change, and where. */
+  readonly fixes: readonly string[]
+  /** Evidence of a typical case: everything that the message names. */
+  readonly example: Evidence
+}
+
+/** The failures of one part of the path. */
+export type Entries<S extends Stage> = Readonly<Record<string, Entry & { readonly stage: S }>>
