@@ -373,7 +373,7 @@ describe('dead letters', () => {
   test('of another index stay, though its run has the same name, inputs and file', async () => {
     await writeFile(path('a.ndjson'), `${lines(10)}[1]\n${lines(300)}[2]\n${lines(10)}`)
     const named = { runId: 'nightly' }
-    const other = newIndex('resume')
+    const other = `${index}-other`
     await interrupted(path('a.ndjson'), 100, named)
     expect(await load(path('a.ndjson'), { ...named, index: other })).toMatchObject({ rejected: 2 })
     expect(await load(path('a.ndjson'), named)).toMatchObject({ rejected: 2, unsent: 0 })
