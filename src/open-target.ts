@@ -13,6 +13,10 @@ import type { TlsOptions } from './proxy/tls-layer.js'
 
 /** Connections that a pool may have: each is opened when it is first needed. */
 export const DEFAULT_CONCURRENCY = 16
+/** For one request. */
+export const DEFAULT_TIMEOUT_MS = 120_000
+/** How long one request may be refused in a way that may pass. */
+export const DEFAULT_MAX_ELAPSED_MS = 900_000
 
 /** The cluster's URL and the proxy that leads to it, before anything is connected. */
 export interface Way {
@@ -75,7 +79,7 @@ export async function openTarget(options: ConnectOptions): Promise<{ cluster: Cl
     tls: targetTls(target),
     ...(proxy.ca === undefined ? {} : { proxyTls: { ca: proxy.ca } }),
     connections: options.concurrency ?? DEFAULT_CONCURRENCY,
-    timeoutMs: options.timeoutMs ?? 120_000,
+    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     preflightConnections: options.preflightConnections ?? 16,
     allowPlaintext: target.allowPlaintext ?? false,
     ...(options.ipCheckUrl === undefined ? {} : { ipCheckUrl: readUrl('ipCheckUrl', options.ipCheckUrl) }),

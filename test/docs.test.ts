@@ -62,6 +62,7 @@ describe('commands in the docs', () => {
   const changing: readonly (readonly [RegExp, string])[] = [
     [/^\{"level":.*\n/gm, ''],
     [/\d{8}T\d{6}Z-[0-9a-f]{6}/g, 'RUN'],
+    [/\b[0-9a-f]{32}\b/g, 'POLICY'],
     [/(localhost|127\.0\.0\.1):\d+/g, '$1:PORT'],
     [/127\.0\.0\.[23] \(\d+x\)(, 127\.0\.0\.[23] \(\d+x\))?/g, 'ADDRESSES'],
     [/\d[\d.,]* (ms|s|B|kB|MB|documents\/s)(?=\W)/g, 'N $1'],

@@ -1,4 +1,5 @@
 import { quote } from '../failure/quote.js'
+import { inquire } from './inquire.js'
 import type { Cluster } from './open-cluster.js'
 
 /** What stands behind an index name. */
@@ -10,27 +11,31 @@ export type IndexSeen =
   /** The credentials may not ask, or the answer is none that is known. */
   | { readonly kind: 'unreadable'; readonly observed: string }
 
+/** A few names stand behind an alias, hundreds at most. */
+const ANSWER_BYTES = 1 << 20
+
 /** Asks for the uuid of an index: a deleted and recreated one has another. Never throws: nothing depends on the answer but care. */
 export async function seeIndex(
-  { client }: Pick<Cluster, 'client'>,
+  cluster: Pick<Cluster, 'client' | 'bounds'>,
   index: string,
   signal?: AbortSignal,
 ): Promise<IndexSeen> {
+  const path = `/${encodeURIComponent(index)}/_settings/index.uuid`
+  const aborting = signal === undefined ? {} : { signal }
   try {
-    const path = `/${encodeURIComponent(index)}/_settings/index.uuid`
-    const answer: unknown = await client.transport.request(
-      { method: 'GET', path },
-      { headers: { accept }, ...(signal === undefined ? {} : { signal }) },
-    )
-    return readSettings(answer, index)
-  } catch (error) {
-    const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined
-    if (status === 404) return { kind: 'missing' }
-    return { kind: 'unreadable', observed: typeof status === 'number' ? `status ${status}` : 'no answer' }
+    const { statusCode, body } = await inquire(cluster, {
+      method: 'GET',
+      path,
+      maxAnswerBytes: ANSWER_BYTES,
+      ...aborting,
+    })
+    if (statusCode === 404) return { kind: 'missing' }
+    if (statusCode !== 200) return { kind: 'unreadable', observed: `status ${statusCode}` }
+    return readSettings(JSON.parse(body.toString('utf8')), index)
+  } catch {
+    return { kind: 'unreadable', observed: 'no answer' }
   }
 }
-
-const accept = 'application/json'
 
 interface Settings {
   readonly settings?: { readonly index?: { readonly uuid?: unknown } }

@@ -5,6 +5,7 @@ import { expectsTls } from '../proxy/expects-tls.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
 import { openRoute, type Route } from '../proxy/route.js'
 import type { TlsOptions } from '../proxy/tls-layer.js'
+import type { Bounds } from './bounds.js'
 import { connectionOver } from './connection.js'
 import { authorization, type Credentials } from './credentials.js'
 import { type EgressSeen, checkEgress } from './egress-check.js'
@@ -42,6 +43,8 @@ export interface Cluster extends AsyncDisposable {
   readonly egress: EgressSeen
   /** What was not as it should be on the way, and is no reason to stop. */
   readonly warnings: readonly string[]
+  /** What binds its small requests. Absent: nothing but the time limit of one. */
+  readonly bounds?: Bounds
   /**
    * Asks again whether the way is open: on as many fresh connections as before, and on no fewer than `atLeast`. Throws as
    * `openCluster` does.

@@ -34,6 +34,8 @@ export interface Target {
   readonly url: string
   /** Of a guarded load: the fresh index. */
   readonly index: string
+  /** Of a guarded load: what is switched to the index. */
+  readonly alias?: string
   /** Of the index itself: absent for an alias or data stream, and before there is an index. */
   readonly indexUuid?: string
   /** Of an alias or data stream: the indices behind it when the run began. */
@@ -105,6 +107,7 @@ const shape: Shape = {
     'clusterUuid?': 'string',
     url: 'string',
     index: 'string',
+    'alias?': 'string',
     'indexUuid?': 'string',
     'behind?': ['string'],
     'destinations?': [{ index: 'string', 'indexUuid?': 'string' }],

@@ -29,6 +29,15 @@ export function text() {
   return kind(value => (value === '' ? new Problem('is empty') : value))
 }
 
+/** A file that is written: stdout is for the result alone. */
+export function writtenFile() {
+  return kind(value => {
+    if (value === '-')
+      return new Problem('is no file, and stdout is for the receipt: name a file (./- for one of that name)')
+    return value === '' ? new Problem('is empty') : value
+  })
+}
+
 export function webAddress() {
   return kind(value => {
     return isWebAddress(value) ? value : new Problem('is not an http:// or https:// URL')

@@ -49,6 +49,8 @@ export interface Settings {
   readonly dryRun: boolean
   readonly stateDir: string | undefined
   readonly spool: boolean
+  /** Bytes. */
+  readonly spoolLimit: number | undefined
   readonly runId: string | undefined
   /** Milliseconds. */
   readonly timeBudget: number | undefined
@@ -62,6 +64,12 @@ export interface Settings {
   readonly indexBody: string | undefined
   readonly checkQuery: string | undefined
   readonly checkHits: number | undefined
+  readonly adminUrl: string
+  readonly adminKey: string | undefined
+  readonly adminKeyFile: string | undefined
+  readonly deployment: string | undefined
+  readonly policy: string | undefined
+  readonly region: string | undefined
   readonly json: boolean
   readonly quiet: boolean
   readonly staticIps: readonly [string, string] | undefined

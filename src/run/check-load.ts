@@ -5,6 +5,7 @@ import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { IngestOptions } from '../ingest-options.js'
 import type { Counts } from '../ledger/receipt.js'
+import { DEFAULT_TIMEOUT_MS } from '../open-target.js'
 import { countReplayed } from './count-replayed.js'
 
 /** How long copies are waited for, at most. */
@@ -20,7 +21,7 @@ export interface Loaded {
 /** Resolves to a warning, if there is one. Throws SluiceError LOAD_CHECK_FAILED where a part of the index is on no node. */
 export async function checkCopies(loaded: Loaded): Promise<string | undefined> {
   const { cluster, index, options } = loaded
-  const seconds = Math.min(COPIES_SECONDS, Math.ceil((options.timeoutMs ?? 120_000) / 2000))
+  const seconds = Math.min(COPIES_SECONDS, Math.ceil((options.timeoutMs ?? DEFAULT_TIMEOUT_MS) / 2000))
   const health = await waitForCopies(cluster, index, seconds)
   if (health === 'red') throw failed(loaded, 'a part of it is on no node (health red)')
   return health === 'yellow' ? `${index} has fewer copies than its settings ask for, yet (health yellow)` : undefined

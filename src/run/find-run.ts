@@ -10,6 +10,7 @@ import type { Checkpoint, Target } from '../ledger/checkpoint.js'
 import { checkpointPath, readCheckpoint } from '../ledger/checkpoint-file.js'
 import { type Plan, type Planning, planRun } from '../ledger/plan-run.js'
 import { randomToken, tokenOf } from '../ledger/token.js'
+import { spoolsFolder } from '../source/kept-spools.js'
 import { lostDestinations, lostIndex, sayLost } from './lost-index.js'
 import type { Replaying } from './open-batcher.js'
 import { refuseOtherReplay } from './other-replay.js'
@@ -17,6 +18,8 @@ import { freshIndex, leadsTo, planGuarded } from './plan-guarded.js'
 
 export interface FoundRun {
   readonly plan: Plan
+  /** The checkpoint of an earlier run, whose place that of this one takes. */
+  readonly replaces?: Checkpoint
   /** Of the checkpoint. Absent where none is kept: no folder for it, or no input that could be read a second time. */
   readonly path?: string
   readonly target: Target
@@ -35,13 +38,15 @@ export interface FoundRun {
 
 /**
  * Throws SluiceError STATE_UNREADABLE, INPUT_CHANGED, RUN_OPTIONS_CHANGED, INPUT_NOT_FOUND, INPUT_UNREADABLE; for a guarded
- * load ALIAS_CONFLICT, and every failure of asking for the alias.
+ * load ALIAS_CONFLICT, and every failure of asking for the alias; and what `own` throws, which is called with the path of the
+ * checkpoint before that is read: until the run is over nobody else may write it.
  */
 export async function findRun(
   options: IngestOptions,
   named: readonly Source[],
   cluster: Cluster,
-  replaying?: Replaying,
+  replaying: Replaying | undefined,
+  own: (path: string) => Promise<void> = async () => await Promise.resolve(),
 ): Promise<FoundRun> {
   const { swapAlias, runId, again = false, signal } = options
   const alias = swapAlias === undefined ? undefined : await readAlias(cluster, swapAlias)
@@ -56,6 +61,7 @@ export async function findRun(
   const parts = replaying === undefined ? [index, names] : [replaying.index ?? '', names, 'replay']
   const key = keyOf([place, ...parts, runId ?? ''])
   const path = stateDir === undefined ? undefined : checkpointPath(stateDir, key)
+  if (path !== undefined) await own(path)
   const last = path === undefined ? undefined : await readCheckpoint(path)
   const sent: Checkpoint['options'] = replaying === undefined ? whatIsSent(options) : { ids: 'replay', ...replaying }
   const where = { ...(clusterUuid === undefined ? {} : { clusterUuid }), url: cluster.display }
@@ -102,10 +108,12 @@ export async function findRun(
   const behind = isResume ? last.target.behind : known?.kind === 'name' ? known.behind : undefined
   return {
     plan,
+    ...(last === undefined || plan.began !== undefined ? {} : { replaces: last }),
     ...(path === undefined ? {} : { path }),
     target: {
       ...where,
       index: into,
+      ...(swapAlias === undefined ? {} : { alias: swapAlias }),
       ...(indexUuid === undefined ? {} : { indexUuid }),
       ...(behind === undefined ? {} : { behind }),
       ...(isResume && last.target.destinations !== undefined ? { destinations: last.target.destinations } : {}),
@@ -137,7 +145,7 @@ export function stateDirOf({ stateDir, dryRun, spool }: IngestOptions, sources: 
 export function spoolFolder(options: IngestOptions, stateDir: string, url: URL, isReplay: boolean): string {
   const { source, index, swapAlias, runId = '' } = options
   const into = swapAlias === undefined ? index : ['alias', swapAlias]
-  return join(stateDir, 'spool', keyOf([url.href, into, namesOf(source), runId, ...(isReplay ? ['replay'] : [])]))
+  return join(spoolsFolder(stateDir), keyOf([url.href, into, namesOf(source), runId, ...(isReplay ? ['replay'] : [])]))
 }
 
 /** Sortable by time, and unique. */

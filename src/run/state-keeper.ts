@@ -10,11 +10,13 @@ import { sumOf } from '../ledger/account.js'
 import { type Checkpoint, type CheckpointInput, type FileIdentity, type Target, VERSION } from '../ledger/checkpoint.js'
 import { prepareStateDir, writeCheckpoint } from '../ledger/checkpoint-file.js'
 import { CheckpointWriter } from '../ledger/checkpoint-writer.js'
+import { keepEarlier } from '../ledger/earlier-checkpoints.js'
 import type { DeadLetters } from '../ledger/dead-letters.js'
 import { identityAt, identityOf } from '../ledger/file-identity.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { PlannedInput } from '../ledger/plan-run.js'
 import type { Committed } from '../ledger/prefix.js'
+import type { Spool } from '../source/spool.js'
 import { systemClock } from '../system-clock.js'
 
 /** A kill costs what was settled since the last write: it is sent again, and found stored. */
@@ -25,11 +27,12 @@ const START: Mark = { kind: 'lines', document: 1, line: 1, offset: 0, tail: 0 }
 export interface Keeping {
   readonly found: FoundRun
   readonly path: string
+  /** Asked also when a budget of bytes is spent, which leaves room for that. */
   readonly cluster: Cluster
   readonly ledger: Ledger
   readonly deadLetters: DeadLetters
   /** What was read from it is on the disk before the checkpoint says that it was loaded. */
-  readonly spool?: { sync(): Promise<void> }
+  readonly spool?: Pick<Spool, 'sync' | 'loaded'>
 
   /** Aborted when the cluster is not waited for any longer. */
   readonly givenUp: AbortSignal
@@ -67,8 +70,10 @@ export class StateKeeper {
     return this.#isComplete
   }
 
-  /** With every token that the first request may carry. Throws SluiceError STATE_UNWRITABLE. */
+  /** With every token that the first request may carry. Throws SluiceError STATE_UNWRITABLE, STATE_UNREADABLE. */
   async start(): Promise<void> {
+    const { replaces } = this.#keeping.found
+    if (replaces !== undefined) await keepEarlier(this.path, replaces)
     await this.#write('running')
   }
 
@@ -140,6 +145,16 @@ export class StateKeeper {
           }),
     })
     this.#isComplete = inputs.every(input => input.status === 'finished')
+    this.#letGo(inputs)
+  }
+
+  /** What a checkpoint says is loaded need not stay on the disk, where a resume does not read it. */
+  #letGo(inputs: readonly CheckpointInput[]): void {
+    for (const { spool, mark, file } of inputs) {
+      if (spool === undefined || file === undefined) continue
+      const isRead = mark.kind === 'lines' && !file.isCompressed
+      this.#keeping.spool?.loaded(spool, isRead ? mark.offset : undefined)
+    }
   }
 
   async #inputOf(planned: PlannedInput, committed: Committed, failed: ReadonlySet<string>): Promise<CheckpointInput> {

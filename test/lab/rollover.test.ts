@@ -93,6 +93,23 @@ describe('a data stream that rolls over', () => {
     expect(lab.control.count(world.index)).toBe(300)
   })
 
+  test('before a named run that is repeated without its state, and interrupted, doubles nothing when it goes on', async () => {
+    await using world = await openRunWorld(lab)
+    lab.control.createDataStream(world.index)
+    await writeFile(world.path('a.ndjson'), lines(500))
+    const named = { runId: `again-${process.pid}` }
+    await world.load('a.ndjson', { ...named, stateDir: undefined })
+    lab.control.rollOver(world.index)
+    const controller = new AbortController()
+    const onEvent = ({ type }: IngestEvent) => {
+      if (type === 'progress') controller.abort('test')
+    }
+    const first = world.load('a.ndjson', { ...named, concurrency: 1, signal: controller.signal, onEvent })
+    expect(await codeOf(first)).toMatch(/^RUN_INTERRUPTED/)
+    expect(await world.load('a.ndjson', named)).toMatchObject({ status: 'finished', created: 0, duplicate: 500 })
+    expect(lab.control.count(world.index)).toBe(500)
+  })
+
   test('is not looked through where nothing has changed behind it', async () => {
     await using world = await openRunWorld(lab)
     lab.control.createDataStream(world.index)

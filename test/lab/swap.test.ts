@@ -36,6 +36,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   lab.control.heal()
+  lab.control.register('both')
   await rm(work, { recursive: true })
 })
 
@@ -207,8 +208,13 @@ describe('a guarded load that is through', () => {
     await writeFile(path('a.ndjson'), lines(30))
     const first = await expectSwitched(await load(path('a.ndjson')), 30)
     expect(await rollback({ ...wayInto(lab), alias })).toEqual({ alias, from: first, to: old, documents: 1 })
-    const warnings = await warningsOf(async onEvent => await load(path('a.ndjson'), { onEvent }))
-    expect(warnings).toEqual([expect.stringContaining(`${alias} is on ${old}, and not on ${first}`) as string])
+    let kept: Receipt | undefined
+    const warnings = await warningsOf(async onEvent => {
+      kept = await load(path('a.ndjson'), { onEvent })
+    })
+    const reason = expect.stringContaining(`${alias} is on ${old}, and not on ${first}`) as string
+    expect(warnings).toEqual([reason])
+    expect(kept?.alias).toEqual({ name: alias, from: old, to: first, switched: false, reason })
     expect(await behind(lab, alias)).toBe(old)
     await expectSwitched(await load(path('a.ndjson'), { again: true }), 30)
   })
@@ -318,21 +324,119 @@ describe('a guarded load with a name and without its state', () => {
   })
 })
 
-test.each([
+const steps = [
   ['PUT', ''],
   ['PUT', '/_mapping'],
   ['PUT', '/_settings'],
   ['POST', '/_refresh'],
   ['POST', '/_count'],
   ['POST', '/_aliases'],
-])('a lost answer to %s %s is asked for again, whether it was carried out or not', async (method, end) => {
-  for (const done of [false, true]) {
-    lab.control.plant({ stall: { method, path: end, done, times: 1 } })
-    const receipt = await load(new Set([{ n: 1 }, { n: 2 }]), { timeoutMs: 400 })
-    expect(lab.control.struck('stall')).toBe(1)
-    await expectSwitched(receipt, 2)
-  }
+] as const
+
+test.each(steps)(
+  'no answer at all to %s %s holds an interrupted load no longer than its grace',
+  async (method, end) => {
+    await writeFile(path('a.ndjson'), lines(2))
+    lab.control.plant({ stall: { method, path: end } })
+    const controller = new AbortController()
+    const run = failureOf(load(path('a.ndjson'), { signal: controller.signal, graceMs: 50 }))
+    await vi.waitUntil(() => lab.control.struck('stall') > 0, 20_000)
+    controller.abort('test')
+    // One is in the index before.
+    const settled = lab.control.count(`${alias}-*`) - 1
+    expect((await run).text).toBe(`RUN_INTERRUPTED: interrupted (test) after ${settled} documents`)
+    expect(await behind(lab, alias)).toBe(old)
+    lab.control.heal()
+    await expectSwitched(await load(path('a.ndjson')), 2)
+  },
+)
+
+test('an alias that is not answered for holds an interrupted load no longer than its grace', async () => {
+  lab.control.plant({ stall: { method: 'GET', path: `/${alias}` } })
+  const controller = new AbortController()
+  const run = failureOf(load(new Set([{ n: 1 }]), { signal: controller.signal, graceMs: 50 }))
+  await vi.waitUntil(() => lab.control.struck('stall') > 0, 20_000)
+  controller.abort('test')
+  expect((await run).text).toBe(
+    'RUN_INTERRUPTED: interrupted (test) after 0 documents; this process had not begun to load',
+  )
 })
+
+describe('access that is lost in a step of a guarded load', () => {
+  /** A load that loses it when that happens for the first time; the events that tell. */
+  async function losing(
+    moment: IngestEvent['type'],
+    lose: () => void,
+    more: More,
+    regain: () => void = () => undefined,
+  ) {
+    const told: string[] = []
+    let isLost = false
+    const onEvent = (event: IngestEvent) => {
+      if (event.type === moment && !isLost) {
+        isLost = true
+        lose()
+      }
+      if (event.type === 'blocked') regain()
+      if (event.type === 'blocked' || event.type === 'unblocked') told.push(`${event.type}: ${event.failure.code}`)
+    }
+    await writeFile(path('a.ndjson'), lines(2))
+    return { told, run: load(path('a.ndjson'), { ...more, onEvent }) }
+  }
+
+  test.each([
+    ['before its first document', 'preflight'],
+    ['after its last', 'progress'],
+  ] as const)('%s is waited for', async (_, moment) => {
+    const { told, run } = await losing(
+      moment,
+      () => lab.control.register('none'),
+      { onBlock: { waitMs: 1500 } },
+      () => lab.control.register('both'),
+    )
+    await expectSwitched(await run, 2)
+    expect(told).toEqual(['blocked: EGRESS_NOT_ALLOWED', 'unblocked: EGRESS_NOT_ALLOWED'])
+  })
+
+  test('comes back with other credentials', async () => {
+    const refreshCredentials = () => ({ apiKey: lab.line.cluster.apiKey })
+    const rotate = () => void lab.control.rotateApiKey()
+    const { told, run } = await losing('progress', rotate, { onBlock: { waitMs: 1500 }, refreshCredentials })
+    await expectSwitched(await run, 2)
+    expect(told).toEqual(['unblocked: CLUSTER_AUTH_REJECTED'])
+  })
+
+  test('is waited for no longer than was said, and the same call goes on', async () => {
+    const { told, run } = await losing('progress', () => lab.control.register('none'), { onBlock: { waitMs: 300 } })
+    const { text, receipt } = await failureOf(run)
+    expect(text).toMatch(/^EGRESS_NOT_ALLOWED: .* refused 16 of 16 connections.*; waited 0 s for it$/)
+    expect(told).toEqual(['blocked: EGRESS_NOT_ALLOWED'])
+    expect(receipt).toMatchObject({ created: 2, unsent: 0, unknown: 0, alias: { switched: false } })
+    lab.control.register('both')
+    expect(await behind(lab, alias)).toBe(old)
+    const second = await load(path('a.ndjson'))
+    expect(second.requests).toBe(0)
+    await expectSwitched(second, 2)
+  })
+
+  test('stops it at once where nobody waits, by the name that fresh connections give it', async () => {
+    const { told, run } = await losing('progress', () => lab.control.register('none'), {})
+    expect((await failureOf(run)).text).toMatch(/^EGRESS_NOT_ALLOWED: .* refused 16 of 16 connections/)
+    expect(told).toEqual([])
+  })
+})
+
+test.each(steps)(
+  'a lost answer to %s %s is asked for again, whether it was carried out or not',
+  async (method, end) => {
+    for (const done of [false, true]) {
+      lab.control.plant({ stall: { method, path: end, done, times: 1 } })
+      const receipt = await load(new Set([{ n: 1 }, { n: 2 }]), { timeoutMs: 400 })
+      expect(lab.control.struck('stall')).toBe(1)
+      await expectSwitched(receipt, 2)
+    }
+  },
+)
 
 test('an alias that a template puts on the new index is taken off again, and named', async () => {
   // What a template does, done by hand: the answer to the index's making comes too late.

@@ -35,6 +35,7 @@ const same = {
   onConflict: 'onConflict',
   stateDir: 'stateDir',
   spool: 'spool',
+  spoolLimit: 'spoolLimit',
   runId: 'runId',
   again: 'again',
   dryRun: 'dryRun',
@@ -74,9 +75,19 @@ const proxy = {
 /** What concerns the command alone: where secrets are read, and how it prints. */
 const ofTheCommand = ['apiKeyFile', 'passwordFile', 'proxyFile', 'json', 'quiet'] as const satisfies (keyof Settings)[]
 
+/** The filter administration has no part in a load. */
+const ofTheFilter = [
+  'adminUrl',
+  'adminKey',
+  'adminKeyFile',
+  'deployment',
+  'policy',
+  'region',
+] as const satisfies (keyof Settings)[]
+
 test('every option of the command reaches the library, but for those that concern the command alone', () => {
   const behind = [same, contents, target, proxy].flatMap(table => Object.values(table))
-  expect([...behind, ...ofTheCommand].toSorted()).toEqual(optionNames.toSorted())
+  expect([...behind, ...ofTheCommand, ...ofTheFilter].toSorted()).toEqual(optionNames.toSorted())
 })
 
 /** A setting's values fit the library's option: an error here names the option whose types drifted apart. */

@@ -88,6 +88,11 @@ describe('a value that cannot be used is shown with what is wrong', () => {
     ['onBlock', 'wait=25d', "--on-block: 'wait=25d' waits for less than 1ms or more than 24d"],
     ['dryRun', 'maybe', "--dry-run: 'maybe' is neither true nor false"],
     ['index', '', "--index: '' is empty"],
+    [
+      'deadLetters',
+      '-',
+      "--dead-letters: '-' is no file, and stdout is for the receipt: name a file (./- for one of that name)",
+    ],
     ['index', ['a', 'b'], '--index: ["a","b"] is not a single value'],
     ['caFingerprint', 'ab', "--ca-fingerprint: 'ab' is not a SHA-256 fingerprint (64 hexadecimal digits)"],
   ]

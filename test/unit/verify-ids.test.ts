@@ -55,6 +55,7 @@ describe('the tally', () => {
     mayEndBlank: false,
     sharesFirst: false,
     isOpen: false,
+    isContinued: false,
   }
   const copy: FoundDocument = { id: '', index: 'i', version: 1, seqNo: 0, primaryTerm: 1 }
   const seen = (number: number, copies: number) => ({
