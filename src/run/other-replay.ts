@@ -1,6 +1,6 @@
 import { isSluiceError } from '../failure/sluice-error.js'
 import type { Checkpoint, Target } from '../ledger/checkpoint.js'
-import { checkpointPaths, readCheckpoint } from '../ledger/checkpoint-file.js'
+import { checkpointPaths, readCheckpoint, runsFolder } from '../ledger/checkpoint-file.js'
 import { sameOptions } from '../ledger/plan-run.js'
 
 export interface KnownReplay extends Pick<Checkpoint, 'sources' | 'options'> {
@@ -18,7 +18,7 @@ export interface KnownReplay extends Pick<Checkpoint, 'sources' | 'options'> {
 export async function refuseOtherReplay(stateDir: string, replay: KnownReplay): Promise<void> {
   // What comes from stdin is something else each time.
   if (replay.sources.includes('-')) return
-  for (const path of await checkpointPaths(stateDir)) {
+  for (const path of await checkpointPaths(runsFolder(stateDir))) {
     if (path === replay.path) continue
     const other = await readCheckpoint(path).catch(ignoreUnreadable)
     if (other !== undefined && isHalfSent(other) && isOfSame(other, replay)) sameOptions(other, replay.options)
