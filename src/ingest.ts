@@ -101,7 +101,7 @@ async function loadSources(run: Run): Promise<Receipt> {
     const began = performance.now()
     const wire = options.byteBudget === undefined ? undefined : meterWire(options.byteBudget, open, ending)
     const cluster = bindCluster(open, ending.givenUp, wire?.budget)
-    const found = await findRun(options, sources, cluster, replaying !== undefined, async path => {
+    const found = await findRun(options, sources, cluster, replaying, async path => {
       const input = sources[0]?.name ?? ''
       if (locks !== undefined) await lockCheckpoint(locks, { path, input, index: intoOf(options) })
     }).catch((error: unknown) => {
@@ -134,9 +134,8 @@ async function loadSources(run: Run): Promise<Receipt> {
     const planned = inputs.map(({ source }) => source)
     const { index } = found.target
     const before = {
-      // A run that is done writes none again.
-      from: plan.isDone ? undefined : plan.deadLetters,
-      inputs: replaying === undefined ? planned : undefined,
+      // A run that has nothing left writes none again, and they may be under repair.
+      from: left.length === 0 ? undefined : plan.deadLetters,
       index,
       warn: (message: string) => tell({ type: 'warning', message }),
     }
@@ -193,7 +192,8 @@ async function loadSources(run: Run): Promise<Receipt> {
     const { counts } = sumOf(plan.before, ledger)
     const named = why === undefined ? cutFailure(spool, counts) : why
     const save = async () => await keeper?.finish('interrupted')
-    const unswitched = named ?? (await guarded?.complete(counts, save))
+    const written = writtenTo(deadLetters, plan)
+    const unswitched = named ?? (await guarded?.complete(counts, written.deadLetters, save))
     const unkept = await keeper?.finish(statusOf(unswitched))
     await limits.keep(sender.learnt)
     const stopped = unswitched ?? unkept
@@ -208,7 +208,7 @@ async function loadSources(run: Run): Promise<Receipt> {
       notes,
       ...(path === undefined ? {} : { checkpoint: path }),
       ...(spool === undefined || isGone ? {} : { spool: spool.path }),
-      ...writtenTo(deadLetters, plan),
+      ...written,
       requests: sender.requests,
       retries: sender.retries,
       bytesRead: loaded.bytesRead,

@@ -24,8 +24,8 @@ export interface Checkpoint {
   /** Of what stands before the marks. */
   readonly counts: Counts
   readonly rejections: readonly Rejections[]
-  /** What the file held for the documents before the marks. */
-  readonly deadLetters?: { readonly path: string; readonly length: number }
+  /** What the file held for the documents before the marks, and what tells records that the same process wrote behind. */
+  readonly deadLetters?: { readonly path: string; readonly length: number; readonly writer?: string | undefined }
 }
 
 export interface Target {
@@ -40,6 +40,8 @@ export interface Target {
   readonly indexUuid?: string
   /** Of an alias or data stream: the indices behind it when the run began. */
   readonly behind?: readonly string[]
+  /** Of a replay: every name that it stored a document under, with the uuid where that is an index. */
+  readonly destinations?: readonly { readonly index: string; readonly indexUuid?: string }[]
 }
 
 export interface CheckpointInput {
@@ -108,6 +110,7 @@ const shape: Shape = {
     'alias?': 'string',
     'indexUuid?': 'string',
     'behind?': ['string'],
+    'destinations?': [{ index: 'string', 'indexUuid?': 'string' }],
   },
   sources: ['string'],
   options: {},
@@ -132,7 +135,7 @@ const shape: Shape = {
   ],
   counts,
   rejections: [{ status: 'number', type: 'string', documents: 'number' }],
-  'deadLetters?': { path: 'string', length: 'number' },
+  'deadLetters?': { path: 'string', length: 'number', 'writer?': 'string' },
 }
 
 function fits(value: unknown, wanted: Shape): boolean {

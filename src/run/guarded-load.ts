@@ -103,9 +103,14 @@ class GuardedLoad {
 
   /**
    * Restores the settings, checks the index and switches the alias. `save` is called first: it writes down that all documents
-   * are settled, so that no process that comes after writes to what the alias leads to. Returns why the alias was not switched.
+   * are settled, so that no process that comes after writes to what the alias leads to. `deadLetters`: the file of the run's, if
+   * it has any. Returns why the alias was not switched.
    */
-  async complete(counts: Counts, save: () => Promise<Failure | undefined>): Promise<Failure | undefined> {
+  async complete(
+    counts: Counts,
+    deadLetters: string | undefined,
+    save: () => Promise<Failure | undefined>,
+  ): Promise<Failure | undefined> {
     if (this.#isSwitched || this.#guarding.left === 'done') return undefined
     const unsaved = await save()
     if (unsaved !== undefined) return unsaved
@@ -113,8 +118,10 @@ class GuardedLoad {
     try {
       await patiently(patience, async () => await this.#restore())
       await patiently(patience, async () => await this.#checkCopies())
-      await patiently(patience, async () => await checkLoad(this.#guarding, counts))
+      const replayed = await patiently(patience, async () => await checkLoad(this.#guarding, counts, deadLetters))
       await patiently(patience, async () => await this.#switch())
+      const { warn, index } = this.#guarding
+      if (replayed > 0) warn(`of the rejected documents ${replayed} were replayed, and are in ${index}`)
       return undefined
     } catch (error) {
       if (isSluiceError(error)) return error.failure

@@ -46,6 +46,8 @@ export class StateKeeper {
   readonly #files = new Map<number, FileIdentity>()
   readonly #begun = new Set<number>()
   #target: Target
+  /** Those that were asked for the uuid that they have while this process stores documents in them. */
+  readonly #seen = new Set<string>()
   #isIndexMissing: boolean
   #isComplete = false
 
@@ -116,6 +118,7 @@ export class StateKeeper {
     const keptLetters = deadLetters.records === 0 ? plan.deadLetters : undefined
     await this.#keeping.spool?.sync()
     await this.#seeNewIndex(committed)
+    await this.#seeDestinations(committed)
     const inputs: CheckpointInput[] = []
     for (const input of plan.inputs) inputs.push(await this.#inputOf(input, committed, failed))
     const isFinished = status === 'finished' && inputs.every(input => input.status === 'finished')
@@ -134,7 +137,12 @@ export class StateKeeper {
       rejections,
       ...(deadLetters.path === undefined
         ? {}
-        : { deadLetters: keptLetters ?? { path: resolve(deadLetters.path), length: committed.deadLetters } }),
+        : {
+            deadLetters: {
+              ...(keptLetters ?? { path: resolve(deadLetters.path), length: committed.deadLetters }),
+              writer: deadLetters.writer,
+            },
+          }),
     })
     this.#isComplete = inputs.every(input => input.status === 'finished')
     this.#letGo(inputs)
@@ -180,5 +188,19 @@ export class StateKeeper {
     this.#isIndexMissing = seen.kind === 'unreadable'
     if (seen.kind === 'index') this.#target = { ...this.#target, indexUuid: seen.uuid }
     if (seen.kind === 'name') this.#target = { ...this.#target, behind: seen.behind }
+  }
+
+  /** Dead letters go to many indices. That one was made anew is known by the uuid that it had when a document was stored in it. */
+  async #seeDestinations({ destinations: reached }: Committed): Promise<void> {
+    for (const index of reached) {
+      if (this.#seen.has(index)) continue
+      const seen = await seeIndex(this.#keeping.cluster, index, this.#keeping.givenUp)
+      // Asked again with the next checkpoint, and so are the others.
+      if (seen.kind === 'unreadable') return
+      this.#seen.add(index)
+      const others = (this.#target.destinations ?? []).filter(one => one.index !== index)
+      const known = { index, ...(seen.kind === 'index' ? { indexUuid: seen.uuid } : {}) }
+      this.#target = { ...this.#target, destinations: [...others, known] }
+    }
   }
 }

@@ -219,15 +219,18 @@ export class Sender {
 
   /** What may be stored already is not sent where its id would not keep it from being stored twice. */
   async #lookUp(body: Body, { doubtful }: History, batch: Batch): Promise<Verdict | undefined> {
-    const { sentBefore, index } = this.#options
+    const { sentBefore } = this.#options
     const { operation, replayed } = batch
     const { ownIds, safeToResend } = idsOf(batch, this.#options)
-    if (!safeToResend || operation !== 'create' || !(doubtful || sentBefore)) return undefined
-    if (replayed !== undefined && replayed.destination.index !== index) return undefined
-    return await this.#stream.look(body, doubtful, ownIds)
+    // Its last send was refused, but an earlier one, or an earlier replay of the same file, may have stored a dead letter. Under
+    // an id that is not Sluice's own, what is found would not be known to be it.
+    const isOfAnyAge = replayed !== undefined && ownIds
+    if (!safeToResend || operation !== 'create' || !(doubtful || sentBefore || isOfAnyAge)) return undefined
+    const stream = replayed === undefined ? this.#stream : this.#stream.of(replayed.destination.index, isOfAnyAge)
+    return await stream.look(body, doubtful, ownIds)
   }
 
-  /** A dead letter was sent before, and its sends were answered: only where there is a resend of it can it be in doubt. */
+  /** The last send of a dead letter was answered: it is in doubt, to whoever gave it its id, only where a resend got no answer. */
   #allKnown({ resent, doubtful }: History, { replayed }: Batch): History {
     const { sentBefore } = this.#options
     return { resent: resent || sentBefore || replayed !== undefined, doubtful: doubtful || sentBefore }

@@ -34,9 +34,22 @@ export class StreamWatch {
   #seen: { readonly at: number; readonly index: Promise<IndexSeen> } | undefined
   #refreshed: Promise<boolean> | undefined
   readonly #told = new Set<string>()
+  readonly #others = new Map<string, StreamWatch>()
 
   constructor(options: StreamWatchOptions) {
     this.#options = options
+  }
+
+  /**
+   * The watch over where dead letters go. `atAnyTime`: one may have been stored by a process of which nothing is known, so that
+   * what stood behind the name when this run began tells nothing.
+   */
+  of(index: string, atAnyTime: boolean): StreamWatch {
+    if (index === this.#options.index && !atAnyTime) return this
+    const { behind: _, ...options } = this.#options
+    const other = this.#others.get(index) ?? new StreamWatch({ ...options, index })
+    this.#others.set(index, other)
+    return other
   }
 
   /** Whether an index stands behind the target. True also where that may not be asked. */

@@ -370,6 +370,22 @@ describe('dead letters', () => {
     expect(await readFile(path('dead.ndjson'), 'utf8')).toContain(other)
   })
 
+  test('of another index stay, though its run has the same name, inputs and file', async () => {
+    await writeFile(path('a.ndjson'), `${lines(10)}[1]\n${lines(300)}[2]\n${lines(10)}`)
+    const named = { runId: 'nightly' }
+    const other = `${index}-other`
+    await interrupted(path('a.ndjson'), 100, named)
+    expect(await load(path('a.ndjson'), { ...named, index: other })).toMatchObject({ rejected: 2 })
+    expect(await load(path('a.ndjson'), named)).toMatchObject({ rejected: 2, unsent: 0 })
+    const letters = (await readFile(path('dead.ndjson'), 'utf8')).trimEnd().split('\n')
+    const written = letters.map(one => JSON.parse(one) as { index: string; line: string })
+    const of = (name: string) => written.filter(one => one.index === name).map(({ line }) => line)
+    expect([of(index), of(other)]).toEqual([
+      ['[1]', '[2]'],
+      ['[1]', '[2]'],
+    ])
+  })
+
   test('that cannot be written stop the run; once they can, it goes on without a gap', async () => {
     await writeFile(path('a.ndjson'), `${lines(50)}[]\n${lines(50)}`)
     await writeFile(path('dead.ndjson'), '')

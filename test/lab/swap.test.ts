@@ -1,5 +1,5 @@
 /** Guarded loads that are interrupted, repeated, raced and cut off from answers: the alias leads to a whole index, or stays. */
-import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -10,6 +10,7 @@ import {
   connect,
   ingest,
   isSluiceError,
+  replay,
   rollback,
 } from '../../src/index.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
@@ -230,6 +231,50 @@ describe('a guarded load that is through', () => {
     const second = await load(path('a.ndjson'), { maxRejected: 1 })
     expect(second).toMatchObject({ read: 31, rejected: 1, requests: 0, alias: { to } })
     await expectSwitched(second, 30)
+  })
+
+  test('whose rejected documents were replayed finds them, and switches when none is left', async () => {
+    await writeFile(path('a.ndjson'), `${lines(30)}{"n":"two"}\n[3]\n`)
+    const { receipt } = await failureOf(load(path('a.ndjson')))
+    const { to = '' } = (receipt as Receipt).alias ?? {}
+    const repair = async (name: string, from: string, by: string) => {
+      await writeFile(path(name), (await readFile(path(name), 'utf8')).replace(from, by))
+    }
+    const sendAgain = async (name: string, left: string) => {
+      const way = { ...wayInto(lab), stateDir: path('state') }
+      return await replay({ ...way, source: path(name), deadLetters: path(left) })
+    }
+    await repair('dead.ndjson', '"two"', '2')
+    expect(await sendAgain('dead.ndjson', 'left.ndjson')).toMatchObject({ created: 1, rejected: 1 })
+    expect((await failureOf(load(path('a.ndjson')))).text).toMatch(/: of its documents 1 were rejected, and [^;]*$/)
+    expect(await behind(lab, alias)).toBe(old)
+
+    await repair('left.ndjson', '"line":"[3]"', '"document":{"n":3}')
+    expect(await sendAgain('left.ndjson', 'none.ndjson')).toMatchObject({ created: 1, rejected: 0 })
+    const letters = await readFile(path('dead.ndjson'), 'utf8')
+    await rm(path('dead.ndjson'))
+    const untold = 'of its documents 2 were rejected, and --max-rejected does not say how many may be; it holds 2 more'
+    expect((await failureOf(load(path('a.ndjson')))).text).toContain(untold)
+    await writeFile(path('dead.ndjson'), letters)
+    let last: Receipt | undefined
+    const warnings = await warningsOf(async onEvent => {
+      last = await load(path('a.ndjson'), { onEvent })
+    })
+    expect(warnings).toEqual([`of the rejected documents 2 were replayed, and are in ${to}`])
+    expect(last).toMatchObject({ created: 30, rejected: 2, requests: 0 })
+    expect(await expectSwitched(last as Receipt, 32)).toBe(to)
+  })
+
+  test('whose rejected documents have no ids says that it cannot find them', async () => {
+    await writeFile(path('a.ndjson'), `${lines(30)}{"n":"two"}\n`)
+    const { receipt } = await failureOf(load(path('a.ndjson'), { ids: 'cluster' }))
+    const { to = '' } = (receipt as Receipt).alias ?? {}
+    await writeFile(path('dead.ndjson'), (await readFile(path('dead.ndjson'), 'utf8')).replace('"two"', '2'))
+    const replayed = await replay({ ...wayInto(lab), source: path('dead.ndjson') })
+    expect(replayed).toMatchObject({ created: 1 })
+    const { text } = await failureOf(load(path('a.ndjson'), { ids: 'cluster' }))
+    expect(text).toContain('; it holds 1 more, of which no dead letter tells')
+    expect(await rollback({ ...wayInto(lab), alias, to })).toMatchObject({ to, documents: 31 })
   })
 
   test('is stopped by documents of somebody else, and can be taken all the same', async () => {

@@ -31,6 +31,8 @@ beforeEach(async () => {
   isFiltered = false
   server = createServer((request, response) => {
     if (request.method === 'GET' && isFiltered) return refuseByFilter(response)
+    // What stands behind a name.
+    if (request.url?.includes('/_settings') === true) return answer(response, 404, {})
     if (request.method === 'GET') {
       response.setHeader('x-elastic-product', 'Elasticsearch')
       response.end(JSON.stringify({ cluster_name: 'c', version: { number: '9.4.3' } }))

@@ -26,7 +26,9 @@ Examples:
 Each document goes to its index again with the operation, id and routing that it had. Repair documents in the file first
 where they are at fault: the object behind "document"; for other text, put "document" with an object beside "line".
 What is refused again goes to a new file. Files are never changed or deleted. An interrupted replay goes on when repeated.
---index and --pipeline, said as flags, send all of them there.`,
+--index and --pipeline, said as flags, send all of them there.
+Dead letters of a guarded load (--swap-alias) go to the index that it made. Then run its command again, without
+--max-rejected: it finds the documents by their ids in the dead letters, and switches the alias.`,
     )
     .action(async (files: string[], flags: Record<string, unknown>) => {
       done(await again(files, flags, terminal))

@@ -69,7 +69,7 @@ export const inputEntries = {
     observed: '"Unexpected token" or "Unexpected end of JSON input", usually without the place.',
     causes: ['The file is in another format than its name says.', 'The JSON breaks off or has a syntax error.'],
     fixes: [
-      'Repair the file, or say what it is with --format ndjson or --format json; --pick selects an array inside a JSON document.',
+      'Repair the file, or say to `sluice ingest` what it is, with --format ndjson or --format json; --pick selects an array inside a JSON document.',
     ],
     example: { input: 'export.json', format: 'json', problem: 'it has nothing at the path items' },
   },
