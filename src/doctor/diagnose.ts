@@ -1,134 +1,135 @@
 /**
- * Walks the path that a load takes, one layer at a time, and names what is in the way: the proxy and its two addresses, the
+ * Walks the path that a load takes, layer by layer, and names what is in the way: the options, the proxy and its two addresses, the
  * cluster through it, and, because a success through the proxy is only half the check, the cluster without it.
  */
-import { ask } from '../cluster/ask.js'
-import { checkEgress } from '../cluster/egress-check.js'
-import { whoAnswered } from '../cluster/who-answered.js'
-import { type FailureCode, explain } from '../failure/catalogue.js'
-import { type Failure, failure } from '../failure/failure.js'
+import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
-import type { ConnectOptions } from '../ingest-options.js'
-import { type Way, findWay, openTarget, proxyOptions, targetTls } from '../open-target.js'
-import { type RouteOptions, openRoute } from '../proxy/route.js'
+import { type Way, findWay } from '../open-target.js'
 import { systemClock } from '../system-clock.js'
-import type { DoctorReport, Facts, Finding, Step } from './report.js'
+import { type Context, openContext } from './context.js'
+import type { DoctorOptions } from './doctor-options.js'
+import type { Facts } from './facts.js'
+import { findingsOf } from './findings.js'
+import { mostRequests } from './most-requests.js'
+import { nextStep, policyNeeded } from './next-step.js'
+import type { Probe } from './probe.js'
+import { clockSkew } from './probes/clock-skew.js'
+import { connection } from './probes/connection.js'
+import { egress } from './probes/egress.js'
+import { filter } from './probes/filter.js'
+import { hostNames } from './probes/host-names.js'
+import { latency } from './probes/latency.js'
+import { nodes } from './probes/nodes.js'
+import { optionsGiven } from './probes/options-given.js'
+import { pastProxy } from './probes/past-proxy.js'
+import { privileges } from './probes/privileges.js'
+import { proxyAddress } from './probes/proxy-address.js'
+import { proxyProtocol } from './probes/proxy-protocol.js'
+import { writeCheck } from './probes/write-check.js'
+import type { DoctorReport, Step } from './report.js'
 
-/** What one step saw. */
-interface Seen {
-  readonly detail: string
-  readonly facts?: Partial<Facts>
-  readonly failure?: Failure
+/** In the order of the path. What stands in one row does not wait for each other. */
+const path: readonly (readonly Probe[])[] = [
+  [optionsGiven],
+  [hostNames],
+  [proxyAddress],
+  [proxyProtocol],
+  [connection],
+  [egress, filter, nodes, pastProxy],
+  [privileges],
+  [writeCheck],
+  [latency],
+  [clockSkew],
+]
+
+interface Tools {
+  readonly clock?: Clock
+  /** The machine's time of day, in milliseconds since the epoch. */
+  readonly today?: () => number
 }
 
 /**
- * Diagnoses the way to a cluster. Sends no document. The probe without the proxy is a GET / without credentials, the only
- * request that Sluice ever sends past a proxy that is set.
- * Throws SluiceError where the options contradict themselves: OPTION_INVALID, PROXY_URL_INVALID, PROXY_NOT_USED,
- * CLUSTER_URL_IS_PROXY. Whatever the way does is a finding.
+ * Diagnoses the way to a cluster. Sends no document, unless `writeCheck` is set. The probe without the proxy is a GET / without
+ * credentials, the only request that Sluice ever sends past a proxy that is set. Whatever is wrong, with the options too, is a
+ * finding: it throws for an abort alone.
  */
-export async function diagnose(options: ConnectOptions, clock: Clock = systemClock): Promise<DoctorReport> {
-  const way = findWay(options.target, options.proxy)
+export async function diagnose(options: DoctorOptions, tools: Tools = {}): Promise<DoctorReport> {
+  const { clock = systemClock, today = Date.now } = tools
+  const way = wayOf(options)
+  if ('code' in way) return conclude({ cluster: shownUrl(options), unusable: way }, [optionsRefused(way)], { sent: 0, atMost: 0 })
+  const context = openContext(options, way, { clock, today })
+  const { facts, steps } = await walk(context)
+  return conclude(facts, steps, { sent: context.sent(), atMost: mostRequests(context) })
+}
+
+/** Every row sees what the rows before it saw. */
+async function walk(context: Context): Promise<{ facts: Facts; steps: readonly Step[] }> {
+  const { cluster, way, signal } = context
+  let facts: Facts = { cluster, ...(way.proxy === undefined ? {} : { proxy: way.proxy.display }) }
   const steps: Step[] = []
-  const failures: Failure[] = []
-  let facts: Facts = {
-    cluster: { url: way.url.origin },
-    egress: {},
-    ...(way.proxy === undefined ? {} : { proxy: way.proxy.display }),
-    ...(options.staticIps === undefined ? {} : { staticIps: options.staticIps }),
+  for (const row of path) {
+    const seen = await Promise.all(row.map(probe => take(probe, context, facts)))
+    signal?.throwIfAborted()
+    for (const one of seen) {
+      facts = { ...facts, ...one.facts }
+      steps.push(...one.steps)
+    }
   }
-  const take = async (name: string, look: () => Promise<Seen>): Promise<void> => {
-    const startedAt = clock.now()
-    const seen = await look().catch(asSeen)
-    steps.push({ name, ok: seen.failure === undefined, ms: Math.round(clock.now() - startedAt), detail: seen.detail })
-    if (seen.failure !== undefined) failures.push(seen.failure)
-    facts = { ...facts, ...seen.facts }
-  }
-  const leaveOut = (name: string, why: string) => void steps.push({ name, ok: true, detail: `left out: ${why}` })
-
-  const { ipCheckUrl } = options
-  if (ipCheckUrl === undefined) leaveOut(stepNames.egress, 'no address check is set (IP_CHECK_URL)')
-  else await take(stepNames.egress, async () => await seeEgress(new URL(ipCheckUrl), way, options))
-
-  const through = way.proxy === undefined ? stepNames.direct : stepNames.through
-  if (failures.some(({ code }) => closesProxy(code))) leaveOut(through, 'the proxy cannot be used')
-  else await take(through, async () => await seeCluster(options))
-
-  if (way.proxy === undefined) leaveOut(stepNames.past, 'no proxy is set')
-  else await take(stepNames.past, async () => await seeWithoutProxy(way, options))
-
-  const findings = failures.map(finding)
-  return { ok: findings.every(({ severity }) => severity !== 'error'), findings, facts, steps }
+  return { facts, steps }
 }
 
-const stepNames = {
-  egress: 'addresses behind the proxy',
-  through: 'cluster through the proxy',
-  direct: 'cluster, directly',
-  past: 'cluster without the proxy',
-} as const
-
-async function seeEgress(ipCheckUrl: URL, way: Way, options: ConnectOptions): Promise<Seen> {
-  await using route = openRoute({ target: ipCheckUrl, connections: 1, ...proxyOf(way, options) })
-  const egress = await checkEgress(route, {
-    connections: way.proxy === undefined ? 1 : Math.max(1, options.preflightConnections ?? 16),
-    timeoutMs: probeTimeoutMs,
-    ...(options.staticIps === undefined || way.proxy === undefined ? {} : { staticIps: options.staticIps }),
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
-  })
-  const seen = Object.entries(egress).map(([address, times]) => `${address} (${times}x)`)
-  return { detail: seen.length === 0 ? 'the check answers with no address' : seen.join(', '), facts: { egress } }
+async function take(
+  { name, isPure, leaveOut, look }: Probe,
+  context: Context,
+  facts: Facts,
+): Promise<{ facts: Partial<Facts>; steps: readonly Step[] }> {
+  const reason = facts.unusable === undefined ? leaveOut?.(context, facts) : 'the options cannot be used'
+  if (reason !== undefined) return { facts: {}, steps: [{ name, ok: true, detail: `left out: ${reason}` }] }
+  const { clock } = context
+  const startedAt = clock.now()
+  try {
+    const seen = await look(context, facts)
+    const ms = seen.ms ?? Math.round(clock.now() - startedAt)
+    const step = { name, ok: seen.failed !== true, ...(isPure === true ? {} : { ms }), detail: seen.detail }
+    return { facts: seen.facts ?? {}, steps: [step, ...(seen.then ?? [])] }
+  } catch (error) {
+    // Of a certificate authority that cannot be read, the first connection tells.
+    if (!isSluiceError(error)) throw error
+    return { facts: { unusable: error.failure }, steps: [{ name, ok: false, detail: error.message }] }
+  }
 }
 
-async function seeCluster({ ipCheckUrl: _, ...options }: ConnectOptions): Promise<Seen> {
-  const { cluster } = await openTarget(options)
-  await using _closed = cluster
-  const { info, probes, allowed, missChance } = cluster.preflight
-  const named = info === undefined ? {} : { name: info.name, version: info.version }
-  const known = info === undefined ? 'these credentials may not ask its version' : `Elasticsearch ${info.version}`
+function conclude(facts: Facts, steps: readonly Step[], requests: DoctorReport['requests']): DoctorReport {
+  const findings = findingsOf(facts)
+  const next = nextStep(findings, facts)
+  const policy = policyNeeded(facts)
   return {
-    detail: `let through ${allowed} of ${probes} connections; ${known}`,
-    facts: { cluster: { url: cluster.display, ...named }, probes, allowed, missChance },
+    ok: findings.every(({ severity }) => severity !== 'error'),
+    findings,
+    ...(next === undefined ? {} : { next }),
+    ...(policy === undefined ? {} : { policy }),
+    facts,
+    steps,
+    requests,
   }
 }
 
-/** Refused or unreachable is as it should be: then the IP filter is in force. */
-async function seeWithoutProxy(way: Way, { target, signal }: ConnectOptions): Promise<Seen> {
-  await using route = openRoute({ target: way.url, connections: 1, targetTls: targetTls(target) })
-  const answer = await ask(route, {
-    method: 'GET',
-    path: `${way.url.pathname.replace(/\/$/, '')}/`,
-    headers: {},
-    timeoutMs: probeTimeoutMs,
-    ...(signal === undefined ? {} : { signal }),
-  })
-  // A fault of the certificate comes before the filter: it says nothing of whether the filter would refuse.
-  if ('code' in answer && answer.code === 'CLUSTER_CERT_INVALID') return { detail: answer.message, failure: answer }
-  if ('code' in answer) return { detail: `not reachable from here: ${answer.message}` }
-  const answered = whoAnswered(answer, route)
-  if (answered.by !== 'elasticsearch') return { detail: `refused, as it should be (status ${answer.statusCode})` }
-  const evidence = { cluster: way.url.origin, status: answer.statusCode }
-  return { detail: `answers (status ${answer.statusCode})`, failure: failure('FILTER_NOT_ENFORCED', evidence) }
+function wayOf(options: DoctorOptions): Way | Failure {
+  try {
+    return findWay(options.target, options.proxy)
+  } catch (error) {
+    if (isSluiceError(error)) return error.failure
+    throw error
+  }
 }
 
-const probeTimeoutMs = 30_000
-
-function proxyOf({ proxy }: Way, options: ConnectOptions): Pick<RouteOptions, 'proxy' | 'proxyTls'> {
-  const { ca } = proxyOptions(options.proxy)
-  return { ...(proxy === undefined ? {} : { proxy }), ...(ca === undefined ? {} : { proxyTls: { ca } }) }
+function optionsRefused({ message }: Failure): Step {
+  return { name: 'options', ok: false, detail: message }
 }
 
-function asSeen(error: unknown): Seen {
-  if (!isSluiceError(error)) throw error
-  return { detail: error.message, failure: error.failure }
-}
-
-/** Whether a failure of the address check holds for the cluster too. */
-function closesProxy(code: FailureCode): boolean {
-  return explain(code).stage === 'proxy' && code !== 'PROXY_TARGET_UNREACHABLE' && code !== 'PROXY_DENIED_TARGET'
-}
-
-function finding({ code, message, evidence }: Failure): Finding {
-  return { code, severity: 'error', message, evidence, advice: explain(code).fixes }
+/** Of options that cannot be used: what may be shown of the URL. */
+function shownUrl({ target: { url } }: DoctorOptions): string {
+  const text = String(url ?? '')
+  return URL.canParse(text) && /^https?:/.test(text) ? new URL(text).origin : 'the cluster'
 }

@@ -741,6 +741,78 @@ const entries = {
     causes: ['Sluice met a state that it should never be in.'],
     fixes: ['Report it with the whole output; it holds no secrets and no documents.'],
   },
+  FILTER_COVERS_CLIENT: {
+    stage: 'egress',
+    exit: 3,
+    retry: 'no',
+    title: "The IP filter lets this machine's own address in as well",
+    message: '{cluster} answers this machine without the proxy (status {status}), and refuses addresses of the proxy',
+    causes: [
+      "An attached policy lists this machine's own address, or a block that holds it.",
+      'What works from here may fail from anywhere else: other machines have other addresses.',
+    ],
+    fixes: [
+      'Register both static addresses, each as /32, and take the rule out that covers this machine: then all traffic goes one way.',
+    ],
+  },
+  EGRESS_ONE_ADDRESS: {
+    stage: 'egress',
+    exit: 3,
+    retry: 'no',
+    title: 'Only one of the two static addresses is in use',
+    message: 'all {connections} connections left from {address}; that another address is in use has a chance of {chance}',
+    causes: [
+      'The proxy URL is that of a single node, not of the pair.',
+      'One node of the pair is away, and the other does its work.',
+    ],
+    fixes: [
+      'Keep both addresses registered: the other one may be in use again at any time. The URL of the pair stands on the dashboard.',
+    ],
+  },
+  CLUSTER_PRIVATE_LINK: {
+    stage: 'cluster',
+    exit: 3,
+    retry: 'no',
+    title: 'The cluster URL is that of a private link',
+    message: '{cluster} is a private-link name, and {proxy} is a public proxy',
+    causes: ["The private-link endpoint was copied from the cluster's console, in place of the public one."],
+    fixes: [
+      'Set the public Elasticsearch endpoint: no address of a public proxy is let into a private link. Or connect from inside the private network, with --direct.',
+    ],
+  },
+  REGION_MISMATCH: {
+    stage: 'proxy',
+    exit: 3,
+    retry: 'no',
+    title: 'Proxy and cluster are in different regions',
+    message: 'the proxy is in {proxyRegion}, the cluster in {clusterRegion}',
+    causes: ['The region of the proxy was chosen at sign-up, and the cluster was made somewhere else.'],
+    fixes: [
+      "The load works, and every request takes longer. The proxy's region should be the cluster's, or the nearest that there is: its support can change it.",
+    ],
+  },
+  LATENCY_CROSS_REGION: {
+    stage: 'proxy',
+    exit: 3,
+    retry: 'no',
+    title: 'The proxy adds the latency of another region',
+    message: 'the proxy adds {addedMs} ms to a round trip ({throughMs} ms with it, {directMs} ms without)',
+    causes: [
+      'The proxy is in another region than the application or the cluster: that adds 50 to 100 ms. Beside the application it adds 10 to 20 ms.',
+    ],
+    fixes: [
+      'Bulk requests pay it once each: larger ones (--batch-bytes) and more at once (--concurrency) hide it. Or have the region of the proxy changed.',
+    ],
+  },
+  CLOCK_SKEW: {
+    stage: 'run',
+    exit: 3,
+    retry: 'no',
+    title: 'The clock of this machine is wrong',
+    message: 'the clock of this machine is {seconds} s {direction} that of {comparedWith}',
+    causes: ['Time synchronisation is off, or the machine was suspended.'],
+    fixes: ['Turn time synchronisation on (NTP). A wrong clock makes certificates look expired, or not valid yet.'],
+  },
 } as const satisfies Record<string, Entry>
 
 /** The stable name of a failure. */
