@@ -31,6 +31,9 @@ function showFinding({ code, severity, message, advice }: Finding): string {
 }
 
 function showPolicy({ rules, from }: NonNullable<DoctorReport['policy']>): string {
-  const source = from === 'STATIC_IPS' ? 'the addresses in STATIC_IPS' : 'the addresses that were seen; compare them with the dashboard'
+  const source =
+    from === 'STATIC_IPS'
+      ? 'the addresses in STATIC_IPS'
+      : 'the addresses that were seen; compare them with the dashboard'
   return `\nThe IP filter policy that this cluster needs (${source}):\n${rules.map(rule => `  ${rule}\n`).join('')}`
 }

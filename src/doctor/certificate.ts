@@ -54,7 +54,10 @@ export function problemWith(
 }
 
 /** A sentence's end that says whose certificate it is, and what about it. */
-export function tellCertificate(problem: CertificateProblem, { subject, issuer, names, validFrom, validTo }: CertificateSeen): string {
+export function tellCertificate(
+  problem: CertificateProblem,
+  { subject, issuer, names, validFrom, validTo }: CertificateSeen,
+): string {
   const who = `${subject}, issued by ${issuer}`
   switch (problem) {
     case 'proxy':

@@ -114,7 +114,10 @@ function prefixOf(url: URL): string {
   return url.pathname.replace(/\/$/, '')
 }
 
-function plaintextProblem(way: Way & { readonly credentials?: Credentials }, allowPlaintext: boolean): Failure | undefined {
+function plaintextProblem(
+  way: Way & { readonly credentials?: Credentials },
+  allowPlaintext: boolean,
+): Failure | undefined {
   try {
     refusePlaintext({ ...way, allowPlaintext })
     return undefined

@@ -51,7 +51,7 @@ export interface HostsSeen extends ClusterHost {
   readonly clusterIsProxy: boolean
 }
 
-export interface PortFacts {
+interface PortFacts {
   readonly spoken: Spoken
   readonly failure?: Failure
   readonly certificate?: CertificateSeen

@@ -11,7 +11,7 @@ export interface Seen {
   /** Of what was asked alone. Default: what looking took. */
   readonly ms?: number
   /** Steps that were seen on the way. */
-  readonly then?: readonly Step[]
+  readonly more?: readonly Step[]
 }
 
 /** One look at the way. It judges nothing: what its facts mean together with the others is for the findings to say. */

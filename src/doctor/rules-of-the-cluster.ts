@@ -11,7 +11,8 @@ const BROKEN = 3
 
 export const clusterFindings: Rule = ({ filter, identity, hosts }) => {
   const { failure: failed, rejected } = filter ?? {}
-  const elsewhere = hosts?.product === undefined || hosts.product === 'es' ? '' : `the host is that of "${hosts.product}"`
+  const elsewhere =
+    hosts?.product === undefined || hosts.product === 'es' ? '' : `the host is that of "${hosts.product}"`
   if (failed !== undefined) return [finding('error', failed, elsewhere)]
   const refused = rejected ?? identity?.failure
   return refused === undefined ? [] : [finding('error', refused)]
@@ -41,12 +42,19 @@ export const nodeFindings: Rule = ({ nodes = [], filter, proxy, staticIps, isDir
   const broken = (filter?.broken ?? 0) + (connection?.failure === undefined ? (connection?.broken ?? 0) : 0)
   const problem = `${broken} connections broke and had to be made again: a node of the pair may be away`
   return [
-    ...away.map(failed => finding(failed.code === 'PROXY_URL_INVALID' ? 'error' : 'warning', failed, 'this is one node, asked alone')),
+    ...away.map(failed =>
+      finding(failed.code === 'PROXY_URL_INVALID' ? 'error' : 'warning', failed, 'this is one node, asked alone'),
+    ),
     ...(broken >= BROKEN && proxy !== undefined && filter?.failure === undefined
       ? [finding('warning', failure('PROXY_UNREACHABLE', { proxy, problem }))]
       : []),
     ...(proxy === undefined && staticIps !== undefined && isDirect !== true
-      ? [finding('warning', failure('PROXY_NOT_USED', { problem: 'STATIC_IPS names two static addresses, and no proxy is set' }))]
+      ? [
+          finding(
+            'warning',
+            failure('PROXY_NOT_USED', { problem: 'STATIC_IPS names two static addresses, and no proxy is set' }),
+          ),
+        ]
       : []),
   ]
 }

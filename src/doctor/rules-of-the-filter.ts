@@ -44,7 +44,8 @@ export const filterFindings: Rule = facts => {
 /** What can be known of the address that is refused, and how to make it certain. */
 function tellWhich(refused: readonly NodeSeen[], nodes: readonly NodeSeen[]): string {
   if (refused.length > 0) return `it is ${refused.map(nameOf).join(' and ')} that is refused`
-  if (nodes.length > 0) return 'the nodes that were asked alone are let in: it is the address of another one that is refused'
+  if (nodes.length > 0)
+    return 'the nodes that were asked alone are let in: it is the address of another one that is refused'
   return 'that one address is refused is certain; which one, the pair does not tell: --nodes URL,URL asks each node alone'
 }
 

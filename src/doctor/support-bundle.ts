@@ -79,5 +79,7 @@ export function supportBundle(report: DoctorReport, about: About): object {
 }
 
 function only<T extends Readonly<Record<string, unknown>>>(from: T, fields: readonly string[]): Partial<T> {
-  return Object.fromEntries(fields.filter(name => from[name] !== undefined).map(name => [name, from[name]])) as Partial<T>
+  return Object.fromEntries(
+    fields.filter(name => from[name] !== undefined).map(name => [name, from[name]]),
+  ) as Partial<T>
 }

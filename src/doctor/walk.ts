@@ -56,7 +56,7 @@ async function take(
     const seen = await look(context, facts)
     const ms = seen.ms ?? Math.round(clock.now() - startedAt)
     const step = { name, ok: seen.failed !== true, ...(isPure === true ? {} : { ms }), detail: seen.detail }
-    return { facts: seen.facts ?? {}, steps: [step, ...(seen.then ?? [])] }
+    return { facts: seen.facts ?? {}, steps: [step, ...(seen.more ?? [])] }
   } catch (error) {
     context.signal?.throwIfAborted()
     // Of a certificate authority that cannot be read, the first connection tells.

@@ -760,7 +760,8 @@ const entries = {
     exit: 3,
     retry: 'no',
     title: 'Only one of the two static addresses is in use',
-    message: 'all {connections} connections left from {address}; that another address is in use has a chance of {chance}',
+    message:
+      'all {connections} connections left from {address}; that another address is in use has a chance of {chance}',
     causes: [
       'The proxy URL is that of a single node, not of the pair.',
       'One node of the pair is away, and the other does its work.',

@@ -181,7 +181,10 @@ export function formOf(target: URL, proxy: ProxyUrl | undefined): RouteForm {
 }
 
 /** @throws SluiceError OPTION_INVALID for TLS options that cannot be read */
-export function layersOf(options: RouteOptions): { proxy?: SecureLayer; target?: SecureLayer } {
+export function layersOf(options: Pick<RouteOptions, 'target' | 'proxy' | 'proxyTls' | 'targetTls'>): {
+  proxy?: SecureLayer
+  target?: SecureLayer
+} {
   const { target, proxy, proxyTls = {}, targetTls = {} } = options
   const secureProxy = proxy?.scheme === 'https' || proxy?.scheme === 'socks5s'
   return {

@@ -32,7 +32,9 @@ test('an address that is missing: which, the rules that are needed, and what to 
   expect(code).toBe(3)
   expect(stdout).toContain('it is 127.0.0.3 that is refused\n')
   expect(stdout).toContain('(the addresses in STATIC_IPS):\n  127.0.0.2/32\n  127.0.0.3/32\n')
-  expect(stdout).toMatch(/\nNext: Add 127\.0\.0\.3\/32 to the policy that is attached to the deployment of \S+, and run/)
+  expect(stdout).toMatch(
+    /\nNext: Add 127\.0\.0\.3\/32 to the policy that is attached to the deployment of \S+, and run/,
+  )
   expect(stdout).not.toContain(new URL(lab.line.proxy.http).password)
 })
 

@@ -84,7 +84,9 @@ describe('a healthy set-up has no finding', () => {
   test('with a user and a password, an index, and a document that is written, read and deleted', async () => {
     await makeIndex('checked')
     const { username, password } = lab.line.cluster
-    const report = await diagnose(healthy({ index: 'checked', writeCheck: true }, { apiKey: undefined, username, password }))
+    const report = await diagnose(
+      healthy({ index: 'checked', writeCheck: true }, { apiKey: undefined, username, password }),
+    )
     expect(named(report)).toEqual([])
     expect(step(report, 'write, read and delete')).toBe('ok: one document written to checked, read and deleted')
     expect(lab.control.count('checked')).toBe(0)
@@ -171,7 +173,11 @@ describe('the proxy', () => {
     ['https to the port of SOCKS5 inside TLS', 'PROXY_PORT_IS_SOCKS', ({ https, socks5s }) => withPort(https, socks5s)],
     ['socks5 to the HTTP port', 'PROXY_PORT_IS_HTTP', ({ http, socks5 }) => withPort(socks5, http)],
     ['socks5 to the TLS port', 'PROXY_PORT_IS_HTTP', ({ https, socks5 }) => withPort(socks5, https)],
-    ['socks5 to the port of SOCKS5 inside TLS', 'PROXY_TLS_MISMATCH', ({ socks5, socks5s }) => withPort(socks5, socks5s)],
+    [
+      'socks5 to the port of SOCKS5 inside TLS',
+      'PROXY_TLS_MISMATCH',
+      ({ socks5, socks5s }) => withPort(socks5, socks5s),
+    ],
     ['socks5s to the plain SOCKS5 port', 'PROXY_TLS_MISMATCH', ({ socks5, socks5s }) => withPort(socks5s, socks5)],
     ['socks5s to the HTTP port', 'PROXY_PORT_IS_HTTP', ({ http, socks5s }) => withPort(socks5s, http)],
   ]

@@ -72,7 +72,14 @@ const proxy = {
 } as const satisfies Behind<Omit<ProxyOptions, 'origin' | 'environmentOrigin'>>
 
 /** What concerns the command alone: where secrets are read, and how it prints. */
-const ofTheCommand = ['apiKeyFile', 'passwordFile', 'proxyFile', 'json', 'quiet', 'supportBundle'] as const satisfies (keyof Settings)[]
+const ofTheCommand = [
+  'apiKeyFile',
+  'passwordFile',
+  'proxyFile',
+  'json',
+  'quiet',
+  'supportBundle',
+] as const satisfies (keyof Settings)[]
 
 /** What the doctor alone takes. */
 const ofTheDoctor = ['nodes', 'noDirectCheck', 'writeCheck'] as const satisfies (keyof Settings)[]

@@ -19,7 +19,15 @@ const report: DoctorReport = {
     identity: { username: 'planted-user', kind: 'api_key', failure: refused },
     index: { index: 'planted-index', exists: true, missing: ['create_doc'] },
     write: { left: 'planted-index/planted-id' },
-    filter: { probes: 16, allowed: 16, refused: 0, broken: 0, observed: 'planted-text', missChance: 0, rejected: refused },
+    filter: {
+      probes: 16,
+      allowed: 16,
+      refused: 0,
+      broken: 0,
+      observed: 'planted-text',
+      missChance: 0,
+      rejected: refused,
+    },
     settings: [
       { name: 'username', value: 'planted-user', from: 'ELASTICSEARCH_USERNAME' },
       { name: 'index', value: 'planted-index', from: '--index' },
@@ -40,7 +48,11 @@ test('holds what is on the list, and nothing else', () => {
     ok: false,
     requests: { sent: 30, atMost: 80 },
     findings: [
-      { code: 'CLUSTER_AUTH_REJECTED', severity: 'error', evidence: { cluster: 'https://es.example:9243', status: 401 } },
+      {
+        code: 'CLUSTER_AUTH_REJECTED',
+        severity: 'error',
+        evidence: { cluster: 'https://es.example:9243', status: 401 },
+      },
     ],
     steps: [{ name: 'credentials and privileges', ok: false, ms: 3 }],
     settings: [{ name: 'op', value: 'create', from: 'default' }],

@@ -19,7 +19,9 @@ function codes(more: Partial<Facts>): string[] {
 
 test('a way that is open has no finding', () => {
   expect(codes({})).toEqual([])
-  expect(codes({ past: { verdict: 'refused', status: 403 }, clock: { skewMs: 1_500, comparedWith: 'the cluster' } })).toEqual([])
+  expect(
+    codes({ past: { verdict: 'refused', status: 403 }, clock: { skewMs: 1_500, comparedWith: 'the cluster' } }),
+  ).toEqual([])
 })
 
 describe('what is named first is the cause', () => {
@@ -94,7 +96,11 @@ test('connections that broke are told when they are no accident', () => {
 })
 
 test('a host of another product tells what it is', () => {
-  const filter = { ...open, allowed: 0, failure: failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed: 'status 200' }) }
+  const filter = {
+    ...open,
+    allowed: 0,
+    failure: failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed: 'status 200' }),
+  }
   const [first] = findingsOf({ cluster, proxy, filter, hosts: { ...host, product: 'kb' } })
   expect(first?.message).toMatch(/; the host is that of "kb"$/)
 })

@@ -20,7 +20,13 @@ afterAll(async () => {
 
 async function seen(expected: ProxyScheme, port: number, limitMs = 1000): Promise<PortSeen & { asked: number }> {
   let asked = 0
-  const found = await portSpeaks(expected, { host: '127.0.0.1', port, limitMs, onAsk: () => void (asked += 1), signal: undefined })
+  const found = await portSpeaks(expected, {
+    host: '127.0.0.1',
+    port,
+    limitMs,
+    onAsk: () => void (asked += 1),
+    signal: undefined,
+  })
   return { ...found, asked }
 }
 

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { compareRegions, isProxyHost, proxyRegionsOf, proxyServiceRegions, readClusterHost } from '../../src/doctor/regions.js'
+import {
+  compareRegions,
+  isProxyHost,
+  proxyRegionsOf,
+  proxyServiceRegions,
+  readClusterHost,
+} from '../../src/doctor/regions.js'
 
 describe('the region in a proxy host', () => {
   test.each(proxyServiceRegions)('%s', region => {
@@ -22,14 +28,26 @@ describe('the region in a proxy host', () => {
 
 describe('the host of a hosted cluster', () => {
   test.each([
-    ['4fa8821e75634032bed1cf22110e2f97.us-east-1.aws.found.io', { region: 'us-east-1', provider: 'aws', isPrivate: false }],
+    [
+      '4fa8821e75634032bed1cf22110e2f97.us-east-1.aws.found.io',
+      { region: 'us-east-1', provider: 'aws', isPrivate: false },
+    ],
     ['my.es.eu-west-1.aws.elastic.cloud', { region: 'eu-west-1', provider: 'aws', product: 'es', isPrivate: false }],
-    ['my.kb.eastus2.azure.elastic-cloud.com', { region: 'eastus2', provider: 'azure', product: 'kb', isPrivate: false }],
+    [
+      'my.kb.eastus2.azure.elastic-cloud.com',
+      { region: 'eastus2', provider: 'azure', product: 'kb', isPrivate: false },
+    ],
     ['my.us-central1.gcp.cloud.es.io', { region: 'us-central1', provider: 'gcp', isPrivate: false }],
     ['my.vpce.us-east-1.aws.elastic-cloud.com', { region: 'us-east-1', provider: 'aws', isPrivate: true }],
-    ['my.es.privatelink.eastus2.azure.elastic-cloud.com', { region: 'eastus2', provider: 'azure', product: 'es', isPrivate: true }],
+    [
+      'my.es.privatelink.eastus2.azure.elastic-cloud.com',
+      { region: 'eastus2', provider: 'azure', product: 'es', isPrivate: true },
+    ],
     ['my.psc.europe-west3.gcp.cloud.es.io', { region: 'europe-west3', provider: 'gcp', isPrivate: true }],
-    ['my.es.private.us-east-1.aws.elastic.cloud', { region: 'us-east-1', provider: 'aws', product: 'es', isPrivate: true }],
+    [
+      'my.es.private.us-east-1.aws.elastic.cloud',
+      { region: 'us-east-1', provider: 'aws', product: 'es', isPrivate: true },
+    ],
     ['vpce-0123-abc.vpce-svc-9.us-east-1.vpce.amazonaws.example', { isPrivate: true }],
     ['es.private.example.com', { isPrivate: false }],
     ['localhost', { isPrivate: false }],
@@ -40,7 +58,10 @@ describe('the host of a hosted cluster', () => {
 
 describe('proxy and cluster', () => {
   const compare = (proxy: string, cluster: string) =>
-    compareRegions(proxyRegionsOf(`${proxy}-static-01.proxy.example`), readClusterHost(`my.es.${cluster}.elastic.cloud`))
+    compareRegions(
+      proxyRegionsOf(`${proxy}-static-01.proxy.example`),
+      readClusterHost(`my.es.${cluster}.elastic.cloud`),
+    )
 
   test.each([
     ['eu-west-1', 'eu-west-1.aws', 'same'],

@@ -27,6 +27,9 @@ function table({ values, origins }: Effective): string {
 }
 
 function asJson({ values, origins, warnings }: Effective): string {
-  const options = optionNames.map(name => [name, { value: shownOption(name, values[name]) ?? null, from: origins[name] }])
+  const options = optionNames.map(name => [
+    name,
+    { value: shownOption(name, values[name]) ?? null, from: origins[name] },
+  ])
   return `${JSON.stringify({ options: Object.fromEntries(options), warnings })}\n`
 }

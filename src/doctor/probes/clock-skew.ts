@@ -25,7 +25,7 @@ export const clockSkew: Probe = {
 }
 
 /** How far this machine is ahead. The cluster's word counts before the proxy's. */
-export function skewOf(dates: Context['dates']): { skewMs: number; comparedWith: string } | undefined {
+function skewOf(dates: Context['dates']): { skewMs: number; comparedWith: string } | undefined {
   const usable = dates.filter(({ header }) => !Number.isNaN(Date.parse(header)))
   const chosen = usable.find(({ from }) => from === 'the cluster') ?? usable[0]
   if (chosen === undefined) return undefined

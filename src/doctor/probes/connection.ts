@@ -93,7 +93,10 @@ function tell({ way, today }: Context, seen: ConnectionSeen): Seen {
           ok: !inCertificate,
           ms: spent(true),
           detail: inCertificate
-            ? [failure?.message ?? '', ...(certificate && certificateProblem ? [tellCertificate(certificateProblem, certificate)] : [])].join('; ')
+            ? [
+                failure?.message ?? '',
+                ...(certificate && certificateProblem ? [tellCertificate(certificateProblem, certificate)] : []),
+              ].join('; ')
             : tellGood(certificate, today()),
         },
       ]
@@ -103,7 +106,7 @@ function tell({ way, today }: Context, seen: ConnectionSeen): Seen {
     failed: failure !== undefined && !inCertificate,
     ms: spent(false),
     facts: { connection: seen },
-    then: steps,
+    more: steps,
   }
 }
 

@@ -96,7 +96,8 @@ function noteDate({ dates, today }: Context, { headers }: Answer): void {
 
 function tell({ probes, allowed, refused, failure, rejected, info }: FilterSeen): string {
   const known = info === undefined ? [] : [`Elasticsearch ${info.version}`]
-  const count = refused > 0 ? `refused ${refused} of ${probes} connections` : `let through ${allowed} of ${probes} connections`
+  const count =
+    refused > 0 ? `refused ${refused} of ${probes} connections` : `let through ${allowed} of ${probes} connections`
   const more = failure?.message ?? (rejected === undefined ? undefined : 'the credentials are refused (401)')
   return [count, ...known, ...(more === undefined ? [] : [more])].join('; ')
 }

@@ -29,7 +29,7 @@ export const latency: Probe = {
   },
 }
 
-export function compare(throughMs: number, directMs: number | undefined): LatencySeen {
+function compare(throughMs: number, directMs: number | undefined): LatencySeen {
   if (directMs === undefined) return { throughMs: rounded(throughMs) }
   const addedMs = Math.max(0, throughMs - directMs)
   return {

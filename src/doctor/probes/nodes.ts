@@ -14,7 +14,9 @@ export const nodes: Probe = {
   leaveOut: ({ options, way }, facts) => {
     if (way.proxy === undefined) return 'no proxy is set'
     if ((options.nodes ?? []).length === 0) return 'no node is given (--nodes)'
-    return facts.plaintext === undefined && facts.hosts?.clusterIsProxy !== true ? undefined : 'the cluster cannot be asked'
+    return facts.plaintext === undefined && facts.hosts?.clusterIsProxy !== true
+      ? undefined
+      : 'the cluster cannot be asked'
   },
   look: async context => {
     const seen = await Promise.all((context.options.nodes ?? []).map(url => seeNode(context, url)))
@@ -59,7 +61,16 @@ async function judgeNode(context: Context, proxy: ProxyUrl): Promise<Pick<NodeSe
   if (answered.by === 'elasticsearch') return { verdict: 'allowed' }
   const named: Failure = nameRefusal(answer, answered, context.cluster)
   if (answered.by !== 'filter') return { verdict: 'failed', failure: named }
-  return { verdict: 'refused', failure: failure('EGRESS_NOT_ALLOWED', { ...named.evidence, cluster: context.cluster, refused: 1, probes: 1, observed: answered.message }) }
+  return {
+    verdict: 'refused',
+    failure: failure('EGRESS_NOT_ALLOWED', {
+      ...named.evidence,
+      cluster: context.cluster,
+      refused: 1,
+      probes: 1,
+      observed: answered.message,
+    }),
+  }
 }
 
 function tell({ node, address, verdict, failure: named }: NodeSeen): string {

@@ -26,7 +26,8 @@ async function ask(context: Context): Promise<{ past: PastSeen; detail: string }
   // A certificate comes before the filter: whether it would refuse, is not known.
   if ('code' in answer && answer.code === 'CLUSTER_CERT_INVALID')
     return { past: { verdict: 'unknown' }, detail: `not known: ${answer.message}` }
-  if ('code' in answer) return { past: { verdict: 'unreachable' }, detail: `not reachable from here: ${answer.message}` }
+  if ('code' in answer)
+    return { past: { verdict: 'unreachable' }, detail: `not reachable from here: ${answer.message}` }
   const { by } = whoAnswered(answer, route)
   const { statusCode: status } = answer
   if (by === 'elasticsearch') return { past: { verdict: 'open', status }, detail: `answers (status ${status})` }

@@ -11,17 +11,22 @@ import { clusterProblem } from '../way-so-far.js'
 /** Who the credentials are, and what they may do with the index. */
 export const privileges: Probe = {
   name: 'credentials and privileges',
-  leaveOut: ({ way }, facts) =>
-    way.credentials === undefined ? 'no credentials are set' : clusterProblem(facts),
+  leaveOut: ({ way }, facts) => (way.credentials === undefined ? 'no credentials are set' : clusterProblem(facts)),
   look: async context => {
     await using route = context.openRoute()
     const identity = await seeIdentity(context, route)
     const { index } = context.options
-    const seen = identity.failure === undefined && index !== undefined ? await seeIndex(context, route, index) : undefined
+    const seen =
+      identity.failure === undefined && index !== undefined ? await seeIndex(context, route, index) : undefined
     const told = [tellIdentity(identity), seen === undefined ? undefined : tellIndex(seen)]
     return {
-      detail: [...told.filter(text => text !== undefined), ...(index === undefined ? ['no index is named (--index)'] : [])].join('; '),
-      failed: [identity.failure, seen?.failure].some(Boolean) || (seen?.missing ?? []).length + (seen?.blocks ?? []).length > 0,
+      detail: [
+        ...told.filter(text => text !== undefined),
+        ...(index === undefined ? ['no index is named (--index)'] : []),
+      ].join('; '),
+      failed:
+        [identity.failure, seen?.failure].some(Boolean) ||
+        (seen?.missing ?? []).length + (seen?.blocks ?? []).length > 0,
       facts: { identity, ...(seen === undefined ? {} : { index: seen }) },
     }
   },
@@ -80,7 +85,7 @@ async function askPrivileges(
   if ('failure' in answer) return answer
   const indices = answer.json['index']
   const has = isObject(indices) ? indices[index] : undefined
-  return { has: isObject(has) ? (has as Privileges) : undefined }
+  return { has: isObject(has) ? has : undefined }
 }
 
 function missingOf(
@@ -104,7 +109,7 @@ function readSettings(status: number, json: Readonly<Record<string, unknown>>): 
   if (status === 404) return { exists: false }
   if (status !== 200) return {}
   const indices = Object.entries(json)
-  const blocked = indices.map(([, { settings } = {} as never]) => blocksIn(settings)) as string[][]
+  const blocked = indices.map(([, described]) => (isObject(described) ? blocksIn(described['settings']) : []))
   const isBlocked = blocked.length > 0 && blocked.every(blocks => blocks.length > 0)
   return {
     exists: true,
@@ -138,6 +143,11 @@ function tellIdentity({ username, kind, failure }: IdentitySeen): string {
 function tellIndex({ index, exists, missing, blocks, failure }: IndexSeen): string {
   if (failure !== undefined) return failure.message
   const there = exists === undefined ? '' : exists ? ', which exists' : ', which does not exist yet'
-  const lacks = missing === undefined ? 'nobody tells what they may do with' : missing.length > 0 ? `lack ${missing.join(', ')} on` : 'may load into'
+  const lacks =
+    missing === undefined
+      ? 'nobody tells what they may do with'
+      : missing.length > 0
+        ? `lack ${missing.join(', ')} on`
+        : 'may load into'
   return [`${lacks} ${index}${there}`, ...(blocks === undefined ? [] : [`blocked by ${blocks.join(', ')}`])].join('; ')
 }

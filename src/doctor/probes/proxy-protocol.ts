@@ -38,7 +38,7 @@ export const proxyProtocol: Probe = {
 }
 
 /** A port that says nothing is no mismatch: the connection tells what it is. */
-export function nameMismatch({ display: proxy, scheme }: ProxyUrl, spoken: Spoken): Failure | undefined {
+function nameMismatch({ display: proxy, scheme }: ProxyUrl, spoken: Spoken): Failure | undefined {
   if (spoken === scheme || spoken === 'unknown') return undefined
   const observed = `it answered as ${names[spoken]} does`
   const wantsSocks = scheme === 'socks5' || scheme === 'socks5s'

@@ -21,7 +21,8 @@ export const writeCheck: Probe = {
 }
 
 function indexProblem({ index, identity }: Facts): string | undefined {
-  if (index === undefined) return identity?.failure === undefined ? 'no index is named (--index)' : 'the credentials are refused'
+  if (index === undefined)
+    return identity?.failure === undefined ? 'no index is named (--index)' : 'the credentials are refused'
   if (index.failure !== undefined) return 'the index cannot be asked about'
   if (index.blocks !== undefined) return 'the index takes no writes'
   if (index.exists === false) return 'the index does not exist yet, and a document would make it'
@@ -43,12 +44,14 @@ async function check(context: Context, route: Route, to: { index: string; isData
   const deleted = await send(context, route, 'DELETE', place)
   const problem = 'failure' in deleted ? deleted.failure : 'failure' in read ? read.failure : undefined
   const left = 'failure' in deleted ? `${kept}/${id}` : undefined
-  if (problem === undefined) return { detail: `one document written to ${kept}, read and deleted`, facts: { write: {} } }
+  if (problem === undefined)
+    return { detail: `one document written to ${kept}, read and deleted`, facts: { write: {} } }
   return told(problem, left)
 }
 
 function told(problem: Failure, left?: string): Seen {
-  const detail = left === undefined ? problem.message : `${problem.message}; the document ${left} stays behind: delete it`
+  const detail =
+    left === undefined ? problem.message : `${problem.message}; the document ${left} stays behind: delete it`
   return { detail, failed: true, facts: { write: { failure: problem, ...(left === undefined ? {} : { left }) } } }
 }
 
