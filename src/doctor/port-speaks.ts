@@ -33,15 +33,22 @@ export async function portSpeaks(expected: ProxyScheme, asking: Asking): Promise
   const isTls = expected === 'https' || expected === 'socks5s'
   const line = expected === 'http' || expected === 'https' ? httpLine : socksGreeting
   const first = await ask(asking, isTls, line)
-  if (first.spoken !== 'unknown' && first.spoken !== 'tls') return first
-  const others = await Promise.all([
-    ask(asking, true, httpLine),
-    ask(asking, true, socksGreeting),
-    ask(asking, false, httpLine),
-    ask(asking, false, socksGreeting),
-  ])
-  const known = others.find(({ spoken }) => spoken !== 'unknown' && spoken !== 'tls')
-  return known ?? others.find(({ spoken }) => spoken === 'tls') ?? first
+  if (isKnown(first)) return first
+  // The first that is understood settles it: the others would wait for an answer that does not come.
+  const settled = new AbortController()
+  const signal = AbortSignal.any([settled.signal, ...(asking.signal === undefined ? [] : [asking.signal])])
+  const others = await Promise.all(
+    greetings.map(async greeting => {
+      const seen = await ask({ ...asking, signal }, greeting.isTls, greeting.bytes)
+      if (isKnown(seen)) settled.abort()
+      return seen
+    }),
+  )
+  return others.find(isKnown) ?? others.find(({ spoken }) => spoken === 'tls') ?? first
+}
+
+function isKnown({ spoken }: PortSeen): boolean {
+  return spoken !== 'unknown' && spoken !== 'tls'
 }
 
 /** In origin form and for no host: a proxy refuses it, as HTTP. */
@@ -49,6 +56,13 @@ const httpLine = Buffer.from('GET / HTTP/1.1\r\nHost: proxy.invalid\r\nConnectio
 
 /** Offers no authentication, and user name and password. */
 const socksGreeting = Buffer.from([5, 2, 0, 2])
+
+const greetings = [
+  { isTls: true, bytes: httpLine },
+  { isTls: true, bytes: socksGreeting },
+  { isTls: false, bytes: httpLine },
+  { isTls: false, bytes: socksGreeting },
+]
 
 /** Never rejects. */
 async function ask(asking: Asking, isTls: boolean, bytes: Buffer): Promise<PortSeen> {
@@ -74,7 +88,7 @@ async function ask(asking: Asking, isTls: boolean, bytes: Buffer): Promise<PortS
       })
     }
     const timer = setTimeout(settle, limitMs)
-    signal?.addEventListener('abort', settle)
+    signal?.addEventListener('abort', settle, { once: true })
     socket.once(isTls ? 'secureConnect' : 'connect', () => {
       if ('getPeerX509Certificate' in socket && typeof socket.getPeerX509Certificate === 'function') {
         certificate = socket.getPeerX509Certificate() as X509Certificate | undefined

@@ -1,5 +1,5 @@
 /** What is wrong before a request can reach the cluster: options, the proxy, the connection through it. */
-import { failure } from '../failure/failure.js'
+import { type Failure, failure } from '../failure/failure.js'
 import { tellCertificate } from './certificate.js'
 import type { Facts } from './facts.js'
 import { type Rule, finding } from './finding.js'
@@ -36,17 +36,26 @@ export function skewEvidence({ skewMs, comparedWith }: NonNullable<Facts['clock'
 }
 
 export const connectionFindings: Rule = facts => {
-  const { connection, egress, proxy, cluster } = facts
-  const { failure: failed, certificate, certificateProblem, failedIn } = connection ?? {}
+  const { connection, cluster } = facts
+  const { failure: failed, certificate, certificateProblem } = connection ?? {}
   if (failed === undefined) return []
-  // The same proxy leads elsewhere: it is the destination that does not answer.
-  const proxyWorks = egress !== undefined && egress.failure === undefined && Object.keys(egress.seen).length > 0
-  if (failed.code === 'PROXY_TIMEOUT' && failedIn === 'proxy-handshake' && proxyWorks && proxy !== undefined) {
-    const target = new URL(cluster).host
-    const observed = 'it leads to other destinations, and gets no answer from this one'
-    return [finding('error', failure('PROXY_TARGET_UNREACHABLE', { proxy, target, observed }))]
-  }
-  if (certificate === undefined || certificateProblem === undefined) return [finding('error', failed)]
-  const evidence = { ...failed.evidence, certificate: certificateProblem, subject: certificate.subject }
+  const named = nameTimeout(failed, facts)
+  if (certificate === undefined || certificateProblem === undefined) return [finding('error', named)]
+  const evidence = { ...failed.evidence, certificate: certificateProblem, subject: certificate.subject, cluster }
   return [finding('error', { ...failed, evidence }, tellCertificate(certificateProblem, certificate))]
+}
+
+/** Whose silence it is: a proxy that answers others leads to a destination that does not answer, one that answers nobody is silent itself. */
+function nameTimeout(failed: Failure, { connection, port, egress, proxy, cluster }: Facts): Failure {
+  if (proxy === undefined) return failed
+  const hasAnswered = port !== undefined && port.spoken !== 'unknown'
+  const leads = egress === undefined ? hasAnswered : Object.keys(egress.seen).length > 0
+  if (failed.code === 'PROXY_TIMEOUT' && connection?.failedIn === 'proxy-handshake' && leads) {
+    const observed = 'it answers, and gets no answer from this destination'
+    return failure('PROXY_TARGET_UNREACHABLE', { proxy, target: new URL(cluster).host, observed })
+  }
+  if (failed.code === 'CLUSTER_TIMEOUT' && connection?.failedIn === undefined && !hasAnswered) {
+    return failure('PROXY_TIMEOUT', { proxy, limitMs: Number(failed.evidence['limitMs']), phase: 'exchange' })
+  }
+  return failed
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { diagnose } from '../../src/doctor/diagnose.js'
 import type { DoctorOptions } from '../../src/doctor/doctor-options.js'
+import { portSpeaks } from '../../src/doctor/port-speaks.js'
 import type { DoctorReport } from '../../src/doctor/report.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import { clusterSchemes, proxyKinds } from '../contracts/options.js'
@@ -212,10 +213,17 @@ describe('the proxy', () => {
     expect(report.findings[0]?.message).toContain('localhost, issued by Sluice lab authority')
   })
 
-  test('keeps silent', async () => {
+  test.each(clusterSchemes)('keeps silent (%s)', async scheme => {
     lab.control.plant({ handshake: { kind: 'silence' } })
-    const report = await diagnose(healthy({ timeoutMs: 300 }))
+    const { cluster } = lab.line
+    const url = scheme === 'https' ? cluster.url : cluster.httpUrl
+    const report = await diagnose(healthy({ timeoutMs: 300 }, { url }))
     expect(named(report)).toEqual(['error PROXY_TIMEOUT'])
+  })
+
+  test.each(['fin', 'rst'] as const)('ends every connection (%s)', async kind => {
+    lab.control.plant({ handshake: { kind } })
+    expect(named(await diagnose(healthy()))).toEqual(['error PROXY_UNREACHABLE'])
   })
 
   test('has one node that is away: nothing is in the way, and it is told', async () => {
@@ -235,6 +243,24 @@ describe('the proxy', () => {
   test('leaves from other addresses than the dashboard shows', async () => {
     const report = await diagnose(healthy({ staticIps: ['192.0.2.1', '192.0.2.2'] }))
     expect(named(report)[0]).toBe('error EGRESS_UNEXPECTED')
+  })
+})
+
+describe.each(proxyKinds)('a port that speaks %s', speaks => {
+  test.each(proxyKinds)('is known by whoever expects %s', async expected => {
+    const asked: string[] = []
+    const port = Number(/:(\d+)$/.exec(lab.line.proxy[speaks])?.[1])
+    const onAsk = () => void asked.push(expected)
+    const { spoken, certificate } = await portSpeaks(expected, {
+      host: '127.0.0.1',
+      port,
+      limitMs: 400,
+      onAsk,
+      signal: undefined,
+    })
+    expect(spoken).toBe(speaks)
+    expect(asked.length).toBeLessThanOrEqual(speaks === expected ? 1 : 5)
+    expect(certificate?.subject).toBe(speaks === 'https' || speaks === 'socks5s' ? 'CN=localhost' : undefined)
   })
 })
 

@@ -30,9 +30,13 @@ describe('what is named first is the cause', () => {
 
   test('of a tunnel that is not answered: the proxy, or the destination where the proxy leads elsewhere', () => {
     expect(codes({ connection: unanswered, filter: undefined as never })).toEqual(['error PROXY_TIMEOUT'])
-    expect(
-      codes({ connection: unanswered, filter: undefined as never, egress: { seen: { '192.0.2.1': 1 }, asked: 3 } }),
-    ).toEqual(['error PROXY_TARGET_UNREACHABLE'])
+    const filter = undefined as never
+    const egress = { seen: { '192.0.2.1': 1 }, asked: 3 }
+    const port = { spoken: 'http' } as const
+    expect(codes({ connection: unanswered, filter, egress })).toEqual(['error PROXY_TARGET_UNREACHABLE'])
+    expect(codes({ connection: unanswered, filter, port })).toEqual(['error PROXY_TARGET_UNREACHABLE'])
+    const nowhere = { seen: {}, asked: 3, failure: timeout }
+    expect(codes({ connection: unanswered, filter, port, egress: nowhere })).toEqual(['error PROXY_TIMEOUT'])
   })
 
   test('of a certificate that looks expired: the clock, where it is wrong that way', () => {
