@@ -53,6 +53,8 @@ export interface HostsSeen extends ClusterHost {
 
 interface PortFacts {
   readonly spoken: Spoken
+  /** It answered in the protocol of the URL's scheme, at once. */
+  readonly isPrompt?: boolean
   readonly failure?: Failure
   readonly certificate?: CertificateSeen
 }

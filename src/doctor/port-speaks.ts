@@ -9,6 +9,8 @@ export type Spoken = ProxyScheme | 'tls' | 'unknown'
 
 export interface PortSeen {
   readonly spoken: Spoken
+  /** It answered the first greeting, that of the expected protocol. */
+  readonly isPrompt: boolean
   /** Shown by a port that speaks TLS. Not verified. */
   readonly certificate?: X509Certificate
   /** The Date header of an HTTP answer. */
@@ -33,7 +35,7 @@ export async function portSpeaks(expected: ProxyScheme, asking: Asking): Promise
   const isTls = expected === 'https' || expected === 'socks5s'
   const line = expected === 'http' || expected === 'https' ? httpLine : socksGreeting
   const first = await ask(asking, isTls, line)
-  if (isKnown(first)) return first
+  if (isKnown(first)) return { ...first, isPrompt: true }
   // The first that is understood settles it: the others would wait for an answer that does not come.
   const settled = new AbortController()
   const signal = AbortSignal.any([settled.signal, ...(asking.signal === undefined ? [] : [asking.signal])])
@@ -83,6 +85,7 @@ async function ask(asking: Asking, isTls: boolean, bytes: Buffer): Promise<PortS
       const date = /^date: *(.+)$/im.exec(heard.toString('latin1'))?.[1]?.trim()
       resolve({
         spoken,
+        isPrompt: false,
         ...(certificate === undefined ? {} : { certificate }),
         ...(spoken === 'unknown' || date === undefined ? {} : { date }),
       })

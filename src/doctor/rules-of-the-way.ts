@@ -48,13 +48,12 @@ export const connectionFindings: Rule = facts => {
 /** Whose silence it is: a proxy that answers others leads to a destination that does not answer, one that answers nobody is silent itself. */
 function nameTimeout(failed: Failure, { connection, port, egress, proxy, cluster }: Facts): Failure {
   if (proxy === undefined) return failed
-  const hasAnswered = port !== undefined && port.spoken !== 'unknown'
-  const leads = egress === undefined ? hasAnswered : Object.keys(egress.seen).length > 0
+  const leads = egress === undefined ? port?.isPrompt === true : Object.keys(egress.seen).length > 0
   if (failed.code === 'PROXY_TIMEOUT' && connection?.failedIn === 'proxy-handshake' && leads) {
     const observed = 'it answers, and gets no answer from this destination'
     return failure('PROXY_TARGET_UNREACHABLE', { proxy, target: new URL(cluster).host, observed })
   }
-  if (failed.code === 'CLUSTER_TIMEOUT' && connection?.failedIn === undefined && !hasAnswered) {
+  if (failed.code === 'CLUSTER_TIMEOUT' && connection?.failedIn === undefined && !leads) {
     return failure('PROXY_TIMEOUT', { proxy, limitMs: Number(failed.evidence['limitMs']), phase: 'exchange' })
   }
   return failed

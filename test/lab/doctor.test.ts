@@ -278,7 +278,7 @@ describe('options', () => {
     expect(named(same)).toEqual(['error CLUSTER_URL_IS_PROXY'])
     const covered = await diagnose(healthy({ proxy: { url: proxy.http, noProxy: 'localhost' } }))
     expect(named(covered)).toEqual(['error PROXY_NOT_USED'])
-    const unreadable = await diagnose(healthy({}, { ca: 'no certificate' }))
+    const unreadable = await diagnose(healthy({}, { cert: 'no certificate', key: 'no key' }))
     expect(named(unreadable)).toEqual(['error OPTION_INVALID'])
   })
 

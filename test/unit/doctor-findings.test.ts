@@ -32,7 +32,7 @@ describe('what is named first is the cause', () => {
     expect(codes({ connection: unanswered, filter: undefined as never })).toEqual(['error PROXY_TIMEOUT'])
     const filter = undefined as never
     const egress = { seen: { '192.0.2.1': 1 }, asked: 3 }
-    const port = { spoken: 'http' } as const
+    const port = { spoken: 'http', isPrompt: true } as const
     expect(codes({ connection: unanswered, filter, egress })).toEqual(['error PROXY_TARGET_UNREACHABLE'])
     expect(codes({ connection: unanswered, filter, port })).toEqual(['error PROXY_TARGET_UNREACHABLE'])
     const nowhere = { seen: {}, asked: 3, failure: timeout }

@@ -20,7 +20,7 @@ export const proxyProtocol: Probe = {
     if (proxy === undefined) throw new Error('asked the protocol of no proxy')
     const { host, port, scheme } = proxy
     const asking = { host, port, limitMs: Math.min(limitMs, FIRST_BYTES_MS), onAsk: countOne, signal }
-    const { spoken, certificate, date } = await portSpeaks(scheme, asking)
+    const { spoken, isPrompt, certificate, date } = await portSpeaks(scheme, asking)
     if (date !== undefined) dates.push({ header: date, at: today(), from: 'the proxy' })
     const problem = nameMismatch(proxy, spoken)
     return {
@@ -29,6 +29,7 @@ export const proxyProtocol: Probe = {
       facts: {
         port: {
           spoken,
+          isPrompt,
           ...(problem === undefined ? {} : { failure: problem }),
           ...(certificate === undefined ? {} : { certificate: describeCertificate(certificate) }),
         },
