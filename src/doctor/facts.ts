@@ -28,6 +28,8 @@ export interface Facts {
   readonly unusable?: Failure
   /** Credentials would cross the network unencrypted: they were not sent. */
   readonly plaintext?: Failure
+  /** The API key is base64 of `id:key`, as the cluster's console shows it once. */
+  readonly isKeyEncoded?: boolean
   readonly hosts?: HostsSeen
   /** Name and port of the proxy. */
   readonly address?: { readonly addresses: readonly string[]; readonly failure?: Failure }

@@ -5,13 +5,16 @@ import type { Context } from './context.js'
 export function mostRequests({ way, connections, options }: Context): number {
   const { ipCheckUrl, nodes = [], index, directCheck = true, writeCheck = false } = options
   const each = ipCheckUrl === undefined ? 1 : 2
-  const always = connections * (1 + BROKEN_AGAIN)
+  const attempts = 1 + BROKEN_AGAIN
+  // One connection is traced, and looked at again where its certificate is refused.
+  const always = attempts + 1 + connections * attempts
   const identity = way.credentials === undefined ? 0 : index === undefined ? 1 : 3
   const write = writeCheck ? 3 : 0
   if (way.proxy === undefined) return always + identity + write
   return (
     GREETINGS +
-    LOGIN +
+    // Where the proxy forwards, the login goes with a request.
+    attempts +
     (ipCheckUrl === undefined ? 0 : connections) +
     always +
     nodes.length * each +
@@ -24,8 +27,5 @@ export function mostRequests({ way, connections, options }: Context): number {
 
 /** One in the protocol of the scheme; two others, with and without TLS, where that one is not answered. */
 const GREETINGS = 5
-
-/** Where a proxy forwards. */
-const LOGIN = 1
 
 const ROUND_TRIPS = 5

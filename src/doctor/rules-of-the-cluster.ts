@@ -9,13 +9,14 @@ const CROSS_REGION_MS = 35
 /** So many connections that broke are no accident any more. */
 const BROKEN = 3
 
-export const clusterFindings: Rule = ({ filter, identity, hosts }) => {
+export const clusterFindings: Rule = ({ filter, identity, hosts, isKeyEncoded }) => {
   const { failure: failed, rejected } = filter ?? {}
   const elsewhere =
     hosts?.product === undefined || hosts.product === 'es' ? '' : `the host is that of "${hosts.product}"`
   if (failed !== undefined) return [finding('error', failed, elsewhere)]
   const refused = rejected ?? identity?.failure
-  return refused === undefined ? [] : [finding('error', refused)]
+  const form = isKeyEncoded === false ? 'the API key is not in its encoded form, which is base64 of ID:KEY' : ''
+  return refused === undefined ? [] : [finding('error', refused, form)]
 }
 
 export const indexFindings: Rule = ({ index, write, cluster }) => {

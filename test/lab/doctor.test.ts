@@ -323,6 +323,14 @@ describe('the cluster', () => {
     expect(step(report, 'credentials and privileges')).toBe('ok: left out: the credentials are refused')
   })
 
+  test('refuses a key that was not copied in its encoded form, and this is told', async () => {
+    const apiKey = Buffer.from(lab.line.cluster.apiKey, 'base64').toString()
+    const report = await diagnose(healthy({}, { apiKey }))
+    expect(named(report)).toEqual(['error CLUSTER_AUTH_REJECTED'])
+    expect(report.findings[0]?.message).toMatch(/; the API key is not in its encoded form/)
+    expect(JSON.stringify(report)).not.toContain(apiKey)
+  })
+
   test('lets the credentials do nothing with this index', async () => {
     const { leastPrivilegeApiKey: apiKey } = lab.line.cluster
     const report = await diagnose(healthy({ index: 'other-logs' }, { apiKey }))

@@ -13,10 +13,10 @@ import { proxyProblem } from '../way-so-far.js'
 
 /** One connection as a load builds it: the proxy's certificate, its login, CONNECT, and the cluster's certificate. */
 export const connection: Probe = {
-  name: 'login and tunnel',
+  name: 'connection',
   leaveOut: (_, facts) => proxyProblem(facts),
   look: async (context, facts) => {
-    const { broken, ...trace } = await trace3(context)
+    const { broken, ...trace } = await traceUnlessBroken(context)
     const failed = trace.fault?.failure ?? (await refusedLogin(context))
     const certificate = await seeCertificate(context, trace, facts)
     const seen: ConnectionSeen = {
@@ -31,9 +31,10 @@ export const connection: Probe = {
 }
 
 /** One connection that breaks is no finding: a node of the pair may just have gone. */
-async function trace3(context: Context): Promise<Trace & { readonly broken: number }> {
+async function traceUnlessBroken(context: Context): Promise<Trace & { readonly broken: number }> {
   const { clock, signal } = context
   for (let broken = 0; ; broken += 1) {
+    context.countOne()
     const trace = await traceConnection(context.routeOptions(), () => clock.now(), signal)
     signal?.throwIfAborted()
     const again = trace.fault !== undefined && isBroken(trace.fault.failure) && trace.fault.code !== 'ECONNREFUSED'
@@ -45,7 +46,10 @@ async function trace3(context: Context): Promise<Trace & { readonly broken: numb
 async function refusedLogin(context: Context): Promise<Failure | undefined> {
   await using route = context.openRoute()
   if (route.form !== 'forward') return undefined
-  const answer = await context.ask(route, { path: `${context.prefix}/` })
+  let answer = await context.ask(route, { path: `${context.prefix}/` })
+  for (let again = 0; again < BROKEN_AGAIN && isBroken(answer); again += 1) {
+    answer = await context.ask(route, { path: `${context.prefix}/` })
+  }
   return 'code' in answer ? answer : proxyRefusal(answer, route)
 }
 
@@ -73,8 +77,9 @@ async function seeCertificate(
 }
 
 /** With nothing verified, and nothing sent. */
-async function lookAgain({ routeOptions, clock, signal }: Context): Promise<X509Certificate | undefined> {
+async function lookAgain({ routeOptions, clock, signal, countOne }: Context): Promise<X509Certificate | undefined> {
   const { targetTls: { ca: _, caFingerprint: __, ...tls } = {}, ...options } = routeOptions()
+  countOne()
   const unverified = { ...options, targetTls: { ...tls, rejectUnauthorized: false } }
   return (await traceConnection(unverified, () => clock.now(), signal)).certificate
 }
@@ -85,11 +90,11 @@ function tell({ way, today }: Context, seen: ConnectionSeen): Seen {
     layers.filter(({ phase }) => (phase === 'target-tls') === isTarget).reduce((sum, { ms }) => sum + ms, 0)
   const inCertificate = failedIn === 'target-tls'
   const destination = authorityOf(way.url)
-  const reached = way.proxy === undefined ? `${destination} takes connections` : `the proxy leads to ${destination}`
+  const reached = way.proxy === undefined ? `${destination} takes connections` : `the proxy takes the login and leads to ${destination}`
   const steps: Step[] = layers.some(({ phase }) => phase === 'target-tls')
     ? [
         {
-          name: "the cluster's certificate",
+          name: 'TLS to the cluster',
           ok: !inCertificate,
           ms: spent(true),
           detail: inCertificate

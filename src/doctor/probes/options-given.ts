@@ -7,7 +7,7 @@ const ofTheWay = ['url', 'cloudId', 'apiKey', 'apiKeyFile', 'username', 'proxy',
 export const optionsGiven: Probe = {
   name: 'options',
   isPure: true,
-  look: ({ options: { settings = [], staticIps, proxy }, plaintext, way }) => {
+  look: ({ options: { settings = [], staticIps, proxy, target }, plaintext, way }) => {
     const told = settings.filter(({ name, from }) => ofTheWay.includes(name) && from !== 'default')
     const from = told.map(({ name, from: origin }) => `${name} from ${origin}`)
     const isDirect = typeof proxy === 'object' && 'direct' in proxy && proxy.direct === true
@@ -20,7 +20,12 @@ export const optionsGiven: Probe = {
         ...(way.notes.length === 0 ? {} : { notes: way.notes }),
         ...(plaintext === undefined ? {} : { plaintext }),
         ...(isDirect ? { isDirect } : {}),
+        ...(target.apiKey === undefined ? {} : { isKeyEncoded: isEncoded(target.apiKey) }),
       },
     }
   },
+}
+
+function isEncoded(apiKey: string): boolean {
+  return /^[\x21-\x7e]+:[\x21-\x7e]+$/.test(Buffer.from(apiKey, 'base64').toString('latin1'))
 }
