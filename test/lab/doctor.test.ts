@@ -264,6 +264,26 @@ describe.each(proxyKinds)('a port that speaks %s', speaks => {
   })
 })
 
+describe('in other worlds', () => {
+  test('a proxy that chooses the address for each connection of its own has no finding, and one missing address is found', async () => {
+    await using other = await startLab({ egressPer: 'upstream' })
+    const { cluster, proxy, staticIps, ipCheckUrl } = other.line
+    const options = { target: { url: cluster.httpUrl, apiKey: cluster.apiKey }, proxy: proxy.http, staticIps, ipCheckUrl }
+    expect(named(await diagnose(options))).toEqual([])
+    other.control.register('second')
+    expect(named(await diagnose(options))).toEqual(['error EGRESS_PARTLY_ALLOWED'])
+  })
+
+  test.each(['8.19.5', 'serverless'] as const)('Elasticsearch %s has no finding', async version => {
+    await using other = await startLab({ version })
+    const { cluster, proxy, staticIps } = other.line
+    const target = { url: cluster.url, apiKey: cluster.apiKey, ca: readFileSync(cluster.caFile) }
+    const report = await diagnose({ target, proxy: proxy.http, staticIps, index: 'logs' })
+    expect(named(report)).toEqual([])
+    expect(step(report, 'addresses behind the proxy')).toContain('left out: no address check is set')
+  })
+})
+
 function withPort(url: string, other: string): string {
   const port = /:(\d+)$/.exec(other)?.[1]
   return url.replace(/:\d+$/, `:${port}`)

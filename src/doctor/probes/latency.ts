@@ -11,6 +11,9 @@ const ROUND_TRIPS = 4
 /** A bulk request that the share is said of. */
 const BULK_MS = 1_000
 
+/** A smaller share is what one measurement differs from the next by. */
+const WORTH_TELLING = 0.03
+
 /** What the proxy adds to a round trip: GET / without credentials on a connection that is kept, through it and past it. */
 export const latency: Probe = {
   name: 'latency',
@@ -73,6 +76,6 @@ function tell({ throughMs, directMs, addedMs, share }: LatencySeen): string {
   if (directMs === undefined || addedMs === undefined || share === undefined) {
     return `a round trip through the proxy takes ${throughMs} ms; without it, it cannot be measured`
   }
-  const told = share < 0.01 ? 'less than 1 %' : percent(share)
-  return `a round trip takes ${throughMs} ms through the proxy, ${directMs} ms without: ${told} of a bulk request that takes a second`
+  const told = share < WORTH_TELLING ? '' : `: ${percent(share)} of a bulk request that takes a second`
+  return `a round trip takes ${throughMs} ms through the proxy, ${directMs} ms without${told}`
 }
