@@ -268,7 +268,12 @@ describe('in other worlds', () => {
   test('a proxy that chooses the address for each connection of its own has no finding, and one missing address is found', async () => {
     await using other = await startLab({ egressPer: 'upstream' })
     const { cluster, proxy, staticIps, ipCheckUrl } = other.line
-    const options = { target: { url: cluster.httpUrl, apiKey: cluster.apiKey }, proxy: proxy.http, staticIps, ipCheckUrl }
+    const options = {
+      target: { url: cluster.httpUrl, apiKey: cluster.apiKey },
+      proxy: proxy.http,
+      staticIps,
+      ipCheckUrl,
+    }
     expect(named(await diagnose(options))).toEqual([])
     other.control.register('second')
     expect(named(await diagnose(options))).toEqual(['error EGRESS_PARTLY_ALLOWED'])
@@ -385,7 +390,7 @@ describe('the cluster', () => {
 test('a clock that is wrong is told', async () => {
   const report = await diagnose(healthy(), { today: () => Date.now() + 3_600_000 })
   expect(named(report)).toEqual(['warning CLOCK_SKEW'])
-  expect(report.findings[0]?.message).toBe('the clock of this machine is 3600 s ahead of that of the cluster')
+  expect(report.findings[0]?.message).toMatch(/^the clock of this machine is 360[0-2] s ahead of that of the cluster$/)
 })
 
 test('an index that does not exist is not made by the write check', async () => {

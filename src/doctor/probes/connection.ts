@@ -90,7 +90,10 @@ function tell({ way, today }: Context, seen: ConnectionSeen): Seen {
     layers.filter(({ phase }) => (phase === 'target-tls') === isTarget).reduce((sum, { ms }) => sum + ms, 0)
   const inCertificate = failedIn === 'target-tls'
   const destination = authorityOf(way.url)
-  const reached = way.proxy === undefined ? `${destination} takes connections` : `the proxy takes the login and leads to ${destination}`
+  const reached =
+    way.proxy === undefined
+      ? `${destination} takes connections`
+      : `the proxy takes the login and leads to ${destination}`
   const steps: Step[] = layers.some(({ phase }) => phase === 'target-tls')
     ? [
         {
