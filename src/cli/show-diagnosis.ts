@@ -16,8 +16,7 @@ export function showDiagnosis({ steps, findings, facts, next, policy, requests, 
   ].join('')
 }
 
-function showStep({ ok, name, ms, detail }: Step): string[] {
-  const isLeftOut = detail.startsWith('left out: ')
+function showStep({ ok, name, ms, detail, isLeftOut = false }: Step): string[] {
   return [isLeftOut ? '-' : ok ? 'ok' : 'FAIL', name, ms === undefined ? '' : duration(ms), detail]
 }
 
