@@ -321,6 +321,16 @@ describe('the cluster', () => {
     expect(named(report)).toEqual(['error PROXY_TARGET_UNREACHABLE'])
   })
 
+  test.each([
+    ['https://no-such-host.invalid:9243', 'PROXY_TARGET_UNREACHABLE'],
+    ['https://192.0.2.1:9243', 'PROXY_DENIED_TARGET'],
+    ['https://us-east-1-static-01.proxy.example:9293', 'CLUSTER_URL_IS_PROXY'],
+    ['https://my.vpce.us-east-1.aws.elastic-cloud.com', 'CLUSTER_PRIVATE_LINK'],
+  ])('is at %s: %s', async (url, code) => {
+    const report = await diagnose(healthy({ directCheck: false }, { url }))
+    expect(named(report)[0]).toBe(`error ${code}`)
+  })
+
   test('shows a certificate that nobody vouches for: whose it is, is told', async () => {
     const report = await diagnose(healthy({}, { ca: undefined }))
     expect(named(report)).toEqual(['error CLUSTER_CERT_INVALID'])
