@@ -69,6 +69,7 @@ describe('commands in the docs', () => {
     [/refused \d+ of (6|16) connections/g, 'refused N of M connections'],
     [/\d+ connections$/gm, 'N connections'],
     [/"writer":"[a-z2-7]{16}"/g, '"writer":"WRITER"'],
+    [/\d+ requests sent/g, 'N requests sent'],
     [/"[a-z2-7]{16}-(\d+)"|'[a-z2-7]{16}-(\d+)'/g, 'ID-$1$2'],
     [/ +/g, ' '],
   ]

@@ -52,7 +52,11 @@ interface Asked {
   readonly observed: string
 }
 
-async function askAddress(route: Route, options: EgressCheckOptions): Promise<Asked> {
+/** One question on a fresh connection. Throws SluiceError. */
+export async function askAddress(
+  route: Route,
+  options: Pick<EgressCheckOptions, 'timeoutMs' | 'signal'>,
+): Promise<Asked> {
   const { pathname, search } = route.target
   const answer = await ask(route, {
     method: 'GET',
