@@ -26,12 +26,15 @@ export function failureJson(known: Failure) {
 }
 
 /** A failure for people: what happened, then what to look at and what to change, from the catalogue. */
-export function sayFailure({ code, message }: Failure): string {
+export function sayFailure({ code, message, evidence }: Failure): string {
   const { causes, fixes } = explain(code)
+  const { stoppedBy, next } = evidence
   return [
     `error: ${message}`,
+    ...(typeof stoppedBy === 'string' ? [`  seen:  ${stoppedBy}`] : []),
     ...causes.slice(0, 3).map(cause => `  cause: ${cause}`),
     ...fixes.map(fix => `  fix:   ${fix}`),
+    ...(typeof next === 'string' ? [`  next:  ${next}`] : []),
     `  more:  sluice explain ${code}`,
     '',
   ].join('\n')

@@ -8,8 +8,9 @@ import { loadAccess, loadOptions, reloadCredentials, sayWarnings } from '../load
 import { plural } from '../quantities.js'
 import { spareOptimising } from '../spare-optimising.js'
 import { stateDir } from '../state-dir.js'
+import { askingFor } from '../tell-cause.js'
 import type { Terminal } from '../terminal.js'
-import { followed, sayReceipt } from './ingest.js'
+import { type Heard, followed, sayReceipt } from './ingest.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(
@@ -49,11 +50,12 @@ async function again(source: readonly string[], flags: Record<string, unknown>, 
     refreshCredentials: async () => await reloadCredentials(effective, terminal),
     source,
   }
-  const receipt = await followed(terminal, quiet, async heard => {
+  const load = async (heard: Heard) => {
     const { replay } = await import('../../replay.js')
     spareOptimising()
     return await replay({ ...options, stdin: terminal.stdin, ...heard })
-  })
+  }
+  const receipt = await followed(terminal, quiet, load, askingFor(effective, access))
   const code = sayReceipt(receipt, terminal, json)
   if (!json && !effective.values.dryRun) terminal.out(whatIsLeft(receipt))
   return code
