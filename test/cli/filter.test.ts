@@ -55,7 +55,8 @@ describe('filter show', () => {
     const { code, stdout } = await filter(lab, ['show'])
     expect(code).toBe(0)
     expect(stdout).toContain('127.0.0.1  this machine: let in\n')
-    expect(stdout).toContain('warning FILTER_COVERS_CLIENT: the policy office attached to main lets in 127.0.0.1')
+    expect(stdout).toContain('warning FILTER_COVERS_CLIENT: main ')
+    expect(stdout).toContain('the policy office attached to it lets in 127.0.0.1')
   })
 
   test('says what it cannot know', async () => {
