@@ -111,7 +111,8 @@ function tell({ way, today }: Context, seen: ConnectionSeen): Seen {
   return {
     detail: failure === undefined || inCertificate ? reached : failure.message,
     failed: failure !== undefined && !inCertificate,
-    ms: spent(false),
+    // The rest of the time is that of the certificate's own step.
+    ...(steps.length === 0 ? {} : { ms: spent(false) }),
     facts: { connection: seen },
     more: steps,
   }
