@@ -50,7 +50,7 @@ function tellWhich(refused: readonly NodeSeen[], nodes: readonly NodeSeen[]): st
   if (refused.length > 0) return `it is ${refused.map(nameOf).join(' and ')} that is refused`
   if (nodes.length > 0)
     return 'the nodes that were asked alone are let in: it is the address of another one that is refused'
-  return 'that one address is refused is certain; which one, the pair does not tell: --nodes URL,URL asks each node alone'
+  return 'that one address is refused is certain; which one, the pair does not tell: sluice doctor --nodes URL,URL asks each node alone'
 }
 
 function nameOf({ address, node }: NodeSeen): string {

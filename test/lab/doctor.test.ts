@@ -109,7 +109,7 @@ describe('the IP filter', () => {
     expect(named(report)).toEqual(['error EGRESS_PARTLY_ALLOWED'])
     const { refused = 0, allowed = 0, probes } = report.facts.filter ?? {}
     expect({ probes, sum: refused + allowed }).toEqual({ probes: 16, sum: 16 })
-    expect(report.findings[0]?.message).toContain('--nodes URL,URL asks each node alone')
+    expect(report.findings[0]?.message).toContain('sluice doctor --nodes URL,URL asks each node alone')
     expect(report.next).toContain('the one of 127.0.0.2/32 and 127.0.0.3/32 that is missing')
   })
 
