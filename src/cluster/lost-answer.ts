@@ -1,5 +1,6 @@
 import { explain } from '../failure/catalogue.js'
 import { type Failure, failure } from '../failure/failure.js'
+import { isSluiceError } from '../failure/sluice-error.js'
 import { routeErrorOf } from './connection.js'
 
 /** A request that got no answer, or none of Elasticsearch's. */
@@ -8,6 +9,12 @@ export interface LostAnswer {
   /** Whether the same request may succeed later. */
   readonly mayPass: boolean
   readonly delivery: 'none' | 'possible'
+}
+
+/** Why there was no answer to a question that no run depends on: a bug is one reason more. */
+export function whyUnanswered(error: unknown, cluster: string): Failure {
+  if (isSluiceError(error)) return error.failure
+  return routeErrorOf(error)?.failure ?? failure('CLUSTER_UNAVAILABLE', { cluster, observed: 'no answer' })
 }
 
 /** What an error of the client says of the way. Throws it again for an abort, and for a bug. */

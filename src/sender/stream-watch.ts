@@ -6,6 +6,8 @@ import { type FoundDocument, type Looked, findDocuments } from '../cluster/find-
 import { type IndexSeen, seeIndex } from '../cluster/index-uuid.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import { refresh } from '../cluster/refresh.js'
+import { explain } from '../failure/catalogue.js'
+import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
 import { isAccessLoss } from './access-loss.js'
@@ -32,7 +34,7 @@ const SEEN_MS = 1000
 export class StreamWatch {
   readonly #options: StreamWatchOptions
   #seen: { readonly at: number; readonly index: Promise<IndexSeen> } | undefined
-  #refreshed: Promise<boolean> | undefined
+  #refreshed: ReturnType<typeof refresh> | undefined
   readonly #told = new Set<string>()
   readonly #others = new Map<string, StreamWatch>()
 
@@ -61,14 +63,28 @@ export class StreamWatch {
   /** Undefined: none of the body's ids can be doubled, or nothing can be done about it. `fresh`: ask now what is behind the name. `ownIds`: what is found is Sluice's. */
   async look(body: Body, fresh: boolean, ownIds: boolean): Promise<Verdict | undefined> {
     const seen = await this.#see(fresh)
-    if (seen.kind === 'unreadable' && this.#options.behind !== undefined)
-      this.#doubt(`whether ${this.#options.index} has rolled over may not be asked: a document may be stored twice`)
+    if (seen.kind === 'unreadable') {
+      const later = askLater(seen.failure)
+      if (later !== undefined) {
+        this.#seen = undefined
+        return later
+      }
+      if (this.#options.behind !== undefined)
+        this.#doubt(`whether ${this.#options.index} has rolled over may not be asked: a document may be stored twice`)
+    }
     if (!this.#hasRolledOver(seen)) return undefined
     const { cluster, index } = this.#options
     // What an earlier process stored is as old as this one; what got no answer may have come a moment ago.
     if (fresh || this.#refreshed === undefined) this.#refreshed = refresh(cluster, index)
-    if (!(await this.#refreshed))
+    const unrefreshed = await this.#refreshed
+    if (unrefreshed !== undefined) {
+      const later = askLater(unrefreshed)
+      if (later !== undefined) {
+        this.#refreshed = undefined
+        return later
+      }
       this.#doubt(`${index} may not be refreshed: after a rollover, a document stored just before may be stored twice`)
+    }
     const starts = itemStarts(body)
     const ids = Array.from({ length: body.items }, (_, item) => idIn(body, starts, item) ?? '')
     const found = new Set<string>()
@@ -134,6 +150,12 @@ export class StreamWatch {
     this.#told.add(message)
     this.#options.onDoubt?.(message)
   }
+}
+
+/** What was in the way of a question may pass, or access may come back: until then nothing is sent unseen. Undefined: it is refused for good. */
+function askLater(why: Failure): Verdict | undefined {
+  if (explain(why.code).retry === 'later') return { kind: 'wait', failure: why, delivery: 'none', unsent: true }
+  return isAccessLoss(why) ? { kind: 'stop', failure: why, delivery: 'none' } : undefined
 }
 
 /** Given up, or past a budget: as good as a cluster that is too busy to answer. */

@@ -46,7 +46,7 @@ export async function openRun(options: VerifyOptions, found?: FoundCheckpoint): 
     const seen = await seeIndex(cluster, index)
     // Without its routing value, a document is not found by its id alone.
     const by = seen.kind === 'index' && checkpoint.options['routingField'] === undefined ? 'id' : 'search'
-    const isFresh = by === 'id' || seen.kind === 'missing' || (await refresh(cluster, index))
+    const isFresh = by === 'id' || seen.kind === 'missing' || (await refresh(cluster, index)) === undefined
     return {
       ...known,
       cluster,

@@ -163,6 +163,33 @@ describe('a data stream that rolls over', () => {
     expect(lab.control.count(world.index)).toBe(300)
   })
 
+  test.each([
+    ['what stands behind it', { method: 'GET', path: '/_settings/index.uuid' }],
+    ['for a refresh', { method: 'POST', path: '/_refresh' }],
+  ])('is asked %s until it answers: nothing is sent unseen meanwhile', async (_, question) => {
+    await using world = await openRunWorld(lab)
+    lab.control.createDataStream(world.index)
+    await writeFile(world.path('a.ndjson'), lines(300))
+    lab.control.plant({ drop: { times: 1 } })
+    const warnings: string[] = []
+    let rolled = false
+    const receipt = await world.load('a.ndjson', {
+      concurrency: 1,
+      timeoutMs: 1000,
+      onEvent: event => {
+        if (event.type === 'warning') warnings.push(event.message)
+        if (event.type !== 'retry' || rolled) return
+        rolled = true
+        lab.control.rollOver(world.index)
+        lab.control.plant({ stall: { ...question, times: 1 } })
+      },
+    })
+    expect(lab.control.struck('stall')).toBe(1)
+    expect(receipt).toMatchObject({ created: 200, duplicate: 100 })
+    expect(warnings).toEqual([])
+    expect(lab.control.count(world.index)).toBe(300)
+  })
+
   test('where its ids may not be looked up, it is said once what may happen', async () => {
     await using world = await openRunWorld(lab)
     lab.control.createDataStream(world.index)
