@@ -4,7 +4,7 @@ import { checkIngestOptions } from './check-ingest-options.js'
 import { explain } from './failure/catalogue.js'
 import type { Failure } from './failure/failure.js'
 import { SluiceError, isSluiceError } from './failure/sluice-error.js'
-import type { Batch, Outcome, Source } from './flow.js'
+import type { Batch, Input, Lines, Outcome, Source } from './flow.js'
 import type { IngestOptions } from './ingest-options.js'
 import { settledOf, sumOf } from './ledger/account.js'
 import { prepareStateDir } from './ledger/checkpoint-file.js'
@@ -182,6 +182,7 @@ async function loadSources(run: Run): Promise<Receipt> {
               await spool?.begun(input)
               await keeper.begin(input)
             },
+            opened: (input: Input, kind: Lines['kind']) => spool?.opened(input, kind),
             settled: () => keeper.touch(),
           }),
       ending,

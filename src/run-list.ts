@@ -23,7 +23,7 @@ export interface KnownRun {
   /** Of what a resume would not send again. */
   readonly counts: Counts
   readonly checkpoint: string
-  /** What is on the disk of the stdin that it loads, where that is spooled. */
+  /** What is on the disk of the stdin that it loads, where that is spooled. Absent for an earlier run. */
   readonly spool?: KeptSpool
 }
 
@@ -91,7 +91,9 @@ function knownRun({ path, isEarlier, checkpoint }: KnownCheckpoint, spools: read
   const { run, status, began, written, target, inputs, counts } = checkpoint
   const { url, index } = target
   const shown = inputs.map(({ name, status: state, read }) => ({ name, status: state, read }))
-  const spool = spools.find(({ ids }) => inputs.some(input => input.spool !== undefined && ids.includes(input.spool)))
+  // What an earlier run has left of it is the last one's to go on with.
+  const own = isEarlier ? [] : spools
+  const spool = own.find(({ ids }) => inputs.some(input => input.spool !== undefined && ids.includes(input.spool)))
   return {
     run,
     status,

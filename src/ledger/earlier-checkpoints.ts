@@ -27,13 +27,14 @@ export async function keepEarlier(path: string, checkpoint: Checkpoint): Promise
 }
 
 /**
- * Replaces the checkpoint at `path` by the one before, if there is one, and it is of a run that was through.
+ * Replaces the checkpoint at `path` by the one before, if there is one, and it is of a run that had read all of its inputs, whether
+ * it was content with that or not.
  * Resolves to that run. Throws SluiceError STATE_UNWRITABLE.
  */
 export async function bringBack(path: string): Promise<string | undefined> {
   const last = (await earlierThan(path)).at(-1)
   const checkpoint = last === undefined ? undefined : await readCheckpoint(last).catch(() => undefined)
-  if (last === undefined || checkpoint?.status !== 'finished') return undefined
+  if (last === undefined || checkpoint?.inputs.every(({ status }) => status === 'finished') !== true) return undefined
   try {
     await rename(last, path)
     await syncFolder(dirname(path))

@@ -32,6 +32,8 @@ export interface Loading {
   readonly ledger: Ledger
   /** Before the first byte of an input is read. */
   begin?(input: Input): Promise<void>
+  /** Before the first document of it is framed. `kind`: what its bytes turned out to be. */
+  opened?(input: Input, kind: Lines['kind']): void
   /** After every batch. Returns why the run has to stop, where its state cannot be kept. */
   settled?(): Failure | undefined
   /** When the run ends before its inputs do. */
@@ -114,7 +116,9 @@ class Load {
     tell({ type: 'input', name: source.name, ...(from === undefined ? {} : { resumedAt: from.document }) })
     try {
       await this.#loading.begin?.(source)
-      for await (const batch of batcher.frame(source, token, await this.#linesOf(work))) {
+      const lines = await this.#linesOf(work)
+      this.#loading.opened?.(source, lines.kind)
+      for await (const batch of batcher.frame(source, token, lines)) {
         this.#dispatch(batch)
         await this.#loading.room()
         if (this.#isStopped) return

@@ -2,6 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { failure } from '../failure/failure.js'
 import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
 import { cannotRead } from './cannot-read.js'
+import { isCompressed } from './decompress.js'
 import { dropBetween, hasLine } from './spool-drop.js'
 import { KNOWN_BYTES, type SpoolRoom } from './spool-room.js'
 import { type Segment, type SegmentFolder, markDropped, markEnded, writing } from './spool-segments.js'
@@ -122,6 +123,9 @@ export class SpoolWriter implements AsyncDisposable {
   /** Resolves when it can be told what the bytes are. */
   async begun(): Promise<void> {
     await this.#until(HEAD_BYTES)
+    const { buffer } = await this.#file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
+    // It is read from its start whenever it is gone on with. Before the first checkpoint nobody else says so.
+    if (isCompressed(buffer)) this.loaded(undefined)
   }
 
   /** So far a checkpoint says that it is loaded; undefined where it is read from its start. */

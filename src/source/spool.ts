@@ -8,7 +8,7 @@
  */
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
-import type { Input, Source, StoredFile } from '../flow.js'
+import type { Input, Lines, Source, StoredFile } from '../flow.js'
 import { decodedFrom } from './decoded-from.js'
 import { readFile } from './read-file.js'
 import { readCut } from './spool-cut.js'
@@ -32,6 +32,8 @@ export interface Spool extends AsyncDisposable {
   readonly isFilling: boolean
   /** Resolves when an input can be looked at, and read. */
   begun(input: Input): Promise<void>
+  /** What its bytes turned out to be: only lines can be gone on with from where they are. */
+  opened(input: Input, kind: Lines['kind']): void
   /** So far a checkpoint says that this copy of stdin is loaded; undefined where it is read from its start. */
   loaded(id: string, to: number | undefined): void
   /** All that was read so far will be there after a power cut, too. Throws SluiceError STATE_UNWRITABLE. */
@@ -76,6 +78,9 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
     },
     begun: async input => {
       if (writer !== undefined && input.name === name(writer.segment)) await writer.begun()
+    },
+    opened: (input, kind) => {
+      if (kind === 'elements' && writer !== undefined && input.name === name(writer.segment)) writer.loaded(undefined)
     },
     loaded: (id, to) => {
       if (writer?.segment.id === id) writer.loaded(to)

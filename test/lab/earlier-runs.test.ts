@@ -57,6 +57,18 @@ test('when the last run is undone, the same load goes by the one before: it doub
   expect(await world.load('a.ndjson')).toMatchObject({ created: 50 })
 })
 
+test('so it does where the one before was read to its end and had too many rejections', async () => {
+  await using world = await openRunWorld(lab)
+  await writeFile(world.path('a.ndjson'), `${lines(49)}[]\n`)
+  expect(await codeOf(world.load('a.ndjson', { maxRejected: '1%' }))).toMatch(/^TOO_MANY_REJECTED/)
+  const { run } = await world.checkpoint()
+  const later = await world.load('a.ndjson', { again: true })
+  expect(lab.control.count(world.index)).toBe(98)
+  expect(await takeBack(world, later.run)).toMatchObject({ isComplete: true, deleted: 49, goesBy: run })
+  expect(await world.load('a.ndjson')).toMatchObject({ run, requests: 0 })
+  expect(lab.control.count(world.index)).toBe(49)
+})
+
 test('what a later run has loaded of lines that were appended is not foreign to the earlier one', async () => {
   await using world = await openRunWorld(lab)
   await writeFile(world.path('a.ndjson'), lines(50).trimEnd())

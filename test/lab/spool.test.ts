@@ -4,6 +4,7 @@ import { PassThrough, Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { type IngestEvent, type IngestOptions, type Receipt, ingest, isSluiceError } from '../../src/index.js'
+import { listRuns, removeRun } from '../../src/run-list.js'
 import { lines } from './run-world.js'
 import { checkpoint, index, lab, otherIndex, path, smallBatches } from './shared-lab.js'
 
@@ -168,6 +169,21 @@ describe('a run that reads its stdin by way of the disk', () => {
       expect(await spools()).toEqual([])
     },
   )
+
+  test('is kept for the run that goes on with it when the one before is forgotten', async () => {
+    const first = await interrupted(lines(300), 60)
+    await stopped(load(nothing()))
+    const second = await interrupted(lines(500), 20)
+    expect(second.run).not.toBe(first.run)
+    const { runs } = await listRuns(path('state'))
+    expect(runs.map(({ run, spool }) => ({ run, isSpooled: spool !== undefined }))).toEqual([
+      { run: second.run, isSpooled: true },
+      { run: first.run, isSpooled: false },
+    ])
+    expect((await removeRun(path('state'), first.run)).runs).toMatchObject([{ run: first.run }])
+    expect(await load(bytes(lines(500)))).toMatchObject({ run: second.run, status: 'finished', read: 200 })
+    expect(lab.control.count(index)).toBe(500)
+  })
 
   test('loads what is new also behind what lacks its end', async () => {
     await interrupted(`${lines(300)}{"n":`, 60)
@@ -350,6 +366,16 @@ describe('the limit of what is spooled', () => {
     expect(code).toBe('STATE_UNWRITABLE')
     expect(message).toMatch(/has reached its limit of 1000000 bytes \(--spool-limit\); stdin was taken up to byte \d+/)
     expect(receipt.created).toBeGreaterThan(1000)
+  })
+
+  const text = randomBytes(1_200_000).toString('base64')
+  test.each<[string, string | Uint8Array]>([
+    ['a JSON document', `[\n{"text":\n"${text}"}\n]\n`],
+    ['compressed data', gzipSync(`{"text":"${text}"}\n`)],
+  ])('is where %s ends of which nothing is whole by then', async (_, content) => {
+    const { code, receipt } = await stopped(load(bytes(content), { spoolLimit: limit }))
+    expect(code).toBe('STATE_UNWRITABLE')
+    expect(receipt).toMatchObject({ read: 0, created: 0 })
   })
 
   test('is where stdin ends that nobody loads any more', async () => {

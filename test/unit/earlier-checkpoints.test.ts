@@ -19,10 +19,10 @@ beforeEach(async () => {
 })
 afterEach(async () => await rm(work, { recursive: true }))
 
-const checkpoint = (number: number, status: Checkpoint['status'] = 'finished'): Checkpoint => ({
+const checkpoint = (number: number, more: Partial<Checkpoint> = {}): Checkpoint => ({
   version: 1,
   run: `run-${number}`,
-  status,
+  status: 'finished',
   began: '2026-11-21T10:00:00.000Z',
   written: new Date(Date.UTC(2026, 10, 21) + number * 1000).toISOString(),
   target: { url: 'https://es.example', index: 'logs' },
@@ -32,7 +32,13 @@ const checkpoint = (number: number, status: Checkpoint['status'] = 'finished'): 
   inputs: [],
   counts: nothing,
   rejections: [],
+  ...more,
 })
+
+/** One input that was read to its end, or not. */
+const inputs = (status: 'finished' | 'begun') => [
+  { name: 'a', status, token: 't', mark: { kind: 'lines' as const, document: 2, line: 2, offset: 9, tail: 0 }, read: 1 },
+]
 
 test('the last 20 of each command are kept', async () => {
   for (let number = 1; number <= 25; number += 1) await keepEarlier(path, checkpoint(number))
@@ -51,12 +57,13 @@ test('one that a killed process has left in both places is one', async () => {
   expect((await knownCheckpoints(work)).known).toMatchObject([{ path, isEarlier: false }])
 })
 
-test('the newest comes back, if it is of a run that was through', async () => {
-  for (const number of [1, 2]) await keepEarlier(path, checkpoint(number))
+test('the newest comes back, if it is of a run that had read all of its inputs', async () => {
+  await keepEarlier(path, checkpoint(1))
+  await keepEarlier(path, checkpoint(2, { status: 'failed', inputs: inputs('finished') }))
   await writeCheckpoint(path, checkpoint(3))
   expect(await bringBack(path)).toBe('run-2')
   expect((await readCheckpoint(path))?.run).toBe('run-2')
-  await keepEarlier(path, checkpoint(3, 'interrupted'))
+  await keepEarlier(path, checkpoint(3, { status: 'interrupted', inputs: inputs('begun') }))
   expect(await bringBack(path)).toBeUndefined()
   expect((await readCheckpoint(path))?.run).toBe('run-2')
 })
