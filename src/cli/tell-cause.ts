@@ -4,9 +4,9 @@ import { explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
 import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
 import type { Receipt } from '../index.js'
-import type { Access } from '../options/access.js'
 import type { Effective } from '../options/resolve.js'
 import { doctorOptions } from './doctor-options.js'
+import type { LastRead } from './load-options.js'
 
 /** A person waits for it. */
 const PATIENCE_MS = 15_000
@@ -14,20 +14,24 @@ const PATIENCE_MS = 15_000
 const LEAST_CONNECTIONS = 16
 
 export interface Asking {
-  readonly doctor: DoctorOptions
+  /** With the credentials that the run had last. */
+  doctor(): DoctorOptions
   /** A limit of bytes is set: nothing more is sent. */
   readonly isMetered: boolean
   /** When the time of the process is over, in milliseconds since the epoch. Absent: never. */
   readonly endsAt?: number
 }
 
-export function askingFor(effective: Effective, access: Access): Asking {
+/** `index`: what was loaded into, where that is one index. `last`: its credentials may change while it goes on. */
+export function askingFor(effective: Effective, index: string | undefined, last: LastRead): Asking {
   const { byteBudget, timeBudget } = effective.values
-  const doctor = doctorOptions(effective, access)
-  const preflightConnections = Math.max(LEAST_CONNECTIONS, doctor.preflightConnections ?? 0)
   return {
-    // A load sends nothing past the proxy, not even when it has stopped.
-    doctor: { ...doctor, preflightConnections, directCheck: false, writeCheck: false },
+    doctor: () => {
+      const doctor = doctorOptions(effective, last.access)
+      const preflightConnections = Math.max(LEAST_CONNECTIONS, doctor.preflightConnections ?? 0)
+      // A load sends nothing past the proxy, not even when it has stopped.
+      return { ...doctor, index, preflightConnections, directCheck: false, writeCheck: false }
+    },
     isMetered: byteBudget !== undefined,
     ...(timeBudget === undefined ? {} : { endsAt: performance.timeOrigin + timeBudget }),
   }
@@ -53,7 +57,7 @@ async function causeOf(symptom: Failure, asking: Asking, signal: AbortSignal): P
   const { diagnoseRefusal } = await import('../doctor/after-refusal.js')
   const limited = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)])
   try {
-    const cause = await diagnoseRefusal(symptom, { ...doctor, signal: limited })
+    const cause = await diagnoseRefusal(symptom, { ...doctor(), signal: limited })
     if (cause === undefined || (cause.isOver && !isAskedAgain(symptom))) return symptom
     const { code, message, evidence } = cause.finding
     const stoppedBy = code === symptom.code ? {} : { stoppedBy: `${symptom.code}: ${symptom.message}` }

@@ -57,6 +57,22 @@ test('credentials in files may be rotated while a load waits for them: it goes o
   for (const secret of [oldCluster.apiKey, lab.line.cluster.apiKey]) expect(stdout + stderr).not.toContain(secret)
 })
 
+test('a load that was given other credentials meanwhile, and is refused for another reason, is not told that the old ones are wrong', async () => {
+  await using work = await folder()
+  const { args, renew } = await prepare(work.path, 'cli-rotated-busy')
+  lab.control.plant({ latencyMs: 10 })
+  const load = startSluice([...args, '--max-elapsed', '1s'], { cwd: work.path })
+  await vi.waitFor(() => expect(lab.control.count('cli-rotated-busy')).toBeGreaterThan(100), { timeout: 30_000 })
+  lab.control.rotateApiKey()
+  await load.printed('waiting for access since')
+  await renew()
+  await load.printed('sending goes on')
+  lab.control.plant({ bulk: { status: 503 } })
+  const { code, stderr } = await load.ended
+  lab.control.heal()
+  expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringContaining('explain CLUSTER_UNAVAILABLE') as string })
+})
+
 test('SIGTERM ends the wait at once, with exit code 5, and the same command goes on', async () => {
   await using work = await folder()
   const { args, renew } = await prepare(work.path, 'cli-parked')

@@ -32,6 +32,21 @@ async function refusedInto(work: Folder, index: string): Promise<string> {
   return await readFile(join(work.path, 'dead.ndjson'), 'utf8')
 }
 
+/** An index that takes no writes, made through the filter while that is open to everybody. */
+async function readOnly(index: string): Promise<void> {
+  lab.control.register('everyone')
+  const { httpUrl, apiKey } = lab.line.cluster
+  const headers = { authorization: `ApiKey ${apiKey}`, 'content-type': 'application/json' }
+  for (const [path, body] of [
+    [index, '{}'],
+    [`${index}/_settings`, '{"index.blocks.write":true}'],
+  ] as const) {
+    const { status } = await fetch(`${httpUrl}/${path}`, { method: 'PUT', headers, body })
+    expect(status).toBe(200)
+  }
+  lab.control.register('both')
+}
+
 const repair = (text: string) =>
   text.replace('"hunter2-total"', '2').replace(/"line":"\[.*?\]"/, '"document":{"total":3}')
 
@@ -54,6 +69,17 @@ describe('sluice replay', () => {
     expect(twice.stdout).toContain(`\nNothing is left of ${left}, which may be removed.\n`)
     expect(lab.control.count('replayed')).toBe(3)
     expect(await readdir(work.path)).toContain(left)
+  })
+
+  test('that is refused is not told what stands in the way of an index that none of it goes to', async () => {
+    await using work = await folder()
+    await refusedInto(work, 'replay-busy')
+    await readOnly('replay-frozen')
+    lab.control.plant({ bulk: { status: 503 } })
+    const env = { SLUICE_INDEX: 'replay-frozen', SLUICE_MAX_ELAPSED: '1ms' }
+    const ended = await at(work, ['replay', 'dead.ndjson'], env)
+    lab.control.heal()
+    expect(ended).toMatchObject({ code: 4, stderr: expect.stringContaining('CLUSTER_UNAVAILABLE') as string })
   })
 
   test('knows the index and pipeline itself: what is set for loads in general does not count, a flag does', async () => {

@@ -43,11 +43,12 @@ async function again(source: readonly string[], flags: Record<string, unknown>, 
   sayWarnings(effective, terminal)
   checkStdin(source)
   const { json, quiet } = effective.values
+  const last = { access }
   const options = {
     ...replayOptions(effective, access),
     stateDir: stateDir(effective, terminal),
     startedAt: Math.floor(performance.timeOrigin),
-    refreshCredentials: async () => await reloadCredentials(effective, terminal),
+    refreshCredentials: async () => await reloadCredentials(effective, terminal, last),
     source,
   }
   const load = async (heard: Heard) => {
@@ -55,7 +56,9 @@ async function again(source: readonly string[], flags: Record<string, unknown>, 
     spareOptimising()
     return await replay({ ...options, stdin: terminal.stdin, ...heard })
   }
-  const receipt = await followed(terminal, quiet, load, askingFor(effective, access))
+  // An index that is set for loads in general is none of these documents'.
+  const asking = askingFor(effective, options.index, last)
+  const receipt = await followed(terminal, quiet, load, asking)
   const code = sayReceipt(receipt, terminal, json)
   if (!json && !effective.values.dryRun) terminal.out(whatIsLeft(receipt))
   return code
