@@ -77,8 +77,10 @@ function isRefusal({ code }: Failure): boolean {
 }
 
 /** Whether probes meet the same, as long as it lasts. Only then it is over when they do not. */
-function isAskedAgain({ code }: Failure): boolean {
+function isAskedAgain({ code, evidence }: Failure): boolean {
   const { stage } = explain(code)
   if (stage === 'proxy' || stage === 'egress') return true
-  return ['CLUSTER_UNAVAILABLE', 'CLUSTER_AUTH_REJECTED', 'CLUSTER_UNKNOWN_HOST'].includes(code)
+  // A cluster that answers so to a bulk request (no master, a gateway's time limit) may answer what probes ask.
+  if (code === 'CLUSTER_UNAVAILABLE') return evidence['status'] === undefined
+  return code === 'CLUSTER_AUTH_REJECTED' || code === 'CLUSTER_UNKNOWN_HOST'
 }

@@ -75,6 +75,7 @@ export async function undo(options: UndoOptions): Promise<Undone> {
     const gone = Math.max(0, absent - Math.max(0, checkpoint.counts.rejected - listedRejections)) + vanished
     const isComplete = !dryRun && changed + failed === 0 && (run.isFresh || gone === 0)
     const goesBy = isComplete ? await forget(path) : undefined
+    const continued = inputs.filter(({ isContinued }) => isContinued).map(({ name }) => name)
     const shared = inputs.filter(({ sharesFirst }) => sharesFirst).map(input => idOf(input, input.first))
     return {
       run: checkpoint.run,
@@ -99,6 +100,9 @@ export async function undo(options: UndoOptions): Promise<Undone> {
         ...(kept === 0
           ? []
           : [`${shared.join(', ')}: stored by an earlier run, whose last line has grown since: left`]),
+        ...(goesBy === undefined || continued.length === 0
+          ? []
+          : [`${continued.join(', ')}: a later run went on behind what was deleted, which is not loaded again without --again`]),
         ...(foreign === 0 ? [] : [`${foreign} documents have ids like the run's and are none of its own: left`]),
         ...(checkpoint.options['op'] === 'index' && changed > 0
           ? ['with --op index, what this run sent twice counts as changed too']

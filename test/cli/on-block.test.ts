@@ -71,6 +71,8 @@ test('a load that was given other credentials meanwhile, and is refused for anot
   const { code, stderr } = await load.ended
   lab.control.heal()
   expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringContaining('explain CLUSTER_UNAVAILABLE') as string })
+  // Probes are answered as before; bulk requests are not.
+  expect(stderr).not.toContain('it was over')
 })
 
 test('SIGTERM ends the wait at once, with exit code 5, and the same command goes on', async () => {

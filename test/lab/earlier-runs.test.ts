@@ -82,6 +82,19 @@ test('what a later run has loaded of lines that were appended is not foreign to 
   expect(lab.control.count(world.index)).toBe(60)
 })
 
+test('where a later run went on behind it, what is deleted is not loaded again, and that is said', async () => {
+  await using world = await openRunWorld(lab)
+  await writeFile(world.path('a.ndjson'), lines(50))
+  const { run: first } = await world.load('a.ndjson')
+  await appendFile(world.path('a.ndjson'), lines(10, 51))
+  const { run: second } = await world.load('a.ndjson')
+  const { isComplete, goesBy, notes } = await takeBack(world, first)
+  expect({ isComplete, goesBy }).toEqual({ isComplete: true, goesBy: second })
+  expect(notes).toEqual([expect.stringContaining('not loaded again without --again') as string])
+  expect(await world.load('a.ndjson')).toMatchObject({ run: second, requests: 0 })
+  expect(lab.control.count(world.index)).toBe(10)
+})
+
 test('an earlier run is forgotten by its name', async () => {
   await using world = await openRunWorld(lab)
   const [first, second] = await loadedTwice(world)
