@@ -91,6 +91,8 @@ function traffic(amounts: readonly Amount[], documents: number, estimating: Esti
 }
 
 async function sizeOf(input: PlannedInput): Promise<Sized | undefined> {
+  // To sample it would be to wait for what has not come yet.
+  if (input.source.spool?.grows === true) return undefined
   try {
     // One that was begun earlier may have grown since.
     const seen = input.from === undefined ? input.file : undefined

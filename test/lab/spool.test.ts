@@ -289,6 +289,16 @@ describe('what is spooled', () => {
     expect(receipt).toMatchObject({ status: 'finished', read: 3 })
   })
 
+  test('is loaded as it comes also where bytes are limited: no sample of it is waited for', async () => {
+    const stdin = new PassThrough()
+    stdin.write(lines(30))
+    const onEvent = (event: IngestEvent) => {
+      if (event.type === 'progress' && event.counts.created === 30) stdin.end(lines(20, 31))
+    }
+    const receipt = await load(stdin, { byteBudget: 50_000_000, onEvent })
+    expect(receipt).toMatchObject({ status: 'finished', created: 50 })
+  })
+
   test('is taken to the end of stdin when the budget of bytes is spent', async () => {
     const stdin = new PassThrough()
     stdin.write(lines(400))
