@@ -13,6 +13,8 @@ export interface Committed {
   readonly inputs: ReadonlyMap<number, CommittedInput>
   /** Length of the dead letters that covers them and nothing else. */
   readonly deadLetters: number
+  /** Something has to be sent again by another process: nothing more is committed by this one. */
+  readonly isBroken: boolean
   /** Whether documents behind the prefix may be stored. */
   readonly isDoubtful: boolean
   /** Of dead letters that were sent again: the indices, aliases and data streams that took one. */
@@ -69,6 +71,7 @@ export class Prefix {
       rejections,
       inputs,
       deadLetters,
+      isBroken: this.#isBroken,
       isDoubtful: this.#isDoubtful,
       destinations: new Set(this.#destinations),
     }

@@ -145,15 +145,15 @@ export class StateKeeper {
           }),
     })
     this.#isComplete = inputs.every(input => input.status === 'finished')
-    this.#letGo(inputs)
+    this.#letGo(inputs, committed.isBroken)
   }
 
-  /** What a checkpoint says is loaded need not stay on the disk, where a resume does not read it. */
-  #letGo(inputs: readonly CheckpointInput[]): void {
+  /** What a checkpoint says is loaded need not stay on the disk, where a resume does not read it. `isLast`: no later one says more. */
+  #letGo(inputs: readonly CheckpointInput[], isLast: boolean): void {
     for (const { spool, mark, file } of inputs) {
       if (spool === undefined || file === undefined) continue
       const isRead = mark.kind === 'lines' && !file.isCompressed
-      this.#keeping.spool?.loaded(spool, isRead ? mark.offset : undefined)
+      this.#keeping.spool?.loaded(spool, isRead && !isLast ? mark.offset : undefined)
     }
   }
 

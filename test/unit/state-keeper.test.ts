@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Cluster } from '../../src/cluster/open-cluster.js'
 import { failure } from '../../src/failure/failure.js'
 import { SluiceError } from '../../src/failure/sluice-error.js'
-import type { Batch, Source } from '../../src/flow.js'
+import type { Batch, Outcome, Source } from '../../src/flow.js'
 import type { Checkpoint } from '../../src/ledger/checkpoint.js'
 import { DeadLetters } from '../../src/ledger/dead-letters.js'
 import { Ledger } from '../../src/ledger/ledger.js'
@@ -96,4 +96,56 @@ test('a checkpoint covers no dead letter that is not on the disk', async () => {
   expect(await keeper.finish('interrupted')).toBeUndefined()
   expect(await checkpoint()).toMatchObject({ counts: { rejected: 2 }, deadLetters: { length: letters.kept } })
   expect(letters.kept).toBe((await readFile(join(folder, 'dead.ndjson'))).length)
+})
+
+test('what is spooled is kept whole once a document waits for the next process: no checkpoint of this one would let go of more', async () => {
+  const hash = async () => await Promise.resolve('hash')
+  const look = async () =>
+    await Promise.resolve({ size: 90, inode: '1-a', isCompressed: false, head: { bytes: 90, sha256: 'hash' } })
+  const source: Source = {
+    id: 0,
+    name: '-',
+    file: { path: join(folder, '1-a'), look, hash },
+    spool: { id: '1-a', grows: true },
+    open: () => {
+      throw new Error('nothing is read')
+    },
+  }
+  const plan = await planRun({
+    previous: undefined,
+    sources: [source],
+    isLookedAt: true,
+    options: {},
+    again: false,
+    newRunId: () => 'run',
+    newToken: () => 'token',
+  })
+  const target = { url: 'https://cluster', index: 'i' }
+  const known = { isIndexMissing: false, isNamed: false, sources: [], options: {}, notes: [], warnings: [] }
+  await using letters = new DeadLetters(undefined)
+  const ledger = new Ledger(letters)
+  const told: (number | undefined)[] = []
+  const spool = { sync: async () => await Promise.resolve(), loaded: (_: string, to: number | undefined) => told.push(to) }
+  const keeper = new StateKeeper({
+    found: { plan, target, ...known },
+    path: join(folder, 'checkpoint.json'),
+    cluster: {} as Cluster,
+    ledger,
+    deadLetters: letters,
+    spool,
+    givenUp: new AbortController().signal,
+  })
+  ledger.begin(source)
+  const settleOne = async (document: number, counts: Partial<Outcome>) => {
+    const mark = { kind: 'lines', document: document + 1, line: document + 1, offset: document * 9, tail: 0 } as const
+    const batch = { docs: 1, taken: [{ input: source, lines: 1 }], blank: 0, ends: [{ input: source, mark }] }
+    const nothing = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, unsent: 0, rejected: [] }
+    ledger.take(batch as unknown as Batch)
+    await ledger.settle(batch as unknown as Batch, { docs: 1, ...nothing, ...counts })
+    expect(await keeper.finish('interrupted')).toBeUndefined()
+  }
+  await settleOne(1, { created: 1 })
+  await settleOne(2, { unknown: 1, unanswered: 1 })
+  await settleOne(3, { created: 1 })
+  expect(told).toEqual([9, undefined, undefined])
 })
