@@ -52,7 +52,8 @@ export async function tellingCause(running: Promise<Receipt>, asking: Asking, si
 /** Evidence of the cause names the symptom (`stoppedBy`) where it is another, and what to do first (`next`). */
 async function causeOf(symptom: Failure, asking: Asking, signal: AbortSignal): Promise<Failure> {
   const { doctor, isMetered, endsAt = Infinity } = asking
-  const patienceMs = Math.min(PATIENCE_MS, endsAt - Date.now())
+  // A time limit takes whole numbers alone.
+  const patienceMs = Math.floor(Math.min(PATIENCE_MS, endsAt - Date.now()))
   if (!isRefusal(symptom) || isMetered || signal.aborted || patienceMs <= 0) return symptom
   const { diagnoseRefusal } = await import('../doctor/after-refusal.js')
   const limited = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)])

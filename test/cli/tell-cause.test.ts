@@ -75,6 +75,12 @@ test('with a limit of bytes nothing more is sent, and the symptom is told', asyn
   expect(failureIn(ended).evidence).not.toHaveProperty('next')
 })
 
+test('with a short time budget the cause is told as well', async () => {
+  lab.control.register('first')
+  const ended = await load(['--time-budget', '12s'])
+  expect({ code: ended.code, cause: failureIn(ended).code }).toEqual({ code: 3, cause: 'EGRESS_PARTLY_ALLOWED' })
+})
+
 test('no connection goes past the proxy when a load looks for its cause', async () => {
   lab.control.register('none')
   lab.control.forgetConnections()
