@@ -102,7 +102,9 @@ export async function undo(options: UndoOptions): Promise<Undone> {
           : [`${shared.join(', ')}: stored by an earlier run, whose last line has grown since: left`]),
         ...(goesBy === undefined || continued.length === 0
           ? []
-          : [`${continued.join(', ')}: a later run went on behind what was deleted, which is not loaded again without --again`]),
+          : [
+              `${continued.join(', ')}: a later run went on behind what was deleted, which is not loaded again without --again`,
+            ]),
         ...(foreign === 0 ? [] : [`${foreign} documents have ids like the run's and are none of its own: left`]),
         ...(checkpoint.options['op'] === 'index' && changed > 0
           ? ['with --op index, what this run sent twice counts as changed too']

@@ -70,7 +70,10 @@ test('a load that was given other credentials meanwhile, and is refused for anot
   lab.control.plant({ bulk: { status: 503 } })
   const { code, stderr } = await load.ended
   lab.control.heal()
-  expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringContaining('explain CLUSTER_UNAVAILABLE') as string })
+  expect({ code, stderr }).toEqual({
+    code: 4,
+    stderr: expect.stringContaining('explain CLUSTER_UNAVAILABLE') as string,
+  })
   // Probes are answered as before; bulk requests are not.
   expect(stderr).not.toContain('it was over')
 })

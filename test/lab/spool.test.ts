@@ -378,10 +378,10 @@ describe('the limit of what is spooled', () => {
     expect(receipt.created).toBeGreaterThan(1000)
   })
 
-  const text = randomBytes(1_200_000).toString('base64')
+  const long = randomBytes(1_200_000).toString('base64')
   test.each<[string, string | Uint8Array]>([
-    ['a JSON document', `[\n{"text":\n"${text}"}\n]\n`],
-    ['compressed data', gzipSync(`{"text":"${text}"}\n`)],
+    ['a JSON document', `[\n{"text":\n"${long}"}\n]\n`],
+    ['compressed data', gzipSync(`{"text":"${long}"}\n`)],
   ])('is where %s ends of which nothing is whole by then', async (_, content) => {
     const { code, receipt } = await stopped(load(bytes(content), { spoolLimit: limit }))
     expect(code).toBe('STATE_UNWRITABLE')

@@ -37,7 +37,13 @@ const checkpoint = (number: number, more: Partial<Checkpoint> = {}): Checkpoint 
 
 /** One input that was read to its end, or not. */
 const inputs = (status: 'finished' | 'begun') => [
-  { name: 'a', status, token: 't', mark: { kind: 'lines' as const, document: 2, line: 2, offset: 9, tail: 0 }, read: 1 },
+  {
+    name: 'a',
+    status,
+    token: 't',
+    mark: { kind: 'lines' as const, document: 2, line: 2, offset: 9, tail: 0 },
+    read: 1,
+  },
 ]
 
 test('the last 20 of each command are kept', async () => {

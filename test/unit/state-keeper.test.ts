@@ -125,7 +125,10 @@ test('what is spooled is kept whole once a document waits for the next process: 
   await using letters = new DeadLetters(undefined)
   const ledger = new Ledger(letters)
   const told: (number | undefined)[] = []
-  const spool = { sync: async () => await Promise.resolve(), loaded: (_: string, to: number | undefined) => told.push(to) }
+  const spool = {
+    sync: async () => await Promise.resolve(),
+    loaded: (_: string, to: number | undefined) => told.push(to),
+  }
   const keeper = new StateKeeper({
     found: { plan, target, ...known },
     path: join(folder, 'checkpoint.json'),
