@@ -76,9 +76,10 @@ test('with a limit of bytes nothing more is sent, and the symptom is told', asyn
 })
 
 test('with a short time budget the cause is told as well', async () => {
-  lab.control.register('first')
+  lab.control.register('none')
   const ended = await load(['--time-budget', '12s'])
-  expect({ code: ended.code, cause: failureIn(ended).code }).toEqual({ code: 3, cause: 'EGRESS_PARTLY_ALLOWED' })
+  expect({ code: ended.code, cause: failureIn(ended).code }).toEqual({ code: 3, cause: 'EGRESS_NOT_ALLOWED' })
+  expect(failureIn(ended).evidence).toHaveProperty('next')
 })
 
 test('no connection goes past the proxy when a load looks for its cause', async () => {

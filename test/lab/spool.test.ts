@@ -383,7 +383,10 @@ describe('the limit of what is spooled', () => {
     ['a JSON document', `[\n{"text":\n"${long}"}\n]\n`],
     ['compressed data', gzipSync(`{"text":"${long}"}\n`)],
   ])('is where %s ends of which nothing is whole by then', async (_, content) => {
-    const { code, receipt } = await stopped(load(bytes(content), { spoolLimit: limit }))
+    const stdin = new PassThrough()
+    // By then it was looked at, and nothing of it was there.
+    const onEvent = ({ type }: IngestEvent) => void (type === 'preflight' && stdin.end(content))
+    const { code, receipt } = await stopped(load(stdin, { spoolLimit: limit, onEvent }))
     expect(code).toBe('STATE_UNWRITABLE')
     expect(receipt).toMatchObject({ read: 0, created: 0 })
   })
