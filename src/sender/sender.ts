@@ -225,7 +225,9 @@ export class Sender {
     // Its last send was refused, but an earlier one, or an earlier replay of the same file, may have stored a dead letter. Under
     // an id that is not Sluice's own, what is found would not be known to be it.
     const isOfAnyAge = replayed !== undefined && ownIds
-    if (!safeToResend || operation !== 'create' || !(doubtful || sentBefore || isOfAnyAge)) return undefined
+    // To overwrite what has an id of the user's is what they asked for.
+    const isOnce = operation === 'create' || ownIds
+    if (!safeToResend || !isOnce || !(doubtful || sentBefore || isOfAnyAge)) return undefined
     const stream = replayed === undefined ? this.#stream : this.#stream.of(replayed.destination.index, isOfAnyAge)
     return await stream.look(body, doubtful, ownIds)
   }

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type IngestEvent, type IngestOptions, type ReplayOptions, replay, verify } from '../../src/index.js'
+import { type IngestEvent, type IngestOptions, type ReplayOptions, connect, replay, verify } from '../../src/index.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import { type RunWorld, codeOf, lines, openRunWorld } from './run-world.js'
 
@@ -199,6 +199,23 @@ describe('a data stream that rolls over', () => {
     expect(warnings).toEqual([expect.stringContaining('cannot be looked up') as string])
     expect(receipt.notes).toEqual(warnings)
   })
+})
+
+test('an alias that is led to a new index before a resume doubles nothing, also with --op index', async () => {
+  for (const op of ['create', 'index'] as const) {
+    await using world = await openRunWorld(lab)
+    const { index } = world
+    await using direct = await connect(await world.way())
+    await direct.client.indices.create({ index: `${index}-1`, aliases: { [index]: { is_write_index: true } } })
+    await writeFile(world.path('a.ndjson'), lines(1000))
+    await world.load('a.ndjson', { op })
+    await world.killedAt(300)
+    await direct.client.indices.create({ index: `${index}-2` })
+    const add = (to: string, write: boolean) => ({ add: { index: to, alias: index, is_write_index: write } })
+    await direct.client.indices.updateAliases({ actions: [add(`${index}-1`, false), add(`${index}-2`, true)] })
+    expect(await world.load('a.ndjson', { op })).toMatchObject({ created: 300, duplicate: 700 })
+    expect([lab.control.count(`${index}-1`), lab.control.count(`${index}-2`)]).toEqual([1000, 0])
+  }
 })
 
 describe('a replay', () => {
