@@ -28,7 +28,7 @@ export interface StreamWatchOptions {
 }
 
 const MOST_IDS = 1000
-/** For bodies that only may have been sent before, what was seen is good for so long. */
+/** For bodies that only may have been sent before, what was seen of an index is good for so long. */
 const SEEN_MS = 1000
 
 export class StreamWatch {
@@ -104,7 +104,10 @@ export class StreamWatch {
     const now = clock.now()
     if (fresh || this.#seen === undefined || now - this.#seen.at > SEEN_MS)
       this.#seen = { at: now, index: seeIndex(cluster, index) }
-    return await this.#seen.index
+    const seen = await this.#seen.index
+    // Behind a name another index may stand by the next body.
+    if (seen.kind === 'name') this.#seen = undefined
+    return seen
   }
 
   #hasRolledOver(seen: IndexSeen): boolean {

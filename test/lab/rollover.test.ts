@@ -243,6 +243,21 @@ describe('a replay', () => {
     expect(lab.control.count(world.index)).toBe(30)
   })
 
+  test('finds them also behind a rollover in the middle of it', async () => {
+    await using world = await openRunWorld(lab)
+    lab.control.createDataStream(world.index)
+    await writeFile(world.path('dead.ndjson'), letters(world.index, 30))
+    await again(world)
+    let rolled = false
+    const onEvent = ({ type }: IngestEvent) => {
+      if (type !== 'progress' || rolled) return
+      rolled = true
+      lab.control.rollOver(world.index)
+    }
+    expect(await again(world, { again: true, onEvent })).toMatchObject({ created: 0, duplicate: 30 })
+    expect(lab.control.count(world.index)).toBe(30)
+  })
+
   test('sends documents with ids of somebody else’s to the index that takes them now', async () => {
     await using world = await openRunWorld(lab)
     lab.control.createDataStream(world.index)
