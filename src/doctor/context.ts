@@ -69,13 +69,15 @@ export function openContext(
   const plaintext = plaintextProblem(way, target.allowPlaintext ?? false)
   let sent = 0
   const countOne = (): void => void (sent += 1)
+  const { cert: _, key: __, ...withoutOwn } = targetTls(target)
   const routeOptions: Context['routeOptions'] = (to = {}) => {
     const proxy = to.proxy === 'none' ? undefined : (to.proxy ?? way.proxy)
     return {
       target: to.target ?? way.url,
       connections: 1,
       connectTimeoutMs: limitMs,
-      ...(to.target === undefined ? { targetTls: targetTls(target) } : {}),
+      // A client certificate is a credential: past the proxy it is not shown.
+      ...(to.target === undefined ? { targetTls: to.proxy === 'none' ? withoutOwn : targetTls(target) } : {}),
       ...(proxy === undefined ? {} : { proxy }),
       ...(ca === undefined ? {} : { proxyTls: { ca } }),
     }
