@@ -16,7 +16,7 @@ export function nextStep([first]: readonly Finding[], facts: Facts): string | un
     case 'EGRESS_PARTLY_ALLOWED':
       return `Add ${missingRules(evidence['addresses'], rules)} to the policy that is attached to ${deployment}, and run sluice doctor again.`
     case 'FILTER_NOT_ENFORCED':
-      return `Attach a policy with ${rules} to ${deployment}; detach or narrow every other that lets this machine in.`
+      return `Attach a policy with ${rules} to ${deployment}; detach or narrow every other that lets this machine in, unless that is on purpose.`
     case 'CLUSTER_PRIVILEGE_MISSING': {
       const { missing, index } = evidence
       if (typeof missing !== 'object') break

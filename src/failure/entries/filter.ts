@@ -48,7 +48,7 @@ export const filterEntries = {
       policy: 'everybody',
       deployment: 'logs (4fa8821e)',
       sources: ['0.0.0.0/0'],
-      beside: 'the policies beside it restrict nothing',
+      beside: 'what else is attached (static addresses) guards nothing',
     },
   },
   FILTER_COVERS_CLIENT: {
@@ -56,7 +56,7 @@ export const filterEntries = {
     exit: 3,
     retry: 'no',
     isNotice: true,
-    title: "The IP filter lets this machine's own address in as well",
+    title: "The IP filter lets in this machine's own address",
     message: "{cluster} lets in this machine's own address: {observed}",
     observed: 'It works here even where the proxy is not used, and fails with 403 once deployed.',
     causes: [
