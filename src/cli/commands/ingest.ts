@@ -60,7 +60,7 @@ async function load(source: readonly string[], flags: Record<string, unknown>, t
     },
     terminal,
     quiet,
-    askingFor(effective, access),
+    askingFor(effective, terminal, effective.values),
   )
   return sayReceipt(account, terminal, json)
 }

@@ -55,7 +55,7 @@ async function again(source: readonly string[], flags: Record<string, unknown>, 
     spareOptimising()
     return await replay({ ...options, stdin: terminal.stdin, ...heard })
   }
-  const receipt = await followed(terminal, quiet, load, askingFor(effective, access))
+  const receipt = await followed(terminal, quiet, load, askingFor(effective, terminal, { index: options.index }))
   const code = sayReceipt(receipt, terminal, json)
   if (!json && !effective.values.dryRun) terminal.out(whatIsLeft(receipt))
   return code
