@@ -22,6 +22,8 @@ export interface Asked {
   readonly path: string
   readonly headers?: Record<string, string>
   readonly body?: string
+  /** Asked also after an abort: it belongs to something that must not be left half done. */
+  readonly isToTheEnd?: true
 }
 
 /** What every probe is given: the way of a load, and the means to ask along it. */
@@ -100,14 +102,14 @@ export function openContext(
     dates: [],
     routeOptions,
     openRoute: to => counted(openRoute(routeOptions(to)), countOne),
-    ask: async (route, { method = 'GET', path, headers = {}, body }) =>
+    ask: async (route, { method = 'GET', path, headers = {}, body, isToTheEnd }) =>
       await ask(route, {
         method,
         path,
         headers,
         timeoutMs: limitMs,
         ...(body === undefined ? {} : { body }),
-        ...(signal === undefined ? {} : { signal }),
+        ...(signal === undefined || isToTheEnd === true ? {} : { signal }),
       }),
   }
 }

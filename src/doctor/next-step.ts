@@ -9,6 +9,9 @@ export function nextStep([first]: readonly Finding[], facts: Facts): string | un
   const rules = policyNeeded(facts)?.rules.join(' and ') ?? 'both static addresses of the dashboard, each as /32'
   const { evidence } = first
   const deployment = `the deployment of ${facts.cluster}`
+  if (evidence['asked'] === 'address check') {
+    return 'Correct IP_CHECK_URL (--ip-check-url), or leave it unset: a load needs no address check.'
+  }
   switch (first.code) {
     case 'EGRESS_NOT_ALLOWED':
       if (facts.proxy === undefined) break
@@ -36,7 +39,7 @@ function missingRules(addresses: Finding['evidence'][string], rules: string): st
 /** The rules for the proxy's two addresses. The dashboard's pair counts; what the check saw stands in for it. */
 export function policyNeeded({ proxy, staticIps, egress }: Facts): PolicyNeeded | undefined {
   if (proxy === undefined) return undefined
-  if (staticIps !== undefined) return { rules: staticIps.map(asRule), from: 'STATIC_IPS' }
+  if (staticIps?.length === 2) return { rules: staticIps.map(asRule), from: 'STATIC_IPS' }
   const seen = Object.keys(egress?.seen ?? {})
   return seen.length === 2 ? { rules: seen.toSorted().map(asRule), from: 'address check' } : undefined
 }
