@@ -57,16 +57,20 @@ export async function tellingCause(running: Promise<Receipt>, asking: Asking, si
 
 async function causeOf(symptom: Failure, asking: Asking, signal: AbortSignal): Promise<Failure> {
   const { doctor, isMetered, endsAt = Infinity } = asking
-  const patienceMs = Math.floor(Math.min(PATIENCE_MS, endsAt - Date.now()))
+  const patienceMs = Math.min(PATIENCE_MS, endsAt - Date.now())
   if (!isRefusal(symptom) || isMetered || signal.aborted || patienceMs <= 0) return symptom
+  const patience = new AbortController()
+  const timer = setTimeout(() => patience.abort(), patienceMs)
   try {
     const { diagnoseRefusal } = await import('../doctor/after-refusal.js')
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)])
+    const limited = AbortSignal.any([signal, patience.signal])
     const cause = await diagnoseRefusal(symptom, { ...(await doctor()), signal: limited })
     return cause === undefined ? symptom : named(symptom, cause)
   } catch {
     // It took too long, or was interrupted, or a file cannot be read any more: nothing of that is worth the receipt.
     return symptom
+  } finally {
+    clearTimeout(timer)
   }
 }
 

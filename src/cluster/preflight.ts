@@ -8,6 +8,7 @@ import type { Route } from '../proxy/route.js'
 import { type ClusterInfo, readClusterInfo } from './version.js'
 import { nameRefusal } from './name-refusal.js'
 import { ask } from './ask.js'
+import { forMany } from './for-many.js'
 import { type Answer, whoAnswered } from './who-answered.js'
 
 export interface Preflight {
@@ -39,7 +40,8 @@ type Judged =
  * Sends waves of probes until both verdicts of the IP filter were seen or `connections` of them agree.
  * Throws SluiceError: EGRESS_PARTLY_ALLOWED, EGRESS_NOT_ALLOWED, or what else stands in the way.
  */
-export async function preflight(route: Route, cluster: string, options: PreflightOptions): Promise<Preflight> {
+export async function preflight(route: Route, cluster: string, given: PreflightOptions): Promise<Preflight> {
+  const options = given.signal === undefined ? given : { ...given, signal: forMany(given.signal) }
   const judged: Judged[] = []
   for (const size of waves(options.connections)) {
     const offset = judged.length

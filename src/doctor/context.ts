@@ -1,5 +1,6 @@
 import { authorization } from '../cluster/credentials.js'
 import { ask } from '../cluster/ask.js'
+import { forMany } from '../cluster/for-many.js'
 import { refusePlaintext } from '../cluster/open-cluster.js'
 import type { Answer } from '../cluster/who-answered.js'
 import type { Failure } from '../failure/failure.js'
@@ -65,7 +66,8 @@ export function openContext(
   way: Way,
   { clock, today }: { readonly clock: Clock; readonly today: () => number },
 ): Context {
-  const { target, signal } = options
+  const { target } = options
+  const signal = options.signal === undefined ? undefined : forMany(options.signal)
   const { ca } = proxyOptions(options.proxy)
   const limitMs = Math.min(options.timeoutMs ?? PATIENCE_MS, PATIENCE_MS)
   const plaintext = plaintextProblem(way, target.allowPlaintext ?? false)

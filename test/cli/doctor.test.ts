@@ -1,9 +1,9 @@
-import { readFile, stat } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { DoctorReport } from '../../src/doctor/report.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
-import { folder, sluice } from './sluice.js'
+import { folder, sluice, startSluice } from './sluice.js'
 
 // Each test starts processes.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -85,4 +85,40 @@ test('a bundle that cannot be written says why', async () => {
   const { code, stderr } = await sluice(['doctor', '--support-bundle', path], { env: lab.env })
   expect(code).toBe(2)
   expect(stderr).toContain(`--support-bundle: cannot write ${path}: the folder does not exist`)
+})
+
+test('as many connections as there may be: nothing is said beside the result', async () => {
+  await using work = await folder()
+  await writeFile(join(work.path, 'in.ndjson'), '{"a":1}\n')
+  const many = ['--preflight-connections', '64']
+  const looked = await sluice(['doctor', ...many], { env: lab.env })
+  const loaded = await sluice(['ingest', 'in.ndjson', '--index', 'many', '--quiet', ...many], {
+    cwd: work.path,
+    env: lab.env,
+  })
+  expect([looked, loaded].map(({ code, stderr }) => ({ code, stderr }))).toEqual([
+    { code: 0, stderr: '' },
+    { code: 0, stderr: '' },
+  ])
+  expect(looked.stdout).toContain('let through 64 of 64 connections')
+})
+
+test('a bundle that cannot be written is told before anything is asked', async () => {
+  lab.control.forgetConnections()
+  const path = join(lab.line.cluster.caFile, 'bundle.json')
+  const { code, stdout } = await sluice(['doctor', '--json', '--support-bundle', path], { env: lab.env })
+  expect({ code, ...(JSON.parse(stdout) as object) }).toMatchObject({ code: 2, failure: { code: 'OPTION_INVALID' } })
+  expect(lab.control.connections()).toEqual([])
+})
+
+test('Ctrl-C ends it with a word that fits', async () => {
+  lab.control.plant({ handshake: { kind: 'silence' } })
+  const running = startSluice(['doctor', '--json'], { env: lab.env })
+  await expect.poll(() => lab.control.connections().length).toBeGreaterThan(0)
+  running.child.kill('SIGINT')
+  const { code, stderr } = await running.ended
+  lab.control.heal()
+  expect(code).toBe(5)
+  expect(stderr).toContain('error: interrupted (SIGINT): the way was not walked to its end\n')
+  expect(stderr).not.toContain('documents\n')
 })
