@@ -14,7 +14,7 @@ export function nextStep([first]: readonly Finding[], facts: Facts): string | un
   }
   switch (first.code) {
     case 'EGRESS_NOT_ALLOWED':
-      if (facts.proxy === undefined) break
+      if (facts.proxy === undefined) return facts.isDirect === true ? withoutDirect : withProxy
       return `Put ${rules} into one IP filter policy, attach it to ${deployment}, and run sluice doctor again.`
     case 'EGRESS_PARTLY_ALLOWED':
       return `Add ${missingRules(evidence['addresses'], rules)} to the policy that is attached to ${deployment}, and run sluice doctor again.`
@@ -25,9 +25,25 @@ export function nextStep([first]: readonly Finding[], facts: Facts): string | un
       if (typeof missing !== 'object') break
       return `Grant ${missing.join(' and ')} on ${String(index)} to the API key or role.`
     }
+    case 'PROXY_CERT_INVALID':
+    case 'CLUSTER_CERT_INVALID':
+      return certificateFix(first)
     default:
   }
   return explain(first.code).fixes[0]
+}
+
+const withProxy = 'Set STATIC_PROXY_URL, so that the connections leave from the addresses that are registered.'
+const withoutDirect =
+  'Leave --direct out, so that the connections go through the proxy; or register the address of this machine as well.'
+
+/** The fixes of both stand in the order of the problems: by whom, for whom, and when. */
+function certificateFix({ code, evidence }: Finding): string | undefined {
+  const { fixes } = explain(code)
+  const [authority, name, time] = code === 'CLUSTER_CERT_INVALID' ? fixes : [fixes[1], fixes[0], fixes[2]]
+  const { certificate } = evidence
+  if (certificate === 'name' || certificate === 'proxy') return name
+  return certificate === 'expired' || certificate === 'early' ? time : authority
 }
 
 function missingRules(addresses: Finding['evidence'][string], rules: string): string {

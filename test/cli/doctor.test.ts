@@ -122,3 +122,15 @@ test('Ctrl-C ends it with a word that fits', async () => {
   expect(stderr).toContain('error: interrupted (SIGINT): the way was not walked to its end\n')
   expect(stderr).not.toContain('documents\n')
 })
+
+test('an option that cannot be used is named as it was set', async () => {
+  await using work = await folder()
+  const path = join(work.path, 'key')
+  await writeFile(path, 'not a\tkey')
+  const { ELASTICSEARCH_API_KEY: _, ...env } = lab.env
+  const { code, stdout } = await sluice(['doctor', '--api-key-file', path], { env })
+  expect(code).toBe(2)
+  expect(stdout).toMatch(/^ {2}FAIL +options +--api-key-file: holds/m)
+  expect(stdout).toContain('error OPTION_INVALID: --api-key-file: holds')
+  expect(stdout).not.toContain('target.apiKey')
+})

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { CertificateProblem } from '../../src/doctor/certificate.js'
 import type { ConnectionSeen, Facts, FilterSeen } from '../../src/doctor/facts.js'
 import { findingsOf } from '../../src/doctor/findings.js'
 import { nextStep, policyNeeded } from '../../src/doctor/next-step.js'
@@ -158,4 +159,27 @@ test('of an address check that cannot be reached, what to do is about that check
 
 test('one address alone is never what a policy needs', () => {
   expect(policyNeeded({ cluster, proxy, staticIps: ['192.0.2.1'] })).toBeUndefined()
+})
+
+test('of a certificate, what to do first is about what is wrong with it', () => {
+  const next = (code: 'CLUSTER_CERT_INVALID' | 'PROXY_CERT_INVALID', certificateProblem: CertificateProblem) => {
+    const problem = failure(code, { cluster, proxy, problem: 'refused' })
+    const certificate = { subject: 'a', issuer: 'b', names: [], validFrom: '', validTo: '', fingerprint: '' }
+    const connection: ConnectionSeen = { ...stands, failure: problem, certificate, certificateProblem }
+    const facts: Facts = { cluster, proxy, connection }
+    return nextStep(findingsOf(facts), facts)
+  }
+  expect(next('CLUSTER_CERT_INVALID', 'authority')).toMatch(/^Name the CA with --ca FILE/)
+  expect(next('CLUSTER_CERT_INVALID', 'proxy')).toMatch(/^See that ELASTICSEARCH_URL holds the host name/)
+  expect(next('CLUSTER_CERT_INVALID', 'expired')).toMatch(/renewed where the cluster is administered/)
+  expect(next('PROXY_CERT_INVALID', 'authority')).toMatch(/--proxy-ca FILE/)
+  expect(next('PROXY_CERT_INVALID', 'name')).toMatch(/^Use the host name/)
+  expect(next('PROXY_CERT_INVALID', 'expired')).toMatch(/renewed where the proxy is administered/)
+})
+
+test('without a proxy, what to do first is about the proxy, and not about the policy', () => {
+  const { proxy: _, ...direct } = { cluster, proxy, connection: stands, filter: { ...open, allowed: 0, refused: 1, probes: 1 } }
+  expect(nextStep(findingsOf(direct), direct)).toMatch(/^Set STATIC_PROXY_URL/)
+  const said = { ...direct, isDirect: true }
+  expect(nextStep(findingsOf(said), said)).toMatch(/^Leave --direct out/)
 })

@@ -8,6 +8,7 @@ import { failure } from '../../failure/failure.js'
 import { SluiceError } from '../../failure/sluice-error.js'
 import { requireOptions } from '../../options/require.js'
 import { addOptions } from '../add-options.js'
+import { type Said, asTyped } from '../as-typed.js'
 import { doctorOptions } from '../doctor-options.js'
 import { interruptible } from '../interrupt.js'
 import { interrupted } from '../interrupted.js'
@@ -42,11 +43,24 @@ Examples:
       const seen = await diagnose({ ...doctorOptions(effective, access), signal }).catch((error: unknown) => {
         throw signal.aborted ? interrupted(signal, 'the way was not walked to its end') : error
       })
-      const report = masked(seen, terminal.manner.secrets)
+      const report = masked(asTypedReport(seen, terminal.manner.said), terminal.manner.secrets)
       if (path !== undefined) await writeBundle(path, report, command.parent?.version() ?? '')
       terminal.out(json ? `${JSON.stringify(report)}\n` : showDiagnosis(report))
       done(exitCodeOf(report))
     })
+}
+
+/** Options that cannot be used are named as they were set. */
+function asTypedReport(report: DoctorReport, said: Said | undefined): DoctorReport {
+  const { unusable } = report.facts
+  if (unusable === undefined) return report
+  const known = asTyped(unusable, said)
+  return {
+    ...report,
+    facts: { ...report.facts, unusable: known },
+    findings: report.findings.map(one => (one.message === unusable.message ? { ...one, ...known } : one)),
+    steps: report.steps.map(one => (one.detail === unusable.message ? { ...one, detail: known.message } : one)),
+  }
 }
 
 /** Of several findings the first on the path decides: it may be the cause of the others. */

@@ -171,6 +171,7 @@ export const clusterEntries = {
     fixes: [
       "Name the CA with --ca FILE (SLUICE_CA), or the SHA-256 of a certificate with --ca-fingerprint. The proxy never decrypts, so the certificate must be the cluster's own.",
       'See that ELASTICSEARCH_URL holds the host name of the cluster console, and not the proxy or an address.',
+      'Have a certificate that has expired renewed where the cluster is administered; compare the clock of this machine first.',
     ],
     example: {
       cluster: 'https://cluster.example:9243',

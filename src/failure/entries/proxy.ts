@@ -117,6 +117,7 @@ export const proxyEntries = {
     fixes: [
       "Use the host name from the proxy's dashboard in STATIC_PROXY_URL, not an address.",
       'Name a private CA with --proxy-ca FILE (SLUICE_PROXY_CA).',
+      'Have a certificate that has expired renewed where the proxy is administered; compare the clock of this machine first.',
     ],
     example: {
       proxy: 'https://proxy.example:9294',
