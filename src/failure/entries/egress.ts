@@ -7,7 +7,7 @@ export const egressEntries = {
     exit: 3,
     retry: 'no',
     title: 'An address was seen that is not one of the static pair',
-    message: 'the egress check saw {seen}, the static addresses are {expected}',
+    message: 'the address check saw {seen}; the static addresses are {expected}',
     observed:
       'A test of the own address shows another one than the dashboard; then 403 from the cluster, for some clients or all.',
     causes: [
