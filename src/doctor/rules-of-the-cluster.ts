@@ -33,7 +33,13 @@ export const indexFindings: Rule = ({ index, write, cluster }) => {
       : [finding('error', failure('INDEX_BLOCKED', { index: name, reason: `${blocks.join(', ')} is set` }))]),
     ...(write?.failure === undefined
       ? []
-      : [finding('error', write.failure, write.left === undefined ? '' : `the document ${write.left} may stay behind: delete it`)]),
+      : [
+          finding(
+            'error',
+            write.failure,
+            write.left === undefined ? '' : `the document ${write.left} may stay behind: delete it`,
+          ),
+        ]),
   ]
 }
 

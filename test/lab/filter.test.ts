@@ -249,7 +249,9 @@ describe('the proof', () => {
     await using world = await open('both')
     const options = { expected: { through: true, direct: false }, patienceMs: 0, clock: still, directCheck: false }
     world.lab.control.forgetConnections()
-    expect(await prove(world.way, options)).toEqual({ through: expect.objectContaining({ verdict: 'allowed' }) as object })
+    expect(await prove(world.way, options)).toEqual({
+      through: expect.objectContaining({ verdict: 'allowed' }) as object,
+    })
     const from = world.lab.control.connections().flatMap(one => (one.at === 'cluster' ? [one.from] : []))
     expect(from).not.toContain('127.0.0.1')
     const { proxy: _, ...direct } = world.way

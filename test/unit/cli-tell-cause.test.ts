@@ -35,6 +35,6 @@ test('a cause brings its own evidence, and the symptom as it was seen', async ()
 
 test('where the cause cannot be looked for, the symptom is told', async () => {
   const lost = failure('CLUSTER_UNAVAILABLE', { cluster, observed: 'status 503' })
-  const doctor = async () => await Promise.reject<never>(new Error('the file with the key is gone'))
+  const doctor = async () => await Promise.reject(new Error('the file with the key is gone'))
   expect(await told(lost, doctor)).toEqual(lost)
 })

@@ -178,7 +178,12 @@ test('of a certificate, what to do first is about what is wrong with it', () => 
 })
 
 test('without a proxy, what to do first is about the proxy, and not about the policy', () => {
-  const { proxy: _, ...direct } = { cluster, proxy, connection: stands, filter: { ...open, allowed: 0, refused: 1, probes: 1 } }
+  const { proxy: _, ...direct } = {
+    cluster,
+    proxy,
+    connection: stands,
+    filter: { ...open, allowed: 0, refused: 1, probes: 1 },
+  }
   expect(nextStep(findingsOf(direct), direct)).toMatch(/^Set STATIC_PROXY_URL/)
   const said = { ...direct, isDirect: true }
   expect(nextStep(findingsOf(said), said)).toMatch(/^Leave --direct out/)

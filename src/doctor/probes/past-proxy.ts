@@ -24,9 +24,9 @@ async function ask(context: Context): Promise<{ past: PastSeen; detail: string }
   await using route = context.openRoute({ proxy: 'none' })
   const answer = await context.ask(route, { path: `${context.prefix}/` })
   // Certificates come before the filter: whether it would refuse, is not known. This machine's own was not shown.
-  const isUnjudged = 'code' in answer && (answer.code === 'CLUSTER_CERT_INVALID' || context.options.target.cert !== undefined)
-  if (isUnjudged)
-    return { past: { verdict: 'unknown' }, detail: `not known: ${answer.message}` }
+  const isUnjudged =
+    'code' in answer && (answer.code === 'CLUSTER_CERT_INVALID' || context.options.target.cert !== undefined)
+  if (isUnjudged) return { past: { verdict: 'unknown' }, detail: `not known: ${answer.message}` }
   if ('code' in answer)
     return { past: { verdict: 'unreachable' }, detail: `not reachable from here: ${answer.message}` }
   const { by } = whoAnswered(answer, route)
