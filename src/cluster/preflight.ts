@@ -6,7 +6,7 @@ import { type Failure, failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { Route } from '../proxy/route.js'
 import { type ClusterInfo, readClusterInfo } from './version.js'
-import { nameRefusal } from './name-refusal.js'
+import { nameRefusal, nameRootRefusal } from './name-refusal.js'
 import { ask } from './ask.js'
 import { forMany } from './for-many.js'
 import { type Answer, whoAnswered } from './who-answered.js'
@@ -130,7 +130,7 @@ async function judge(route: Route, cluster: string, options: PreflightOptions, n
   // A cluster without security has no such endpoint, and a least-privilege key may not ask GET /: both were let through.
   if (post || statusCode === 403) return { verdict: 'allowed' }
   if (statusCode !== 200)
-    return { verdict: 'failed', failure: nameRefusal(answer, answered, cluster), passedFilter: true }
+    return { verdict: 'failed', failure: nameRootRefusal(answer, answered, cluster), passedFilter: true }
   const info = readClusterInfo(answer.body.toString('utf8'), cluster)
   return 'code' in info ? { verdict: 'failed', failure: info, passedFilter: true } : { verdict: 'allowed', info }
 }

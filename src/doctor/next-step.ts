@@ -12,6 +12,9 @@ export function nextStep([first]: readonly Finding[], facts: Facts): string | un
   if (evidence['asked'] === 'address check') {
     return 'Correct IP_CHECK_URL (--ip-check-url), or leave it unset: a load needs no address check.'
   }
+  if (evidence['asked'] === 'one node') {
+    return "Compare this URL of --nodes with the proxy's dashboard; a node that is away is for the proxy's support."
+  }
   switch (first.code) {
     case 'EGRESS_NOT_ALLOWED':
       if (facts.proxy === undefined) return facts.isDirect === true ? withoutDirect : withProxy
@@ -25,6 +28,9 @@ export function nextStep([first]: readonly Finding[], facts: Facts): string | un
       if (typeof missing !== 'object') break
       return `Grant ${missing.join(' and ')} on ${String(index)} to the API key or role.`
     }
+    case 'CLUSTER_TIMEOUT':
+      // The first is to ask the doctor.
+      return explain(first.code).fixes[1]
     case 'PROXY_CERT_INVALID':
     case 'CLUSTER_CERT_INVALID':
       return certificateFix(first)

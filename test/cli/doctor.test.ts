@@ -123,6 +123,27 @@ test('Ctrl-C ends it with a word that fits', async () => {
   expect(stderr).not.toContain('documents\n')
 })
 
+test('a path that the cluster does not know, and an authority that is none, are told as such', async () => {
+  const wrong = await sluice(['doctor', '--url', `${lab.line.cluster.url}/es`], { env: lab.env })
+  expect(wrong.code).toBe(3)
+  expect(wrong.stdout).toContain('error CLUSTER_NOT_ELASTICSEARCH: ')
+  expect(wrong.stdout).toContain('GET / of this URL is refused with status 400: no handler found')
+  await using work = await folder()
+  const path = join(work.path, 'ca.pem')
+  await writeFile(path, 'no certificate')
+  const none = await sluice(['doctor', '--ca', path], { env: lab.env })
+  expect(none.code).toBe(2)
+  expect(none.stdout).toContain('holds no certificate in PEM form')
+})
+
+test('advice is shown as it is written, whatever the secrets are', async () => {
+  const env = { ...lab.env, STATIC_PROXY_URL: 'http://user:pass@127.0.0.1:9:9' }
+  const { stdout } = await sluice(['doctor'], { env })
+  expect(stdout).toContain('http://USERNAME:PASSWORD@HOST:9293')
+  expect(stdout).toContain('fix:  Encode the password: node -p')
+  expect(stdout.split('\n')[0]).not.toContain('no proxy')
+})
+
 test('an option that cannot be used is named as it was set', async () => {
   await using work = await folder()
   const path = join(work.path, 'key')

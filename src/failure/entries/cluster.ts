@@ -186,7 +186,7 @@ export const clusterEntries = {
     message: '{cluster} answered, but not as Elasticsearch does: {observed}',
     observed: '"The client noticed that the server is not Elasticsearch", or an HTML page where JSON was expected.',
     causes: [
-      'The URL points at Kibana, a gateway or another product.',
+      'The URL points at Kibana, a gateway or another product, or has a path behind the host that leads nowhere.',
       'Something in between strips the x-elastic-product header, by which Elasticsearch signs its answers.',
     ],
     fixes: ['Copy the Elasticsearch endpoint (not that of Kibana) from the cluster console into ELASTICSEARCH_URL.'],
