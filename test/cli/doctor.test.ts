@@ -124,7 +124,7 @@ test('Ctrl-C ends it with a word that fits', async () => {
 })
 
 test('a path that the cluster does not know, and an authority that is none, are told as such', async () => {
-  const wrong = await sluice(['doctor', '--url', `${lab.line.cluster.url}/es`], { env: lab.env })
+  const wrong = await sluice(['doctor', '--url', `${lab.line.cluster.url}/es/path`], { env: lab.env })
   expect(wrong.code).toBe(3)
   expect(wrong.stdout).toContain('error CLUSTER_NOT_ELASTICSEARCH: ')
   expect(wrong.stdout).toContain('GET / of this URL is refused with status 400: no handler found')
