@@ -118,7 +118,8 @@ export function credentialsOf({
   return username === undefined ? undefined : { username, password: password ?? '' }
 }
 
-function readUrl(option: string, text: string): URL {
+/** Throws SluiceError OPTION_INVALID. */
+export function readUrl(option: string, text: string): URL {
   if (URL.canParse(text) && /^https?:/.test(text)) return new URL(text)
   throw new SluiceError(failure('OPTION_INVALID', { option, problem: 'is not an http or https URL' }))
 }

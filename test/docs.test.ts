@@ -67,6 +67,7 @@ describe('commands in the docs', () => {
     [/\d[\d.,]* (ms|s|B|kB|MB|documents\/s)(?=\W)/g, 'N $1'],
     [/refused \d+ of (6|16) connections/g, 'refused N of M connections'],
     [/\d+ connections$/gm, 'N connections'],
+    [/\d+ requests sent/g, 'N requests sent'],
     [/"[a-z2-7]{16}-(\d+)"|'[a-z2-7]{16}-(\d+)'/g, 'ID-$1$2'],
     [/ +/g, ' '],
   ]

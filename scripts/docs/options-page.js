@@ -19,7 +19,7 @@ export function optionsPage(views) {
     '- Keep secrets in the environment, or in a file of their own (`--api-key-file`, `--password-file`, `--proxy-file`).',
     '  On the command line or in `sluice.config.json` they work, with a warning.',
     '',
-    'All options belong to `sluice ingest`. The ones with a **d** belong to `sluice doctor` as well, the ones with a **v** to',
+    'All options but those of the doctor belong to `sluice ingest`. The ones with a **d** belong to `sluice doctor`, the ones with a **v** to',
     '`sluice verify` and `sluice undo`, and `sluice config` takes all.',
     ...groups.flatMap(group => [
       '',
@@ -42,8 +42,8 @@ export function optionsPage(views) {
   ].join('\n')
 }
 
-function row({ flag, label, default: preset, doc, env, commands }) {
-  if (!commands.includes('ingest')) throw new Error(`${flag} is not an option of ingest: the page says that all are`)
+function row({ flag, label, default: preset, doc, env, commands, group }) {
+  if (!commands.includes('ingest') && group !== 'Doctor') throw new Error(`${flag} is not an option of ingest: the page says that all are`)
   const cells = [
     code(label === undefined ? flag : `${flag} <${label}>`),
     [commands.includes('doctor') ? '**d**' : '', commands.includes('verify') ? '**v**' : ''].filter(Boolean).join(' '),

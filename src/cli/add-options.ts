@@ -9,7 +9,10 @@ import { type OptionView, optionsOf } from '../options/view.js'
 export function addOptions(command: Command, name: OptionCommand): Command {
   for (const view of optionsOf(name)) {
     const flag = view.label === undefined ? `${view.flag}` : `${view.flag} <${view.label}>`
-    command.addOption(new Option(flag, describe(view)).helpGroup(`${view.group}:`))
+    const option = new Option(flag, describe(view)).helpGroup(`${view.group}:`)
+    // A name that begins with "no" is a switch like any other: it turns nothing off that was on by the parser's own default.
+    option.negate = false
+    command.addOption(option)
   }
   return command
 }

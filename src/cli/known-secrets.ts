@@ -6,13 +6,13 @@ import type { Access } from '../options/access.js'
  */
 const shortest = 3
 
-export function knownSecrets(access: Access, environmentProxy: string | undefined): readonly string[] {
+export function knownSecrets(access: Access, ...otherProxies: readonly (string | undefined)[]): readonly string[] {
   const { apiKey, username, password, key, proxy } = access
   const forms = [
     ...(apiKey === undefined ? [] : apiKeyForms(apiKey)),
     ...(password === undefined ? [] : passwordForms(username ?? '', password)),
     ...(key === undefined ? [] : [key]),
-    ...[proxy?.url, environmentProxy].flatMap(url => (url === undefined ? [] : proxyForms(url))),
+    ...[proxy?.url, ...otherProxies].flatMap(url => (url === undefined ? [] : proxyForms(url))),
   ]
   return [...new Set(forms)].filter(form => form.length >= shortest)
 }

@@ -4,6 +4,7 @@ import { SluiceError } from '../failure/sluice-error.js'
 import type { FreshCredentials } from '../index.js'
 import { type Access, readAccess } from '../options/access.js'
 import { type GuardedJson, readGuarded } from '../options/guarded.js'
+import { nodeUrls } from '../options/node-urls.js'
 import { type Effective, type OptionSources, resolveOptions } from '../options/resolve.js'
 import { knownSecrets } from './known-secrets.js'
 import type { Terminal } from './terminal.js'
@@ -24,7 +25,8 @@ export async function loadOptions(flags: OptionSources['flags'], terminal: Termi
 export async function loadAccess(effective: Effective, terminal: Terminal): Promise<Access> {
   const access = await readAccess(effective, async path => await readFile(path, 'utf8'))
   // Those of an earlier reading may still be repeated.
-  const secrets = [...terminal.manner.secrets, ...knownSecrets(access, effective.values.httpsProxy)]
+  const { httpsProxy, nodes } = effective.values
+  const secrets = [...terminal.manner.secrets, ...knownSecrets(access, httpsProxy, ...nodeUrls(nodes))]
   terminal.manner.secrets = [...new Set(secrets)]
   return access
 }

@@ -35,7 +35,11 @@ export async function checkEgress(route: Route, options: EgressCheckOptions): Pr
   return seen
 }
 
-async function askAddress(route: Route, options: EgressCheckOptions): Promise<string | undefined> {
+/** One question on a fresh connection; undefined for an answer that is not exactly one IPv4 address. Throws SluiceError. */
+export async function askAddress(
+  route: Route,
+  options: Pick<EgressCheckOptions, 'timeoutMs' | 'signal'>,
+): Promise<string | undefined> {
   const { pathname, search } = route.target
   const answer = await ask(route, {
     method: 'GET',

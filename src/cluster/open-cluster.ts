@@ -148,7 +148,13 @@ async function seeEgress(options: ClusterOptions): Promise<EgressSeen> {
   }
 }
 
-function refusePlaintext({ url, credentials, allowPlaintext, proxy }: ClusterOptions): void {
+/** Throws SluiceError PLAINTEXT_CREDENTIALS where credentials would cross the network unencrypted, and nobody said that they may. */
+export function refusePlaintext({
+  url,
+  credentials,
+  allowPlaintext,
+  proxy,
+}: Pick<ClusterOptions, 'url' | 'credentials' | 'allowPlaintext' | 'proxy'>): void {
   if (url.protocol !== 'http:' || credentials === undefined || allowPlaintext === true) return
   // Through a proxy elsewhere even a request to this machine's own name crosses the network.
   const local = isLoopback(url.hostname) && (proxy === undefined || isLoopback(proxy.host))

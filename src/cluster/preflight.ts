@@ -70,7 +70,7 @@ export async function preflight(route: Route, cluster: string, options: Prefligh
 }
 
 /** One alone first, so that wrong credentials cost one refusal and not sixteen. */
-function waves(connections: number): number[] {
+export function waves(connections: number): number[] {
   const total = Math.max(1, Math.floor(connections))
   const second = Math.min(5, total - 1)
   return [1, second, total - 1 - second].filter(size => size > 0)
@@ -89,19 +89,27 @@ function stopOnVerdict(judged: readonly Judged[], cluster: string): void {
 }
 
 /** A connection that breaks once among many is no finding. */
-const BROKEN_AGAIN = 2
+export const BROKEN_AGAIN = 2
 
-function isBroken(answer: Answer | Failure): boolean {
+export function isBroken(answer: Answer | Failure): boolean {
   return 'code' in answer && (answer.code === 'PROXY_UNREACHABLE' || answer.code === 'CLUSTER_UNAVAILABLE')
 }
 
-/** Of http targets a forwarding proxy may choose the address per request, and anew for each with a body: so probe with one. */
+/**
+ * What a probe asks. Of http targets a forwarding proxy may choose the address per request, and anew for each with a body: so all
+ * but the first have one.
+ */
+export function questionOf(route: Route, prefix: string, number: number) {
+  return route.form === 'forward' && number > 0
+    ? { method: 'POST', path: `${prefix}/_security/user/_has_privileges`, body: '{"cluster":["monitor"]}' }
+    : { method: 'GET', path: `${prefix}/` }
+}
+
 async function judge(route: Route, cluster: string, options: PreflightOptions, number: number): Promise<Judged> {
-  const post = route.form === 'forward' && number > 0
+  const asked = questionOf(route, options.prefix, number)
+  const post = asked.method === 'POST'
   const question = {
-    ...(post
-      ? { method: 'POST', path: `${options.prefix}/_security/user/_has_privileges`, body: '{"cluster":["monitor"]}' }
-      : { method: 'GET', path: `${options.prefix}/` }),
+    ...asked,
     headers: options.headers,
     timeoutMs: options.timeoutMs,
     ...(options.signal === undefined ? {} : { signal: options.signal }),

@@ -1,44 +1,48 @@
-import type { Evidence } from '../failure/failure.js'
 import type { FailureCode } from '../failure/catalogue.js'
+import type { Evidence } from '../failure/failure.js'
+import type { Facts } from './facts.js'
 
-/** Something that will stop a load, or that makes it less safe than it looks. */
+/** `error`: a load stops on it. `warning`: a load works and is less safe than it looks. `info`: worth knowing, nothing to mend. */
+export type Severity = 'error' | 'warning' | 'info'
+
+/** Something that stands in a load's way, or that one should know of the way. */
 export interface Finding {
   readonly code: FailureCode
-  readonly severity: 'error' | 'warning'
+  readonly severity: Severity
   readonly message: string
   readonly evidence: Evidence
   /** What to change and where. */
   readonly advice: readonly string[]
 }
 
-/** One thing that was tried. */
+/** One thing that was looked at. */
 export interface Step {
   readonly name: string
   readonly ok: boolean
-  /** Absent where the step was left out, `detail` says why. */
+  /** Absent where nothing was asked, or the step was left out: then `detail` says why. */
   readonly ms?: number
   readonly detail: string
 }
 
-/** What was seen on the way. */
-export interface Facts {
-  readonly cluster: { readonly url: string; readonly name?: string; readonly version?: string }
-  /** Without credentials; absent when connected directly. */
-  readonly proxy?: string
-  readonly staticIps?: readonly string[]
-  /** Source addresses that the egress check saw, and how often. */
-  readonly egress: Readonly<Record<string, number>>
-  /** Connections that the IP filter judged, and how many it let through. */
-  readonly probes?: number
-  readonly allowed?: number
-  /** Chance that one of two addresses is refused all the same. */
-  readonly missChance?: number
+/** The rules that the cluster's IP filter needs. */
+export interface PolicyNeeded {
+  /** Both static addresses, each as /32. */
+  readonly rules: readonly string[]
+  /** Who named the addresses: the dashboard's pair, or only what the address check saw. */
+  readonly from: 'STATIC_IPS' | 'address check'
 }
 
 export interface DoctorReport {
   /** No finding is an error. */
   readonly ok: boolean
+  /** The first named is the cause. */
   readonly findings: readonly Finding[]
+  /** What to do first. Absent where nothing has to be done. */
+  readonly next?: string
+  /** Absent where no proxy is set, or its addresses are not known. */
+  readonly policy?: PolicyNeeded
   readonly facts: Facts
   readonly steps: readonly Step[]
+  /** Requests and greetings that were sent, and what these options could take at the most. */
+  readonly requests: { readonly sent: number; readonly atMost: number }
 }

@@ -8,6 +8,7 @@ const documents = section('Documents', ['ingest'])
 const requests = section('Requests', ['ingest', 'replay'])
 const runs = section('Runs', ['ingest', 'replay'])
 const guarded = section('Guarded load', ['ingest'])
+const doctor = section('Doctor', ['doctor'])
 const output = section('Output', ['ingest', 'replay', 'doctor', 'verify', 'undo', 'rollback'])
 
 /** Every option: its kind and limits, its default as a person would write it, and what help says of it. */
@@ -102,6 +103,7 @@ export const schema = z.object({
   op: documents(kinds.choice('create', 'index').prefault('create'), {
     doc: 'create never overwrites a document, index does',
     label: 'create|index',
+    commands: ['ingest', 'doctor'],
   }),
   ids: documents(kinds.choice('run', 'field', 'cluster').prefault('run'), {
     doc: 'document ids: made for the run, taken from a field, or given by the cluster',
@@ -217,6 +219,21 @@ export const schema = z.object({
   checkHits: guarded(kinds.whole({ min: 1, max: Number.MAX_SAFE_INTEGER }).optional(), {
     doc: 'documents that it has to match at least; 1 if not set',
     label: 'count',
+  }),
+  nodes: doctor(kinds.secret().optional(), {
+    doc: "URLs of the proxy's single nodes, with a comma: each is asked alone, and tells which address is refused",
+    label: 'url,url',
+    secret: 'url',
+  }),
+  noDirectCheck: doctor(kinds.flag().prefault(false), {
+    doc: 'do not ask the cluster once without the proxy and without credentials',
+  }),
+  writeCheck: doctor(kinds.flag().prefault(false), {
+    doc: 'write, read and delete one document in --index',
+  }),
+  supportBundle: doctor(kinds.text().optional(), {
+    doc: 'file for a report that may be given away: no secrets, no names of users, no documents',
+    label: 'file',
   }),
   json: output(kinds.flag().prefault(false), {
     doc: 'one JSON object on stdout, nothing else',

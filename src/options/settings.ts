@@ -62,6 +62,11 @@ export interface Settings {
   readonly indexBody: string | undefined
   readonly checkQuery: string | undefined
   readonly checkHits: number | undefined
+  /** URLs of single proxy nodes, with a comma, with their credentials. */
+  readonly nodes: string | undefined
+  readonly noDirectCheck: boolean
+  readonly writeCheck: boolean
+  readonly supportBundle: string | undefined
   readonly json: boolean
   readonly quiet: boolean
   readonly staticIps: readonly [string, string] | undefined

@@ -174,13 +174,17 @@ class PooledRoute implements Route {
   }
 }
 
-function formOf(target: URL, proxy: ProxyUrl | undefined): RouteForm {
+export function formOf(target: URL, proxy: ProxyUrl | undefined): RouteForm {
   if (proxy === undefined) return 'direct'
   const plain = target.protocol === 'http:'
   return plain && (proxy.scheme === 'http' || proxy.scheme === 'https') ? 'forward' : 'tunnel'
 }
 
-function layersOf(options: RouteOptions): { proxy?: SecureLayer; target?: SecureLayer } {
+/** @throws SluiceError OPTION_INVALID for TLS options that cannot be read */
+export function layersOf(options: Pick<RouteOptions, 'target' | 'proxy' | 'proxyTls' | 'targetTls'>): {
+  proxy?: SecureLayer
+  target?: SecureLayer
+} {
   const { target, proxy, proxyTls = {}, targetTls = {} } = options
   const secureProxy = proxy?.scheme === 'https' || proxy?.scheme === 'socks5s'
   return {

@@ -72,11 +72,21 @@ const proxy = {
 } as const satisfies Behind<Omit<ProxyOptions, 'origin' | 'environmentOrigin'>>
 
 /** What concerns the command alone: where secrets are read, and how it prints. */
-const ofTheCommand = ['apiKeyFile', 'passwordFile', 'proxyFile', 'json', 'quiet'] as const satisfies (keyof Settings)[]
+const ofTheCommand = [
+  'apiKeyFile',
+  'passwordFile',
+  'proxyFile',
+  'json',
+  'quiet',
+  'supportBundle',
+] as const satisfies (keyof Settings)[]
+
+/** What the doctor alone takes. */
+const ofTheDoctor = ['nodes', 'noDirectCheck', 'writeCheck'] as const satisfies (keyof Settings)[]
 
 test('every option of the command reaches the library, but for those that concern the command alone', () => {
   const behind = [same, contents, target, proxy].flatMap(table => Object.values(table))
-  expect([...behind, ...ofTheCommand].toSorted()).toEqual(optionNames.toSorted())
+  expect([...behind, ...ofTheCommand, ...ofTheDoctor].toSorted()).toEqual(optionNames.toSorted())
 })
 
 /** A setting's values fit the library's option: an error here names the option whose types drifted apart. */

@@ -83,7 +83,7 @@ test.each([
 
 test('whatever holds credentials is marked as a secret', () => {
   const secrets = optionNames.filter(name => viewOption(name).secret !== undefined)
-  expect(secrets).toEqual(['url', 'apiKey', 'password', 'proxy', 'ipCheckUrl', 'httpsProxy'])
+  expect(secrets).toEqual(['url', 'apiKey', 'password', 'proxy', 'ipCheckUrl', 'httpsProxy', 'nodes'])
 })
 
 describe('files of secrets', () => {

@@ -1,11 +1,10 @@
 import type { Command } from 'commander'
 import type { Effective } from '../../options/resolve.js'
-import { type OptionName, optionNames } from '../../options/schema.js'
-import { hidden, withoutCredentials } from '../../options/secrets.js'
-import { viewOption } from '../../options/view.js'
+import { optionNames } from '../../options/schema.js'
 import { addOptions } from '../add-options.js'
 import { columns } from '../columns.js'
 import { loadOptions, sayWarnings } from '../load-options.js'
+import { shownOption } from '../shown-option.js'
 import type { Terminal } from '../terminal.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
@@ -21,20 +20,16 @@ export function define(command: Command, terminal: Terminal, done: (code: number
 
 function table({ values, origins }: Effective): string {
   const rows = optionNames.map(name => {
-    const value = display(name, values[name])
+    const value = shownOption(name, values[name])
     return [name, value === undefined ? '-' : typeof value === 'string' ? value : JSON.stringify(value), origins[name]]
   })
   return columns([['option', 'value', 'from'], ...rows])
 }
 
 function asJson({ values, origins, warnings }: Effective): string {
-  const options = optionNames.map(name => [name, { value: display(name, values[name]) ?? null, from: origins[name] }])
+  const options = optionNames.map(name => [
+    name,
+    { value: shownOption(name, values[name]) ?? null, from: origins[name] },
+  ])
   return `${JSON.stringify({ options: Object.fromEntries(options), warnings })}\n`
-}
-
-function display(name: OptionName, value: unknown): unknown {
-  if (value === undefined) return undefined
-  const { secret } = viewOption(name)
-  if (secret === 'value') return hidden
-  return secret === 'url' && typeof value === 'string' ? withoutCredentials(value) : value
 }

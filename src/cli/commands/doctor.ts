@@ -1,16 +1,18 @@
+import { writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import type { DoctorReport } from '../../doctor/report.js'
+import { supportBundle } from '../../doctor/support-bundle.js'
 import { explain } from '../../failure/catalogue.js'
+import { diskProblem } from '../../failure/disk-problem.js'
 import { failure } from '../../failure/failure.js'
 import { SluiceError } from '../../failure/sluice-error.js'
 import { requireOptions } from '../../options/require.js'
 import { addOptions } from '../add-options.js'
-import { columns } from '../columns.js'
-import { connectOptions } from '../ingest-options.js'
+import { doctorOptions } from '../doctor-options.js'
 import { interruptible } from '../interrupt.js'
 import { loadAccess, loadOptions, sayWarnings } from '../load-options.js'
-import { duration } from '../quantities.js'
 import { masked } from '../mask.js'
+import { showDiagnosis } from '../show-diagnosis.js'
 import type { Terminal } from '../terminal.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
@@ -20,7 +22,9 @@ export function define(command: Command, terminal: Terminal, done: (code: number
       `
 Examples:
   sluice doctor
+  sluice doctor --index logs-app                 and may these credentials load into it?
   sluice doctor --json | jq '.findings[].code'
+  sluice doctor --support-bundle report.json     what may be given away, and no more
   sluice lab --register first -- sluice doctor   see what a missing address looks like`,
     )
     .action(async (flags: Record<string, unknown>) => {
@@ -28,14 +32,16 @@ Examples:
       requireOptions(effective, ['url'])
       const access = await loadAccess(effective, terminal)
       sayWarnings(effective, terminal)
+      const { json, supportBundle: path } = effective.values
       using interruption = interruptible(terminal, 'stopping')
       const { signal } = interruption
       const { diagnose } = await import('../../doctor/diagnose.js')
-      const seen = await diagnose({ ...connectOptions(effective, access), signal }).catch((error: unknown) => {
+      const seen = await diagnose({ ...doctorOptions(effective, access), signal }).catch((error: unknown) => {
         throw signal.aborted ? interrupted(signal) : error
       })
       const report = masked(seen, terminal.manner.secrets)
-      terminal.out(effective.values.json ? `${JSON.stringify(report)}\n` : showReport(report))
+      if (path !== undefined) await writeBundle(path, report, command.parent?.version() ?? '')
+      terminal.out(json ? `${JSON.stringify(report)}\n` : showDiagnosis(report))
       done(exitCodeOf(report))
     })
 }
@@ -50,23 +56,15 @@ function exitCodeOf({ findings }: DoctorReport): number {
   return first === undefined ? 0 : explain(first.code).exit
 }
 
-function showReport({ steps, findings, facts }: DoctorReport): string {
-  return [
-    `${facts.cluster.url}${facts.proxy === undefined ? ', no proxy' : ` through ${facts.proxy}`}\n\n`,
-    columns(
-      steps.map(({ ok, name, ms, detail }) => [
-        ms === undefined ? '-' : ok ? 'ok' : 'FAIL',
-        name,
-        ms === undefined ? '' : duration(ms),
-        detail,
-      ]),
-      '  ',
-    ),
-    ...findings.flatMap(({ code, severity, message, advice }) => [
-      `\n${severity} ${code}: ${message}\n`,
-      ...advice.map(line => `  fix:  ${line}\n`),
-      `  more: sluice explain ${code}\n`,
-    ]),
-    findings.length === 0 ? '\nNothing is in the way.\n' : '',
-  ].join('')
+/** For its owner alone, until somebody gives it away. Throws SluiceError OPTION_INVALID. */
+async function writeBundle(path: string, report: DoctorReport, sluice: string): Promise<void> {
+  const { version: node, platform, arch } = process
+  const at = new Date().toISOString()
+  const bundle = supportBundle(report, { sluice, node, platform: `${platform} ${arch}`, at })
+  try {
+    await writeFile(path, `${JSON.stringify(bundle, null, 2)}\n`, { mode: 0o600 })
+  } catch (error) {
+    const problem = `cannot write ${path}: ${diskProblem(error)}`
+    throw new SluiceError(failure('OPTION_INVALID', { option: '--support-bundle', problem }), { cause: error })
+  }
 }

@@ -1,0 +1,31 @@
+import type { DoctorOptions } from '../doctor/doctor-options.js'
+import type { Setting } from '../doctor/facts.js'
+import type { Access } from '../options/access.js'
+import { nodeUrls } from '../options/node-urls.js'
+import type { Effective } from '../options/resolve.js'
+import { optionNames } from '../options/schema.js'
+import { connectOptions } from './ingest-options.js'
+import { shownOption } from './shown-option.js'
+
+/** The doctor's options, from what the user set. */
+export function doctorOptions(effective: Effective, access: Access): DoctorOptions {
+  const { index, op, nodes, noDirectCheck, writeCheck } = effective.values
+  return {
+    ...connectOptions(effective, access),
+    index,
+    op,
+    nodes: nodeUrls(nodes),
+    directCheck: !noDirectCheck,
+    writeCheck,
+    settings: settingsOf(effective),
+  }
+}
+
+/** Every option in force, as it may be shown, and where it came from. */
+function settingsOf({ values, origins }: Effective): Setting[] {
+  return optionNames.flatMap(name => {
+    const value = shownOption(name, values[name])
+    if (value === undefined) return []
+    return [{ name, value: typeof value === 'string' ? value : JSON.stringify(value), from: origins[name] }]
+  })
+}

@@ -1,0 +1,59 @@
+/** A load was refused and has stopped: what the cause is, not only the symptom. */
+import { type Entry, explain } from '../failure/catalogue.js'
+import type { Failure } from '../failure/failure.js'
+import type { DoctorOptions } from './doctor-options.js'
+import { finding } from './finding.js'
+import { connection } from './probes/connection.js'
+import { egress } from './probes/egress.js'
+import { filter } from './probes/filter.js'
+import { hostNames } from './probes/host-names.js'
+import { nodes } from './probes/nodes.js'
+import { optionsGiven } from './probes/options-given.js'
+import { pastProxy } from './probes/past-proxy.js'
+import { privileges } from './probes/privileges.js'
+import { proxyAddress } from './probes/proxy-address.js'
+import { proxyProtocol } from './probes/proxy-protocol.js'
+import type { DoctorReport, Finding } from './report.js'
+import { type Path, type Tools, walk } from './walk.js'
+
+export interface Cause {
+  /** The cause; where nothing is in the way any more, the refusal itself, which says so. */
+  readonly finding: Finding
+  /** What to do first. */
+  readonly next?: string
+  /** Nothing was in the way when it was asked again. */
+  readonly isOver: boolean
+  readonly requests: DoctorReport['requests']
+}
+
+/** To the proxy and through it, for all of them. */
+const toTheProxy: Path = [[optionsGiven], [hostNames], [proxyAddress], [proxyProtocol], [connection]]
+
+/** The probes that tell the causes of a refusal apart, by who refused. */
+const paths: Partial<Record<Entry['stage'], Path>> = {
+  proxy: [...toTheProxy, [egress, filter]],
+  egress: [...toTheProxy, [egress, filter, nodes, pastProxy]],
+  cluster: [...toTheProxy, [egress, filter, nodes], [privileges]],
+  index: [...toTheProxy, [filter], [privileges]],
+}
+
+/**
+ * The few probes that tell the causes of a refusal apart, and what they found. Undefined for what no probe can tell more of: a
+ * failure of the input, the options or the run. Throws the signal's reason for an abort.
+ */
+export async function diagnoseRefusal(
+  refusal: Failure,
+  options: DoctorOptions,
+  tools: Tools = {},
+): Promise<Cause | undefined> {
+  const path = paths[explain(refusal.code).stage]
+  if (path === undefined) return undefined
+  const { findings, next, requests } = await walk(options, path, tools)
+  // A filter that stops nobody has refused nothing.
+  const cause = findings.find(({ severity, code }) => severity === 'error' && code !== 'FILTER_NOT_ENFORCED')
+  if (cause === undefined) {
+    const now = 'it was over when it was asked again: the same command goes on where it stopped'
+    return { finding: finding('error', refusal, now), isOver: true, requests }
+  }
+  return { finding: cause, ...(next === undefined ? {} : { next }), isOver: false, requests }
+}

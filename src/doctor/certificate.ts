@@ -1,0 +1,89 @@
+/** What a certificate says, and what is wrong with it. */
+import type { X509Certificate } from 'node:crypto'
+import { isIP } from 'node:net'
+
+/** A certificate as a report shows it. Nothing in it is secret: every server shows it to everybody. */
+export interface CertificateSeen {
+  readonly subject: string
+  readonly issuer: string
+  /** Host names and addresses that it is for. */
+  readonly names: readonly string[]
+  /** ISO 8601. */
+  readonly validFrom: string
+  readonly validTo: string
+  /** SHA-256, hexadecimal with colons. */
+  readonly fingerprint: string
+}
+
+/**
+ * `proxy`: it is the proxy's own, where the cluster's should be. `early`: not valid yet. `authority`: nobody that is trusted vouches
+ * for it.
+ */
+export type CertificateProblem = 'proxy' | 'expired' | 'early' | 'name' | 'fingerprint' | 'authority'
+
+export function describeCertificate(certificate: X509Certificate): CertificateSeen {
+  return {
+    subject: nameIn(certificate.subject),
+    issuer: nameIn(certificate.issuer),
+    names: (certificate.subjectAltName ?? '').split(', ').flatMap(one => /^[^:]+:(.+)$/.exec(one)?.[1] ?? []),
+    validFrom: isoDate(certificate.validFrom),
+    validTo: isoDate(certificate.validTo),
+    fingerprint: certificate.fingerprint256,
+  }
+}
+
+/**
+ * Why a certificate is refused. `code` is that of the TLS layer. Only where it is not for the cluster's host can it be somebody
+ * else's: one certificate may serve a proxy and a cluster both.
+ */
+export function problemWith(
+  code: string,
+  certificate: X509Certificate | undefined,
+  hosts: { readonly cluster: string; readonly proxy?: string; readonly proxyFingerprint?: string },
+): CertificateProblem {
+  if (certificate !== undefined && !isFor(certificate, hosts.cluster)) {
+    const isOfProxy =
+      certificate.fingerprint256 === hosts.proxyFingerprint ||
+      (hosts.proxy !== undefined && isFor(certificate, hosts.proxy))
+    if (isOfProxy) return 'proxy'
+  }
+  if (code === 'CERT_HAS_EXPIRED') return 'expired'
+  if (code === 'CERT_NOT_YET_VALID') return 'early'
+  if (/ALTNAME|HOSTNAME/.test(code)) return 'name'
+  return code === 'FINGERPRINT_MISMATCH' ? 'fingerprint' : 'authority'
+}
+
+/** A sentence's end that says whose certificate it is, and what about it. */
+export function tellCertificate(
+  problem: CertificateProblem,
+  { subject, issuer, names, validFrom, validTo }: CertificateSeen,
+): string {
+  const who = `${subject}, issued by ${issuer}`
+  switch (problem) {
+    case 'proxy':
+      return `it is the proxy's own certificate (${who}), in place of the cluster's`
+    case 'expired':
+      return `it is that of ${who}, and was valid until ${validTo}`
+    case 'early':
+      return `it is that of ${who}, and is valid from ${validFrom} on`
+    case 'name':
+      return `it is that of ${who}, for ${names.length === 0 ? 'no host' : names.slice(0, 5).join(', ')}`
+    case 'fingerprint':
+    case 'authority':
+      return `it is that of ${who}`
+  }
+}
+
+function isFor(certificate: X509Certificate, host: string): boolean {
+  return (isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) !== undefined
+}
+
+/** The common name of a subject or issuer, else its organisation. */
+function nameIn(distinguished: string): string {
+  return /(?:^|\n)CN=(.+)/.exec(distinguished)?.[1] ?? /(?:^|\n)O=(.+)/.exec(distinguished)?.[1] ?? 'nobody'
+}
+
+function isoDate(text: string): string {
+  const date = new Date(text)
+  return Number.isNaN(date.getTime()) ? text : date.toISOString()
+}

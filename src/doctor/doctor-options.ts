@@ -1,0 +1,19 @@
+import type { Operation } from '../flow.js'
+import type { ConnectOptions } from '../ingest-options.js'
+import type { Setting } from './facts.js'
+
+/** The way to look at: the options of a load, and what to look at besides. */
+export interface DoctorOptions extends ConnectOptions {
+  /** Index, alias or data stream that will be loaded into: its privileges are looked at. Default: none are. */
+  readonly index?: string | undefined
+  /** Default `create`. */
+  readonly op?: Operation | undefined
+  /** URLs of the proxy's single nodes, to be asked each by itself: they tell which address is refused. */
+  readonly nodes?: readonly string[] | undefined
+  /** Ask GET / once without the proxy and without credentials. Default true. */
+  readonly directCheck?: boolean | undefined
+  /** Write, read and delete one document in `index`. Default false. */
+  readonly writeCheck?: boolean | undefined
+  /** Every option in force and where it came from, for the report. */
+  readonly settings?: readonly Setting[] | undefined
+}

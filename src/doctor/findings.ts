@@ -1,0 +1,42 @@
+/**
+ * From what was seen to what it means. Pure. The rules stand in the order of the path, and each knows what the others saw: so what is
+ * named first is the cause, and what follows from it is not named again.
+ */
+import type { Facts } from './facts.js'
+import type { Rule } from './finding.js'
+import type { Finding, Severity } from './report.js'
+import { certificateFindings, connectionFindings, optionFindings, proxyFindings } from './rules-of-the-way.js'
+import { egressFindings, filterFindings, pastFindings } from './rules-of-the-filter.js'
+import { clusterFindings, clockFindings, indexFindings, nodeFindings, rangeFindings } from './rules-of-the-cluster.js'
+
+/** In the order of the path. */
+const rules: readonly Rule[] = [
+  optionFindings,
+  proxyFindings,
+  certificateFindings,
+  connectionFindings,
+  egressFindings,
+  filterFindings,
+  clusterFindings,
+  pastFindings,
+  indexFindings,
+  nodeFindings,
+  clockFindings,
+  rangeFindings,
+]
+
+/** Errors first, each kind in the order of the path. */
+export function findingsOf(facts: Facts): readonly Finding[] {
+  const found = rules.flatMap(rule => rule(facts))
+  const bySeverity = (severity: Severity) => found.filter(finding => finding.severity === severity)
+  return [...bySeverity('error'), ...bySeverity('warning'), ...bySeverity('info')].filter(isNew)
+}
+
+/** Two probes that met the same thing tell it once. */
+function isNew(finding: Finding, at: number, all: readonly Finding[]): boolean {
+  return all.findIndex(one => factOf(one) === factOf(finding)) === at
+}
+
+function factOf({ code, evidence }: Finding): string {
+  return code + JSON.stringify(evidence)
+}

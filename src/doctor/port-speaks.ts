@@ -1,0 +1,121 @@
+/** Which protocol a proxy's port speaks: found out by its first bytes, with no credentials and no destination. */
+import type { X509Certificate } from 'node:crypto'
+import { type Socket, connect } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { ProxyScheme } from '../proxy/proxy-url.js'
+
+/** Named after the scheme that fits; `tls`: TLS with something unknown inside, `unknown`: it said nothing that is any of them. */
+export type Spoken = ProxyScheme | 'tls' | 'unknown'
+
+export interface PortSeen {
+  readonly spoken: Spoken
+  /** It answered the first greeting, that of the expected protocol. */
+  readonly isPrompt: boolean
+  /** Shown by a port that speaks TLS. Not verified. */
+  readonly certificate?: X509Certificate
+  /** The Date header of an HTTP answer. */
+  readonly date?: string
+}
+
+interface Asking {
+  readonly host: string
+  readonly port: number
+  /** For one connection. */
+  readonly limitMs: number
+  /** Called for each connection. */
+  readonly onAsk: () => void
+  readonly signal: AbortSignal | undefined
+}
+
+/**
+ * Asks in the protocol of the expected scheme first, and in the others only where the answer does not fit: a healthy proxy sees one
+ * connection, and no port is waited for that keeps silent because it was asked in another protocol than its own.
+ */
+export async function portSpeaks(expected: ProxyScheme, asking: Asking): Promise<PortSeen> {
+  const isTls = expected === 'https' || expected === 'socks5s'
+  const line = expected === 'http' || expected === 'https' ? httpLine : socksGreeting
+  const first = await ask(asking, isTls, line)
+  if (isKnown(first)) return { ...first, isPrompt: true }
+  // The first that is understood settles it: the others would wait for an answer that does not come.
+  const settled = new AbortController()
+  const signal = AbortSignal.any([settled.signal, ...(asking.signal === undefined ? [] : [asking.signal])])
+  const others = await Promise.all(
+    greetings.map(async greeting => {
+      const seen = await ask({ ...asking, signal }, greeting.isTls, greeting.bytes)
+      if (isKnown(seen)) settled.abort()
+      return seen
+    }),
+  )
+  return others.find(isKnown) ?? others.find(({ spoken }) => spoken === 'tls') ?? first
+}
+
+function isKnown({ spoken }: PortSeen): boolean {
+  return spoken !== 'unknown' && spoken !== 'tls'
+}
+
+/** In origin form and for no host: a proxy refuses it, as HTTP. */
+const httpLine = Buffer.from('GET / HTTP/1.1\r\nHost: proxy.invalid\r\nConnection: close\r\n\r\n')
+
+/** Offers no authentication, and user name and password. */
+const socksGreeting = Buffer.from([5, 2, 0, 2])
+
+const greetings = [
+  { isTls: true, bytes: httpLine },
+  { isTls: true, bytes: socksGreeting },
+  { isTls: false, bytes: httpLine },
+  { isTls: false, bytes: socksGreeting },
+]
+
+/** Never rejects. */
+async function ask(asking: Asking, isTls: boolean, bytes: Buffer): Promise<PortSeen> {
+  const { host, port, limitMs, onAsk, signal } = asking
+  onAsk()
+  return await new Promise(resolve => {
+    let heard = Buffer.alloc(0)
+    let certificate: X509Certificate | undefined
+    const socket: Socket = isTls
+      ? // Nothing is trusted and nothing is told: any certificate will do as an answer.
+        connectTls({ host, port, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
+      : connect({ host, port })
+    const settle = (): void => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', settle)
+      socket.destroy()
+      const spoken = nameOf(heard, isTls && certificate !== undefined)
+      const date = /^date: *(.+)$/im.exec(heard.toString('latin1'))?.[1]?.trim()
+      resolve({
+        spoken,
+        isPrompt: false,
+        ...(certificate === undefined ? {} : { certificate }),
+        ...(spoken === 'unknown' || date === undefined ? {} : { date }),
+      })
+    }
+    const timer = setTimeout(settle, limitMs)
+    signal?.addEventListener('abort', settle, { once: true })
+    socket.once(isTls ? 'secureConnect' : 'connect', () => {
+      if ('getPeerX509Certificate' in socket && typeof socket.getPeerX509Certificate === 'function') {
+        certificate = socket.getPeerX509Certificate() as X509Certificate | undefined
+      }
+      socket.write(bytes)
+    })
+    socket.on('data', (chunk: Buffer) => {
+      heard = Buffer.concat([heard, chunk])
+      if (isWhole(heard)) settle()
+    })
+    socket.once('error', settle)
+    socket.once('close', settle)
+  })
+}
+
+/** Enough to tell; of HTTP the head, because a date stands in it. */
+function isWhole(heard: Buffer): boolean {
+  const text = heard.toString('latin1', 0, 64 * 1024)
+  if (!'HTTP/'.startsWith(text.slice(0, 5))) return heard.length >= 2
+  return text.includes('\r\n\r\n') || heard.length >= 64 * 1024
+}
+
+function nameOf(heard: Buffer, isTls: boolean): Spoken {
+  if (heard.toString('latin1', 0, 5) === 'HTTP/') return isTls ? 'https' : 'http'
+  if (heard[0] === 5 && heard.length >= 2) return isTls ? 'socks5s' : 'socks5'
+  return isTls ? 'tls' : 'unknown'
+}

@@ -1,0 +1,57 @@
+import { askAddress } from '../../cluster/egress-check.js'
+import { isSluiceError } from '../../failure/sluice-error.js'
+import type { Context } from '../context.js'
+import type { EgressFacts } from '../facts.js'
+import { percent } from '../percent.js'
+import type { Probe } from '../probe.js'
+import { loginProblem } from '../way-so-far.js'
+
+/** Fresh connections at once: most checks are over with the first few. */
+const WAVE = 3
+
+/** Which addresses requests leave from: asked until both were seen, or the absence of the second is significant. */
+export const egress: Probe = {
+  name: 'addresses behind the proxy',
+  leaveOut: ({ options, way }, facts) => {
+    if (options.ipCheckUrl === undefined) return 'no address check is set (IP_CHECK_URL)'
+    return way.proxy === undefined ? 'no proxy is set' : loginProblem(facts)
+  },
+  look: async context => {
+    const found = await seeAddresses(context, new URL(context.options.ipCheckUrl ?? ''))
+    const { seen, missChance, failure, asked } = found
+    const told = Object.entries(seen).map(([address, times]) => `${address} (${times}x)`)
+    const strangers = Object.keys(seen).filter(address => context.options.staticIps?.includes(address) === false)
+    const alone = missChance === undefined ? '' : `; another one is in use with a chance of ${percent(missChance)}`
+    const none = `the check answered ${asked} times with no address`
+    return {
+      detail: failure?.message ?? (told.length === 0 ? none : told.join(', ') + alone),
+      failed: failure !== undefined || strangers.length > 0,
+      facts: { egress: found },
+    }
+  },
+}
+
+async function seeAddresses({ openRoute, limitMs, signal, connections }: Context, target: URL): Promise<EgressFacts> {
+  await using route = openRoute({ target })
+  const seen: Record<string, number> = {}
+  let asked = 0
+  const options = { timeoutMs: limitMs, ...(signal === undefined ? {} : { signal }) }
+  try {
+    while (asked < connections && Object.keys(seen).length < 2) {
+      const size = Math.min(WAVE, connections - asked)
+      asked += size
+      for (const address of await Promise.all(Array.from({ length: size }, () => askAddress(route, options)))) {
+        if (address !== undefined) seen[address] = (seen[address] ?? 0) + 1
+      }
+      // Whoever answers something else three times does so for ever.
+      if (Object.keys(seen).length === 0) break
+    }
+  } catch (error) {
+    if (!isSluiceError(error)) throw error
+    return { seen, asked, failure: error.failure }
+  }
+  const times = Object.values(seen)
+  // A proxy that forwards may use one connection of its own for all that it is asked.
+  const isTelling = route.form === 'tunnel' && times.length === 1
+  return { seen, asked, ...(isTelling ? { missChance: 2 ** (1 - (times[0] ?? 1)) } : {}) }
+}

@@ -1,0 +1,103 @@
+import { BROKEN_AGAIN, isBroken, questionOf, waves } from '../../cluster/preflight.js'
+import { nameRefusal } from '../../cluster/name-refusal.js'
+import { type ClusterInfo, readClusterInfo } from '../../cluster/version.js'
+import { type Answer, whoAnswered } from '../../cluster/who-answered.js'
+import type { Failure } from '../../failure/failure.js'
+import type { Route } from '../../proxy/route.js'
+import type { Context } from '../context.js'
+import type { FilterSeen } from '../facts.js'
+import type { Probe } from '../probe.js'
+import { pathProblem } from '../way-so-far.js'
+
+/** GET / on fresh connections, as before a load; here it is asked to the end, so that the share is known that is refused. */
+export const filter: Probe = {
+  name: 'IP filter',
+  leaveOut: (_, facts) => pathProblem(facts),
+  look: async context => {
+    const seen = await seeFilter(context)
+    return { detail: tell(seen), failed: seen.refused > 0 || seen.failure !== undefined, facts: { filter: seen } }
+  },
+}
+
+interface Judged {
+  readonly verdict: 'allowed' | 'refused' | 'failed'
+  readonly broken: number
+  readonly failure?: Failure
+  readonly rejected?: Failure
+  readonly info?: ClusterInfo
+}
+
+async function seeFilter(context: Context): Promise<FilterSeen> {
+  await using route = context.openRoute()
+  const judged: Judged[] = []
+  for (const size of waves(context.connections)) {
+    // Once they were refused, credentials have told what they can: any answer of the cluster's shows that it let a request in.
+    const headers = judged.some(({ rejected }) => rejected !== undefined) ? {} : context.headers
+    const wave = Array.from({ length: size }, (_, at) => judge(context, route, headers, judged.length + at))
+    judged.push(...(await Promise.all(wave)))
+    if (judged.some(({ verdict }) => verdict === 'failed')) break
+  }
+  const count = (verdict: Judged['verdict']) => judged.filter(one => one.verdict === verdict).length
+  const refusal = judged.find(({ verdict }) => verdict === 'refused')?.failure?.evidence
+  const failed = judged.find(one => one.verdict !== 'refused' && one.failure !== undefined)?.failure
+  const rejected = judged.find(one => one.rejected !== undefined)?.rejected
+  const info = judged.find(one => one.info !== undefined)?.info
+  return {
+    probes: judged.length,
+    allowed: count('allowed'),
+    refused: count('refused'),
+    broken: judged.reduce((sum, { broken }) => sum + broken, 0),
+    missChance: route.proxy === undefined ? 0 : 2 ** -judged.length,
+    ...(typeof refusal?.['observed'] === 'string' ? { observed: refusal['observed'] } : {}),
+    ...(typeof refusal?.['status'] === 'number' ? { status: refusal['status'] } : {}),
+    ...(typeof refusal?.['requestId'] === 'string' ? { requestId: refusal['requestId'] } : {}),
+    ...(failed === undefined ? {} : { failure: failed }),
+    ...(rejected === undefined ? {} : { rejected }),
+    ...(info === undefined ? {} : { info }),
+  }
+}
+
+async function judge(
+  context: Context,
+  route: Route,
+  headers: Readonly<Record<string, string>>,
+  number: number,
+): Promise<Judged> {
+  const question = { ...questionOf(route, context.prefix, number), headers: { ...headers } }
+  let broken = 0
+  let answer = await context.ask(route, question)
+  while (broken < BROKEN_AGAIN && isBroken(answer)) {
+    broken += 1
+    answer = await context.ask(route, question)
+  }
+  if ('code' in answer) return { verdict: 'failed', broken, failure: answer }
+  noteDate(context, answer)
+  return { broken, ...judgeAnswer(answer, route, context.cluster, question.method === 'POST') }
+}
+
+function judgeAnswer(answer: Answer, route: Route, cluster: string, isPost: boolean): Omit<Judged, 'broken'> {
+  const answered = whoAnswered(answer, route)
+  const { statusCode } = answer
+  const refusal = (): Failure => nameRefusal(answer, answered, cluster)
+  if (answered.by === 'filter') return { verdict: 'refused', failure: refusal() }
+  if (answered.by !== 'elasticsearch') return { verdict: 'failed', failure: refusal() }
+  if (statusCode === 401) return { verdict: 'allowed', rejected: refusal() }
+  // A cluster without security has no such endpoint, and a least-privilege key may not ask GET /: both were let through.
+  if (isPost || statusCode === 403) return { verdict: 'allowed' }
+  if (statusCode !== 200) return { verdict: 'allowed', failure: refusal() }
+  const info = readClusterInfo(answer.body.toString('utf8'), cluster)
+  return 'code' in info ? { verdict: 'allowed', failure: info } : { verdict: 'allowed', info }
+}
+
+function noteDate({ dates, today }: Context, { headers }: Answer): void {
+  const { date } = headers
+  if (typeof date === 'string') dates.push({ header: date, at: today(), from: 'the cluster' })
+}
+
+function tell({ probes, allowed, refused, failure, rejected, info }: FilterSeen): string {
+  const known = info === undefined ? [] : [`Elasticsearch ${info.version}`]
+  const count =
+    refused > 0 ? `refused ${refused} of ${probes} connections` : `let through ${allowed} of ${probes} connections`
+  const more = failure?.message ?? (rejected === undefined ? undefined : 'the credentials are refused (401)')
+  return [count, ...known, ...(more === undefined ? [] : [more])].join('; ')
+}

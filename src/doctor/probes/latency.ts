@@ -1,0 +1,81 @@
+import { RouteError } from '../../proxy/route-error.js'
+import type { Context, Destination } from '../context.js'
+import type { LatencySeen } from '../facts.js'
+import { percent } from '../percent.js'
+import type { Probe } from '../probe.js'
+import { pathProblem } from '../way-so-far.js'
+
+/** After the first, which builds the connection. */
+const ROUND_TRIPS = 4
+
+/** A bulk request that the share is said of. */
+const BULK_MS = 1_000
+
+/** A smaller share is what one measurement differs from the next by. */
+const WORTH_TELLING = 0.03
+
+/** What the proxy adds to a round trip: GET / without credentials on a connection that is kept, through it and past it. */
+export const latency: Probe = {
+  name: 'latency',
+  leaveOut: ({ way }, facts) => {
+    if (way.proxy === undefined) return 'no proxy is set'
+    if (facts.filter?.failure !== undefined) return 'the cluster cannot be asked'
+    return pathProblem(facts)
+  },
+  look: async (context, { past }) => {
+    const throughMs = await shortest(context)
+    if (throughMs === undefined) return { detail: 'connections do not stand long enough' }
+    const isReachable = past !== undefined && past.verdict !== 'unreachable' && past.status !== undefined
+    const directMs = isReachable ? await shortest(context, { proxy: 'none' }) : undefined
+    const seen = compare(throughMs, directMs)
+    return { detail: tell(seen), facts: { latency: seen } }
+  },
+}
+
+function compare(throughMs: number, directMs: number | undefined): LatencySeen {
+  if (directMs === undefined) return { throughMs: rounded(throughMs) }
+  const addedMs = Math.max(0, throughMs - directMs)
+  return {
+    throughMs: rounded(throughMs),
+    directMs: rounded(directMs),
+    addedMs: rounded(addedMs),
+    share: addedMs / (BULK_MS + addedMs),
+  }
+}
+
+/** Milliseconds; undefined where requests fail, or each needs a connection of its own. */
+async function shortest(context: Context, to: Destination = {}): Promise<number | undefined> {
+  const { clock, limitMs, signal, prefix } = context
+  await using route = context.openRoute(to)
+  const times: number[] = []
+  try {
+    for (let at = 0; at <= ROUND_TRIPS; at += 1) {
+      const startedAt = clock.now()
+      const { body } = await route.request({
+        method: 'GET',
+        path: `${prefix}/`,
+        headers: { accept: 'application/json' },
+        timeoutMs: limitMs,
+        ...(signal === undefined ? {} : { signal }),
+      })
+      await body.bytes()
+      if (at > 0) times.push(clock.now() - startedAt)
+    }
+  } catch (error) {
+    if (error instanceof RouteError && error.code !== 'ABORTED') return undefined
+    throw error
+  }
+  return route.traffic.connections > 1 ? undefined : Math.min(...times)
+}
+
+function rounded(ms: number): number {
+  return ms < 10 ? Math.round(ms * 10) / 10 : Math.round(ms)
+}
+
+function tell({ throughMs, directMs, addedMs, share }: LatencySeen): string {
+  if (directMs === undefined || addedMs === undefined || share === undefined) {
+    return `a round trip through the proxy takes ${throughMs} ms; without it, it cannot be measured`
+  }
+  const told = share < WORTH_TELLING ? '' : `: ${percent(share)} of a bulk request that takes a second`
+  return `a round trip takes ${throughMs} ms through the proxy, ${directMs} ms without${told}`
+}

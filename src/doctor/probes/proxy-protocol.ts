@@ -1,0 +1,69 @@
+import { type Failure, failure } from '../../failure/failure.js'
+import type { ProxyUrl } from '../../proxy/proxy-url.js'
+import { describeCertificate } from '../certificate.js'
+import { type Spoken, portSpeaks } from '../port-speaks.js'
+import type { Probe } from '../probe.js'
+
+/** A proxy answers its first bytes at once, or waits for others. */
+const FIRST_BYTES_MS = 1_500
+
+/** The protocol that the port speaks, against the scheme of the URL. */
+export const proxyProtocol: Probe = {
+  name: 'proxy protocol',
+  leaveOut: ({ way }, { address }) => {
+    if (way.proxy === undefined) return 'no proxy is set'
+    return address?.failure === undefined ? undefined : 'the proxy cannot be reached'
+  },
+  look: async context => {
+    const { way, limitMs, signal, countOne, dates, today } = context
+    const { proxy } = way
+    if (proxy === undefined) throw new Error('asked the protocol of no proxy')
+    const { host, port, scheme } = proxy
+    const asking = { host, port, limitMs: Math.min(limitMs, FIRST_BYTES_MS), onAsk: countOne, signal }
+    const { spoken, isPrompt, certificate, date } = await portSpeaks(scheme, asking)
+    if (date !== undefined) dates.push({ header: date, at: today(), from: 'the proxy' })
+    const problem = nameMismatch(proxy, spoken)
+    return {
+      detail: problem?.message ?? tell(proxy, spoken),
+      failed: problem !== undefined,
+      facts: {
+        port: {
+          spoken,
+          isPrompt,
+          ...(problem === undefined ? {} : { failure: problem }),
+          ...(certificate === undefined ? {} : { certificate: describeCertificate(certificate) }),
+        },
+      },
+    }
+  },
+}
+
+/** A port that says nothing is no mismatch: the connection tells what it is. */
+function nameMismatch({ display: proxy, scheme }: ProxyUrl, spoken: Spoken): Failure | undefined {
+  if (spoken === scheme || spoken === 'unknown') return undefined
+  const observed = `it answered as ${names[spoken]} does`
+  const wantsSocks = scheme === 'socks5' || scheme === 'socks5s'
+  const wantsTls = scheme === 'https' || scheme === 'socks5s'
+  const isSocks = spoken === 'socks5' || spoken === 'socks5s'
+  if (spoken !== 'tls' && wantsSocks !== isSocks) {
+    return failure(wantsSocks ? 'PROXY_PORT_IS_HTTP' : 'PROXY_PORT_IS_SOCKS', { proxy, observed })
+  }
+  // Something inside TLS, as the scheme says, that did not show itself.
+  if (spoken === 'tls' && wantsTls) return undefined
+  const told = wantsTls ? 'does not speak TLS' : 'expects TLS'
+  return failure('PROXY_TLS_MISMATCH', { proxy, observed: `its port ${told}, and the URL says ${scheme}://` })
+}
+
+const names: Readonly<Record<Spoken, string>> = {
+  http: 'HTTP',
+  https: 'HTTP inside TLS',
+  socks5: 'SOCKS5',
+  socks5s: 'SOCKS5 inside TLS',
+  tls: 'TLS',
+  unknown: 'nothing known',
+}
+
+function tell({ scheme }: ProxyUrl, spoken: Spoken): string {
+  if (spoken === scheme) return `${names[spoken]}, as the URL says`
+  return spoken === 'tls' ? 'TLS, as the URL says' : 'it does not answer before it is told a destination'
+}

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto'
+import { isObject } from '../../cluster/call.js'
+import { nameRefusal } from '../../cluster/name-refusal.js'
+import { type Answer, whoAnswered } from '../../cluster/who-answered.js'
+import { type Failure, failure } from '../../failure/failure.js'
+import type { Route } from '../../proxy/route.js'
+import type { Context } from '../context.js'
+import type { Facts } from '../facts.js'
+import type { Probe, Seen } from '../probe.js'
+import { clusterProblem } from '../way-so-far.js'
+
+/** Writes one document, reads it, and deletes it: only where it was asked for, and where nothing would stay behind. */
+export const writeCheck: Probe = {
+  name: 'write, read and delete',
+  leaveOut: ({ options }, facts) =>
+    options.writeCheck !== true ? 'not asked for (--write-check)' : (clusterProblem(facts) ?? indexProblem(facts)),
+  look: async (context, { index }) => {
+    await using route = context.openRoute()
+    return await check(context, route, { index: index?.index ?? '', isDataStream: index?.isDataStream === true })
+  },
+}
+
+function indexProblem({ index, identity }: Facts): string | undefined {
+  if (index === undefined)
+    return identity?.failure === undefined ? 'no index is named (--index)' : 'the credentials are refused'
+  if (index.failure !== undefined) return 'the index cannot be asked about'
+  if (index.blocks !== undefined) return 'the index takes no writes'
+  if (index.exists === false) return 'the index does not exist yet, and a document would make it'
+  if (index.exists === undefined) return 'whether the index exists may not be seen, and a document would make it'
+  return index.mayCheckWrites === false ? 'the credentials may not read and delete: the document would stay' : undefined
+}
+
+async function check(context: Context, route: Route, to: { index: string; isDataStream: boolean }): Promise<Seen> {
+  const { index, isDataStream } = to
+  const id = `sluice-doctor-${randomUUID()}`
+  // An empty document adds no field to a mapping. Data streams take none without a time.
+  const document = isDataStream ? { '@timestamp': new Date(context.today()).toISOString() } : {}
+  const path = `/${encodeURIComponent(index)}/_create/${id}`
+  const written = await send(context, route, 'PUT', path, JSON.stringify(document))
+  if ('failure' in written) return told(written.failure)
+  const kept = written.index ?? index
+  const place = `/${encodeURIComponent(kept)}/_doc/${id}`
+  const read = await send(context, route, 'GET', place)
+  const deleted = await send(context, route, 'DELETE', place)
+  const problem = 'failure' in deleted ? deleted.failure : 'failure' in read ? read.failure : undefined
+  const left = 'failure' in deleted ? `${kept}/${id}` : undefined
+  if (problem === undefined)
+    return { detail: `one document written to ${kept}, read and deleted`, facts: { write: {} } }
+  return told(problem, left)
+}
+
+function told(problem: Failure, left?: string): Seen {
+  const detail =
+    left === undefined ? problem.message : `${problem.message}; the document ${left} stays behind: delete it`
+  return { detail, failed: true, facts: { write: { failure: problem, ...(left === undefined ? {} : { left }) } } }
+}
+
+async function send(
+  { ask, prefix, headers, cluster }: Context,
+  route: Route,
+  method: string,
+  path: string,
+  body?: string,
+): Promise<{ readonly index?: string } | { readonly failure: Failure }> {
+  const answer = await ask(route, {
+    method,
+    path: prefix + path,
+    headers: { ...headers },
+    ...(body === undefined ? {} : { body }),
+  })
+  if ('code' in answer) return { failure: answer }
+  if (answer.statusCode < 300) return indexOf(answer)
+  const answered = whoAnswered(answer, route)
+  const named = nameRefusal(answer, answered, cluster)
+  if (named.code !== 'REQUEST_REFUSED') return { failure: named }
+  const reason = String(named.evidence['reason'] ?? '')
+  const request = `${method} ${path.replace(/[^/]+$/, 'ID')}`
+  return { failure: failure('INDEX_REQUEST_REFUSED', { cluster, request, status: answer.statusCode, reason }) }
+}
+
+/** The index behind the name, which a data stream's document has to be deleted from. */
+function indexOf({ body }: Answer): { readonly index?: string } {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'))
+    return isObject(value) && typeof value['_index'] === 'string' ? { index: value['_index'] } : {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,87 @@
+/** What host names tell: the region of the proxy, the region of the cluster, and whether it is reached over a private link. */
+
+/** The regions in which the proxy service runs. */
+export const proxyServiceRegions = [
+  'us-east-1',
+  'us-east-2',
+  'us-west-2',
+  'ca-central-1',
+  'eu-west-1',
+  'eu-west-2',
+  'eu-central-1',
+  'ap-northeast-1',
+  'ap-southeast-1',
+  'ap-southeast-2',
+  'ap-south-1',
+  'sa-east-1',
+] as const
+
+const proxyHost = /^(?<region>[a-z]{2}-[a-z]+(?:-\d)?)-(?:static|shield)-\d{2}(?:-[a-z])?\./i
+
+/** Whether a host is named as the proxy service names its own: REGION-static-01.DOMAIN. */
+export function isProxyHost(host: string): boolean {
+  return proxyHost.test(host)
+}
+
+/**
+ * The regions that a proxy's host may stand in. Some hosts leave the last number out (`us-east-static-01`): then there may be
+ * two. None where the name does not tell.
+ */
+export function proxyRegionsOf(host: string): readonly string[] {
+  const region = proxyHost.exec(host)?.groups?.['region']?.toLowerCase()
+  if (region === undefined) return []
+  return proxyServiceRegions.filter(one => one === region || one.startsWith(`${region}-`))
+}
+
+/** What the host of a hosted cluster says of itself. */
+export interface ClusterHost {
+  readonly region?: string
+  readonly provider?: string
+  /** `es`, or what else the host leads to: `kb`, `apm`, `fleet`, `ingest`. */
+  readonly product?: string
+  /** Reached over a private link, which no address of a public proxy is let into. */
+  readonly isPrivate: boolean
+}
+
+const hosted =
+  /^[^.]+\.(?:(?<product>es|kb|apm|fleet|ent|ingest)\.)?(?<link>(?:privatelink|private|vpce|psc)\.)?(?<region>[a-z0-9-]+)\.(?<provider>aws|gcp|azure)\.(?:found\.io|cloud\.es\.io|elastic-cloud\.com|elastic\.cloud)$/i
+
+export function readClusterHost(host: string): ClusterHost {
+  const { product, link, region, provider } = hosted.exec(host)?.groups ?? {}
+  return {
+    ...(region === undefined ? {} : { region: region.toLowerCase() }),
+    ...(provider === undefined ? {} : { provider: provider.toLowerCase() }),
+    ...(product === undefined ? {} : { product: product.toLowerCase() }),
+    // In a domain of one's own `private` is but a word.
+    isPrivate: link !== undefined || /(?:^|\.)(?:privatelink|vpce|vpce-[a-z0-9-]+)\./i.test(host),
+  }
+}
+
+/**
+ * Whether the proxy stands in another region than the cluster: `same`, `other`, `elsewhere` (another part of the world; which of the
+ * service's regions is the nearest, the names do not tell), or undefined where nothing can be said.
+ */
+export function compareRegions(
+  proxy: readonly string[],
+  { region, provider }: ClusterHost,
+): 'same' | 'other' | 'elsewhere' | undefined {
+  const [first] = proxy
+  if (first === undefined || region === undefined) return undefined
+  if (provider === 'aws' && proxyServiceRegions.some(one => one === region)) {
+    return proxy.includes(region) ? 'same' : 'other'
+  }
+  const [here, there] = [partOfTheWorld(first), partOfTheWorld(region)]
+  return here === undefined || there === undefined || here === there ? undefined : 'elsewhere'
+}
+
+const partsOfTheWorld: readonly (readonly [string, RegExp])[] = [
+  // South before north: `southamerica` holds `america`, and azure writes `brazilsouth`.
+  ['South America', /^sa-|southamerica|brazil/],
+  ['North America', /^(?:us|ca)-|northamerica|(?:east|west|central)us\d?$|canada/],
+  ['Europe', /^eu-|europe|uksouth|ukwest|france|germany|norway|sweden|switzerland|italy|spain|poland/],
+  ['Asia and the Pacific', /^ap-|asia|australia|japan|korea|india/],
+]
+
+function partOfTheWorld(region: string): string | undefined {
+  return partsOfTheWorld.find(([, names]) => names.test(region))?.[0]
+}

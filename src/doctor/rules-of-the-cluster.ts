@@ -1,0 +1,81 @@
+/** What the cluster itself says, and what one should know of the way to it. */
+import { failure } from '../failure/failure.js'
+import { type Rule, finding } from './finding.js'
+import { CLOCK_TOLERANCE_MS, skewEvidence } from './rules-of-the-way.js'
+
+/** Halfway between a proxy beside the application (10 to 20 ms) and one in another region (50 to 100 ms). */
+const CROSS_REGION_MS = 35
+
+/** So many connections that broke are no accident any more. */
+const BROKEN = 3
+
+export const clusterFindings: Rule = ({ filter, identity, hosts, isKeyEncoded }) => {
+  const { failure: failed, rejected } = filter ?? {}
+  const elsewhere =
+    hosts?.product === undefined || hosts.product === 'es' ? '' : `the host is that of "${hosts.product}"`
+  if (failed !== undefined) return [finding('error', failed, elsewhere)]
+  const refused = rejected ?? identity?.failure
+  const form = isKeyEncoded === false ? 'the API key is not in its encoded form, which is base64 of ID:KEY' : ''
+  return refused === undefined ? [] : [finding('error', refused, form)]
+}
+
+export const indexFindings: Rule = ({ index, write, cluster }) => {
+  if (index === undefined) return []
+  const { index: name, missing = [], blocks = [], failure: failed } = index
+  if (failed !== undefined) return [finding('error', failed)]
+  const reason = `the credentials lack ${missing.join(' and ')} on ${name}`
+  return [
+    ...(missing.length === 0
+      ? []
+      : [finding('error', failure('CLUSTER_PRIVILEGE_MISSING', { cluster, reason, index: name, missing }))]),
+    ...(blocks.length === 0
+      ? []
+      : [finding('error', failure('INDEX_BLOCKED', { index: name, reason: `${blocks.join(', ')} is set` }))]),
+    ...(write?.failure === undefined
+      ? []
+      : [finding('error', write.failure, write.left === undefined ? '' : `the document ${write.left} stays behind`)]),
+  ]
+}
+
+/** Of a pair, one node that is away stops nothing: the load's connections are made again. */
+export const nodeFindings: Rule = ({ nodes = [], filter, proxy, staticIps, isDirect, connection }) => {
+  const away = nodes.flatMap(({ failure: failed, verdict }) => (verdict === 'failed' && failed ? [failed] : []))
+  const broken = (filter?.broken ?? 0) + (connection?.failure === undefined ? (connection?.broken ?? 0) : 0)
+  const problem = `${broken} connections broke and had to be made again: a node of the pair may be away`
+  return [
+    ...away.map(failed =>
+      finding(failed.code === 'PROXY_URL_INVALID' ? 'error' : 'warning', failed, 'this is one node, asked alone'),
+    ),
+    ...(broken >= BROKEN && proxy !== undefined && filter?.failure === undefined
+      ? [finding('warning', failure('PROXY_UNREACHABLE', { proxy, problem }))]
+      : []),
+    ...(proxy === undefined && staticIps !== undefined && isDirect !== true
+      ? [
+          finding(
+            'warning',
+            failure('PROXY_NOT_USED', { problem: 'STATIC_IPS names two static addresses, and no proxy is set' }),
+          ),
+        ]
+      : []),
+  ]
+}
+
+export const clockFindings: Rule = ({ clock }) =>
+  clock === undefined || Math.abs(clock.skewMs) < CLOCK_TOLERANCE_MS
+    ? []
+    : [finding('warning', failure('CLOCK_SKEW', skewEvidence(clock)))]
+
+/** How far it is. */
+export const rangeFindings: Rule = ({ hosts, latency }) => {
+  const { proxyRegions = [], region = '', regions } = hosts ?? {}
+  const evidence = { proxyRegion: proxyRegions.join(' or '), clusterRegion: region }
+  const { throughMs = 0, directMs = 0, addedMs = 0 } = latency ?? {}
+  return [
+    ...(regions === undefined || regions === 'same'
+      ? []
+      : [finding(regions === 'other' ? 'warning' : 'info', failure('REGION_MISMATCH', evidence))]),
+    ...(addedMs < CROSS_REGION_MS
+      ? []
+      : [finding('info', failure('LATENCY_CROSS_REGION', { addedMs, throughMs, directMs }))]),
+  ]
+}

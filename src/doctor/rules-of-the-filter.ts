@@ -1,0 +1,74 @@
+/** Which addresses the requests leave from, which of them the IP filter lets in, and whether it stops anybody else. */
+import { failure } from '../failure/failure.js'
+import type { Facts, NodeSeen } from './facts.js'
+import { type Rule, finding } from './finding.js'
+import { percent } from './percent.js'
+
+/** A second address that was not seen is significantly absent below this chance. */
+const SIGNIFICANT = 0.001
+
+export const egressFindings: Rule = ({ egress, connection, staticIps: expected = [], nodes = [] }) => {
+  if (egress === undefined) return []
+  const { failure: failed, seen, missChance, asked } = egress
+  if (failed !== undefined) {
+    // What stops the connection to the cluster stops this one.
+    return connection?.failure === undefined ? [finding('error', failed, 'this is the address check')] : []
+  }
+  const addresses = Object.keys(seen)
+  const strangers = addresses.filter(address => expected.length > 0 && !expected.includes(address))
+  if (strangers.length > 0) return [finding('error', failure('EGRESS_UNEXPECTED', { seen: strangers, expected }))]
+  const [address] = addresses
+  const isAlone = missChance !== undefined && missChance <= SIGNIFICANT && address !== undefined
+  if (!isAlone || nodes.some(({ verdict }) => verdict === 'failed')) return []
+  const evidence = { address, connections: asked, chance: percent(missChance) }
+  return [finding('info', failure('EGRESS_ONE_ADDRESS', evidence))]
+}
+
+export const filterFindings: Rule = facts => {
+  const { cluster, proxy, filter, notes = [] } = facts
+  const nodes = facts.nodes ?? []
+  const refusedNodes = nodes.filter(({ verdict }) => verdict === 'refused')
+  const allowed = (filter?.allowed ?? 0) + nodes.filter(({ verdict }) => verdict === 'allowed').length
+  const refused = (filter?.refused ?? 0) + refusedNodes.length
+  if (refused === 0) return []
+  const { status, observed = 'it refuses connections', requestId } = filter ?? {}
+  const probes = filter?.probes ?? nodes.length
+  const evidence = { cluster, refused: filter?.refused ?? refused, probes, status, observed, requestId }
+  const which = { ...evidence, ...(refusedNodes.length === 0 ? {} : { addresses: refusedNodes.map(nameOf) }) }
+  if (allowed === 0) {
+    const way = proxy === undefined ? ['no proxy was used', ...notes] : [sources(facts)].filter(text => text !== '')
+    return [finding('error', failure('EGRESS_NOT_ALLOWED', which), way.join('; '))]
+  }
+  return [finding('error', failure('EGRESS_PARTLY_ALLOWED', which), tellWhich(refusedNodes, nodes))]
+}
+
+/** What can be known of the address that is refused, and how to make it certain. */
+function tellWhich(refused: readonly NodeSeen[], nodes: readonly NodeSeen[]): string {
+  if (refused.length > 0) return `it is ${refused.map(nameOf).join(' and ')} that is refused`
+  if (nodes.length > 0)
+    return 'the nodes that were asked alone are let in: it is the address of another one that is refused'
+  return 'that one address is refused is certain; which one, the pair does not tell: --nodes URL,URL asks each node alone'
+}
+
+function nameOf({ address, node }: NodeSeen): string {
+  return address ?? `the address of ${node}`
+}
+
+function sources({ egress }: Facts): string {
+  const addresses = Object.keys(egress?.seen ?? {})
+  return addresses.length === 0 ? '' : `they left from ${addresses.join(' and ')}`
+}
+
+/** Refused from one address and let in from another: then a policy is in force, and it covers this machine. */
+export const pastFindings: Rule = ({ past, filter, cluster, nodes = [] }) => {
+  if (past?.verdict !== 'open') return []
+  const evidence = { cluster, status: past.status ?? 0 }
+  const isInForce = (filter?.refused ?? 0) > 0 || nodes.some(({ verdict }) => verdict === 'refused')
+  return isInForce
+    ? [finding('warning', failure('FILTER_COVERS_CLIENT', { ...evidence, observed: coversClient(past) }))]
+    : [finding('error', failure('FILTER_NOT_ENFORCED', evidence))]
+}
+
+function coversClient({ status = 0 }: NonNullable<Facts['past']>): string {
+  return `it answers without the proxy (status ${status}), and refuses addresses of the proxy`
+}

@@ -1,0 +1,60 @@
+/** What is wrong before a request can reach the cluster: options, the proxy, the connection through it. */
+import { type Failure, failure } from '../failure/failure.js'
+import { tellCertificate } from './certificate.js'
+import type { Facts } from './facts.js'
+import { type Rule, finding } from './finding.js'
+
+/** A clock that is wrong by this much makes certificates look expired, or not valid yet. */
+export const CLOCK_TOLERANCE_MS = 300_000
+
+export const optionFindings: Rule = ({ unusable, plaintext, hosts, cluster, proxy, filter }) => {
+  if (unusable !== undefined) return [finding('error', unusable)]
+  if (plaintext !== undefined) return [finding('error', plaintext)]
+  if (hosts?.clusterIsProxy === true) return [finding('error', failure('CLUSTER_URL_IS_PROXY', { url: cluster }))]
+  if (hosts?.isPrivate !== true || proxy === undefined) return []
+  const isReached = (filter?.allowed ?? 0) > 0
+  return [finding(isReached ? 'info' : 'error', failure('CLUSTER_PRIVATE_LINK', { cluster, proxy }))]
+}
+
+export const proxyFindings: Rule = ({ address, port }) =>
+  [address?.failure, port?.failure].flatMap(one => (one === undefined ? [] : [finding('error', one)]))
+
+/** Of a certificate that only looks expired, the clock is the cause. */
+export const certificateFindings: Rule = ({ connection, clock }) => {
+  const { certificateProblem } = connection ?? {}
+  const isAboutTime = certificateProblem === 'expired' || certificateProblem === 'early'
+  if (!isAboutTime || clock === undefined) return []
+  if (Math.abs(clock.skewMs) < CLOCK_TOLERANCE_MS) return []
+  // Ahead, a clock makes a certificate look expired; behind, it makes it look too new.
+  if (certificateProblem === 'expired' ? clock.skewMs < 0 : clock.skewMs > 0) return []
+  return [finding('error', failure('CLOCK_SKEW', skewEvidence(clock)), 'certificates are refused for that')]
+}
+
+export function skewEvidence({ skewMs, comparedWith }: NonNullable<Facts['clock']>) {
+  const seconds = Math.round(Math.abs(skewMs) / 1000)
+  return { seconds, direction: skewMs > 0 ? 'ahead of' : 'behind', comparedWith }
+}
+
+export const connectionFindings: Rule = facts => {
+  const { connection, cluster } = facts
+  const { failure: failed, certificate, certificateProblem } = connection ?? {}
+  if (failed === undefined) return []
+  const named = nameTimeout(failed, facts)
+  if (certificate === undefined || certificateProblem === undefined) return [finding('error', named)]
+  const evidence = { ...failed.evidence, certificate: certificateProblem, subject: certificate.subject, cluster }
+  return [finding('error', { ...failed, evidence }, tellCertificate(certificateProblem, certificate))]
+}
+
+/** Whose silence it is: a proxy that answers others leads to a destination that does not answer, one that answers nobody is silent itself. */
+function nameTimeout(failed: Failure, { connection, port, egress, proxy, cluster }: Facts): Failure {
+  if (proxy === undefined) return failed
+  const leads = egress === undefined ? port?.isPrompt === true : Object.keys(egress.seen).length > 0
+  if (failed.code === 'PROXY_TIMEOUT' && connection?.failedIn === 'proxy-handshake' && leads) {
+    const observed = 'it answers, and gets no answer from this destination'
+    return failure('PROXY_TARGET_UNREACHABLE', { proxy, target: new URL(cluster).host, observed })
+  }
+  if (failed.code === 'CLUSTER_TIMEOUT' && connection?.failedIn === undefined && !leads) {
+    return failure('PROXY_TIMEOUT', { proxy, limitMs: Number(failed.evidence['limitMs']), phase: 'exchange' })
+  }
+  return failed
+}

@@ -1,0 +1,85 @@
+/**
+ * A report that may be given away: built from a list of what may stand in it. What is not on the list stays out, also what a later
+ * version of the report may hold: names of users, documents, free text that the cluster or a gateway wrote.
+ */
+import type { Evidence } from '../failure/failure.js'
+import type { DoctorReport } from './report.js'
+
+/** The program and the machine. */
+export interface About {
+  readonly sluice: string
+  readonly node: string
+  readonly platform: string
+  /** ISO 8601. */
+  readonly at: string
+}
+
+/** Evidence that is an address, a number or a word of a protocol. */
+const evidence = [
+  'addedMs', 'addresses', 'address', 'certificate', 'chance', 'cluster', 'clusterRegion', 'connections', 'direction', 'expected', 'limitMs',
+  'phase', 'probes', 'proxy', 'proxyRegion', 'refused', 'requestId', 'seconds', 'seen', 'status', 'subject', 'target', 'throughMs', 'type',
+  'directMs', 'missing', 'url',
+] as const // prettier-ignore
+
+/** Options whose values are no secret, and no name of a person. */
+const settings = [
+  'url', 'proxy', 'httpsProxy', 'noProxy', 'staticIps', 'ipCheckUrl', 'direct', 'requireProxy', 'preflightConnections', 'op', 'timeout',
+  'batchBytes', 'concurrency', 'compress',
+] as const // prettier-ignore
+
+/** Part of the facts: groups, and in each the fields. */
+const facts = {
+  hosts: ['proxyRegions', 'region', 'provider', 'product', 'isPrivate', 'regions', 'clusterIsProxy'],
+  address: ['addresses'],
+  port: ['spoken', 'certificate'],
+  connection: ['layers', 'failedIn', 'broken', 'certificate', 'certificateProblem'],
+  egress: ['seen', 'asked', 'missChance'],
+  filter: ['probes', 'allowed', 'refused', 'broken', 'status', 'requestId', 'missChance'],
+  past: ['verdict', 'status'],
+  identity: ['kind'],
+  index: ['exists', 'missing', 'mayCheckWrites', 'blocks', 'isDataStream'],
+  latency: ['throughMs', 'directMs', 'addedMs', 'share'],
+  clock: ['skewMs', 'comparedWith'],
+} as const
+
+export function supportBundle(report: DoctorReport, about: About): object {
+  const { ok, findings, policy, requests, steps, facts: all } = report
+  const { cluster, proxy, staticIps, isDirect, nodes, filter } = all
+  return {
+    about,
+    ok,
+    requests,
+    ...(policy === undefined ? {} : { policy }),
+    findings: findings.map(({ code, severity, evidence: seen }) => ({
+      code,
+      severity,
+      evidence: only<Evidence>(seen, evidence),
+    })),
+    steps: steps.map(({ name, ok: isFine, ms }) => ({ name, ok: isFine, ms })),
+    settings: (all.settings ?? [])
+      .filter(({ name }) => settings.some(one => one === name))
+      .map(({ name, value, from }) => ({ name, value, from })),
+    // Of all others it counts where they came from.
+    origins: (all.settings ?? []).filter(({ from }) => from !== 'default').map(({ name, from }) => ({ name, from })),
+    facts: {
+      cluster,
+      proxy,
+      staticIps,
+      isDirect,
+      version: filter?.info?.version,
+      nodes: nodes?.map(({ node, address, verdict }) => ({ node, address, verdict })),
+      ...Object.fromEntries(
+        Object.entries(facts).flatMap(([group, fields]) => {
+          const part: unknown = all[group as keyof typeof facts]
+          return part === undefined ? [] : [[group, only(part as Record<string, unknown>, fields)]]
+        }),
+      ),
+    },
+  }
+}
+
+function only<T extends Readonly<Record<string, unknown>>>(from: T, fields: readonly string[]): Partial<T> {
+  return Object.fromEntries(
+    fields.filter(name => from[name] !== undefined).map(name => [name, from[name]]),
+  ) as Partial<T>
+}

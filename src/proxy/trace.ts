@@ -1,0 +1,71 @@
+/** One connection, built as a load builds it and closed again: how far it came, what each layer took, whose certificate it met. */
+import type { X509Certificate } from 'node:crypto'
+import { TLSSocket } from 'node:tls'
+import { Connector, type Progress } from './connector.js'
+import { type Phase, RouteError } from './route-error.js'
+import { type RouteOptions, formOf, layersOf } from './route.js'
+import { TrafficMeter } from './traffic.js'
+
+export interface Trace {
+  /** The layers in the order in which they were built, with the time of each. With a `fault` the last one failed. */
+  readonly layers: readonly { readonly phase: Phase; readonly ms: number }[]
+  readonly fault?: RouteError
+  /** The target's own, where the connection stood and there is TLS to the target. */
+  readonly certificate?: X509Certificate
+}
+
+/**
+ * Sends no request: credentials go to the proxy alone. `now`: milliseconds, monotonic.
+ * @throws SluiceError OPTION_INVALID for TLS options that cannot be read
+ */
+export async function traceConnection(
+  options: Omit<RouteOptions, 'connections'>,
+  now: () => number,
+  signal?: AbortSignal,
+): Promise<Trace> {
+  const { target, proxy, connectTimeoutMs = 10_000 } = options
+  const way = { target, connectTimeoutMs, ...(proxy === undefined ? {} : { proxy }) }
+  const connector = new Connector(way, formOf(target, proxy), layersOf(options), new TrafficMeter())
+  const stopwatch = new Stopwatch(now)
+  const onAbort = (): void => connector.destroyAll()
+  signal?.addEventListener('abort', onAbort)
+  try {
+    const { socket } = await connector.open(stopwatch)
+    stopwatch.stop()
+    const certificate =
+      target.protocol === 'https:' && socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined
+    return { layers: stopwatch.layers, ...(certificate === undefined ? {} : { certificate }) }
+  } catch (error) {
+    if (!(error instanceof RouteError)) throw error
+    stopwatch.stop()
+    return { layers: stopwatch.layers, fault: error }
+  } finally {
+    signal?.removeEventListener('abort', onAbort)
+    connector.destroyAll()
+  }
+}
+
+/** Told of each layer as the connection is built. */
+class Stopwatch implements Progress {
+  giveUp?: () => void
+  readonly layers: { readonly phase: Phase; readonly ms: number }[] = []
+  #phase: Phase | undefined
+  #since = 0
+
+  constructor(private readonly now: () => number) {}
+
+  get phase(): Phase {
+    return this.#phase ?? 'exchange'
+  }
+
+  set phase(next: Phase) {
+    this.stop()
+    this.#phase = next
+    this.#since = this.now()
+  }
+
+  stop(): void {
+    if (this.#phase !== undefined) this.layers.push({ phase: this.#phase, ms: this.now() - this.#since })
+    this.#phase = undefined
+  }
+}

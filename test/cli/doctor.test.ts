@@ -1,0 +1,86 @@
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { DoctorReport } from '../../src/doctor/report.js'
+import { type Lab, startLab } from '../../src/lab/index.js'
+import { folder, sluice } from './sluice.js'
+
+// Each test starts processes.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+let lab: Lab
+beforeAll(async () => {
+  lab = await startLab()
+})
+afterAll(async () => await lab.close())
+
+test('a way that is open: every step with what was seen, and nothing to do', async () => {
+  const { code, stdout, stderr } = await sluice(['doctor', '--index', 'logs'], { env: lab.env })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toContain('url from ELASTICSEARCH_URL, apiKey from ELASTICSEARCH_API_KEY, proxy from STATIC_PROXY_URL')
+  expect(stdout).toMatch(/^ {2}ok +proxy protocol +[\d.]+ m?s +HTTP, as the URL says$/m)
+  expect(stdout).toMatch(/^ {2}ok +IP filter +[\d.]+ m?s +let through 16 of 16 connections; Elasticsearch 9\.4\.3$/m)
+  expect(stdout).toMatch(/^ {2}ok +cluster without the proxy +[\d.]+ m?s +refused, as it should be \(status 403\)$/m)
+  expect(stdout).toMatch(/\nNothing is in the way\.\n\n\d+ requests sent, of \d+ at the most\.\n$/)
+})
+
+test('an address that is missing: which, the rules that are needed, and what to do next', async () => {
+  lab.control.register('first')
+  const nodes = lab.line.proxy.nodes.join(',')
+  const { code, stdout } = await sluice(['doctor'], { env: { ...lab.env, SLUICE_NODES: nodes } })
+  lab.control.register('both')
+  expect(code).toBe(3)
+  expect(stdout).toContain('it is 127.0.0.3 that is refused\n')
+  expect(stdout).toContain('(the addresses in STATIC_IPS):\n  127.0.0.2/32\n  127.0.0.3/32\n')
+  expect(stdout).toMatch(
+    /\nNext: Add 127\.0\.0\.3\/32 to the policy that is attached to the deployment of \S+, and run/,
+  )
+  expect(stdout).not.toContain(new URL(lab.line.proxy.http).password)
+})
+
+test('options that contradict each other are a report too', async () => {
+  const env = { ...lab.env, NO_PROXY: 'localhost' }
+  const { code, stdout } = await sluice(['doctor', '--json'], { env })
+  expect(code).toBe(3)
+  expect(JSON.parse(stdout)).toMatchObject({ ok: false, findings: [{ code: 'PROXY_NOT_USED', severity: 'error' }] })
+})
+
+test('--no-direct-check leaves the request past the proxy out, from wherever it is said', async () => {
+  for (const [flags, more] of [
+    [['--no-direct-check'], {}],
+    [[], { SLUICE_NO_DIRECT_CHECK: 'true' }],
+  ] as const) {
+    lab.control.forgetConnections()
+    const { stdout } = await sluice(['doctor', '--json', ...flags], { env: { ...lab.env, ...more } })
+    const { steps } = JSON.parse(stdout) as DoctorReport
+    expect(steps.find(({ name }) => name === 'cluster without the proxy')?.detail).toContain('left out')
+    const direct = lab.control.connections().filter(({ at, from }) => at === 'cluster' && from === '127.0.0.1')
+    expect(direct).toEqual([])
+  }
+})
+
+test('--support-bundle writes a file for its owner, without the credentials and the names that the report has', async () => {
+  await using work = await folder()
+  const path = join(work.path, 'bundle.json')
+  const nodes = lab.line.proxy.nodes.join(',')
+  const { code } = await sluice(['doctor', '--index', 'secret-index', '--support-bundle', path], {
+    env: { ...lab.env, SLUICE_NODES: nodes },
+  })
+  expect(code).toBe(0)
+  const text = await readFile(path, 'utf8')
+  expect((await stat(path)).mode & 0o777).toBe(0o600)
+  expect(JSON.parse(text)).toMatchObject({ ok: true, facts: { filter: { probes: 16, allowed: 16 } } })
+  const { apiKey, username } = lab.line.cluster
+  const { password } = new URL(lab.line.proxy.http)
+  for (const secret of [apiKey, password, decodeURIComponent(password), `"${username}"`, 'secret-index']) {
+    expect(text).not.toContain(secret)
+  }
+})
+
+test('a bundle that cannot be written says why', async () => {
+  await using work = await folder()
+  const path = join(work.path, 'missing', 'bundle.json')
+  const { code, stderr } = await sluice(['doctor', '--support-bundle', path], { env: lab.env })
+  expect(code).toBe(2)
+  expect(stderr).toContain(`--support-bundle: cannot write ${path}: the folder does not exist`)
+})
