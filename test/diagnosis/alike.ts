@@ -25,8 +25,8 @@ export const alike = {
   },
   clusterLogin: {
     causes:
-      'A key or password that is mistyped, revoked or of another cluster; a user that does not exist; none at all.',
-    why: 'Elasticsearch answers all of them with 401. Only of an expired key does it say that it has expired, which Sluice repeats.',
+      'A key or password that is mistyped or of another cluster; a user that does not exist; no credentials at all.',
+    why: 'Elasticsearch answers all of them with 401. Of a key that has expired or was revoked, and of missing credentials, it says so, and Sluice repeats it.',
     tell: "The list of API keys in the cluster's console.",
   },
   proxyGone: {

@@ -3,7 +3,7 @@ import { diagnoseRefusal } from '../../src/doctor/after-refusal.js'
 import { diagnose } from '../../src/doctor/diagnose.js'
 import type { DoctorOptions } from '../../src/doctor/doctor-options.js'
 import type { Severity } from '../../src/doctor/report.js'
-import { type IngestOptions, ingest, isSluiceError } from '../../src/index.js'
+import { type FailureCode, type IngestOptions, ingest, isSluiceError } from '../../src/index.js'
 import type { Asked, Told } from './cause.js'
 
 export interface Heard extends Told {
@@ -37,6 +37,8 @@ async function hearRun(run: () => Promise<Told>): Promise<Omit<Heard, 'by' | 'ms
   return { code, message, worst: code === 'nothing' ? 'nothing' : 'error', codes: [code], text: message }
 }
 
+const nothing: Told = { code: 'nothing', message: '' }
+
 /** Why it stopped. */
 export async function stopped(run: Promise<unknown>): Promise<Told> {
   try {
@@ -45,7 +47,7 @@ export async function stopped(run: Promise<unknown>): Promise<Told> {
     if (!isSluiceError(error)) throw error
     return { code: error.code, message: error.message }
   }
-  return { code: 'nothing', message: '' }
+  return nothing
 }
 
 /** Why the first document was refused. */
@@ -53,9 +55,9 @@ export async function firstRefused(load: (onEvent: IngestOptions['onEvent']) => 
   let told: Told | undefined
   await load(event => {
     const [first] = event.type === 'rejected' ? event.documents : []
-    if (first !== undefined) told ??= { code: first.type as Told['code'], message: first.reason }
+    if (first !== undefined) told ??= { code: first.type as FailureCode, message: first.reason }
   })
-  return told ?? { code: 'nothing', message: '' }
+  return told ?? nothing
 }
 
 /** What a load that stopped says once the cause was looked for, as the command does. */
@@ -67,5 +69,5 @@ export async function stoppedAndDiagnosed(options: IngestOptions, doctor: Doctor
     const cause = await diagnoseRefusal(error.failure, doctor)
     return cause?.finding ?? error.failure
   }
-  return { code: 'nothing', message: '' }
+  return nothing
 }

@@ -26,24 +26,31 @@ export function describeCauses<W extends World>(
   const outcomes: Outcome[] = []
   const times: { readonly planted: string; readonly ms: number }[] = []
 
-  test.each(causes)('planted: $planted. Named first: $expected', async cause => {
-    await using owner = await newOwner()
-    let heard: Heard
-    try {
-      heard = await hear(await cause.plant(world(), owner))
-    } finally {
-      await mend(world())
-    }
-    const named = cause.expected === 'nothing' && isHarmless(heard) ? 'nothing' : heard.code
+  for (const cause of causes) {
     const { planted, on, expected, says, beside } = cause
-    outcomes.push({ planted, on, expected, named, by: heard.by })
-    times.push({ planted, ms: heard.ms })
-    expect({ named, all: heard.codes, message: heard.message }).toMatchObject({ named: expected })
-    if (says !== undefined) expect(heard.message).toContain(says)
-    if (beside !== undefined) expect(heard.codes).toContain(beside)
-    expect(heard.message).not.toMatch(/undefined|\[object|NaN|\bnull\b|\{\w+\}/)
-    for (const secret of secretsOf(world())) expect(heard.text).not.toContain(secret)
-  })
+    test(`planted: ${planted}. Named first: ${expected}`, async () => {
+      await using owner = await newOwner()
+      let heard: Heard
+      try {
+        heard = await hear(await cause.plant(world(), owner))
+      } finally {
+        await mend(world())
+      }
+      const named = cause.expected === 'nothing' && isHarmless(heard) ? 'nothing' : heard.code
+      outcomes.push({
+        ...{ planted, on, expected, named, by: heard.by },
+        ...(says === undefined ? {} : { says }),
+        ...(beside === undefined ? {} : { beside }),
+      })
+      times.push({ planted, ms: heard.ms })
+      expect({ named, all: heard.codes, message: heard.message }).toMatchObject({ named: expected })
+      if (says !== undefined) expect(heard.message).toContain(says)
+      if (beside !== undefined) expect(heard.codes).toContain(beside)
+      if (expected !== 'nothing') expect(heard.message).not.toBe('')
+      expect(heard.message).not.toMatch(/undefined|\[object|NaN|\bnull\b|\{\w+\}/)
+      for (const secret of secretsOf(world())) expect(heard.text).not.toContain(secret)
+    })
+  }
 
   test(`${section.name}: the page shows what was planted and named`, () => {
     expect(outcomes).toHaveLength(causes.length)

@@ -1,4 +1,5 @@
 /** What was planted against what was named first, as tables of docs/diagnosis.md. */
+import type { FailureCode } from '../../src/failure/catalogue.js'
 import type { Asked, Class, Part } from './cause.js'
 
 export interface Outcome {
@@ -7,6 +8,9 @@ export interface Outcome {
   readonly by: Asked['by']
   readonly expected: Class
   readonly named: Class
+  /** What the message tells besides, and what is named further down. */
+  readonly says?: string
+  readonly beside?: FailureCode
 }
 
 /** A summary, the matrix, and all rows. `world`: on what it was planted, in words. */
@@ -22,7 +26,7 @@ export function renderOutcomes(world: string, outcomes: readonly Outcome[], isRe
     '',
     ...table(
       ['planted', ...(isReal ? ['on'] : []), 'asked', 'named first'],
-      outcomes.map(({ planted: what, on, by, named }) => [what, ...(isReal ? [on] : []), by, tell(named)]),
+      outcomes.map(outcome => [outcome.planted, ...(isReal ? [outcome.on] : []), outcome.by, tellNamed(outcome)]),
     ),
   ].join('\n')
 }
@@ -45,6 +49,11 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 
 export function tell(code: Class): string {
   return code === 'nothing' ? 'nothing' : `\`${code}\``
+}
+
+function tellNamed({ named, says, beside }: Outcome): string {
+  const words = says === undefined ? '' : `: “${says}”`
+  return tell(named) + words + (beside === undefined ? '' : `; then ${tell(beside)}`)
 }
 
 const marks = (name: string) => [`<!-- begin: ${name} -->\n`, `\n<!-- end: ${name} -->`] as const

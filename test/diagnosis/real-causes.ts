@@ -29,7 +29,7 @@ const proxy: readonly RealCause[] = [
     planted: 'a cluster URL with a host that does not exist',
     on: 'Squid',
     expected: 'PROXY_TARGET_UNREACHABLE',
-    says: 'ERR_DNS_FAIL',
+    says: 'cannot reach no-such-cluster.invalid:9243',
     alike: 'destination',
     plant: world => doctor(world, { directCheck: false }, { url: unknownHost }),
   },
@@ -113,12 +113,20 @@ interface NewKey {
 }
 
 async function newKey(world: RealWorld, body: object): Promise<NewKey> {
-  const { status, text } = await world.ask('POST', '/_security/api_key', { name: 'planted', ...body })
+  const { status, text } = await world.ask('POST', '/_security/api_key?refresh=true', { name: 'planted', ...body })
   if (status !== 200) throw new Error(`no API key: ${status} ${text}`)
   return JSON.parse(text) as NewKey
 }
 
 const cluster: readonly RealCause[] = [
+  {
+    planted: 'an API key that may create documents, and a load that overwrites them (--op index)',
+    on: 'Elasticsearch',
+    expected: 'CLUSTER_PRIVILEGE_MISSING',
+    says: 'lack index',
+    plant: world =>
+      doctor(world, { index: newIndex('least'), op: 'index' }, { apiKey: world.cluster.leastPrivilegeApiKey }),
+  },
   {
     planted: 'an API key that has expired',
     on: 'Elasticsearch',

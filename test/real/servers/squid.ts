@@ -96,6 +96,7 @@ server_persistent_connections off
 # Names that do not exist are asked of nobody: no name server is there.
 dns_nameservers 127.0.0.1
 dns_timeout 1 second
+dns_retransmit_interval 1 second
 
 via off
 forwarded_for delete
