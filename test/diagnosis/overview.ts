@@ -3,8 +3,9 @@ import { type FailureCode, failureCodes } from '../../src/failure/catalogue.js'
 import { contractErrors } from '../unit/contract-errors.js'
 import { type Alike, type AlikeName, alike } from './alike.js'
 import type { Cause } from './cause.js'
-import { labCauses } from './lab-causes.js'
+import { indexCauses } from './index-causes.js'
 import { inputCauses } from './input-causes.js'
+import { labCauses } from './lab-causes.js'
 import { table, tell } from './matrix.js'
 import { notPlanted } from './not-planted.js'
 import { optionsCauses } from './options-causes.js'
@@ -15,7 +16,7 @@ import { sharedCauses } from './shared-causes.js'
 type Listed = Omit<Cause, 'plant'>
 
 /** In the order of the path. */
-export const inLab = [...optionsCauses, ...sharedCauses, ...labCauses, ...inputCauses, ...runCauses]
+export const inLab = [...optionsCauses, ...sharedCauses, ...labCauses, ...inputCauses, ...indexCauses, ...runCauses]
 export const onServers = [...sharedCauses, ...realCauses]
 
 const listed: readonly Listed[] = [...inLab, ...realCauses]

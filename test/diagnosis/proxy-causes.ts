@@ -2,7 +2,7 @@
 import type { World } from '../contracts/world.js'
 import { type Cause, type Part, WRONG } from './cause.js'
 import { closedPort, listen } from './listeners.js'
-import { by, changed, doctor, healthy, unknownKey } from './ways.js'
+import { by, changed, doctor, unknownKey } from './ways.js'
 
 type Kind = 'http' | 'https' | 'socks5' | 'socks5s'
 
@@ -184,36 +184,10 @@ const absences: readonly Cause[] = [
   })),
   {
     planted: "the proxy's address in the cluster URL",
-    on: 'Squid',
+    on: 'this machine',
     expected: 'CLUSTER_URL_IS_PROXY',
     plant: world => doctor(world, {}, { url: `http://${new URL(world.proxy.http).host}` }),
   },
 ]
 
-const unmatched: readonly Cause[] = [
-  {
-    planted: 'STATIC_IPS with two other addresses',
-    on: 'Squid',
-    expected: 'EGRESS_UNEXPECTED',
-    plant: world => doctor(world, { staticIps: ['192.0.2.1', '192.0.2.2'] }),
-  },
-  {
-    planted: 'STATIC_IPS with one address mistyped',
-    on: 'Squid',
-    expected: 'EGRESS_UNEXPECTED',
-    plant: world => doctor(world, { staticIps: [world.staticIps[0], '192.0.2.2'] }),
-  },
-  ...[1, -1].map((sign): Cause => ({
-    planted: `a clock that is an hour ${sign > 0 ? 'ahead' : 'behind'}`,
-    on: 'this machine',
-    expected: 'CLOCK_SKEW',
-    says: sign > 0 ? 'ahead of' : 'behind',
-    plant: world => ({
-      by: 'doctor',
-      options: healthy(world),
-      tools: { today: () => Date.now() + sign * 3_600_000 },
-    }),
-  })),
-]
-
-export const proxyCauses: readonly Cause<World>[] = [...logins, ...ports, ...combined, ...absences, ...unmatched]
+export const proxyCauses: readonly Cause<World>[] = [...logins, ...ports, ...combined, ...absences]

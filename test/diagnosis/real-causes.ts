@@ -1,16 +1,14 @@
-/** Causes that only real servers have. */
+/** Causes that only real servers have: Squid's rules, what nginx says, certificates. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type IngestOptions, ingest } from '../../src/index.js'
-import { documents, newIndex, through } from '../contracts/options.js'
 import type { RealWorld } from '../contracts/real-world.js'
 import { startIpFilter } from '../real/servers/ip-filter.js'
 import { findParts, required } from '../real/servers/parts.js'
 import { DENIED_PORT } from '../real/servers/squid.js'
-import { stopped } from './ask.js'
 import type { Cause } from './cause.js'
 import { certificateCauses } from './certificate-causes.js'
-import { by, doctor, portOf } from './ways.js'
+import { realClusterCauses } from './real-cluster-causes.js'
+import { doctor, portOf } from './ways.js'
 
 type RealCause = Cause<RealWorld>
 
@@ -99,119 +97,6 @@ const filter: readonly RealCause[] = [
   },
 ]
 
-const ingestInto = (world: RealWorld, index: string, more: Partial<IngestOptions> = {}): IngestOptions => ({
-  ...through(world, world.proxy.http),
-  preflightConnections: 1,
-  source: documents(20),
-  index,
-  ...more,
-})
-
-interface NewKey {
-  readonly id: string
-  readonly encoded: string
-}
-
-async function newKey(world: RealWorld, body: object): Promise<NewKey> {
-  const { status, text } = await world.ask('POST', '/_security/api_key?refresh=true', { name: 'planted', ...body })
-  if (status !== 200) throw new Error(`no API key: ${status} ${text}`)
-  return JSON.parse(text) as NewKey
-}
-
-const cluster: readonly RealCause[] = [
-  {
-    planted: 'an API key that may create documents, and a load that overwrites them (--op index)',
-    on: 'Elasticsearch',
-    expected: 'CLUSTER_PRIVILEGE_MISSING',
-    says: 'lack index',
-    plant: world =>
-      doctor(world, { index: newIndex('least'), op: 'index' }, { apiKey: world.cluster.leastPrivilegeApiKey }),
-  },
-  {
-    planted: 'an API key that has expired',
-    on: 'Elasticsearch',
-    expected: 'CLUSTER_AUTH_REJECTED',
-    says: 'expired',
-    plant: async world => doctor(world, {}, { apiKey: (await newKey(world, { expiration: '1ms' })).encoded }),
-  },
-  {
-    planted: 'an API key that was revoked',
-    on: 'Elasticsearch',
-    expected: 'CLUSTER_AUTH_REJECTED',
-    says: 'invalidated',
-    plant: async world => {
-      const { id, encoded } = await newKey(world, {})
-      await world.ask('DELETE', '/_security/api_key', { ids: [id] })
-      return doctor(world, {}, { apiKey: encoded })
-    },
-  },
-  {
-    planted: 'an API key that may write to the index, and not make it',
-    on: 'Elasticsearch',
-    expected: 'CLUSTER_PRIVILEGE_MISSING',
-    says: 'lack auto_configure',
-    plant: async world => {
-      const index = newIndex('unmade')
-      const indices = [{ names: ['*'], privileges: ['create_doc', 'view_index_metadata'] }]
-      const { encoded } = await newKey(world, { role_descriptors: { planted: { indices } } })
-      return doctor(world, { index }, { apiKey: encoded })
-    },
-  },
-  {
-    planted: 'an index that is closed (--write-check)',
-    on: 'Elasticsearch',
-    expected: 'INDEX_REQUEST_REFUSED',
-    says: 'index_closed_exception',
-    plant: async world => {
-      const index = newIndex('closed')
-      await world.ask('PUT', `/${index}`)
-      await world.ask('POST', `/${index}/_close`)
-      return doctor(world, { index, writeCheck: true })
-    },
-  },
-  {
-    planted: 'an index that takes no writes, found by a load',
-    on: 'Elasticsearch',
-    expected: 'INDEX_BLOCKED',
-    alike: 'block',
-    plant: async world => {
-      const index = newIndex('blocked')
-      await world.ask('PUT', `/${index}`, { settings: { 'index.blocks.write': true } })
-      return { by: 'ingest', run: async () => await stopped(ingest(ingestInto(world, index))) }
-    },
-  },
-  {
-    planted: 'a pipeline that does not exist',
-    on: 'Elasticsearch',
-    expected: 'REQUEST_REFUSED',
-    says: 'pipeline with id [geo] does not exist',
-    plant: world => ({
-      by: 'ingest',
-      run: async () => await stopped(ingest(ingestInto(world, newIndex(), { pipeline: 'geo' }))),
-    }),
-  },
-  {
-    planted: 'an API key without any privilege on the index, found by a load',
-    on: 'Elasticsearch',
-    expected: 'CLUSTER_PRIVILEGE_MISSING',
-    plant: world => {
-      const options = ingestInto(world, newIndex('other'))
-      const target = { ...options.target, apiKey: world.cluster.leastPrivilegeApiKey }
-      return { by: 'ingest', run: async () => await stopped(ingest({ ...options, target })) }
-    },
-  },
-  {
-    planted: 'a mapping that does not fit the documents, and --max-rejected 0',
-    on: 'Elasticsearch',
-    expected: 'TOO_MANY_REJECTED',
-    plant: async world => {
-      const index = newIndex('mapped')
-      await world.ask('PUT', `/${index}`, { mappings: { properties: { message: { type: 'long' } } } })
-      return { by: 'ingest', run: async () => await stopped(ingest(ingestInto(world, index, { maxRejected: 0 }))) }
-    },
-  },
-]
-
 /** nginx before the cluster, with another certificate. */
 const certificates = certificateCauses<RealWorld>('nginx', async (world, owner, { cert, key }) => {
   const files = { certFile: join(owner.folder, 'cert.pem'), keyFile: join(owner.folder, 'key.pem') }
@@ -228,14 +113,4 @@ const certificates = certificateCauses<RealWorld>('nginx', async (world, owner, 
   return { port }
 })
 
-/** A user of both proxies at once: the wrong one of them. */
-const swapped: readonly RealCause[] = [
-  {
-    planted: 'http:// at a port of microsocks itself, with its right password',
-    on: 'microsocks',
-    expected: 'PROXY_PORT_IS_SOCKS',
-    plant: world => doctor(world, by(world, world.proxy.socks5.replace(/^socks5:/, 'http:'))),
-  },
-]
-
-export const realCauses: readonly RealCause[] = [...swapped, ...proxy, ...certificates, ...filter, ...cluster]
+export const realCauses: readonly RealCause[] = [...proxy, ...certificates, ...filter, ...realClusterCauses]

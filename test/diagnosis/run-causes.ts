@@ -4,13 +4,10 @@ import { PassThrough } from 'node:stream'
 import { run as runCommand } from '../../src/cli/program.js'
 import type { Terminal } from '../../src/cli/terminal.js'
 import { type IngestOptions, type Receipt, undo, verify } from '../../src/index.js'
-import type { LabWorld } from '../contracts/lab-world.js'
 import { type RunWorld, lines } from '../lab/run-world.js'
 import { stopped } from './ask.js'
-import type { Cause, Told } from './cause.js'
-import { load } from './input-causes.js'
-
-type RunCause = Cause<LabWorld>
+import type { Told } from './cause.js'
+import { type LoadCause, load } from './load-cause.js'
 
 /** A run that is aborted once some documents are booked. */
 async function interrupted(runs: RunWorld, more: Partial<IngestOptions> = {}): Promise<Told> {
@@ -33,7 +30,7 @@ async function loaded(runs: RunWorld, more: Partial<IngestOptions> = {}): Promis
   return await runs.load('a.ndjson', more)
 }
 
-const budgets: readonly RunCause[] = [
+const budgets: readonly LoadCause[] = [
   load(
     'a signal in the middle of a load',
     'RUN_INTERRUPTED',
@@ -52,7 +49,7 @@ const budgets: readonly RunCause[] = [
   }),
 ]
 
-const states: readonly RunCause[] = [
+const states: readonly LoadCause[] = [
   load('a file that was replaced after its load was interrupted', 'INPUT_CHANGED', async ({ runs }) => {
     await interrupted(runs)
     await writeFile(runs.path('a.ndjson'), lines(3))
@@ -91,7 +88,7 @@ const states: readonly RunCause[] = [
   }),
 ]
 
-const laterOn: readonly RunCause[] = [
+const laterOn: readonly LoadCause[] = [
   load(
     'a run that nobody knows',
     'RUN_NOT_FOUND',
@@ -171,4 +168,4 @@ async function command(args: readonly string[], env: Readonly<Record<string, str
   return failure ?? { code: 'nothing', message: '' }
 }
 
-export const runCauses: readonly RunCause[] = [...budgets, ...states, ...laterOn]
+export const runCauses: readonly LoadCause[] = [...budgets, ...states, ...laterOn]

@@ -3,6 +3,13 @@ import type { Cause } from './cause.js'
 import { clusterCauses } from './cluster-causes.js'
 import { filterCauses } from './filter-causes.js'
 import { healthyCauses } from './healthy-causes.js'
+import { machineCauses } from './machine-causes.js'
 import { proxyCauses } from './proxy-causes.js'
 
-export const sharedCauses: readonly Cause[] = [...proxyCauses, ...filterCauses, ...clusterCauses, ...healthyCauses]
+export const sharedCauses: readonly Cause[] = [
+  ...proxyCauses,
+  ...machineCauses,
+  ...filterCauses,
+  ...clusterCauses,
+  ...healthyCauses,
+]
