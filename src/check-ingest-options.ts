@@ -80,6 +80,7 @@ const options = {
   onConflict: check.oneOf('reject', 'skip'),
   stateDir: check.name,
   spool: check.flag,
+  spoolLimit: check.whole(1_000_000, Number.MAX_SAFE_INTEGER),
   runId: check.runId,
   again: check.flag,
   dryRun: check.flag,
@@ -99,13 +100,17 @@ export function checkFreshCredentials(given: FreshCredentials): void {
   checkAll('refreshCredentials()', given, fresh)
 }
 
+const fix = "use ids 'run' or 'field', or give it no name"
+
 /** Where ids come from. Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID for options that cannot be used together. */
 export function checkIngestOptions(given: IngestOptions): Ids {
   checkConnectOptions(given)
   const { ids = 'run', idField, spool, stateDir } = given
   checkTarget(given)
   if (given.again === true && given.runId !== undefined && ids === 'run')
-    throw invalid('again', 'makes no new ids under a runId: give another name instead')
+    throw invalid('again', 'makes no new ids for a run that has a name: give another name instead')
+  if (given.runId !== undefined && ids === 'cluster')
+    throw invalid('runId', `promises that a repeated run doubles nothing, which ids of the cluster cannot keep: ${fix}`)
   if (spool === true && stateDir === undefined) throw invalid('spool', 'needs stateDir, where it is written')
   if (ids !== 'field') {
     if (idField !== undefined) throw invalid('idField', "is used with ids 'field' alone")

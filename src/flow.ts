@@ -4,6 +4,9 @@
  */
 import type { Failure } from './failure/failure.js'
 
+/** How many documents may be rejected: a count, or a share of those read. */
+export type RejectionLimit = number | `${number}%`
+
 /** One file, stream or iterable, in the order in which it is read. */
 export interface Input {
   /** Position among the inputs of the run, from 0. */

@@ -1,9 +1,8 @@
 import type { Readable } from 'node:stream'
 import type { Ids } from './bulk/action-line.js'
 import type { Failure } from './failure/failure.js'
-import type { Operation, Refused } from './flow.js'
+import type { Operation, Refused, RejectionLimit } from './flow.js'
 import type { Format } from './format/decode.js'
-import type { RejectionLimit } from './ledger/ledger.js'
 import type { Counts } from './ledger/receipt.js'
 import type { IngestSource } from './source/open-sources.js'
 
@@ -153,7 +152,8 @@ export interface IngestOptions extends ConnectOptions {
   readonly startedAt?: number | undefined
   /**
    * How many bytes may go over the wire to the cluster, both ways, with TLS and preflight. A request that could take it past
-   * them is not sent, and `ingest` throws BYTE_BUDGET_SPENT with the receipt. Default: any number.
+   * them is not sent, and `ingest` throws BYTE_BUDGET_SPENT with the receipt; OPTION_INVALID where the preflight and one request
+   * do not fit. Default: any number.
    */
   readonly byteBudget?: number | undefined
   /**
@@ -185,6 +185,12 @@ export interface IngestOptions extends ConnectOptions {
    * a second time. Stdin is taken to its end, also when the load has stopped. Needs `stateDir`. Default false.
    */
   readonly spool?: boolean | undefined
+  /**
+   * With `spool`: most bytes on the disk that are kept of one stdin, 1,000,000 or more. Once two thirds of them are used stdin is held back
+   * until what came first is loaded, and that is deleted. Compressed data, a JSON array, and all that comes once the load has stopped are
+   * kept whole: beyond the limit they are STATE_UNWRITABLE. Default: any number.
+   */
+  readonly spoolLimit?: number | undefined
   /**
    * Names the run, and makes its ids from the name, the target and each input's name, size and first 64 KiB: repeated without
    * its checkpoint it doubles nothing. Letters, digits, `.`, `_` and `-`. Default: a new name and random ids.
@@ -245,5 +251,5 @@ export type IngestEvent =
   | { readonly type: 'unblocked'; readonly failure: Failure; readonly waitedMs: number }
   /** Documents were refused. They are copies, to keep. */
   | { readonly type: 'rejected'; readonly documents: readonly Refused[] }
-  /** An input could not be read to its end, or a resume is not what one might expect. */
+  /** An input could not be read to its end, the egress check named no address, or a resume is not what one might expect. */
   | { readonly type: 'warning'; readonly message: string }

@@ -6,8 +6,9 @@ import type { Failure } from './failure/failure.js'
 import { SluiceError, isSluiceError } from './failure/sluice-error.js'
 import type { Batch, Outcome, Source } from './flow.js'
 import type { IngestOptions } from './ingest-options.js'
-import { sumOf } from './ledger/account.js'
+import { settledOf, sumOf } from './ledger/account.js'
 import { prepareStateDir } from './ledger/checkpoint-file.js'
+import { lockCheckpoint } from './ledger/checkpoint-lock.js'
 import { composeReceipt } from './ledger/compose-receipt.js'
 import type { DeadLetters } from './ledger/dead-letters.js'
 import { Ledger } from './ledger/ledger.js'
@@ -15,6 +16,8 @@ import { type InputLocks, lockInputs } from './ledger/lock.js'
 import type { Plan } from './ledger/plan-run.js'
 import type { Receipt } from './ledger/receipt.js'
 import { DEFAULT_CONCURRENCY, findWay, openTarget } from './open-target.js'
+import { accessOf } from './run/access.js'
+import { bindCluster } from './run/bind-cluster.js'
 import { endingOf, meterWire } from './run/budgets.js'
 import { openLimits } from './run/cluster-limits.js'
 import type { Ending } from './run/ending.js'
@@ -91,16 +94,22 @@ async function loadSources(run: Run): Promise<Receipt> {
     batchDocs = Infinity,
     dryRun = false,
   } = options
-  const { cluster, way } = await openTarget(options).catch((error: unknown) => {
+  const { cluster: open, way } = await openTarget(options).catch((error: unknown) => {
     throw ending.cause(error)
   })
   try {
     const began = performance.now()
-    const wire = options.byteBudget === undefined ? undefined : meterWire(options.byteBudget, cluster, ending)
-    const found = await findRun(options, sources, cluster, replaying !== undefined)
+    const wire = options.byteBudget === undefined ? undefined : meterWire(options.byteBudget, open, ending)
+    const cluster = bindCluster(open, ending.givenUp, wire?.budget)
+    const found = await findRun(options, sources, cluster, replaying, async path => {
+      const input = sources[0]?.name ?? ''
+      if (locks !== undefined) await lockCheckpoint(locks, { path, input, index: intoOf(options) })
+    }).catch((error: unknown) => {
+      throw ending.cause(error)
+    })
     // What the abort cut off was not seen: nothing is to be concluded from it.
-    if (ending.signal.aborted) throw new SluiceError(ending.why(0))
     const { plan } = found
+    if (ending.signal.aborted) throw new SluiceError(ending.why(settledOf(plan.before.counts)))
     await locks?.name(plan.run)
     const format = { format: options.format ?? 'auto', ...(options.pick === undefined ? {} : { pick: options.pick }) }
     const action = {
@@ -114,18 +123,19 @@ async function loadSources(run: Run): Promise<Receipt> {
     const outlook = await wire?.foresee({ ...sampling, inputs, batchDocs, connections: concurrency })
     const foreseen = outlook ?? { notes: [], warnings: [] }
     tellPreflight(tell, cluster, [...way.notes, ...found.notes, ...foreseen.notes])
-    for (const message of [...found.warnings, ...foreseen.warnings]) tell({ type: 'warning', message })
+    const warnings = [...cluster.warnings, ...found.warnings, ...foreseen.warnings]
+    for (const message of warnings) tell({ type: 'warning', message })
     for (const { source, isLoaded } of inputs) if (isLoaded) tell({ type: 'loaded', name: source.name })
 
-    const guarded = guard(options, found, cluster, { ending, tell })
+    const access = accessOf(options, way, cluster, tell)
+    const guarded = guard(options, found, cluster, { ending, access, tell })
     const limits = await openLimits(stateDir, found.target, Date.now)
     const left = inputs.filter(({ isLoaded }) => !isLoaded)
     const planned = inputs.map(({ source }) => source)
     const { index } = found.target
     const before = {
-      // A run that is done writes none again.
-      from: plan.isDone ? undefined : plan.deadLetters,
-      inputs: replaying === undefined ? planned : undefined,
+      // A run that has nothing left writes none again, and they may be under repair.
+      from: left.length === 0 ? undefined : plan.deadLetters,
       index,
       warn: (message: string) => tell({ type: 'warning', message }),
     }
@@ -143,7 +153,7 @@ async function loadSources(run: Run): Promise<Receipt> {
         : new StateKeeper({
             found,
             path,
-            cluster,
+            cluster: open,
             ledger,
             deadLetters,
             givenUp,
@@ -155,7 +165,7 @@ async function loadSources(run: Run): Promise<Receipt> {
       throw error
     })
     const notes: string[] = []
-    const sender = openSender({ options, ids, found, way, cluster, limits, wire, givenUp, notes, tell })
+    const sender = openSender({ options, ids, found, way, cluster, access, limits, wire, givenUp, notes, tell })
     const batcher = openBatcher({ options, action, replaying, ledger, bodyBytes: () => sender.bodyBytes })
     const loaded = await load({
       inputs: left,
@@ -179,16 +189,17 @@ async function loadSources(run: Run): Promise<Receipt> {
       tell,
     })
     const why = loaded.failure?.code === 'INPUT_UNENDED' ? otherBrokenInput(ledger) : loaded.failure
-    const named = why === undefined ? cutFailure(spool, ledger.counts) : why
     const { counts } = sumOf(plan.before, ledger)
+    const named = why === undefined ? cutFailure(spool, counts) : why
     const save = async () => await keeper?.finish('interrupted')
-    const unswitched = named ?? (await guarded?.complete(counts, save))
+    const written = writtenTo(deadLetters, plan)
+    const unswitched = named ?? (await guarded?.complete(counts, written.deadLetters, save))
     const unkept = await keeper?.finish(statusOf(unswitched))
     await limits.keep(sender.learnt)
     const stopped = unswitched ?? unkept
     // What was not switched in is loaded, and checked, once more.
     const isOver = plan.isDone || (keeper?.isComplete === true && guarded?.receipt.switched !== false)
-    if (isOver) await spool?.remove().catch(tellError(tell))
+    const isGone = isOver && (await spool?.settle().catch(tellError(tell))) === true
     const receipt = composeReceipt({
       plan,
       ledger,
@@ -196,8 +207,8 @@ async function loadSources(run: Run): Promise<Receipt> {
       ...(guarded === undefined ? {} : { alias: guarded.receipt }),
       notes,
       ...(path === undefined ? {} : { checkpoint: path }),
-      ...(spool === undefined || isOver ? {} : { spool: spool.path }),
-      ...writtenTo(deadLetters, plan),
+      ...(spool === undefined || isGone ? {} : { spool: spool.path }),
+      ...written,
       requests: sender.requests,
       retries: sender.retries,
       bytesRead: loaded.bytesRead,
@@ -207,7 +218,7 @@ async function loadSources(run: Run): Promise<Receipt> {
     if (stopped !== undefined) throw new SluiceError(stopped, { receipt })
     return receipt
   } finally {
-    await cluster.route.destroy()
+    await open.route.destroy()
   }
 }
 

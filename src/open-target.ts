@@ -6,12 +6,17 @@ import { SluiceError, isSluiceError } from './failure/sluice-error.js'
 import type { ConnectOptions, ProxyOptions, TargetOptions } from './ingest-options.js'
 import { isUrl } from './option-checks.js'
 import { cloudUrl, readClusterUrl } from './options/cluster-url.js'
+import { isWebAddress } from './options/web-address.js'
 import { chooseProxy } from './proxy/choose-proxy.js'
 import type { ProxyUrl } from './proxy/proxy-url.js'
 import type { TlsOptions } from './proxy/tls-layer.js'
 
 /** Connections that a pool may have: each is opened when it is first needed. */
 export const DEFAULT_CONCURRENCY = 16
+/** For one request. */
+export const DEFAULT_TIMEOUT_MS = 120_000
+/** How long one request may be refused in a way that may pass. */
+export const DEFAULT_MAX_ELAPSED_MS = 900_000
 
 /** The cluster's URL and the proxy that leads to it, before anything is connected. */
 export interface Way {
@@ -74,7 +79,7 @@ export async function openTarget(options: ConnectOptions): Promise<{ cluster: Cl
     tls: targetTls(target),
     ...(proxy.ca === undefined ? {} : { proxyTls: { ca: proxy.ca } }),
     connections: options.concurrency ?? DEFAULT_CONCURRENCY,
-    timeoutMs: options.timeoutMs ?? 120_000,
+    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     preflightConnections: options.preflightConnections ?? 16,
     allowPlaintext: target.allowPlaintext ?? false,
     ...(options.ipCheckUrl === undefined ? {} : { ipCheckUrl: readUrl('ipCheckUrl', options.ipCheckUrl) }),
@@ -120,6 +125,6 @@ export function credentialsOf({
 
 /** Throws SluiceError OPTION_INVALID. */
 export function readUrl(option: string, text: string): URL {
-  if (URL.canParse(text) && /^https?:/.test(text)) return new URL(text)
+  if (isWebAddress(text)) return new URL(text)
   throw new SluiceError(failure('OPTION_INVALID', { option, problem: 'is not an http or https URL' }))
 }

@@ -63,8 +63,11 @@ export const onBlock: Check = value => {
   return 'waitMs' in value ? undefined : 'has no waitMs'
 }
 
-export const file: Check = value =>
-  value === false ? undefined : value === true ? mustBe('a path or false', value) : name(value)
+/** One that is written. */
+export const file: Check = value => {
+  if (value === '-') return "is '-', which is no file: to write one of that name, say './-'"
+  return value === false ? undefined : value === true ? mustBe('a path or false', value) : name(value)
+}
 
 /** What becomes JSON. */
 export const jsonObject: Check = value => (isPlainObject(value) ? undefined : mustBe('a plain object', value))

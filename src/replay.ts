@@ -1,9 +1,7 @@
-import { isBlank } from './bulk/check-line.js'
-import { HEAD_BYTES, readDeadLetter, readLongHead } from './bulk/dead-letter.js'
-import { wholeLines } from './bulk/whole-lines.js'
+import { readLetters } from './bulk/read-letters.js'
 import { checkReplayOptions } from './check-replay-options.js'
 import { failure } from './failure/failure.js'
-import { SluiceError } from './failure/sluice-error.js'
+import { SluiceError, isSluiceError } from './failure/sluice-error.js'
 import type { Source } from './flow.js'
 import { type DecodeOptions, decode } from './format/decode.js'
 import type { IngestOptions } from './ingest-options.js'
@@ -35,7 +33,7 @@ export interface ReplayOptions extends Omit<IngestOptions, 'source' | Said | Gua
  * ```ts
  * const receipt = await replay({ source: 'sluice-dead-letters-*.ndjson', target: { url, apiKey }, proxy })
  * ```
- * @throws SluiceError as `ingest` does; besides, INPUT_MALFORMED for a file without any dead letter, before anything is sent.
+ * @throws SluiceError as `ingest` does; besides, NOT_DEAD_LETTERS for a file without any dead letter, before anything is sent.
  */
 export async function replay(options: ReplayOptions): Promise<Receipt> {
   checkReplayOptions(options)
@@ -71,48 +69,26 @@ async function indexIn(sources: readonly Source[], index: string | undefined): P
 
 /** So many lines may be broken before the first one that is a dead letter. */
 const LINES = 1000
-/** Longer than any record that has to be held to be understood. */
-const LONG_BYTES = 16 << 20
 
-/** The first dead letter of a file, undefined where it is empty. Throws SluiceError INPUT_MALFORMED where it holds others alone. */
+/** The first dead letter of a file, undefined where it is empty. Throws SluiceError NOT_DEAD_LETTERS where it holds others alone. */
 async function firstLetter(source: Source): Promise<{ readonly index?: string } | undefined> {
-  const where = { input: source.name, document: 1 }
+  const opened = decode(source, source.open(new AbortController().signal), format)
+  const { bytes } = await opened.catch((error: unknown) => {
+    const isMalformed = isSluiceError(error) && error.code === 'INPUT_MALFORMED'
+    throw isMalformed ? notDeadLetters(source, String(error.failure.evidence['problem'])) : error
+  })
   let problem: string | undefined
-  let head = Buffer.alloc(0)
   let lines = 0
-  const decoded = await decode(source, source.open(new AbortController().signal), format)
-  const pieces = wholeLines(decoded.bytes, { maxLineBytes: LONG_BYTES, lateMs: 2 ** 31 - 1, clock: systemClock })
-  for await (const piece of pieces) {
-    if (piece.kind === 'late') continue
-    if (piece.kind === 'long') {
-      head = Buffer.concat([head, piece.bytes])
-      if (head.length < HEAD_BYTES && !piece.ends) continue
-      const long = readLongHead(head)
-      if (long !== undefined) return long.recorded.destination
-      problem ??= 'it has no operation and origin at its start'
-      break
-    }
-    for (let from = 0; from < piece.bytes.length && lines < LINES;) {
-      const lineFeed = piece.bytes.indexOf(LINE_FEED, from)
-      const to = lineFeed === -1 ? piece.bytes.length : lineFeed + 1
-      const line = piece.bytes.subarray(from, to)
-      from = to
-      if (isBlank(line, 0, line.length)) continue
-      const letter = readDeadLetter(line, where)
-      if (!('problem' in letter)) return letter.destination
-      problem ??= letter.problem
-      lines += 1
-    }
-    if (lines >= LINES) break
+  for await (const letter of readLetters(source.name, bytes, systemClock)) {
+    if (!('problem' in letter)) return letter.destination
+    problem ??= letter.problem
+    lines += 1
+    if (lines >= LINES || ('isLong' in letter && letter.isLong)) break
   }
   if (problem === undefined) return undefined
-  throw new SluiceError(
-    failure('INPUT_MALFORMED', {
-      input: source.name,
-      format: 'dead-letter NDJSON',
-      problem: `no line of it is a dead letter; of the first, ${problem}`,
-    }),
-  )
+  throw notDeadLetters(source, `no line of it is a dead letter; of the first, ${problem}`)
 }
 
-const LINE_FEED = 0x0a
+function notDeadLetters({ name: input }: Source, problem: string): SluiceError {
+  return new SluiceError(failure('NOT_DEAD_LETTERS', { input, problem }))
+}

@@ -16,8 +16,9 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   sender: ['flow', 'failure', 'cluster'],
   cluster: ['failure', 'proxy'],
   proxy: ['failure'],
-  options: ['failure'],
+  options: ['failure', 'flow'],
   doctor: ['failure', 'flow', 'cluster', 'proxy', '(root)'],
+  filter: ['failure', 'flow', 'cluster', 'proxy', '(root)'],
   verify: ['failure', 'flow', 'cluster', 'ledger', 'sender', 'options', 'run', '(root)'],
   // What a run is made of besides the stages: `ingest.ts` puts it together.
   run: ['failure', 'flow', 'source', 'format', 'bulk', 'ledger', 'sender', 'cluster', 'proxy', 'options', '(root)'],
@@ -35,11 +36,12 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'proxy',
     'options',
     'doctor',
+    'filter',
     'verify',
     'run',
   ],
   // The command line gets what an embedder gets.
-  cli: ['(root)', 'failure', 'options', 'doctor', 'verify', 'lab'],
+  cli: ['(root)', 'failure', 'options', 'doctor', 'filter', 'verify', 'lab'],
 }
 
 /** The one door of each package. */

@@ -62,11 +62,13 @@ describe('commands in the docs', () => {
   const changing: readonly (readonly [RegExp, string])[] = [
     [/^\{"level":.*\n/gm, ''],
     [/\d{8}T\d{6}Z-[0-9a-f]{6}/g, 'RUN'],
+    [/\b[0-9a-f]{32}\b/g, 'POLICY'],
     [/(localhost|127\.0\.0\.1):\d+/g, '$1:PORT'],
     [/127\.0\.0\.[23] \(\d+x\)(, 127\.0\.0\.[23] \(\d+x\))?/g, 'ADDRESSES'],
     [/\d[\d.,]* (ms|s|B|kB|MB|documents\/s)(?=\W)/g, 'N $1'],
     [/refused \d+ of (6|16) connections/g, 'refused N of M connections'],
     [/\d+ connections$/gm, 'N connections'],
+    [/"writer":"[a-z2-7]{16}"/g, '"writer":"WRITER"'],
     [/\d+ requests sent/g, 'N requests sent'],
     [/"[a-z2-7]{16}-(\d+)"|'[a-z2-7]{16}-(\d+)'/g, 'ID-$1$2'],
     [/ +/g, ' '],

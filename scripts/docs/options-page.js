@@ -19,8 +19,9 @@ export function optionsPage(views) {
     '- Keep secrets in the environment, or in a file of their own (`--api-key-file`, `--password-file`, `--proxy-file`).',
     '  On the command line or in `sluice.config.json` they work, with a warning.',
     '',
-    'All options but those of the doctor belong to `sluice ingest`. The ones with a **d** belong to `sluice doctor`, the ones with a **v** to',
-    '`sluice verify` and `sluice undo`, and `sluice config` takes all.',
+    'All options but those of the doctor and of filter administration belong to `sluice ingest`. The ones with a **d** belong to `sluice doctor`,',
+    'the ones with a **v** to `sluice verify` and `sluice undo`, and `sluice config` takes all. `sluice filter` takes those of filter',
+    'administration, of the cluster and of the path to it.',
     ...groups.flatMap(group => [
       '',
       `## ${group}`,
@@ -42,8 +43,9 @@ export function optionsPage(views) {
   ].join('\n')
 }
 
-function row({ flag, label, default: preset, doc, env, commands, group }) {
-  if (!commands.includes('ingest') && group !== 'Doctor') throw new Error(`${flag} is not an option of ingest: the page says that all are`)
+function row({ flag, label, default: preset, doc, env, commands }) {
+  const isExplained = ['ingest', 'filter', 'doctor'].some(command => commands.includes(command))
+  if (!isExplained) throw new Error(`${flag} is not an option of ingest, filter or doctor: the page says that all are`)
   const cells = [
     code(label === undefined ? flag : `${flag} <${label}>`),
     [commands.includes('doctor') ? '**d**' : '', commands.includes('verify') ? '**v**' : ''].filter(Boolean).join(' '),

@@ -5,12 +5,12 @@
 import { isUtf8 } from 'node:buffer'
 import type { Batch, Clock, Input, Lines, LongLine, Operation, Origin } from '../flow.js'
 import { type ActionOptions, type ActionTemplate, actionTemplate, nothingAround, ownId } from './action-line.js'
-import { isBlank, lineProblem } from './check-line.js'
-import { judgeLine, originOf, withoutLineEnd } from './judge-line.js'
+import { isBlank } from './check-line.js'
+import { frameLines } from './frame-lines.js'
+import { judgeLine, originOf } from './judge-line.js'
 import { type Kernel, openKernel } from './kernel/kernel.js'
 import { OpenBatch, type Position } from './open-batch.js'
 import { type Slot, type SlotPool, reserve } from './slots.js'
-import { wholeLines } from './whole-lines.js'
 
 const LINE_FEED = 0x0a
 
@@ -47,55 +47,22 @@ export class Batcher {
    * The full batches of one input; what does not fill a batch stays for the next input, or `rest`. When the input's bytes end in
    * an error, what is whole before it is framed; then the error is thrown.
    */
-  async *frame(input: Input, token: string, lines: Lines): AsyncGenerator<Batch> {
-    const { maxDocumentBytes: maxLineBytes, batchMs: lateMs, clock } = this.#options
+  frame(input: Input, token: string, lines: Lines): AsyncGenerator<Batch> {
+    const { maxDocumentBytes, batchMs, clock, operation, longLine } = this.#options
     const template = actionTemplate(this.#options, token)
     this.#kernel?.prepare(template)
-    const { kind, document = 1, line = 1 } = lines
-    const at: Position = { input, kind, document, line, offset: lines.at }
-    let long: LongLine | undefined
-    try {
-      for await (const piece of wholeLines(lines.bytes, { maxLineBytes, lateMs, clock })) {
-        switch (piece.kind) {
-          case 'lines':
-            yield* this.#lines(piece.bytes, template, at)
-            break
-          case 'tail':
-            // Behind a broken end only a whole object is a document; anything else is a piece that is missing its rest.
-            if (!piece.broken || lineProblem(piece.bytes, 0, piece.bytes.length, false) === undefined) {
-              if (!piece.broken) at.tail = { document: at.document, line: at.line, offset: at.offset }
-              yield* this.#lines(piece.bytes, template, at)
-            }
-            break
-          case 'long':
-            // It is written down as it comes: what stands before it has to be on its way.
-            if (long === undefined && !this.#open.isEmpty) yield this.#seal()
-            long ??= await this.#options.longLine(
-              input,
-              originOf(at),
-              this.#options.operation,
-              ownId(template, at.document),
-            )
-            await long.write(piece.ends ? withoutLineEnd(Buffer.from(piece.bytes)) : piece.bytes)
-            at.offset += piece.bytes.length
-            if (!piece.ends) break
-            await long.end()
-            long = undefined
-            at.document += 1
-            at.line += 1
-            if (this.#open.isEmpty) this.#open.since = clock.now()
-            this.#open.reach(at)
-            break
-          case 'late':
-            // What is open has waited for as long as the bytes did; timers may be a moment ahead of the clock.
-            if (!this.#open.isEmpty) yield this.#seal()
-            break
-        }
-        if (!this.#open.isEmpty && clock.now() - this.#open.since >= lateMs) yield this.#seal()
-      }
-    } finally {
-      await long?.abandon()
-    }
+    return frameLines(input, lines, {
+      open: () => this.#open,
+      seal: () => this.#seal(),
+      lines: (bytes, at) => this.#lines(bytes, template, at),
+      long: async (head, at) => {
+        return { line: await longLine(input, originOf(at), operation, ownId(template, at.document)), head }
+      },
+      maxLineBytes: maxDocumentBytes,
+      headBytes: 0,
+      batchMs,
+      clock,
+    })
   }
 
   /** The last batch, if anything is left for it. */

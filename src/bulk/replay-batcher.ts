@@ -5,13 +5,13 @@
 import type { Batch, Input, Lines, LongLine, Refused, Replayed } from '../flow.js'
 import { nothingAround } from './action-line.js'
 import type { BatchOptions } from './batcher.js'
-import { isBlank, lineProblem } from './check-line.js'
+import { isBlank } from './check-line.js'
 import { HEAD_BYTES, readLongHead } from './dead-letter.js'
+import { frameLines } from './frame-lines.js'
 import { type ReplayRules, type Resend, destinationOf, judgeDeadLetter } from './judge-dead-letter.js'
-import { originOf, withoutLineEnd } from './judge-line.js'
+import { originOf } from './judge-line.js'
 import { OpenBatch, type Position } from './open-batch.js'
 import { type Slot, reserve } from './slots.js'
-import { wholeLines } from './whole-lines.js'
 
 const LINE_FEED = 0x0a
 /** What a record has besides its document: an id, a routing, a path and a reason. */
@@ -40,58 +40,18 @@ export class ReplayBatcher {
   }
 
   /** As `Batcher.frame`; ids are those of the records. */
-  async *frame(input: Input, _token: string, lines: Lines): AsyncGenerator<Batch> {
-    const { batchMs: lateMs, clock } = this.#options
-    const { kind, document = 1, line = 1 } = lines
-    const at: Position = { input, kind, document, line, offset: lines.at }
-    const options = { maxLineBytes: this.#maxRecordBytes, lateMs, clock }
-    let long: LongLine | undefined
-    /** What was read of a record that is too long, until there is enough of it, and where it stands. */
-    let head = Buffer.alloc(0)
-    let start = at
-    try {
-      for await (const piece of wholeLines(lines.bytes, options)) {
-        switch (piece.kind) {
-          case 'lines':
-            yield* this.#lines(piece.bytes, at)
-            break
-          case 'tail':
-            // Behind a broken end only what is whole is read; what was torn when it was written is refused by its place.
-            if (piece.broken && lineProblem(piece.bytes, 0, piece.bytes.length, false) !== undefined) break
-            if (!piece.broken) at.tail = { document: at.document, line: at.line, offset: at.offset }
-            yield* this.#lines(piece.bytes, at)
-            break
-          case 'long': {
-            const rest = piece.ends ? withoutLineEnd(Buffer.from(piece.bytes)) : piece.bytes
-            if (long === undefined) {
-              if (head.length === 0) start = { ...at }
-              head = Buffer.concat([head, rest])
-              if (head.length >= HEAD_BYTES || piece.ends) {
-                // It is written down as it comes: what stands before it has to be on its way.
-                if (!this.#open.isEmpty) yield this.#seal()
-                long = await this.#pass(head, start)
-                head = Buffer.alloc(0)
-              }
-            } else await long.write(rest)
-            at.offset += piece.bytes.length
-            if (!piece.ends) break
-            await long?.end()
-            long = undefined
-            at.document += 1
-            at.line += 1
-            if (this.#open.isEmpty) this.#open.since = clock.now()
-            this.#open.reach(at)
-            break
-          }
-          case 'late':
-            if (!this.#open.isEmpty) yield this.#seal()
-            break
-        }
-        if (!this.#open.isEmpty && clock.now() - this.#open.since >= lateMs) yield this.#seal()
-      }
-    } finally {
-      await long?.abandon()
-    }
+  frame(input: Input, _token: string, lines: Lines): AsyncGenerator<Batch> {
+    const { batchMs, clock } = this.#options
+    return frameLines(input, lines, {
+      open: () => this.#open,
+      seal: () => this.#seal(),
+      lines: (bytes, at) => this.#lines(bytes, at),
+      long: async (head, at) => await this.#pass(head, at),
+      maxLineBytes: this.#maxRecordBytes,
+      headBytes: HEAD_BYTES,
+      batchMs,
+      clock,
+    })
   }
 
   /** The last batch, if anything is left for it. */
@@ -136,20 +96,15 @@ export class ReplayBatcher {
     if (this.#open.docs >= batchDocs || this.#open.refusedBytes >= bodyBytes) yield this.#seal()
   }
 
-  /** Begins to write a record down that is too long to hold; `head` is what was read of it. */
-  async #pass(head: Buffer, at: Position): Promise<LongLine> {
+  /** A record that is too long to hold goes on behind the head that it had; `head`: what was read of it. */
+  async #pass(head: Buffer, at: Position): Promise<{ line: LongLine; head: Uint8Array }> {
     const { longLine, longRecord } = this.#options
     const read = readLongHead(head)
-    if (read === undefined) {
-      const long = await longLine(at.input, originOf(at), 'create')
-      await long.write(head)
-      return long
-    }
+    if (read === undefined) return { line: await longLine(at.input, originOf(at), 'create'), head }
     const { destination: _, ...recorded } = read.recorded
     const destination = destinationOf(read.recorded, this.#options)
-    const long = await longRecord(at.input, { ...recorded, ...(destination === undefined ? {} : { destination }) })
-    await long.write(head.subarray(read.length))
-    return long
+    const line = await longRecord(at.input, { ...recorded, ...(destination === undefined ? {} : { destination }) })
+    return { line, head: head.subarray(read.length) }
   }
 
   #seal(): Batch {

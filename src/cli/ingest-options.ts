@@ -95,6 +95,7 @@ function sendingOptions(effective: Effective, access: Access): Omit<ReplayOption
       maxRejected: values.maxRejected,
       timeBudgetMs: values.timeBudget,
       byteBudget: values.byteBudget,
+      spoolLimit: values.spoolLimit,
     }),
   }
 }

@@ -2,10 +2,11 @@ import { readFile } from 'node:fs/promises'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { FreshCredentials } from '../index.js'
-import { type Access, readAccess } from '../options/access.js'
+import { type Access, readAccess, readAdminKey } from '../options/access.js'
 import { type GuardedJson, readGuarded } from '../options/guarded.js'
 import { nodeUrls } from '../options/node-urls.js'
 import { type Effective, type OptionSources, resolveOptions } from '../options/resolve.js'
+import { sayingOf } from './as-typed.js'
 import { knownSecrets } from './known-secrets.js'
 import type { Terminal } from './terminal.js'
 
@@ -18,6 +19,7 @@ export async function loadOptions(flags: OptionSources['flags'], terminal: Termi
   const file = text === undefined ? {} : { file: { path: configFile, values: parse(text) } }
   const effective = resolveOptions({ flags, env: terminal.env, ...file })
   terminal.manner.json = effective.values.json
+  terminal.manner.said = sayingOf(effective)
   return effective
 }
 
@@ -29,6 +31,13 @@ export async function loadAccess(effective: Effective, terminal: Terminal): Prom
   const secrets = [...terminal.manner.secrets, ...knownSecrets(access, httpsProxy, ...nodeUrls(nodes))]
   terminal.manner.secrets = [...new Set(secrets)]
   return access
+}
+
+/** The key of the filter administration, which stays out of every error. Throws SluiceError OPTION_INVALID. */
+export async function loadAdminKey(effective: Effective, terminal: Terminal): Promise<string> {
+  const key = await readAdminKey(effective, async path => await readFile(path, 'utf8'))
+  terminal.manner.secrets = [...terminal.manner.secrets, ...knownSecrets({ apiKey: key }, undefined)]
+  return key
 }
 
 /** The JSON that a guarded load is given. Throws SluiceError OPTION_INVALID. */

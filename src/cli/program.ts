@@ -36,6 +36,10 @@ const verbs: Readonly<Record<string, Verb>> = {
     summary: 'switch an alias back to the index before a guarded load',
     load: () => import('./commands/rollback.js'),
   },
+  filter: {
+    summary: "the hosting service's IP filter: show, create, attach and detach policies",
+    load: () => import('./commands/filter.js'),
+  },
   explain: {
     summary: 'a failure code, its causes and fixes; or what is seen, and its codes',
     load: () => import('./commands/explain.js'),

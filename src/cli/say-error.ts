@@ -1,6 +1,7 @@
 import { explain } from '../failure/catalogue.js'
 import { type Failure, failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
+import { asTyped } from './as-typed.js'
 import { masked, withoutSecrets } from './mask.js'
 import type { Terminal } from './terminal.js'
 
@@ -9,8 +10,8 @@ import type { Terminal } from './terminal.js'
  * `--json` one object on stdout besides.
  */
 export function sayError(terminal: Terminal, error: unknown): number {
-  const { json, secrets } = terminal.manner
-  const known = masked(isSluiceError(error) ? error.failure : bug(error), secrets)
+  const { json, secrets, said } = terminal.manner
+  const known = masked(isSluiceError(error) ? asTyped(error.failure, said) : bug(error), secrets)
   const { exit } = explain(known.code)
   terminal.err(sayFailure(known))
   if (known.code === 'INTERNAL') terminal.err(`${stackOf(error, secrets)}\n`)
@@ -25,12 +26,15 @@ export function failureJson(known: Failure) {
 }
 
 /** A failure for people: what happened, then what to look at and what to change, from the catalogue. */
-export function sayFailure({ code, message }: Failure): string {
+export function sayFailure({ code, message, evidence }: Failure): string {
   const { causes, fixes } = explain(code)
+  const { stoppedBy, next } = evidence
   return [
     `error: ${message}`,
+    ...(typeof stoppedBy === 'string' ? [`  seen:  ${stoppedBy}`] : []),
     ...causes.slice(0, 3).map(cause => `  cause: ${cause}`),
     ...fixes.map(fix => `  fix:   ${fix}`),
+    ...(typeof next === 'string' ? [`  next:  ${next}`] : []),
     `  more:  sluice explain ${code}`,
     '',
   ].join('\n')

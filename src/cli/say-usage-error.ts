@@ -38,7 +38,8 @@ function problemOf(error: CommanderError, { verb, verbs, args }: Usage): string 
     return `unknown option ${name}${meant(nearest(name, flags))}`
   }
   if (error.code === 'commander.unknownCommand' || (verb === undefined && error.code === 'commander.excessArguments')) {
-    const word = args.find(arg => !arg.startsWith('-')) ?? ''
+    const word = args.filter(arg => !arg.startsWith('-'))[verb === undefined ? 0 : 1] ?? ''
+    if (verb !== undefined) return `cannot do '${word}'`
     return `unknown command '${word}'${meant(nearest(word, verbs))}`
   }
   return error.message.replace(/^error: /, '')

@@ -16,9 +16,8 @@ export function showDiagnosis({ steps, findings, facts, next, policy, requests, 
   ].join('')
 }
 
-function showStep({ ok, name, ms, detail }: Step): string[] {
-  const isLeftOut = detail.startsWith('left out: ')
-  return [isLeftOut ? '-' : ok ? 'ok' : 'FAIL', name, ms === undefined ? '' : duration(ms), detail]
+function showStep({ ok, name, ms, detail, isLeftOut }: Step): string[] {
+  return [isLeftOut === true ? '-' : ok ? 'ok' : 'FAIL', name, ms === undefined ? '' : duration(ms), detail]
 }
 
 function showFinding({ code, severity, message, advice }: Finding): string {

@@ -7,6 +7,7 @@ import { bytes, count, duration, plural } from './quantities.js'
 export function showReceipt(receipt: Receipt): string {
   return [
     `${title(receipt)}\n\n`,
+    nothingLoaded(receipt),
     columns(outcomes(receipt), '  '),
     `\n  ${balance(receipt)}\n`,
     receipt.rejections.length === 0 ? '' : `\nRejected\n\n${columns(rejections(receipt), '  ')}`,
@@ -21,9 +22,28 @@ export function receiptJson(receipt: Receipt): string {
   return `${JSON.stringify({ ...receipt, ...(failure === undefined ? {} : { failure: failureJson(failure) }) })}\n`
 }
 
-function title({ run, status, elapsedMs, failure }: Receipt): string {
+function title(receipt: Receipt): string {
+  const { run, status, elapsedMs, failure } = receipt
+  if (isLoadedBefore(receipt) && failure === undefined) return `Run ${run}: nothing was loaded`
   const how = { finished: 'finished', failed: 'stopped', interrupted: 'interrupted' }[status]
   return `Run ${run} ${how} after ${duration(elapsedMs)}${failure === undefined ? '' : `: ${failure.code}`}`
+}
+
+/** Whether this process had nothing to read: the counts are those of before. */
+function isLoadedBefore({ inputs }: Receipt): boolean {
+  return inputs.length > 0 && inputs.every(({ alreadyLoaded }) => alreadyLoaded === true)
+}
+
+function nothingLoaded(receipt: Receipt): string {
+  if (!isLoadedBefore(receipt)) return ''
+  const [first, ...more] = receipt.inputs
+  const what = more.length === 0 ? `${first?.name} was` : `All ${receipt.inputs.length} inputs were`
+  const verb = more.length === 0 ? 'has' : 'have'
+  const anew = more.length === 0 ? 'it' : 'them'
+  return [
+    `  ${what} loaded before, and ${verb} not changed since: no document was sent. The counts are of that load.\n`,
+    `  --again loads ${anew} again; where the run has a name (--run-id), give another one instead.\n\n`,
+  ].join('')
 }
 
 const kinds = [
@@ -108,8 +128,15 @@ function facts(receipt: Receipt): string[][] {
 
 function alias({ alias: one }: Receipt): string[][] {
   if (one === undefined) return []
-  const { name, from, to, switched } = one
-  if (!switched) return [['alias', `${name} ${from === undefined ? 'is not made' : `stays on ${from}`}; ${to} is kept`]]
+  const { name, from, to, switched, reason } = one
+  if (!switched)
+    return [
+      ['alias', `${name} ${from === undefined ? 'is not made' : `stays on ${from}`}; ${to} is kept`],
+      ...(reason === undefined ? [] : [['', reason]]),
+      ...(reason === undefined || from === undefined
+        ? []
+        : [['', `sluice rollback ${name} --to ${to} leads it back there`]]),
+    ]
   return [['alias', `${name} is on ${to}${from === undefined ? '' : `; ${from}, where it was, is kept`}`]]
 }
 

@@ -1,9 +1,13 @@
+import type { Said } from './as-typed.js'
+
 /** How results and errors are said; set as soon as the options are known. */
 interface Manner {
   /** One JSON object on stdout, also for a failure. */
   json: boolean
   /** Replaced wherever they stand in failures and notes: an answer from outside may repeat them. */
   secrets: readonly string[]
+  /** What options were set with. */
+  said?: Said
 }
 
 /** What commands see of the process: its two outputs, its environment, its signals. */

@@ -1,10 +1,9 @@
-import type { Readable } from 'node:stream'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import { routeErrorOf } from './connection.js'
+import { inquire } from './inquire.js'
 import { nameRefusal } from './name-refusal.js'
 import type { Cluster } from './open-cluster.js'
-import { readAnswer } from './read-answer.js'
 import { type Answer, whoAnswered } from './who-answered.js'
 
 /** A mapping of many thousand fields is a few megabytes. */
@@ -29,8 +28,8 @@ export interface Called {
 }
 
 /**
- * One small request about an index or alias, through the client.
- * Throws SluiceError: INDEX_REQUEST_REFUSED, and every failure of the way there; then it may have been carried out all the same.
+ * One small request about an index or alias. Throws SluiceError: INDEX_REQUEST_REFUSED, RUN_INTERRUPTED (see `inquire`), and every
+ * failure of the way there; then it may have been carried out all the same.
  */
 export async function call(cluster: Cluster, request: Call): Promise<Called> {
   const answer = await send(cluster, request)
@@ -54,26 +53,12 @@ export async function call(cluster: Cluster, request: Call): Promise<Called> {
   )
 }
 
-async function send({ client, display }: Cluster, { method, path, query, body }: Call): Promise<Answer> {
+async function send(cluster: Cluster, { method, path, query, body }: Call): Promise<Answer> {
+  const asked = { ...(query === undefined ? {} : { query }), ...(body === undefined ? {} : { body }) }
   try {
-    const answer = await client.transport.request<Readable>(
-      {
-        method,
-        path,
-        ...(query === undefined ? {} : { querystring: { ...query } }),
-        ...(body === undefined ? {} : { body: { ...body } }),
-      },
-      {
-        meta: true,
-        // Whatever its status, an answer is read and judged here.
-        asStream: true,
-        headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-      },
-    )
-    const { statusCode, headers } = answer
-    return { statusCode: statusCode ?? 0, headers, body: await readAnswer(answer.body, headers, ANSWER_BYTES) }
+    return await inquire(cluster, { method, path, ...asked, maxAnswerBytes: ANSWER_BYTES })
   } catch (error) {
-    throw withoutAnswer(error, display)
+    throw withoutAnswer(error, cluster.display)
   }
 }
 

@@ -39,6 +39,8 @@ async function exchange(route: Route, connection: BaseConnection, params: Params
       headers: plainMediaTypes({ ...connection.headers, ...params.headers }),
       body: params.body ?? null,
       ...(options.signal == null ? {} : { signal: options.signal }),
+      // Elasticsearch reads bodies whole. Gateways refuse before that, and some read no further then.
+      isReader: headers => headers['x-elastic-product'] !== undefined,
       ...timeout(options.timeout ?? connection.timeout),
     })
     const { statusCode, headers, body } = response

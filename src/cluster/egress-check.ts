@@ -15,6 +15,8 @@ export interface EgressCheckOptions {
   /** The dashboard's pair. An address outside it is EGRESS_UNEXPECTED. */
   readonly staticIps?: readonly string[]
   readonly signal?: AbortSignal
+  /** Answers came that held no address: told once, in a sentence, after the last of them. They vouch for nothing. */
+  onDoubt?(observed: string): void
 }
 
 /**
@@ -23,23 +25,38 @@ export interface EgressCheckOptions {
  */
 export async function checkEgress(route: Route, options: EgressCheckOptions): Promise<EgressSeen> {
   const seen: Record<string, number> = {}
-  for (let asked = 0; asked < options.connections && Object.keys(seen).length < 2; asked += 1) {
-    const address = await askAddress(route, options)
-    if (address !== undefined) seen[address] = (seen[address] ?? 0) + 1
+  const without: string[] = []
+  let asked = 0
+  for (; asked < options.connections && Object.keys(seen).length < 2; asked += 1) {
+    const { address, observed } = await askAddress(route, options)
+    if (address === undefined) without.push(observed)
+    else seen[address] = (seen[address] ?? 0) + 1
   }
   const expected = options.staticIps ?? []
   const strangers = Object.keys(seen).filter(address => !expected.includes(address))
   if (expected.length > 0 && strangers.length > 0) {
     throw new SluiceError(failure('EGRESS_UNEXPECTED', { seen: strangers, expected }))
   }
+  if (without.length > 0) {
+    const times = `${without.length} of ${asked} times`
+    options.onDoubt?.(
+      `the egress check ${route.target.origin} answered without an address ${times} (${without.at(-1)})`,
+    )
+  }
   return seen
 }
 
-/** One question on a fresh connection; undefined for an answer that is not exactly one IPv4 address. Throws SluiceError. */
+interface Asked {
+  readonly address?: string
+  /** The address, or what the answer was instead. */
+  readonly observed: string
+}
+
+/** One question on a fresh connection. Throws SluiceError. */
 export async function askAddress(
   route: Route,
   options: Pick<EgressCheckOptions, 'timeoutMs' | 'signal'>,
-): Promise<string | undefined> {
+): Promise<Asked> {
   const { pathname, search } = route.target
   const answer = await ask(route, {
     method: 'GET',
@@ -51,10 +68,16 @@ export async function askAddress(
   if ('code' in answer) throw new SluiceError(answer)
   const refused = proxyRefusal(answer, route)
   if (refused !== undefined) throw new SluiceError(refused)
-  if (answer.statusCode !== 200) return undefined
+  if (answer.statusCode !== 200) return { observed: `status ${answer.statusCode}` }
+  const ip = ipIn(answer.body.toString('utf8'))
+  if (typeof ip === 'string' && isIPv4(ip)) return { address: ip, observed: ip }
+  return { observed: 'no IPv4 address as "ip" of a JSON object' }
+}
+
+function ipIn(text: string): unknown {
   try {
-    const { ip } = JSON.parse(answer.body.toString('utf8')) as { ip?: unknown }
-    return typeof ip === 'string' && isIPv4(ip) ? ip : undefined
+    const answered: unknown = JSON.parse(text)
+    return typeof answered === 'object' && answered !== null && 'ip' in answered ? answered.ip : undefined
   } catch {
     return undefined
   }

@@ -43,17 +43,19 @@ export type Looked =
   | { readonly kind: 'busy'; readonly failure: Failure; readonly retryAfter?: string | string[] | undefined }
   | { readonly kind: 'refused'; readonly failure: Failure }
 
-type Asked = Pick<Cluster, 'client' | 'display' | 'route'>
+type Asked = Pick<Cluster, 'client' | 'display' | 'route' | 'bounds'>
 
 /** An answer in all, and for each id: names of indices and ids are at most 255 and 512 bytes. */
 const ANSWER_BYTES = 1 << 16
 const ID_BYTES = 2048
+/** What a document takes that is found, beside its id and the name of its index. */
+const FOUND_BYTES = 200
 /** Of an id that stands in several indices behind a name, so many are asked for. */
 const COPIES = 2
 /** `index.max_result_window` */
 const MOST_HITS = 10_000
 
-/** Throws what the client throws for an abort, and for a bug. */
+/** Throws SluiceError RUN_INTERRUPTED as `inquire` does, and what the client throws for a bug. */
 export async function findDocuments(cluster: Asked, finding: Finding): Promise<Looked> {
   const { index, by, wanted, signal } = finding
   const path = `/${encodeURIComponent(index)}/${by === 'id' ? '_mget' : '_search'}`
@@ -63,7 +65,8 @@ export async function findDocuments(cluster: Asked, finding: Finding): Promise<L
   let answer: Answer
   try {
     const aborting = signal === undefined ? {} : { signal }
-    answer = await inquire(cluster, { method: 'POST', path, ...request, maxAnswerBytes, ...aborting })
+    const answerBytes = wanted.reduce((sum, { id }) => sum + id.length + index.length + FOUND_BYTES, 0)
+    answer = await inquire(cluster, { method: 'POST', path, ...request, maxAnswerBytes, answerBytes, ...aborting })
   } catch (error) {
     const lost = lostAnswer(error, cluster.display)
     return { kind: lost.mayPass ? 'busy' : 'refused', failure: lost.failure }

@@ -1,4 +1,5 @@
 import { quote } from '../failure/quote.js'
+import { inquire } from './inquire.js'
 import type { Cluster } from './open-cluster.js'
 
 /** What stands behind an index name. */
@@ -10,38 +11,44 @@ export type IndexSeen =
   /** The credentials may not ask, or the answer is none that is known. */
   | { readonly kind: 'unreadable'; readonly observed: string }
 
+/** A few names stand behind an alias, hundreds at most. */
+const ANSWER_BYTES = 1 << 20
+
 /** Asks for the uuid of an index: a deleted and recreated one has another. Never throws: nothing depends on the answer but care. */
 export async function seeIndex(
-  { client }: Pick<Cluster, 'client'>,
+  cluster: Pick<Cluster, 'client' | 'bounds'>,
   index: string,
   signal?: AbortSignal,
 ): Promise<IndexSeen> {
+  const path = `/${encodeURIComponent(index)}/_settings/index.uuid`
+  const aborting = signal === undefined ? {} : { signal }
   try {
-    const path = `/${encodeURIComponent(index)}/_settings/index.uuid`
-    const answer: unknown = await client.transport.request(
-      { method: 'GET', path },
-      { headers: { accept }, ...(signal === undefined ? {} : { signal }) },
-    )
-    return readSettings(answer, index)
-  } catch (error) {
-    const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined
-    if (status === 404) return { kind: 'missing' }
-    return { kind: 'unreadable', observed: typeof status === 'number' ? `status ${status}` : 'no answer' }
+    const { statusCode, body } = await inquire(cluster, {
+      method: 'GET',
+      path,
+      maxAnswerBytes: ANSWER_BYTES,
+      ...aborting,
+    })
+    if (statusCode === 404) return { kind: 'missing' }
+    if (statusCode !== 200) return { kind: 'unreadable', observed: `status ${statusCode}` }
+    return readSettings(JSON.parse(body.toString('utf8')), index)
+  } catch {
+    return { kind: 'unreadable', observed: 'no answer' }
   }
 }
-
-const accept = 'application/json'
 
 interface Settings {
   readonly settings?: { readonly index?: { readonly uuid?: unknown } }
 }
 
+/** What is no answer of `_settings` is not taken for one: each name in it has a uuid. */
 function readSettings(answer: unknown, index: string): IndexSeen {
   const found = typeof answer === 'object' && answer !== null ? Object.entries(answer) : []
+  const uuids = found.map(([, one]) => (one as Settings | null)?.settings?.index?.uuid)
+  const [uuid] = uuids
+  if (typeof uuid !== 'string' || uuids.some(one => typeof one !== 'string'))
+    return { kind: 'unreadable', observed: 'an answer without a uuid' }
   // An alias or a data stream answers with the names behind it.
-  if (found.length > 0 && !found.some(([name]) => name === index))
-    return { kind: 'name', behind: found.map(([name]) => name) }
-  const uuid = (found[0]?.[1] as Settings | undefined)?.settings?.index?.uuid
-  if (typeof uuid === 'string') return { kind: 'index', uuid: quote(uuid) }
-  return { kind: 'unreadable', observed: 'an answer without a uuid' }
+  if (!found.some(([name]) => name === index)) return { kind: 'name', behind: found.map(([name]) => name) }
+  return { kind: 'index', uuid: quote(uuid) }
 }

@@ -5,6 +5,7 @@ import { expectsTls } from '../proxy/expects-tls.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
 import { openRoute, type Route } from '../proxy/route.js'
 import type { TlsOptions } from '../proxy/tls-layer.js'
+import type { Bounds } from './bounds.js'
 import { connectionOver } from './connection.js'
 import { authorization, type Credentials } from './credentials.js'
 import { type EgressSeen, checkEgress } from './egress-check.js'
@@ -40,6 +41,10 @@ export interface Cluster extends AsyncDisposable {
   readonly preflight: Preflight
   /** What the egress check saw; empty where none is set. */
   readonly egress: EgressSeen
+  /** What was not as it should be on the way, and is no reason to stop. */
+  readonly warnings: readonly string[]
+  /** What binds its small requests. Absent: nothing but the time limit of one. */
+  readonly bounds?: Bounds
   /**
    * Asks again whether the way is open: on as many fresh connections as before, and on no fewer than `atLeast`. Throws as
    * `openCluster` does.
@@ -78,7 +83,10 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
       ...(signal === undefined ? {} : { signal }),
     })
   try {
-    const egress = await seeEgress(options)
+    const warnings: string[] = []
+    const egress = await seeEgress(options, doubt =>
+      warnings.push(`${doubt}: where those requests left from is not known`),
+    )
     const checked = await probe()
     const client = openClient(route, options, ownHeaders)
     return {
@@ -87,6 +95,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
       display,
       preflight: checked,
       egress,
+      warnings,
       probe,
       renew: access => {
         if (access.credentials !== undefined) {
@@ -127,7 +136,7 @@ function openClient(
   })
 }
 
-async function seeEgress(options: ClusterOptions): Promise<EgressSeen> {
+async function seeEgress(options: ClusterOptions, onDoubt: (observed: string) => void): Promise<EgressSeen> {
   if (options.ipCheckUrl === undefined) return {}
   const route = openRoute({
     target: options.ipCheckUrl,
@@ -139,6 +148,7 @@ async function seeEgress(options: ClusterOptions): Promise<EgressSeen> {
     return await checkEgress(route, {
       connections: options.proxy === undefined ? 1 : Math.max(1, options.preflightConnections),
       timeoutMs: Math.min(options.timeoutMs, 30_000),
+      onDoubt,
       // Without a proxy the address is this machine's own, and nobody promised another.
       ...(options.staticIps === undefined || options.proxy === undefined ? {} : { staticIps: options.staticIps }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),

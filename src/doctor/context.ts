@@ -1,4 +1,4 @@
-import { type Credentials, authorization } from '../cluster/credentials.js'
+import { authorization } from '../cluster/credentials.js'
 import { ask } from '../cluster/ask.js'
 import { refusePlaintext } from '../cluster/open-cluster.js'
 import type { Answer } from '../cluster/who-answered.js'
@@ -114,10 +114,7 @@ function prefixOf(url: URL): string {
   return url.pathname.replace(/\/$/, '')
 }
 
-function plaintextProblem(
-  way: Way & { readonly credentials?: Credentials },
-  allowPlaintext: boolean,
-): Failure | undefined {
+function plaintextProblem(way: Way, allowPlaintext: boolean): Failure | undefined {
   try {
     refusePlaintext({ ...way, allowPlaintext })
     return undefined

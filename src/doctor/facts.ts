@@ -82,6 +82,8 @@ export interface EgressFacts {
    * Absent where connections do not choose by themselves.
    */
   readonly missChance?: number
+  /** What an answer was that held no address. */
+  readonly instead?: string
   readonly failure?: Failure
 }
 

@@ -19,9 +19,11 @@ export interface Finding {
 export interface Step {
   readonly name: string
   readonly ok: boolean
-  /** Absent where nothing was asked, or the step was left out: then `detail` says why. */
+  /** Absent where nothing was asked. */
   readonly ms?: number
   readonly detail: string
+  /** There was nothing to see, or it was not wanted: `detail` says why. */
+  readonly isLeftOut?: true
 }
 
 /** The rules that the cluster's IP filter needs. */

@@ -36,7 +36,10 @@ export const filterFindings: Rule = facts => {
   const evidence = { cluster, refused: filter?.refused ?? refused, probes, status, observed, requestId }
   const which = { ...evidence, ...(refusedNodes.length === 0 ? {} : { addresses: refusedNodes.map(nameOf) }) }
   if (allowed === 0) {
-    const way = proxy === undefined ? ['no proxy was used', ...notes] : [sources(facts)].filter(text => text !== '')
+    const way =
+      proxy === undefined
+        ? ['no proxy was used', ...notes]
+        : [sources(facts), chance(facts)].filter(text => text !== '')
     return [finding('error', failure('EGRESS_NOT_ALLOWED', which), way.join('; '))]
   }
   return [finding('error', failure('EGRESS_PARTLY_ALLOWED', which), tellWhich(refusedNodes, nodes))]
@@ -47,7 +50,7 @@ function tellWhich(refused: readonly NodeSeen[], nodes: readonly NodeSeen[]): st
   if (refused.length > 0) return `it is ${refused.map(nameOf).join(' and ')} that is refused`
   if (nodes.length > 0)
     return 'the nodes that were asked alone are let in: it is the address of another one that is refused'
-  return 'that one address is refused is certain; which one, the pair does not tell: --nodes URL,URL asks each node alone'
+  return 'that one address is refused is certain; which one, the pair does not tell: sluice doctor --nodes URL,URL asks each node alone'
 }
 
 function nameOf({ address, node }: NodeSeen): string {
@@ -57,6 +60,11 @@ function nameOf({ address, node }: NodeSeen): string {
 function sources({ egress }: Facts): string {
   const addresses = Object.keys(egress?.seen ?? {}).toSorted()
   return addresses.length === 0 ? '' : `they left from ${addresses.join(' and ')}`
+}
+
+function chance({ filter }: Facts): string {
+  if (filter === undefined) return ''
+  return `that one address is let in all the same has a chance of ${percent(filter.missChance)}`
 }
 
 /** Refused from one address and let in from another: then a policy is in force, and it covers this machine. */

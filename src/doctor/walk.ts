@@ -50,7 +50,8 @@ async function take(
   facts: Facts,
 ): Promise<{ facts: Partial<Facts>; steps: readonly Step[] }> {
   const reason = facts.unusable === undefined ? leaveOut?.(context, facts) : 'the options cannot be used'
-  if (reason !== undefined) return { facts: {}, steps: [{ name, ok: true, detail: `left out: ${reason}` }] }
+  if (reason !== undefined)
+    return { facts: {}, steps: [{ name, ok: true, detail: `left out: ${reason}`, isLeftOut: true }] }
   const { clock } = context
   const startedAt = clock.now()
   try {

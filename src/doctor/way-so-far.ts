@@ -13,7 +13,9 @@ export function proxyProblem({ address, port, plaintext, hosts }: Facts): string
 export function loginProblem(facts: Facts): string | undefined {
   const code = facts.connection?.failure?.code
   const isClosed = code === 'PROXY_AUTH_REJECTED' || code === 'PROXY_CERT_INVALID' || code === 'PROXY_UNREACHABLE'
-  return proxyProblem(facts) ?? (isClosed ? 'the proxy cannot be used' : undefined)
+  // It answered no greeting, and no request.
+  const isSilent = facts.port?.isPrompt === false && code?.endsWith('_TIMEOUT') === true
+  return proxyProblem(facts) ?? (isClosed || isSilent ? 'the proxy cannot be used' : undefined)
 }
 
 /** No request can reach the cluster. */

@@ -29,6 +29,16 @@ export interface LabLine {
     /** `9.4.3`, or `serverless`. */
     readonly version: string
   }
+  /** The hosting service's administration of IP filter policies. */
+  readonly admin: {
+    /** Its base, /api/v1, is added by clients. */
+    readonly url: string
+    /** Of the organisation. */
+    readonly apiKey: string
+    /** The id of the deployment that `cluster` is. */
+    readonly deployment: string
+    readonly region: string
+  }
   /** `virtual`: this machine cannot bind 127.0.0.2 and .3, so that only the lab's own ports see the static addresses. */
   readonly egress: 'loopback' | 'virtual'
   /** Base URL of the control API; the secret in its path is the permission to use it. */
@@ -45,5 +55,8 @@ export function labEnvironment(line: LabLine): Record<string, string> {
     ELASTICSEARCH_API_KEY: line.cluster.apiKey,
     SLUICE_CA: line.cluster.caFile,
     SLUICE_PROXY_CA: line.proxyCaFile,
+    SLUICE_ADMIN_URL: line.admin.url,
+    EC_API_KEY: line.admin.apiKey,
+    SLUICE_DEPLOYMENT: line.admin.deployment,
   }
 }

@@ -10,7 +10,8 @@ import { type Control, createControl } from './control/control.js'
 import { startControlServer } from './control/server.js'
 import { type Pick, canBindStaticPair, createEgress, staticPair } from './egress.js'
 import { FaultPlan } from './faults.js'
-import { Policies } from './filter/policies.js'
+import { startAdminServer } from './filter/admin-server.js'
+import { Policies, labRegion } from './filter/policies.js'
 import { type Register, register } from './filter/presets.js'
 import { createIpCheck } from './ip-check.js'
 import { type LabLine, labEnvironment } from './lab-line.js'
@@ -105,6 +106,8 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
     })
     const controlServer = await startControlServer(control)
     listening.push(controlServer)
+    const admin = await startAdminServer(policies, onArrival)
+    listening.push(admin)
     let line = describe()
     function describe(): LabLine {
       const { security } = main.cluster
@@ -124,6 +127,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
           leastPrivilegeApiKey: security.leastPrivilegeApiKey,
           version,
         },
+        admin: { url: admin.url, apiKey: admin.apiKey, deployment: main.cluster.deployment, region: labRegion },
         egress: egress.mode,
         control: controlServer.url,
       }

@@ -18,6 +18,11 @@ export const nothing: Counts = {
   unknown: 0,
 }
 
+/** How many of those that were read have an outcome that stays. */
+export function settledOf({ read, unsent, unknown }: Pick<Counts, 'read' | 'unsent' | 'unknown'>): number {
+  return read - unsent - unknown
+}
+
 /** Counts of documents, the rejected ones by what they were refused for. */
 export class Account {
   readonly #counts = { ...nothing }

@@ -1,17 +1,18 @@
 /** Checkpoints on disk: one file each, replaced as a whole, for their owner alone. */
 import { constants } from 'node:fs'
-import { access, mkdir, readFile, readdir, rm } from 'node:fs/promises'
+import { access, readFile, readdir, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { diskProblem } from '../failure/disk-problem.js'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import { type Checkpoint, parseCheckpoint } from './checkpoint.js'
+import { makeFolder } from './make-folder.js'
 import { replaceFile } from './replace-file.js'
 
 const SUFFIX = '.json'
 
-/** Where the checkpoints of a state folder lie. */
-function runsFolder(stateDir: string): string {
+/** Where the checkpoints lie that resumes go by. */
+export function runsFolder(stateDir: string): string {
   return join(stateDir, 'runs')
 }
 
@@ -23,7 +24,7 @@ export function checkpointPath(stateDir: string, key: string): string {
 export async function prepareStateDir(stateDir: string): Promise<void> {
   const folder = runsFolder(stateDir)
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await makeFolder(folder)
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {
     throw stateUnwritable(folder, error)
@@ -57,9 +58,8 @@ export async function readCheckpoint(path: string): Promise<Checkpoint | undefin
   return read
 }
 
-/** Paths of all checkpoints, none where the folder is missing. Throws SluiceError STATE_UNREADABLE. */
-export async function checkpointPaths(stateDir: string): Promise<string[]> {
-  const folder = runsFolder(stateDir)
+/** Paths of all checkpoints of a folder, none where it is missing. Throws SluiceError STATE_UNREADABLE. */
+export async function checkpointPaths(folder: string): Promise<string[]> {
   return (await namesIn(folder)).filter(name => name.endsWith(SUFFIX)).map(name => join(folder, name))
 }
 
@@ -73,7 +73,8 @@ export async function removeCheckpoint(path: string): Promise<void> {
   }
 }
 
-async function namesIn(folder: string): Promise<string[]> {
+/** None where the folder is missing. Throws SluiceError STATE_UNREADABLE. */
+export async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder)
   } catch (error) {

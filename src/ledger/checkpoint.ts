@@ -24,8 +24,8 @@ export interface Checkpoint {
   /** Of what stands before the marks. */
   readonly counts: Counts
   readonly rejections: readonly Rejections[]
-  /** What the file held for the documents before the marks. */
-  readonly deadLetters?: { readonly path: string; readonly length: number }
+  /** What the file held for the documents before the marks, and what tells records that the same process wrote behind. */
+  readonly deadLetters?: { readonly path: string; readonly length: number; readonly writer?: string | undefined }
 }
 
 export interface Target {
@@ -34,10 +34,14 @@ export interface Target {
   readonly url: string
   /** Of a guarded load: the fresh index. */
   readonly index: string
+  /** Of a guarded load: what is switched to the index. */
+  readonly alias?: string
   /** Of the index itself: absent for an alias or data stream, and before there is an index. */
   readonly indexUuid?: string
   /** Of an alias or data stream: the indices behind it when the run began. */
   readonly behind?: readonly string[]
+  /** Of a replay: every name that it stored a document under, with the uuid where that is an index. */
+  readonly destinations?: readonly { readonly index: string; readonly indexUuid?: string }[]
 }
 
 export interface CheckpointInput {
@@ -99,7 +103,15 @@ const shape: Shape = {
   status: 'string',
   began: 'string',
   written: 'string',
-  target: { 'clusterUuid?': 'string', url: 'string', index: 'string', 'indexUuid?': 'string', 'behind?': ['string'] },
+  target: {
+    'clusterUuid?': 'string',
+    url: 'string',
+    index: 'string',
+    'alias?': 'string',
+    'indexUuid?': 'string',
+    'behind?': ['string'],
+    'destinations?': [{ index: 'string', 'indexUuid?': 'string' }],
+  },
   sources: ['string'],
   options: {},
   isDoubtful: 'boolean',
@@ -123,7 +135,7 @@ const shape: Shape = {
   ],
   counts,
   rejections: [{ status: 'number', type: 'string', documents: 'number' }],
-  'deadLetters?': { path: 'string', length: 'number' },
+  'deadLetters?': { path: 'string', length: 'number', 'writer?': 'string' },
 }
 
 function fits(value: unknown, wanted: Shape): boolean {

@@ -4,14 +4,20 @@
  * long to hold. What tells whose record it is stands first, where it is found without reading the rest.
  */
 import { isUtf8 } from 'node:buffer'
-import type { Destination, Refused } from '../flow.js'
+import type { Destination, Operation, Refused } from '../flow.js'
 
 /** Longer text goes as base64: escaped, it could grow past what a string can hold. */
 const LONGEST_TEXT = 16 << 20
 
-/** What every record of a run says. */
-export interface Stamp {
+/** Whose a record is. */
+export interface Author {
   readonly run: string
+  /** Of one process alone: runs of one name may write to the same file, from anywhere. Letters and digits. */
+  readonly writer: string
+}
+
+/** What every record of a process says. */
+export interface Stamp extends Author {
   readonly destination: Destination
 }
 
@@ -35,6 +41,16 @@ const isText = new Set(['DOCUMENT_NOT_JSON', 'DOCUMENT_TOO_LARGE', 'DEAD_LETTER_
 export function head(refused: Omit<Refused, 'document' | 'reason'>, stamp: Stamp | undefined): string {
   const { operation, origin, id, routing, status, type, attempts } = refused
   const destination = refused.destination ?? stamp?.destination
-  const fields = { operation, run: stamp?.run, origin, ...destination, id, routing, status, type, attempts }
+  const { run, writer } = stamp ?? {}
+  const fields = { operation, run, writer, origin, ...destination, id, routing, status, type, attempts }
   return JSON.stringify(fields).slice(1, -1)
+}
+
+/** What every record of an author's begins with: one of these, bytes as characters. */
+export function openingsOf({ run, writer }: Author): readonly string[] {
+  const operations: readonly Operation[] = ['create', 'index']
+  return operations.map(operation => {
+    const opening = `${JSON.stringify({ operation, run, writer }).slice(0, -1)},`
+    return Buffer.from(opening).toString('latin1')
+  })
 }

@@ -30,6 +30,11 @@ export class DeadLetters implements AsyncDisposable {
     this.#stamp = stamp
   }
 
+  /** What tells the records of this process. Undefined where they are not stamped. */
+  get writer(): string | undefined {
+    return this.#stamp?.writer
+  }
+
   get records(): number {
     return this.#records
   }

@@ -3,9 +3,10 @@
  * were not there, and what cannot be written is left.
  */
 import { createHash } from 'node:crypto'
-import { mkdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { LearntLimits } from '../flow.js'
+import { makeFolder } from './make-folder.js'
 import { replaceFile } from './replace-file.js'
 
 const VERSION = 1
@@ -35,7 +36,7 @@ export async function recallLimits(path: string, now: number): Promise<LearntLim
 export async function rememberLimits(path: string, learnt: LearntLimits, now: number): Promise<void> {
   const kept = { version: VERSION, written: new Date(now).toISOString(), ...learnt }
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    await makeFolder(dirname(path))
     await replaceFile(path, `${JSON.stringify(kept)}\n`)
   } catch {
     // The next run finds out for itself.

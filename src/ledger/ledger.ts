@@ -1,17 +1,14 @@
 /** Settles batches: counts, dead letters, what became of each input. A number in the receipt is added here and nowhere else. */
 import { type Failure, failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
-import type { Batch, Input, LongLine, Operation, Origin, Outcome, Refused } from '../flow.js'
-import { Account } from './account.js'
+import type { Batch, Input, LongLine, Operation, Origin, Outcome, Refused, RejectionLimit } from '../flow.js'
+import { Account, nothing, settledOf } from './account.js'
 import type { DeadLetters } from './dead-letters.js'
 import { type Committed, Prefix } from './prefix.js'
 import type { Counts, InputReceipt, Rejections } from './receipt.js'
 
 /** A share means nothing before so many documents, while there are more to come. */
 const SHARE_FROM = 1000
-
-/** How many documents may be rejected: a count, or a share of those read. */
-export type RejectionLimit = number | `${number}%`
 
 interface InputAccount {
   readonly input: Input
@@ -22,8 +19,8 @@ interface InputAccount {
 
 export interface LedgerOptions {
   readonly maxRejected?: RejectionLimit | undefined
-  /** What earlier processes of the run read and rejected: the limit is the run's. */
-  readonly before?: Pick<Counts, 'read' | 'rejected'>
+  /** What earlier processes of the run have done: a limit is the run's. */
+  readonly before?: Counts
   /** Whether a document whose answer was lost is sent again by a resume. Default true. */
   readonly resendsUnanswered?: boolean
 }
@@ -138,6 +135,11 @@ export class Ledger {
     return this.#account.counts
   }
 
+  /** Documents of the whole run that are settled. */
+  get settled(): number {
+    return settledOf(this.#options.before ?? nothing) + settledOf(this.#account.counts)
+  }
+
   /** Documents of unknown outcome that a resume sends again. */
   get toResend(): number {
     return this.#toResend
@@ -168,11 +170,11 @@ export class Ledger {
   }
 
   #tooMany(shareFrom: number): Failure | undefined {
-    const { maxRejected: limit, before } = this.#options
+    const { maxRejected: limit, before = nothing } = this.#options
     if (limit === undefined) return undefined
     const { counts } = this.#account
-    const rejected = counts.rejected + (before?.rejected ?? 0)
-    const read = counts.read + (before?.read ?? 0)
+    const rejected = counts.rejected + before.rejected
+    const read = counts.read + before.read
     if (typeof limit === 'number') {
       return rejected > limit ? failure('TOO_MANY_REJECTED', { rejected, limit }) : undefined
     }

@@ -27,6 +27,8 @@ export interface Holder extends Place {
   /** ISO 8601. */
   readonly since: string
   readonly run?: string
+  /** Absent: it loads. */
+  readonly isUndo?: boolean
 }
 
 /** This process, as the holder of locks in a folder. */

@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, copyFile, link, mkdir, open, readFile, realpath, rm, stat, unlink } from 'node:fs/promises'
+import { type FileHandle, copyFile, link, open, readFile, realpath, rm, stat, unlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
@@ -12,6 +12,7 @@ import type { Source } from '../flow.js'
 import { stateUnwritable } from './checkpoint-file.js'
 import { type Holder, isGone, parseHolder, thisHolder } from './lock-holder.js'
 import { showSign } from './lock-sign.js'
+import { makeFolder } from './make-folder.js'
 
 export interface Locking {
   readonly stateDir: string
@@ -40,13 +41,13 @@ export async function lockInputs({ stateDir, cluster, index, sources, spool }: L
       }),
     ),
   )
-  if (spool !== undefined) wanted.set(join(folder, `${keyOf([spool])}.lock`), '-')
+  if (spool !== undefined) wanted.set(join(folder, `${keyOf([resolve(spool)])}.lock`), '-')
   const locks = await InputLocks.open(folder)
   try {
     // In the same order in all processes: of two that want the same ones, one gets them.
     for (const path of [...wanted.keys()].toSorted()) {
       const other = await locks.take(path)
-      if (other !== undefined) throw locked(wanted.get(path) ?? '', index, path, other)
+      if (other !== undefined) throw lockedBy(other, wanted.get(path) ?? '', index, path)
     }
     return locks
   } catch (error) {
@@ -55,9 +56,9 @@ export async function lockInputs({ stateDir, cluster, index, sources, spool }: L
   }
 }
 
-/** The locks that this process holds. Each file tells of the holder, and the file of a second one never takes its place. */
+/** The locks that this process holds, in one folder. Each file tells of the holder, and the file of a second one never takes its place. */
 export class InputLocks implements AsyncDisposable {
-  readonly #folder: string
+  readonly folder: string
   readonly #holder: Holder
   readonly #file: FileHandle
   readonly #record: string
@@ -65,19 +66,20 @@ export class InputLocks implements AsyncDisposable {
   readonly #held: string[] = []
 
   private constructor(folder: string, holder: Holder, record: string, file: FileHandle, sign?: AsyncDisposable) {
-    this.#folder = folder
+    this.folder = folder
     this.#holder = holder
     this.#record = record
     this.#file = file
     this.#sign = sign
   }
 
-  static async open(folder: string): Promise<InputLocks> {
+  /** `isUndo`: what they are taken for, for those who meet them. */
+  static async open(folder: string, isUndo = false): Promise<InputLocks> {
     const id = randomBytes(8).toString('hex')
     const record = recordPath(folder, id)
     try {
-      await mkdir(folder, { recursive: true, mode: 0o700 })
-      const holder = await thisHolder(folder, id)
+      await makeFolder(folder)
+      const holder = { ...(await thisHolder(folder, id)), ...(isUndo ? { isUndo } : {}) }
       const file = await open(record, 'wx', 0o600)
       const locks = new InputLocks(folder, holder, record, file, await showSign(signPath(folder, id)))
       await file.write(textOf(holder), 0)
@@ -114,7 +116,7 @@ export class InputLocks implements AsyncDisposable {
       const other = await readHolder(path)
       // Released in between.
       if (other === undefined) continue
-      if (other.id === NOBODY || !(await isGone(other, signPath(this.#folder, other.id)))) return other
+      if (other.id === NOBODY || !(await isGone(other, signPath(this.folder, other.id)))) return other
       const rival = await this.#clear(path, other)
       if (rival !== undefined) return rival
     }
@@ -134,7 +136,7 @@ export class InputLocks implements AsyncDisposable {
       await rm(path, { force: true })
       // Other locks of the one that is gone need its sign: they are names of the same file.
       const isLast = last.nlink <= 2
-      if (isLast) for (const left of [signPath, recordPath]) await rm(left(this.#folder, gone.id), { force: true })
+      if (isLast) for (const left of [signPath, recordPath]) await rm(left(this.folder, gone.id), { force: true })
       return undefined
     } catch (error) {
       throw stateUnwritable(path, error)
@@ -182,13 +184,15 @@ export function locksFolder(stateDir: string): string {
   return resolve(stateDir, 'locks')
 }
 
-function locked(input: string, index: string, path: string, holder: Holder): SluiceError {
-  const { run = 'not named yet', pid, host, since } = holder
-  return new SluiceError(failure('RUN_LOCKED', { input, index, run, pid, host, since, lock: path }))
+/** Why a lock cannot be had. */
+export function lockedBy(holder: Holder, input: string, index: string, lock: string): SluiceError {
+  const { run = 'not named yet', pid, host, since, isUndo = false } = holder
+  const doing = isUndo ? `taken out of ${index} by the undo of run ${run}` : `loaded into ${index} by run ${run}`
+  return new SluiceError(failure('RUN_LOCKED', { input, doing, index, run, pid, host, since, lock }))
 }
 
 /** By which others see that a holder is there. */
-export function signPath(folder: string, id: string): string {
+function signPath(folder: string, id: string): string {
   return join(folder, `${id}.sock`)
 }
 

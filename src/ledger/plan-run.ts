@@ -133,8 +133,11 @@ async function judge(
   throw new SluiceError(failure('INPUT_CHANGED', { input: source.name, run, documents, observed, offset: mark.offset }))
 }
 
-/** A mark is good for what it was made with, and half a run in one way and half in another is nobody's wish. */
-function sameOptions({ options: was, run }: Checkpoint, now: Checkpoint['options']): void {
+/**
+ * A mark is good for what it was made with, and half a run in one way and half in another is nobody's wish.
+ * Throws SluiceError RUN_OPTIONS_CHANGED.
+ */
+export function sameOptions({ options: was, run }: Checkpoint, now: Checkpoint['options']): void {
   const changed = [...new Set([...Object.keys(was), ...Object.keys(now)])].filter(name => was[name] !== now[name])
   if (changed.length === 0) return
   const differences = changed.map(name => `${name} was ${was[name] ?? 'not set'} and is ${now[name] ?? 'not set'}`)

@@ -15,6 +15,8 @@ export interface Committed {
   readonly deadLetters: number
   /** Whether documents behind the prefix may be stored. */
   readonly isDoubtful: boolean
+  /** Of dead letters that were sent again: the indices, aliases and data streams that took one. */
+  readonly destinations: ReadonlySet<string>
 }
 
 interface CommittedInput {
@@ -49,6 +51,7 @@ export class Prefix {
   #deadLetters: number
   #isBroken = false
   #isDoubtful = false
+  readonly #destinations = new Set<string>()
   readonly #waiting: { readonly isOver: () => boolean; readonly go: () => void }[] = []
 
   /** Dead letters are written in the turn of their batch: at its commit their length covers all before it, and no more. */
@@ -60,7 +63,15 @@ export class Prefix {
   get committed(): Committed {
     const { counts, rejections } = this.#account
     const inputs = new Map([...this.#inputs].map(([id, input]) => [id, { ...input }]))
-    return { counts, rejections, inputs, deadLetters: this.#deadLetters, isDoubtful: this.#isDoubtful }
+    const deadLetters = this.#deadLetters
+    return {
+      counts,
+      rejections,
+      inputs,
+      deadLetters,
+      isDoubtful: this.#isDoubtful,
+      destinations: new Set(this.#destinations),
+    }
   }
 
   /** Batches are taken in the order in which they were read. */
@@ -119,6 +130,8 @@ export class Prefix {
     const { created, updated, duplicate, skipped, unknown, unsent, rejected } = settled
     this.#account.add({ created, updated, duplicate, unknown, unsent, skipped: skipped + batch.blank })
     for (const refused of rejected) this.#account.reject(refused)
+    const { replayed } = batch
+    if (replayed !== undefined && created + updated + duplicate > 0) this.#destinations.add(replayed.destination.index)
     for (const { input, lines } of batch.taken) this.#read(input, lines)
     for (const { input, mark } of batch.ends) this.#inputOf(input).mark = mark
   }

@@ -38,6 +38,8 @@ export interface AliasReceipt {
   readonly from?: string
   readonly to: string
   readonly switched: boolean
+  /** Why it is not, where nothing failed. */
+  readonly reason?: string
 }
 
 /** What became of one input. */
@@ -91,6 +93,6 @@ export interface Receipt extends Counts {
   readonly notes?: readonly string[]
   /** The file that a resume goes by, where one is kept. */
   readonly checkpoint?: string
-  /** The folder of what came from stdin and is not all loaded, where it is spooled. */
+  /** The folder of what came from stdin, where it is spooled, as long as it is not all loaded or its end was never seen. */
   readonly spool?: string
 }

@@ -62,7 +62,7 @@ const TEXT = String.raw`"(?:[^"\\]|\\.)*"`
 
 /** As `dead-letter-record.ts` writes it: origin, destination, id. */
 const HEAD = new RegExp(
-  String.raw`^\{"operation":"\w+",(?:"run":${TEXT},)?"origin":\{"input":(?<input>${TEXT}),"document":(?<document>\d+)[^{}]*\},` +
+  String.raw`^\{"operation":"\w+",(?:"(?:run|writer)":${TEXT},)*"origin":\{"input":(?<input>${TEXT}),"document":(?<document>\d+)[^{}]*\},` +
     String.raw`(?:"(?:index|pipeline|idField|routingField)":${TEXT},)*(?:"id":(?<id>${TEXT}))?`,
 )
 

@@ -1,25 +1,17 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
+import { type Author, openingsOf } from './dead-letter-record.js'
 
 const READ_BYTES = 1 << 16
-/** A record's head stands at its start, whatever the length of the document behind it. */
-const HEAD_BYTES = 4096
 const LINE_FEED = 0x0a
 
-/** What tells a run's own records. */
-export interface Owner {
-  readonly run: string
-  /** Of which its records are; absent: of any, because it sends dead letters again. */
-  readonly inputs?: ReadonlySet<string>
-}
-
 /**
- * Cuts dead letters to the length that a checkpoint covers: what stands behind will be written again. Only if all of it is the
- * run's own: another run may have written to the same file since. Missing or shorter, the file is its owner's business.
- * Throws SluiceError DEAD_LETTERS_UNWRITABLE.
+ * Cuts dead letters to the length that a checkpoint covers: what stands behind will be written again. Only if the process that
+ * wrote the checkpoint wrote all of it: others may have written to the same file since, also under the same name of a run.
+ * Missing or shorter, the file is its owner's business. Throws SluiceError DEAD_LETTERS_UNWRITABLE.
  */
-export async function takeBack(path: string, length: number, owner: Owner): Promise<void> {
+export async function takeBack(path: string, length: number, author: Author): Promise<void> {
   let file: FileHandle
   try {
     file = await open(path, 'r+')
@@ -29,7 +21,10 @@ export async function takeBack(path: string, length: number, owner: Owner): Prom
   }
   try {
     const { size } = await file.stat()
-    if (size <= length || !(await isAllOf(owner, file, length))) return
+    if (size <= length) return
+    const end = await endOfOwn(openingsOf(author), file, length)
+    // Somebody else may be writing to it at this moment.
+    if (end === undefined || (await file.stat()).size !== end) return
     await file.truncate(length)
     await file.sync()
   } catch (error) {
@@ -39,38 +34,29 @@ export async function takeBack(path: string, length: number, owner: Owner): Prom
   }
 }
 
-/** Whether every line from `from` on is a record of the run's. The last one may have been torn. */
-async function isAllOf(owner: Owner, file: FileHandle, from: number): Promise<boolean> {
+/** Where the file ends, if every line from `from` on has one of these openings; else undefined. The last one may have been torn. */
+async function endOfOwn(openings: readonly string[], file: FileHandle, from: number): Promise<number | undefined> {
   const buffer = Buffer.alloc(READ_BYTES)
+  const headBytes = Math.max(...openings.map(opening => opening.length))
+  const isOwn = (head: string) => openings.some(opening => head.startsWith(opening))
+  // Torn before it says whose it is, it is of no use to anybody, and no checkpoint covers it.
+  const isTorn = (head: string) => openings.some(opening => opening.startsWith(head))
   let head = ''
-  let isWhole = false
   for (let at = from; ;) {
     const { bytesRead } = await file.read(buffer, 0, READ_BYTES, at)
-    if (bytesRead === 0) return head === '' || isOf(owner, head, !isWhole)
+    if (bytesRead === 0) return isOwn(head) || isTorn(head) ? at : undefined
     const chunk = buffer.subarray(0, bytesRead)
     at += bytesRead
     for (let start = 0; start < bytesRead;) {
       const lineFeed = chunk.indexOf(LINE_FEED, start)
       const end = lineFeed === -1 ? bytesRead : lineFeed
-      head += chunk.toString('latin1', start, Math.min(end, start + HEAD_BYTES - head.length))
-      isWhole = lineFeed !== -1
-      if (isWhole && !isOf(owner, head, false)) return false
-      if (isWhole) head = ''
+      head += chunk.toString('latin1', start, Math.min(end, start + headBytes - head.length))
       start = end + 1
+      if (lineFeed === -1) continue
+      if (!isOwn(head)) return undefined
+      head = ''
     }
   }
-}
-
-const ORIGIN = /^\{"operation":"\w+",(?:"run":"([\w.-]+)",)?(?:[^{]*,)?"origin":\{"input":("(?:[^"\\]|\\.)*")/
-
-function isOf({ run, inputs }: Owner, latin1: string, mayBeTorn: boolean): boolean {
-  const head = Buffer.from(latin1, 'latin1').toString('utf8')
-  const [, writer, input] = ORIGIN.exec(head) ?? []
-  if (input === undefined)
-    return mayBeTorn && head.length < HEAD_BYTES && head.startsWith('{"operation"'.slice(0, head.length))
-  // Records of before there was a `run` in them tell by their input alone.
-  if (writer !== undefined && writer !== run) return false
-  return inputs === undefined ? writer !== undefined : inputs.has(JSON.parse(input) as string)
 }
 
 function unwritable(path: string, error: unknown): SluiceError {

@@ -15,7 +15,7 @@ export interface Access {
   readonly proxyCa?: string
 }
 
-type FileOption = 'apiKeyFile' | 'passwordFile' | 'proxyFile' | 'ca' | 'cert' | 'key' | 'proxyCa'
+type FileOption = 'apiKeyFile' | 'passwordFile' | 'proxyFile' | 'ca' | 'cert' | 'key' | 'proxyCa' | 'adminKeyFile'
 
 /**
  * Reads the files that options name. Throws SluiceError OPTION_INVALID with the path and why it cannot be read, never with
@@ -39,6 +39,29 @@ export async function readAccess(effective: Effective, readFile: (path: string) 
     proxy: proxyUrl === undefined ? undefined : { url: withScheme(proxyUrl, proxyOrigin), origin: proxyOrigin },
     proxyCa: await read('proxyCa'),
   })
+}
+
+/**
+ * The key of the administration API; read for the commands that need it alone. Throws SluiceError OPTION_INVALID, also where there
+ * is none.
+ */
+export async function readAdminKey(
+  { values, origins }: Effective,
+  readFile: (path: string) => Promise<string>,
+): Promise<string> {
+  const { adminKey, adminKeyFile } = values
+  const said = adminKey === undefined ? origins.adminKeyFile : origins.adminKey
+  const key =
+    adminKey ??
+    (adminKeyFile === undefined ? undefined : await readTrimmed(adminKeyFile, origins.adminKeyFile, readFile))
+  if (key === undefined) {
+    throw invalid(
+      '--admin-key-file',
+      "the organisation's API key is not known: set EC_API_KEY, or name a file that holds it",
+    )
+  }
+  if (!/^[\x21-\x7e]+$/.test(key)) throw invalid(said, 'holds a blank or another character that no API key has')
+  return key
 }
 
 /** Proximo's variable holds `user:password@host` alone, for an HTTP proxy on port 80. In any other a missing scheme is a mistake. */

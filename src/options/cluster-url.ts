@@ -1,10 +1,15 @@
+import { isWebAddress } from './web-address.js'
+
 /** What is wrong with a cluster URL, or its parts. Messages never repeat the credentials. */
 export type ClusterUrl =
   | { readonly url: string; readonly username?: string; readonly password?: string }
   | { readonly problem: string }
 
 /** Takes a cluster URL apart: the URL without credentials, and the credentials where it carried some. */
-export function readClusterUrl(text: string): ClusterUrl {
+export function readClusterUrl(given: string): ClusterUrl {
+  const text = given.trim()
+  if (/\s/.test(text))
+    return { problem: 'contains whitespace: write https://HOST:PORT, and a blank in credentials as %20' }
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase()
   const host = text.slice(text.lastIndexOf('@') + 1)
   if (scheme === undefined) {
@@ -13,9 +18,12 @@ export function readClusterUrl(text: string): ClusterUrl {
     return { problem: `'${host}' has no scheme: write https://${host}` }
   }
   if (scheme !== 'https' && scheme !== 'http') return { problem: `the scheme is ${scheme}://, not https:// or http://` }
-  if (!URL.canParse(text)) return { problem: 'is not a URL: write https://HOST:PORT' }
+  // The parser would take the first part of a path for the host, and a backslash for a slash.
+  if (/^[^:]+:\/\/[/\\]/.test(text)) return { problem: 'has no host behind its two slashes: write https://HOST:PORT' }
+  if (text.includes('\\')) return { problem: 'has a backslash: write https://HOST:PORT, and \\ in credentials as %5C' }
+  if (!isWebAddress(text)) return { problem: 'is not a URL: write https://HOST:PORT' }
   const url = new URL(text)
-  if (url.search !== '' || url.hash !== '') return { problem: 'has a query or fragment: write https://HOST:PORT alone' }
+  if (/[?#]/.test(text)) return { problem: 'has a query or fragment: write https://HOST:PORT alone' }
   // The parser ends the host at the first slash, so that a password with one would become part of the path.
   if (url.pathname.includes('@'))
     return { problem: 'has an @ behind its host: in credentials, write / as %2F and @ as %40' }

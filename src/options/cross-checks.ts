@@ -40,6 +40,7 @@ const rivals = [
   ['password', 'passwordFile'],
   ['proxy', 'proxyFile'],
   ['index', 'swapAlias'],
+  ['adminKey', 'adminKeyFile'],
 ] as const
 
 /** Two ways to say one thing: the stronger source wins, so that a flag can replace what the environment says. */

@@ -1,5 +1,7 @@
 import { isIPv4 } from 'node:net'
 import { z } from 'zod'
+import type { RejectionLimit } from '../flow.js'
+import { isWebAddress } from './web-address.js'
 
 /**
  * The kinds of values an option can have. Each reads what a person writes in a flag or variable (text) or in the file
@@ -27,10 +29,18 @@ export function text() {
   return kind(value => (value === '' ? new Problem('is empty') : value))
 }
 
+/** A file that is written: stdout is for the result alone. */
+export function writtenFile() {
+  return kind(value => {
+    if (value === '-')
+      return new Problem('is no file, and stdout is for the receipt: name a file (./- for one of that name)')
+    return value === '' ? new Problem('is empty') : value
+  })
+}
+
 export function webAddress() {
   return kind(value => {
-    const fits = /^https?:\/\//i.test(value) && URL.canParse(value)
-    return fits ? value : new Problem('is not an http:// or https:// URL')
+    return isWebAddress(value) ? value : new Problem('is not an http:// or https:// URL')
   })
 }
 
@@ -103,9 +113,6 @@ export function duration({ bare }: { bare: boolean }) {
     return ms >= 1 && ms <= 2 ** 31 - 1 ? ms : new Problem('is not between 1ms and 24d')
   })
 }
-
-/** How many documents may be rejected: a count, or a share of those read. */
-export type RejectionLimit = number | `${number}%`
 
 export function rejectionLimit() {
   return kind((value): RejectionLimit | Problem => {

@@ -1,7 +1,17 @@
 import { z } from 'zod'
 
 /** Commands that take options of the schema. `lab` and `demo` have flags of their own. */
-export const optionCommands = ['ingest', 'replay', 'doctor', 'runs', 'verify', 'undo', 'rollback', 'config'] as const
+export const optionCommands = [
+  'ingest',
+  'replay',
+  'doctor',
+  'runs',
+  'verify',
+  'undo',
+  'rollback',
+  'filter',
+  'config',
+] as const
 export type OptionCommand = (typeof optionCommands)[number]
 
 /** What an option is besides its kind. The flag and SLUICE_… follow from the option's name. */

@@ -2,14 +2,15 @@ import { z } from 'zod'
 import * as kinds from './kinds.js'
 import { section } from './option.js'
 
-const cluster = section('Cluster', ['ingest', 'replay', 'doctor', 'verify', 'undo', 'rollback'])
-const path = section('Path to the cluster', ['ingest', 'replay', 'doctor', 'verify', 'undo', 'rollback'])
+const cluster = section('Cluster', ['ingest', 'replay', 'doctor', 'verify', 'undo', 'rollback', 'filter'])
+const path = section('Path to the cluster', ['ingest', 'replay', 'doctor', 'verify', 'undo', 'rollback', 'filter'])
 const documents = section('Documents', ['ingest'])
 const requests = section('Requests', ['ingest', 'replay'])
 const runs = section('Runs', ['ingest', 'replay'])
 const guarded = section('Guarded load', ['ingest'])
 const doctor = section('Doctor', ['doctor'])
-const output = section('Output', ['ingest', 'replay', 'doctor', 'verify', 'undo', 'rollback'])
+const filter = section('Filter administration', ['filter'])
+const output = section('Output', ['ingest', 'replay', 'doctor', 'verify', 'undo', 'rollback', 'filter'])
 
 /** Every option: its kind and limits, its default as a person would write it, and what help says of it. */
 export const schema = z.object({
@@ -132,7 +133,7 @@ export const schema = z.object({
     label: 'reject|skip',
     commands: ['ingest', 'replay'],
   }),
-  deadLetters: documents(kinds.text().optional(), {
+  deadLetters: documents(kinds.writtenFile().optional(), {
     doc: 'file for rejected documents',
     label: 'file',
     commands: ['ingest', 'replay'],
@@ -169,7 +170,7 @@ export const schema = z.object({
   timeout: requests(kinds.duration({ bare: false }).prefault('2m'), {
     doc: 'time limit of one request',
     label: 'duration',
-    commands: ['ingest', 'replay', 'doctor', 'verify', 'undo', 'rollback'],
+    commands: ['ingest', 'replay', 'doctor', 'verify', 'undo', 'rollback', 'filter'],
   }),
   maxElapsed: requests(kinds.duration({ bare: false }).prefault('15m'), {
     doc: 'how long one batch may be tried again',
@@ -186,6 +187,10 @@ export const schema = z.object({
   }),
   spool: runs(kinds.flag().prefault(false), {
     doc: 'keep what comes from stdin in the state folder until it is loaded, so that it can be resumed',
+  }),
+  spoolLimit: runs(kinds.size({ min: 1_000_000, max: 1e15 }).optional(), {
+    doc: 'most that is kept on the disk of one stdin: the producer is held back until what came first is loaded',
+    label: 'size',
   }),
   runId: runs(kinds.runId().optional(), {
     doc: 'name of the run: repeated without its checkpoint, it doubles nothing',
@@ -235,9 +240,33 @@ export const schema = z.object({
     doc: 'file for a report that may be given away: no secrets, no names of users, no documents',
     label: 'file',
   }),
+  adminUrl: filter(kinds.webAddress().prefault('https://api.elastic-cloud.com'), {
+    doc: "address of the hosting service's administration API; asked directly, never through the proxy",
+    label: 'url',
+    secret: 'url',
+  }),
+  adminKey: filter(kinds.secret().optional(), {
+    doc: 'API key of the organisation, not of the cluster; better in the environment or a file',
+    label: 'key',
+    env: ['EC_API_KEY'],
+    secret: 'value',
+  }),
+  adminKeyFile: filter(kinds.text().optional(), { doc: 'file that holds that key', label: 'file' }),
+  deployment: filter(kinds.text().optional(), {
+    doc: 'id of the deployment, as in the URL of its page in the console',
+    label: 'id',
+  }),
+  policy: filter(kinds.text().optional(), {
+    doc: 'IP filter policy, by id or name; create: its name, if not set `static addresses`',
+    label: 'id|name',
+  }),
+  region: filter(kinds.text().optional(), {
+    doc: 'region of a policy that is created; if not set, that of the deployment',
+    label: 'region',
+  }),
   json: output(kinds.flag().prefault(false), {
     doc: 'one JSON object on stdout, nothing else',
-    commands: ['ingest', 'replay', 'doctor', 'runs', 'verify', 'undo', 'rollback'],
+    commands: ['ingest', 'replay', 'doctor', 'runs', 'verify', 'undo', 'rollback', 'filter'],
   }),
   quiet: output(kinds.flag().prefault(false), { doc: 'no progress, errors and the result alone' }),
 })

@@ -1,4 +1,4 @@
-import type { RejectionLimit } from './kinds.js'
+import type { RejectionLimit } from '../flow.js'
 
 /**
  * Every option in force, after defaults. Bytes, and milliseconds for durations. A type test ties it to the schema, which
@@ -49,6 +49,8 @@ export interface Settings {
   readonly dryRun: boolean
   readonly stateDir: string | undefined
   readonly spool: boolean
+  /** Bytes. */
+  readonly spoolLimit: number | undefined
   readonly runId: string | undefined
   /** Milliseconds. */
   readonly timeBudget: number | undefined
@@ -67,6 +69,12 @@ export interface Settings {
   readonly noDirectCheck: boolean
   readonly writeCheck: boolean
   readonly supportBundle: string | undefined
+  readonly adminUrl: string
+  readonly adminKey: string | undefined
+  readonly adminKeyFile: string | undefined
+  readonly deployment: string | undefined
+  readonly policy: string | undefined
+  readonly region: string | undefined
   readonly json: boolean
   readonly quiet: boolean
   readonly staticIps: readonly [string, string] | undefined

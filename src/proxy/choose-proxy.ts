@@ -1,7 +1,8 @@
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import { noProxyEntry } from './no-proxy.js'
-import { type ProxyScheme, type ProxyUrl, parseProxyUrl } from './proxy-url.js'
+import { type ProxyUrl, parseProxyUrl } from './proxy-url.js'
+import { isSameAddress } from './same-address.js'
 import { addressOf } from './way.js'
 
 /** A proxy URL as it was given. */
@@ -9,8 +10,6 @@ export interface GivenProxy {
   readonly value: string
   /** Where it was given: `STATIC_PROXY_URL`, `--proxy`. */
   readonly origin: string
-  /** How to read it where the provider writes it without a scheme. */
-  readonly defaultScheme?: ProxyScheme
 }
 
 export interface ChosenProxy {
@@ -24,7 +23,7 @@ export interface ChosenProxy {
 
 /**
  * Which proxy applies to a target. A static proxy (`proxy`) is never left out silently: NO_PROXY applies to the environment's
- * general proxy (HTTPS_PROXY) alone, and only `direct` turns both off.
+ * general proxy (HTTPS_PROXY) alone, and only `direct` turns both off. The URL of a proxy that is left out is not read.
  * @throws SluiceError PROXY_URL_INVALID, PROXY_NOT_USED, CLUSTER_URL_IS_PROXY
  */
 export function chooseProxy(options: {
@@ -48,24 +47,21 @@ export function chooseProxy(options: {
     if (options.requireProxy === true) throw notUsed('--require-proxy is set, and no proxy is')
     return { origin: 'default', notes: [] }
   }
-  const parsed = parseProxyUrl(
-    given.value,
-    given.origin,
-    given.defaultScheme === undefined ? {} : { defaultScheme: given.defaultScheme },
-  )
-  const address = addressOf(target)
-  if (address.host.toLowerCase() === parsed.host && address.port === parsed.port) {
+  const entry = noProxyEntry(options.noProxy ?? '', target)
+  if (entry !== undefined && proxy === undefined) {
+    if (options.requireProxy === true)
+      throw notUsed(`--require-proxy is set, and NO_PROXY ("${entry}") takes ${target.host} out of ${given.origin}`)
+    return {
+      origin: 'NO_PROXY',
+      notes: [`NO_PROXY ("${entry}") covers ${target.host}: the proxy from ${given.origin} is not used`],
+    }
+  }
+  const parsed = parseProxyUrl(given.value, given.origin)
+  if (isSameAddress(addressOf(target), parsed)) {
     throw new SluiceError(failure('CLUSTER_URL_IS_PROXY', { url: target.origin }))
   }
-  const entry = noProxyEntry(options.noProxy ?? '', target)
-  if (entry === undefined) return { proxy: parsed, origin: given.origin, notes: [] }
-  if (proxy !== undefined) throw notUsed(`NO_PROXY ("${entry}") covers ${target.host}, although ${proxy.origin} is set`)
-  if (options.requireProxy === true)
-    throw notUsed(`--require-proxy is set, and NO_PROXY ("${entry}") takes ${target.host} out of ${given.origin}`)
-  return {
-    origin: 'NO_PROXY',
-    notes: [`NO_PROXY ("${entry}") covers ${target.host}: the proxy from ${given.origin} is not used`],
-  }
+  if (entry !== undefined) throw notUsed(`NO_PROXY ("${entry}") covers ${target.host}, although ${given.origin} is set`)
+  return { proxy: parsed, origin: given.origin, notes: [] }
 }
 
 function notUsed(problem: string): SluiceError {

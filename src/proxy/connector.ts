@@ -23,6 +23,8 @@ export interface Connection {
 export interface Progress {
   phase: Phase
   connection?: Connection
+  /** Until it is known whether the connection outlives the exchange that it carried; nothing may be written to it before. */
+  undecided?: Promise<void>
   /** While the connection is being built: gives it up, since nobody waits for it any more. */
   giveUp?: () => void
 }

@@ -102,15 +102,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
     headers: Record<string, string | string[] | undefined>,
   ): void {
     if (statusCode < 200 || this.#over) return
-    const bodyFullySent = this.#bodyFullySent()
-    this.#closeAfterwards = this.#mayBeUnread(statusCode)
+    const answered = present(headers)
+    this.#closeAfterwards = this.#mayBeUnread(statusCode, answered)
     this.#answer = new AnswerBody(
       () => controller.resume(),
       () => {
         if (this.#finish()) this.#breakOff(new Error('the answer was abandoned'))
       },
     )
-    this.#resolve({ statusCode, headers: present(headers), body: this.#answer, bodyFullySent })
+    this.#resolve({ statusCode, headers: answered, body: this.#answer })
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -118,20 +118,30 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.#endWhenSent(LAST_WRITES)
+    const { progress } = this
+    if (this.#closeAfterwards || this.#bodyFullySent() || progress === undefined) return this.#end()
+    // To undici the connection is free from here on: what it wrote to it now would be cut off with it.
+    progress.undecided = new Promise<void>(decided => this.#endWhenSent(LAST_WRITES, decided)).then(() => {
+      delete progress.undecided
+    })
+  }
+
+  /** Bytes that have just left are known to have left a turn later. */
+  #endWhenSent(turns: number, decided: () => void): void {
+    if (turns > 0 && !this.#bodyFullySent()) {
+      setImmediate(() => this.#endWhenSent(turns - 1, decided))
+      return
+    }
+    this.#end()
+    decided()
   }
 
   /**
    * An answer that came before the body had left ends the connection: whoever wrote it may not read the rest, and until the
-   * socket is gone the body's memory is not the caller's again. Bytes that have just left are known to have left a turn later.
+   * socket is gone the body's memory is not the caller's again.
    */
-  #endWhenSent(turns: number): void {
-    const sent = this.#bodyFullySent()
-    if (!sent && turns > 0 && !this.#closeAfterwards) {
-      setImmediate(() => this.#endWhenSent(turns - 1))
-      return
-    }
-    if (!sent || this.#closeAfterwards) this.#connection?.socket.destroy()
+  #end(): void {
+    if (this.#closeAfterwards || !this.#bodyFullySent()) this.#connection?.socket.destroy()
     this.#finish()
     this.#answer?.push(null)
     this.calls.freed()
@@ -167,9 +177,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
    * Whether the answer may have come from someone who did not read the body, though it has left: then the next request would
    * wait behind it. Squid refuses so, with keep-alive, and reads no further (5.7: the second request hangs or is cut off).
    */
-  #mayBeUnread(statusCode: number): boolean {
-    const { body } = this.request
-    return statusCode === 413 || (this.forward && statusCode >= 400 && body !== undefined && body !== null)
+  #mayBeUnread(statusCode: number, headers: RouteResponse['headers']): boolean {
+    const { body, isReader } = this.request
+    if (statusCode < 400 || body === undefined || body === null) return false
+    return statusCode === 413 || this.forward || isReader?.(headers) === false
   }
 
   #bodyFullySent(): boolean {

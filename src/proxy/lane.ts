@@ -39,8 +39,12 @@ class Lane extends Client {
   }
 
   override dispatch(options: LaneOptions, handler: Dispatcher.DispatchHandler): boolean {
-    options.exchange.progress = this.progress
-    return super.dispatch(options, handler)
+    const { progress } = this
+    options.exchange.progress = progress
+    if (progress.undecided === undefined) return super.dispatch(options, handler)
+    void progress.undecided.then(() => super.dispatch(options, handler))
+    // To the pool it is busy.
+    return false
   }
 }
 

@@ -25,10 +25,9 @@ export interface ProxyUrl {
 
 /**
  * @param origin where the text comes from, for the message: `STATIC_PROXY_URL`, `--proxy`
- * @param options.defaultScheme accepts `user:password@host:1080` and reads it with this scheme
  * @throws SluiceError PROXY_URL_INVALID, which never shows the credentials
  */
-export function parseProxyUrl(text: string, origin: string, options: { defaultScheme?: ProxyScheme } = {}): ProxyUrl {
+export function parseProxyUrl(text: string, origin: string): ProxyUrl {
   const refuse = (problem: string): never => {
     throw new SluiceError(failure('PROXY_URL_INVALID', { origin, problem }))
   }
@@ -36,7 +35,8 @@ export function parseProxyUrl(text: string, origin: string, options: { defaultSc
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   if (/[\s\u0000-\u001f\u007f]/.test(text)) refuse('contains whitespace or a control character')
 
-  const { scheme, rest } = splitScheme(text, options.defaultScheme, refuse)
+  const { scheme, rest } = splitScheme(text, refuse)
+  if (/^[/\\]/.test(rest)) refuse('has an empty host: it stands right behind the two slashes')
   const at = rest.lastIndexOf('@')
   const credentials = at < 0 ? {} : readCredentials(rest.slice(0, at), scheme, refuse)
   const { host, port } = readAddress(rest.slice(at + 1), scheme, refuse)
@@ -57,14 +57,9 @@ const schemes: Readonly<Record<string, ProxyScheme>> = {
   'socks5+tls': 'socks5s',
 }
 
-function splitScheme(
-  text: string,
-  defaultScheme: ProxyScheme | undefined,
-  refuse: Refuse,
-): { scheme: ProxyScheme; rest: string } {
+function splitScheme(text: string, refuse: Refuse): { scheme: ProxyScheme; rest: string } {
   const [, name, rest] = /^([a-z][a-z0-9+.-]*):\/\/(.*)$/i.exec(text) ?? []
   if (name === undefined || rest === undefined) {
-    if (defaultScheme !== undefined && !/^[a-z0-9+.-]+:\//i.test(text)) return { scheme: defaultScheme, rest: text }
     return refuse('has no scheme: it must begin with http://, https://, socks5:// or socks5s://')
   }
   const scheme = schemes[name.toLowerCase()]

@@ -10,6 +10,11 @@ export interface RouteRequest {
   /** A Buffer belongs to the route until the answer has been read whole, or the request has failed. */
   readonly body?: Buffer | string | Readable | null
   readonly signal?: AbortSignal
+  /**
+   * Whether such headers come from someone who reads a body before it answers. After any other refusal of a request with a body
+   * the connection is not used again. Default: everyone does, but a proxy that forwards.
+   */
+  readonly isReader?: (headers: RouteResponse['headers']) => boolean
   /** For all of it: waiting for a connection, building it, sending, and reading the answer to its end. Default: none. */
   readonly timeoutMs?: number
 }
@@ -20,6 +25,4 @@ export interface RouteResponse {
   readonly headers: Readonly<Record<string, string | string[]>>
   /** To be read or destroyed: it holds one of the pool's connections until then. */
   readonly body: AnswerBody
-  /** False when the answer came before the request body had left; the connection is then not used again. */
-  readonly bodyFullySent: boolean
 }

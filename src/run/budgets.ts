@@ -3,9 +3,13 @@ import type { Cluster } from '../cluster/open-cluster.js'
 import { Ending } from './ending.js'
 import { type Estimating, estimateTraffic } from './estimate-traffic.js'
 import { failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
 import type { IngestOptions, WireUse } from '../ingest-options.js'
 import { ByteBudget } from '../sender/byte-budget.js'
+
+/** One for the index, one for documents, and what is kept for the end of the run, each as large as one of the preflight's. */
+const FIRST_REQUESTS = 3
 
 /** When the run ends, as its options say. Their time counts from now, or from when the caller began. */
 export function endingOf({ signal, graceMs, timeBudgetMs, startedAt }: IngestOptions, clock: Clock): Ending {
@@ -34,10 +38,14 @@ interface Outlook {
   readonly warnings: readonly string[]
 }
 
-/** Once the preflight is over: what its connections took is the measure for those to come. */
+/**
+ * Once the preflight is over: what its connections took is the measure for those to come.
+ * Throws SluiceError OPTION_INVALID for a limit that no request fits into.
+ */
 export function meterWire(limit: number, { route }: Cluster, ending: Ending): MeteredWire {
   const used = () => route.traffic.bytesSent + route.traffic.bytesReceived
   const connectionBytes = Math.ceil(used() / Math.max(1, route.traffic.connections))
+  refuseTooLittle(limit, used(), connectionBytes)
   return {
     budget: new ByteBudget({
       limit,
@@ -48,6 +56,16 @@ export function meterWire(limit: number, { route }: Cluster, ending: Ending): Me
     use: () => ({ bytes: used(), budget: limit }),
     foresee: async estimating => await foresee(limit, { ...estimating, connectionBytes, used: used() }),
   }
+}
+
+/** No other process of the run would come further either. */
+function refuseTooLittle(limit: number, used: number, connectionBytes: number): void {
+  const least = used + FIRST_REQUESTS * connectionBytes
+  if (limit >= least) return
+  // The next preflight may take a little more.
+  const enough = Math.ceil((least * 1.1) / 1000) * 1000
+  const problem = `${limit} bytes are too few: the preflight took ${used}, and with one request it has to be ${enough} at least`
+  throw new SluiceError(failure('OPTION_INVALID', { option: 'byteBudget', problem }))
 }
 
 async function foresee(limit: number, estimating: Estimating): Promise<Outlook> {

@@ -5,6 +5,8 @@ import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { IngestOptions } from '../ingest-options.js'
 import type { Counts } from '../ledger/receipt.js'
+import { DEFAULT_TIMEOUT_MS } from '../open-target.js'
+import { countReplayed } from './count-replayed.js'
 
 /** How long copies are waited for, at most. */
 const COPIES_SECONDS = 15
@@ -19,30 +21,41 @@ export interface Loaded {
 /** Resolves to a warning, if there is one. Throws SluiceError LOAD_CHECK_FAILED where a part of the index is on no node. */
 export async function checkCopies(loaded: Loaded): Promise<string | undefined> {
   const { cluster, index, options } = loaded
-  const seconds = Math.min(COPIES_SECONDS, Math.ceil((options.timeoutMs ?? 120_000) / 2000))
+  const seconds = Math.min(COPIES_SECONDS, Math.ceil((options.timeoutMs ?? DEFAULT_TIMEOUT_MS) / 2000))
   const health = await waitForCopies(cluster, index, seconds)
   if (health === 'red') throw failed(loaded, 'a part of it is on no node (health red)')
   return health === 'yellow' ? `${index} has fewer copies than its settings ask for, yet (health yellow)` : undefined
 }
 
-/** Throws SluiceError LOAD_CHECK_FAILED. `counts` are those of the whole run. */
-export async function checkLoad(loaded: Loaded, counts: Counts): Promise<void> {
+/**
+ * `counts` are those of the whole run, `deadLetters` where it wrote down what was rejected: what was replayed since is not held
+ * against it. Resolves to how many that are. Throws SluiceError LOAD_CHECK_FAILED.
+ */
+export async function checkLoad(loaded: Loaded, counts: Counts, deadLetters: string | undefined): Promise<number> {
   const { cluster, index, options } = loaded
   const { checkQuery, checkHits = 1, maxRejected } = options
-  const { rejected } = counts
-  if (rejected > 0 && maxRejected === undefined)
-    throw failed(loaded, `of its documents ${rejected} were rejected, and --max-rejected does not say how many may be`)
   const { documents, failedShards } = await countDocuments(cluster, index)
   if (failedShards > 0) throw failed(loaded, `${failedShards} of its shards did not answer`)
-  if (documents === 0) throw failed(loaded, 'it holds no document')
   const { least, most } = storedBy(counts, options)
-  if (documents < least || documents > most) {
+  const mayBeReplayed = counts.rejected > 0 && documents > least && deadLetters !== undefined
+  const replayed = mayBeReplayed ? await countReplayed(cluster, index, deadLetters) : 0
+  const untold = documents - most - replayed
+  const more = counts.rejected > 0 && untold > 0 ? `; it holds ${untold} more, of which no dead letter tells` : ''
+  const rejected = counts.rejected - replayed
+  if (rejected > 0 && maxRejected === undefined) {
+    const observed = `of its documents ${rejected} were rejected, and --max-rejected does not say how many may be`
+    throw failed(loaded, observed + more)
+  }
+  if (documents === 0) throw failed(loaded, 'it holds no document')
+  if (documents < least + replayed || untold > 0) {
     const stored = least === most ? `${least}` : `${least} to ${most}`
-    throw failed(loaded, `the run stored ${stored} documents, and it holds ${documents}`)
+    const since = replayed === 0 ? '' : `, ${replayed} were replayed`
+    throw failed(loaded, `the run stored ${stored} documents${since}, and it holds ${documents}`)
   }
   const found = checkQuery === undefined ? checkHits : await countMatches(cluster, index, checkQuery)
   if (found < checkHits)
     throw failed(loaded, `the check query has to match ${checkHits} of its documents, and matches ${found}`)
+  return replayed
 }
 
 /** Throws SluiceError INDEX_REQUEST_REFUSED for a query that the cluster does not know. */

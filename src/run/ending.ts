@@ -65,14 +65,19 @@ export class Ending implements Disposable {
     this.#after(this.#graceMs, () => this.#givenUp.abort())
   }
 
-  /** Why the run ended. To be asked once it has. */
+  /** Why the run ended. To be asked once it has. `settled`: documents of the whole run. */
   why(settled: number): Failure {
     return (this.#why ?? interruptedBy(undefined))(settled)
   }
 
-  /** What a beginning that failed is called: by the end of the run, where that came first. */
+  /**
+   * What a beginning that failed is called: by the end of the run, where that came first. What the run has settled before is not
+   * known yet.
+   */
   cause(error: unknown): unknown {
-    return this.signal.aborted ? new SluiceError(this.why(0)) : error
+    if (!this.signal.aborted) return error
+    const why = this.why(0)
+    return new SluiceError({ ...why, message: `${why.message}; this process had not begun to load` })
   }
 
   /** The run is over: nothing is waited for. */

@@ -10,10 +10,16 @@ import type { Checkpoint, Target } from '../ledger/checkpoint.js'
 import { checkpointPath, readCheckpoint } from '../ledger/checkpoint-file.js'
 import { type Plan, type Planning, planRun } from '../ledger/plan-run.js'
 import { randomToken, tokenOf } from '../ledger/token.js'
+import { spoolsFolder } from '../source/kept-spools.js'
+import { lostDestinations, lostIndex, sayLost } from './lost-index.js'
+import type { Replaying } from './open-batcher.js'
+import { refuseOtherReplay } from './other-replay.js'
 import { freshIndex, leadsTo, planGuarded } from './plan-guarded.js'
 
 export interface FoundRun {
   readonly plan: Plan
+  /** The checkpoint of an earlier run, whose place that of this one takes. */
+  readonly replaces?: Checkpoint
   /** Of the checkpoint. Absent where none is kept: no folder for it, or no input that could be read a second time. */
   readonly path?: string
   readonly target: Target
@@ -32,13 +38,15 @@ export interface FoundRun {
 
 /**
  * Throws SluiceError STATE_UNREADABLE, INPUT_CHANGED, RUN_OPTIONS_CHANGED, INPUT_NOT_FOUND, INPUT_UNREADABLE; for a guarded
- * load ALIAS_CONFLICT, and every failure of asking for the alias.
+ * load ALIAS_CONFLICT, and every failure of asking for the alias; and what `own` throws, which is called with the path of the
+ * checkpoint before that is read: until the run is over nobody else may write it.
  */
 export async function findRun(
   options: IngestOptions,
   named: readonly Source[],
   cluster: Cluster,
-  isReplay = false,
+  replaying: Replaying | undefined,
+  own: (path: string) => Promise<void> = async () => await Promise.resolve(),
 ): Promise<FoundRun> {
   const { swapAlias, runId, again = false, signal } = options
   const alias = swapAlias === undefined ? undefined : await readAlias(cluster, swapAlias)
@@ -49,18 +57,29 @@ export async function findRun(
   const place = clusterUuid ?? cluster.display
   const names = namesOf(options.source)
   const stateDir = stateDirOf(options, named)
-  const key = keyOf([place, index, names, runId ?? '', ...(isReplay ? ['replay'] : [])])
+  // Where dead letters go they say themselves, unless it is said for all of them.
+  const parts = replaying === undefined ? [index, names] : [replaying.index ?? '', names, 'replay']
+  const key = keyOf([place, ...parts, runId ?? ''])
   const path = stateDir === undefined ? undefined : checkpointPath(stateDir, key)
+  if (path !== undefined) await own(path)
   const last = path === undefined ? undefined : await readCheckpoint(path)
+  const sent: Checkpoint['options'] = replaying === undefined ? whatIsSent(options) : { ids: 'replay', ...replaying }
+  const where = { ...(clusterUuid === undefined ? {} : { clusterUuid }), url: cluster.display }
+  if (replaying !== undefined && stateDir !== undefined && path !== undefined)
+    await refuseOtherReplay(stateDir, { path, runId, sources: names, target: where, options: sent })
   // A glob that asks for dead letters finds those that the interrupted run itself wrote.
   const written = last?.status === 'finished' ? undefined : last?.deadLetters?.path
   const sources = named.filter(({ file }) => file === undefined || file.path !== written)
   const lastIndex = alias === undefined ? index : last?.target.index
   const seen: IndexSeen | undefined =
     options.dryRun === true || lastIndex === undefined ? undefined : await seeIndex(cluster, lastIndex, signal)
-  // Dead letters may go to several indices.
-  const isOther = last !== undefined && seen !== undefined && !isReplay && isOtherIndex(last, seen)
-  const sent = isReplay ? { ids: 'replay' } : whatIsSent(options)
+  const lost =
+    last === undefined || seen === undefined
+      ? undefined
+      : replaying === undefined
+        ? lostIndex(last, seen)
+        : await lostDestinations(last, cluster, signal)
+  const isOther = lost?.startsAfresh === true
   const planning: Planning = {
     previous: isOther ? undefined : last,
     sources,
@@ -89,13 +108,15 @@ export async function findRun(
   const behind = isResume ? last.target.behind : known?.kind === 'name' ? known.behind : undefined
   return {
     plan,
+    ...(last === undefined || plan.began !== undefined ? {} : { replaces: last }),
     ...(path === undefined ? {} : { path }),
     target: {
-      ...(clusterUuid === undefined ? {} : { clusterUuid }),
-      url: cluster.display,
+      ...where,
       index: into,
+      ...(swapAlias === undefined ? {} : { alias: swapAlias }),
       ...(indexUuid === undefined ? {} : { indexUuid }),
       ...(behind === undefined ? {} : { behind }),
+      ...(isResume && last.target.destinations !== undefined ? { destinations: last.target.destinations } : {}),
     },
     ...(alias === undefined ? {} : { alias }),
     isIndexMissing: into !== lastIndex || seen?.kind === 'missing',
@@ -107,11 +128,9 @@ export async function findRun(
       ...(alias === undefined ? [] : [`loading into ${into}; ${alias.name} is on ${alias.on?.name ?? 'no index yet'}`]),
     ],
     warnings: [
-      ...(isOther
-        ? [`${lastIndex} is not the index any more that run ${last.run} loaded into: all is loaded anew`]
-        : []),
+      ...(lost === undefined || last === undefined ? [] : [sayLost(lost, last.run)]),
       ...plan.warnings,
-      ...doubt(options, plan, isReplay),
+      ...doubt(options, plan, replaying !== undefined),
     ],
   }
 }
@@ -126,7 +145,7 @@ export function stateDirOf({ stateDir, dryRun, spool }: IngestOptions, sources: 
 export function spoolFolder(options: IngestOptions, stateDir: string, url: URL, isReplay: boolean): string {
   const { source, index, swapAlias, runId = '' } = options
   const into = swapAlias === undefined ? index : ['alias', swapAlias]
-  return join(stateDir, 'spool', keyOf([url.href, into, namesOf(source), runId, ...(isReplay ? ['replay'] : [])]))
+  return join(spoolsFolder(stateDir), keyOf([url.href, into, namesOf(source), runId, ...(isReplay ? ['replay'] : [])]))
 }
 
 /** Sortable by time, and unique. */
@@ -142,12 +161,6 @@ function namesOf(source: IngestOptions['source']): string[] {
 
 function keyOf(parts: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)
-}
-
-function isOtherIndex({ target, counts }: Checkpoint, seen: IndexSeen): boolean {
-  if (seen.kind === 'index') return target.indexUuid !== undefined && target.indexUuid !== seen.uuid
-  const wasThere = target.indexUuid !== undefined || counts.created + counts.updated + counts.duplicate > 0
-  return seen.kind === 'missing' && wasThere
 }
 
 function whatIsSent(options: IngestOptions): Record<string, string> {

@@ -7,13 +7,17 @@ import { readMark } from '../cluster/load-mark.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
+import { openGate } from './access.js'
 import type { FoundRun } from './find-run.js'
 import type { Ending } from './ending.js'
 import type { IngestOptions } from '../ingest-options.js'
 import type { Tell } from './listener.js'
+import { settledOf } from '../ledger/account.js'
 import type { AliasReceipt, Counts } from '../ledger/receipt.js'
+import { DEFAULT_MAX_ELAPSED_MS } from '../open-target.js'
 import { type Patience, patiently } from './patiently.js'
 import { leadsTo } from './plan-guarded.js'
+import type { AccessOptions } from '../sender/access-gate.js'
 import { systemClock } from '../system-clock.js'
 
 interface Guarding {
@@ -26,7 +30,9 @@ interface Guarding {
   /** Whether anything is left to load; `done`: nor to check and switch. */
   readonly left: 'documents' | 'nothing' | 'done'
   readonly options: IngestOptions
-  readonly patience: Omit<Patience, 'settled'>
+  /** Documents that earlier processes of the run settled. */
+  readonly settledBefore: number
+  patience(settled: number): Patience
   warn(message: string): void
 }
 
@@ -35,7 +41,7 @@ export function guard(
   options: IngestOptions,
   { alias, plan, target }: FoundRun,
   cluster: Cluster,
-  { ending, tell }: { readonly ending: Ending; readonly tell: Tell },
+  { ending, access, tell }: { readonly ending: Ending; readonly access: AccessOptions; readonly tell: Tell },
 ): GuardedLoad | undefined {
   if (alias === undefined || options.dryRun === true) return undefined
   const isLoaded = plan.inputs.every(input => input.isLoaded)
@@ -46,13 +52,16 @@ export function guard(
     run: plan.run,
     left: plan.isDone ? 'done' : isLoaded ? 'nothing' : 'documents',
     options,
-    patience: {
-      maxElapsedMs: options.maxElapsedMs ?? 900_000,
+    settledBefore: settledOf(plan.before.counts),
+    patience: settled => ({
+      maxElapsedMs: options.maxElapsedMs ?? DEFAULT_MAX_ELAPSED_MS,
+      gate: openGate(access, cluster, ending.signal),
       clock: systemClock,
       random: Math.random,
       ending,
+      settled,
       onRetry: (why, waitMs) => tell({ type: 'retry', failure: why, documents: 0, waitMs }),
-    },
+    }),
     warn: message => tell({ type: 'warning', message }),
   })
 }
@@ -71,7 +80,14 @@ class GuardedLoad {
   get receipt(): AliasReceipt {
     const { alias, index } = this.#guarding
     const from = this.#previous === undefined ? {} : { from: this.#previous }
-    return { name: alias.name, ...from, to: index, switched: this.#isSwitched }
+    const reason = this.#movedAway
+    return {
+      name: alias.name,
+      ...from,
+      to: index,
+      switched: this.#isSwitched,
+      ...(reason === undefined ? {} : { reason }),
+    }
   }
 
   /**
@@ -79,31 +95,47 @@ class GuardedLoad {
    * Throws SluiceError ALIAS_CONFLICT, INDEX_REQUEST_REFUSED, and every failure of the way there, or why the run ended.
    */
   async prepare(): Promise<void> {
-    const { alias, index, left, patience, run, warn } = this.#guarding
-    if (left !== 'done') return await patiently({ ...patience, settled: 0 }, async () => await this.#prepare())
-    const observed = `${alias.name} is on ${alias.on?.name ?? 'no index'}, and not on ${index}`
-    if (!this.#isSwitched) warn(`${observed}, which run ${run} loaded: it stays there unless all is loaded --again`)
+    const { left, patience, settledBefore, warn } = this.#guarding
+    if (left !== 'done') return await patiently(patience(settledBefore), async () => await this.#prepare())
+    const reason = this.#movedAway
+    if (reason !== undefined) warn(reason)
   }
 
   /**
    * Restores the settings, checks the index and switches the alias. `save` is called first: it writes down that all documents
-   * are settled, so that no process that comes after writes to what the alias leads to. Returns why the alias was not switched.
+   * are settled, so that no process that comes after writes to what the alias leads to. `deadLetters`: the file of the run's, if
+   * it has any. Returns why the alias was not switched.
    */
-  async complete(counts: Counts, save: () => Promise<Failure | undefined>): Promise<Failure | undefined> {
+  async complete(
+    counts: Counts,
+    deadLetters: string | undefined,
+    save: () => Promise<Failure | undefined>,
+  ): Promise<Failure | undefined> {
     if (this.#isSwitched || this.#guarding.left === 'done') return undefined
     const unsaved = await save()
     if (unsaved !== undefined) return unsaved
-    const patience = { ...this.#guarding.patience, settled: counts.read }
+    const patience = this.#guarding.patience(settledOf(counts))
     try {
       await patiently(patience, async () => await this.#restore())
       await patiently(patience, async () => await this.#checkCopies())
-      await patiently(patience, async () => await checkLoad(this.#guarding, counts))
+      const replayed = await patiently(patience, async () => await checkLoad(this.#guarding, counts, deadLetters))
       await patiently(patience, async () => await this.#switch())
+      const { warn, index } = this.#guarding
+      if (replayed > 0) warn(`of the rejected documents ${replayed} were replayed, and are in ${index}`)
       return undefined
     } catch (error) {
       if (isSluiceError(error)) return error.failure
       throw error
     }
+  }
+
+  /** Why the alias is not on an index that it was put on when that was loaded. */
+  get #movedAway(): string | undefined {
+    const { alias, index, left, run, options } = this.#guarding
+    if (left !== 'done' || this.#isSwitched) return undefined
+    const observed = `${alias.name} is on ${alias.on?.name ?? 'no index'}, and not on ${index}`
+    const anew = options.runId === undefined ? '--again' : 'under another name'
+    return `${observed}, where run ${run} put it: a rollback or another load has led it away since, and it stays there unless all is loaded ${anew}`
   }
 
   async #prepare(): Promise<void> {

@@ -99,11 +99,10 @@ class Load {
   #whyStopped(): Failure | undefined {
     const { ledger, inputs, ending } = this.#loading
     if (this.#stop !== undefined) return this.#stop
-    const { read, unsent, unknown } = ledger.counts
     const isRead = ledger.inputs.filter(({ status }) => status !== 'unfinished').length === inputs.length
-    const isCut = unsent > 0 || ledger.toResend > 0 || !isRead
+    const isCut = ledger.counts.unsent > 0 || ledger.toResend > 0 || !isRead
     // Too late to interrupt anything: then it is a run like any other.
-    if (this.#interrupted && isCut) return ending.why(read - unsent - unknown)
+    if (this.#interrupted && isCut) return ending.why(ledger.settled)
     return ledger.overLimit() ?? this.#brokenInput
   }
 

@@ -5,6 +5,7 @@ import type { IngestOptions } from '../ingest-options.js'
 import { DeadLetters } from '../ledger/dead-letters.js'
 import type { Plan } from '../ledger/plan-run.js'
 import { takeBack } from '../ledger/take-back.js'
+import { randomToken } from '../ledger/token.js'
 import { keepApart } from './keep-apart.js'
 
 /** Dead letters that can be written, and are no input. Those that a resume will write again are taken out of the file first. */
@@ -14,19 +15,17 @@ export async function openDeadLetters(
   run: string,
   before: {
     readonly from?: Plan['deadLetters']
-    readonly inputs?: readonly Source[] | undefined
     readonly index?: string
     warn?(message: string): void
   } = {},
 ): Promise<DeadLetters> {
-  const { from, inputs, index = intoOf(options) } = before
+  const { from, index = intoOf(options) } = before
   const destination = destinationOf(index, options)
-  const deadLetters = new DeadLetters(deadLettersPath(options, run), { run, destination })
+  const deadLetters = new DeadLetters(deadLettersPath(options, run), { run, writer: randomToken(), destination })
   await keepApart(sources, deadLetters.path)
   if (from !== undefined) {
     await tellMoved(from, deadLetters.path, before.warn)
-    const names = inputs === undefined ? {} : { inputs: new Set(inputs.map(({ name }) => name)) }
-    await takeBack(from.path, from.length, { run, ...names })
+    if (from.writer !== undefined) await takeBack(from.path, from.length, { run, writer: from.writer })
   }
   await deadLetters.check()
   return deadLetters

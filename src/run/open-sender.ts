@@ -2,7 +2,8 @@ import type { Ids } from '../bulk/action-line.js'
 import { isLoopback } from '../cluster/loopback.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { IngestOptions } from '../ingest-options.js'
-import { DEFAULT_CONCURRENCY, type Way } from '../open-target.js'
+import { DEFAULT_CONCURRENCY, DEFAULT_MAX_ELAPSED_MS, type Way } from '../open-target.js'
+import type { AccessOptions } from '../sender/access-gate.js'
 import { Sender } from '../sender/sender.js'
 import { systemClock } from '../system-clock.js'
 import type { MeteredWire } from './budgets.js'
@@ -10,7 +11,6 @@ import type { ClusterLimits } from './cluster-limits.js'
 import type { FoundRun } from './find-run.js'
 import type { Tell } from './listener.js'
 import { DEFAULT_BATCH_BYTES } from './open-batcher.js'
-import { renewCredentials } from './renew-credentials.js'
 
 interface Sending {
   readonly options: IngestOptions
@@ -18,6 +18,8 @@ interface Sending {
   readonly found: FoundRun
   readonly way: Way
   readonly cluster: Cluster
+  /** What to do when access is lost. */
+  readonly access: AccessOptions
   readonly limits: ClusterLimits
   readonly wire: MeteredWire | undefined
   /** Aborted when requests under way are given up. */
@@ -28,8 +30,7 @@ interface Sending {
 }
 
 export function openSender(sending: Sending): Sender {
-  const { options, ids, found, way, cluster, limits, wire, givenUp, notes, tell } = sending
-  const { plan } = found
+  const { options, ids, found, way, cluster, access, limits, wire, givenUp, notes, tell } = sending
   const { index, behind } = found.target
   const { concurrency = DEFAULT_CONCURRENCY, batchBytes = DEFAULT_BATCH_BYTES } = options
   return new Sender({
@@ -40,18 +41,13 @@ export function openSender(sending: Sending): Sender {
     safeToResend: ids.from !== 'cluster',
     sentBefore: maySendAgain(options, found, ids.from === 'run'),
     onConflict: options.onConflict ?? 'reject',
-    // Who sent them before, and where to, is known from the checkpoint alone.
-    ...(behind === undefined || (options.runId !== undefined && plan.began === undefined) ? {} : { behind }),
+    // Who sent them before, and where to, is known from the checkpoint alone, unless the run has a name: then also without it.
+    ...(behind === undefined || options.runId !== undefined ? {} : { behind }),
     concurrency,
     batchBytes,
     gzip: compresses(options, way),
-    maxElapsedMs: options.maxElapsedMs ?? 900_000,
-    access: {
-      waitMs: waitOf(options.onBlock),
-      renew: async () => await renewCredentials(options, way, cluster),
-      onBlocked: blocked => tell({ type: 'blocked', ...blocked }),
-      onUnblocked: (what, waitedMs) => tell({ type: 'unblocked', failure: what, waitedMs }),
-    },
+    maxElapsedMs: options.maxElapsedMs ?? DEFAULT_MAX_ELAPSED_MS,
+    access,
     clock: systemClock,
     wallClock: Date.now,
     random: Math.random,
@@ -76,10 +72,4 @@ export function compresses({ compress = 'auto' }: IngestOptions, { url, proxy }:
 function maySendAgain({ runId }: IngestOptions, { plan }: FoundRun, ownIds: boolean): boolean {
   if (!ownIds) return plan.isDoubtful
   return runId !== undefined || plan.began !== undefined || plan.inputs.some(({ from }) => from !== undefined)
-}
-
-/** How long access that was lost is waited for, in milliseconds. */
-function waitOf(onBlock: IngestOptions['onBlock'] = 'stop'): number {
-  if (typeof onBlock === 'object') return onBlock.waitMs
-  return onBlock === 'stop' ? 0 : 1_800_000
 }

@@ -2,38 +2,84 @@ import { explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
 import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
+import type { AccessGate } from '../sender/access-gate.js'
 import { backoffMs } from '../sender/backoff.js'
+import type { Verdict } from '../sender/verdict.js'
 import type { Ending } from './ending.js'
 
 export interface Patience {
   /** How long one step may fail in a way that may pass. */
   readonly maxElapsedMs: number
-  readonly clock: Clock
+  /** Where a step waits while access is lost. */
+  readonly gate: AccessGate
+  readonly clock: Pick<Clock, 'sleep'>
   readonly random: () => number
   readonly ending: Pick<Ending, 'signal' | 'why'>
-  /** Documents that have their outcome, for what an interruption says. */
+  /** Documents of the run that have their outcome, for what an interruption says. */
   readonly settled: number
   onRetry(failure: Failure, waitMs: number): void
 }
 
 /**
- * Takes a step, again and again while what is in its way may pass: it has to be one that may be repeated.
- * Throws SluiceError: what the step throws, or why the run ended.
+ * Takes a step, again and again while what is in its way may pass, and once more when access that it lost is back: it has to be
+ * one that may be repeated. Throws SluiceError: what the step throws, what barred the way for too long, or why the run ended.
  */
 export async function patiently<T>(patience: Patience, step: () => Promise<T>): Promise<T> {
-  const { maxElapsedMs, clock, random, ending, settled, onRetry } = patience
+  const { maxElapsedMs, gate, clock, random, ending, settled, onRetry } = patience
   const { signal } = ending
-  const began = clock.now()
+  let began = gate.now()
   for (let refusals = 1; ; refusals += 1) {
+    const tried = await attempt(gate, step)
+    if (tried.taken !== undefined) return tried.taken.value
+    if (tried.verdict === undefined) throw new SluiceError(ending.why(settled))
+    const { kind, failure } = tried.verdict
+    if (kind === 'stop') throw errorOf(failure, tried)
     if (signal.aborted) throw new SluiceError(ending.why(settled))
-    try {
-      return await step()
-    } catch (error) {
-      const mayPass = isSluiceError(error) && explain(error.code).retry === 'later'
-      const waitMs = backoffMs(refusals, random)
-      if (!mayPass || clock.now() + waitMs - began > maxElapsedMs) throw error
-      onRetry(error.failure, waitMs)
-      await clock.sleep(waitMs, signal).catch(() => undefined)
+    const waitMs = backoffMs(refusals, random)
+    if (gate.now() + waitMs - began > maxElapsedMs) {
+      if (!gate.lost(failure)) throw errorOf(failure, tried)
+      began = gate.now()
+      refusals = 0
+      continue
     }
+    onRetry(failure, waitMs)
+    await clock.sleep(waitMs, signal).catch(() => undefined)
   }
+}
+
+interface Tried<T> {
+  taken?: { readonly value: T }
+  /** Why it was not taken. Undefined: nothing may be sent any more. */
+  verdict?: Extract<Verdict, { kind: 'wait' | 'stop' }> | undefined
+  thrown?: SluiceError
+}
+
+const done: Verdict = {
+  kind: 'done',
+  settled: { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, refused: [] },
+}
+
+/** Passes the gate, which knows verdicts and no errors. */
+async function attempt<T>(gate: AccessGate, step: () => Promise<T>): Promise<Tried<T>> {
+  const tried: Tried<T> = {}
+  const verdict = await gate.pass(async () => {
+    try {
+      tried.taken = { value: await step() }
+      return done
+    } catch (error) {
+      if (!isSluiceError(error)) throw error
+      tried.thrown = error
+      const { failure } = error
+      const kind = explain(failure.code).retry === 'later' ? 'wait' : 'stop'
+      // What it has done already, a step that may be repeated may do again.
+      return { kind, failure, delivery: 'none' }
+    }
+  })
+  if (verdict?.kind === 'wait' || verdict?.kind === 'stop') tried.verdict = verdict
+  return tried
+}
+
+/** The gate may have found a better name for what is in the way. */
+function errorOf<T>(failure: Failure, { thrown }: Tried<T>): SluiceError {
+  return thrown?.failure === failure ? thrown : new SluiceError(failure, { cause: thrown })
 }

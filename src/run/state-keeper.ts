@@ -10,11 +10,13 @@ import { sumOf } from '../ledger/account.js'
 import { type Checkpoint, type CheckpointInput, type FileIdentity, type Target, VERSION } from '../ledger/checkpoint.js'
 import { prepareStateDir, writeCheckpoint } from '../ledger/checkpoint-file.js'
 import { CheckpointWriter } from '../ledger/checkpoint-writer.js'
+import { keepEarlier } from '../ledger/earlier-checkpoints.js'
 import type { DeadLetters } from '../ledger/dead-letters.js'
 import { identityAt, identityOf } from '../ledger/file-identity.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { PlannedInput } from '../ledger/plan-run.js'
 import type { Committed } from '../ledger/prefix.js'
+import type { Spool } from '../source/spool.js'
 import { systemClock } from '../system-clock.js'
 
 /** A kill costs what was settled since the last write: it is sent again, and found stored. */
@@ -25,11 +27,12 @@ const START: Mark = { kind: 'lines', document: 1, line: 1, offset: 0, tail: 0 }
 export interface Keeping {
   readonly found: FoundRun
   readonly path: string
+  /** Asked also when a budget of bytes is spent, which leaves room for that. */
   readonly cluster: Cluster
   readonly ledger: Ledger
   readonly deadLetters: DeadLetters
   /** What was read from it is on the disk before the checkpoint says that it was loaded. */
-  readonly spool?: { sync(): Promise<void> }
+  readonly spool?: Pick<Spool, 'sync' | 'loaded'>
 
   /** Aborted when the cluster is not waited for any longer. */
   readonly givenUp: AbortSignal
@@ -43,6 +46,8 @@ export class StateKeeper {
   readonly #files = new Map<number, FileIdentity>()
   readonly #begun = new Set<number>()
   #target: Target
+  /** Those that were asked for the uuid that they have while this process stores documents in them. */
+  readonly #seen = new Set<string>()
   #isIndexMissing: boolean
   #isComplete = false
 
@@ -65,8 +70,10 @@ export class StateKeeper {
     return this.#isComplete
   }
 
-  /** With every token that the first request may carry. Throws SluiceError STATE_UNWRITABLE. */
+  /** With every token that the first request may carry. Throws SluiceError STATE_UNWRITABLE, STATE_UNREADABLE. */
   async start(): Promise<void> {
+    const { replaces } = this.#keeping.found
+    if (replaces !== undefined) await keepEarlier(this.path, replaces)
     await this.#write('running')
   }
 
@@ -111,6 +118,7 @@ export class StateKeeper {
     const keptLetters = deadLetters.records === 0 ? plan.deadLetters : undefined
     await this.#keeping.spool?.sync()
     await this.#seeNewIndex(committed)
+    await this.#seeDestinations(committed)
     const inputs: CheckpointInput[] = []
     for (const input of plan.inputs) inputs.push(await this.#inputOf(input, committed, failed))
     const isFinished = status === 'finished' && inputs.every(input => input.status === 'finished')
@@ -129,9 +137,24 @@ export class StateKeeper {
       rejections,
       ...(deadLetters.path === undefined
         ? {}
-        : { deadLetters: keptLetters ?? { path: resolve(deadLetters.path), length: committed.deadLetters } }),
+        : {
+            deadLetters: {
+              ...(keptLetters ?? { path: resolve(deadLetters.path), length: committed.deadLetters }),
+              writer: deadLetters.writer,
+            },
+          }),
     })
     this.#isComplete = inputs.every(input => input.status === 'finished')
+    this.#letGo(inputs)
+  }
+
+  /** What a checkpoint says is loaded need not stay on the disk, where a resume does not read it. */
+  #letGo(inputs: readonly CheckpointInput[]): void {
+    for (const { spool, mark, file } of inputs) {
+      if (spool === undefined || file === undefined) continue
+      const isRead = mark.kind === 'lines' && !file.isCompressed
+      this.#keeping.spool?.loaded(spool, isRead ? mark.offset : undefined)
+    }
   }
 
   async #inputOf(planned: PlannedInput, committed: Committed, failed: ReadonlySet<string>): Promise<CheckpointInput> {
@@ -165,5 +188,19 @@ export class StateKeeper {
     this.#isIndexMissing = seen.kind === 'unreadable'
     if (seen.kind === 'index') this.#target = { ...this.#target, indexUuid: seen.uuid }
     if (seen.kind === 'name') this.#target = { ...this.#target, behind: seen.behind }
+  }
+
+  /** Dead letters go to many indices. That one was made anew is known by the uuid that it had when a document was stored in it. */
+  async #seeDestinations({ destinations: reached }: Committed): Promise<void> {
+    for (const index of reached) {
+      if (this.#seen.has(index)) continue
+      const seen = await seeIndex(this.#keeping.cluster, index, this.#keeping.givenUp)
+      // Asked again with the next checkpoint, and so are the others.
+      if (seen.kind === 'unreadable') return
+      this.#seen.add(index)
+      const others = (this.#target.destinations ?? []).filter(one => one.index !== index)
+      const known = { index, ...(seen.kind === 'index' ? { indexUuid: seen.uuid } : {}) }
+      this.#target = { ...this.#target, destinations: [...others, known] }
+    }
   }
 }

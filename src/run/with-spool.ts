@@ -4,7 +4,8 @@ import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
 import { spoolFolder } from './find-run.js'
 import type { Source } from '../flow.js'
 import type { IngestEvent, IngestOptions } from '../ingest-options.js'
-import type { Counts } from '../ledger/receipt.js'
+import { settledOf } from '../ledger/account.js'
+import type { Counts, Receipt } from '../ledger/receipt.js'
 import { syncFolder } from '../ledger/sync-folder.js'
 import { findWay } from '../open-target.js'
 import { type Spool, isStdin, openSpool } from '../source/spool.js'
@@ -44,6 +45,7 @@ export async function withSpool<T>(
     sources,
     stdin,
     isOther: again,
+    limit: options.spoolLimit,
     signal,
     warn: message => tell({ type: 'warning', message }),
   })
@@ -53,17 +55,30 @@ export async function withSpool<T>(
   try {
     return await load(spool.sources, spool)
   } catch (error) {
-    if (spool.isFilling && !signal.aborted) {
-      const why = isSluiceError(error) ? `${error.code}: ${error.message}` : String(error)
+    const why = isSluiceError(error) ? `${error.code}: ${error.message}` : String(error)
+    const isTold = spool.isFilling && !signal.aborted
+    if (isTold)
       tell({ type: 'warning', message: `the load has stopped, stdin is spooled to its end all the same (${why})` })
-    }
-    throw error
+    const untaken = await spool.untaken()
+    if (untaken === undefined || !isSluiceError(error) || error.failure === untaken.failure) throw error
+    if (!isTold) tell({ type: 'warning', message: `the load has stopped, too (${why})` })
+    throw alsoUntaken(error, untaken)
   }
 }
 
-/** How a run ends that has loaded all that was spooled, where that lacks its end. */
-export function cutFailure(spool: Spool | undefined, { read, unsent, unknown }: Counts): Failure | undefined {
+/** What nobody has any more weighs more than what can be loaded later: that stdin was lost is how the run ends. */
+function alsoUntaken(error: SluiceError, untaken: SluiceError): SluiceError {
+  const { failure: why } = untaken
+  const receipt = error.receipt as Receipt | undefined
+  return new SluiceError(why, {
+    cause: untaken,
+    ...(receipt === undefined ? {} : { receipt: { ...receipt, status: 'failed' as const, failure: why } }),
+  })
+}
+
+/** How a run ends that has loaded all that was spooled, where that lacks its end. `counts`: of the whole run. */
+export function cutFailure(spool: Spool | undefined, counts: Counts): Failure | undefined {
   if (spool === undefined || spool.cut.length === 0) return undefined
   const reason = `the end of stdin was never seen: ${spool.cut.join(', ')}`
-  return failure('RUN_INTERRUPTED', { reason, settled: read - unsent - unknown })
+  return failure('RUN_INTERRUPTED', { reason, settled: settledOf(counts) })
 }

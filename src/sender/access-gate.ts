@@ -9,6 +9,9 @@ import { accessLossIn, areCredentialsRefused, isAccessLoss } from './access-loss
 import { CircuitBreaker, type Step } from './circuit-breaker.js'
 import type { Verdict } from './verdict.js'
 
+/** Fresh connections that have to agree, however few the preflight asked for: something is known to be wrong. */
+export const PROBES_OF_LOST_ACCESS = 16
+
 /** The run waits for access that was lost. Times in milliseconds. */
 export interface Blocked {
   readonly failure: Failure
@@ -42,6 +45,12 @@ interface Surroundings {
   readonly wallClock: () => number
   readonly random: () => number
 }
+
+/**
+ * Sends one body. Undefined: nothing may be sent any more. `held`: it was not sent, because `isShut()` by the time that it could
+ * have been: access was lost since it was let through.
+ */
+type Send = (isShut: () => boolean) => Promise<Verdict | 'held' | undefined>
 
 export class AccessGate {
   readonly #options: AccessOptions & Surroundings
@@ -77,7 +86,7 @@ export class AccessGate {
    * Sends as soon as that may be, and once more for each time that access was lost by it and is back. Undefined: nothing may
    * be sent any more, which `send` may say as well.
    */
-  async pass(send: () => Promise<Verdict | undefined>): Promise<Verdict | undefined> {
+  async pass(send: Send): Promise<Verdict | undefined> {
     for (;;) {
       if (this.#mustWait) {
         await new Promise<void>(resolve => this.#waiting.push(resolve))
@@ -103,12 +112,13 @@ export class AccessGate {
   }
 
   /** `refused`: for want of access, and nothing else is sent from then on. */
-  async #sent(send: () => Promise<Verdict | undefined>): Promise<Verdict | 'refused' | undefined> {
+  async #sent(send: Send): Promise<Verdict | 'refused' | undefined> {
     const trial = this.#trial
     this.#trial = undefined
     this.#inFlight += 1
     try {
-      const verdict = await send()
+      const verdict = await send(() => this.#isShut && trial === undefined)
+      if (verdict === 'held') return 'refused'
       trial?.(verdict === undefined ? undefined : refusalIn(verdict))
       if (verdict === undefined) return undefined
       if (verdict.kind === 'done') this.#circuit.accepted()

@@ -2,7 +2,7 @@ import pLimit, { type LimitFunction } from 'p-limit'
 import { setMaxListeners } from 'node:events'
 import type { Failure } from '../failure/failure.js'
 import type { Batch, Clock, LearntLimits, Outcome } from '../flow.js'
-import { AccessGate, type AccessOptions } from './access-gate.js'
+import { AccessGate, type AccessOptions, PROBES_OF_LOST_ACCESS } from './access-gate.js'
 import { AdaptiveLimit } from './adaptive-limit.js'
 import { BodySize } from './body-size.js'
 import type { Body } from './body.js'
@@ -43,8 +43,6 @@ interface History {
 
 /** Bodies that wait before they are sent again do not keep others from being read: up to so many of them. */
 const SPARE_BODIES = 3
-/** Fresh connections that have to agree, however few the preflight asked for: something is known to be wrong. */
-const PROBES_OF_LOST_ACCESS = 16
 
 /** Sends batches, as many at once as the cluster bears, at most `concurrency`. */
 export class Sender {
@@ -72,7 +70,7 @@ export class Sender {
     this.#limit = new AdaptiveLimit(options.concurrency, concurrency)
     this.#places = pLimit(this.#limit.allowed)
     this.#bodySize = new BodySize(options.batchBytes, bodyBytes)
-    this.#stream = new StreamWatch(options)
+    this.#stream = new StreamWatch({ ...options, halted: this.#halt.signal })
     this.#requests = new BulkRequests(options, async index => await this.#stream.isBehind(index))
     const { access, clock, wallClock, random } = options
     this.#access = new AccessGate({
@@ -165,11 +163,14 @@ export class Sender {
       if (this.#halt.signal.aborted) return undefined
       const bytes = gzip ? await compress(body.bytes) : body.bytes
       let isAgain = false
-      const verdict = await this.#access.pass(async () => {
+      const verdict = await this.#access.pass(async isShut => {
+        // Behind the gate: what was stored, and where, may have changed while the body waited.
+        const found = await this.#lookUp(body, history, batch)
+        const judged = found ?? (await this.#send(body, bytes, history, batch, isShut))
+        if (judged === 'held') return judged
         if (isAgain) this.#retries += 1
         isAgain = true
-        // Behind the gate: what was stored, and where, may have changed while the body waited.
-        return (await this.#lookUp(body, history, batch)) ?? (await this.#send(body, bytes, history, batch))
+        return judged
       })
       // The place is kept: whoever came next would run into the same, and be lost to the count too.
       const lost = this.#lostInARow
@@ -178,12 +179,19 @@ export class Sender {
     })
   }
 
-  /** Undefined: nothing may be sent any more. */
-  async #send(body: Body, bytes: Buffer, history: History, batch: Batch): Promise<Verdict | undefined> {
+  /** Undefined: nothing may be sent any more. `held`: access was lost while it waited for the budget. */
+  async #send(
+    body: Body,
+    bytes: Buffer,
+    history: History,
+    batch: Batch,
+    isShut: () => boolean,
+  ): Promise<Verdict | 'held' | undefined> {
     const { clock, budget, givenUp } = this.#options
     const admission = await budget?.admit(bytes.length, body.items)
     try {
       if (this.#halt.signal.aborted || (budget !== undefined && admission === undefined)) return undefined
+      if (isShut()) return 'held'
       const sentAt = clock.now()
       const known = this.#allKnown(history, batch)
       const verdict = await this.#requests.send({ body, bytes, batch, history: known, admission })
@@ -211,15 +219,18 @@ export class Sender {
 
   /** What may be stored already is not sent where its id would not keep it from being stored twice. */
   async #lookUp(body: Body, { doubtful }: History, batch: Batch): Promise<Verdict | undefined> {
-    const { sentBefore, index } = this.#options
+    const { sentBefore } = this.#options
     const { operation, replayed } = batch
     const { ownIds, safeToResend } = idsOf(batch, this.#options)
-    if (!safeToResend || operation !== 'create' || !(doubtful || sentBefore)) return undefined
-    if (replayed !== undefined && replayed.destination.index !== index) return undefined
-    return await this.#stream.look(body, doubtful, ownIds)
+    // Its last send was refused, but an earlier one, or an earlier replay of the same file, may have stored a dead letter. Under
+    // an id that is not Sluice's own, what is found would not be known to be it.
+    const isOfAnyAge = replayed !== undefined && ownIds
+    if (!safeToResend || operation !== 'create' || !(doubtful || sentBefore || isOfAnyAge)) return undefined
+    const stream = replayed === undefined ? this.#stream : this.#stream.of(replayed.destination.index, isOfAnyAge)
+    return await stream.look(body, doubtful, ownIds)
   }
 
-  /** A dead letter was sent before, and its sends were answered: only where there is a resend of it can it be in doubt. */
+  /** The last send of a dead letter was answered: it is in doubt, to whoever gave it its id, only where a resend got no answer. */
   #allKnown({ resent, doubtful }: History, { replayed }: Batch): History {
     const { sentBefore } = this.#options
     return { resent: resent || sentBefore || replayed !== undefined, doubtful: doubtful || sentBefore }

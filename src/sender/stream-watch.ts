@@ -2,10 +2,11 @@
  * Behind a data stream or alias a rollover puts a new index in the place of the one that was written to, and the same id can be
  * created again there. What may have been stored before the rollover is looked up, in all of them, before it is sent again.
  */
-import { type FoundDocument, findDocuments } from '../cluster/find-documents.js'
+import { type FoundDocument, type Looked, findDocuments } from '../cluster/find-documents.js'
 import { type IndexSeen, seeIndex } from '../cluster/index-uuid.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import { refresh } from '../cluster/refresh.js'
+import { isSluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
 import { isAccessLoss } from './access-loss.js'
 import { type Body, itemStarts } from './body.js'
@@ -13,12 +14,14 @@ import type { Settled, Verdict } from './verdict.js'
 import { idIn } from './witness.js'
 
 export interface StreamWatchOptions {
-  readonly cluster: Pick<Cluster, 'client' | 'display' | 'route'>
+  readonly cluster: Pick<Cluster, 'client' | 'display' | 'route' | 'bounds'>
   readonly index: string
   /** Indices behind the name when the first document was sent. Absent: not known. */
   readonly behind?: readonly string[]
   readonly onConflict: 'reject' | 'skip'
   readonly clock: Pick<Clock, 'now'>
+  /** Aborted when nothing more may be sent: then nothing is in doubt that would be. */
+  readonly halted: AbortSignal
   onDoubt?(message: string): void
 }
 
@@ -29,11 +32,24 @@ const SEEN_MS = 1000
 export class StreamWatch {
   readonly #options: StreamWatchOptions
   #seen: { readonly at: number; readonly index: Promise<IndexSeen> } | undefined
-  #isRefreshed = false
+  #refreshed: Promise<boolean> | undefined
   readonly #told = new Set<string>()
+  readonly #others = new Map<string, StreamWatch>()
 
   constructor(options: StreamWatchOptions) {
     this.#options = options
+  }
+
+  /**
+   * The watch over where dead letters go. `atAnyTime`: one may have been stored by a process of which nothing is known, so that
+   * what stood behind the name when this run began tells nothing.
+   */
+  of(index: string, atAnyTime: boolean): StreamWatch {
+    if (index === this.#options.index && !atAnyTime) return this
+    const { behind: _, ...options } = this.#options
+    const other = this.#others.get(index) ?? new StreamWatch({ ...options, index })
+    this.#others.set(index, other)
+    return other
   }
 
   /** Whether an index stands behind the target. True also where that may not be asked. */
@@ -50,9 +66,8 @@ export class StreamWatch {
     if (!this.#hasRolledOver(seen)) return undefined
     const { cluster, index } = this.#options
     // What an earlier process stored is as old as this one; what got no answer may have come a moment ago.
-    const isFresh = (this.#isRefreshed && !fresh) || (await refresh(cluster, index))
-    this.#isRefreshed = true
-    if (!isFresh)
+    if (fresh || this.#refreshed === undefined) this.#refreshed = refresh(cluster, index)
+    if (!(await this.#refreshed))
       this.#doubt(`${index} may not be refreshed: after a rollover, a document stored just before may be stored twice`)
     const starts = itemStarts(body)
     const ids = Array.from({ length: body.items }, (_, item) => idIn(body, starts, item) ?? '')
@@ -85,7 +100,8 @@ export class StreamWatch {
   /** Halved as often as it has to be. Undefined: it is refused for good. */
   async #find(ids: readonly string[]): Promise<FoundDocument[] | Verdict | undefined> {
     const { cluster, index } = this.#options
-    const looked = await findDocuments(cluster, { index, by: 'search', wanted: ids.map(id => ({ id })) })
+    const finding = findDocuments(cluster, { index, by: 'search', wanted: ids.map(id => ({ id })) })
+    const looked = await finding.catch(notAsked)
     if (looked.kind === 'found') return [...looked.documents]
     if (looked.kind === 'busy') return { kind: 'wait', failure: looked.failure, delivery: 'none', unsent: true }
     // What cannot be asked for want of access is asked again when access is back.
@@ -114,10 +130,16 @@ export class StreamWatch {
   }
 
   #doubt(message: string): void {
-    if (this.#told.has(message)) return
+    if (this.#options.halted.aborted || this.#told.has(message)) return
     this.#told.add(message)
     this.#options.onDoubt?.(message)
   }
+}
+
+/** Given up, or past a budget: as good as a cluster that is too busy to answer. */
+function notAsked(error: unknown): Looked {
+  if (isSluiceError(error) && error.code === 'RUN_INTERRUPTED') return { kind: 'busy', failure: error.failure }
+  throw error
 }
 
 function* parts<T>(list: readonly T[], most: number): Generator<readonly T[]> {

@@ -1,34 +1,47 @@
 import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { failure } from '../failure/failure.js'
-import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
+import { SluiceError } from '../failure/sluice-error.js'
 import type { Checkpoint } from '../ledger/checkpoint.js'
-import { checkpointPaths, readCheckpoint } from '../ledger/checkpoint-file.js'
+import { readCheckpoint } from '../ledger/checkpoint-file.js'
+import { lastOf } from '../ledger/earlier-checkpoints.js'
+import { type KnownCheckpoint, knownCheckpoints } from '../ledger/known-checkpoints.js'
 import { nearest } from '../options/nearest.js'
 
-export interface KnownCheckpoint {
-  readonly path: string
-  readonly checkpoint: Checkpoint
+export interface FoundCheckpoint extends KnownCheckpoint {
+  /** All others that the state folder holds. */
+  readonly others: readonly Checkpoint[]
+  /** Paths of the checkpoints of earlier runs with the same name, which are not meant. */
+  readonly namesakes: readonly string[]
 }
 
 /** The checkpoint of a run, by its name or its own path. Throws SluiceError RUN_NOT_FOUND, OPTION_INVALID, STATE_UNREADABLE. */
-export async function findCheckpoint(stateDir: string, run: string): Promise<KnownCheckpoint> {
+export async function findCheckpoint(stateDir: string, run: string): Promise<FoundCheckpoint> {
+  const { known } = await knownCheckpoints(stateDir)
+  const foundAs = (one: KnownCheckpoint, namesakes: readonly KnownCheckpoint[] = []): FoundCheckpoint => ({
+    ...one,
+    others: known.filter(({ path }) => resolve(path) !== resolve(one.path)).map(({ checkpoint }) => checkpoint),
+    namesakes: namesakes.map(({ path }) => path),
+  })
   if (run.endsWith('.json') && (await isFile(run))) {
     const checkpoint = await readCheckpoint(run)
-    if (checkpoint !== undefined) return { path: run, checkpoint }
+    if (checkpoint !== undefined)
+      return foundAs({ path: run, checkpoint, isEarlier: lastOf(resolve(run)) !== undefined })
   }
-  const known: KnownCheckpoint[] = []
-  for (const path of await checkpointPaths(stateDir)) {
-    const checkpoint = await readCheckpoint(path).catch(ignoreUnreadable)
-    if (checkpoint !== undefined) known.push({ path, checkpoint })
-  }
-  const [first, ...others] = known.filter(({ checkpoint }) => checkpoint.run === run)
+  const named = known.filter(({ checkpoint }) => checkpoint.run === run)
+  const last = named.filter(({ isEarlier }) => !isEarlier)
+  const [first, ...others] = last.length > 0 ? last : named
   if (first === undefined) {
     const names = known.map(({ checkpoint }) => checkpoint.run)
     const near = nearest(run, names)
     const hint = near === undefined ? '' : ` (did you mean ${near}?)`
     throw new SluiceError(failure('RUN_NOT_FOUND', { run, folder: `${stateDir}${hint}` }))
   }
-  if (others.length === 0) return first
+  if (others.length === 0)
+    return foundAs(
+      first,
+      named.filter(one => one !== first),
+    )
   const paths = [first, ...others].map(({ path, checkpoint }) => `${path} (into ${checkpoint.target.index})`)
   const problem = `${run} names ${paths.length} runs: name one by its checkpoint, ${paths.join(', ')}`
   throw new SluiceError(failure('OPTION_INVALID', { option: 'run', problem }))
@@ -39,8 +52,4 @@ async function isFile(path: string): Promise<boolean> {
     found => found.isFile(),
     () => false,
   )
-}
-
-function ignoreUnreadable(error: unknown): undefined {
-  if (!isSluiceError(error)) throw error
 }

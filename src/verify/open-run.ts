@@ -5,14 +5,14 @@ import { refresh } from '../cluster/refresh.js'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { Checkpoint } from '../ledger/checkpoint.js'
-import { openTarget } from '../open-target.js'
+import { DEFAULT_MAX_ELAPSED_MS, openTarget } from '../open-target.js'
 import { systemClock } from '../system-clock.js'
-import { type KnownCheckpoint, findCheckpoint } from './find-checkpoint.js'
+import { type FoundCheckpoint, findCheckpoint } from './find-checkpoint.js'
 import { Pace } from './pace.js'
 import { type InputIds, idsOf } from './run-ids.js'
 import type { VerifyOptions } from './verify-options.js'
 
-export interface OpenRun extends KnownCheckpoint {
+export interface OpenRun extends FoundCheckpoint {
   readonly cluster: Cluster
   readonly inputs: readonly InputIds[]
   readonly by: 'id' | 'search'
@@ -27,13 +27,13 @@ const MOST_IDS = 1000
 const IN_FLIGHT = 4
 
 /**
- * Throws SluiceError RUN_NOT_FOUND, RUN_IDS_UNKNOWN and RUN_ELSEWHERE, and what `openTarget` throws. The cluster's route is the
- * caller's to end.
+ * `found`: its checkpoint, where that was looked for before. Throws SluiceError RUN_NOT_FOUND, RUN_IDS_UNKNOWN and RUN_ELSEWHERE,
+ * and what `openTarget` throws. The cluster's route is the caller's to end.
  */
-export async function openRun(options: VerifyOptions): Promise<OpenRun> {
-  const { run, stateDir, maxElapsedMs = 900_000, signal, concurrency = IN_FLIGHT } = options
-  const known = await findCheckpoint(stateDir, run)
-  const { checkpoint } = known
+export async function openRun(options: VerifyOptions, found?: FoundCheckpoint): Promise<OpenRun> {
+  const { run, stateDir, maxElapsedMs = DEFAULT_MAX_ELAPSED_MS, signal, concurrency = IN_FLIGHT } = options
+  const known = found ?? (await findCheckpoint(stateDir, run))
+  const { checkpoint, others, namesakes } = known
   const ids = checkpoint.options['ids'] ?? 'run'
   if (ids !== 'run') {
     const named = ids === 'replay' ? 'the ids of dead letters' : `--ids ${ids}`
@@ -50,7 +50,7 @@ export async function openRun(options: VerifyOptions): Promise<OpenRun> {
     return {
       ...known,
       cluster,
-      inputs: idsOf(checkpoint),
+      inputs: idsOf(checkpoint, others),
       by,
       isFresh,
       pace: new Pace({
@@ -62,7 +62,7 @@ export async function openRun(options: VerifyOptions): Promise<OpenRun> {
         random: Math.random,
         ...(signal === undefined ? {} : { signal }),
       }),
-      notes: [...where, ...notesOn(checkpoint, seen, isFresh)],
+      notes: [...where, ...namesakes.map(sameName), ...notesOn(checkpoint, seen, isFresh)],
     }
   } catch (error) {
     await cluster.route.destroy()
@@ -79,6 +79,10 @@ function sameCluster({ run, target }: Checkpoint, { preflight, display }: Cluste
   }
   if (isKnown || target.url === display) return []
   return [`the run was loaded into ${target.url}; whether ${display} is the same cluster may not be read`]
+}
+
+function sameName(path: string): string {
+  return `an earlier run of another content had the same name: it is reached by its checkpoint, ${path}`
 }
 
 function notesOn({ target, status, options }: Checkpoint, seen: IndexSeen, isFresh: boolean): string[] {

@@ -14,6 +14,8 @@ export interface InputIds {
   readonly sharesFirst: boolean
   /** Documents behind `last` may be stored: sent, and not settled when the checkpoint was written. */
   readonly isOpen: boolean
+  /** A later run has loaded what stood behind `last` then: its documents go on with the numbers. */
+  readonly isContinued: boolean
   /** No document has a higher number. */
   readonly most: number
 }
@@ -23,17 +25,22 @@ const LEAST_BYTES = 3
 /** Documents by which a file may have grown since it was looked at: more are searched for only where these are found. */
 const GROWTH = 1000
 
-export function idsOf({ inputs, isDoubtful }: Checkpoint): InputIds[] {
+/** `others`: checkpoints of runs that may have loaded other parts of the same inputs. */
+export function idsOf({ inputs, isDoubtful }: Checkpoint, others: readonly Checkpoint[] = []): InputIds[] {
+  const parts = others.flatMap(other => other.inputs)
   return inputs.map(input => {
     const { name, token, mark, status, start } = input
+    const first = start?.document ?? 1
+    const last = mark.document - (mark.tail > 0 ? 0 : 1)
     return {
       name,
       token,
-      first: start?.document ?? 1,
-      last: mark.document - (mark.tail > 0 ? 0 : 1),
+      first,
+      last,
       mayEndBlank: mark.tail > 0,
       sharesFirst: start?.wasRead ?? false,
       isOpen: isDoubtful && status !== 'finished',
+      isContinued: parts.some(part => part.token === token && part.start !== undefined && part.start.document >= last),
       most: mostOf(input),
     }
   })

@@ -56,7 +56,8 @@ function* numbersOf(inputs: readonly InputIds[]): Generator<Sought> {
 }
 
 function* behindEnds(inputs: readonly InputIds[]): Generator<Sought> {
-  for (const input of inputs) if (!input.isOpen) yield* range(input, input.last + 1, input.last + BEHIND_END)
+  for (const input of inputs)
+    if (!input.isOpen && !input.isContinued) yield* range(input, input.last + 1, input.last + BEHIND_END)
 }
 
 function* range(input: InputIds, from: number, to: number, by = 1): Generator<Sought> {

@@ -1,7 +1,9 @@
-import { removeCheckpoint } from '../ledger/checkpoint-file.js'
-import { refuseLive, runHolder } from '../ledger/run-holder.js'
+import { readCheckpoint, removeCheckpoint } from '../ledger/checkpoint-file.js'
+import { bringBack, lastOf } from '../ledger/earlier-checkpoints.js'
 import { Deleter } from './deleter.js'
 import { openRun } from './open-run.js'
+import { ownRun } from './own-run.js'
+import { refuseBehindAlias } from './refuse-behind-alias.js'
 import { idOf } from './run-ids.js'
 import { type Sighting, sweep } from './sweep.js'
 import type { Undone } from './undone.js'
@@ -10,24 +12,27 @@ import { type UndoOptions, checkVerifyOptions } from './verify-options.js'
 
 /**
  * Deletes the documents that a run created, and no others: what was written again since is left, unless `force` is set. Works
- * from the checkpoint, which is removed once nothing of the run is left. Cut off in the middle, it is called again.
+ * from the checkpoint, which is removed once nothing of the run is left; meanwhile no load touches the run. Cut off in the middle,
+ * it is called again.
  *
  * ```ts
  * const { deleted, changed, isComplete } = await undo({ run: receipt.run, stateDir, target: { url, apiKey }, proxy })
  * ```
  * What cannot be deleted does not make it throw.
- * @throws SluiceError as `verify` does, RUN_LOCKED while the run is going on, and STATE_UNWRITABLE where the checkpoint cannot be removed.
+ * @throws SluiceError as `verify` does; RUN_LOCKED while the run is going on, or undone by another process; UNDO_BEHIND_ALIAS while
+ * the alias of a guarded load leads to its index; STATE_UNWRITABLE where the state folder cannot be written.
  */
 export async function undo(options: UndoOptions): Promise<Undone> {
   checkVerifyOptions(options)
   const { listed = LISTED, dryRun = false, force = false, signal } = options
-  const run = await openRun(options)
+  // What is deleted in the front would be loaded behind.
+  const owned = dryRun ? undefined : await ownRun(options.stateDir, options.run)
+  await using _ = owned?.locks
+  const run = await openRun(options, owned?.known)
   try {
     const { cluster, inputs, by, pace, checkpoint, path } = run
     const { index } = checkpoint.target
-    // What is deleted in the front would be loaded behind.
-    const input = checkpoint.inputs[0]?.name ?? ''
-    if (!dryRun) await refuseLive(options.stateDir, { run: checkpoint.run, input, index })
+    await refuseBehindAlias(cluster, checkpoint)
     const { rejected, notes } = await readRejected(run)
     const stopping = signal === undefined ? {} : { signal }
     const deleter = new Deleter({ cluster, pace, dryRun, force, listed, ...stopping })
@@ -69,8 +74,7 @@ export async function undo(options: UndoOptions): Promise<Undone> {
     const listedRejections = [...rejected.values()].reduce((sum, numbers) => sum + numbers.size, 0)
     const gone = Math.max(0, absent - Math.max(0, checkpoint.counts.rejected - listedRejections)) + vanished
     const isComplete = !dryRun && changed + failed === 0 && (run.isFresh || gone === 0)
-    // A job that began meanwhile goes by it.
-    if (isComplete && (await runHolder(options.stateDir, checkpoint.run)) === undefined) await removeCheckpoint(path)
+    const goesBy = isComplete ? await forget(path) : undefined
     const shared = inputs.filter(({ sharesFirst }) => sharesFirst).map(input => idOf(input, input.first))
     return {
       run: checkpoint.run,
@@ -88,6 +92,7 @@ export async function undo(options: UndoOptions): Promise<Undone> {
       changedIds,
       failures,
       checkpoint: path,
+      ...(goesBy === undefined ? {} : { goesBy }),
       notes: [
         ...run.notes,
         ...notes,
@@ -103,4 +108,15 @@ export async function undo(options: UndoOptions): Promise<Undone> {
   } finally {
     await run.cluster.route.destroy()
   }
+}
+
+/** Removes a checkpoint. Resolves to the run by whose checkpoint the same load goes now, if there is one. */
+async function forget(path: string): Promise<string | undefined> {
+  const last = lastOf(path)
+  const before = last === undefined ? await bringBack(path) : undefined
+  if (before !== undefined) return before
+  await removeCheckpoint(path)
+  if (last === undefined) return undefined
+  // What cannot be read is named when that load is given.
+  return (await readCheckpoint(last).catch(() => undefined))?.run
 }

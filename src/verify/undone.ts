@@ -2,7 +2,7 @@
 export interface Undone {
   readonly run: string
   readonly dryRun: boolean
-  /** Nothing of the run is left, and its checkpoint is removed: the same load starts afresh. */
+  /** Nothing of the run is left, and its checkpoint is removed: the same load starts afresh, unless `goesBy` says otherwise. */
   readonly isComplete: boolean
   readonly cluster: string
   readonly index: string
@@ -24,5 +24,10 @@ export interface Undone {
   readonly failures: readonly { readonly status: number; readonly type: string; readonly documents: number }[]
   /** Its path, also where it was removed. */
   readonly checkpoint: string
+  /**
+   * The run by which the same load goes now: the one before, whose checkpoint has its place again; or a later one, where it was not
+   * the last that was undone. What that has loaded is not loaded again.
+   */
+  readonly goesBy?: string
   readonly notes: readonly string[]
 }

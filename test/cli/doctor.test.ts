@@ -19,7 +19,9 @@ test('a way that is open: every step with what was seen, and nothing to do', asy
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toContain('url from ELASTICSEARCH_URL, apiKey from ELASTICSEARCH_API_KEY, proxy from STATIC_PROXY_URL')
   expect(stdout).toMatch(/^ {2}ok +proxy protocol +[\d.]+ m?s +HTTP, as the URL says$/m)
-  expect(stdout).toMatch(/^ {2}ok +IP filter +[\d.]+ m?s +let through 16 of 16 connections; Elasticsearch 9\.4\.3$/m)
+  expect(stdout).toMatch(
+    /^ {2}ok +IP filter +[\d.]+ m?s +let through 16 of 16 connections; Elasticsearch 9\.4\.3; that one/m,
+  )
   expect(stdout).toMatch(/^ {2}ok +cluster without the proxy +[\d.]+ m?s +refused, as it should be \(status 403\)$/m)
   expect(stdout).toMatch(/\nNothing is in the way\.\n\n\d+ requests sent, of \d+ at the most\.\n$/)
 })

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -49,6 +50,10 @@ test('an interrupted command goes on when it is given again; runs lists it, and 
   const done = await sluice(command, surroundings)
   expect(done).toMatchObject({ code: 0, stderr: expect.stringContaining('a.ndjson is loaded already') as string })
   expect(done.stdout).toMatch(/inputs +a\.ndjson, already loaded\n/)
+  expect(done.stdout).toContain(
+    `Run ${run}: nothing was loaded\n\n  a.ndjson was loaded before, and has not changed since: no document was sent.`,
+  )
+  expect(done.stdout).toContain('--again loads it again')
 
   const listed = JSON.parse((await sluice(['runs', '--json'], surroundings)).stdout) as { runs: Receipt[] }
   expect(listed.runs).toMatchObject([{ run, status: 'finished', index: 'cli-resumed', counts: { created: 3000 } }])
@@ -77,7 +82,46 @@ test('runs says what it can do, and shows a checkpoint that it cannot read', asy
   }
   await mkdir(join(work.path, 'runs'))
   await writeFile(join(work.path, 'runs', 'k.json'), '{"version":9}')
-  expect((await sluice(['runs'], surroundings)).stdout).toContain('a newer Sluice wrote it (version 9)')
+  const { stdout } = await sluice(['runs'], surroundings)
+  expect(stdout).toContain('a newer Sluice wrote it (version 9); sluice runs rm k.json removes it\n')
+})
+
+test('runs rm removes checkpoints that cannot be read, by their file and by the run that they name', async () => {
+  await using work = await folder()
+  const surroundings = { cwd: work.path, env: { SLUICE_STATE_DIR: work.path } }
+  const runs = join(work.path, 'runs')
+  await mkdir(runs)
+  const broken = {
+    'one.json': '{"version":9}',
+    'two.json': '',
+    'three.json': '{"version":1,"run":"R3","sta',
+    'kept.json': '',
+  }
+  for (const [name, text] of Object.entries(broken)) await writeFile(join(runs, name), text)
+  for (const [named, name] of [
+    ['one.json', 'one.json'],
+    [join(runs, 'two.json'), 'two.json'],
+    ['R3', 'three.json'],
+  ] as const) {
+    const { code, stdout } = await sluice(['runs', 'rm', named], surroundings)
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${join(runs, name)} is removed.\n` })
+  }
+  expect(await readdir(runs)).toEqual(['kept.json'])
+  const { stdout } = await sluice(['runs', 'rm', 'kept', '--json'], surroundings)
+  expect(JSON.parse(stdout)).toMatchObject({ removed: [], broken: [{ checkpoint: join(runs, 'kept.json') }] })
+})
+
+test.runIf(existsSync('/proc/self'))('a state folder where no folder can be made is named at once', async () => {
+  await using work = await folder()
+  await writeFile(join(work.path, 'a.ndjson'), lines(3))
+  const args = ['ingest', 'a.ndjson', '--index', 'cli-proc', '--state-dir', '/proc/sluice/state']
+  const { code, stderr } = await sluice(args, { cwd: work.path, env: lab.env })
+  expect({ code, stderr }).toEqual({
+    code: 3,
+    stderr: expect.stringContaining(
+      'error: cannot write /proc/sluice/state/runs: no folder can be made in /proc',
+    ) as string,
+  })
 })
 
 test('without any state of its own, it is kept where programs keep such things', async () => {

@@ -78,6 +78,23 @@ Rejected
 `)
 })
 
+test('a receipt of inputs that were loaded before says that nothing was loaded, and how it would be', () => {
+  const { failure: _, ...rest } = receipt
+  const inputs = ['a.ndjson', 'b.ndjson'].map(
+    name => ({ name, status: 'finished', read: 605, alreadyLoaded: true }) as const,
+  )
+  const done: Receipt = { ...rest, status: 'finished', inputs }
+  expect(showReceipt(done)).toMatch(
+    /^Run R1: nothing was loaded\n\n {2}All 2 inputs were loaded before, and have not changed since: .*\n {2}--again loads them again/,
+  )
+  const [first, second] = inputs
+  if (first === undefined || second === undefined) throw new Error('no inputs')
+  const part = showReceipt({ ...done, inputs: [first, { name: 'b.ndjson', status: 'finished', read: 605 }] })
+  expect(part).toMatch(/^Run R1 finished after/)
+  expect(part).toContain('a.ndjson, already loaded')
+  expect(part).not.toContain('--again')
+})
+
 test('a receipt that does not balance says so', () => {
   expect(showReceipt({ ...receipt, read: 1211 })).toContain('DOES NOT BALANCE')
 })

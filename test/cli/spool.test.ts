@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { type Lab, startLab } from '../../src/lab/index.js'
@@ -12,7 +12,10 @@ beforeAll(async () => {
   lab = await startLab()
 })
 afterAll(async () => await lab.close())
-afterEach(() => lab.control.heal())
+afterEach(() => {
+  lab.control.heal()
+  lab.control.register('both')
+})
 
 const lines = (documents: number) => Array.from({ length: documents }, (_, n) => `{"n":${n}}\n`).join('')
 
@@ -75,6 +78,87 @@ test('a disk that takes no more stops the command, and loses nothing of what it 
   const again = await sluice(command.split(' '), { ...surroundings, input: lines(10_000) })
   expect(JSON.parse(again.stdout)).toMatchObject({ status: 'finished', read: 10_000 })
   expect(lab.control.count('cli-full')).toBe(10_000)
+})
+
+test('a disk that takes no more behind a load that has stopped is what the command ends with', async () => {
+  await using work = await folder()
+  const surroundings = { cwd: work.path, env: { ...lab.env, SLUICE_STATE_DIR: work.path } }
+  await writeFile(join(work.path, 'few'), lines(100))
+  await writeFile(join(work.path, 'many'), lines(10_000))
+  lab.control.plant({ bulk: { after: 0, status: 503 } })
+  const producer = '{ cat few; until grep -q "load has stopped" errors; do sleep 0.1; done; cat many; }'
+  const command = 'ingest - --index cli-lost --spool --max-elapsed 1ms --json'
+  const line = `touch errors; ${producer} | (ulimit -f 64; exec $SLUICE ${command} 2>errors)`
+  const { code, stdout } = await shell(line, surroundings)
+  expect(code).toBe(3)
+  const receipt = JSON.parse(stdout) as { failure: { message: string } }
+  expect(receipt).toMatchObject({ status: 'failed', failure: { code: 'STATE_UNWRITABLE' } })
+  expect(receipt.failure.message).toMatch(/; stdin was taken up to byte 65536, and what came behind it was not$/)
+  const errors = await readFile(join(work.path, 'errors'), 'utf8')
+  expect(errors).toMatch(/the load has stopped, stdin is spooled to its end all the same \(CLUSTER_/)
+  expect(errors).toContain('stdin was taken up to byte 65536')
+  lab.control.heal()
+  const again = await shell('cat few many | $SLUICE ingest - --index cli-lost --spool --json', surroundings)
+  expect(JSON.parse(again.stdout)).toMatchObject({ status: 'finished', read: 10_100 })
+  expect(lab.control.count('cli-lost')).toBe(10_100)
+})
+
+test('runs shows what is spooled, and rm deletes it with its run', async () => {
+  await using work = await folder()
+  const surroundings = { cwd: work.path, env: { ...lab.env, SLUICE_STATE_DIR: work.path } }
+  const command = ['ingest', '-', '--index', 'cli-kept', '--spool', '--batch-docs', '10', '--concurrency', '1']
+  lab.control.register('none')
+  const refused = await sluice(command, { ...surroundings, input: lines(100) })
+  expect(refused.code).toBe(3)
+  const [spool = ''] = await readdir(join(work.path, 'spool'))
+  expect((await sluice(['runs'], surroundings)).stdout).toMatch(
+    new RegExp(`^spool of no run +written +spooled +folder\n${spool} +\\S+Z +890 B +${work.path}/spool/${spool}\n$`),
+  )
+  expect(await sluice(['runs', 'rm', spool], surroundings)).toMatchObject({
+    code: 0,
+    stdout: `890 B of spooled stdin deleted: ${work.path}/spool/${spool}\n`,
+  })
+  expect(await readdir(join(work.path, 'spool'))).toEqual([])
+
+  lab.control.register('both')
+  lab.control.plant({ latencyMs: 20 })
+  const load = startSluice(command, { ...surroundings, piped: true })
+  load.child.stdin?.write(lines(2000))
+  await vi.waitFor(() => expect(lab.control.count('cli-kept')).toBeGreaterThan(100), { timeout: 30_000 })
+  const listed = JSON.parse((await sluice(['runs', '--json'], surroundings)).stdout) as { runs: { run: string }[] }
+  expect(listed).toMatchObject({ runs: [{ spool: { spool, bytes: 20_890 } }], spools: [] })
+  const run = listed.runs[0]?.run ?? ''
+  const live = await sluice(['runs', 'rm', run], surroundings)
+  expect(live).toMatchObject({ code: 6, stderr: expect.stringContaining('RUN_LOCKED') as string })
+  load.child.kill('SIGKILL')
+  await load.ended
+  lab.control.heal()
+
+  expect((await sluice(['runs'], surroundings)).stdout).toMatch(
+    /^run +status +written +index +stored +rejected +spooled +inputs\n\S+ +running or killed +\S+Z +cli-kept +\d+ +0 +20\.9 kB +-\n$/,
+  )
+  expect(await sluice(['runs', 'rm', run], surroundings)).toMatchObject({
+    code: 0,
+    stdout: `Run ${run} into cli-kept is forgotten, and 20.9 kB of spooled stdin deleted.\n`,
+  })
+  expect(await readdir(join(work.path, 'spool'))).toEqual([])
+  const next = await sluice(command, { ...surroundings, input: lines(3) })
+  expect(next.stdout).toContain('3 read = 3 created')
+})
+
+test('a spool that a process without a run is at is not deleted', async () => {
+  await using work = await folder()
+  const surroundings = { cwd: work.path, env: { ...lab.env, SLUICE_STATE_DIR: work.path } }
+  lab.control.register('none')
+  const load = startSluice(['ingest', '-', '--index', 'cli-live', '--spool'], { ...surroundings, piped: true })
+  load.child.stdin?.write(lines(10))
+  await load.printed('the load has stopped')
+  const [spool = ''] = await readdir(join(work.path, 'spool'))
+  const refused = await sluice(['runs', 'rm', spool], surroundings)
+  expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('RUN_LOCKED') as string })
+  load.child.stdin?.end()
+  expect((await load.ended).code).toBe(3)
+  expect((await sluice(['runs', 'rm', spool], surroundings)).code).toBe(0)
 })
 
 test('files need no spool, and are told so', async () => {

@@ -43,6 +43,11 @@ test('a guarded load says where its alias is, and rollback leads it back', async
     code: 0,
     stdout: `The alias shop is on ${one} now, with 2 documents.\n${kept}, where it was, is kept.\n`,
   })
+  const unmoved = await run(...load)
+  expect(unmoved.code).toBe(0)
+  expect(unmoved.stdout).toContain(`shop stays on ${one}; ${kept} is kept\n`)
+  expect(unmoved.stdout).toContain('a rollback or another load has led it away since')
+  expect(unmoved.stdout).toContain(`sluice rollback shop --to ${kept} leads it back there\n`)
   const back = await run('rollback', 'shop', '--to', kept, '--json')
   expect(JSON.parse(back.stdout)).toEqual({ alias: 'shop', from: one, to: kept, documents: 2 })
   const impossible = await run('rollback', 'other')

@@ -13,14 +13,14 @@ test('--version prints the version of the package', async () => {
 test('--help lists every command, with examples and exit codes', async () => {
   const { code, stdout, stderr } = await sluice(['--help'])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  for (const verb of ['ingest', 'doctor', 'lab', 'demo', 'verify', 'undo', 'explain', 'config']) {
+  for (const verb of ['ingest', 'doctor', 'lab', 'demo', 'verify', 'undo', 'filter', 'explain', 'config']) {
     expect(stdout).toMatch(new RegExp(`^  ${verb}\\b`, 'm'))
   }
   expect(stdout).toContain('Examples:')
   expect(stdout).toContain('Exit codes: 0 every document stored')
 })
 
-test.each(['ingest', 'doctor', 'lab', 'demo', 'verify', 'undo', 'explain', 'config'])(
+test.each(['ingest', 'doctor', 'lab', 'demo', 'verify', 'undo', 'filter', 'explain', 'config'])(
   '%s --help explains the command by example',
   async verb => {
     const { code, stdout, stderr } = await sluice([verb, '--help'])
@@ -60,6 +60,18 @@ describe('wrong usage ends with exit code 2 and a suggestion', () => {
     [
       ['ingest', 'x', '--url', 'https://es.example', '--index', 'Logs'],
       'error: the index name Logs has upper-case letters: write logs',
+    ],
+    [
+      ['ingest', 'x', '--url', 'https://es.example', '--index', 'logs', '--run-id', 'nightly', '--ids', 'cluster'],
+      'error: --run-id: promises that a repeated run doubles nothing, which ids of the cluster cannot keep',
+    ],
+    [
+      ['ingest', 'x', '--url', 'https://es.example', '--index', 'logs', '--run-id', 'nightly', '--again'],
+      'error: --again: makes no new ids for a run that has a name',
+    ],
+    [
+      ['ingest', 'x', '--url', 'https://es.example', '--index', 'logs', '--dead-letters', '-'],
+      "error: --dead-letters: '-' is no file, and stdout is for the receipt",
     ],
     [
       ['explain', 'egress-partly'],

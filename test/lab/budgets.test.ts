@@ -1,32 +1,9 @@
 import { createHash } from 'node:crypto'
-import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type IngestEvent, type IngestOptions, type Receipt, ingest, isSluiceError } from '../../src/index.js'
-import { type Lab, startLab } from '../../src/lab/index.js'
-import type { Checkpoint } from '../../src/ledger/checkpoint.js'
-import { newIndex } from '../contracts/options.js'
-
-let lab: Lab
-beforeAll(async () => {
-  lab = await startLab()
-})
-afterAll(async () => await lab.close())
-
-let work: string
-let index: string
-beforeEach(async () => {
-  work = await mkdtemp(join(tmpdir(), 'budgets-'))
-  index = newIndex('budgets')
-})
-afterEach(async () => {
-  lab.control.heal()
-  await rm(work, { recursive: true })
-})
-
-const path = (name: string) => join(work, name)
+import { describe, expect, test, vi } from 'vitest'
+import { type IngestEvent, type IngestOptions, type Receipt, explain, ingest, isSluiceError } from '../../src/index.js'
+import { checkpoint, index, lab, otherIndex, path, smallBatches, work } from './shared-lab.js'
 
 /** Documents of about that many bytes, whose text does not compress to nothing. */
 function lines(count: number, bytes = 10): string {
@@ -41,19 +18,7 @@ function lines(count: number, bytes = 10): string {
 }
 
 async function load(more: Partial<IngestOptions> = {}): Promise<Receipt> {
-  const { url, apiKey, caFile } = lab.line.cluster
-  return await ingest({
-    source: path('a.ndjson'),
-    target: { url, apiKey, ca: await readFile(caFile) },
-    proxy: lab.line.proxy.http,
-    preflightConnections: 1,
-    index,
-    stateDir: path('state'),
-    deadLetters: path('dead.ndjson'),
-    batchDocs: 10,
-    concurrency: 2,
-    ...more,
-  })
+  return await ingest({ source: path('a.ndjson'), ...smallBatches(), ...more })
 }
 
 interface Stopped {
@@ -70,11 +35,6 @@ async function stopped(run: Promise<unknown>): Promise<Stopped> {
     return { code: error.code, message: error.message, receipt: error.receipt as Receipt | undefined }
   }
   throw new Error('the run did not stop')
-}
-
-async function checkpoint(): Promise<Checkpoint> {
-  const [name = ''] = await readdir(path('state/runs'))
-  return JSON.parse(await readFile(path(`state/runs/${name}`), 'utf8')) as Checkpoint
 }
 
 function expectBalanced({ read, created, duplicate, rejected, skipped, unsent, unknown }: Receipt): void {
@@ -153,6 +113,33 @@ describe('a cluster that stops answering', () => {
   })
 })
 
+describe('a lookup after a rollover', () => {
+  test.each([
+    ['GET', '/_settings/index.uuid', 1],
+    ['POST', '/_refresh', 0],
+    ['POST', '/_search', 0],
+  ])('that gets no answer (%s %s) does not keep an interrupted run from ending', async (method, end, after) => {
+    await writeFile(path('a.ndjson'), lines(100))
+    lab.control.createDataStream(index)
+    const named = { runId: index }
+    await load({ ...named, stateDir: undefined })
+    lab.control.rollOver(index)
+    lab.control.plant({ stall: { method, path: end, after } })
+    const controller = new AbortController()
+    const run = stopped(load({ ...named, signal: controller.signal, graceMs: 50 }))
+    await vi.waitUntil(() => lab.control.struck('stall') > 0, 20_000)
+    controller.abort('SIGTERM')
+    const { code, receipt } = await run
+    expect(code).toBe('RUN_INTERRUPTED')
+    expect(receipt).toMatchObject({ created: 0, unknown: 0, requests: 0 })
+    // Of what is not sent, nothing has to be doubted.
+    expect(receipt?.notes).toBeUndefined()
+    lab.control.heal()
+    expect(await load(named)).toMatchObject({ status: 'finished', created: 0, duplicate: 100 })
+    expect(lab.control.count(index)).toBe(100)
+  })
+})
+
 describe('a time budget', () => {
   test('that is over before the run begins sends no document', async () => {
     await writeFile(path('a.ndjson'), lines(100))
@@ -190,6 +177,9 @@ describe('a byte budget', () => {
         expectBalanced(receipt)
         expect(wireOf(receipt)).toBeLessThanOrEqual(byteBudget)
         receipts.push(receipt)
+        const { read, unsent, unknown } = receipt
+        // Of the whole run, as in the receipt.
+        if (receipt.failure !== undefined) expect(receipt.failure.evidence['settled']).toBe(read - unsent - unknown)
         if (receipt.failure === undefined) break
         expect(receipt).toMatchObject({ status: 'interrupted', unknown: 0 })
         // What is left is less than a request takes: 50 documents and a connection.
@@ -206,9 +196,87 @@ describe('a byte budget', () => {
     const { code, message, receipt } = await stopped(load({ byteBudget: 20_000, batchDocs: 100, compress: 'none' }))
     expect(code).toBe('BYTE_BUDGET_SPENT')
     expect(message).toMatch(
-      /^the byte budget of 20000 bytes is spent: \d+ went .*, the next request needs about \d+; 0 documents/,
+      /^the byte budget of 20000 bytes is spent: \d+ went over the wire in this process, the next request needs about \d+; 0 documents/,
     )
     expect(receipt).toMatchObject({ requests: 0, created: 0, unsent: 100 })
+  })
+
+  test('that the preflight alone would spend is refused, with what it takes', async () => {
+    await writeFile(path('a.ndjson'), lines(1))
+    const { code, message, receipt } = await stopped(load({ byteBudget: 5000 }))
+    expect({ code, exit: explain('OPTION_INVALID').exit, receipt }).toEqual({
+      code: 'OPTION_INVALID',
+      exit: 2,
+      receipt: undefined,
+    })
+    const [, needed = ''] =
+      /^byteBudget: 5000 bytes are too few: the preflight took \d+, and with one request it has to be (\d+) at least$/.exec(
+        message,
+      ) ?? []
+    expect(await load({ byteBudget: Number(needed) })).toMatchObject({ status: 'finished', created: 1 })
+  })
+
+  /** As many runs as it takes, each of them within the budget. */
+  async function loadWithin(byteBudget: number, more: Partial<IngestOptions>): Promise<Receipt[]> {
+    const receipts: Receipt[] = []
+    for (;;) {
+      const receipt = await load({ byteBudget, ...more }).catch((error: unknown) => {
+        if (!isSluiceError(error) || error.code !== 'BYTE_BUDGET_SPENT') throw error
+        return error.receipt as Receipt
+      })
+      expect(wireOf(receipt)).toBeLessThanOrEqual(byteBudget)
+      receipts.push(receipt)
+      if (receipts.length > 20) throw new Error(`no end: ${JSON.stringify(receipts.map(({ read }) => read))}`)
+      if (receipt.failure === undefined) return receipts
+    }
+  }
+
+  test('holds for the lookups after a rollover, though nothing is sent', async () => {
+    await writeFile(path('a.ndjson'), lines(600))
+    lab.control.createDataStream(index)
+    const named = { runId: index, batchDocs: 50 }
+    await load({ ...named, stateDir: undefined })
+    lab.control.rollOver(index)
+    const receipts = await loadWithin(60_000, named)
+    expect(receipts.length).toBeGreaterThan(1)
+    expect(receipts.at(-1)).toMatchObject({ created: 0, duplicate: 600, unknown: 0 })
+    expect(lab.control.count(index)).toBe(600)
+  })
+
+  test('holds for the probes of access that was lost', async () => {
+    await writeFile(path('a.ndjson'), lines(200))
+    const onEvent = ({ type }: IngestEvent) => {
+      if (type === 'progress') lab.control.register('none')
+    }
+    const byteBudget = 40_000
+    const { code, receipt } = await stopped(load({ byteBudget, onBlock: 'wait', concurrency: 1, onEvent }))
+    lab.control.register('both')
+    expect(code).toBe('BYTE_BUDGET_SPENT')
+    expect(wireOf(receipt as Receipt)).toBeLessThanOrEqual(byteBudget)
+    expect(receipt).toMatchObject({ created: lab.control.count(index), unknown: 0 })
+    expect(await load()).toMatchObject({ status: 'finished', created: 200, duplicate: 0 })
+  })
+
+  test('holds for the steps of a guarded load, which goes on from there', async () => {
+    await writeFile(path('a.ndjson'), lines(600, 100))
+    const guarded = { index: undefined, swapAlias: index, batchDocs: 50, compress: 'none' } as const
+    const receipts = await loadWithin(60_000, guarded)
+    expect(receipts.length).toBeGreaterThan(1)
+    const { created = 0, duplicate = 0, alias } = receipts.at(-1) ?? {}
+    expect([created + duplicate, alias?.switched]).toEqual([600, true])
+  })
+
+  test('holds back a step that does not fit', async () => {
+    await writeFile(path('a.ndjson'), lines(10))
+    const guarded = { index: undefined, swapAlias: index, runId: 'large' } as const
+    lab.control.plant({ stall: { method: 'POST', path: '/_count', done: true } })
+    const large = { query: { term: { text: 'x'.repeat(30_000) } } }
+    const { code } = await stopped(load({ ...guarded, byteBudget: 35_000, checkQuery: large }))
+    expect(code).toBe('BYTE_BUDGET_SPENT')
+    expect(lab.control.struck('stall')).toBe(0)
+    lab.control.heal()
+    const receipt = await load({ ...guarded, byteBudget: 1_000_000, checkQuery: { query: { match_all: {} } } })
+    expect(receipt).toMatchObject({ created: 10, alias: { switched: true } })
   })
 
   test('is measured while the run goes on', async () => {
@@ -312,7 +380,7 @@ describe('what a run learnt of the cluster', () => {
     const first = await load(options)
     const kept = JSON.parse(await readFile(await limits(), 'utf8')) as { bodyBytes: number }
     expect(kept.bodyBytes).toBeLessThan(200_000)
-    index = newIndex('budgets')
+    otherIndex()
     const second = await load(options)
     expect(second.created).toBe(2000)
     // One larger body is tried, and no more.
@@ -320,7 +388,7 @@ describe('what a run learnt of the cluster', () => {
     expect(JSON.parse(await readFile(await limits(), 'utf8'))).toMatchObject({ bodyBytes: kept.bodyBytes })
 
     lab.control.setMaxContentBytes(100_000_000)
-    index = newIndex('budgets')
+    otherIndex()
     expect((await load(options)).created).toBe(2000)
     expect(JSON.parse(await readFile(await limits(), 'utf8'))).not.toHaveProperty('bodyBytes')
   })

@@ -30,14 +30,14 @@ export const short: Scale = { documents: 800, outageMs: 600, outageFrom: 4, time
 /** As long as in life. */
 export const full: Scale = { documents: 6000, outageMs: 20_000, outageFrom: 50, timeoutMs: 5000 }
 
-/** A fault alone. `stops`: the failure that stops the run; without one the first process has to finish it. */
+/** A fault alone. `stops`: what may stop the run; without it the first process has to finish it. */
 export interface Alone extends Case {
-  readonly stops?: string
+  readonly stops?: readonly string[]
 }
 
 export function alone({ documents, outageMs, outageFrom, timeoutMs }: Scale): Alone[] {
   const some = { from: 3, times: 3 }
-  const cases: Record<string, { readonly fault: Fault; readonly stops?: string }> = {
+  const cases: Record<string, { readonly fault: Fault; readonly stops?: readonly string[] }> = {
     'an answer lost after the body was stored': { fault: { ...some, kind: 'answer lost', end: 'fin' } },
     'a reset instead of the answer': { fault: { ...some, kind: 'answer lost', end: 'rst' } },
     'a reset in mid-body': { fault: { ...some, kind: 'body cut', share: 0.5, stored: 'none' } },
@@ -74,7 +74,8 @@ export function alone({ documents, outageMs, outageFrom, timeoutMs }: Scale): Al
     },
     'an IP filter that refuses for a time': {
       fault: { kind: 'outage', from: outageFrom, forMs: outageMs, refusal: 'filter' },
-      stops: 'EGRESS_NOT_ALLOWED',
+      // An outage that ends while it is looked into looks like one address.
+      stops: ['EGRESS_NOT_ALLOWED', 'EGRESS_PARTLY_ALLOWED'],
     },
     'one 407': { fault: { from: 3, times: 1, kind: 'login refused' } },
     'a 400 after half the body was stored': {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest'
+import { describeDoctor } from '../contracts/doctor.suite.js'
 import { describeDocuments } from '../contracts/documents.suite.js'
 import { startLabWorld } from '../contracts/lab-world.js'
 import { describeRefusals } from '../contracts/refusals.suite.js'
@@ -27,5 +28,6 @@ for (const { name, options } of labs) {
     describeReplay(() => world)
     describeSwap(() => world)
     describeRuns(() => world)
+    describeDoctor(() => world)
   })
 }

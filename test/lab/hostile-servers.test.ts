@@ -113,12 +113,23 @@ test('a filter that refuses in mid-run keeps its name when the proxy dies before
   await expect(run).rejects.toMatchObject({ code: 'EGRESS_NOT_ALLOWED' })
 })
 
-test('an egress check that fails is no sight of an address', async () => {
+test('an egress check that fails is no sight of an address, and warns', async () => {
   await using server = await serving((request, response) => {
     if (request.url === '/ip') response.writeHead(500).end('{"ip":"192.0.2.1"}')
     else response.writeHead(200, product).end(root)
   })
   const ipCheckUrl = `${server.url}/ip`
-  const receipt = await ingest({ target: { url: server.url }, ipCheckUrl, source: [{}], index: 'check', dryRun: true })
+  const warnings: string[] = []
+  const receipt = await ingest({
+    target: { url: server.url },
+    ipCheckUrl,
+    source: [{}],
+    index: 'check',
+    dryRun: true,
+    onEvent: event => event.type === 'warning' && warnings.push(event.message),
+  })
   expect(receipt.egress).toEqual({})
+  expect(warnings).toEqual([
+    `the egress check ${server.url} answered without an address 1 of 1 times (status 500): where those requests left from is not known`,
+  ])
 })

@@ -1,11 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { readFileSync, readdirSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   type IngestOptions,
   type Receipt,
@@ -15,32 +13,8 @@ import {
   replay,
   verify,
 } from '../../src/index.js'
-import { type Lab, startLab } from '../../src/lab/index.js'
 import { failureOf, newIndex } from '../contracts/options.js'
-
-let lab: Lab
-beforeAll(async () => {
-  lab = await startLab()
-})
-afterAll(async () => await lab.close())
-
-let work: string
-let index: string
-beforeEach(async () => {
-  work = await mkdtemp(join(tmpdir(), 'replay-'))
-  index = newIndex('replay')
-})
-afterEach(async () => {
-  lab.control.heal()
-  await rm(work, { recursive: true })
-})
-
-const path = (name: string) => join(work, name)
-
-function way() {
-  const { url, apiKey, caFile } = lab.line.cluster
-  return { target: { url, apiKey, ca: readFileSync(caFile) }, proxy: lab.line.proxy.http, preflightConnections: 1 }
-}
+import { index, lab, path, way, work } from './shared-lab.js'
 
 /** An index whose field `n` takes whole numbers alone. */
 async function numbersAlone(name = index): Promise<void> {
@@ -274,14 +248,127 @@ describe('an interrupted replay', () => {
   })
 })
 
+describe('a replay to several indices', () => {
+  /** Dead letters that are repaired already, so many for each index. */
+  async function repaired(counts: Readonly<Record<string, number>>): Promise<void> {
+    const lines = Object.entries(counts).flatMap(([name, count], at) =>
+      Array.from({ length: count }, (_, n) => {
+        const [id, origin] = [`${'abcdefg'.charAt(at).repeat(16)}-${n + 1}`, { input: 'a', document: n + 1 }]
+        return `${JSON.stringify({ operation: 'create', origin, index: name, id, attempts: 1, document: { n } })}\n`
+      }),
+    )
+    await writeFile(path('dead.ndjson'), lines.join(''))
+  }
+
+  async function remake(name: string): Promise<void> {
+    await using open = await connect(way())
+    await open.client.indices.delete({ index: name })
+    await open.client.indices.create({ index: name })
+  }
+
+  /** A replay, aborted once so many were stored, and what it warned of. */
+  async function replayed(more: Partial<ReplayOptions> = {}, until = Infinity): Promise<[Receipt, string[]]> {
+    const controller = new AbortController()
+    const warnings: string[] = []
+    const onEvent: ReplayOptions['onEvent'] = event => {
+      if (event.type === 'warning') warnings.push(event.message)
+      if (event.type === 'progress' && event.counts.created >= until) controller.abort('test')
+    }
+    const running = again({ batchDocs: 10, concurrency: 1, ...more, signal: controller.signal, onEvent })
+    return [until === Infinity ? await running : ((await failureOf(running)).receipt as Receipt), warnings]
+  }
+
+  const lost = (names: string, run: string) =>
+    `${names} not the index any more that run ${run} loaded into: all is loaded anew`
+  const twice = ', and documents without an id are stored twice where they are still there'
+
+  test('begins anew, and says so, where any of them was made anew since it was interrupted', async () => {
+    const other = newIndex('replay')
+    await repaired({ [index]: 20, [other]: 200 })
+    const [first] = await replayed({}, 100)
+    expect(first.read).toBeLessThan(220)
+    await remake(other)
+    const [second, warnings] = await replayed()
+    expect(warnings).toEqual([lost(`${other} is`, first.run) + twice])
+    expect(second).toMatchObject({ read: 220, created: 200, duplicate: 20, rejected: 0 })
+    expect(second.run).not.toBe(first.run)
+    expect([lab.control.count(index), lab.control.count(other)]).toEqual([20, 200])
+  })
+
+  test('goes on in a third process where the indices are those of the first', async () => {
+    const other = newIndex('replay')
+    await repaired({ [index]: 20, [other]: 200 })
+    const [{ run }] = await replayed({}, 60)
+    const [second, none] = await replayed({}, 130)
+    expect([second.run, none]).toEqual([run, []])
+    await remake(index)
+    const [third, warnings] = await replayed()
+    expect(warnings).toEqual([lost(`${index} is`, run) + twice])
+    expect(third.created + third.duplicate).toBe(220)
+    expect([lab.control.count(index), lab.control.count(other)]).toEqual([20, 200])
+  })
+
+  test('that is through is made again where all of them are gone; for a part of them that is only said', async () => {
+    const other = newIndex('replay')
+    await repaired({ [index]: 20, [other]: 20 })
+    const [{ run }] = await replayed()
+    await remake(other)
+    const [told, warnings] = await replayed()
+    const observed = `${other} is not the index any more that run ${run} loaded into`
+    expect(warnings).toEqual([`${observed}: all is loaded anew with --again alone`])
+    expect([told.requests, lab.control.count(other)]).toEqual([0, 0])
+    await remake(index)
+    expect((await replayed())[0]).toMatchObject({ created: 40 })
+  })
+
+  test('or to the one that it is told is the same one for all of it', async () => {
+    const other = newIndex('replay')
+    await repaired({ [index]: 20, [other]: 200 })
+    const [{ run }] = await replayed({}, 100)
+    const codes: string[] = []
+    for (const more of [{ index: other }, { pipeline: 'p' }, { index: other, pipeline: 'p' }]) {
+      const { code, evidence } = await failureOf(again(more))
+      codes.push(`${code} ${String(evidence['run'] === run)} ${String(evidence['differences'])}`)
+    }
+    expect(codes).toEqual([
+      `RUN_OPTIONS_CHANGED true index was not set and is ${other}`,
+      'RUN_OPTIONS_CHANGED true pipeline was not set and is p',
+      `RUN_OPTIONS_CHANGED true index was not set and is ${other},pipeline was not set and is p`,
+    ])
+    expect((await replayed())[0]).toMatchObject({ run, read: 220, rejected: 0 })
+
+    const third = newIndex('replay')
+    const [told] = await replayed({ index: third }, 100)
+    expect(await failureOf(again())).toMatchObject({
+      code: 'RUN_OPTIONS_CHANGED',
+      evidence: { run: told.run, differences: [`index was ${third} and is not set`] },
+    })
+    expect((await replayed({ index: third }))[0]).toMatchObject({ run: told.run, read: 220 })
+    expect(lab.control.count(third)).toBe(220)
+  })
+
+  test('begins anew where the one that it was told is gone', async () => {
+    const third = newIndex('replay')
+    await repaired({ [index]: 200 })
+    const [{ run }] = await replayed({ index: third }, 100)
+    await remake(third)
+    const [second, warnings] = await replayed({ index: third })
+    expect(warnings).toEqual([lost(`${third} is`, run)])
+    expect(second).toMatchObject({ read: 200, created: 200 })
+  })
+})
+
 describe('before anything is sent', () => {
   test('a file is refused that holds no dead letter, and one without an index where none is told', async () => {
     lab.control.forgetConnections()
     await writeFile(path('dead.ndjson'), '\n{"n":1}\n{"n":2}\n')
     expect(await failureOf(again())).toMatchObject({
-      code: 'INPUT_MALFORMED',
+      code: 'NOT_DEAD_LETTERS',
       evidence: { problem: 'no line of it is a dead letter; of the first, its operation is neither create nor index' },
     })
+    const problem = 'it is UTF-16 text; convert it to UTF-8'
+    await writeFile(path('dead.ndjson'), Buffer.from('\ufeff{"n":1}\n', 'utf16le'))
+    expect(await failureOf(again())).toMatchObject({ code: 'NOT_DEAD_LETTERS', evidence: { problem } })
     await writeFile(path('dead.ndjson'), '')
     expect((await failureOf(again())).code).toBe('OPTION_INVALID')
     const old = { operation: 'create', id: 'a', origin: { input: 'a', document: 1 }, document: {} }

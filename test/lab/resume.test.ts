@@ -1,52 +1,18 @@
-import { appendFile, chmod, mkdtemp, readFile, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { appendFile, chmod, readFile, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type IngestEvent, type IngestOptions, type Receipt, ingest, isSluiceError } from '../../src/index.js'
-import { type Lab, startLab } from '../../src/lab/index.js'
-import type { Checkpoint } from '../../src/ledger/checkpoint.js'
-import { newIndex } from '../contracts/options.js'
+import { codeOf, lines } from './run-world.js'
+import { checkpoint, index, lab, otherIndex, path, smallBatches } from './shared-lab.js'
 
-let lab: Lab
-beforeAll(async () => {
-  lab = await startLab()
-})
-afterAll(async () => await lab.close())
-
-let work: string
-let index: string
-beforeEach(async () => {
-  work = await mkdtemp(join(tmpdir(), 'resume-'))
-  index = newIndex('resume')
-})
-afterEach(async () => {
-  lab.control.heal()
-  await rm(work, { recursive: true })
-})
-
-const lines = (count: number, from = 1) => Array.from({ length: count }, (_, at) => `{"n":${from + at}}\n`).join('')
-const path = (name: string) => join(work, name)
 const state = () => path('state')
 
 type More = Partial<IngestOptions>
 
 /** A load of files in the working folder, in small batches. */
 async function load(source: IngestOptions['source'], more: More = {}): Promise<Receipt> {
-  const { url, apiKey, caFile } = lab.line.cluster
-  return await ingest({
-    source,
-    target: { url, apiKey, ca: await readFile(caFile) },
-    proxy: lab.line.proxy.http,
-    preflightConnections: 1,
-    index,
-    stateDir: state(),
-    deadLetters: path('dead.ndjson'),
-    batchDocs: 10,
-    concurrency: 2,
-    ...more,
-  })
+  return await ingest({ source, ...smallBatches(), ...more })
 }
 
 /** The same, aborted once so many documents were booked. */
@@ -62,21 +28,6 @@ async function interrupted(source: IngestOptions['source'], after: number, more:
     throw error
   }
   throw new Error('the run was not interrupted')
-}
-
-async function codeOf(run: Promise<unknown>): Promise<string> {
-  try {
-    await run
-  } catch (error) {
-    if (isSluiceError(error)) return `${error.code}: ${error.message}`
-    throw error
-  }
-  return 'no failure'
-}
-
-async function checkpoint(): Promise<Checkpoint> {
-  const [name = ''] = await readdir(path('state/runs'))
-  return JSON.parse(await readFile(path(`state/runs/${name}`), 'utf8')) as Checkpoint
 }
 
 async function warningsOf(run: (onEvent: IngestOptions['onEvent']) => Promise<unknown>): Promise<string[]> {
@@ -140,7 +91,7 @@ describe('an interrupted run', () => {
     await writeFile(path('a.ndjson'), bytes)
     await writeFile(path('b.ndjson.gz'), gzipSync(bytes))
     for (const name of ['a.ndjson', 'b.ndjson.gz']) {
-      index = newIndex('resume')
+      otherIndex()
       await interrupted(path(name), 200)
       const receipt = await load(path(name))
       expect(receipt.bytes.read).toBeLessThan(bytes.length)
@@ -410,13 +361,29 @@ describe('dead letters', () => {
     const after = (await readFile(path('dead.ndjson'), 'utf8')).trimEnd().split('\n')
     expect(after.map(line => (JSON.parse(line) as { line: string }).line)).toEqual(['[]', '[1]'])
 
-    index = newIndex('resume')
+    otherIndex()
     await rm(path('dead.ndjson'))
     await interrupted(path('a.ndjson'), 150)
     const other = before.replace('a.ndjson', 'other.ndjson')
     await appendFile(path('dead.ndjson'), other)
     await load(path('a.ndjson'))
     expect(await readFile(path('dead.ndjson'), 'utf8')).toContain(other)
+  })
+
+  test('of another index stay, though its run has the same name, inputs and file', async () => {
+    await writeFile(path('a.ndjson'), `${lines(10)}[1]\n${lines(300)}[2]\n${lines(10)}`)
+    const named = { runId: 'nightly' }
+    const other = `${index}-other`
+    await interrupted(path('a.ndjson'), 100, named)
+    expect(await load(path('a.ndjson'), { ...named, index: other })).toMatchObject({ rejected: 2 })
+    expect(await load(path('a.ndjson'), named)).toMatchObject({ rejected: 2, unsent: 0 })
+    const letters = (await readFile(path('dead.ndjson'), 'utf8')).trimEnd().split('\n')
+    const written = letters.map(one => JSON.parse(one) as { index: string; line: string })
+    const of = (name: string) => written.filter(one => one.index === name).map(({ line }) => line)
+    expect([of(index), of(other)]).toEqual([
+      ['[1]', '[2]'],
+      ['[1]', '[2]'],
+    ])
   })
 
   test('that cannot be written stop the run; once they can, it goes on without a gap', async () => {

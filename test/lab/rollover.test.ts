@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type IngestEvent, type IngestOptions, verify } from '../../src/index.js'
+import { type IngestEvent, type IngestOptions, type ReplayOptions, replay, verify } from '../../src/index.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import { type RunWorld, codeOf, lines, openRunWorld } from './run-world.js'
 
@@ -93,6 +93,23 @@ describe('a data stream that rolls over', () => {
     expect(lab.control.count(world.index)).toBe(300)
   })
 
+  test('before a named run that is repeated without its state, and interrupted, doubles nothing when it goes on', async () => {
+    await using world = await openRunWorld(lab)
+    lab.control.createDataStream(world.index)
+    await writeFile(world.path('a.ndjson'), lines(500))
+    const named = { runId: `again-${process.pid}` }
+    await world.load('a.ndjson', { ...named, stateDir: undefined })
+    lab.control.rollOver(world.index)
+    const controller = new AbortController()
+    const onEvent = ({ type }: IngestEvent) => {
+      if (type === 'progress') controller.abort('test')
+    }
+    const first = world.load('a.ndjson', { ...named, concurrency: 1, signal: controller.signal, onEvent })
+    expect(await codeOf(first)).toMatch(/^RUN_INTERRUPTED/)
+    expect(await world.load('a.ndjson', named)).toMatchObject({ status: 'finished', created: 0, duplicate: 500 })
+    expect(lab.control.count(world.index)).toBe(500)
+  })
+
   test('is not looked through where nothing has changed behind it', async () => {
     await using world = await openRunWorld(lab)
     lab.control.createDataStream(world.index)
@@ -154,6 +171,59 @@ describe('a data stream that rolls over', () => {
     const { receipt, warnings } = await loadAcross(world)
     expect(warnings).toEqual([expect.stringContaining('cannot be looked up') as string])
     expect(receipt.notes).toEqual(warnings)
+  })
+})
+
+describe('a replay', () => {
+  /** Dead letters whose documents may be stored already, as after a lost answer. */
+  const letters = (index: string, count: number, id = (n: number) => `abcdefghijklmnop-${n}`) =>
+    Array.from({ length: count }, (_, at) => {
+      const [document, origin] = [{ n: at }, { input: 'a', document: at + 1 }]
+      return `${JSON.stringify({ operation: 'create', origin, index, id: id(at + 1), attempts: 1, document })}\n`
+    }).join('')
+
+  async function again(world: RunWorld, more: Partial<ReplayOptions> = {}) {
+    const source = world.path('dead.ndjson')
+    const own = { stateDir: world.stateDir, deadLetters: world.path('again.ndjson'), batchDocs: 10, concurrency: 1 }
+    return await replay({ ...(await world.way()), ...own, source, ...more })
+  }
+
+  test('finds what was stored before a rollover, whoever stored it', async () => {
+    await using world = await openRunWorld(lab)
+    lab.control.createDataStream(world.index)
+    await writeFile(world.path('dead.ndjson'), letters(world.index, 30))
+    expect(await again(world)).toMatchObject({ created: 30 })
+    lab.control.rollOver(world.index)
+    expect(await again(world, { again: true })).toMatchObject({ created: 0, duplicate: 30 })
+    expect(await again(world, { stateDir: undefined })).toMatchObject({ created: 0, duplicate: 30 })
+    expect(lab.control.count(world.index)).toBe(30)
+  })
+
+  test('sends documents with ids of somebody else’s to the index that takes them now', async () => {
+    await using world = await openRunWorld(lab)
+    lab.control.createDataStream(world.index)
+    const given = (n: number) => `sku-${n}`
+    await writeFile(world.path('dead.ndjson'), letters(world.index, 30, given))
+    await world.bulk([{ create: { _id: given(7) } }, { n: 0 }])
+    lab.control.rollOver(world.index)
+    expect(await again(world)).toMatchObject({ created: 30, unknown: 0 })
+  })
+
+  test('doubles nothing in any of the data streams that it goes to', async () => {
+    await using world = await openRunWorld(lab)
+    const other = `${world.index}-other`
+    lab.control.createDataStream(world.index)
+    lab.control.createDataStream(other)
+    const given = (n: number) => `sku-${n}`
+    for (const id of [undefined, given]) {
+      await writeFile(world.path('dead.ndjson'), letters(world.index, 10, id) + letters(other, 30, id))
+      // The first request goes to the one, the others to the other.
+      lab.control.plant({ drop: { after: 2, times: 1 } })
+      const onEvent = (event: IngestEvent) => void (event.type === 'retry' && lab.control.rollOver(other))
+      const receipt = await again(world, { onConflict: 'skip', onEvent, again: true })
+      expect(receipt).toMatchObject({ created: 30, [id === undefined ? 'duplicate' : 'skipped']: 10 })
+    }
+    expect([lab.control.count(world.index), lab.control.count(other)]).toEqual([20, 60])
   })
 })
 

@@ -1,56 +1,20 @@
-import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { randomBytes } from 'node:crypto'
+import { readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { PassThrough, Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type IngestEvent, type IngestOptions, type Receipt, ingest, isSluiceError } from '../../src/index.js'
-import { type Lab, startLab } from '../../src/lab/index.js'
-import type { Checkpoint } from '../../src/ledger/checkpoint.js'
-import { newIndex } from '../contracts/options.js'
+import { lines } from './run-world.js'
+import { checkpoint, index, lab, otherIndex, path, smallBatches } from './shared-lab.js'
 
-let lab: Lab
-beforeAll(async () => {
-  lab = await startLab()
-})
-afterAll(async () => await lab.close())
-
-let work: string
-let index: string
-beforeEach(async () => {
-  work = await mkdtemp(join(tmpdir(), 'spool-'))
-  index = newIndex('spool')
-})
-afterEach(async () => {
-  lab.control.heal()
-  lab.control.register('both')
-  await rm(work, { recursive: true })
-})
-
-const lines = (count: number, from = 1) => Array.from({ length: count }, (_, at) => `{"n":${from + at}}\n`).join('')
 const nothing = () => Readable.from([])
 const bytes = (content: string | Uint8Array) => Readable.from([Buffer.from(content)])
-const path = (name: string) => join(work, name)
 
 type More = Partial<IngestOptions>
 
 /** A load of stdin by way of the disk, in small batches. */
 async function load(stdin: Readable, more: More = {}): Promise<Receipt> {
-  const { url, apiKey, caFile } = lab.line.cluster
-  return await ingest({
-    source: '-',
-    stdin,
-    spool: true,
-    target: { url, apiKey, ca: await readFile(caFile) },
-    proxy: lab.line.proxy.http,
-    preflightConnections: 1,
-    index,
-    stateDir: path('state'),
-    deadLetters: path('dead.ndjson'),
-    batchDocs: 10,
-    concurrency: 2,
-    ...more,
-  })
+  return await ingest({ source: '-', stdin, spool: true, ...smallBatches(), ...more })
 }
 
 /** The same, which has to stop: its failure, with the receipt if there is one. */
@@ -92,11 +56,6 @@ async function outage(before: string, behind: string, more: More = {}): Promise<
 }
 
 const spools = async () => await readdir(path('state/spool')).catch(() => [])
-
-async function checkpoint(): Promise<Checkpoint> {
-  const [name = ''] = await readdir(path('state/runs'))
-  return JSON.parse(await readFile(path(`state/runs/${name}`), 'utf8')) as Checkpoint
-}
 
 describe('a run that reads its stdin by way of the disk', () => {
   test('leaves nothing of it when it is finished, and the next one is another, whatever it reads', async () => {
@@ -178,14 +137,37 @@ describe('a run that reads its stdin by way of the disk', () => {
       read: 300,
       rejected: 0,
       inputs: [{ name: '-', status: 'failed', read: 300, failure: { code: 'INPUT_UNENDED', evidence: { torn: 5 } } }],
+      spool: path(`state/spool/${(await spools())[0]}`),
     })
-    expect(receipt).not.toHaveProperty('spool')
     expect(lab.control.count(index)).toBe(300)
-    expect(await spools()).toEqual([])
     const next = await load(bytes(lines(7)))
     expect(next).toMatchObject({ status: 'finished', read: 7, created: 7 })
     expect(next.run).not.toBe(first.run)
+    expect(await spools()).toEqual([])
   })
+
+  const array = JSON.stringify(Array.from({ length: 500 }, (_, n) => ({ n })))
+  test.each<[string, Buffer, More]>([
+    ['lines', Buffer.from(lines(500)), {}],
+    ['lines of a named run', Buffer.from(lines(500)), { runId: 'named' }],
+    ['compressed lines', gzipSync(lines(500)), {}],
+    ['an array', Buffer.from(array), {}],
+  ])(
+    'goes on where the producer says all of it again after what was spooled was loaded: %s',
+    async (_, content, more) => {
+      await interrupted(content.subarray(0, Math.floor(content.length * 0.7)), 60, more)
+      const loaded = (await stopped(load(nothing(), more))).receipt
+      expect(loaded.read).toBeLessThan(500)
+      expect((await stopped(load(nothing(), more))).receipt.thisProcess.read).toBe(0)
+      const warnings: string[] = []
+      const onEvent = (event: IngestEvent) => void (event.type === 'warning' && warnings.push(event.message))
+      const again = await load(bytes(content), { ...more, onEvent })
+      expect(again).toMatchObject({ status: 'finished', rejected: 0, read: 500 - loaded.read })
+      expect(warnings).toEqual([expect.stringContaining('it is taken for the same data')])
+      expect(lab.control.count(index)).toBe(500)
+      expect(await spools()).toEqual([])
+    },
+  )
 
   test('loads what is new also behind what lacks its end', async () => {
     await interrupted(`${lines(300)}{"n":`, 60)
@@ -196,6 +178,10 @@ describe('a run that reads its stdin by way of the disk', () => {
       unsent: 0,
     })
     expect(lab.control.count(index)).toBe(340)
+    // Both are known again.
+    expect((await stopped(load(bytes(lines(40, 1000))))).code).toBe('RUN_INTERRUPTED')
+    expect(await load(bytes(lines(310)))).toMatchObject({ status: 'finished', read: 10 })
+    expect(lab.control.count(index)).toBe(350)
     expect(await spools()).toEqual([])
   })
 
@@ -207,13 +193,12 @@ describe('a run that reads its stdin by way of the disk', () => {
     const { code, receipt } = await stopped(load(nothing()))
     expect({ code, read: receipt.read }).toEqual({ code: 'RUN_INTERRUPTED', read: 500 })
     expect(lab.control.count(index)).toBe(500)
-    expect(await spools()).toEqual([])
   })
 
   test('goes on within compressed data and within a JSON document', async () => {
     const array = JSON.stringify(Array.from({ length: 500 }, (_, n) => ({ n })))
     for (const content of [gzipSync(lines(500)), Buffer.from(array), gzipSync(array)]) {
-      index = newIndex('spool')
+      otherIndex()
       lab.control.plant({ bulk: { after: 5, status: 503 } })
       expect((await stopped(load(bytes(content), { maxElapsedMs: 1 }))).code).toMatch(/^CLUSTER_/)
       lab.control.heal()
@@ -299,6 +284,84 @@ describe('what is spooled', () => {
   })
 })
 
+describe('the limit of what is spooled', () => {
+  const line = (n: number) => `{"n":${n},"text":"${'x'.repeat(1000)}"}\n`
+  const many = (count: number) => Array.from({ length: count }, (_, n) => line(n)).join('')
+  const limit = 1_000_000
+
+  /** Bytes on the disk of all that is spooled. */
+  async function used(): Promise<number> {
+    let sum = 0
+    for (const folder of await spools()) {
+      for (const name of await readdir(path(`state/spool/${folder}`)).catch(() => [])) {
+        const file = await stat(path(`state/spool/${folder}/${name}`)).catch(() => undefined)
+        sum += file === undefined ? 0 : file.blocks * 512
+      }
+    }
+    return sum
+  }
+
+  test('holds the producer back until what came first is loaded', async () => {
+    const found: number[] = []
+    const stdin = Readable.from(
+      (async function* () {
+        for (let n = 0; n < 2500; n++) {
+          yield Buffer.from(line(n))
+          if (n % 50 === 0) found.push(await used())
+        }
+      })(),
+    )
+    const receipt = await load(stdin, { spoolLimit: limit, batchDocs: 50 })
+    expect(receipt).toMatchObject({ status: 'finished', read: 2500, created: 2500, rejected: 0 })
+    expect(lab.control.count(index)).toBe(2500)
+    expect(Math.max(...found)).toBeGreaterThan(limit / 4)
+    expect(Math.max(...found)).toBeLessThanOrEqual(limit)
+    expect(await spools()).toEqual([])
+  })
+
+  test('is no obstacle to go on, by itself and with the producer', async () => {
+    for (const isLoadedFirst of [true, false]) {
+      otherIndex()
+      const small = { spoolLimit: limit, batchDocs: 50 }
+      await interrupted(many(3000), 2000, small)
+      if (isLoadedFirst) expect((await stopped(load(nothing(), small))).code).toBe('RUN_INTERRUPTED')
+      const receipt = await load(bytes(many(3500)), small)
+      expect(receipt).toMatchObject({ status: 'finished', rejected: 0, unsent: 0 })
+      expect(lab.control.count(index)).toBe(3500)
+      expect(await spools()).toEqual([])
+    }
+  })
+
+  test('refuses a producer that begins alike and goes on otherwise, of which all that is alike was let go of', async () => {
+    const small = { spoolLimit: limit, batchDocs: 50 }
+    await interrupted(many(3000), 2000, small)
+    const other = Buffer.from(many(100) + many(3000))
+    const parts = Array.from({ length: 40 }, (_, n) => other.subarray(n * 100_000, (n + 1) * 100_000))
+    const { code, message } = await stopped(load(Readable.from(parts.filter(({ length }) => length > 0)), small))
+    expect(code).toBe('INPUT_UNREADABLE')
+    expect(message).toContain('it begins like what was spooled before and goes on otherwise')
+  })
+
+  test('is where compressed stdin ends, which is loaded so far', async () => {
+    const text = Array.from({ length: 40_000 }, () => `{"n":"${randomBytes(30).toString('hex')}"}\n`).join('')
+    const { code, message, receipt } = await stopped(
+      load(bytes(gzipSync(text)), { spoolLimit: limit, batchDocs: 1000 }),
+    )
+    expect(code).toBe('STATE_UNWRITABLE')
+    expect(message).toMatch(/has reached its limit of 1000000 bytes \(--spool-limit\); stdin was taken up to byte \d+/)
+    expect(receipt.created).toBeGreaterThan(1000)
+  })
+
+  test('is where stdin ends that nobody loads any more', async () => {
+    lab.control.register('none')
+    const { code, message } = await stopped(load(bytes(many(3000)), { spoolLimit: limit }))
+    expect(code).toBe('STATE_UNWRITABLE')
+    expect(message).toContain('has reached its limit')
+    lab.control.register('both')
+    expect(await load(bytes(many(3000)), { spoolLimit: limit })).toMatchObject({ status: 'finished', created: 3000 })
+  })
+})
+
 describe('the option', () => {
   test('needs stdin, and a state folder', async () => {
     await writeFile(path('a.ndjson'), lines(1))
@@ -317,7 +380,7 @@ describe('the option', () => {
     controller.abort('SIGTERM')
     expect(await stopped(load(new PassThrough(), { signal: controller.signal }))).toMatchObject({
       code: 'RUN_INTERRUPTED',
-      message: 'interrupted (SIGTERM) after 0 documents',
+      message: 'interrupted (SIGTERM) after 0 documents; this process had not begun to load',
     })
   })
 })

@@ -1,5 +1,5 @@
 /** Guarded loads that are interrupted, repeated, raced and cut off from answers: the alias leads to a whole index, or stays. */
-import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -10,6 +10,7 @@ import {
   connect,
   ingest,
   isSluiceError,
+  replay,
   rollback,
 } from '../../src/index.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
@@ -35,6 +36,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   lab.control.heal()
+  lab.control.register('both')
   await rm(work, { recursive: true })
 })
 
@@ -206,8 +208,13 @@ describe('a guarded load that is through', () => {
     await writeFile(path('a.ndjson'), lines(30))
     const first = await expectSwitched(await load(path('a.ndjson')), 30)
     expect(await rollback({ ...wayInto(lab), alias })).toEqual({ alias, from: first, to: old, documents: 1 })
-    const warnings = await warningsOf(async onEvent => await load(path('a.ndjson'), { onEvent }))
-    expect(warnings).toEqual([expect.stringContaining(`${alias} is on ${old}, and not on ${first}`) as string])
+    let kept: Receipt | undefined
+    const warnings = await warningsOf(async onEvent => {
+      kept = await load(path('a.ndjson'), { onEvent })
+    })
+    const reason = expect.stringContaining(`${alias} is on ${old}, and not on ${first}`) as string
+    expect(warnings).toEqual([reason])
+    expect(kept?.alias).toEqual({ name: alias, from: old, to: first, switched: false, reason })
     expect(await behind(lab, alias)).toBe(old)
     await expectSwitched(await load(path('a.ndjson'), { again: true }), 30)
   })
@@ -224,6 +231,50 @@ describe('a guarded load that is through', () => {
     const second = await load(path('a.ndjson'), { maxRejected: 1 })
     expect(second).toMatchObject({ read: 31, rejected: 1, requests: 0, alias: { to } })
     await expectSwitched(second, 30)
+  })
+
+  test('whose rejected documents were replayed finds them, and switches when none is left', async () => {
+    await writeFile(path('a.ndjson'), `${lines(30)}{"n":"two"}\n[3]\n`)
+    const { receipt } = await failureOf(load(path('a.ndjson')))
+    const { to = '' } = (receipt as Receipt).alias ?? {}
+    const repair = async (name: string, from: string, by: string) => {
+      await writeFile(path(name), (await readFile(path(name), 'utf8')).replace(from, by))
+    }
+    const sendAgain = async (name: string, left: string) => {
+      const way = { ...wayInto(lab), stateDir: path('state') }
+      return await replay({ ...way, source: path(name), deadLetters: path(left) })
+    }
+    await repair('dead.ndjson', '"two"', '2')
+    expect(await sendAgain('dead.ndjson', 'left.ndjson')).toMatchObject({ created: 1, rejected: 1 })
+    expect((await failureOf(load(path('a.ndjson')))).text).toMatch(/: of its documents 1 were rejected, and [^;]*$/)
+    expect(await behind(lab, alias)).toBe(old)
+
+    await repair('left.ndjson', '"line":"[3]"', '"document":{"n":3}')
+    expect(await sendAgain('left.ndjson', 'none.ndjson')).toMatchObject({ created: 1, rejected: 0 })
+    const letters = await readFile(path('dead.ndjson'), 'utf8')
+    await rm(path('dead.ndjson'))
+    const untold = 'of its documents 2 were rejected, and --max-rejected does not say how many may be; it holds 2 more'
+    expect((await failureOf(load(path('a.ndjson')))).text).toContain(untold)
+    await writeFile(path('dead.ndjson'), letters)
+    let last: Receipt | undefined
+    const warnings = await warningsOf(async onEvent => {
+      last = await load(path('a.ndjson'), { onEvent })
+    })
+    expect(warnings).toEqual([`of the rejected documents 2 were replayed, and are in ${to}`])
+    expect(last).toMatchObject({ created: 30, rejected: 2, requests: 0 })
+    expect(await expectSwitched(last as Receipt, 32)).toBe(to)
+  })
+
+  test('whose rejected documents have no ids says that it cannot find them', async () => {
+    await writeFile(path('a.ndjson'), `${lines(30)}{"n":"two"}\n`)
+    const { receipt } = await failureOf(load(path('a.ndjson'), { ids: 'cluster' }))
+    const { to = '' } = (receipt as Receipt).alias ?? {}
+    await writeFile(path('dead.ndjson'), (await readFile(path('dead.ndjson'), 'utf8')).replace('"two"', '2'))
+    const replayed = await replay({ ...wayInto(lab), source: path('dead.ndjson') })
+    expect(replayed).toMatchObject({ created: 1 })
+    const { text } = await failureOf(load(path('a.ndjson'), { ids: 'cluster' }))
+    expect(text).toContain('; it holds 1 more, of which no dead letter tells')
+    expect(await rollback({ ...wayInto(lab), alias, to })).toMatchObject({ to, documents: 31 })
   })
 
   test('is stopped by documents of somebody else, and can be taken all the same', async () => {
@@ -273,21 +324,119 @@ describe('a guarded load with a name and without its state', () => {
   })
 })
 
-test.each([
+const steps = [
   ['PUT', ''],
   ['PUT', '/_mapping'],
   ['PUT', '/_settings'],
   ['POST', '/_refresh'],
   ['POST', '/_count'],
   ['POST', '/_aliases'],
-])('a lost answer to %s %s is asked for again, whether it was carried out or not', async (method, end) => {
-  for (const done of [false, true]) {
-    lab.control.plant({ stall: { method, path: end, done, times: 1 } })
-    const receipt = await load(new Set([{ n: 1 }, { n: 2 }]), { timeoutMs: 400 })
-    expect(lab.control.struck('stall')).toBe(1)
-    await expectSwitched(receipt, 2)
-  }
+] as const
+
+test.each(steps)(
+  'no answer at all to %s %s holds an interrupted load no longer than its grace',
+  async (method, end) => {
+    await writeFile(path('a.ndjson'), lines(2))
+    lab.control.plant({ stall: { method, path: end } })
+    const controller = new AbortController()
+    const run = failureOf(load(path('a.ndjson'), { signal: controller.signal, graceMs: 50 }))
+    await vi.waitUntil(() => lab.control.struck('stall') > 0, 20_000)
+    controller.abort('test')
+    // One is in the index before.
+    const settled = lab.control.count(`${alias}-*`) - 1
+    expect((await run).text).toBe(`RUN_INTERRUPTED: interrupted (test) after ${settled} documents`)
+    expect(await behind(lab, alias)).toBe(old)
+    lab.control.heal()
+    await expectSwitched(await load(path('a.ndjson')), 2)
+  },
+)
+
+test('an alias that is not answered for holds an interrupted load no longer than its grace', async () => {
+  lab.control.plant({ stall: { method: 'GET', path: `/${alias}` } })
+  const controller = new AbortController()
+  const run = failureOf(load(new Set([{ n: 1 }]), { signal: controller.signal, graceMs: 50 }))
+  await vi.waitUntil(() => lab.control.struck('stall') > 0, 20_000)
+  controller.abort('test')
+  expect((await run).text).toBe(
+    'RUN_INTERRUPTED: interrupted (test) after 0 documents; this process had not begun to load',
+  )
 })
+
+describe('access that is lost in a step of a guarded load', () => {
+  /** A load that loses it when that happens for the first time; the events that tell. */
+  async function losing(
+    moment: IngestEvent['type'],
+    lose: () => void,
+    more: More,
+    regain: () => void = () => undefined,
+  ) {
+    const told: string[] = []
+    let isLost = false
+    const onEvent = (event: IngestEvent) => {
+      if (event.type === moment && !isLost) {
+        isLost = true
+        lose()
+      }
+      if (event.type === 'blocked') regain()
+      if (event.type === 'blocked' || event.type === 'unblocked') told.push(`${event.type}: ${event.failure.code}`)
+    }
+    await writeFile(path('a.ndjson'), lines(2))
+    return { told, run: load(path('a.ndjson'), { ...more, onEvent }) }
+  }
+
+  test.each([
+    ['before its first document', 'preflight'],
+    ['after its last', 'progress'],
+  ] as const)('%s is waited for', async (_, moment) => {
+    const { told, run } = await losing(
+      moment,
+      () => lab.control.register('none'),
+      { onBlock: { waitMs: 1500 } },
+      () => lab.control.register('both'),
+    )
+    await expectSwitched(await run, 2)
+    expect(told).toEqual(['blocked: EGRESS_NOT_ALLOWED', 'unblocked: EGRESS_NOT_ALLOWED'])
+  })
+
+  test('comes back with other credentials', async () => {
+    const refreshCredentials = () => ({ apiKey: lab.line.cluster.apiKey })
+    const rotate = () => void lab.control.rotateApiKey()
+    const { told, run } = await losing('progress', rotate, { onBlock: { waitMs: 1500 }, refreshCredentials })
+    await expectSwitched(await run, 2)
+    expect(told).toEqual(['unblocked: CLUSTER_AUTH_REJECTED'])
+  })
+
+  test('is waited for no longer than was said, and the same call goes on', async () => {
+    const { told, run } = await losing('progress', () => lab.control.register('none'), { onBlock: { waitMs: 300 } })
+    const { text, receipt } = await failureOf(run)
+    expect(text).toMatch(/^EGRESS_NOT_ALLOWED: .* refused 16 of 16 connections.*; waited \d+ s for it$/)
+    expect(told).toEqual(['blocked: EGRESS_NOT_ALLOWED'])
+    expect(receipt).toMatchObject({ created: 2, unsent: 0, unknown: 0, alias: { switched: false } })
+    lab.control.register('both')
+    expect(await behind(lab, alias)).toBe(old)
+    const second = await load(path('a.ndjson'))
+    expect(second.requests).toBe(0)
+    await expectSwitched(second, 2)
+  })
+
+  test('stops it at once where nobody waits, by the name that fresh connections give it', async () => {
+    const { told, run } = await losing('progress', () => lab.control.register('none'), {})
+    expect((await failureOf(run)).text).toMatch(/^EGRESS_NOT_ALLOWED: .* refused 16 of 16 connections/)
+    expect(told).toEqual([])
+  })
+})
+
+test.each(steps)(
+  'a lost answer to %s %s is asked for again, whether it was carried out or not',
+  async (method, end) => {
+    for (const done of [false, true]) {
+      lab.control.plant({ stall: { method, path: end, done, times: 1 } })
+      const receipt = await load(new Set([{ n: 1 }, { n: 2 }]), { timeoutMs: 400 })
+      expect(lab.control.struck('stall')).toBe(1)
+      await expectSwitched(receipt, 2)
+    }
+  },
+)
 
 test('an alias that a template puts on the new index is taken off again, and named', async () => {
   // What a template does, done by hand: the answer to the index's making comes too late.

@@ -1,8 +1,9 @@
 import { appendFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type UndoOptions, undo } from '../../src/index.js'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { type UndoOptions, rollback, undo } from '../../src/index.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
+import { removeRun } from '../../src/run-list.js'
 import { type RunWorld, codeOf, lines, openRunWorld } from './run-world.js'
 
 let lab: Lab
@@ -221,6 +222,50 @@ describe('undo', () => {
     })
     expect(await refusals[0]).toMatch(/^RUN_LOCKED: .*is being loaded/)
     expect(await takeBack(world, run)).toMatchObject({ isComplete: true, deleted: 300 })
+  })
+
+  test('keeps loads and others that would undo or forget the run away while it deletes', async () => {
+    await using world = await openRunWorld(lab)
+    await writeFile(world.path('a.ndjson'), lines(300))
+    const { run } = await world.load('a.ndjson')
+    lab.control.plant({ stall: { method: 'POST', path: '/_bulk', times: 1 } })
+    const controller = new AbortController()
+    const undoing = codeOf(takeBack(world, run, { signal: controller.signal }))
+    await vi.waitFor(() => expect(lab.control.struck('stall')).toBe(1))
+    const locked = `RUN_LOCKED: ${world.path('a.ndjson')} is being taken out of ${world.index} by the undo of run ${run}`
+    const others: (() => Promise<unknown>)[] = [
+      async () => await world.load('a.ndjson'),
+      async () => await takeBack(world, run),
+      async () => await removeRun(world.stateDir, run),
+    ]
+    for (const other of others) expect(await codeOf(other())).toContain(locked)
+    // It deletes nothing.
+    expect(await takeBack(world, run, { dryRun: true })).toMatchObject({ wouldDelete: 300 })
+    controller.abort('test')
+    expect(await undoing).toContain('RUN_INTERRUPTED')
+    expect(await takeBack(world, run)).toMatchObject({ isComplete: true, deleted: 300 })
+    expect(await readdir(join(world.stateDir, 'locks'))).toEqual([])
+    expect(await world.load('a.ndjson')).toMatchObject({ created: 300 })
+  })
+
+  test('of a guarded load is refused while the alias leads to its index', async () => {
+    await using world = await openRunWorld(lab)
+    await writeFile(world.path('a.ndjson'), lines(30))
+    const alias = `${world.index}-alias`
+    const load = async (again: boolean) => await world.load('a.ndjson', { index: undefined, swapAlias: alias, again })
+    const first = await load(false)
+    const second = await load(true)
+    for (const more of [{}, { force: true }, { dryRun: true }]) {
+      expect(await codeOf(takeBack(world, second.run, more))).toContain(
+        `UNDO_BEHIND_ALIAS: undoing run ${second.run} would empty ${second.alias?.to}, which the alias ${alias} leads to`,
+      )
+    }
+    expect(lab.control.count(second.alias?.to ?? '')).toBe(30)
+    await rollback({ ...(await world.way()), alias })
+    expect(await takeBack(world, second.run)).toMatchObject({ isComplete: true, deleted: 30, goesBy: first.run })
+    expect(lab.control.count(second.alias?.to ?? '')).toBe(0)
+    expect(lab.control.count(first.alias?.to ?? '')).toBe(30)
+    expect(await load(false)).toMatchObject({ run: first.run, alias: { to: first.alias?.to, switched: true } })
   })
 
   test('works without the input and without the dead letters', async () => {

@@ -1,3 +1,4 @@
+import { describeDoctor } from '../contracts/doctor.suite.js'
 import { describeDocuments } from '../contracts/documents.suite.js'
 import { describeRefusals } from '../contracts/refusals.suite.js'
 import { describeReplay } from '../contracts/replay.suite.js'
@@ -14,5 +15,6 @@ describeOnRealServers({ major: 8 }, world => {
   describeReplay(world)
   describeSwap(world)
   describeRuns(world)
+  describeDoctor(world)
   describeDataStreams(world)
 })

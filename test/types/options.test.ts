@@ -35,6 +35,7 @@ const same = {
   onConflict: 'onConflict',
   stateDir: 'stateDir',
   spool: 'spool',
+  spoolLimit: 'spoolLimit',
   runId: 'runId',
   again: 'again',
   dryRun: 'dryRun',
@@ -84,9 +85,19 @@ const ofTheCommand = [
 /** What the doctor alone takes. */
 const ofTheDoctor = ['nodes', 'noDirectCheck', 'writeCheck'] as const satisfies (keyof Settings)[]
 
+/** The filter administration has no part in a load. */
+const ofTheFilter = [
+  'adminUrl',
+  'adminKey',
+  'adminKeyFile',
+  'deployment',
+  'policy',
+  'region',
+] as const satisfies (keyof Settings)[]
+
 test('every option of the command reaches the library, but for those that concern the command alone', () => {
   const behind = [same, contents, target, proxy].flatMap(table => Object.values(table))
-  expect([...behind, ...ofTheCommand, ...ofTheDoctor].toSorted()).toEqual(optionNames.toSorted())
+  expect([...behind, ...ofTheCommand, ...ofTheDoctor, ...ofTheFilter].toSorted()).toEqual(optionNames.toSorted())
 })
 
 /** A setting's values fit the library's option: an error here names the option whose types drifted apart. */

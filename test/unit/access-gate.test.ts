@@ -120,6 +120,27 @@ describe('one refusal', () => {
     expect(unblocked).toEqual([['EGRESS_NOT_ALLOWED', 0]])
   })
 
+  test('also keeps back what was let through and could not be sent yet', async () => {
+    const { gate, send, probed, probes } = open(0)
+    let makeRoom: (() => void) | undefined
+    const room = new Promise<void>(resolve => (makeRoom = resolve))
+    let sent = 0
+    const late = gate.pass(async isShut => {
+      await room
+      if (isShut()) return 'held'
+      sent += 1
+      return done
+    })
+    const refused = send()
+    await refused.answer(stop(filtered))
+    makeRoom?.()
+    await aMoment()
+    expect([sent, probes.length]).toEqual([0, 1])
+    await probed()
+    expect([await late, sent]).toEqual([done, 1])
+    await refused.answer(done)
+  })
+
   test('that the probes confirm stops everybody by their name', async () => {
     const { send, probed, unblocked, told } = open(0)
     const refused = send()

@@ -6,7 +6,7 @@ import { record } from '../../src/ledger/dead-letter-record.js'
 import { HeldClock } from './held-clock.js'
 
 const OWN = 'abcdefghijklmnop'
-const stamp = { run: 'first', destination: { index: 'orders' } }
+const stamp = { run: 'first', writer: 'w', destination: { index: 'orders' } }
 
 function refused(document: string | Uint8Array, more: Partial<Refused> = {}): Refused {
   const origin = { input: 'a.ndjson', document: 3, line: 4, offset: 57, ...more.origin }
@@ -359,6 +359,15 @@ describe('a dead letter that is too long to hold', () => {
       expect(Buffer.concat(taken.parts).toString()).toBe(line.slice(line.indexOf(',"base64"')))
       expect(batches.at(-1)?.marks).toEqual([[4, 4, neighbour.length * 2 + line.length + 1, 0]])
     }
+  })
+
+  test('is taken back where it cannot be written down', async () => {
+    const taken = new Taken()
+    const full = new Error('the disk is full')
+    taken.write = async () => await Promise.reject(full)
+    const longRecord = async () => taken
+    await expect(frame(`${line}\n`, { chunk: 1000, maxDocumentBytes, longRecord })).rejects.toBe(full)
+    expect(taken.state).toBe('abandoned')
   })
 
   test('and has no head that can be read is handed on as a line of its file', async () => {

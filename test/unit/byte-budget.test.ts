@@ -68,6 +68,40 @@ describe('a request', () => {
   })
 })
 
+describe('a request without documents', () => {
+  test('is admitted with the answer that is foretold, or one as long as the longest', async () => {
+    // 1000 of the answer, half a percent of it, twice 100.
+    expect(await wire(1205).budget.admitQuestion(0, 1000)).toBeDefined()
+    expect(await wire(1204).budget.admitQuestion(0, 1000)).toBeUndefined()
+    const one = wire(20_000)
+    const first = (await one.budget.admitQuestion(0)) as Admission
+    first.answered(15_000)
+    one.used = 5000
+    expect(await one.budget.admitQuestion(0)).toBeUndefined()
+    expect(one.spent).toEqual([{ used: 5000, needed: 15_175 }])
+  })
+
+  test('that is asked because of an answer does not wait for the request that was answered', async () => {
+    const one = wire(3000)
+    const first = (await one.budget.admit(1000, 1)) as Admission
+    const second = one.budget.admit(1800, 1)
+    expect(await soon(second)).toBe('waits')
+    first.answered(48)
+    expect(await soon(second)).toEqual(expect.objectContaining({}))
+    // It was over already.
+    first.leave()
+    expect(await soon(one.budget.admit(1000, 1))).toBe('waits')
+    expect(one.spent).toEqual([])
+  })
+
+  test('each on a fresh connection, they are admitted all at once or not at all', async () => {
+    expect(await wire(1700).budget.admitConnections(16)).toBeDefined()
+    const { budget, spent } = wire(1699)
+    expect(await budget.admitConnections(16)).toBeUndefined()
+    expect(spent).toEqual([{ used: 0, needed: 1600 }])
+  })
+})
+
 test('a budget that is closed admits nothing, and nobody waits for it', async () => {
   const one = wire(3000)
   await one.budget.admit(1000, 1)

@@ -103,6 +103,18 @@ test('the first reason to end is the one that counts', async () => {
   expect(await at(100)).toBe('given up')
 })
 
+test('a beginning that failed is called by the end of the run where that came first, and speaks of this process alone', () => {
+  const controller = new AbortController()
+  const { ending } = run({ signal: controller.signal })
+  const failed = new Error('no answer')
+  expect(ending.cause(failed)).toBe(failed)
+  controller.abort('SIGTERM')
+  expect(ending.cause(failed)).toMatchObject({
+    code: 'RUN_INTERRUPTED',
+    message: 'interrupted (SIGTERM) after 0 documents; this process had not begun to load',
+  })
+})
+
 test('a run that is over waits for nothing, and hears nothing more', async () => {
   const controller = new AbortController()
   const { ending, clock, at } = run({ signal: controller.signal, timeBudget: { ms: 1000, elapsedMs: 0 } })

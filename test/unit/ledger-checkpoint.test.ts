@@ -5,12 +5,13 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { failure } from '../../src/failure/failure.js'
 import { SluiceError } from '../../src/failure/sluice-error.js'
+import type { Operation } from '../../src/flow.js'
 import { nothing } from '../../src/ledger/account.js'
 import { type Checkpoint, VERSION, parseCheckpoint } from '../../src/ledger/checkpoint.js'
 import { prepareStateDir, readCheckpoint, removeCheckpoint, writeCheckpoint } from '../../src/ledger/checkpoint-file.js'
 import { CheckpointWriter } from '../../src/ledger/checkpoint-writer.js'
-import { record } from '../../src/ledger/dead-letter-record.js'
-import { type Owner, takeBack } from '../../src/ledger/take-back.js'
+import { type Author, record } from '../../src/ledger/dead-letter-record.js'
+import { takeBack } from '../../src/ledger/take-back.js'
 import { randomToken, tokenOf } from '../../src/ledger/token.js'
 import { HeldClock } from './held-clock.js'
 
@@ -152,60 +153,43 @@ describe('the writer', () => {
 })
 
 describe('dead letters that are taken back', () => {
-  const letter = (input: string, line: string) =>
-    `${JSON.stringify({ operation: 'create', status: 0, type: 't', origin: { input, document: 1 }, attempts: 0, line })}\n`
+  const ours: Author = { run: 'nightly', writer: 'ours' }
+  const letter = (author: Author | undefined, text = '{}', operation: Operation = 'create') => {
+    const one = { operation, status: 0, type: 't', reason: 'r', attempts: 0, origin: { input: 'a', document: 1 } }
+    const stamp = author === undefined ? undefined : { ...author, destination: { index: 'i' } }
+    return record({ ...one, document: Buffer.from(text) }, stamp).toString()
+  }
+  const before = letter({ run: 'nightly', writer: 'earlier' })
+  const own = letter(ours, '{"a":"b"}', 'index') + letter(ours, JSON.stringify({ long: 'y'.repeat(200_000) }))
 
-  test('are those behind the length, if all are of these inputs and the last may be torn', async () => {
+  test('are those behind the length, if this process wrote all of them and the last may be torn', async () => {
     const path = join(folder, 'dead.ndjson')
-    const names = new Set(['a "b".ndjson', 'é'])
-    const before = letter('other', 'x')
-    const long = letter('é', 'y'.repeat(200_000))
-    const ours = letter('a "b".ndjson', 'x') + long
-    const torn = [0, 1, 5, 12, 40, 80, 5000].map(bytes => before + ours + letter('é', 'z'.repeat(9000)).slice(0, bytes))
-    for (const text of torn) {
-      await writeFile(path, text)
-      await takeBack(path, before.length, { run: 'ours', inputs: names })
+    const torn = letter(ours, JSON.stringify({ long: 'z'.repeat(9000) }))
+    for (const bytes of [0, 1, 5, 12, 40, 80, 5000, torn.length]) {
+      await writeFile(path, before + own + torn.slice(0, bytes))
+      await takeBack(path, before.length, ours)
       expect(await readFile(path, 'utf8')).toBe(before)
     }
-    const foreign = [letter('c', 'x'), '{"mine":1}\n', 'notes', `\n${ours}`]
-    for (const text of foreign.map(more => before + ours + more)) {
+  })
+
+  test('are none where anybody else wrote there too, also under the same name of a run', async () => {
+    const path = join(folder, 'shared.ndjson')
+    const theirs = letter({ run: 'nightly', writer: 'theirs' })
+    const foreign = [theirs, theirs.slice(0, 60), letter(undefined), '{"mine":1}\n', 'notes', `\n${own}`, before]
+    for (const text of foreign.flatMap(one => [before + own + one, before + one + own])) {
       await writeFile(path, text)
-      await takeBack(path, before.length, { run: 'ours', inputs: names })
+      await takeBack(path, before.length, ours)
       expect(await readFile(path, 'utf8')).toBe(text)
     }
   })
 
-  test('are those of the run alone where they say whose they are, and of any input where they are sent again', async () => {
-    const path = join(folder, 'said.ndjson')
-    const said = (run: string, input: string) => {
-      const one = { operation: 'create', status: 0, type: 't', reason: 'r', attempts: 0, document: Buffer.from('{}') }
-      const origin = { input, document: 1 }
-      return record({ ...one, operation: 'create', origin }, { run, destination: { index: 'i' } }).toString()
-    }
-    const before = said('ours', 'a')
-    const cases: [string, Owner, boolean][] = [
-      [said('ours', 'a') + said('ours', 'b'), { run: 'ours' }, true],
-      [said('ours', 'a') + said('ours', 'b').slice(0, -9), { run: 'ours' }, true],
-      [said('ours', 'a'), { run: 'ours', inputs: new Set(['a']) }, true],
-      [said('ours', 'b'), { run: 'ours', inputs: new Set(['a']) }, false],
-      [said('theirs', 'a'), { run: 'ours', inputs: new Set(['a']) }, false],
-      [said('ours', 'a') + said('theirs', 'a'), { run: 'ours' }, false],
-      [letter('a', 'x'), { run: 'ours' }, false],
-    ]
-    for (const [more, owner, isTaken] of cases) {
-      await writeFile(path, before + more)
-      await takeBack(path, before.length, owner)
-      expect(await readFile(path, 'utf8')).toBe(isTaken ? before : before + more)
-    }
-  })
-
   test('are left alone where the file is shorter or gone', async () => {
-    const path = join(folder, 'dead.ndjson')
-    await takeBack(path, 100, { run: 'ours', inputs: new Set(['a']) })
+    const path = join(folder, 'short.ndjson')
+    await takeBack(path, 100, ours)
     expect(existsSync(path)).toBe(false)
-    await appendFile(path, letter('a', 'x'))
-    await takeBack(path, 10_000, { run: 'ours', inputs: new Set(['a']) })
-    expect(readFileSync(path, 'utf8')).toBe(letter('a', 'x'))
+    await appendFile(path, letter(ours))
+    await takeBack(path, 10_000, ours)
+    expect(readFileSync(path, 'utf8')).toBe(letter(ours))
   })
 })
 

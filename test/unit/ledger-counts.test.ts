@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { failure } from '../../src/failure/failure.js'
-import type { Batch, Input, Outcome, Refused } from '../../src/flow.js'
+import type { Batch, Input, Outcome, Refused, RejectionLimit } from '../../src/flow.js'
 import { DeadLetters } from '../../src/ledger/dead-letters.js'
 import { fieldOf } from '../../src/ledger/field-of.js'
-import { Ledger, type RejectionLimit } from '../../src/ledger/ledger.js'
+import { Ledger } from '../../src/ledger/ledger.js'
 
 const input: Input = { id: 0, name: 'a.ndjson' }
 const stop = failure('EGRESS_NOT_ALLOWED', { cluster: 'c', refused: 1, probes: 1, observed: 'Forbidden' })

@@ -67,8 +67,8 @@ describe('a record', () => {
     })
   })
 
-  test('says which run wrote it and where its document was to go, unless it was meant for elsewhere', async () => {
-    const stamp = { run: 'r-1', destination: { index: 'orders', pipeline: 'clean', idField: 'sku' } }
+  test('says which process of which run wrote it and where its document was to go, unless it was meant for elsewhere', async () => {
+    const stamp = { run: 'r-1', writer: 'w', destination: { index: 'orders', pipeline: 'clean', idField: 'sku' } }
     await using letters = new DeadLetters(pathOf(), stamp)
     const destination = { index: 'other' }
     await letters.append([refused('{"a":1}', { routing: 'r' }), refused('{"a":2}', { destination })])
@@ -85,13 +85,13 @@ describe('a record', () => {
     await copy.write(Buffer.from(',"reason":"because"}'))
     await copy.end()
     const records = (await recordsOf()).map(record => JSON.parse(record) as Record<string, unknown>)
-    const ours = { run: 'r-1', index: 'orders', pipeline: 'clean', idField: 'sku' }
+    const ours = { run: 'r-1', writer: 'w', index: 'orders', pipeline: 'clean', idField: 'sku' }
     expect(records[0]).toMatchObject({ ...ours, id: 't-3', routing: 'r', document: { a: 1 } })
     expect(records[1]).toMatchObject({ run: 'r-1', index: 'other', document: { a: 2 } })
     expect(records[1]).not.toHaveProperty('pipeline')
     expect(records[2]).toMatchObject({ ...ours, id: 't-9', type: 'DOCUMENT_TOO_LARGE', base64: '' })
-    const copied = { operation: 'index', run: 'r-1', origin, index: 'other', status: 7, type: 't', attempts: 3 }
-    expect(records[3]).toEqual({ ...copied, base64: 'QUJD', reason: 'because' })
+    const copied = { operation: 'index', run: 'r-1', writer: 'w', origin, index: 'other', type: 't', attempts: 3 }
+    expect(records[3]).toEqual({ ...copied, status: 7, base64: 'QUJD', reason: 'because' })
     expect(letters.records).toBe(4)
   })
 

@@ -102,6 +102,8 @@ describe('options are checked when the compiler was not asked', () => {
     [{ maxRejected: -1 }, 'maxRejected: '],
     [{ maxRejected: 'many' }, 'maxRejected: '],
     [{ deadLetters: true }, 'deadLetters: is a boolean, not a path or false'],
+    [{ deadLetters: '-' }, "deadLetters: is '-', which is no file"],
+    [{ runId: 'nightly', ids: 'cluster' }, 'runId: promises that a repeated run doubles nothing'],
     [{ pick: '' }, 'pick: is empty'],
     [{ pipeline: 5 }, 'pipeline: is a number'],
     [{ routingField: '' }, 'routingField: is empty'],

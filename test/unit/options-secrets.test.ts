@@ -83,7 +83,8 @@ test.each([
 
 test('whatever holds credentials is marked as a secret', () => {
   const secrets = optionNames.filter(name => viewOption(name).secret !== undefined)
-  expect(secrets).toEqual(['url', 'apiKey', 'password', 'proxy', 'ipCheckUrl', 'httpsProxy', 'nodes'])
+  const doctorAndFilter = ['nodes', 'adminUrl', 'adminKey']
+  expect(secrets).toEqual(['url', 'apiKey', 'password', 'proxy', 'ipCheckUrl', 'httpsProxy', ...doctorAndFilter])
 })
 
 describe('files of secrets', () => {

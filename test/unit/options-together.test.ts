@@ -75,6 +75,16 @@ describe('the cluster URL', () => {
       '--url: has an @ behind its host: in credentials, write / as %2F and @ as %40',
     ],
     ['https://es.example/?pretty', '--url: has a query or fragment: write https://HOST:PORT alone'],
+    ['https://es.example/#', '--url: has a query or fragment: write https://HOST:PORT alone'],
+    ['https:///es.example', '--url: has no host behind its two slashes: write https://HOST:PORT'],
+    ['https://\\es.example', '--url: has no host behind its two slashes: write https://HOST:PORT'],
+    ['https:/es.example', '--url: has no scheme: write https://HOST:PORT'],
+    ['http:es.example', '--url: has no scheme: write https://HOST:PORT'],
+    ['https://es.exam\nple', '--url: contains whitespace: write https://HOST:PORT, and a blank in credentials as %20'],
+    [
+      'https://elastic:pass\\word@es.example',
+      '--url: has a backslash: write https://HOST:PORT, and \\ in credentials as %5C',
+    ],
   ]
   test.each(rows)('%s is refused', (url, message) => {
     expect(failureOf({ flags: { url }, env: {} })).toMatchObject({ code: 'OPTION_INVALID', message })

@@ -81,12 +81,18 @@ describe('a value that cannot be used is shown with what is wrong', () => {
     ],
     ['staticIps', '203.0.113.7,203.0.113.7', "--static-ips: '203.0.113.7,203.0.113.7' holds the same address twice"],
     ['ipCheckUrl', 'check.example', "--ip-check-url: '***' is not an http:// or https:// URL"],
+    ['ipCheckUrl', 'https:///ip', "--ip-check-url: 'https://***' is not an http:// or https:// URL"],
     ['onBlock', 'retry', "--on-block: 'retry' is neither stop nor wait, nor a wait with its time, as in wait=30m"],
     ['onBlock', 'wait=30', `--on-block: 'wait=30' has no duration after "wait=": write wait=90s, wait=30m or wait=2h`],
     ['onBlock', 'wait=', `--on-block: 'wait=' has no duration after "wait=": write wait=90s, wait=30m or wait=2h`],
     ['onBlock', 'wait=25d', "--on-block: 'wait=25d' waits for less than 1ms or more than 24d"],
     ['dryRun', 'maybe', "--dry-run: 'maybe' is neither true nor false"],
     ['index', '', "--index: '' is empty"],
+    [
+      'deadLetters',
+      '-',
+      "--dead-letters: '-' is no file, and stdout is for the receipt: name a file (./- for one of that name)",
+    ],
     ['index', ['a', 'b'], '--index: ["a","b"] is not a single value'],
     ['caFingerprint', 'ab', "--ca-fingerprint: 'ab' is not a SHA-256 fingerprint (64 hexadecimal digits)"],
   ]

@@ -29,17 +29,19 @@ describe('the proxy for a target', () => {
     expect(chooseProxy({ target })).toEqual({ origin: 'default', notes: [] })
   })
 
-  it('is read with the scheme that its variable implies', () => {
-    const fixie = { value: 'u:pw@h:1080', origin: 'FIXIE_SOCKS_HOST', defaultScheme: 'socks5' } as const
-    expect(chooseProxy({ target, proxy: fixie }).proxy?.scheme).toBe('socks5')
-  })
-
   it('of the environment is left out where NO_PROXY covers the target, which is noted', () => {
     const chosen = chooseProxy({ target, environmentProxy, noProxy: 'localhost,.cluster.test' })
     expect(chosen).toEqual({
       origin: 'NO_PROXY',
       notes: ['NO_PROXY (".cluster.test") covers es.cluster.test:9243: the proxy from HTTPS_PROXY is not used'],
     })
+  })
+
+  it('of the environment need not be readable where NO_PROXY covers the target', () => {
+    const broken = { value: 'corporate proxy', origin: 'HTTPS_PROXY' }
+    expect(codeOf({ target, environmentProxy: broken, noProxy: 'cluster.test' })).toBe('chose NO_PROXY')
+    expect(codeOf({ target, environmentProxy: broken, noProxy: 'other.test' })).toBe('PROXY_URL_INVALID')
+    expect(codeOf({ target, proxy: broken, noProxy: 'cluster.test' })).toBe('PROXY_URL_INVALID')
   })
 
   it('that is static is never left out by NO_PROXY', () => {
@@ -67,6 +69,25 @@ describe('the proxy for a target', () => {
     expect(codeOf({ target: new URL('http://STATIC.test:9293/'), proxy })).toBe('CLUSTER_URL_IS_PROXY')
     expect(codeOf({ target: new URL('https://static.test:9293'), proxy })).toBe('CLUSTER_URL_IS_PROXY')
     expect(codeOf({ target: new URL('https://static.test:9243'), proxy })).toBe('chose STATIC_PROXY_URL')
+  })
+
+  it.each([
+    ['https://static.test.:9293', 'http://static.test:9293'],
+    ['https://static.test:9293', 'http://STATIC.test.:9293'],
+    ['https://static.test', 'https://static.test:443'],
+    ['http://static.test', 'http://static.test:80'],
+    ['http://[::1]:9293', 'http://[0:0:0:0:0:0:0:1]:9293'],
+    ['http://127.0.0.1:9293', 'http://127.1:9293'],
+  ])('is not the target itself in other words: %s, %s', (url, value) => {
+    expect(codeOf({ target: new URL(url), proxy: { ...proxy, value } })).toBe('CLUSTER_URL_IS_PROXY')
+  })
+
+  it.each([
+    ['https://static.test', 'http://static.test:80'],
+    ['https://es.static.test:9293', 'http://static.test:9293'],
+    ['http://[::1]:9293', 'http://[::2]:9293'],
+  ])('may stand beside the target: %s, %s', (url, value) => {
+    expect(codeOf({ target: new URL(url), proxy: { ...proxy, value } })).toBe('chose STATIC_PROXY_URL')
   })
 
   it('is named with its origin when it cannot be read, and its secrets are not shown', () => {

@@ -316,10 +316,10 @@ describe('connections', () => {
     await using route = openRoute({ target: new URL(`http://127.0.0.1:${target.port}`), connections: 1 })
     const body = Buffer.alloc(64 * 1024 * 1024)
     const first = await route.request({ ...post, body })
-    expect(first).toMatchObject({ statusCode: 429, bodyFullySent: false })
+    expect(first.statusCode).toBe(429)
     expect(await first.body.text()).toBe('no')
     const second = await route.request({ ...post, body: 'small' })
-    expect(second).toMatchObject({ statusCode: 429, bodyFullySent: true })
+    expect(second.statusCode).toBe(429)
     await second.body.bytes()
     expect(target.connections).toBe(2)
   })
@@ -360,7 +360,6 @@ describe('bodies', () => {
     await using route = routeOver(proxy.port, target.port)
     const answer = await route.request({ ...post, body: body() })
     expect(JSON.parse(await answer.body.text())).toMatchObject({ body: '{"index":{}}\n{"a":1}\n' })
-    expect(answer.bodyFullySent).toBe(true)
   })
 
   it('that fail while they are read fail the request', async () => {

@@ -1,13 +1,14 @@
 import { once } from 'node:events'
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type Cluster, openCluster } from '../../src/cluster/open-cluster.js'
 import type { LearntLimits } from '../../src/flow.js'
 import { ByteBudget } from '../../src/sender/byte-budget.js'
 import { Sender, type SenderOptions } from '../../src/sender/sender.js'
 import { HeldClock } from './held-clock.js'
 import { batchOf } from './sender-batch.js'
+import { senderOptions } from './sender-options.js'
 
 let server: Server
 let cluster: Cluster
@@ -35,24 +36,7 @@ afterEach(async () => {
 const told: string[] = []
 function senderOf(more: Partial<SenderOptions> = {}): Sender {
   told.length = 0
-  return new Sender({
-    cluster,
-    index: 'logs',
-    ownIds: true,
-    safeToResend: true,
-    sentBefore: false,
-    onConflict: 'reject',
-    concurrency: 4,
-    batchBytes: 1_000_000,
-    gzip: false,
-    maxElapsedMs: 60_000,
-    clock: new HeldClock(),
-    wallClock: () => 0,
-    random: () => 1,
-    access: { waitMs: 0, renew: async () => undefined, onBlocked: () => undefined, onUnblocked: () => undefined },
-    onRetry: ({ code }) => told.push(code),
-    ...more,
-  })
+  return new Sender(senderOptions(cluster, { clock: new HeldClock(), onRetry: ({ code }) => told.push(code), ...more }))
 }
 
 const stored = '{"errors":false,"items":[{"create":{"status":201}}]}'
@@ -120,6 +104,30 @@ test('what does not fit into the byte budget is unsent', async () => {
   expect(spent).toHaveLength(1)
   expect(sender.requests).toBe(1)
   expect(used()).toBeLessThan(limit)
+})
+
+test('what waited for its share of the byte budget when access was lost is sent once that is back, not before', async () => {
+  const order: (string | undefined)[] = []
+  server.on('request', ({ method }) => order.push(method))
+  const first = new Promise<ServerResponse>(resolve => (answering = (_, response) => resolve(response)))
+  let asked = 0
+  const used = () => {
+    asked += 1
+    return 0
+  }
+  // One of the bodies fits, and not both at once.
+  const budget = new ByteBudget({ limit: 3000, used, overhead: 100, onSpent: () => expect.unreachable() })
+  const sender = senderOf({ budget })
+  const document = `{"a":"${'x'.repeat(1500)}"}`
+  const sending = [sender.send(await batchOf([document])), sender.send(await batchOf([document]))]
+  const refusing = await first
+  await vi.waitUntil(() => asked === 2)
+  answering = (_, response) => response.end(stored)
+  order.length = 0
+  refusing.writeHead(403).end('{"ok":false,"message":"Forbidden"}')
+  for (const sent of sending) expect(await sent).toMatchObject({ created: 1 })
+  expect(order).toEqual([...Array.from({ length: 16 }, () => 'GET'), 'POST', 'POST'])
+  expect([sender.requests, sender.retries]).toEqual([3, 1])
 })
 
 test('an earlier run’s limits are where a sender begins, and its own are what it leaves', async () => {

@@ -9,6 +9,7 @@ import type { Blocked } from '../../src/sender/access-gate.js'
 import { Sender, type SenderOptions } from '../../src/sender/sender.js'
 import { HeldClock, SkippingClock } from './held-clock.js'
 import { batchOf } from './sender-batch.js'
+import { senderOptions } from './sender-options.js'
 
 interface Received {
   readonly path: string
@@ -30,6 +31,8 @@ beforeEach(async () => {
   isFiltered = false
   server = createServer((request, response) => {
     if (request.method === 'GET' && isFiltered) return refuseByFilter(response)
+    // What stands behind a name.
+    if (request.url?.includes('/_settings') === true) return answer(response, 404, {})
     if (request.method === 'GET') {
       response.setHeader('x-elastic-product', 'Elasticsearch')
       response.end(JSON.stringify({ cluster_name: 'c', version: { number: '9.4.3' } }))
@@ -56,29 +59,7 @@ afterEach(async () => {
 })
 
 function senderOf(more: Partial<SenderOptions> = {}): Sender {
-  return new Sender({
-    cluster,
-    index: 'logs',
-    ownIds: true,
-    safeToResend: true,
-    sentBefore: false,
-    onConflict: 'reject',
-    concurrency: 4,
-    batchBytes: 1_000_000,
-    gzip: false,
-    maxElapsedMs: 60_000,
-    access: {
-      waitMs: 0,
-      renew: async () => await Promise.resolve(undefined),
-      onBlocked: () => undefined,
-      onUnblocked: () => undefined,
-    },
-    clock: new SkippingClock(),
-    wallClock: () => 0,
-    random: () => 1,
-    onRetry: () => undefined,
-    ...more,
-  })
+  return new Sender(senderOptions(cluster, more))
 }
 
 function answer(response: ServerResponse, status: number, body: unknown): void {

@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Cluster, openCluster } from '../../src/cluster/open-cluster.js'
 import { Sender, type SenderOptions } from '../../src/sender/sender.js'
 import { hear } from '../../src/sender/witness.js'
-import { SkippingClock } from './held-clock.js'
 import { batchOf } from './sender-batch.js'
+import { senderOptions } from './sender-options.js'
 
 interface Item {
   _id?: string
@@ -84,25 +84,7 @@ describe('the sender', () => {
   }
 
   function senderOf(doubts: string[], more: Partial<SenderOptions> = {}): Sender {
-    return new Sender({
-      cluster,
-      index: 'logs',
-      ownIds: true,
-      safeToResend: true,
-      sentBefore: false,
-      onConflict: 'reject',
-      concurrency: 4,
-      batchBytes: 1_000_000,
-      gzip: false,
-      maxElapsedMs: 60_000,
-      clock: new SkippingClock(),
-      wallClock: () => 0,
-      random: () => 1,
-      access: { waitMs: 0, renew: async () => undefined, onBlocked: () => undefined, onUnblocked: () => undefined },
-      onRetry: () => undefined,
-      onDoubt: message => doubts.push(message),
-      ...more,
-    })
+    return new Sender(senderOptions(cluster, { onDoubt: message => doubts.push(message), ...more }))
   }
 
   const created = (more: object) => (_: IncomingMessage, response: ServerResponse) =>

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, open, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -25,7 +26,10 @@ beforeEach(async () => {
 })
 afterEach(async () => await rm(work, { recursive: true, force: true }))
 
-async function openWith(stdin: Readable, more: { isOther?: boolean; signal?: AbortSignal } = {}): Promise<Spool> {
+async function openWith(
+  stdin: Readable,
+  more: { isOther?: boolean; signal?: AbortSignal; limit?: number } = {},
+): Promise<Spool> {
   const input: Source = { id: 0, name: '-', open: () => stdin }
   return await openSpool({
     folder: { path, syncFolder },
@@ -131,7 +135,7 @@ describe('stdin that is spooled', () => {
       [path, ...(await readdir(path)).map(name => join(path, name))].map(one => stat(one)),
     )
     expect(modes.map(({ mode }) => mode & 0o777)).toEqual([0o700, 0o600, 0o600])
-    await spool.remove()
+    await spool.settle()
     await expect(readdir(path)).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
@@ -177,7 +181,7 @@ describe('what an earlier process spooled', () => {
     expect(await text(spool.sources[1])).toBe('{"new":1}\n')
     expect(warnings).toEqual([expect.stringContaining('that is loaded first')])
     expect(new Set(spool.sources.map(source => source.spool?.id)).size).toBe(2)
-    await spool.remove()
+    await spool.settle()
     await expect(readdir(path)).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
@@ -220,7 +224,7 @@ describe('what an earlier process spooled', () => {
       const { code, message } = await ending(spool.sources[0])
       expect(code).toBe('INPUT_UNENDED')
       expect(message).toContain(said)
-      await spool.remove()
+      await spool.settle()
     }
   })
 
@@ -278,9 +282,219 @@ describe('what an earlier process spooled', () => {
       await using spool = await openWith(bytes('{"n":1}\n'))
       await text(spool.sources[0])
       ids.push(spool.sources[0]?.spool?.id)
-      await spool.remove()
+      await spool.settle()
     }
     expect(new Set(ids).size).toBe(2)
+  })
+})
+
+describe('what was loaded of stdin whose end was never seen', () => {
+  /** Spooled so far, and loaded by a process to which nothing came. */
+  async function leaveLoaded(...contents: string[]): Promise<void> {
+    for (const content of contents) await leave(content, true)
+    await using spool = await openWith(bytes())
+    for (const source of spool.sources) await ending(source)
+    expect(await spool.settle()).toBe(false)
+  }
+
+  test('is kept, and goes on where the same comes again', async () => {
+    await leaveLoaded('{"n":1}\n{"n":')
+    expect(await files()).toEqual(['1', '1.loaded'])
+    await using spool = await openWith(bytes('{"n":1}\n{"n"', ':2}\n'))
+    expect(spool.sources).toMatchObject([{ name: '-', spool: { grows: true } }])
+    expect(spool.cut).toEqual([])
+    expect((await spool.sources[0]?.file?.look())?.size).toBe(16)
+    expect(await text(spool.sources[0])).toBe('{"n":1}\n{"n":2}\n')
+    expect(warnings).toEqual([expect.stringContaining('not loaded a second time')])
+    expect(await files()).toEqual(['1', '1.end'])
+    expect(await spool.settle()).toBe(true)
+  })
+
+  test('is kept as long as nothing comes, and still lacks its end', async () => {
+    await leaveLoaded('{"n":1}\n')
+    for (let n = 0; n < 2; n++) {
+      await using spool = await openWith(bytes())
+      expect(spool.cut).toEqual(['-'])
+      expect(await spool.settle()).toBe(false)
+    }
+    expect(warnings).toEqual([])
+  })
+
+  test('gives way to other stdin, which is told', async () => {
+    await leaveLoaded('{"n":1}\n{"n":2}\n')
+    await using spool = await openWith(bytes('{"n":1}\n{"m":2}\n'))
+    expect(spool.sources.map(({ name }) => name)).toEqual(['- (2)'])
+    expect(spool.cut).toEqual([])
+    expect(await text(spool.sources[0])).toBe('{"n":1}\n{"m":2}\n')
+    expect(warnings).toEqual([expect.stringContaining('the 16 bytes by which that would be known again are deleted')])
+    expect(await files()).toEqual(['2', '2.end'])
+  })
+
+  test('is known again among several, also with what was whole beside it', async () => {
+    await leave('{"a":1}\n', false)
+    await leaveLoaded('{"b":1}\n', '{"c":1}\n')
+    {
+      await using spool = await openWith(bytes('{"a":1}\n'))
+      expect(spool.sources.map(({ name }) => name)).toEqual(['-', '- (2)', '- (3)'])
+      expect(spool.cut).toEqual(['- (2)', '- (3)'])
+    }
+    await using spool = await openWith(bytes('{"b":1}\n{"b":2}\n'))
+    expect(spool.sources.map(({ name }) => name)).toEqual(['-', '- (3)', '- (2)'])
+    expect(await text(spool.sources[2])).toBe('{"b":1}\n{"b":2}\n')
+  })
+
+  test.each([
+    ['at once', 100],
+    ['byte by byte', 1],
+  ])('is gone on behind where another one begins alike, but goes on otherwise, and all comes %s', async (_, length) => {
+    await leaveLoaded('{"n":1}\n', '{"n":1}\n{"n":2}\n{"n":3')
+    const whole = '{"n":1}\n{"n":2}\n{"n":4}\n'
+    const parts = Array.from({ length: Math.ceil(whole.length / length) }, (_part, n) =>
+      whole.slice(n * length, (n + 1) * length),
+    )
+    await using spool = await openWith(bytes(...parts))
+    expect(spool.sources.map(({ name }) => name)).toEqual(['- (2)', '-'])
+    expect(await text(spool.sources[1])).toBe(whole)
+  })
+
+  test('and was empty is nothing to wait for', async () => {
+    await leaveLoaded('')
+    await using spool = await openWith(bytes('{"n":1}\n'))
+    expect(await text(spool.sources[0])).toBe('{"n":1}\n')
+    expect({ cut: spool.cut, warnings }).toEqual({ cut: [], warnings: [] })
+  })
+})
+
+describe('a spool with a limit', () => {
+  const limit = 1_000_000
+  const line = `{"text":"${'x'.repeat(990)}"}\n`
+  const content = line.repeat(3000)
+
+  const used = async () => {
+    const found = await Promise.all((await readdir(path)).map(name => stat(join(path, name)).catch(() => undefined)))
+    return found.reduce((sum, file) => sum + (file?.blocks ?? 0) * 512, 0)
+  }
+
+  /** Reads so many bytes, and has whole lines of them loaded. Resolves to the most that was on the disk. */
+  async function loadSome(spool: Spool, bytesToRead: number, from = 0): Promise<{ most: number; read: Buffer }> {
+    const [source] = spool.sources
+    const parts: Buffer[] = []
+    let most = 0
+    let length = from
+    for await (const part of source?.open(never, from) ?? []) {
+      parts.push(Buffer.from(part))
+      length += part.length
+      spool.loaded(source?.spool?.id ?? '', length - (length % line.length))
+      most = Math.max(most, await used())
+      if (length >= bytesToRead) break
+    }
+    return { most, read: Buffer.concat(parts) }
+  }
+
+  test('takes no more than there is room for, and lets go of what is loaded', async () => {
+    await using spool = await openWith(Readable.from([Buffer.from(content)]), { limit })
+    const { most, read } = await loadSome(spool, Infinity)
+    expect(read.equals(Buffer.from(content))).toBe(true)
+    expect(most).toBeGreaterThan(limit / 2)
+    expect(most).toBeLessThanOrEqual(limit)
+    expect(await used()).toBeLessThan(limit)
+  })
+
+  test('is known again by its first bytes and by the last that were loaded', async () => {
+    await using spool = await openWith(Readable.from([Buffer.from(content)]), { limit })
+    await loadSome(spool, Infinity)
+    const file = spool.sources[0]?.file
+    const { size, head, inode } = (await file?.look()) ?? { size: 0, head: undefined, inode: '' }
+    expect(size).toBe(content.length)
+    const whole = Buffer.from(content)
+    const sha256 = (from: number, to: number) => createHash('sha256').update(whole.subarray(from, to)).digest('hex')
+    expect(head).toEqual({ bytes: 65_536, sha256: sha256(0, 65_536) })
+    expect(await file?.hash(size - 65_536, size, inode)).toBe(sha256(size - 65_536, size))
+  })
+
+  /** A process that was interrupted when two thirds were loaded. */
+  async function leaveDropped(): Promise<number> {
+    const controller = new AbortController()
+    const stdin = new PassThrough()
+    stdin.write(content)
+    const spool = await openWith(stdin, { limit, signal: controller.signal })
+    const { read } = await loadSome(spool, 2_000_000)
+    controller.abort()
+    await spool[Symbol.asyncDispose]()
+    return read.length
+  }
+
+  test('is read from where it was loaded to, and not from its start', async () => {
+    const loaded = await leaveDropped()
+    await using spool = await openWith(bytes())
+    const size = (await spool.sources[0]?.file?.look())?.size ?? 0
+    const parts: Buffer[] = []
+    const read = async () => {
+      for await (const part of spool.sources[0]?.open(never, loaded) ?? []) parts.push(Buffer.from(part))
+    }
+    await expect(read()).rejects.toMatchObject({ code: 'INPUT_UNENDED' })
+    expect(Buffer.concat(parts).toString()).toBe(content.slice(loaded, size))
+    expect(() => spool.sources[0]?.open(never)).toThrow(/its first \d+ bytes were loaded and are not kept/)
+  })
+
+  test('goes on where the same comes again', async () => {
+    const loaded = await leaveDropped()
+    await using spool = await openWith(Readable.from([Buffer.from(content)]), { limit })
+    expect(spool.sources).toMatchObject([{ name: '-', spool: { grows: true } }])
+    const { read, most } = await loadSome(spool, Infinity, loaded)
+    expect(read.toString()).toBe(content.slice(loaded))
+    expect(most).toBeLessThanOrEqual(limit)
+  })
+
+  test('refuses what begins alike and goes on otherwise, unless that is told', async () => {
+    await leaveDropped()
+    const other = Buffer.from(`${line.repeat(100)}${'y'.repeat(content.length)}`)
+    const parts = Array.from({ length: 30 }, (_, n) => other.subarray(n * 100_000, (n + 1) * 100_000))
+    await expect(openWith(Readable.from(parts), { limit })).rejects.toMatchObject({ code: 'INPUT_UNREADABLE' })
+    await using spool = await openWith(Readable.from([other]), { isOther: true })
+    expect(await text(spool.sources[1])).toBe(other.toString())
+  })
+
+  test('takes what differs from its first bytes on for something new', async () => {
+    await leaveDropped()
+    await using spool = await openWith(bytes(`{"n":1}\n`), { limit })
+    expect(await text(spool.sources[1])).toBe('{"n":1}\n')
+  })
+
+  test.each([
+    ['is a single line', 'x'.repeat(2_000_000)],
+    ['has nothing behind its last line but blank ones', `{"n":1}\n${'\n'.repeat(2_000_000)}`],
+  ])('ends stdin that %s', async (_, stdin) => {
+    await using spool = await openWith(bytes(stdin), { limit })
+    const [source] = spool.sources
+    const read = (async () => {
+      for await (const part of source?.open(never) ?? []) if (part[0] === 0x7b) spool.loaded(source?.spool?.id ?? '', 8)
+    })()
+    await expect(read).rejects.toMatchObject({
+      code: 'STATE_UNWRITABLE',
+      message: expect.stringContaining('has reached its limit of 1000000 bytes (--spool-limit)') as string,
+    })
+  })
+
+  test.each([
+    ['is read from its start', (spool: Spool) => spool.loaded(spool.sources[0]?.spool?.id ?? '', undefined)],
+    ['is not loaded any more', (spool: Spool) => void spool.untaken()],
+  ])('ends stdin that %s', async (_, stop) => {
+    await using spool = await openWith(bytes(content), { limit })
+    stop(spool)
+    expect(await spool.untaken()).toMatchObject({
+      code: 'STATE_UNWRITABLE',
+      message: expect.stringMatching(/limit of 1000000 bytes .*; stdin was taken up to byte 6\d\d\d\d\d,/) as string,
+    })
+  })
+
+  test('lets go of stdin when it is interrupted while it is held back', async () => {
+    const controller = new AbortController()
+    const spool = await openWith(bytes(content), { limit, signal: controller.signal })
+    await vi.waitFor(async () => expect((await spool.sources[0]?.file?.look())?.size).toBeGreaterThan(600_000))
+    controller.abort()
+    await spool[Symbol.asyncDispose]()
+    expect(await files()).toEqual(['1'])
   })
 })
 
@@ -298,7 +512,7 @@ describe('a spool that cannot be written', () => {
   })
 
   test('for a full disk gives all that came before, and then says so', async () => {
-    const segment: Segment = { number: 1, id: '1', path: '/dev/full', isEnded: false }
+    const segment: Segment = { number: 1, id: '1', path: '/dev/full', isEnded: false, isLoaded: false, dropped: 0 }
     await using full = new SpoolWriter({ path: work, syncFolder }, segment, await open('/dev/full', 'r+'), 0)
     await expect(full.append(Buffer.from('{}\n'))).rejects.toMatchObject(unwritable('/dev/full: the disk is full'))
     const stdin = bytes('{"n":1}\n', '{"n":2}\n')
@@ -316,6 +530,8 @@ describe('a spool that cannot be written', () => {
     await rm(work, { recursive: true })
     stdin.end('{"n":2}\n')
     expect((await read?.next())?.value).toHaveLength(8)
-    await expect(read?.next()).rejects.toMatchObject(unwritable('the folder does not exist'))
+    const told = unwritable('the folder does not exist; stdin was taken up to byte 16, and what came behind it was not')
+    await expect(read?.next()).rejects.toMatchObject(told)
+    expect(await spool.untaken()).toMatchObject(told)
   })
 })

@@ -55,6 +55,7 @@ describe('the tally', () => {
     mayEndBlank: false,
     sharesFirst: false,
     isOpen: false,
+    isContinued: false,
   }
   const copy: FoundDocument = { id: '', index: 'i', version: 1, seqNo: 0, primaryTerm: 1 }
   const seen = (number: number, copies: number) => ({
@@ -126,7 +127,7 @@ describe('the numbers of rejected documents', () => {
   })
   afterEach(async () => await rm(folder, { recursive: true }))
 
-  const stamp = { run: 'r.1', destination: { index: 'i', pipeline: 'p"', routingField: 'f' } }
+  const stamp = { run: 'r.1', writer: 'w', destination: { index: 'i', pipeline: 'p"', routingField: 'f' } }
   const record = (input: string, document: number, id?: string, text = '{}') => {
     const origin = { input, document, line: 1, offset: 7 }
     const refused = { operation: 'create', status: 400, type: 'x', reason: 'r', attempts: 1, origin } as const

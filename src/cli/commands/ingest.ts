@@ -14,6 +14,7 @@ import { sayFailure } from '../say-error.js'
 import { receiptJson, showReceipt } from '../show-receipt.js'
 import { spareOptimising } from '../spare-optimising.js'
 import { stateDir } from '../state-dir.js'
+import { type Asking, askingFor, tellingCause } from '../tell-cause.js'
 import type { Terminal } from '../terminal.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
@@ -59,6 +60,7 @@ async function load(source: readonly string[], flags: Record<string, unknown>, t
     },
     terminal,
     quiet,
+    askingFor(effective, access),
   )
   return sayReceipt(account, terminal, json)
 }
@@ -72,28 +74,41 @@ export function sayReceipt(account: Receipt, terminal: Terminal, json: boolean):
 }
 
 /** Runs the load to its receipt. A run that had to stop has one too; what stopped before the first document is thrown. */
-export async function runLoad(options: IngestOptions, terminal: Terminal, quiet: boolean): Promise<Receipt> {
-  return await followed(terminal, quiet, async heard => {
+export async function runLoad(
+  options: IngestOptions,
+  terminal: Terminal,
+  quiet: boolean,
+  asking?: Asking,
+): Promise<Receipt> {
+  const load = async (heard: Heard) => {
     // The Elasticsearch client is a fifth of a second: help and wrong options do not wait for it.
     const { ingest } = await import('../../ingest.js')
     spareOptimising()
     return await ingest({ ...options, stdin: terminal.stdin, ...heard })
-  })
+  }
+  return await followed(terminal, quiet, load, asking)
 }
 
 /** What shows a run's progress and can interrupt it. */
-type Heard = Required<Pick<IngestOptions, 'signal' | 'onEvent'>>
+export type Heard = Required<Pick<IngestOptions, 'signal' | 'onEvent'>>
 
-/** A run to its receipt, with its progress shown. */
+/** A run to its receipt, with its progress shown. `asking`: what to ask for the cause where it was refused; absent: nothing. */
 export async function followed(
   terminal: Terminal,
   quiet: boolean,
   run: (heard: Heard) => Promise<Receipt>,
+  asking?: Asking,
 ): Promise<Receipt> {
   using interruption = interruptible(terminal, 'finishing what is under way')
   using progress = showProgress(terminal, { quiet })
+  const { signal } = interruption
+  const running = toReceipt(run({ signal, onEvent: follow(progress) }))
+  return asking === undefined ? await running : await tellingCause(running, asking, signal)
+}
+
+async function toReceipt(running: Promise<Receipt>): Promise<Receipt> {
   try {
-    return await run({ signal: interruption.signal, onEvent: follow(progress) })
+    return await running
   } catch (error) {
     // Narrowed by what throws: of the library's functions only `ingest` and `replay` attach a receipt.
     if (isSluiceError(error) && error.receipt !== undefined) return error.receipt as Receipt

@@ -8,8 +8,9 @@ import { loadAccess, loadOptions, reloadCredentials, sayWarnings } from '../load
 import { plural } from '../quantities.js'
 import { spareOptimising } from '../spare-optimising.js'
 import { stateDir } from '../state-dir.js'
+import { askingFor } from '../tell-cause.js'
 import type { Terminal } from '../terminal.js'
-import { followed, sayReceipt } from './ingest.js'
+import { type Heard, followed, sayReceipt } from './ingest.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(
@@ -26,7 +27,9 @@ Examples:
 Each document goes to its index again with the operation, id and routing that it had. Repair documents in the file first
 where they are at fault: the object behind "document"; for other text, put "document" with an object beside "line".
 What is refused again goes to a new file. Files are never changed or deleted. An interrupted replay goes on when repeated.
---index and --pipeline, said as flags, send all of them there.`,
+--index and --pipeline, said as flags, send all of them there.
+Dead letters of a guarded load (--swap-alias) go to the index that it made. Then run its command again, without
+--max-rejected: it finds the documents by their ids in the dead letters, and switches the alias.`,
     )
     .action(async (files: string[], flags: Record<string, unknown>) => {
       done(await again(files, flags, terminal))
@@ -47,11 +50,12 @@ async function again(source: readonly string[], flags: Record<string, unknown>, 
     refreshCredentials: async () => await reloadCredentials(effective, terminal),
     source,
   }
-  const receipt = await followed(terminal, quiet, async heard => {
+  const load = async (heard: Heard) => {
     const { replay } = await import('../../replay.js')
     spareOptimising()
     return await replay({ ...options, stdin: terminal.stdin, ...heard })
-  })
+  }
+  const receipt = await followed(terminal, quiet, load, askingFor(effective, access))
   const code = sayReceipt(receipt, terminal, json)
   if (!json && !effective.values.dryRun) terminal.out(whatIsLeft(receipt))
   return code

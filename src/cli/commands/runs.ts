@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import type { Command } from 'commander'
 import { failure } from '../../failure/failure.js'
 import { SluiceError } from '../../failure/sluice-error.js'
@@ -6,14 +7,17 @@ import { type KnownRun, type RunList, listRuns, removeRun } from '../../run-list
 import { addOptions } from '../add-options.js'
 import { columns } from '../columns.js'
 import { loadOptions, sayWarnings } from '../load-options.js'
-import { count, plural } from '../quantities.js'
+import { bytes, count, plural } from '../quantities.js'
 import { stateDir } from '../state-dir.js'
 import type { Terminal } from '../terminal.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(command, 'runs')
     .argument('[action]', 'rm: forget the run that is named next')
-    .argument('[run]', 'as the list and the receipt name it')
+    .argument(
+      '[run]',
+      'as the list and the receipt name it, a checkpoint by its file, or the name of a spool of no run',
+    )
     .addHelpText(
       'after',
       `
@@ -21,7 +25,9 @@ Examples:
   sluice runs
   sluice runs rm 20261121T100338Z-225173
 
-What a forgotten run has loaded stays in the index; the same command then starts from the beginning.`,
+What a forgotten run has loaded stays in the index; the same command then starts from the beginning. What is spooled of its
+stdin (--spool) is deleted, loaded or not. Stdin that was spooled and of which nothing is loaded yet is listed by itself. Earlier
+runs of a command, the last 20, can still be verified and undone.`,
     )
     .action(async (action: string | undefined, run: string | undefined, flags: Record<string, unknown>) => {
       const effective = await loadOptions(flags, terminal)
@@ -33,17 +39,18 @@ What a forgotten run has loaded stays in the index; the same command then starts
         terminal.out(json ? `${JSON.stringify(list)}\n` : table(list))
       } else {
         const removed = await remove(folder, action, run)
-        terminal.out(json ? `${JSON.stringify({ removed })}\n` : removed.map(forgotten).join(''))
+        const { runs, spools, broken } = removed
+        terminal.out(json ? `${JSON.stringify({ removed: runs, spools, broken })}\n` : forgotten(removed))
       }
       done(0)
     })
 }
 
-async function remove(folder: string, action: string, run: string | undefined): Promise<readonly KnownRun[]> {
+async function remove(folder: string, action: string, run: string | undefined): Promise<RunList> {
   if (action !== 'rm') throw invalid(`'${action}' is not what it can do: write sluice runs rm RUN`)
   if (run === undefined) throw invalid('rm needs a run: sluice runs lists them')
   const removed = await removeRun(folder, run)
-  if (removed.length > 0) return removed
+  if (removed.runs.length + removed.spools.length + removed.broken.length > 0) return removed
   const { runs } = await listRuns(folder)
   const near = nearest(
     run,
@@ -52,20 +59,31 @@ async function remove(folder: string, action: string, run: string | undefined): 
   throw invalid(`there is no run '${run}' in ${folder}${near === undefined ? '' : `; did you mean ${near}?`}`)
 }
 
-function table({ runs, broken }: RunList): string {
-  if (runs.length + broken.length === 0) return 'No runs.\n'
-  const head = ['run', 'status', 'written', 'index', 'stored', 'rejected', 'inputs']
+function table({ runs, spools, broken }: RunList): string {
+  if (runs.length + spools.length + broken.length === 0) return 'No runs.\n'
+  // Most have none.
+  const isSpooled = runs.some(({ spool }) => spool !== undefined)
+  const spooled = (cell: string) => (isSpooled ? [cell] : [])
+  const head = ['run', 'status', 'written', 'index', 'stored', 'rejected', ...spooled('spooled'), 'inputs']
   const rows = runs.map(one => [
     one.run,
-    one.status === 'running' ? 'running or killed' : one.status,
+    (one.status === 'running' ? 'running or killed' : one.status) + (one.isEarlier ? ', earlier' : ''),
     one.written,
     one.index,
     count(one.counts.created + one.counts.updated + one.counts.duplicate),
     count(one.counts.rejected),
+    ...spooled(one.spool === undefined ? '' : bytes(one.spool.bytes)),
     inputs(one),
   ])
-  const unread = broken.map(({ problem }) => `broken: ${problem}\n`).join('')
-  return (runs.length === 0 ? '' : columns([head, ...rows])) + unread
+  const unread = broken
+    .map(({ checkpoint, problem }) => `broken: ${problem}; sluice runs rm ${basename(checkpoint)} removes it\n`)
+    .join('')
+  const unloaded = spools.map(one => [one.spool, one.written, bytes(one.bytes), one.path])
+  return [
+    runs.length === 0 ? '' : columns([head, ...rows]),
+    spools.length === 0 ? '' : columns([['spool of no run', 'written', 'spooled', 'folder'], ...unloaded]),
+    unread,
+  ].join('')
 }
 
 function inputs({ inputs: all }: KnownRun): string {
@@ -77,8 +95,16 @@ function inputs({ inputs: all }: KnownRun): string {
     : `${finished} of ${plural(all.length, 'input')} finished`
 }
 
-function forgotten({ run, index }: KnownRun): string {
-  return `Run ${run} into ${index} is forgotten.\n`
+function forgotten({ runs, spools, broken }: RunList): string {
+  const ofRuns = runs.map(({ run, index, spool }) => {
+    const what = spool === undefined ? '' : `, and ${bytes(spool.bytes)} of spooled stdin deleted`
+    return `Run ${run} into ${index} is forgotten${what}.\n`
+  })
+  return [
+    ...ofRuns,
+    ...spools.map(one => `${bytes(one.bytes)} of spooled stdin deleted: ${one.path}\n`),
+    ...broken.map(one => `${one.checkpoint} is removed.\n`),
+  ].join('')
 }
 
 function invalid(problem: string): SluiceError {

@@ -33,7 +33,8 @@ Examples:
   sluice undo 20261121T100338Z-225173 --yes
 
 It deletes by the ids of the run, from the checkpoint, for runs with --ids run. What was written again since is left, and exit
-code 1 says so. Once nothing is left, the run is forgotten: the same load starts afresh. Cut off in the middle, give it again.`,
+code 1 says so. Once nothing is left, the run is forgotten: the same load starts afresh, or goes by the run before. Cut off in the
+middle, give it again. A guarded load is taken back with sluice rollback first.`,
     )
     .action(async (run: string, { yes = false, force = false, ...flags }: Flags) => {
       const effective = await loadOptions(flags, terminal)
@@ -73,7 +74,7 @@ async function askFirst({ run, index, wouldDelete }: Undone, terminal: Terminal)
 }
 
 function show(undone: Undone): string {
-  const { run, dryRun, isComplete, index, cluster, checkpoint, changedIds, changed, failures, notes } = undone
+  const { run, dryRun, isComplete, index, cluster, changedIds, changed, failures, notes } = undone
   const how = dryRun ? 'nothing is deleted, this is a dry run' : isComplete ? 'undone' : 'undone in part'
   return [
     `Run ${run}: ${how}\n\n`,
@@ -98,12 +99,18 @@ function show(undone: Undone): string {
       [
         ['index', index],
         ['cluster', cluster],
-        ['checkpoint', isComplete ? 'removed: the same load starts afresh' : checkpoint],
+        ['checkpoint', whatIsNext(undone)],
         ...notes.map(note => ['note', note]),
       ],
       '  ',
     ),
   ].join('')
+}
+
+function whatIsNext({ isComplete, goesBy, checkpoint }: Undone): string {
+  if (!isComplete) return checkpoint
+  if (goesBy === undefined) return 'removed: the same load starts afresh'
+  return `removed: the same load goes by run ${goesBy}, and does not load again what that has loaded`
 }
 
 const meanings = {

@@ -4,6 +4,7 @@ import { BROKEN_AGAIN, isBroken } from '../../cluster/preflight.js'
 import { proxyRefusal } from '../../proxy/proxy-answer.js'
 import { type Trace, traceConnection } from '../../proxy/trace.js'
 import { addressOf, authorityOf } from '../../proxy/way.js'
+import { BREAKS_WITHIN_MS, askAgain } from '../ask-again.js'
 import { describeCertificate, problemWith, tellCertificate } from '../certificate.js'
 import type { Context } from '../context.js'
 import type { ConnectionSeen, Facts } from '../facts.js'
@@ -33,12 +34,13 @@ export const connection: Probe = {
 /** One connection that breaks is no finding: a node of the pair may just have gone. */
 async function traceUnlessBroken(context: Context): Promise<Trace & { readonly broken: number }> {
   const { clock, signal } = context
+  const until = clock.now() + BREAKS_WITHIN_MS
   for (let broken = 0; ; broken += 1) {
     context.countOne()
     const trace = await traceConnection(context.routeOptions(), () => clock.now(), signal)
     signal?.throwIfAborted()
     const again = trace.fault !== undefined && isBroken(trace.fault.failure) && trace.fault.code !== 'ECONNREFUSED'
-    if (!again || broken >= BROKEN_AGAIN) return { ...trace, broken }
+    if (!again || broken >= BROKEN_AGAIN || clock.now() >= until) return { ...trace, broken }
   }
 }
 
@@ -46,10 +48,7 @@ async function traceUnlessBroken(context: Context): Promise<Trace & { readonly b
 async function refusedLogin(context: Context): Promise<Failure | undefined> {
   await using route = context.openRoute()
   if (route.form !== 'forward') return undefined
-  let answer = await context.ask(route, { path: `${context.prefix}/` })
-  for (let again = 0; again < BROKEN_AGAIN && isBroken(answer); again += 1) {
-    answer = await context.ask(route, { path: `${context.prefix}/` })
-  }
+  const { answer } = await askAgain(context, route, { path: `${context.prefix}/` })
   return 'code' in answer ? answer : proxyRefusal(answer, route)
 }
 
@@ -112,7 +111,8 @@ function tell({ way, today }: Context, seen: ConnectionSeen): Seen {
   return {
     detail: failure === undefined || inCertificate ? reached : failure.message,
     failed: failure !== undefined && !inCertificate,
-    ms: spent(false),
+    // The rest of the time is that of the certificate's own step.
+    ...(steps.length === 0 ? {} : { ms: spent(false) }),
     facts: { connection: seen },
     more: steps,
   }

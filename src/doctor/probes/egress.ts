@@ -18,14 +18,14 @@ export const egress: Probe = {
   },
   look: async context => {
     const found = await seeAddresses(context, new URL(context.options.ipCheckUrl ?? ''))
-    const { seen, missChance, failure, asked } = found
+    const { seen, missChance, failure, asked, instead = '' } = found
     const told = Object.entries(seen).map(([address, times]) => `${address} (${times}x)`)
     const strangers = Object.keys(seen).filter(address => context.options.staticIps?.includes(address) === false)
     const alone = missChance === undefined ? '' : `; another one is in use with a chance of ${percent(missChance)}`
-    const none = `the check answered ${asked} times with no address`
+    const none = `the check answered ${asked} times with no address (${instead})`
     return {
       detail: failure?.message ?? (told.length === 0 ? none : told.join(', ') + alone),
-      failed: failure !== undefined || strangers.length > 0,
+      failed: failure !== undefined || told.length === 0 || strangers.length > 0,
       facts: { egress: found },
     }
   },
@@ -35,13 +35,15 @@ async function seeAddresses({ openRoute, limitMs, signal, connections }: Context
   await using route = openRoute({ target })
   const seen: Record<string, number> = {}
   let asked = 0
+  let instead: string | undefined
   const options = { timeoutMs: limitMs, ...(signal === undefined ? {} : { signal }) }
   try {
     while (asked < connections && Object.keys(seen).length < 2) {
       const size = Math.min(WAVE, connections - asked)
       asked += size
-      for (const address of await Promise.all(Array.from({ length: size }, () => askAddress(route, options)))) {
-        if (address !== undefined) seen[address] = (seen[address] ?? 0) + 1
+      for (const one of await Promise.all(Array.from({ length: size }, () => askAddress(route, options)))) {
+        if (one.address !== undefined) seen[one.address] = (seen[one.address] ?? 0) + 1
+        else instead = one.observed
       }
       // Whoever answers something else three times does so for ever.
       if (Object.keys(seen).length === 0) break
@@ -53,5 +55,10 @@ async function seeAddresses({ openRoute, limitMs, signal, connections }: Context
   const times = Object.values(seen)
   // A proxy that forwards may use one connection of its own for all that it is asked.
   const isTelling = route.form === 'tunnel' && times.length === 1
-  return { seen, asked, ...(isTelling ? { missChance: 2 ** (1 - (times[0] ?? 1)) } : {}) }
+  return {
+    seen,
+    asked,
+    ...(isTelling ? { missChance: 2 ** (1 - (times[0] ?? 1)) } : {}),
+    ...(instead === undefined ? {} : { instead }),
+  }
 }

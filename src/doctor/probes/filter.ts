@@ -1,11 +1,13 @@
-import { BROKEN_AGAIN, isBroken, questionOf, waves } from '../../cluster/preflight.js'
+import { questionOf, waves } from '../../cluster/preflight.js'
 import { nameRefusal } from '../../cluster/name-refusal.js'
 import { type ClusterInfo, readClusterInfo } from '../../cluster/version.js'
 import { type Answer, whoAnswered } from '../../cluster/who-answered.js'
 import type { Failure } from '../../failure/failure.js'
 import type { Route } from '../../proxy/route.js'
+import { askAgain } from '../ask-again.js'
 import type { Context } from '../context.js'
 import type { FilterSeen } from '../facts.js'
+import { percent } from '../percent.js'
 import type { Probe } from '../probe.js'
 import { pathProblem } from '../way-so-far.js'
 
@@ -64,12 +66,7 @@ async function judge(
   number: number,
 ): Promise<Judged> {
   const question = { ...questionOf(route, context.prefix, number), headers: { ...headers } }
-  let broken = 0
-  let answer = await context.ask(route, question)
-  while (broken < BROKEN_AGAIN && isBroken(answer)) {
-    broken += 1
-    answer = await context.ask(route, question)
-  }
+  const { answer, broken } = await askAgain(context, route, question)
   if ('code' in answer) return { verdict: 'failed', broken, failure: answer }
   noteDate(context, answer)
   return { broken, ...judgeAnswer(answer, route, context.cluster, question.method === 'POST') }
@@ -94,10 +91,14 @@ function noteDate({ dates, today }: Context, { headers }: Answer): void {
   if (typeof date === 'string') dates.push({ header: date, at: today(), from: 'the cluster' })
 }
 
-function tell({ probes, allowed, refused, failure, rejected, info }: FilterSeen): string {
-  const known = info === undefined ? [] : [`Elasticsearch ${info.version}`]
-  const count =
-    refused > 0 ? `refused ${refused} of ${probes} connections` : `let through ${allowed} of ${probes} connections`
-  const more = failure?.message ?? (rejected === undefined ? undefined : 'the credentials are refused (401)')
-  return [count, ...known, ...(more === undefined ? [] : [more])].join('; ')
+function tell({ probes, allowed, refused, failure, rejected, info, missChance }: FilterSeen): string {
+  const isAgreed = failure === undefined && (refused === 0 || allowed === 0) && missChance > 0
+  const other = refused === 0 ? 'refused' : 'let through'
+  return [
+    refused > 0 ? `refused ${refused} of ${probes} connections` : `let through ${allowed} of ${probes} connections`,
+    ...(info === undefined ? [] : [`Elasticsearch ${info.version}`]),
+    ...(isAgreed ? [`that one address is ${other} all the same has a chance of ${percent(missChance)}`] : []),
+    ...(rejected === undefined ? [] : ['the credentials are refused (401)']),
+    ...(failure === undefined ? [] : [failure.message]),
+  ].join('; ')
 }

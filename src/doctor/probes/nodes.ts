@@ -45,7 +45,8 @@ async function askNode({ openRoute, options, limitMs, signal }: Context, proxy: 
   if (options.ipCheckUrl === undefined) return undefined
   await using route = openRoute({ target: new URL(options.ipCheckUrl), proxy })
   try {
-    return await askAddress(route, { timeoutMs: limitMs, ...(signal === undefined ? {} : { signal }) })
+    const asked = await askAddress(route, { timeoutMs: limitMs, ...(signal === undefined ? {} : { signal }) })
+    return asked.address
   } catch (error) {
     if (!isSluiceError(error)) throw error
     return undefined

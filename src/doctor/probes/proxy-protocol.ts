@@ -65,5 +65,5 @@ const names: Readonly<Record<Spoken, string>> = {
 
 function tell({ scheme }: ProxyUrl, spoken: Spoken): string {
   if (spoken === scheme) return `${names[spoken]}, as the URL says`
-  return spoken === 'tls' ? 'TLS, as the URL says' : 'it does not answer before it is told a destination'
+  return spoken === 'tls' ? 'TLS, as the URL says' : 'it says nothing that tells its protocol'
 }

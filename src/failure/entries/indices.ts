@@ -109,6 +109,7 @@ export const indexEntries = {
       '--check-query found too little.',
     ],
     fixes: [
+      'Rejected documents: repair them in the dead letters, or the mapping of the new index; send them there with `sluice replay FILE`, and run the same command again, without --max-rejected. It finds them by their ids in the dead letters, which have to be there still. With --ids cluster it cannot.',
       'The alias is where it was, and the new index is kept. Correct the limit, the query or the index and run the same command again: it loads nothing twice, and makes the checks anew.',
       'To take the index as it is: `sluice rollback ALIAS --to INDEX`. To give it up: `sluice runs rm RUN`, and delete the index.',
     ],

@@ -55,7 +55,8 @@ export const inputEntries = {
       'The disk was full.',
     ],
     fixes: [
-      'Load what is missing from where it came from: the receipt tells how many documents were read before it broke off.',
+      'Pipe all of it into the same command again: it is recognised by what was spooled of it, and loading goes on behind that.',
+      'Or load what is missing from where it came from: the receipt tells how many documents were read before it broke off.',
     ],
     example: { input: '-', observed: '48210944 bytes were spooled, the last 212 of them in the middle of a line' },
   },
@@ -68,7 +69,7 @@ export const inputEntries = {
     observed: '"Unexpected token" or "Unexpected end of JSON input", usually without the place.',
     causes: ['The file is in another format than its name says.', 'The JSON breaks off or has a syntax error.'],
     fixes: [
-      'Repair the file, or say what it is with --format ndjson or --format json; --pick selects an array inside a JSON document.',
+      'Repair the file, or say to `sluice ingest` what it is, with --format ndjson or --format json; --pick selects an array inside a JSON document.',
     ],
     example: { input: 'export.json', format: 'json', problem: 'it has nothing at the path items' },
   },

@@ -15,6 +15,7 @@ export const runEntries = {
     ],
     fixes: [
       'Run the same command again: files go on behind the last document that is settled (stored, or written to the dead letters), and so does stdin where it was spooled (--spool). Without that, stdin starts anew, as do streams and iterables.',
+      'Where the end of spooled stdin was never seen, pipe all of it into the same command again: it is recognised by what was spooled of it, which is kept until then, or until other stdin comes.',
       'Where the state folder does not outlive the process, name the run (--run-id): then a rerun doubles nothing either.',
     ],
     example: { reason: 'SIGTERM', settled: 48_210 },
@@ -29,7 +30,7 @@ export const runEntries = {
     causes: [
       'The name is mistyped.',
       'The run was loaded on another machine, by another user, or with another --state-dir.',
-      'Its checkpoint, the file that records how far a run came, was replaced by the next run of the same command, or forgotten (`sluice runs rm`, `sluice undo`).',
+      'It was forgotten (`sluice runs rm`, `sluice undo`), or more than 20 later runs of the same command have taken its place.',
     ],
     fixes: ['`sluice runs` lists the runs that are known. A checkpoint can also be named by its path.'],
     example: { run: 'nightly', folder: '/var/lib/sluice' },
@@ -68,11 +69,12 @@ export const runEntries = {
     exit: 6,
     retry: 'later',
     title: 'Another run is loading the same input into the same index',
-    message: '{input} is being loaded into {index} by run {run}: process {pid} on {host}, since {since} (lock {lock})',
+    message: '{input} is being {doing}: process {pid} on {host}, since {since} (lock {lock})',
     observed: 'Tools without a lock load the same file twice at once, and documents are doubled.',
     causes: [
       'A scheduled run takes longer than the time between two of them, or a person started one by hand.',
       'Two commands name the same file, as globs that overlap do.',
+      'The run is being undone (`sluice undo`), which nothing may be loaded into meanwhile.',
       'A run was killed on another machine or in another container: from here nobody can tell whether it is gone.',
     ],
     fixes: [
@@ -81,8 +83,7 @@ export const runEntries = {
     ],
     example: {
       input: 'logs/app.ndjson',
-      index: 'logs-app',
-      run: '20261121T093000Z-4f1c2a',
+      doing: 'loaded into logs-app by run 20261121T093000Z-4f1c2a',
       pid: 4711,
       host: 'loader-1',
       since: '2026-11-21T09:30:00.000Z',
@@ -114,7 +115,7 @@ export const runEntries = {
     retry: 'later',
     title: 'The byte budget is spent',
     message:
-      'the byte budget of {budget} bytes is spent: {used} went over the wire, the next request needs about {needed}; {settled} documents are settled, the same command goes on behind them',
+      'the byte budget of {budget} bytes is spent: {used} went over the wire in this process, the next request needs about {needed}; {settled} documents are settled, the same command goes on behind them',
     observed: 'A plan that is used up before the month is over, and refusals by the proxy from then on.',
     causes: [
       'The load takes more bytes over the wire than --byte-budget allows: TLS, preflight and answers count too.',
@@ -134,9 +135,14 @@ export const runEntries = {
     message: 'cannot write {path}: {problem}',
     observed:
       'EACCES, EROFS or ENOSPC; tools that keep no state never see it, and start from the beginning after every fault.',
-    causes: ['The state folder is read-only or belongs to another user.', 'The disk is full.'],
+    causes: [
+      'The state folder is read-only or belongs to another user.',
+      'The disk is full.',
+      'What is spooled of stdin has reached its limit (--spool-limit), and none of it can be deleted: it is compressed, or a JSON array, or the load has stopped.',
+    ],
     fixes: [
       'Name a writable folder with --state-dir (SLUICE_STATE_DIR), one that outlives the process; or free disk space. The same command then goes on.',
+      'Where stdin was not taken to its end, what was spooled is not lost: pipe all of it into the same command again, and loading goes on behind that.',
     ],
     example: { path: '/var/lib/sluice/runs/5d1e.json', problem: 'the file system is read-only' },
   },

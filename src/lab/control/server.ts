@@ -4,6 +4,7 @@ import { type Faults, faultNames } from '../faults.js'
 import { type NewPolicy, PolicyError } from '../filter/policies.js'
 import { registers } from '../filter/presets.js'
 import { type Listening, listen } from '../listener.js'
+import { match } from '../match-route.js'
 import type { Control } from './control.js'
 
 type Body = Record<string, unknown>
@@ -80,18 +81,6 @@ async function respond(control: Control, secret: string, request: IncomingMessag
     return value === undefined ? { status: 204 } : { status: 200, value }
   }
   return { status: 404, value: { error: `no such operation; there are: ${Object.keys(routes).join(', ')}` } }
-}
-
-function match(route: string, asked: string): string[] | undefined {
-  const expected = route.split('/')
-  const found = asked.split('/')
-  if (expected.length !== found.length) return undefined
-  const parameters: string[] = []
-  for (const [i, part] of expected.entries()) {
-    if (part === '*') parameters.push(decodeURIComponent(found[i] ?? ''))
-    else if (part !== found[i]) return undefined
-  }
-  return parameters
 }
 
 function newPolicy({ name, rules, includeByDefault }: Body): NewPolicy {

@@ -7,6 +7,11 @@ export interface Policy {
   readonly name: string
   /** IPv4 addresses and CIDR blocks. */
   readonly rules: readonly string[]
+  /** What is said of each rule, in the order of the rules; empty for none. */
+  readonly descriptions: readonly string[]
+  readonly description: string
+  /** It can be attached to deployments of this region alone. */
+  readonly region: string
   /** Attaches to deployments that are created later, and to no other. */
   readonly includeByDefault: boolean
   /** The deployments that it is attached to; empty for `created-unattached`. */
@@ -16,8 +21,15 @@ export interface Policy {
 export type NewPolicy = {
   readonly name: string
   readonly rules: readonly string[]
+  readonly descriptions?: readonly string[]
+  readonly description?: string
+  /** Default: that of the lab's deployments. */
+  readonly region?: string
   readonly includeByDefault?: boolean
 }
+
+/** The region of every deployment of the lab. */
+export const labRegion = 'us-east-1'
 
 /** A request that the administrator got wrong. `code`: `not-found` or `invalid`. */
 export class PolicyError extends Error {
@@ -29,8 +41,8 @@ export class PolicyError extends Error {
 }
 
 interface Kept {
-  policy: Omit<Policy, 'deployments'>
-  matches: BlockList
+  readonly policy: Omit<Policy, 'deployments'>
+  readonly matches: BlockList
 }
 
 /** The organisation's policies, its deployments, and which is attached to which. */
@@ -45,9 +57,16 @@ export class Policies {
   }
 
   /** Creates a policy, attached to nothing. Throws PolicyError for a rule that is neither an address nor a CIDR block. */
-  create({ name, rules, includeByDefault = false }: NewPolicy): Policy {
+  create(policy: NewPolicy): Policy {
     const id = randomBytes(16).toString('hex')
-    this.#policies.set(id, { policy: { id, name, rules: [...rules], includeByDefault }, matches: compile(rules) })
+    this.#policies.set(id, keep(id, policy))
+    return this.read(id)
+  }
+
+  /** Replaces all that a policy says; what is attached stays attached. */
+  replace(id: string, policy: NewPolicy): Policy {
+    this.#kept(id)
+    this.#policies.set(id, keep(id, policy))
     return this.read(id)
   }
 
@@ -63,15 +82,16 @@ export class Policies {
 
   /** Replaces the whole list of rules; what is attached stays attached. */
   replaceRules(id: string, rules: readonly string[]): Policy {
-    const kept = this.#kept(id)
-    kept.matches = compile(rules)
-    kept.policy = { ...kept.policy, rules: [...rules] }
-    return this.read(id)
+    return this.replace(id, { ...this.#kept(id).policy, rules, descriptions: [] })
   }
 
   attach(id: string, deployment: string): Policy {
-    this.#kept(id)
-    this.#attachedTo(deployment).add(id)
+    const { region } = this.#kept(id).policy
+    const attached = this.#attachedTo(deployment)
+    if (region !== labRegion) {
+      throw new PolicyError('invalid', `a policy of ${region} cannot be attached to a deployment of ${labRegion}`)
+    }
+    attached.add(id)
     return this.read(id)
   }
 
@@ -86,6 +106,12 @@ export class Policies {
     this.#kept(id)
     this.#policies.delete(id)
     for (const attached of this.#attached.values()) attached.delete(id)
+  }
+
+  /** The ids of what is attached to a deployment, or undefined where there is no such deployment. */
+  attachedTo(deployment: string): readonly string[] | undefined {
+    const attached = this.#attached.get(deployment)
+    return attached && [...attached]
   }
 
   /** Whether a request from this address may pass: yes while nothing is attached, else when any attached policy matches. */
@@ -106,6 +132,15 @@ export class Policies {
     const attached = this.#attached.get(deployment)
     if (!attached) throw new PolicyError('not-found', `no such deployment: ${deployment}`)
     return attached
+  }
+}
+
+function keep(id: string, policy: NewPolicy): Kept {
+  const { name, rules, includeByDefault = false, description = '', region = labRegion } = policy
+  const descriptions = rules.map((_, at) => policy.descriptions?.[at] ?? '')
+  return {
+    policy: { id, name, rules: [...rules], descriptions, description, region, includeByDefault },
+    matches: compile(rules),
   }
 }
 

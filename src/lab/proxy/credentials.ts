@@ -46,7 +46,8 @@ function newPassword(): string {
   return `p@:/%41?#[]&=+ "${randomBytes(9).toString('base64')}`
 }
 
-function isSame(given: string, expected: string): boolean {
+/** Compares in constant time. */
+export function isSame(given: string, expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected))
 }
 

@@ -1,0 +1,66 @@
+/** Failures of the library, with their options named as a user of the command knows them. */
+import { type Failure, failure } from '../failure/failure.js'
+import type { Effective } from '../options/resolve.js'
+import { type OptionName, optionNames } from '../options/schema.js'
+import { viewOption } from '../options/view.js'
+
+/** What an option of the library was set with: a flag, a variable, a place in the file. Undefined: the command has no such option. */
+export type Said = (libraryName: string) => string | undefined
+
+/** Where the library's names and the command's are not the same. */
+const others: Readonly<Record<string, OptionName>> = {
+  timeoutMs: 'timeout',
+  maxElapsedMs: 'maxElapsed',
+  timeBudgetMs: 'timeBudget',
+  graceMs: 'grace',
+  'proxy.url': 'proxy',
+  'proxy.ca': 'proxyCa',
+  'proxy.environmentProxy': 'httpsProxy',
+}
+
+/** What is given without a flag, or by one command alone. */
+const words: Readonly<Record<string, string>> = { source: 'the inputs', run: 'RUN', alias: 'ALIAS', to: '--to' }
+
+/** A secret may come from a file of its own. */
+const files = { apiKey: 'apiKeyFile', password: 'passwordFile', proxy: 'proxyFile' } as const
+
+export function sayingOf({ values, origins }: Effective): Said {
+  return libraryName => {
+    const short = libraryName.replace(/^(target|proxy|refreshCredentials\(\))\./, '')
+    const name =
+      others[libraryName] ?? optionNames.find(one => one === libraryName) ?? optionNames.find(one => one === short)
+    if (name === undefined) return words[libraryName]
+    const file = name in files ? files[name as keyof typeof files] : undefined
+    return spelt(file !== undefined && values[name] === undefined && values[file] !== undefined ? file : name, origins)
+  }
+}
+
+function spelt(name: OptionName, origins: Effective['origins']): string {
+  const origin = origins[name]
+  const { flag, env } = viewOption(name)
+  if (origin === 'default') return flag ?? env[0] ?? name
+  // Flags and variables say it themselves; a file holds many options.
+  return /^\S+\.json$/.test(origin) ? `${name} in ${origin}` : origin
+}
+
+export function asTyped(known: Failure, said: Said | undefined): Failure {
+  if (said === undefined) return known
+  const { code, evidence } = known
+  if (code === 'OPTION_INVALID') {
+    const { option, problem } = evidence
+    const isSet = !String(problem).startsWith('is not set')
+    const typed = isSet ? said(String(option)) : flagOf(String(option))
+    return typed === undefined ? known : failure(code, { ...evidence, option: typed, problem: String(problem) })
+  }
+  if (code === 'RUN_OPTIONS_CHANGED' && Array.isArray(evidence['differences'])) {
+    // Each begins with the name of an option. It was set with that before; how it is set now is another matter.
+    const differences = (evidence['differences'] as readonly string[]).map(one => one.replace(/^\w+/, flagOf))
+    return failure(code, { ...evidence, run: String(evidence['run']), differences })
+  }
+  return known
+}
+
+function flagOf(name: string): string {
+  const option = optionNames.find(one => one === name)
+  return option === undefined ? name : (viewOption(option).flag ?? name)
+}

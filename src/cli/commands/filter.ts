@@ -1,0 +1,106 @@
+import type { Command } from 'commander'
+import { failure } from '../../failure/failure.js'
+import { SluiceError } from '../../failure/sluice-error.js'
+import type { AdminApi } from '../../filter/admin-api.js'
+import type { Change, Confirm } from '../../filter/confirmed.js'
+import { requireOptions } from '../../options/require.js'
+import { addOptions } from '../add-options.js'
+import { confirm } from '../confirm.js'
+import type * as FilterTasks from '../filter-tasks.js'
+import { connectOptions } from '../ingest-options.js'
+import { interruptible } from '../interrupt.js'
+import { loadAccess, loadAdminKey, loadOptions, sayWarnings } from '../load-options.js'
+import { masked } from '../mask.js'
+import { exitCodeOf, filterJson, showFilter } from '../show-filter.js'
+import type { Terminal } from '../terminal.js'
+
+interface Flags extends Record<string, unknown> {
+  readonly yes?: boolean
+}
+
+type Needs = Parameters<typeof requireOptions>[1]
+type TaskName = keyof typeof FilterTasks
+
+export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
+  const task = (name: TaskName, summary: string, needs: Needs, examples: string) =>
+    addOptions(command.command(name).description(summary).allowExcessArguments(false), 'filter')
+      .addHelpText('after', `\nExamples:\n${examples}`)
+      .action(async (flags: Flags) => done(await run(name, needs, flags, terminal)))
+
+  task(
+    'show',
+    'what guards a deployment, and whether it lets in the static addresses and them alone',
+    ['deployment'],
+    '  sluice filter show --deployment 0a1b2c\n  sluice filter show --json | jq .findings[].code',
+  )
+  task(
+    'create',
+    'a policy with the two static addresses; one that is there is taken, or added to',
+    ['staticIps'],
+    '  sluice filter create --deployment 0a1b2c\n  sluice filter create --region us-east-1 --policy loaders',
+  ).option('--yes', 'add rules to a policy of that name without asking')
+  task(
+    'attach',
+    'attach a policy to a deployment, and try what comes of it',
+    ['deployment'],
+    '  sluice filter attach --deployment 0a1b2c\n  sluice filter attach --deployment 0a1b2c --policy loaders',
+  ).option('--yes', 'also where a static address would be refused')
+  task(
+    'detach',
+    'detach a policy from a deployment, and try what comes of it',
+    ['deployment'],
+    '  sluice filter detach --deployment 0a1b2c --policy everyone',
+  ).option('--yes', 'also the last one, which opens the deployment to the internet')
+  command.addHelpText(
+    'after',
+    `
+Examples:
+  sluice filter create && sluice filter attach    from nothing to a deployment that takes the two addresses alone
+  sluice lab -- sluice filter show                what it looks like
+  sluice filter show --help                       every option
+
+It asks the administration API of the hosting service, directly, with an API key of the organisation (EC_API_KEY).`,
+  )
+}
+
+/** Resolves to the exit code. */
+async function run(
+  name: TaskName,
+  needs: Needs,
+  { yes = false, ...flags }: Flags,
+  terminal: Terminal,
+): Promise<number> {
+  const effective = await loadOptions(flags, terminal)
+  requireOptions(effective, needs)
+  const access = await loadAccess(effective, terminal)
+  const key = await loadAdminKey(effective, terminal)
+  sayWarnings(effective, terminal)
+  const { values } = effective
+  using interruption = interruptible(terminal, 'stopping')
+  const { signal } = interruption
+  const { openAdminApi } = await import('../../filter/admin-api.js')
+  const tasks: typeof FilterTasks = await import('../filter-tasks.js')
+  const timeoutMs = Math.min(values.timeout, 30_000)
+  await using api: AdminApi = openAdminApi({ url: new URL(values.adminUrl), key, timeoutMs, signal })
+  const way = { ...connectOptions(effective, access), signal }
+  const working = tasks[name]({ api, values, way, timeoutMs, confirm: asking(yes, terminal) })
+  const report = await working.catch((error: unknown) => {
+    throw signal.aborted ? interrupted(signal) : error
+  })
+  const safe = masked(report, terminal.manner.secrets)
+  terminal.out(values.json ? filterJson(safe) : showFilter(safe))
+  return exitCodeOf(safe)
+}
+
+/** Shows what would change, also where nobody is asked. */
+function asking(yes: boolean, terminal: Terminal): Confirm {
+  return async change => {
+    const { what, difference, consequence }: Change = masked(change, terminal.manner.secrets)
+    terminal.err([`To ${what}:`, ...difference.map(line => `  ${line}`), `${consequence}.`, ''].join('\n'))
+    return yes || (await confirm(terminal, 'Do that?'))
+  }
+}
+
+function interrupted({ reason }: AbortSignal): SluiceError {
+  return new SluiceError(failure('RUN_INTERRUPTED', { reason: String(reason), settled: 0 }))
+}

@@ -1,0 +1,141 @@
+/** What `sluice filter` does, one function for each of its commands. */
+import type { AdminApi } from '../filter/admin-api.js'
+import { attachPolicy, detachPolicy } from '../filter/attach-policy.js'
+import type { Confirm } from '../filter/confirmed.js'
+import { createPolicy } from '../filter/create-policy.js'
+import { type FilterFinding, finding } from '../filter/finding.js'
+import { findPolicy } from '../filter/find-policy.js'
+import { type Guard, judgeGuard } from '../filter/judge-guard.js'
+import { findOwnAddress } from '../filter/own-address.js'
+import type { Policy } from '../filter/policy.js'
+import { type Proof, failuresOf, prove } from '../filter/prove.js'
+import type { Deployment } from '../filter/read-policy.js'
+import { staticRules } from '../filter/static-rules.js'
+import type { ConnectOptions } from '../index.js'
+import { findWay } from '../open-target.js'
+import type { Settings } from '../options/settings.js'
+
+interface FilterContext {
+  readonly api: AdminApi
+  readonly values: Settings
+  /** To the cluster, for the proof. */
+  readonly way: ConnectOptions & { readonly signal: AbortSignal }
+  /** For one request. */
+  readonly timeoutMs: number
+  readonly confirm: Confirm
+}
+
+export interface FilterReport {
+  /** What was done; absent where nothing was to be done. */
+  readonly action?: 'created' | 'reused' | 'extended' | 'attached' | 'detached' | 'unchanged'
+  /** The policy that it was done with. */
+  readonly policy?: Policy
+  readonly deployment?: Deployment
+  /** What is attached. */
+  readonly policies?: readonly Policy[]
+  readonly guard?: Guard
+  readonly ownAddress?: string
+  readonly proof?: Proof
+  readonly findings: readonly FilterFinding[]
+  readonly notes: readonly string[]
+}
+
+type FilterTask = (context: FilterContext) => Promise<FilterReport>
+
+/** How long a change may take to reach every edge of the service. */
+const PATIENCE_MS = 30_000
+
+export const show: FilterTask = async context => {
+  const deployment = await readDeployment(context)
+  return await judge(context, deployment, await context.api.attachedTo(deployment.id))
+}
+
+export const create: FilterTask = async context => {
+  const { api, values } = context
+  const { rules, warnings } = pairOf(context)
+  const region = values.region ?? (values.deployment === undefined ? undefined : (await readDeployment(context)).region)
+  const wanted = { name: values.policy ?? 'static addresses', region, rules }
+  return { ...(await createPolicy(api, wanted, context.confirm)), findings: [], notes: warnings }
+}
+
+export const attach: FilterTask = async context => await change(context, attachPolicy, 'attached')
+
+export const detach: FilterTask = async context => await change(context, detachPolicy, 'detached')
+
+async function change(
+  context: FilterContext,
+  act: typeof attachPolicy,
+  action: 'attached' | 'detached',
+): Promise<FilterReport> {
+  const { api, values, way, confirm } = context
+  // What would keep the proof from being tried is said before anything changes.
+  if (values.url !== undefined) findWay(way.target, way.proxy)
+  const deployment = await readDeployment(context)
+  const region = values.region ?? deployment.region
+  // The pair's own policy is what is meant where none is named, but never taken away unnamed.
+  const rules = action === 'attached' && values.staticIps !== undefined ? pairOf(context).rules : []
+  const policy = findPolicy(await api.policies(), { policy: values.policy, region, rules })
+  const wanted = { policy, deployment: deployment.id, staticIps: values.staticIps }
+  const { isChanged, attached } = await act(api, wanted, confirm)
+  const judged = await judge(context, deployment, attached)
+  const report = { ...(await tried(context, judged)), action: isChanged ? action : ('unchanged' as const), policy }
+  return action === 'detached' ? withoutOpenness(report) : report
+}
+
+async function judge(
+  context: FilterContext,
+  deployment: Deployment,
+  policies: readonly Policy[],
+): Promise<FilterReport> {
+  const { values, timeoutMs, way } = context
+  const { ipCheckUrl, staticIps } = values
+  const own =
+    ipCheckUrl === undefined
+      ? { problem: 'no address check is set (IP_CHECK_URL)' }
+      : await findOwnAddress(new URL(ipCheckUrl), { timeoutMs, signal: way.signal })
+  const ownAddress = 'address' in own ? own.address : undefined
+  const guard = judgeGuard({ deployment: deployment.id, attached: policies, staticIps, ownAddress })
+  return {
+    deployment,
+    policies,
+    guard,
+    ...(ownAddress === undefined ? {} : { ownAddress }),
+    findings: guard.findings,
+    notes: [
+      ...(staticIps === undefined ? ['whether the static addresses are let in is not known: set STATIC_IPS'] : []),
+      ...('problem' in own ? [`this machine's own address is not known: ${own.problem}`] : []),
+    ],
+  }
+}
+
+/** Tries what the policies promise, where a cluster is set. */
+async function tried({ values, way }: FilterContext, report: FilterReport): Promise<FilterReport> {
+  const { guard, findings, notes } = report
+  if (values.url === undefined || guard === undefined) {
+    return { ...report, notes: [...notes, 'not tried: no cluster is set (--url)'] }
+  }
+  const proof = await prove(way, { expected: guard.expected, patienceMs: PATIENCE_MS })
+  const failures = failuresOf(proof, guard, new URL(values.url).origin)
+  return {
+    ...report,
+    proof,
+    findings: [...findings, ...failures.map(one => finding(one, 'error'))],
+    notes: [...notes, ...(proof.through === undefined ? ['not tried through the proxy: none is set'] : [])],
+  }
+}
+
+/** That nothing is attached any more is what was asked for: no finding, but worth a line. */
+function withoutOpenness(report: FilterReport): FilterReport {
+  const findings = report.findings.filter(({ code }) => code !== 'FILTER_NOT_ATTACHED')
+  if (findings.length === report.findings.length) return report
+  return { ...report, findings, notes: [...report.notes, 'the deployment is open to the whole internet now'] }
+}
+
+function pairOf({ api, values }: FilterContext): ReturnType<typeof staticRules> {
+  return staticRules(values.staticIps ?? [], { origin: 'STATIC_IPS', isLocal: api.isLocal })
+}
+
+/** The service answers for a deployment that it does not know as for one that is open: so it is asked for first. */
+async function readDeployment({ api, values }: FilterContext): Promise<Deployment> {
+  return await api.deployment(values.deployment ?? '')
+}

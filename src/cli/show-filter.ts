@@ -1,0 +1,103 @@
+import { explain } from '../failure/catalogue.js'
+import type { FilterFinding } from '../filter/finding.js'
+import { type Policy, isPermissive } from '../filter/policy.js'
+import { columns } from './columns.js'
+import type { FilterReport } from './filter-tasks.js'
+
+/** The first finding that is an error decides. */
+export function exitCodeOf({ findings }: FilterReport): number {
+  const first = findings.find(({ severity }) => severity === 'error')
+  return first === undefined ? 0 : explain(first.code).exit
+}
+
+export function filterJson({ guard, policy, policies, findings, ...report }: FilterReport): string {
+  return `${JSON.stringify({
+    ok: findings.every(({ severity }) => severity !== 'error'),
+    ...report,
+    ...(policy === undefined ? {} : { policy: policyJson(policy) }),
+    ...(policies === undefined ? {} : { policies: policies.map(policyJson) }),
+    ...(guard === undefined ? {} : { isOpen: guard.isOpen, staticIps: guard.staticIps }),
+    findings,
+  })}\n`
+}
+
+function policyJson(policy: Policy) {
+  return { ...policy, isPermissive: isPermissive(policy) }
+}
+
+export function showFilter(report: FilterReport): string {
+  return [
+    ...done(report),
+    ...guarded(report),
+    ...report.findings.map(found),
+    ...report.notes.map(one => `note: ${one}\n`),
+  ].join('')
+}
+
+const doings = {
+  created: 'is created, attached to nothing yet: sluice filter attach',
+  reused: 'is there already: nothing was changed',
+  extended: 'was added to',
+  attached: 'is attached',
+  detached: 'is detached',
+} as const
+
+function done({ action, policy, policies }: FilterReport): string[] {
+  if (action === undefined || policy === undefined) return []
+  const isAttached = policies?.some(({ id }) => id === policy.id) === true
+  const unchanged = `${isAttached ? 'is attached already' : 'was not attached'}: nothing was changed`
+  const said = `The policy ${policy.name} (${policy.id}) ${action === 'unchanged' ? unchanged : doings[action]}.\n`
+  return policies === undefined ? [said, '\n', columns(ruleRows(policy), '  ')] : [said, '\n']
+}
+
+function guarded({ deployment, policies = [], guard, ownAddress, proof }: FilterReport): string[] {
+  if (deployment === undefined || guard === undefined) return []
+  const { id, name, region } = deployment
+  const title = [name === id ? id : `${name} (${id})`, ...(region === undefined ? [] : [region])].join(', ')
+  const attached = ['no IP filter policy is attached', '1 policy'][policies.length] ?? `${policies.length} policies`
+  const addresses = guard.staticIps.map(one => [
+    one.address,
+    guard.isOpen ? 'let in, as everybody is' : letInBy(one.policies),
+  ])
+  const tried = [
+    ...(proof?.through === undefined ? [] : [['through the proxy', proof.through.detail]]),
+    ...(proof === undefined ? [] : [['without the proxy', proof.direct.detail]]),
+  ]
+  return [
+    `Deployment ${title}: ${attached}\n\n`,
+    columns(
+      policies.flatMap(policy =>
+        ruleRows(policy).map((row, at) => [at === 0 ? policy.name : '', at === 0 ? policy.id : '', ...row]),
+      ),
+      '  ',
+    ),
+    policies.length === 0 ? '' : '\n',
+    columns(
+      [
+        ...addresses,
+        ...(ownAddress === undefined
+          ? []
+          : [[ownAddress, `this machine: ${guard.expected.direct ? 'let in' : 'refused'}`]]),
+        ...tried,
+      ],
+      '  ',
+    ),
+    addresses.length + tried.length === 0 && ownAddress === undefined ? '' : '\n',
+  ]
+}
+
+function ruleRows({ rules, type }: Policy): string[][] {
+  return rules.map(({ source, description }) => [source, description ?? (type === 'ip' ? '' : type)])
+}
+
+function letInBy(policies: readonly string[]): string {
+  return policies.length === 0 ? 'REFUSED: in no attached policy' : `let in by ${policies.join(', ')}`
+}
+
+function found({ code, severity, message, advice }: FilterFinding): string {
+  return [
+    `${severity} ${code}: ${message}\n`,
+    ...advice.map(line => `  fix:  ${line}\n`),
+    `  more: sluice explain ${code}\n`,
+  ].join('')
+}

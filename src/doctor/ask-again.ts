@@ -1,0 +1,24 @@
+import { BROKEN_AGAIN, isBroken } from '../cluster/preflight.js'
+import type { Answer } from '../cluster/who-answered.js'
+import type { Failure } from '../failure/failure.js'
+import type { Route } from '../proxy/route.js'
+import type { Asked, Context } from './context.js'
+
+/** A connection that took longer to break will not be better a second time, and a person waits. */
+export const BREAKS_WITHIN_MS = 1_000
+
+/** Asks on fresh connections until one does not break, as a preflight does: one that breaks among many is no finding. */
+export async function askAgain(
+  { ask, clock }: Context,
+  route: Route,
+  asked: Asked,
+): Promise<{ readonly answer: Answer | Failure; readonly broken: number }> {
+  const until = clock.now() + BREAKS_WITHIN_MS
+  let broken = 0
+  let answer = await ask(route, asked)
+  while (broken < BROKEN_AGAIN && isBroken(answer) && clock.now() < until) {
+    broken += 1
+    answer = await ask(route, asked)
+  }
+  return { answer, broken }
+}

@@ -1,0 +1,31 @@
+import { isObject } from '../cluster/call.js'
+import { nameRefusal } from '../cluster/name-refusal.js'
+import { type Answer, whoAnswered } from '../cluster/who-answered.js'
+import type { Failure } from '../failure/failure.js'
+import type { Route } from '../proxy/route.js'
+import type { Asked, Context } from './context.js'
+
+/** An answer of Elasticsearch's, or why there is none. */
+export async function callCluster(
+  { ask, prefix, headers, cluster }: Context,
+  route: Route,
+  asked: Asked,
+): Promise<{ status: number; json: Readonly<Record<string, unknown>>; refusal?: Failure } | { failure: Failure }> {
+  const json = asked.body === undefined ? {} : { 'content-type': 'application/json' }
+  const answer = await ask(route, { ...asked, path: prefix + asked.path, headers: { ...headers, ...json } })
+  if ('code' in answer) return { failure: answer }
+  const answered = whoAnswered(answer, route)
+  const { statusCode: status } = answer
+  if (answered.by !== 'elasticsearch' && status !== 404 && status !== 405 && status !== 400)
+    return { failure: nameRefusal(answer, answered, cluster) }
+  return { status, json: parse(answer), ...(status < 300 ? {} : { refusal: nameRefusal(answer, answered, cluster) }) }
+}
+
+function parse({ body }: Answer): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'))
+    return isObject(value) ? value : {}
+  } catch {
+    return {}
+  }
+}

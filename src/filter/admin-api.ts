@@ -1,0 +1,110 @@
+/**
+ * The administration API of the hosting service, as far as IP filters go. It is reached directly, never through the static-IP
+ * proxy: it needs no static address, and its key has no business there.
+ */
+import { ask } from '../cluster/ask.js'
+import { isLoopback } from '../cluster/loopback.js'
+import { failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import { openRoute } from '../proxy/route.js'
+import { type AdminRequest, readAdminAnswer } from './admin-answer.js'
+import type { Policy, Rule } from './policy.js'
+import { type Deployment, readDeployment, readIds, readNewId, readPolicies, readPolicy } from './read-policy.js'
+
+export interface AdminOptions {
+  /** As in https://api.elastic-cloud.com; /api/v1 is added where no path is given. */
+  readonly url: URL
+  /** API key of the organisation, as its console shows it. */
+  readonly key: string
+  /** For one request, in milliseconds. */
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal
+}
+
+interface NewPolicy {
+  readonly name: string
+  readonly region: string
+  readonly rules: readonly Rule[]
+}
+
+/**
+ * Every method throws SluiceError: FILTER_API_KEY_REJECTED, FILTER_API_REFUSED, FILTER_API_UNAVAILABLE. After the last of them, and
+ * after an abort, what changes something may have been carried out all the same.
+ */
+export interface AdminApi extends AsyncDisposable {
+  readonly isLocal: boolean
+  deployment(id: string): Promise<Deployment>
+  policies(): Promise<readonly Policy[]>
+  policy(id: string): Promise<Policy>
+  /** The policies attached to a deployment. */
+  attachedTo(deployment: string): Promise<readonly Policy[]>
+  /** An IP filter policy, attached to nothing. Resolves to its id. */
+  create(policy: NewPolicy): Promise<string>
+  /** Writes all that the policy says, its rules with it: what is left out of it is gone. */
+  replace(policy: Policy): Promise<void>
+  /** False: it was attached before. */
+  attach(policy: string, deployment: string): Promise<boolean>
+  /** False: it was not attached. */
+  detach(policy: string, deployment: string): Promise<boolean>
+}
+
+/** @throws SluiceError OPTION_INVALID where the key would cross the network in clear text */
+export function openAdminApi({ url, key, timeoutMs, signal }: AdminOptions): AdminApi {
+  const isLocal = isLoopback(url.hostname)
+  if (url.protocol === 'http:' && !isLocal) {
+    const problem = 'would send the key in clear text to another machine: write https://'
+    throw new SluiceError(failure('OPTION_INVALID', { option: '--admin-url', problem }))
+  }
+  const route = openRoute({ target: url, connections: 1 })
+  const prefix = url.pathname === '/' ? '/api/v1' : url.pathname.replace(/\/$/, '')
+  const send = async (request: AdminRequest) => {
+    const answer = await ask(route, {
+      method: request.method,
+      path: prefix + request.path,
+      headers: { authorization: `ApiKey ${key}` },
+      ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+      timeoutMs,
+      ...(signal === undefined ? {} : { signal }),
+    })
+    return readAdminAnswer(answer, request, url.origin)
+  }
+  const policy = async (id: string) => readPolicy(await send({ method: 'GET', path: `${rulesets}/${part(id)}` }))
+
+  return {
+    isLocal,
+    deployment: async id => readDeployment(await send({ method: 'GET', path: `/deployments/${part(id)}` })),
+    policies: async () => readPolicies(await send({ method: 'GET', path: rulesets })),
+    policy,
+    attachedTo: async deployment => {
+      const path = `/deployments/traffic-filter/associations/deployment/${part(deployment)}/rulesets`
+      return await Promise.all(readIds(await send({ method: 'GET', path })).map(policy))
+    },
+    create: async created => {
+      const body = bodyOf({ ...created, type: 'ip', includeByDefault: false })
+      return readNewId(await send({ method: 'POST', path: rulesets, body }))
+    },
+    replace: async changed => {
+      await send({ method: 'PUT', path: `${rulesets}/${part(changed.id)}`, body: bodyOf(changed) })
+    },
+    attach: async (id, deployment) => {
+      const body = { entity_type: 'deployment', id: deployment }
+      return (await send({ method: 'POST', path: `${rulesets}/${part(id)}/associations`, body })).status === 201
+    },
+    detach: async (id, deployment) => {
+      const path = `${rulesets}/${part(id)}/associations/deployment/${part(deployment)}`
+      return (await send({ method: 'DELETE', path, expects: [404] })).status !== 404
+    },
+    [Symbol.asyncDispose]: async () => await route.destroy(),
+  }
+}
+
+const rulesets = '/deployments/traffic-filter/rulesets'
+
+function bodyOf({ name, region, type, includeByDefault, description = '', rules }: Omit<Policy, 'id'>): object {
+  return { name, region, type, include_by_default: includeByDefault, description, rules }
+}
+
+/** An id as a part of a path. */
+function part(id: string): string {
+  return encodeURIComponent(id)
+}

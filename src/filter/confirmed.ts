@@ -1,0 +1,22 @@
+import { failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
+
+/** What a person is asked before it is done. */
+export interface Change {
+  /** What would be done, as a sentence without its end: `add 2 rules to the policy static pair`. */
+  readonly what: string
+  /** What would be different: lines that begin with `+`, `-` or a blank. */
+  readonly difference: readonly string[]
+  /** What comes of it. */
+  readonly consequence: string
+}
+
+/** True: do it. False or undefined (nobody is there to be asked): do not. */
+export type Confirm = (change: Change) => Promise<boolean | undefined>
+
+/** Throws SluiceError FILTER_UNCONFIRMED unless the change is confirmed. */
+export async function confirmed(change: Change, confirm: Confirm): Promise<void> {
+  if ((await confirm(change)) === true) return
+  const { what, difference, consequence } = change
+  throw new SluiceError(failure('FILTER_UNCONFIRMED', { what, consequence, difference }))
+}

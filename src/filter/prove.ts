@@ -1,0 +1,61 @@
+/** Tries what the policies promise: the cluster through the proxy, and without it. */
+import { type Failure, failure } from '../failure/failure.js'
+import type { Clock } from '../flow.js'
+import type { ConnectOptions } from '../ingest-options.js'
+import { findWay } from '../open-target.js'
+import { systemClock } from '../system-clock.js'
+import type { Guard } from './judge-guard.js'
+import { type Direct, type Through, probeDirect, probeThrough } from './probe.js'
+
+export interface Proof {
+  /** Absent without a proxy. */
+  readonly through?: Through
+  readonly direct: Direct
+}
+
+interface ProveOptions {
+  readonly expected: Guard['expected']
+  /** How long what is expected may take to come true, in milliseconds: a change has to reach every edge of the service. */
+  readonly patienceMs: number
+  readonly clock?: Clock
+}
+
+/**
+ * Probes until what is seen is what is expected, or patience is over; what was seen last. Throws SluiceError where the options
+ * contradict themselves.
+ */
+export async function prove(
+  options: ConnectOptions,
+  { expected, patienceMs, clock = systemClock }: ProveOptions,
+): Promise<Proof> {
+  const way = findWay(options.target, options.proxy)
+  const begun = clock.now()
+  for (let waitMs = 1000; ; waitMs *= 2) {
+    const proof: Proof = {
+      ...(way.proxy === undefined ? {} : { through: await probeThrough(way, way.proxy, options) }),
+      direct: await probeDirect(way, options),
+    }
+    if (isAsExpected(proof, expected) || clock.now() - begun + waitMs > patienceMs) return proof
+    await clock.sleep(waitMs, options.signal)
+  }
+}
+
+/** What is in the way for another reason than the filter does not pass by waiting. */
+function isAsExpected({ through, direct }: Proof, expected: Guard['expected']): boolean {
+  const isThrough =
+    through === undefined ||
+    through.verdict === 'failed' ||
+    expected.through === undefined ||
+    expected.through === (through.verdict === 'allowed')
+  return isThrough && expected.direct === (direct.verdict === 'answers')
+}
+
+/** What a proof says that the policies do not. `guard` is what they promise, `cluster` the URL for messages. */
+export function failuresOf({ through, direct }: Proof, guard: Guard, cluster: string): Failure[] {
+  const isForeseen = through?.verdict === 'refused' && guard.expected.through === false
+  const isLeaking = direct.verdict === 'answers' && !guard.expected.direct
+  return [
+    ...(through?.failure === undefined || isForeseen ? [] : [through.failure]),
+    ...(isLeaking ? [failure('FILTER_NOT_ENFORCED', { cluster, status: direct.status ?? 0 })] : []),
+  ]
+}

@@ -1,0 +1,33 @@
+import { mkdir, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+/**
+ * Makes a folder and those above it, for their owner alone. Step by step: where a file system lets nobody make any (/proc), Node's
+ * own way of making several never comes back. Rejects with the error of the file system.
+ */
+export async function makeFolder(path: string): Promise<void> {
+  const above = dirname(path)
+  try {
+    await make(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || above === path) throw error
+    await makeFolder(above)
+    await make(path).catch((again: unknown) => {
+      const { code } = again as NodeJS.ErrnoException
+      throw code === 'ENOENT' ? new Error(`no folder can be made in ${above}`, { cause: again }) : again
+    })
+  }
+}
+
+async function make(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 })
+  } catch (error) {
+    // That it is there already is told in several ways.
+    const isThere = await stat(path).then(
+      found => found.isDirectory(),
+      () => false,
+    )
+    if (!isThere) throw error
+  }
+}

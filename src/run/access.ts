@@ -1,0 +1,36 @@
+/** What a run does when access is lost: with a body under way, or with a step of a guarded load. */
+import type { Cluster } from '../cluster/open-cluster.js'
+import type { IngestOptions } from '../ingest-options.js'
+import type { Way } from '../open-target.js'
+import { AccessGate, type AccessOptions, PROBES_OF_LOST_ACCESS } from '../sender/access-gate.js'
+import { systemClock } from '../system-clock.js'
+import type { Tell } from './listener.js'
+import { renewCredentials } from './renew-credentials.js'
+
+/** As the options say. */
+export function accessOf(options: IngestOptions, way: Way, cluster: Cluster, tell: Tell): AccessOptions {
+  return {
+    waitMs: waitOf(options.onBlock),
+    renew: async () => await renewCredentials(options, way, cluster),
+    onBlocked: blocked => tell({ type: 'blocked', ...blocked }),
+    onUnblocked: (what, waitedMs) => tell({ type: 'unblocked', failure: what, waitedMs }),
+  }
+}
+
+/** For requests that no sender makes. `halted`: aborted when nothing more may be sent. */
+export function openGate(access: AccessOptions, cluster: Pick<Cluster, 'probe'>, halted: AbortSignal): AccessGate {
+  return new AccessGate({
+    ...access,
+    clock: systemClock,
+    wallClock: Date.now,
+    random: Math.random,
+    halted,
+    probe: async signal => await cluster.probe({ atLeast: PROBES_OF_LOST_ACCESS, signal }),
+  })
+}
+
+/** How long access that was lost is waited for, in milliseconds. */
+function waitOf(onBlock: IngestOptions['onBlock'] = 'stop'): number {
+  if (typeof onBlock === 'object') return onBlock.waitMs
+  return onBlock === 'stop' ? 0 : 1_800_000
+}

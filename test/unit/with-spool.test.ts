@@ -1,0 +1,111 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough, type Readable } from 'node:stream'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { failure } from '../../src/failure/failure.js'
+import { SluiceError, isSluiceError } from '../../src/failure/sluice-error.js'
+import type { Source } from '../../src/flow.js'
+import type { IngestEvent } from '../../src/ingest-options.js'
+import { Ending } from '../../src/run/ending.js'
+import { withSpool } from '../../src/run/with-spool.js'
+import type { Spool } from '../../src/source/spool.js'
+import { systemClock } from '../../src/system-clock.js'
+
+let work: string
+beforeEach(async () => void (work = await mkdtemp(join(tmpdir(), 'with-spool-'))))
+afterEach(async () => await rm(work, { recursive: true, force: true }))
+
+const outage = failure('CLUSTER_UNAVAILABLE', { cluster: 'https://c.example', observed: 'status 503', status: 503 })
+
+/** A load of stdin that ends so; what it throws, and what it told. */
+async function stopped(
+  stdin: Readable,
+  load: (spool: Spool | undefined) => Promise<never>,
+  onWarning?: () => void,
+): Promise<{ error: SluiceError; warnings: string[] }> {
+  const warnings: string[] = []
+  const tell = (event: IngestEvent) => {
+    if (event.type !== 'warning') return
+    warnings.push(event.message)
+    onWarning?.()
+  }
+  const source: Source = { id: 0, name: '-', open: () => stdin }
+  const target = { url: 'https://c.example' }
+  const options = { source: '-', stdin, spool: true, target, index: 'i', stateDir: join(work, 'state') }
+  using ending = new Ending({ clock: systemClock })
+  try {
+    await withSpool(options, [source], { ending, tell, isReplay: false }, async (_, spool) => await load(spool))
+  } catch (error) {
+    if (isSluiceError(error)) return { error, warnings }
+    throw error
+  }
+  throw new Error('it did not stop')
+}
+
+const loseDisk = async () => await rm(join(work, 'state'), { recursive: true })
+
+test('stdin that is lost once the load has stopped is how the run ends, with the receipt of the load', async () => {
+  const stdin = new PassThrough()
+  stdin.write('{"n":1}\n')
+  const receipt = { run: 'r', status: 'failed', failure: outage, read: 1 }
+  const { error, warnings } = await stopped(
+    stdin,
+    async spool => {
+      await spool?.begun({ id: 0, name: '-' })
+      await loseDisk()
+      throw new SluiceError(outage, { receipt })
+    },
+    () => stdin.end('{"n":2}\n'),
+  )
+  const told = expect.stringMatching(
+    /^cannot write \S+: the folder does not exist; stdin was taken up to byte 16, and what came behind it was not$/,
+  ) as string
+  expect(error).toMatchObject({
+    code: 'STATE_UNWRITABLE',
+    message: told,
+    receipt: { run: 'r', status: 'failed', read: 1, failure: { code: 'STATE_UNWRITABLE', message: told } },
+  })
+  expect(warnings).toEqual([
+    expect.stringMatching(/^the load has stopped, stdin is spooled to its end all the same \(CLUSTER_UNAVAILABLE: /),
+  ])
+})
+
+test('stdin that was lost before the load stopped for another reason is told, and so is that', async () => {
+  const stdin = new PassThrough()
+  const { error, warnings } = await stopped(stdin, async spool => {
+    await loseDisk()
+    stdin.end('{"n":1}\n')
+    await expect.poll(() => spool?.isFilling).toBe(false)
+    throw new SluiceError(outage)
+  })
+  expect(error.code).toBe('STATE_UNWRITABLE')
+  expect(warnings).toEqual([expect.stringMatching(/^the load has stopped, too \(CLUSTER_UNAVAILABLE: /)])
+})
+
+test('stdin that fails once the load has stopped is named, too', async () => {
+  const stdin = new PassThrough()
+  const { error } = await stopped(
+    stdin,
+    async () => {
+      throw new SluiceError(outage)
+    },
+    () => stdin.destroy(new Error('the cable is out')),
+  )
+  expect(error).toMatchObject({ code: 'INPUT_UNREADABLE', message: 'cannot read -: the cable is out' })
+})
+
+test('a load that stopped while stdin was taken to its end ends as it did', async () => {
+  const stdin = new PassThrough()
+  const { error, warnings } = await stopped(
+    stdin,
+    async () => {
+      throw new SluiceError(outage)
+    },
+    () => stdin.end('{"n":1}\n'),
+  )
+  expect(error.failure).toBe(outage)
+  expect(warnings).toHaveLength(1)
+  const [folder = ''] = await readdir(join(work, 'state/spool'))
+  expect(await readdir(join(work, 'state/spool', folder))).toHaveLength(2)
+})
