@@ -10,12 +10,12 @@ export const alike = {
     causes:
       'The static addresses are in no policy; they are mistyped there; their policy is not attached while another one is.',
     why: 'The filter answers every address that it does not let in alike, and says nothing of its policies.',
-    tell: 'The list of attached policies in the console of the hosting service.',
+    tell: '`sluice filter show`, or the list of attached policies in the console of the hosting service.',
   },
   openness: {
     causes: "No policy is attached; one that is attached lets everybody in; one lets in this machine's own address.",
     why: 'A request from here is let in, and the answer does not say by which rule, if by any.',
-    tell: 'The list of attached policies in the console; or a request from a machine in another network.',
+    tell: '`sluice filter show`, the list of attached policies in the console, or a request from a machine in another network.',
   },
   proxyLogin: {
     causes:

@@ -49,6 +49,17 @@ export const inputCauses: readonly LoadCause[] = [
     }
   }),
   load(
+    'a file of documents where dead letters are wanted',
+    'NOT_DEAD_LETTERS',
+    async ({ runs }) => {
+      await writeFile(runs.path('a.ndjson'), lines(3))
+      const way = await runs.way()
+      const options = { ...way, source: runs.path('a.ndjson'), deadLetters: runs.path('again.ndjson') }
+      return async () => await stopped(replay(options))
+    },
+    { by: 'replay' },
+  ),
+  load(
     'a dead letter that a kill has torn',
     'DEAD_LETTER_BROKEN',
     async ({ world, runs }) => {

@@ -9,6 +9,7 @@ import { labCauses } from './lab-causes.js'
 import { table, tell } from './matrix.js'
 import { notPlanted } from './not-planted.js'
 import { optionsCauses } from './options-causes.js'
+import { policyCauses } from './policy-causes.js'
 import { realCauses } from './real-causes.js'
 import { runCauses } from './run-causes.js'
 import { sharedCauses } from './shared-causes.js'
@@ -16,7 +17,15 @@ import { sharedCauses } from './shared-causes.js'
 type Listed = Omit<Cause, 'plant'>
 
 /** In the order of the path. */
-export const inLab = [...optionsCauses, ...sharedCauses, ...labCauses, ...inputCauses, ...indexCauses, ...runCauses]
+export const inLab = [
+  ...optionsCauses,
+  ...sharedCauses,
+  ...labCauses,
+  ...policyCauses,
+  ...inputCauses,
+  ...indexCauses,
+  ...runCauses,
+]
 export const onServers = [...sharedCauses, ...realCauses]
 
 const listed: readonly Listed[] = [...inLab, ...realCauses]

@@ -1,12 +1,10 @@
 /** What ends a run, or keeps one from beginning: its state, its lock, its budgets. In the lab. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
-import { PassThrough } from 'node:stream'
-import { run as runCommand } from '../../src/cli/program.js'
-import type { Terminal } from '../../src/cli/terminal.js'
 import { type IngestOptions, type Receipt, undo, verify } from '../../src/index.js'
 import { type RunWorld, lines } from '../lab/run-world.js'
 import { stopped } from './ask.js'
 import type { Told } from './cause.js'
+import { command } from './command.js'
 import { type LoadCause, load } from './load-cause.js'
 
 /** A run that is aborted once some documents are booked. */
@@ -134,38 +132,25 @@ const laterOn: readonly LoadCause[] = [
     { by: 'verify' },
   ),
   load(
+    'an undo of the load that the alias leads to',
+    'UNDO_BEHIND_ALIAS',
+    async ({ runs }) => {
+      const { run } = await loaded(runs, { index: undefined, swapAlias: `${runs.index}-alias` })
+      const options = { ...(await runs.way()), run, stateDir: runs.stateDir }
+      return async () => await stopped(undo(options))
+    },
+    { by: 'undo' },
+  ),
+  load(
     'an undo that nobody has confirmed',
     'UNDO_UNCONFIRMED',
     async ({ world, runs }) => {
       const { run } = await loaded(runs)
-      const args = ['undo', run, '--state-dir', runs.stateDir, '--json', '--preflight-connections', '1']
+      const args = ['undo', run, '--state-dir', runs.stateDir, '--preflight-connections', '1']
       return async () => await command(args, world.lab.env)
     },
     { by: 'undo' },
   ),
 ]
-
-/** The failure that a command prints with --json. */
-async function command(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Told> {
-  let printed = ''
-  const ignore = (): void => {}
-  const terminal: Terminal = {
-    manner: { json: false, secrets: [] },
-    env,
-    stdin: new PassThrough() as unknown as Terminal['stdin'],
-    stderr: { isTTY: false, columns: 80 },
-    out: text => void (printed += text),
-    err: ignore,
-    on: ignore,
-    off: ignore,
-    exit: code => {
-      throw new Error(`exit ${code}`)
-    },
-    flush: async () => undefined,
-  }
-  await runCommand(args, terminal, '0.0.0')
-  const { failure } = JSON.parse(printed) as { failure?: Told }
-  return failure ?? { code: 'nothing', message: '' }
-}
 
 export const runCauses: readonly LoadCause[] = [...budgets, ...states, ...laterOn]
