@@ -39,7 +39,7 @@ export type Asked =
   | { readonly by: 'doctor'; readonly options: DoctorOptions; readonly tools?: Tools }
   | { readonly by: Verb; readonly run: () => Promise<Told> }
 
-export type Verb = 'ingest' | 'ingest, then its diagnosis' | 'replay' | 'verify' | 'undo' | 'rollback' | 'filter'
+type Verb = 'ingest' | 'ingest, then its diagnosis' | 'replay' | 'verify' | 'undo' | 'rollback' | 'filter'
 
 /** The first thing that is said. */
 export interface Told {

@@ -1,6 +1,5 @@
 /** What can be wrong with the cluster, or with what stands in its place, on any world. */
 import { newIndex } from '../contracts/options.js'
-import type { World } from '../contracts/world.js'
 import { type Cause, WRONG } from './cause.js'
 import { answering, closedPort, listen } from './listeners.js'
 import { asked, by, doctor, unknownKey } from './ways.js'
@@ -192,4 +191,4 @@ const destinations: readonly Cause[] = [
   },
 ]
 
-export const clusterCauses: readonly Cause<World>[] = [...destinations, ...others, ...credentials, ...blocks]
+export const clusterCauses: readonly Cause[] = [...destinations, ...others, ...credentials, ...blocks]

@@ -38,7 +38,11 @@ export function describeCauses<W extends World>(
       }
       const named = cause.expected === 'nothing' && isHarmless(heard) ? 'nothing' : heard.code
       outcomes.push({
-        ...{ planted, on, expected, named, by: heard.by },
+        planted,
+        on,
+        expected,
+        named,
+        by: heard.by,
         ...(says === undefined ? {} : { says }),
         ...(beside === undefined ? {} : { beside }),
       })

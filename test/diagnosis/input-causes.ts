@@ -1,6 +1,6 @@
 /** Inputs that cannot be read, and documents that cannot be sent. Asked of loads in the lab. */
 import { createReadStream } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
@@ -43,8 +43,11 @@ export const inputCauses: readonly LoadCause[] = [
     // It is written there as it comes in: no event carries it.
     return async () => {
       await runs.load('', { source, format: 'ndjson', deadLetters: dead })
-      const letter = await text(createReadStream(dead, { end: 2000 }))
-      const [, code, message = ''] = /"type":"(\w+)","reason":"([^"]+)"/.exec(letter) ?? []
+      const { size } = await stat(dead)
+      const ends = [text(createReadStream(dead, { end: 500 })), text(createReadStream(dead, { start: size - 200 }))]
+      const letter = (await Promise.all(ends)).join('')
+      const [, code] = /"type":"(\w+)"/.exec(letter) ?? []
+      const [, message = ''] = /"reason":"([^"]+)"/.exec(letter) ?? []
       return { code: code as Told['code'], message }
     }
   }),

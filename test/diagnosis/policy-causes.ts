@@ -84,6 +84,7 @@ export const policyCauses: readonly PolicyCause[] = [
     plant: async ({ lab, staticIps }, owner) => {
       const { url, apiKey: key } = lab.line.admin
       const api = await owner.own(Promise.resolve(openAdminApi({ url: new URL(url), key, timeoutMs: 10_000 })))
+      lab.control.register('none')
       const { id } = lab.control.createPolicy({ name: 'mine', rules: ['127.0.0.3'] })
       const { rules } = staticRules(staticIps, { origin: 'STATIC_IPS', isLocal: true })
       const confirm = async () => {

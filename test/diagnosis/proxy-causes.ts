@@ -1,5 +1,4 @@
 /** What can be wrong between this machine and the proxy, on any world. */
-import type { World } from '../contracts/world.js'
 import { type Cause, type Part, WRONG } from './cause.js'
 import { closedPort, listen } from './listeners.js'
 import { by, changed, doctor, unknownKey } from './ways.js'
@@ -190,4 +189,4 @@ const absences: readonly Cause[] = [
   },
 ]
 
-export const proxyCauses: readonly Cause<World>[] = [...logins, ...ports, ...combined, ...absences]
+export const proxyCauses: readonly Cause[] = [...logins, ...ports, ...combined, ...absences]
