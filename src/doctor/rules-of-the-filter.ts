@@ -59,7 +59,7 @@ function nameOf({ address, node }: NodeSeen): string {
 }
 
 function sources({ egress }: Facts): string {
-  const addresses = Object.keys(egress?.seen ?? {})
+  const addresses = Object.keys(egress?.seen ?? {}).toSorted()
   return addresses.length === 0 ? '' : `they left from ${addresses.join(' and ')}`
 }
 

@@ -79,7 +79,8 @@ async function send(
   const answered = whoAnswered(answer, route)
   const named = nameRefusal(answer, answered, cluster)
   if (named.code !== 'REQUEST_REFUSED') return { failure: named, isAnswered: true }
-  const reason = String(named.evidence['reason'] ?? '')
+  const { type, reason: said } = named.evidence
+  const reason = `${String(type)}: ${String(said)}`
   const request = `${method} ${path.replace(/[^/]+$/, 'ID')}`
   const refused = failure('INDEX_REQUEST_REFUSED', { cluster, request, status: answer.statusCode, reason })
   return { failure: refused, isAnswered: true }
