@@ -6,5 +6,5 @@ import { setFlagsFromString } from 'node:v8'
 // engines count otherwise, and do not know this flag.
 if (Number.parseInt(process.versions.v8, 10) < 12) setFlagsFromString('--interrupt-budget=1000000')
 // Answers that were read are garbage outside the heap. A heap of 15 MB would let 30 MB of it gather before it looks.
-setFlagsFromString('--heap-growing-percent=50')
+setFlagsFromString('--heap-growing-percent=100')
 await import('../dist/bin/main.js')

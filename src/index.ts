@@ -1,5 +1,9 @@
 /** What an embedder gets. */
 export { connect, type Connected } from './connect.js'
+export { type Cause, diagnoseRefusal } from './doctor/after-refusal.js'
+export { diagnose } from './doctor/diagnose.js'
+export type { DoctorOptions } from './doctor/doctor-options.js'
+export type { DoctorReport, Finding, Severity } from './doctor/report.js'
 export { ingest } from './ingest.js'
 export { type ReplayOptions, replay } from './replay.js'
 export { type RollbackOptions, type RolledBack, rollback } from './rollback.js'

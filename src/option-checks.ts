@@ -49,6 +49,9 @@ export const addresses: Check = value =>
     ? undefined
     : 'is not an array of IPv4 addresses'
 
+export const strings: Check = value =>
+  Array.isArray(value) && value.every(one => typeof one === 'string') ? undefined : 'is not an array of strings'
+
 export const limit: Check = value => {
   const isCount = Number.isSafeInteger(value) && Number(value) >= 0
   const isShare = typeof value === 'string' && /^\d+(\.\d+)?%$/.test(value) && Number.parseFloat(value) <= 100

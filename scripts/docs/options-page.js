@@ -21,7 +21,7 @@ export function optionsPage(views) {
     '',
     'All options but those of the doctor and of filter administration belong to `sluice ingest`. The ones with a **d** belong to `sluice doctor`,',
     'the ones with a **v** to `sluice verify` and `sluice undo`, and `sluice config` takes all. `sluice filter` takes those of filter',
-    'administration, of the cluster and of the path to it.',
+    'administration, of the cluster and of the path to it, and `--no-direct-check`.',
     ...groups.flatMap(group => [
       '',
       `## ${group}`,

@@ -1,11 +1,15 @@
 import { createInterface } from 'node:readline'
 import type { Terminal } from './terminal.js'
 
-/** Asks on the terminal; anything but y or yes is no. Undefined where nobody is there to be asked. */
-export async function confirm({ stdin, stderr, err }: Terminal, question: string): Promise<boolean | undefined> {
+/** Asks on the terminal; anything but y or yes is no, and so is an abort. Undefined where nobody is there to be asked. */
+export async function confirm(
+  { stdin, stderr, err }: Terminal,
+  question: string,
+  signal?: AbortSignal,
+): Promise<boolean | undefined> {
   if (!stdin.isTTY || !stderr.isTTY) return undefined
   err(`${question} [y/N] `)
-  const lines = createInterface({ input: stdin })
+  const lines = createInterface({ input: stdin, ...(signal === undefined ? {} : { signal }) })
   try {
     const answer = await new Promise<string>(resolve => {
       lines.once('line', resolve)

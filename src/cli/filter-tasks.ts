@@ -114,13 +114,18 @@ async function tried({ values, way }: FilterContext, report: FilterReport): Prom
   if (values.url === undefined || guard === undefined) {
     return { ...report, notes: [...notes, 'not tried: no cluster is set (--url)'] }
   }
-  const proof = await prove(way, { expected: guard.expected, patienceMs: PATIENCE_MS })
+  const directCheck = !values.noDirectCheck
+  const proof = await prove(way, { expected: guard.expected, patienceMs: PATIENCE_MS, directCheck })
   const failures = failuresOf(proof, guard, new URL(values.url).origin)
   return {
     ...report,
     proof,
     findings: [...findings, ...failures.map(one => finding(one, 'error'))],
-    notes: [...notes, ...(proof.through === undefined ? ['not tried through the proxy: none is set'] : [])],
+    notes: [
+      ...notes,
+      ...(proof.through === undefined ? ['not tried through the proxy: none is set'] : []),
+      ...(proof.direct === undefined ? ['not tried without the proxy: --no-direct-check was said'] : []),
+    ],
   }
 }
 

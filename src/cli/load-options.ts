@@ -45,19 +45,9 @@ export async function loadGuarded(effective: Effective): Promise<GuardedJson> {
   return await readGuarded(effective, async path => await readFile(path, 'utf8'))
 }
 
-/** What was read when it was read last. */
-export interface LastRead {
-  access: Access
-}
-
 /** The credentials as they are now: files may have been written anew since the command began. Throws SluiceError OPTION_INVALID. */
-export async function reloadCredentials(
-  effective: Effective,
-  terminal: Terminal,
-  last: LastRead,
-): Promise<FreshCredentials> {
-  last.access = await loadAccess(effective, terminal)
-  const { apiKey, username, password, proxy } = last.access
+export async function reloadCredentials(effective: Effective, terminal: Terminal): Promise<FreshCredentials> {
+  const { apiKey, username, password, proxy } = await loadAccess(effective, terminal)
   return { apiKey, username, password, proxy: proxy?.url }
 }
 

@@ -11,9 +11,12 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
   const longestFirst = secrets.filter(secret => secret !== '').toSorted((a, b) => b.length - a.length)
   const known = longestFirst.reduce((rest, secret) => rest.replaceAll(secret, hidden), text)
   return known.replaceAll(CREDENTIALS, (all: string, scheme: string, userinfo: string) =>
-    userinfo.endsWith(hidden) ? all : `${scheme}${hidden}@`,
+    userinfo.endsWith(hidden) || userinfo === placeholder ? all : `${scheme}${hidden}@`,
   )
 }
+
+/** What advice shows in the place of credentials. */
+const placeholder = 'USERNAME:PASSWORD'
 
 const CREDENTIALS = /([a-z][a-z0-9+.-]*:\/\/)([^\s/@'"]+)@/gi
 

@@ -4,9 +4,13 @@ import { duration, plural } from './quantities.js'
 
 /** A report for people: each step, then what it means, then what to do. */
 export function showDiagnosis({ steps, findings, facts, next, policy, requests, ok }: DoctorReport): string {
-  const isFilter = findings.some(({ code, severity }) => severity === 'error' && /^(EGRESS|FILTER)_/.test(code))
+  const errors = findings.filter(({ severity }) => severity === 'error')
+  // Where the pair itself is in doubt, no rules are drawn from it.
+  const isDoubtful = errors.some(({ code }) => code === 'EGRESS_UNEXPECTED')
+  const isFilter = !isDoubtful && errors.some(({ code }) => /^(EGRESS|FILTER)_/.test(code))
+  const way = facts.proxy === undefined ? (facts.unusable === undefined ? ', no proxy' : '') : ` through ${facts.proxy}`
   return [
-    `${facts.cluster}${facts.proxy === undefined ? ', no proxy' : ` through ${facts.proxy}`}\n\n`,
+    `${facts.cluster}${way}\n\n`,
     columns(steps.map(showStep), '  '),
     ...findings.map(showFinding),
     ok ? '\nNothing is in the way.\n' : '',

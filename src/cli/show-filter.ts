@@ -61,7 +61,7 @@ function guarded({ deployment, policies = [], guard, ownAddress, proof }: Filter
   ])
   const tried = [
     ...(proof?.through === undefined ? [] : [['through the proxy', proof.through.detail]]),
-    ...(proof === undefined ? [] : [['without the proxy', proof.direct.detail]]),
+    ...(proof?.direct === undefined ? [] : [['without the proxy', proof.direct.detail]]),
   ]
   return [
     `Deployment ${title}: ${attached}\n\n`,

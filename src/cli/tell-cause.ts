@@ -1,4 +1,5 @@
 /** A run that was refused has stopped: what the cause is, asked once more along the same way. */
+import type { Cause } from '../doctor/after-refusal.js'
 import type { DoctorOptions } from '../doctor/doctor-options.js'
 import { explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
@@ -6,7 +7,8 @@ import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
 import type { Receipt } from '../index.js'
 import type { Effective } from '../options/resolve.js'
 import { doctorOptions } from './doctor-options.js'
-import type { LastRead } from './load-options.js'
+import { loadAccess } from './load-options.js'
+import type { Terminal } from './terminal.js'
 
 /** A person waits for it. */
 const PATIENCE_MS = 15_000
@@ -14,23 +16,27 @@ const PATIENCE_MS = 15_000
 const LEAST_CONNECTIONS = 16
 
 export interface Asking {
-  /** With the credentials that the run had last. */
-  doctor(): DoctorOptions
+  /** The way as it is then: a load may have run on with credentials that were renewed. */
+  readonly doctor: () => Promise<DoctorOptions>
   /** A limit of bytes is set: nothing more is sent. */
   readonly isMetered: boolean
   /** When the time of the process is over, in milliseconds since the epoch. Absent: never. */
   readonly endsAt?: number
 }
 
-/** `index`: what was loaded into, where that is one index. `last`: its credentials may change while it goes on. */
-export function askingFor(effective: Effective, index: string | undefined, last: LastRead): Asking {
+/** `index` and `op`: what is loaded, as far as that is one index and one operation. */
+export function askingFor(
+  effective: Effective,
+  terminal: Terminal,
+  { index, op }: Pick<DoctorOptions, 'index' | 'op'>,
+): Asking {
   const { byteBudget, timeBudget } = effective.values
   return {
-    doctor: () => {
-      const doctor = doctorOptions(effective, last.access)
+    doctor: async () => {
+      const doctor = doctorOptions(effective, await loadAccess(effective, terminal))
       const preflightConnections = Math.max(LEAST_CONNECTIONS, doctor.preflightConnections ?? 0)
       // A load sends nothing past the proxy, not even when it has stopped.
-      return { ...doctor, index, preflightConnections, directCheck: false, writeCheck: false }
+      return { ...doctor, index, op, preflightConnections, directCheck: false, writeCheck: false }
     },
     isMetered: byteBudget !== undefined,
     ...(timeBudget === undefined ? {} : { endsAt: performance.timeOrigin + timeBudget }),
@@ -49,25 +55,37 @@ export async function tellingCause(running: Promise<Receipt>, asking: Asking, si
   }
 }
 
-/** Evidence of the cause names the symptom (`stoppedBy`) where it is another, and what to do first (`next`). */
 async function causeOf(symptom: Failure, asking: Asking, signal: AbortSignal): Promise<Failure> {
   const { doctor, isMetered, endsAt = Infinity } = asking
-  // A time limit takes whole numbers alone.
-  const patienceMs = Math.floor(Math.min(PATIENCE_MS, endsAt - Date.now()))
+  const patienceMs = Math.min(PATIENCE_MS, endsAt - Date.now())
   if (!isRefusal(symptom) || isMetered || signal.aborted || patienceMs <= 0) return symptom
-  const { diagnoseRefusal } = await import('../doctor/after-refusal.js')
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)])
+  const patience = new AbortController()
+  const timer = setTimeout(() => patience.abort(), patienceMs)
   try {
-    const cause = await diagnoseRefusal(symptom, { ...doctor(), signal: limited })
-    if (cause === undefined || (cause.isOver && !isAskedAgain(symptom))) return symptom
-    const { code, message, evidence } = cause.finding
-    const stoppedBy = code === symptom.code ? {} : { stoppedBy: `${symptom.code}: ${symptom.message}` }
-    const next = cause.next === undefined ? {} : { next: cause.next }
-    return { code, message, evidence: { ...symptom.evidence, ...evidence, ...stoppedBy, ...next } }
-  } catch (error) {
-    if (limited.aborted) return symptom
-    throw error
+    const { diagnoseRefusal } = await import('../doctor/after-refusal.js')
+    const limited = AbortSignal.any([signal, patience.signal])
+    const cause = await diagnoseRefusal(symptom, { ...(await doctor()), signal: limited })
+    return cause === undefined ? symptom : named(symptom, cause)
+  } catch {
+    // It took too long, or was interrupted, or a file cannot be read any more: nothing of that is worth the receipt.
+    return symptom
+  } finally {
+    clearTimeout(timer)
   }
+}
+
+/** Evidence of the cause names the symptom (`stoppedBy`) where it is another, and what to do first (`next`). */
+function named(symptom: Failure, { finding, next, isOver }: Cause): Failure {
+  if (isOver ? !isAskedAgain(symptom) : isLess(finding, symptom)) return symptom
+  const { code, message, evidence } = finding
+  const seen = code === symptom.code ? symptom.evidence : { stoppedBy: `${symptom.code}: ${symptom.message}` }
+  return { code, message, evidence: { ...seen, ...evidence, ...(next === undefined ? {} : { next }) } }
+}
+
+/** What may pass is not the cause of a refusal that is certain, and who waits for seconds tells nothing of a wait for minutes. */
+function isLess({ code }: Pick<Failure, 'code'>, symptom: Failure): boolean {
+  if (explain(code).retry !== 'later') return false
+  return explain(symptom.code).retry === 'no' || (code === symptom.code && code.endsWith('_TIMEOUT'))
 }
 
 /** Whether somebody on the way has refused, or did not answer. What a bulk request holds is refused by nobody else. */

@@ -36,6 +36,14 @@ export function nameRefusal(answer: Answer, answered: Answered, cluster: string)
   }
 }
 
+/** Names a refusal of GET /, which every Elasticsearch answers: where it does not, the URL leads to a path that is none of its. */
+export function nameRootRefusal(answer: Answer, answered: Answered, cluster: string): Failure {
+  const named = nameRefusal(answer, answered, cluster)
+  if (named.code !== 'REQUEST_REFUSED') return named
+  const observed = `GET / of this URL is refused with status ${answer.statusCode}: ${String(named.evidence['reason'])}`
+  return failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed, status: answer.statusCode })
+}
+
 function nameElasticsearchRefusal(
   status: number,
   { type = 'error', reason = 'no reason given' }: { type?: string; reason?: string },

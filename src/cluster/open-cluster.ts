@@ -153,9 +153,19 @@ async function seeEgress(options: ClusterOptions, onDoubt: (observed: string) =>
       ...(options.staticIps === undefined || options.proxy === undefined ? {} : { staticIps: options.staticIps }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     })
+  } catch (error) {
+    throw nameCheck(error)
   } finally {
     await route.destroy()
   }
+}
+
+/** What is said of a destination is not about the cluster here. */
+function nameCheck(error: unknown): unknown {
+  const destination = /^(CLUSTER_|PROXY_TARGET_|PROXY_DENIED_)/
+  if (!isSluiceError(error) || !destination.test(error.code)) return error
+  const message = `${error.message}; this is the address check (IP_CHECK_URL), and not the cluster`
+  return new SluiceError({ ...error.failure, message }, { cause: error })
 }
 
 /** Throws SluiceError PLAINTEXT_CREDENTIALS where credentials would cross the network unencrypted, and nobody said that they may. */

@@ -6,8 +6,9 @@ import { type Failure, failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { Route } from '../proxy/route.js'
 import { type ClusterInfo, readClusterInfo } from './version.js'
-import { nameRefusal } from './name-refusal.js'
+import { nameRefusal, nameRootRefusal } from './name-refusal.js'
 import { ask } from './ask.js'
+import { forMany } from './for-many.js'
 import { type Answer, whoAnswered } from './who-answered.js'
 
 export interface Preflight {
@@ -39,7 +40,8 @@ type Judged =
  * Sends waves of probes until both verdicts of the IP filter were seen or `connections` of them agree.
  * Throws SluiceError: EGRESS_PARTLY_ALLOWED, EGRESS_NOT_ALLOWED, or what else stands in the way.
  */
-export async function preflight(route: Route, cluster: string, options: PreflightOptions): Promise<Preflight> {
+export async function preflight(route: Route, cluster: string, given: PreflightOptions): Promise<Preflight> {
+  const options = given.signal === undefined ? given : { ...given, signal: forMany(given.signal) }
   const judged: Judged[] = []
   for (const size of waves(options.connections)) {
     const offset = judged.length
@@ -128,7 +130,7 @@ async function judge(route: Route, cluster: string, options: PreflightOptions, n
   // A cluster without security has no such endpoint, and a least-privilege key may not ask GET /: both were let through.
   if (post || statusCode === 403) return { verdict: 'allowed' }
   if (statusCode !== 200)
-    return { verdict: 'failed', failure: nameRefusal(answer, answered, cluster), passedFilter: true }
+    return { verdict: 'failed', failure: nameRootRefusal(answer, answered, cluster), passedFilter: true }
   const info = readClusterInfo(answer.body.toString('utf8'), cluster)
   return 'code' in info ? { verdict: 'failed', failure: info, passedFilter: true } : { verdict: 'allowed', info }
 }

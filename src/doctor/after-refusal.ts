@@ -3,6 +3,7 @@ import { type Entry, explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
 import type { DoctorOptions } from './doctor-options.js'
 import { finding } from './finding.js'
+import { clockSkew } from './probes/clock-skew.js'
 import { connection } from './probes/connection.js'
 import { egress } from './probes/egress.js'
 import { filter } from './probes/filter.js'
@@ -31,9 +32,9 @@ const toTheProxy: Path = [[optionsGiven], [hostNames], [proxyAddress], [proxyPro
 
 /** The probes that tell the causes of a refusal apart, by who refused. */
 const paths: Partial<Record<Entry['stage'], Path>> = {
-  proxy: [...toTheProxy, [egress, filter]],
+  proxy: [...toTheProxy, [egress, filter], [clockSkew]],
   egress: [...toTheProxy, [egress, filter, nodes, pastProxy]],
-  cluster: [...toTheProxy, [egress, filter, nodes], [privileges]],
+  cluster: [...toTheProxy, [egress, filter, nodes], [privileges], [clockSkew]],
   index: [...toTheProxy, [filter], [privileges]],
 }
 
@@ -49,11 +50,16 @@ export async function diagnoseRefusal(
   const path = paths[explain(refusal.code).stage]
   if (path === undefined) return undefined
   const { findings, next, requests } = await walk(options, path, tools)
-  // A filter that stops nobody has refused nothing.
-  const cause = findings.find(({ severity, code }) => severity === 'error' && code !== 'FILTER_NOT_ENFORCED')
+  const cause = findings.find(isCause)
   if (cause === undefined) {
     const now = 'it was over when it was asked again: the same command goes on where it stopped'
     return { finding: finding('error', refusal, now), isOver: true, requests }
   }
   return { finding: cause, ...(next === undefined ? {} : { next }), isOver: false, requests }
+}
+
+/** A filter that stops nobody has refused nothing, and no load goes by a node that was given to ask it alone. */
+function isCause({ severity, code, evidence }: Finding): boolean {
+  if (code === 'FILTER_NOT_ENFORCED' || evidence['origin'] === '--nodes') return false
+  return severity === 'error'
 }

@@ -1,5 +1,6 @@
 import { authorization } from '../cluster/credentials.js'
 import { ask } from '../cluster/ask.js'
+import { forMany } from '../cluster/for-many.js'
 import { refusePlaintext } from '../cluster/open-cluster.js'
 import type { Answer } from '../cluster/who-answered.js'
 import type { Failure } from '../failure/failure.js'
@@ -22,6 +23,8 @@ export interface Asked {
   readonly path: string
   readonly headers?: Record<string, string>
   readonly body?: string
+  /** Asked also after an abort: it belongs to something that must not be left half done. */
+  readonly isToTheEnd?: true
 }
 
 /** What every probe is given: the way of a load, and the means to ask along it. */
@@ -63,19 +66,22 @@ export function openContext(
   way: Way,
   { clock, today }: { readonly clock: Clock; readonly today: () => number },
 ): Context {
-  const { target, signal } = options
+  const { target } = options
+  const signal = options.signal === undefined ? undefined : forMany(options.signal)
   const { ca } = proxyOptions(options.proxy)
   const limitMs = Math.min(options.timeoutMs ?? PATIENCE_MS, PATIENCE_MS)
   const plaintext = plaintextProblem(way, target.allowPlaintext ?? false)
   let sent = 0
   const countOne = (): void => void (sent += 1)
+  const { cert: _, key: __, ...withoutOwn } = targetTls(target)
   const routeOptions: Context['routeOptions'] = (to = {}) => {
     const proxy = to.proxy === 'none' ? undefined : (to.proxy ?? way.proxy)
     return {
       target: to.target ?? way.url,
       connections: 1,
       connectTimeoutMs: limitMs,
-      ...(to.target === undefined ? { targetTls: targetTls(target) } : {}),
+      // A client certificate is a credential: past the proxy it is not shown.
+      ...(to.target === undefined ? { targetTls: to.proxy === 'none' ? withoutOwn : targetTls(target) } : {}),
       ...(proxy === undefined ? {} : { proxy }),
       ...(ca === undefined ? {} : { proxyTls: { ca } }),
     }
@@ -98,14 +104,14 @@ export function openContext(
     dates: [],
     routeOptions,
     openRoute: to => counted(openRoute(routeOptions(to)), countOne),
-    ask: async (route, { method = 'GET', path, headers = {}, body }) =>
+    ask: async (route, { method = 'GET', path, headers = {}, body, isToTheEnd }) =>
       await ask(route, {
         method,
         path,
         headers,
         timeoutMs: limitMs,
         ...(body === undefined ? {} : { body }),
-        ...(signal === undefined ? {} : { signal }),
+        ...(signal === undefined || isToTheEnd === true ? {} : { signal }),
       }),
   }
 }

@@ -33,9 +33,10 @@ const path: Path = [
 ]
 
 /**
- * Diagnoses the way to a cluster. Sends no document, unless `writeCheck` is set. The probe without the proxy is a GET / without
- * credentials, and its latency; nothing else that Sluice sends ever goes past a proxy that is set. Whatever is wrong, with the
- * options too, is a finding: it throws the signal's reason for an abort, and nothing else.
+ * Diagnoses the way to a cluster. Sends no document, unless `writeCheck` is set. Past a proxy that is set go a few GET / without
+ * credentials, and nothing else: one to see whether the cluster answers, and where it does, five more for the latency.
+ * `directCheck: false` leaves all of them out. Whatever is wrong, with the options too, is a finding: it throws the signal's reason
+ * for an abort, and nothing else.
  */
 export async function diagnose(options: DoctorOptions, tools: Tools = {}): Promise<DoctorReport> {
   return await walk(options, path, tools)

@@ -10,7 +10,7 @@ export interface DoctorOptions extends ConnectOptions {
   readonly op?: Operation | undefined
   /** URLs of the proxy's single nodes, to be asked each by itself: they tell which address is refused. */
   readonly nodes?: readonly string[] | undefined
-  /** Ask GET / once without the proxy and without credentials. Default true. */
+  /** Ask GET / without the proxy and without credentials: whether the cluster answers, and how fast. Default true. */
   readonly directCheck?: boolean | undefined
   /** Write, read and delete one document in `index`. Default false. */
   readonly writeCheck?: boolean | undefined

@@ -8,6 +8,7 @@ export type Rule = (facts: Facts) => readonly Finding[]
 
 /** A failure as a finding. `more` is added to its message: what the other facts tell of it. */
 export function finding(severity: Severity, { code, message, evidence }: Failure, more = ''): Finding {
-  const told = more === '' ? message : `${message}; ${more}`
+  // What somebody else said may be a whole sentence.
+  const told = more === '' ? message : `${message.replace(/\.$/, '')}; ${more}`
   return { code, severity, message: told, evidence, advice: explain(code).fixes }
 }

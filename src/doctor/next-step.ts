@@ -9,22 +9,47 @@ export function nextStep([first]: readonly Finding[], facts: Facts): string | un
   const rules = policyNeeded(facts)?.rules.join(' and ') ?? 'both static addresses of the dashboard, each as /32'
   const { evidence } = first
   const deployment = `the deployment of ${facts.cluster}`
+  if (evidence['asked'] === 'address check') {
+    return 'Correct IP_CHECK_URL (--ip-check-url), or leave it unset: a load needs no address check.'
+  }
+  if (evidence['asked'] === 'one node') {
+    return "Compare this URL of --nodes with the proxy's dashboard; a node that is away is for the proxy's support."
+  }
   switch (first.code) {
     case 'EGRESS_NOT_ALLOWED':
-      if (facts.proxy === undefined) break
+      if (facts.proxy === undefined) return facts.isDirect === true ? withoutDirect : withProxy
       return `Put ${rules} into one IP filter policy, attach it to ${deployment}, and run sluice doctor again.`
     case 'EGRESS_PARTLY_ALLOWED':
       return `Add ${missingRules(evidence['addresses'], rules)} to the policy that is attached to ${deployment}, and run sluice doctor again.`
     case 'FILTER_NOT_ENFORCED':
-      return `Attach a policy with ${rules} to ${deployment}; detach or narrow every other that lets this machine in.`
+      return `Attach a policy with ${rules} to ${deployment}; detach or narrow every other that lets this machine in, unless that is on purpose.`
     case 'CLUSTER_PRIVILEGE_MISSING': {
       const { missing, index } = evidence
       if (typeof missing !== 'object') break
       return `Grant ${missing.join(' and ')} on ${String(index)} to the API key or role.`
     }
+    case 'CLUSTER_TIMEOUT':
+      // The first is to ask the doctor.
+      return explain(first.code).fixes[1]
+    case 'PROXY_CERT_INVALID':
+    case 'CLUSTER_CERT_INVALID':
+      return certificateFix(first)
     default:
   }
   return explain(first.code).fixes[0]
+}
+
+const withProxy = 'Set STATIC_PROXY_URL, so that the connections leave from the addresses that are registered.'
+const withoutDirect =
+  'Leave --direct out, so that the connections go through the proxy; or register the address of this machine as well.'
+
+/** The fixes of both stand in the order of the problems: by whom, for whom, and when. */
+function certificateFix({ code, evidence }: Finding): string | undefined {
+  const { fixes } = explain(code)
+  const [authority, name, time] = code === 'CLUSTER_CERT_INVALID' ? fixes : [fixes[1], fixes[0], fixes[2]]
+  const { certificate } = evidence
+  if (certificate === 'name' || certificate === 'proxy') return name
+  return certificate === 'expired' || certificate === 'early' ? time : authority
 }
 
 function missingRules(addresses: Finding['evidence'][string], rules: string): string {
@@ -36,7 +61,7 @@ function missingRules(addresses: Finding['evidence'][string], rules: string): st
 /** The rules for the proxy's two addresses. The dashboard's pair counts; what the check saw stands in for it. */
 export function policyNeeded({ proxy, staticIps, egress }: Facts): PolicyNeeded | undefined {
   if (proxy === undefined) return undefined
-  if (staticIps !== undefined) return { rules: staticIps.map(asRule), from: 'STATIC_IPS' }
+  if (staticIps?.length === 2) return { rules: staticIps.map(asRule), from: 'STATIC_IPS' }
   const seen = Object.keys(egress?.seen ?? {})
   return seen.length === 2 ? { rules: seen.toSorted().map(asRule), from: 'address check' } : undefined
 }

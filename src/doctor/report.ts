@@ -2,7 +2,10 @@ import type { FailureCode } from '../failure/catalogue.js'
 import type { Evidence } from '../failure/failure.js'
 import type { Facts } from './facts.js'
 
-/** `error`: a load stops on it. `warning`: a load works and is less safe than it looks. `info`: worth knowing, nothing to mend. */
+/**
+ * `error`: a load stops on it, or the cluster answers this machine past the proxy. `warning`: a load works and is less safe than it
+ * looks. `info`: worth knowing, nothing to mend.
+ */
 export type Severity = 'error' | 'warning' | 'info'
 
 /** Something that stands in a load's way, or that one should know of the way. */

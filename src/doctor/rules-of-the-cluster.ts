@@ -33,7 +33,13 @@ export const indexFindings: Rule = ({ index, write, cluster }) => {
       : [finding('error', failure('INDEX_BLOCKED', { index: name, reason: `${blocks.join(', ')} is set` }))]),
     ...(write?.failure === undefined
       ? []
-      : [finding('error', write.failure, write.left === undefined ? '' : `the document ${write.left} stays behind`)]),
+      : [
+          finding(
+            'error',
+            write.failure,
+            write.left === undefined ? '' : `the document ${write.left} may stay behind: delete it`,
+          ),
+        ]),
   ]
 }
 
@@ -43,9 +49,11 @@ export const nodeFindings: Rule = ({ nodes = [], filter, proxy, staticIps, isDir
   const broken = (filter?.broken ?? 0) + (connection?.failure === undefined ? (connection?.broken ?? 0) : 0)
   const problem = `${broken} connections broke and had to be made again: a node of the pair may be away`
   return [
-    ...away.map(failed =>
-      finding(failed.code === 'PROXY_URL_INVALID' ? 'error' : 'warning', failed, 'this is one node, asked alone'),
-    ),
+    ...away.map(failed => {
+      const severity = failed.code === 'PROXY_URL_INVALID' ? 'error' : 'warning'
+      const evidence = { ...failed.evidence, asked: 'one node' }
+      return finding(severity, { ...failed, evidence }, 'this is one node, asked alone')
+    }),
     ...(broken >= BROKEN && proxy !== undefined && filter?.failure === undefined
       ? [finding('warning', failure('PROXY_UNREACHABLE', { proxy, problem }))]
       : []),

@@ -12,7 +12,9 @@ export const egressFindings: Rule = ({ egress, connection, staticIps: expected =
   const { failure: failed, seen, missChance, asked } = egress
   if (failed !== undefined) {
     // What stops the connection to the cluster stops this one.
-    return connection?.failure === undefined ? [finding('error', failed, 'this is the address check')] : []
+    if (connection?.failure !== undefined) return []
+    const evidence = { ...failed.evidence, asked: 'address check' }
+    return [finding('error', { ...failed, evidence }, 'this is the address check, and not the cluster')]
   }
   const addresses = Object.keys(seen)
   const strangers = addresses.filter(address => expected.length > 0 && !expected.includes(address))
@@ -32,8 +34,7 @@ export const filterFindings: Rule = facts => {
   const refused = (filter?.refused ?? 0) + refusedNodes.length
   if (refused === 0) return []
   const { status, observed = 'it refuses connections', requestId } = filter ?? {}
-  const probes = filter?.probes ?? nodes.length
-  const evidence = { cluster, refused: filter?.refused ?? refused, probes, status, observed, requestId }
+  const evidence = { cluster, refused, probes: allowed + refused, status, observed, requestId }
   const which = { ...evidence, ...(refusedNodes.length === 0 ? {} : { addresses: refusedNodes.map(nameOf) }) }
   if (allowed === 0) {
     const way =
@@ -58,7 +59,7 @@ function nameOf({ address, node }: NodeSeen): string {
 }
 
 function sources({ egress }: Facts): string {
-  const addresses = Object.keys(egress?.seen ?? {})
+  const addresses = Object.keys(egress?.seen ?? {}).toSorted()
   return addresses.length === 0 ? '' : `they left from ${addresses.join(' and ')}`
 }
 

@@ -54,7 +54,8 @@ function nameTimeout(failed: Failure, { connection, port, egress, proxy, cluster
     return failure('PROXY_TARGET_UNREACHABLE', { proxy, target: new URL(cluster).host, observed })
   }
   if (failed.code === 'CLUSTER_TIMEOUT' && connection?.failedIn === undefined && !leads) {
-    return failure('PROXY_TIMEOUT', { proxy, limitMs: Number(failed.evidence['limitMs']), phase: 'exchange' })
+    const limitMs = Number(failed.evidence['limitMs'])
+    return failure('PROXY_TIMEOUT', { proxy, limitMs, phase: 'exchange', after: 'a request was sent' })
   }
   return failed
 }

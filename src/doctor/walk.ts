@@ -1,8 +1,8 @@
-import { checkConnectOptions } from '../check-ingest-options.js'
+import { checkDoctorOptions } from '../check-doctor-options.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
-import { type Way, findWay, readUrl } from '../open-target.js'
+import { type Way, findWay } from '../open-target.js'
 import { systemClock } from '../system-clock.js'
 import { type Context, openContext } from './context.js'
 import type { DoctorOptions } from './doctor-options.js'
@@ -82,10 +82,9 @@ function conclude(facts: Facts, steps: readonly Step[], requests: DoctorReport['
   }
 }
 
-function wayOf({ nodes: _, directCheck: _d, writeCheck: _w, settings: _s, ...options }: DoctorOptions): Way | Failure {
+function wayOf(options: DoctorOptions): Way | Failure {
   try {
-    checkConnectOptions(options)
-    if (options.ipCheckUrl !== undefined) readUrl('ipCheckUrl', options.ipCheckUrl)
+    checkDoctorOptions(options)
     return findWay(options.target, options.proxy)
   } catch (error) {
     if (isSluiceError(error)) return error.failure

@@ -25,7 +25,10 @@ export interface AdminAnswer {
  * Throws SluiceError: FILTER_API_KEY_REJECTED, FILTER_API_REFUSED, FILTER_API_UNAVAILABLE.
  */
 export function readAdminAnswer(answer: Answer | Failure, request: AdminRequest, api: string): AdminAnswer {
-  if ('code' in answer) throw new SluiceError(failure('FILTER_API_UNAVAILABLE', { api, observed: answer.message }))
+  if ('code' in answer) {
+    const observed = answer.evidence['observed'] ?? answer.evidence['problem'] ?? answer.message
+    throw new SluiceError(failure('FILTER_API_UNAVAILABLE', { api, observed }))
+  }
   const { statusCode: status } = answer
   const text = answer.body.toString('utf8')
   const json = parseObject(text)

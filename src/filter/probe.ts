@@ -52,7 +52,9 @@ export async function probeThrough(way: Way, proxy: ProxyUrl, options: ConnectOp
 }
 
 export async function probeDirect(way: Way, { target, signal }: ConnectOptions): Promise<Direct> {
-  await using route = openRoute({ target: way.url, connections: 1, targetTls: targetTls(target) })
+  // A client certificate is a credential too.
+  const { cert: _, key: __, ...tls } = targetTls(target)
+  await using route = openRoute({ target: way.url, connections: 1, targetTls: tls })
   const answer = await ask(route, question(way, signal))
   if ('code' in answer) return { verdict: 'unclear', detail: answer.message }
   const status = answer.statusCode

@@ -10,13 +10,16 @@ import { type Direct, type Through, probeDirect, probeThrough } from './probe.js
 export interface Proof {
   /** Absent without a proxy. */
   readonly through?: Through
-  readonly direct: Direct
+  /** Absent where nothing may go past the proxy. */
+  readonly direct?: Direct
 }
 
 interface ProveOptions {
   readonly expected: Guard['expected']
   /** How long what is expected may take to come true, in milliseconds: a change has to reach every edge of the service. */
   readonly patienceMs: number
+  /** Ask GET / without the proxy and without credentials. Default true; without a proxy there is no other way to try. */
+  readonly directCheck?: boolean
   readonly clock?: Clock
 }
 
@@ -26,14 +29,14 @@ interface ProveOptions {
  */
 export async function prove(
   options: ConnectOptions,
-  { expected, patienceMs, clock = systemClock }: ProveOptions,
+  { expected, patienceMs, directCheck = true, clock = systemClock }: ProveOptions,
 ): Promise<Proof> {
   const way = findWay(options.target, options.proxy)
   const begun = clock.now()
   for (let waitMs = 1000; ; waitMs *= 2) {
     const proof: Proof = {
       ...(way.proxy === undefined ? {} : { through: await probeThrough(way, way.proxy, options) }),
-      direct: await probeDirect(way, options),
+      ...(directCheck || way.proxy === undefined ? { direct: await probeDirect(way, options) } : {}),
     }
     if (isAsExpected(proof, expected) || clock.now() - begun + waitMs > patienceMs) return proof
     await clock.sleep(waitMs, options.signal)
@@ -47,15 +50,15 @@ function isAsExpected({ through, direct }: Proof, expected: Guard['expected']): 
     through.verdict === 'failed' ||
     expected.through === undefined ||
     expected.through === (through.verdict === 'allowed')
-  return isThrough && expected.direct === (direct.verdict === 'answers')
+  return isThrough && (direct === undefined || expected.direct === (direct.verdict === 'answers'))
 }
 
 /** What a proof says that the policies do not. `guard` is what they promise, `cluster` the URL for messages. */
 export function failuresOf({ through, direct }: Proof, guard: Guard, cluster: string): Failure[] {
   const isForeseen = through?.verdict === 'refused' && guard.expected.through === false
-  const isLeaking = direct.verdict === 'answers' && !guard.expected.direct
+  const isLeaking = direct?.verdict === 'answers' && !guard.expected.direct
   return [
     ...(through?.failure === undefined || isForeseen ? [] : [through.failure]),
-    ...(isLeaking ? [failure('FILTER_NOT_ENFORCED', { cluster, status: direct.status ?? 0 })] : []),
+    ...(isLeaking ? [failure('FILTER_NOT_ENFORCED', { cluster, status: direct?.status ?? 0 })] : []),
   ]
 }

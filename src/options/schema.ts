@@ -231,7 +231,8 @@ export const schema = z.object({
     secret: 'url',
   }),
   noDirectCheck: doctor(kinds.flag().prefault(false), {
-    doc: 'do not ask the cluster once without the proxy and without credentials',
+    doc: 'ask the cluster nothing without the proxy; else it is asked GET / there, without credentials',
+    commands: ['doctor', 'filter'],
   }),
   writeCheck: doctor(kinds.flag().prefault(false), {
     doc: 'write, read and delete one document in --index',

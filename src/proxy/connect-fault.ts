@@ -62,9 +62,18 @@ function nameConnecting(way: Way, phase: Phase, code: string, error: unknown): F
 /** Whose time ran out: the proxy's while it was being reached, else the cluster's. */
 export function nameTimeout(way: Way, phase: Phase, limitMs: number): Failure {
   if (way.proxy !== undefined && phase.startsWith('proxy')) {
-    return failure('PROXY_TIMEOUT', { proxy: proxyOf(way), limitMs, phase })
+    return failure('PROXY_TIMEOUT', { proxy: proxyOf(way), limitMs, phase, after: afterWhat[phase] })
   }
   return failure('CLUSTER_TIMEOUT', { cluster: way.target.origin, limitMs, phase })
+}
+
+const afterWhat: Readonly<Record<Phase, string>> = {
+  'proxy-connect': 'a connection to it was begun',
+  'proxy-tls': 'TLS with it was begun',
+  'proxy-handshake': 'it was asked to connect onward',
+  'target-connect': 'a connection was begun',
+  'target-tls': 'TLS with the cluster was begun',
+  exchange: 'a request was sent',
 }
 
 function isCertificateFault(code: string): boolean {

@@ -57,6 +57,11 @@ export function secureLayer(options: TlsOptions, name: string): SecureLayer {
 
 function readContext(options: TlsOptions, name: string): SecureContext {
   const { ca, cert, key, passphrase } = options
+  // Node takes it for no authority at all, and then says of every certificate that nobody vouches for it.
+  if (ca !== undefined && !/-----BEGIN [A-Z0-9 ]*CERTIFICATE-----/.test(Buffer.from(ca).toString('latin1'))) {
+    const problem = 'the authority (CA) that was given holds no certificate in PEM form'
+    throw new SluiceError(failure('OPTION_INVALID', { option: name, problem }))
+  }
   try {
     return createSecureContext({
       ...(ca === undefined ? {} : { ca }),

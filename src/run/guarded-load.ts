@@ -66,7 +66,7 @@ export function guard(
   })
 }
 
-class GuardedLoad {
+export class GuardedLoad {
   readonly #guarding: Guarding
   #previous: string | undefined
   #isSwitched: boolean

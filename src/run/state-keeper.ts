@@ -2,6 +2,7 @@
 import { dirname, resolve } from 'node:path'
 import { seeIndex } from '../cluster/index-uuid.js'
 import type { Cluster } from '../cluster/open-cluster.js'
+import { explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import type { FoundRun } from './find-run.js'
@@ -203,4 +204,10 @@ export class StateKeeper {
       this.#target = { ...this.#target, destinations: [...others, known] }
     }
   }
+}
+
+/** What a checkpoint calls a run that ends so. */
+export function statusOf(stopped: Failure | undefined): 'finished' | 'interrupted' | 'failed' {
+  if (stopped === undefined) return 'finished'
+  return explain(stopped.code).exit === 5 ? 'interrupted' : 'failed'
 }

@@ -1,9 +1,9 @@
-import { readFile, stat } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { DoctorReport } from '../../src/doctor/report.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
-import { folder, sluice } from './sluice.js'
+import { folder, sluice, startSluice } from './sluice.js'
 
 // Each test starts processes.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -85,4 +85,73 @@ test('a bundle that cannot be written says why', async () => {
   const { code, stderr } = await sluice(['doctor', '--support-bundle', path], { env: lab.env })
   expect(code).toBe(2)
   expect(stderr).toContain(`--support-bundle: cannot write ${path}: the folder does not exist`)
+})
+
+test('as many connections as there may be: nothing is said beside the result', async () => {
+  await using work = await folder()
+  await writeFile(join(work.path, 'in.ndjson'), '{"a":1}\n')
+  const many = ['--preflight-connections', '64']
+  const looked = await sluice(['doctor', ...many], { env: lab.env })
+  const loaded = await sluice(['ingest', 'in.ndjson', '--index', 'many', '--quiet', ...many], {
+    cwd: work.path,
+    env: lab.env,
+  })
+  expect([looked, loaded].map(({ code, stderr }) => ({ code, stderr }))).toEqual([
+    { code: 0, stderr: '' },
+    { code: 0, stderr: '' },
+  ])
+  expect(looked.stdout).toContain('let through 64 of 64 connections')
+})
+
+test('a bundle that cannot be written is told before anything is asked', async () => {
+  lab.control.forgetConnections()
+  const path = join(lab.line.cluster.caFile, 'bundle.json')
+  const { code, stdout } = await sluice(['doctor', '--json', '--support-bundle', path], { env: lab.env })
+  expect({ code, ...(JSON.parse(stdout) as object) }).toMatchObject({ code: 2, failure: { code: 'OPTION_INVALID' } })
+  expect(lab.control.connections()).toEqual([])
+})
+
+test('Ctrl-C ends it with a word that fits', async () => {
+  lab.control.plant({ handshake: { kind: 'silence' } })
+  const running = startSluice(['doctor', '--json'], { env: lab.env })
+  await expect.poll(() => lab.control.connections().length).toBeGreaterThan(0)
+  running.child.kill('SIGINT')
+  const { code, stderr } = await running.ended
+  lab.control.heal()
+  expect(code).toBe(5)
+  expect(stderr).toContain('error: interrupted (SIGINT): the way was not walked to its end\n')
+  expect(stderr).not.toContain('documents\n')
+})
+
+test('a path that the cluster does not know, and an authority that is none, are told as such', async () => {
+  const wrong = await sluice(['doctor', '--url', `${lab.line.cluster.url}/es/path`], { env: lab.env })
+  expect(wrong.code).toBe(3)
+  expect(wrong.stdout).toContain('error CLUSTER_NOT_ELASTICSEARCH: ')
+  expect(wrong.stdout).toContain('GET / of this URL is refused with status 400: no handler found')
+  await using work = await folder()
+  const path = join(work.path, 'ca.pem')
+  await writeFile(path, 'no certificate')
+  const none = await sluice(['doctor', '--ca', path], { env: lab.env })
+  expect(none.code).toBe(2)
+  expect(none.stdout).toContain('holds no certificate in PEM form')
+})
+
+test('advice is shown as it is written, whatever the secrets are', async () => {
+  const env = { ...lab.env, STATIC_PROXY_URL: 'http://user:pass@127.0.0.1:9:9' }
+  const { stdout } = await sluice(['doctor'], { env })
+  expect(stdout).toContain('http://USERNAME:PASSWORD@HOST:9293')
+  expect(stdout).toContain('fix:  Encode the password: node -p')
+  expect(stdout.split('\n')[0]).not.toContain('no proxy')
+})
+
+test('an option that cannot be used is named as it was set', async () => {
+  await using work = await folder()
+  const path = join(work.path, 'key')
+  await writeFile(path, 'not a\tkey')
+  const { ELASTICSEARCH_API_KEY: _, ...env } = lab.env
+  const { code, stdout } = await sluice(['doctor', '--api-key-file', path], { env })
+  expect(code).toBe(2)
+  expect(stdout).toMatch(/^ {2}FAIL +options +--api-key-file: holds/m)
+  expect(stdout).toContain('error OPTION_INVALID: --api-key-file: holds')
+  expect(stdout).not.toContain('target.apiKey')
 })

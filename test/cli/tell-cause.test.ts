@@ -99,3 +99,42 @@ test('what the documents caused is not looked for on the way', async () => {
   expect(failureIn(ended)).toMatchObject({ code: 'REQUEST_REFUSED', created: 0 })
   expect(failureIn(ended).evidence).not.toHaveProperty('stoppedBy')
 })
+
+test('a cause is found in what is left of a limit of time, too', async () => {
+  lab.control.register('none')
+  const ended = await load(['--time-budget', '14s'])
+  expect(ended.code, ended.stderr).toBe(3)
+  expect(failureIn(ended)).toMatchObject({
+    code: 'EGRESS_NOT_ALLOWED',
+    evidence: { probes: 16, next: expect.stringContaining('127.0.0.3/32') as string },
+  })
+})
+
+test('credentials that were renewed since the load began are not taken for the cause', async () => {
+  const { STATIC_PROXY_URL: url = '', ...env } = lab.env
+  const file = join(work, 'proxy-url')
+  await writeFile(file, url)
+  lab.control.plant({ latencyMs: 20 })
+  await writeFile(join(work, 'a.ndjson'), Array.from({ length: 8000 }, (_, n) => `{"n":${n}}\n`).join(''))
+  const running = startSluice(['ingest', 'a.ndjson', '--index', 'renewed', '--json', ...small], {
+    cwd: work,
+    env: { ...env, SLUICE_PROXY_FILE: file },
+  })
+  await expect.poll(() => lab.control.count('renewed'), { timeout: 20_000 }).toBeGreaterThan(0)
+  lab.control.rotateCredentials()
+  await writeFile(file, lab.line.proxy.http)
+  lab.control.register('none')
+  const ended = await running.ended
+  expect(failureIn(ended)).toMatchObject({ code: 'EGRESS_NOT_ALLOWED', evidence: { probes: 16 } })
+})
+
+test('what is set for loads in general is not what a replay is refused for', async () => {
+  const letter = { operation: 'create', origin: { input: 'x', document: 1, line: 1, offset: 0 }, id: 'x-1' }
+  await writeFile(join(work, 'dead.ndjson'), `${JSON.stringify({ ...letter, index: 'least-logs', document: {} })}\n`)
+  lab.control.plant({ bulk: { status: 503, body: '{"ok":false,"message":"away"}' } })
+  const ended = await sluice(['replay', 'dead.ndjson', '--json', '--max-elapsed', '1s'], {
+    cwd: work,
+    env: { ...lab.env, ELASTICSEARCH_API_KEY: lab.line.cluster.leastPrivilegeApiKey, SLUICE_INDEX: 'other-logs' },
+  })
+  expect(failureIn(ended)).toMatchObject({ code: 'CLUSTER_UNAVAILABLE' })
+})

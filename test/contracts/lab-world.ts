@@ -1,13 +1,19 @@
-import { type LabOptions, startLab } from '../../src/lab/index.js'
+import { type Lab, type LabOptions, startLab } from '../../src/lab/index.js'
 import type { SeenConnection, World } from './world.js'
 
+/** With the means to make it go wrong. */
+export interface LabWorld extends World {
+  readonly lab: Lab
+}
+
 /** The embedded lab as a world for contract suites. */
-export async function startLabWorld(options: LabOptions = {}): Promise<World> {
+export async function startLabWorld(options: LabOptions = {}): Promise<LabWorld> {
   const lab = await startLab(options)
   const { control, line } = lab
   const { proxy, proxyCaFile, staticIps, ipCheckUrl } = line
   const { version, ...cluster } = line.cluster
   return {
+    lab,
     name: options.egressPer === 'upstream' ? 'lab, egress per upstream connection' : 'lab',
     proxy,
     proxyCaFile,

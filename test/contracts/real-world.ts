@@ -8,8 +8,10 @@ import type { Registered, World } from './world.js'
 export type RealWorldOptions = ClusterOptions
 
 export interface RealWorld extends World {
-  /** Which of the two documented bodies the IP filter's 403 has; `long` at first. */
+  /** What the IP filter's 403 says: one of the two documented bodies, or plain text; `long` at first. */
   refuseWith(body: keyof typeof refusals): Promise<void>
+  /** Rewrites the filter's rules with any addresses. */
+  allow(addresses: readonly string[]): Promise<void>
   /** Asks the cluster as its superuser, past proxy and filter. `body` is sent as JSON. */
   ask(method: string, path: string, body?: unknown): Promise<{ readonly status: number; readonly text: string }>
 }
@@ -47,6 +49,7 @@ export async function startRealWorld(options: RealWorldOptions): Promise<RealWor
     },
     register: which => filter.allow(addresses(which)),
     refuseWith: body => filter.refuseWith(body),
+    allow: allowed => filter.allow(allowed),
     ask: (method, path, body) => elasticsearch.ask(method, path, body),
     connections: () => filter.arrivals.list(),
     forget: () => filter.arrivals.forget(),

@@ -55,3 +55,7 @@ test('a cluster that was not available turns out to be a proxy whose password wa
 test('of an input nothing more can be told', async () => {
   expect(await diagnoseRefusal(failure('INPUT_NOT_FOUND', { input: 'a.ndjson' }), options())).toBeUndefined()
 })
+
+test('a node that is written wrong in --nodes has refused nobody', async () => {
+  expect(await diagnoseRefusal(refused(), options({ nodes: ['nonsense'] }))).toMatchObject({ isOver: true })
+})

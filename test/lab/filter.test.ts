@@ -245,6 +245,19 @@ describe('the proof', () => {
     expect(proof).toMatchObject({ through: { verdict: 'allowed' }, direct: { verdict: 'refused' } })
   })
 
+  test('goes past the proxy only where that is allowed', async () => {
+    await using world = await open('both')
+    const options = { expected: { through: true, direct: false }, patienceMs: 0, clock: still, directCheck: false }
+    world.lab.control.forgetConnections()
+    expect(await prove(world.way, options)).toEqual({
+      through: expect.objectContaining({ verdict: 'allowed' }) as object,
+    })
+    const from = world.lab.control.connections().flatMap(one => (one.at === 'cluster' ? [one.from] : []))
+    expect(from).not.toContain('127.0.0.1')
+    const { proxy: _, ...direct } = world.way
+    expect(await prove(direct, options)).toMatchObject({ direct: { verdict: 'refused' } })
+  })
+
   test('names what the policies do not promise, when patience is over', async () => {
     await using world = await open('unattached')
     const policy = { id: 'p', name: 'p', type: 'ip', region: '', includeByDefault: false, rules }

@@ -5,12 +5,19 @@ import { Readable } from 'node:stream'
 import { expect, expectTypeOf, test } from 'vitest'
 import * as sluice from '../../src/index.js'
 import {
+  type Cause,
+  type DoctorOptions,
+  type DoctorReport,
   type FailureCode,
+  type Finding,
   type IngestEvent,
   type IngestOptions,
   type Receipt,
+  type Severity,
   SluiceError,
   connect,
+  diagnose,
+  diagnoseRefusal,
   explain,
   failureCodes,
   ingest,
@@ -24,6 +31,8 @@ test('the package exports what the docs say, and nothing else', () => {
     [
       'SluiceError',
       'connect',
+      'diagnose',
+      'diagnoseRefusal',
       'explain',
       'failureCodes',
       'ingest',
@@ -159,4 +168,28 @@ test('events are told apart by their type', () => {
     }
   }
   expect(told({ type: 'warning', message: 'two' })).toBe(3)
+})
+
+test('the doctor takes the options of connect and its own, and its findings narrow by their severity and code', () => {
+  expectTypeOf(diagnose).parameter(0).toEqualTypeOf<DoctorOptions>()
+  expectTypeOf<Parameters<typeof connect>[0]>().toExtend<DoctorOptions>()
+  expectTypeOf(diagnose).returns.resolves.toEqualTypeOf<DoctorReport>()
+  expectTypeOf(diagnoseRefusal).returns.resolves.toEqualTypeOf<Cause | undefined>()
+  expectTypeOf<Finding['severity']>().toEqualTypeOf<Severity>()
+  expectTypeOf<Cause['finding']['code']>().toEqualTypeOf<FailureCode>()
+  // @ts-expect-error a list, and no text with commas
+  const wrong: DoctorOptions = { target: common.target, nodes: 'http://one.example:9293' }
+  expect(wrong.nodes).toBeTypeOf('string')
+})
+
+test('what the doctor is given wrong is a finding, as everything else that is wrong', async () => {
+  const target = { url: 'https://localhost:9200' }
+  const given = [{ nodes: 'http://one.example:9293' }, { directCheck: 'no' }, { writeChekc: true }, { index: 'A,b' }]
+  const reports = await Promise.all(given.map(async more => await diagnose({ target, ...more } as DoctorOptions)))
+  expect(reports.map(({ findings: [first], requests }) => [first?.code, requests.sent])).toEqual([
+    ['OPTION_INVALID', 0],
+    ['OPTION_INVALID', 0],
+    ['OPTION_INVALID', 0],
+    ['INDEX_NAME_INVALID', 0],
+  ])
 })

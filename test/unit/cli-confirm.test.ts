@@ -32,3 +32,11 @@ test('the end of the input is no, and without a terminal nobody is asked', async
   expect(await confirm(none, 'Delete?')).toBeUndefined()
   expect(said).toEqual([])
 })
+
+test('an abort is no, and ends the waiting', async () => {
+  const { terminal } = terminalOf(true)
+  const controller = new AbortController()
+  const answer = confirm(terminal, 'Delete?', controller.signal)
+  controller.abort('SIGINT')
+  expect(await answer).toBe(false)
+})

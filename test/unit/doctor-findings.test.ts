@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { CertificateProblem } from '../../src/doctor/certificate.js'
 import type { ConnectionSeen, Facts, FilterSeen } from '../../src/doctor/facts.js'
 import { findingsOf } from '../../src/doctor/findings.js'
 import { nextStep, policyNeeded } from '../../src/doctor/next-step.js'
@@ -25,7 +26,7 @@ test('a way that is open has no finding', () => {
 })
 
 describe('what is named first is the cause', () => {
-  const timeout = failure('PROXY_TIMEOUT', { proxy, limitMs: 4000, phase: 'proxy-handshake' })
+  const timeout = failure('PROXY_TIMEOUT', { proxy, limitMs: 4000, after: 'it was asked to connect onward' })
   const unanswered: ConnectionSeen = { ...stands, failure: timeout, failedIn: 'proxy-handshake' }
 
   test('of a tunnel that is not answered: the proxy, or the destination where the proxy leads elsewhere', () => {
@@ -134,4 +135,56 @@ describe('what is to be done', () => {
     const facts: Facts = { cluster, proxy, filter: open, latency: { throughMs: 90, directMs: 2, addedMs: 88 } }
     expect(nextStep(findingsOf(facts), facts)).toBeUndefined()
   })
+})
+
+test('where the pair and a node alone are judged differently, all connections are counted', () => {
+  const node = { node: 'http://b.proxy.example:9293', address: '192.0.2.2', verdict: 'refused' } as const
+  const [first] = findingsOf({ cluster, proxy, connection: stands, filter: open, nodes: [node] })
+  expect(first).toMatchObject({ code: 'EGRESS_PARTLY_ALLOWED', evidence: { refused: 1, probes: 17 } })
+  expect(first?.message).toContain('refused 1 of 17 connections and let the others through; it is 192.0.2.2')
+})
+
+test('of an address check that cannot be reached, what to do is about that check', () => {
+  const unreachable = failure('PROXY_TARGET_UNREACHABLE', { proxy, target: 'ip.example:443', observed: 'status 503' })
+  const facts: Facts = {
+    cluster,
+    proxy,
+    connection: stands,
+    filter: open,
+    egress: { seen: {}, asked: 3, failure: unreachable },
+  }
+  expect(findingsOf(facts)[0]?.message).toMatch(/this is the address check, and not the cluster$/)
+  expect(nextStep(findingsOf(facts), facts)).toMatch(/^Correct IP_CHECK_URL/)
+})
+
+test('one address alone is never what a policy needs', () => {
+  expect(policyNeeded({ cluster, proxy, staticIps: ['192.0.2.1'] })).toBeUndefined()
+})
+
+test('of a certificate, what to do first is about what is wrong with it', () => {
+  const next = (code: 'CLUSTER_CERT_INVALID' | 'PROXY_CERT_INVALID', certificateProblem: CertificateProblem) => {
+    const problem = failure(code, { cluster, proxy, problem: 'refused' })
+    const certificate = { subject: 'a', issuer: 'b', names: [], validFrom: '', validTo: '', fingerprint: '' }
+    const connection: ConnectionSeen = { ...stands, failure: problem, certificate, certificateProblem }
+    const facts: Facts = { cluster, proxy, connection }
+    return nextStep(findingsOf(facts), facts)
+  }
+  expect(next('CLUSTER_CERT_INVALID', 'authority')).toMatch(/^Name the CA with --ca FILE/)
+  expect(next('CLUSTER_CERT_INVALID', 'proxy')).toMatch(/^See that ELASTICSEARCH_URL holds the host name/)
+  expect(next('CLUSTER_CERT_INVALID', 'expired')).toMatch(/renewed where the cluster is administered/)
+  expect(next('PROXY_CERT_INVALID', 'authority')).toMatch(/--proxy-ca FILE/)
+  expect(next('PROXY_CERT_INVALID', 'name')).toMatch(/^Use the host name/)
+  expect(next('PROXY_CERT_INVALID', 'expired')).toMatch(/renewed where the proxy is administered/)
+})
+
+test('without a proxy, what to do first is about the proxy, and not about the policy', () => {
+  const { proxy: _, ...direct } = {
+    cluster,
+    proxy,
+    connection: stands,
+    filter: { ...open, allowed: 0, refused: 1, probes: 1 },
+  }
+  expect(nextStep(findingsOf(direct), direct)).toMatch(/^Set STATIC_PROXY_URL/)
+  const said = { ...direct, isDirect: true }
+  expect(nextStep(findingsOf(said), said)).toMatch(/^Leave --direct out/)
 })

@@ -1,6 +1,8 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { portSpeaks } from '../../src/doctor/port-speaks.js'
-import { startPort } from './proxy-servers.js'
+import { startPort, startSocksProxy } from './proxy-servers.js'
 
 async function spoken(expected: 'http' | 'socks5', port: number): Promise<string> {
   const asking = { host: '127.0.0.1', port, limitMs: 200, onAsk: () => {}, signal: undefined }
@@ -25,4 +27,17 @@ test('an answer that comes in pieces is one answer, and its date is read', async
   })
   const asking = { host: '127.0.0.1', port: slow.port, limitMs: 2000, onAsk: () => {}, signal: undefined }
   expect(await portSpeaks('http', asking)).toMatchObject({ spoken: 'http', date: 'Sat, 21 Nov 2026 12:00:00 GMT' })
+})
+
+test('a SOCKS5 port that hears HTTP, or a greeting in pieces, is known by what it answers', async () => {
+  await using proxy = await startSocksProxy()
+  expect(await spoken('http', proxy.port)).toBe('socks5')
+  const socket = connect(proxy.port, '127.0.0.1')
+  for (const bytes of [[5], [2, 0], [2]]) {
+    socket.write(Buffer.from(bytes))
+    await new Promise(setImmediate)
+  }
+  const [answered] = (await once(socket, 'data')) as [Buffer]
+  expect([...answered]).toEqual([5, 0])
+  socket.destroy()
 })

@@ -128,7 +128,12 @@ export async function startSocksProxy(options: ProxyOptions & { reply?: number }
   const asked: string[] = []
   const serve = async (socket: Socket): Promise<void> => {
     const bytes = reader(socket)
-    const [, methods = 0] = await bytes(2)
+    const [version, methods = 0] = await bytes(2)
+    // As microsocks does with bytes that are not SOCKS5.
+    if (version !== 5) {
+      socket.end(Buffer.from([5, 0xff]))
+      return
+    }
     const offered = await bytes(methods)
     const method = options.username === undefined ? 0 : 2
     if (!offered.includes(method)) {
@@ -213,17 +218,28 @@ async function listen(server: Server): Promise<Running> {
   }
 }
 
-/** Reads exactly so many bytes, and leaves the rest where it is. */
+/** Reads exactly so many bytes, and leaves the rest where it is. Rejects when the other side ends before that. */
 function reader(socket: Socket): (length: number) => Promise<Buffer> {
   return async length => {
-    if (length === 0) return Buffer.alloc(0)
-    for (;;) {
-      const chunk: unknown = socket.read(length)
-      if (Buffer.isBuffer(chunk)) return chunk
-      await new Promise<void>((resolve, reject) => {
-        socket.once('readable', resolve)
-        socket.once('close', () => reject(new Error('closed')))
-      })
+    let heard = Buffer.alloc(0)
+    while (heard.length < length) {
+      const chunk: unknown = socket.read()
+      if (Buffer.isBuffer(chunk)) heard = Buffer.concat([heard, chunk])
+      else if (socket.readableEnded || socket.destroyed) throw new Error('closed')
+      // With nothing left to read, it is told of what comes; with a part of it left, it would be told of that again and again.
+      else await nextEvent(socket, ['readable', 'end', 'close'])
     }
+    if (heard.length > length) socket.unshift(heard.subarray(length))
+    return heard.subarray(0, length)
   }
+}
+
+function nextEvent(socket: Socket, names: readonly string[]): Promise<void> {
+  return new Promise(resolve => {
+    const settle = (): void => {
+      for (const name of names) socket.off(name, settle)
+      resolve()
+    }
+    for (const name of names) socket.on(name, settle)
+  })
 }

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { open, writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import type { DoctorReport } from '../../doctor/report.js'
 import { supportBundle } from '../../doctor/support-bundle.js'
@@ -8,8 +8,10 @@ import { failure } from '../../failure/failure.js'
 import { SluiceError } from '../../failure/sluice-error.js'
 import { requireOptions } from '../../options/require.js'
 import { addOptions } from '../add-options.js'
+import { type Said, asTyped } from '../as-typed.js'
 import { doctorOptions } from '../doctor-options.js'
 import { interruptible } from '../interrupt.js'
+import { interrupted } from '../interrupted.js'
 import { loadAccess, loadOptions, sayWarnings } from '../load-options.js'
 import { masked } from '../mask.js'
 import { showDiagnosis } from '../show-diagnosis.js'
@@ -33,21 +35,38 @@ Examples:
       const access = await loadAccess(effective, terminal)
       sayWarnings(effective, terminal)
       const { json, supportBundle: path } = effective.values
+      // What cannot be written is said before anything is asked.
+      if (path !== undefined) await tried(path, async () => await (await open(path, 'a', 0o600)).close())
       using interruption = interruptible(terminal, 'stopping')
       const { signal } = interruption
       const { diagnose } = await import('../../doctor/diagnose.js')
       const seen = await diagnose({ ...doctorOptions(effective, access), signal }).catch((error: unknown) => {
-        throw signal.aborted ? interrupted(signal) : error
+        throw signal.aborted ? interrupted(signal, 'the way was not walked to its end') : error
       })
-      const report = masked(seen, terminal.manner.secrets)
+      const report = maskedReport(asTypedReport(seen, terminal.manner.said), terminal.manner.secrets)
       if (path !== undefined) await writeBundle(path, report, command.parent?.version() ?? '')
       terminal.out(json ? `${JSON.stringify(report)}\n` : showDiagnosis(report))
       done(exitCodeOf(report))
     })
 }
 
-function interrupted({ reason }: AbortSignal): SluiceError {
-  return new SluiceError(failure('RUN_INTERRUPTED', { reason: String(reason), settled: 0 }))
+/** Advice stands in the catalogue, and holds no secret: a short one would only be taken out of its words. */
+function maskedReport(report: DoctorReport, secrets: readonly string[]): DoctorReport {
+  const safe = masked(report, secrets)
+  return { ...safe, findings: safe.findings.map(one => ({ ...one, advice: explain(one.code).fixes })) }
+}
+
+/** Options that cannot be used are named as they were set. */
+function asTypedReport(report: DoctorReport, said: Said | undefined): DoctorReport {
+  const { unusable } = report.facts
+  if (unusable === undefined) return report
+  const known = asTyped(unusable, said)
+  return {
+    ...report,
+    facts: { ...report.facts, unusable: known },
+    findings: report.findings.map(one => (one.message === unusable.message ? { ...one, ...known } : one)),
+    steps: report.steps.map(one => (one.detail === unusable.message ? { ...one, detail: known.message } : one)),
+  }
 }
 
 /** Of several findings the first on the path decides: it may be the cause of the others. */
@@ -61,8 +80,12 @@ async function writeBundle(path: string, report: DoctorReport, sluice: string): 
   const { version: node, platform, arch } = process
   const at = new Date().toISOString()
   const bundle = supportBundle(report, { sluice, node, platform: `${platform} ${arch}`, at })
+  await tried(path, async () => await writeFile(path, `${JSON.stringify(bundle, null, 2)}\n`, { mode: 0o600 }))
+}
+
+async function tried(path: string, write: () => Promise<void>): Promise<void> {
   try {
-    await writeFile(path, `${JSON.stringify(bundle, null, 2)}\n`, { mode: 0o600 })
+    await write()
   } catch (error) {
     const problem = `cannot write ${path}: ${diskProblem(error)}`
     throw new SluiceError(failure('OPTION_INVALID', { option: '--support-bundle', problem }), { cause: error })

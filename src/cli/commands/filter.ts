@@ -1,6 +1,4 @@
 import type { Command } from 'commander'
-import { failure } from '../../failure/failure.js'
-import { SluiceError } from '../../failure/sluice-error.js'
 import type { AdminApi } from '../../filter/admin-api.js'
 import type { Change, Confirm } from '../../filter/confirmed.js'
 import { requireOptions } from '../../options/require.js'
@@ -9,6 +7,7 @@ import { confirm } from '../confirm.js'
 import type * as FilterTasks from '../filter-tasks.js'
 import { connectOptions } from '../ingest-options.js'
 import { interruptible } from '../interrupt.js'
+import { interrupted } from '../interrupted.js'
 import { loadAccess, loadAdminKey, loadOptions, sayWarnings } from '../load-options.js'
 import { masked } from '../mask.js'
 import { exitCodeOf, filterJson, showFilter } from '../show-filter.js'
@@ -83,24 +82,28 @@ async function run(
   const timeoutMs = Math.min(values.timeout, 30_000)
   await using api: AdminApi = openAdminApi({ url: new URL(values.adminUrl), key, timeoutMs, signal })
   const way = { ...connectOptions(effective, access), signal }
-  const working = tasks[name]({ api, values, way, timeoutMs, confirm: asking(yes, terminal) })
+  const working = tasks[name]({ api, values, way, timeoutMs, confirm: asking(yes, terminal, signal) })
   const report = await working.catch((error: unknown) => {
-    throw signal.aborted ? interrupted(signal) : error
+    throw signal.aborted ? interrupted(signal, whatIsLeft[name]) : error
   })
   const safe = masked(report, terminal.manner.secrets)
   terminal.out(values.json ? filterJson(safe) : showFilter(safe))
   return exitCodeOf(safe)
 }
 
+const mayBeDone = 'what was under way may have been done all the same: sluice filter show tells'
+const whatIsLeft: Readonly<Record<TaskName, string>> = {
+  show: 'nothing was changed',
+  create: 'the policy may be there all the same: the same command takes it then',
+  attach: mayBeDone,
+  detach: mayBeDone,
+}
+
 /** Shows what would change, also where nobody is asked. */
-function asking(yes: boolean, terminal: Terminal): Confirm {
+function asking(yes: boolean, terminal: Terminal, signal: AbortSignal): Confirm {
   return async change => {
     const { what, difference, consequence }: Change = masked(change, terminal.manner.secrets)
     terminal.err([`To ${what}:`, ...difference.map(line => `  ${line}`), `${consequence}.`, ''].join('\n'))
-    return yes || (await confirm(terminal, 'Do that?'))
+    return yes || (await confirm(terminal, 'Do that?', signal))
   }
-}
-
-function interrupted({ reason }: AbortSignal): SluiceError {
-  return new SluiceError(failure('RUN_INTERRUPTED', { reason: String(reason), settled: 0 }))
 }

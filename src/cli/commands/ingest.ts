@@ -49,19 +49,18 @@ async function load(source: readonly string[], flags: Record<string, unknown>, t
   const access = await loadAccess(effective, terminal)
   sayWarnings(effective, terminal)
   checkStdin(source)
-  const last = { access }
   const account = await runLoad(
     {
       ...ingestOptions(effective, access, guarded),
       stateDir: stateDir(effective, terminal),
       // Whoever limits the time of a process counts from its start.
       startedAt: Math.floor(performance.timeOrigin),
-      refreshCredentials: async () => await reloadCredentials(effective, terminal, last),
+      refreshCredentials: async () => await reloadCredentials(effective, terminal),
       source,
     },
     terminal,
     quiet,
-    askingFor(effective, effective.values.index, last),
+    askingFor(effective, terminal, effective.values),
   )
   return sayReceipt(account, terminal, json)
 }

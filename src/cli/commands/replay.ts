@@ -43,12 +43,11 @@ async function again(source: readonly string[], flags: Record<string, unknown>, 
   sayWarnings(effective, terminal)
   checkStdin(source)
   const { json, quiet } = effective.values
-  const last = { access }
   const options = {
     ...replayOptions(effective, access),
     stateDir: stateDir(effective, terminal),
     startedAt: Math.floor(performance.timeOrigin),
-    refreshCredentials: async () => await reloadCredentials(effective, terminal, last),
+    refreshCredentials: async () => await reloadCredentials(effective, terminal),
     source,
   }
   const load = async (heard: Heard) => {
@@ -56,9 +55,7 @@ async function again(source: readonly string[], flags: Record<string, unknown>, 
     spareOptimising()
     return await replay({ ...options, stdin: terminal.stdin, ...heard })
   }
-  // An index that is set for loads in general is none of these documents'.
-  const asking = askingFor(effective, options.index, last)
-  const receipt = await followed(terminal, quiet, load, asking)
+  const receipt = await followed(terminal, quiet, load, askingFor(effective, terminal, { index: options.index }))
   const code = sayReceipt(receipt, terminal, json)
   if (!json && !effective.values.dryRun) terminal.out(whatIsLeft(receipt))
   return code

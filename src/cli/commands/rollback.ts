@@ -1,11 +1,10 @@
 import type { Command } from 'commander'
-import { failure } from '../../failure/failure.js'
-import { SluiceError } from '../../failure/sluice-error.js'
 import type { RolledBack } from '../../index.js'
 import { requireOptions } from '../../options/require.js'
 import { addOptions } from '../add-options.js'
 import { connectOptions } from '../ingest-options.js'
 import { interruptible } from '../interrupt.js'
+import { interrupted } from '../interrupted.js'
 import { loadAccess, loadOptions, sayWarnings } from '../load-options.js'
 import { plural } from '../quantities.js'
 import type { Terminal } from '../terminal.js'
@@ -33,16 +32,12 @@ The alias is switched in one step. The index that it was on is kept.`,
       const way = { ...connectOptions(effective, access), signal }
       const switched = await rollback({ ...way, alias, ...(typeof to === 'string' ? { to } : {}) }).catch(
         (error: unknown) => {
-          throw signal.aborted ? interrupted(signal) : error
+          throw signal.aborted ? interrupted(signal, 'the alias may have been switched all the same') : error
         },
       )
       terminal.out(effective.values.json ? `${JSON.stringify(switched)}\n` : show(switched))
       done(0)
     })
-}
-
-function interrupted({ reason }: AbortSignal): SluiceError {
-  return new SluiceError(failure('RUN_INTERRUPTED', { reason: String(reason), settled: 0 }))
 }
 
 function show({ alias, from, to, documents }: RolledBack): string {

@@ -1,5 +1,5 @@
 import { questionOf, waves } from '../../cluster/preflight.js'
-import { nameRefusal } from '../../cluster/name-refusal.js'
+import { nameRefusal, nameRootRefusal } from '../../cluster/name-refusal.js'
 import { type ClusterInfo, readClusterInfo } from '../../cluster/version.js'
 import { type Answer, whoAnswered } from '../../cluster/who-answered.js'
 import type { Failure } from '../../failure/failure.js'
@@ -81,7 +81,7 @@ function judgeAnswer(answer: Answer, route: Route, cluster: string, isPost: bool
   if (statusCode === 401) return { verdict: 'allowed', rejected: refusal() }
   // A cluster without security has no such endpoint, and a least-privilege key may not ask GET /: both were let through.
   if (isPost || statusCode === 403) return { verdict: 'allowed' }
-  if (statusCode !== 200) return { verdict: 'allowed', failure: refusal() }
+  if (statusCode !== 200) return { verdict: 'allowed', failure: nameRootRefusal(answer, answered, cluster) }
   const info = readClusterInfo(answer.body.toString('utf8'), cluster)
   return 'code' in info ? { verdict: 'allowed', failure: info } : { verdict: 'allowed', info }
 }
@@ -96,7 +96,7 @@ function tell({ probes, allowed, refused, failure, rejected, info, missChance }:
   const other = refused === 0 ? 'refused' : 'let through'
   return [
     refused > 0 ? `refused ${refused} of ${probes} connections` : `let through ${allowed} of ${probes} connections`,
-    ...(info === undefined ? [] : [`Elasticsearch ${info.version}`]),
+    ...(info === undefined ? [] : [`Elasticsearch ${info.flavor === 'serverless' ? 'serverless' : info.version}`]),
     ...(isAgreed ? [`that one address is ${other} all the same has a chance of ${percent(missChance)}`] : []),
     ...(rejected === undefined ? [] : ['the credentials are refused (401)']),
     ...(failure === undefined ? [] : [failure.message]),

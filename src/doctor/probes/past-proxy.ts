@@ -4,8 +4,8 @@ import type { PastSeen } from '../facts.js'
 import type { Probe } from '../probe.js'
 
 /**
- * GET / without the proxy and without credentials: the only request that Sluice ever sends past a proxy that is set. A filter that
- * is in force refuses it; success and 401 both say that none stops this machine.
+ * GET / without the proxy and without credentials. A filter that is in force refuses it; success and 401 both say that none stops
+ * this machine. Where it is left out, the latency past the proxy is not measured either.
  */
 export const pastProxy: Probe = {
   name: 'cluster without the proxy',
@@ -23,9 +23,10 @@ export const pastProxy: Probe = {
 async function ask(context: Context): Promise<{ past: PastSeen; detail: string }> {
   await using route = context.openRoute({ proxy: 'none' })
   const answer = await context.ask(route, { path: `${context.prefix}/` })
-  // A certificate comes before the filter: whether it would refuse, is not known.
-  if ('code' in answer && answer.code === 'CLUSTER_CERT_INVALID')
-    return { past: { verdict: 'unknown' }, detail: `not known: ${answer.message}` }
+  // Certificates come before the filter: whether it would refuse, is not known. This machine's own was not shown.
+  const isUnjudged =
+    'code' in answer && (answer.code === 'CLUSTER_CERT_INVALID' || context.options.target.cert !== undefined)
+  if (isUnjudged) return { past: { verdict: 'unknown' }, detail: `not known: ${answer.message}` }
   if ('code' in answer)
     return { past: { verdict: 'unreachable' }, detail: `not reachable from here: ${answer.message}` }
   const { by } = whoAnswered(answer, route)

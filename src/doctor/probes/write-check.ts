@@ -37,7 +37,12 @@ async function check(context: Context, route: Route, to: { index: string; isData
   const document = isDataStream ? { '@timestamp': new Date(context.today()).toISOString() } : {}
   const path = `/${encodeURIComponent(index)}/_create/${id}`
   const written = await send(context, route, 'PUT', path, JSON.stringify(document))
-  if ('failure' in written) return told(written.failure)
+  if ('failure' in written) {
+    if (written.isAnswered) return told(written.failure)
+    // It may be stored all the same.
+    const taken = await send(context, route, 'DELETE', `/${encodeURIComponent(index)}/_doc/${id}`)
+    return told(written.failure, 'failure' in taken ? `${index}/${id}` : undefined)
+  }
   const kept = written.index ?? index
   const place = `/${encodeURIComponent(kept)}/_doc/${id}`
   const read = await send(context, route, 'GET', place)
@@ -51,7 +56,7 @@ async function check(context: Context, route: Route, to: { index: string; isData
 
 function told(problem: Failure, left?: string): Seen {
   const detail =
-    left === undefined ? problem.message : `${problem.message}; the document ${left} stays behind: delete it`
+    left === undefined ? problem.message : `${problem.message}; the document ${left} may stay behind: delete it`
   return { detail, failed: true, facts: { write: { failure: problem, ...(left === undefined ? {} : { left }) } } }
 }
 
@@ -61,21 +66,24 @@ async function send(
   method: string,
   path: string,
   body?: string,
-): Promise<{ readonly index?: string } | { readonly failure: Failure }> {
+): Promise<{ readonly index?: string } | { readonly failure: Failure; readonly isAnswered: boolean }> {
   const answer = await ask(route, {
     method,
     path: prefix + path,
     headers: { ...headers },
+    isToTheEnd: true,
     ...(body === undefined ? {} : { body }),
   })
-  if ('code' in answer) return { failure: answer }
+  if ('code' in answer) return { failure: answer, isAnswered: false }
   if (answer.statusCode < 300) return indexOf(answer)
   const answered = whoAnswered(answer, route)
   const named = nameRefusal(answer, answered, cluster)
-  if (named.code !== 'REQUEST_REFUSED') return { failure: named }
-  const reason = String(named.evidence['reason'] ?? '')
+  if (named.code !== 'REQUEST_REFUSED') return { failure: named, isAnswered: true }
+  const { type, reason: said } = named.evidence
+  const reason = `${String(type)}: ${String(said)}`
   const request = `${method} ${path.replace(/[^/]+$/, 'ID')}`
-  return { failure: failure('INDEX_REQUEST_REFUSED', { cluster, request, status: answer.statusCode, reason }) }
+  const refused = failure('INDEX_REQUEST_REFUSED', { cluster, request, status: answer.statusCode, reason })
+  return { failure: refused, isAnswered: true }
 }
 
 /** The index behind the name, which a data stream's document has to be deleted from. */

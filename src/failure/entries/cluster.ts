@@ -171,6 +171,7 @@ export const clusterEntries = {
     fixes: [
       "Name the CA with --ca FILE (SLUICE_CA), or the SHA-256 of a certificate with --ca-fingerprint. The proxy never decrypts, so the certificate must be the cluster's own.",
       'See that ELASTICSEARCH_URL holds the host name of the cluster console, and not the proxy or an address.',
+      'Have a certificate that has expired renewed where the cluster is administered; compare the clock of this machine first.',
     ],
     example: {
       cluster: 'https://cluster.example:9243',
@@ -185,7 +186,7 @@ export const clusterEntries = {
     message: '{cluster} answered, but not as Elasticsearch does: {observed}',
     observed: '"The client noticed that the server is not Elasticsearch", or an HTML page where JSON was expected.',
     causes: [
-      'The URL points at Kibana, a gateway or another product.',
+      'The URL points at Kibana, a gateway or another product, or has a path behind the host that leads nowhere.',
       'Something in between strips the x-elastic-product header, by which Elasticsearch signs its answers.',
     ],
     fixes: ['Copy the Elasticsearch endpoint (not that of Kibana) from the cluster console into ELASTICSEARCH_URL.'],

@@ -7,7 +7,7 @@ export const egressEntries = {
     exit: 3,
     retry: 'no',
     title: 'An address was seen that is not one of the static pair',
-    message: 'the egress check saw {seen}, the static addresses are {expected}',
+    message: 'the address check saw {seen}; the static addresses are {expected}',
     observed:
       'A test of the own address shows another one than the dashboard; then 403 from the cluster, for some clients or all.',
     causes: [
@@ -82,14 +82,16 @@ export const egressEntries = {
     retry: 'no',
     title: 'The cluster answers without the proxy too',
     message: '{cluster} answers this machine without the proxy (status {status})',
-    observed: 'Everything works, and so it does for the whole internet: only a request without the proxy shows it.',
+    observed:
+      'Everything works, and from here also without the proxy; whether from the whole internet, only a machine in another network can tell.',
     causes: [
       'No IP filter policy is attached.',
       "An attached policy covers this machine's own address.",
       'A permissive policy is attached beside the restrictive one.',
     ],
     fixes: [
-      'In the cluster console, attach the policy with the two static addresses to the deployment, and detach or narrow the others.',
+      'In the cluster console, attach the policy with the two static addresses to the deployment, and detach or narrow the others. `sluice filter show` tells what is attached.',
+      "Where this machine's own network is registered on purpose, nothing is wrong: run `sluice doctor` where the load will run, or here with --no-direct-check.",
     ],
     example: { cluster: 'https://cluster.example:9243', status: 401 },
   },

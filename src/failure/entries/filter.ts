@@ -11,7 +11,7 @@ export const filterEntries = {
     observed: 'Nothing fails: every request is let through, from everywhere.',
     causes: ['The policy was created and not attached.', 'The last policy was detached.'],
     fixes: ['`sluice filter create`, then `sluice filter attach`; or attach the policy in the cluster console.'],
-    example: { deployment: 'logs (4fa8821e)' },
+    example: { deployment: '4fa8821e' },
   },
   FILTER_MISSES_ADDRESS: {
     stage: 'egress',
@@ -29,7 +29,7 @@ export const filterEntries = {
     fixes: [
       '`sluice filter create` makes a policy with both addresses, or adds what is missing; `sluice filter attach` attaches it.',
     ],
-    example: { deployment: 'logs (4fa8821e)', addresses: ['203.0.113.8'] },
+    example: { deployment: '4fa8821e', addresses: ['203.0.113.8'] },
   },
   FILTER_TOO_PERMISSIVE: {
     stage: 'egress',
@@ -46,9 +46,9 @@ export const filterEntries = {
     fixes: ['Detach it (`sluice filter detach --policy ID`), or narrow its rules in the cluster console.'],
     example: {
       policy: 'everybody',
-      deployment: 'logs (4fa8821e)',
+      deployment: '4fa8821e',
       sources: ['0.0.0.0/0'],
-      beside: 'the policies beside it restrict nothing',
+      beside: 'what else is attached (static addresses) guards nothing',
     },
   },
   FILTER_COVERS_CLIENT: {
@@ -56,7 +56,7 @@ export const filterEntries = {
     exit: 3,
     retry: 'no',
     isNotice: true,
-    title: "The IP filter lets this machine's own address in as well",
+    title: "The IP filter lets in this machine's own address",
     message: "{cluster} lets in this machine's own address: {observed}",
     observed: 'It works here even where the proxy is not used, and fails with 403 once deployed.',
     causes: [
@@ -86,7 +86,7 @@ export const filterEntries = {
     fixes: [
       'Make a key under the organisation in the console of the hosting service, and set EC_API_KEY or --admin-key-file.',
     ],
-    example: { api: 'https://api.hosting.example/api/v1', reason: 'root.unauthorized' },
+    example: { api: 'https://api.hosting.example', reason: 'root.unauthorized: no such key' },
   },
   FILTER_API_REFUSED: {
     stage: 'egress',
@@ -104,10 +104,10 @@ export const filterEntries = {
     ],
     fixes: ['Read the reason; check --deployment, --region and --admin-url.'],
     example: {
-      api: 'https://api.hosting.example/api/v1',
+      api: 'https://api.hosting.example',
       request: 'POST /deployments/traffic-filter/rulesets',
       status: 400,
-      reason: 'the region is not known',
+      reason: 'traffic_filter.invalid: the region is not known',
     },
   },
   FILTER_API_UNAVAILABLE: {
@@ -125,7 +125,7 @@ export const filterEntries = {
       'Run the same command again: what is done already is left as it is. With a private CA, name it in NODE_EXTRA_CA_CERTS.',
       'Where the firewall lets nothing but the proxy out, change the policy in the console of the hosting service.',
     ],
-    example: { api: 'https://api.hosting.example/api/v1', observed: 'getaddrinfo ENOTFOUND api.hosting.example' },
+    example: { api: 'https://api.hosting.example', observed: 'getaddrinfo ENOTFOUND api.hosting.example' },
   },
   FILTER_POLICY_UNKNOWN: {
     stage: 'egress',
@@ -136,7 +136,7 @@ export const filterEntries = {
     observed: 'Status 403 or 404 with traffic_filter.not_found.',
     causes: ['The id or name is mistyped.', 'It has not been created yet.', 'Several have the same name.'],
     fixes: ['Say --policy with an id of those listed; `sluice filter create` makes the one for the static addresses.'],
-    example: { problem: 'none is called ofice', known: ['office (5f3c)', 'sluice (9a1e)'] },
+    example: { problem: "there is none with the id or name 'ofice'", known: ['office (5f3c)', 'sluice (9a1e)'] },
   },
   FILTER_CHANGED_MEANWHILE: {
     stage: 'egress',

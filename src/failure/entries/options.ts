@@ -130,8 +130,8 @@ export const optionsEntries = {
     causes: ['No terminal is there to ask on, or the answer was no.'],
     fixes: ['Say --yes, if that is what you want.'],
     example: {
-      what: 'detach the policy office from logs (4fa8821e)',
-      consequence: 'addresses that only this policy lets in would be refused from then on',
+      what: 'detach the policy office from 4fa8821e',
+      consequence: 'no policy would be left: the deployment is then open to the whole internet',
     },
   },
 } as const satisfies Entries<'options'>

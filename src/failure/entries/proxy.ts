@@ -27,7 +27,7 @@ export const proxyEntries = {
     exit: 4,
     retry: 'later',
     title: 'The proxy does not answer in time',
-    message: 'the proxy {proxy} did not answer within {limitMs} ms ({phase})',
+    message: 'the proxy {proxy} did not answer within {limitMs} ms after {after}',
     observed: 'A request that hangs, for minutes or for ever; "Connect Timeout Error", "Proxy connection timed out".',
     causes: [
       'The scheme does not fit the port, so that both sides wait for the other to begin.',
@@ -39,7 +39,7 @@ export const proxyEntries = {
       'In STATIC_PROXY_URL, port 9293 takes http://, 9294 https://, 1080 socks5://.',
       'Check the port of ELASTICSEARCH_URL too: 443 or 9243, as the cluster console shows it.',
     ],
-    example: { proxy: 'socks5://proxy.example:9293', limitMs: 10_000, phase: 'proxy-handshake' },
+    example: { proxy: 'socks5://proxy.example:9293', limitMs: 10_000, after: 'it was asked to connect onward' },
   },
   PROXY_AUTH_REJECTED: {
     stage: 'proxy',
@@ -117,6 +117,7 @@ export const proxyEntries = {
     fixes: [
       "Use the host name from the proxy's dashboard in STATIC_PROXY_URL, not an address.",
       'Name a private CA with --proxy-ca FILE (SLUICE_PROXY_CA).',
+      'Have a certificate that has expired renewed where the proxy is administered; compare the clock of this machine first.',
     ],
     example: {
       proxy: 'https://proxy.example:9294',

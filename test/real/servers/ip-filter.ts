@@ -6,10 +6,11 @@ import { type Arrivals, watchArrivals } from './arrivals.js'
 import { onFreePorts } from './ports.js'
 import { type RunningProcess, startProcess, untilReady } from './process.js'
 
-/** The two documented bodies of the filter's 403. */
+/** The two documented bodies of the filter's 403, and the same in plain text. */
 export const refusals = {
   long: '{"ok":false,"message":"Forbidden due to traffic filtering. Please see the Elastic documentation on Traffic Filtering for more information."}',
   short: '{"ok":false,"message":"Forbidden"}',
+  text: 'Forbidden due to traffic filtering',
 } as const
 
 export interface IpFilter extends AsyncDisposable {
@@ -60,7 +61,6 @@ function running(
   policies: string,
   ports: { http: number; https: number; ipCheck: number },
 ): IpFilter {
-  const short = join(folder, 'short')
   return {
     httpPort: ports.http,
     httpsPort: ports.https,
@@ -72,7 +72,10 @@ function running(
       for (const name of wanted) await writeFile(join(policies, name), '')
       for (const name of await readdir(policies)) if (!wanted.includes(name)) await rm(join(policies, name))
     },
-    refuseWith: body => (body === 'short' ? writeFile(short, '') : rm(short, { force: true })),
+    async refuseWith(body) {
+      for (const other of ['short', 'text']) await rm(join(folder, other), { force: true })
+      if (body !== 'long') await writeFile(join(folder, body), '')
+    },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
 }
@@ -120,10 +123,12 @@ http {
 
     set $verdict refused;
     if (-f ${folder}/short) { set $verdict refused-short; }
+    if (-f ${folder}/text) { set $verdict refused-text; }
     if (-f ${policies}/$remote_addr) { set $verdict allowed; }
     if (-f ${policies}/everyone) { set $verdict allowed; }
     if ($verdict = refused) { return 403 '${refusals.long}'; }
     if ($verdict = refused-short) { return 403 '${refusals.short}'; }
+    if ($verdict = refused-text) { return 403 '${refusals.text}'; }
 
     location / {
       proxy_pass http://cluster;

@@ -27,6 +27,9 @@ export interface SquidOptions {
   readonly egress: readonly [string, string]
 }
 
+/** The one port that its rules let nobody reach. */
+export const DENIED_PORT = 9
+
 /** Squid as a static-IP proxy: either address for each connection that it opens, chosen at random. */
 export async function startSquid(options: SquidOptions): Promise<Squid> {
   await mkdir(options.folder, { recursive: true })
@@ -76,6 +79,8 @@ auth_param basic realm static
 auth_param basic children 2 startup=1 idle=1
 acl known proxy_auth REQUIRED
 http_access deny !known
+acl closed port ${DENIED_PORT}
+http_access deny closed
 http_access allow known
 http_access deny all
 
@@ -87,6 +92,11 @@ tcp_outgoing_address ${egress[1]} at_second
 tcp_outgoing_address ${egress[0]} half
 tcp_outgoing_address ${egress[1]}
 server_persistent_connections off
+
+# Names that do not exist are asked of nobody: no name server is there.
+dns_nameservers 127.0.0.1
+dns_timeout 1 second
+dns_retransmit_interval 1 second
 
 via off
 forwarded_for delete

@@ -1,0 +1,65 @@
+/** The way is open. Before a document is read: the run is found that these inputs belong to, and what is known is told. */
+import { SluiceError } from '../failure/sluice-error.js'
+import type { Cluster } from '../cluster/open-cluster.js'
+import { settledOf } from '../ledger/account.js'
+import { lockCheckpoint } from '../ledger/checkpoint-lock.js'
+import { DEFAULT_CONCURRENCY, type Way } from '../open-target.js'
+import { bindCluster } from './bind-cluster.js'
+import { type MeteredWire, meterWire } from './budgets.js'
+import { actionOf, formatOf } from './documents.js'
+import { type FoundRun, findRun } from './find-run.js'
+import { tellPreflight } from './listener.js'
+import { DEFAULT_BATCH_BYTES } from './open-batcher.js'
+import { intoOf } from './open-dead-letters.js'
+import { compresses } from './open-sender.js'
+import type { Run } from './run.js'
+
+export interface Begun {
+  readonly way: Way
+  /** As it was opened: for what is asked when all else is over. */
+  readonly open: Cluster
+  /** The same, within the run's time and budget. */
+  readonly cluster: Cluster
+  readonly wire: MeteredWire | undefined
+  readonly found: FoundRun
+}
+
+/** Throws SluiceError: why the run cannot begin, or why it ended before it could. */
+export async function begin(run: Run, open: Cluster, way: Way): Promise<Begun> {
+  const { options, replaying, ending, sources, locks } = run
+  const wire = options.byteBudget === undefined ? undefined : meterWire(options.byteBudget, open, ending)
+  const cluster = bindCluster(open, ending.givenUp, wire?.budget)
+  const found = await findRun(options, sources, cluster, replaying, async path => {
+    const input = sources[0]?.name ?? ''
+    if (locks !== undefined) await lockCheckpoint(locks, { path, input, index: intoOf(options) })
+  }).catch((error: unknown) => {
+    throw ending.cause(error)
+  })
+  const { plan } = found
+  // What the abort cut off was not seen: nothing is to be concluded from it.
+  if (ending.signal.aborted) throw new SluiceError(ending.why(settledOf(plan.before.counts)))
+  await locks?.name(plan.run)
+  const begun = { way, open, cluster, wire, found }
+  await tellWhatIsKnown(run, begun)
+  return begun
+}
+
+async function tellWhatIsKnown(run: Run, { way, cluster, wire, found }: Begun): Promise<void> {
+  const { options, ids, ending, tell } = run
+  const { concurrency = DEFAULT_CONCURRENCY, batchBytes = DEFAULT_BATCH_BYTES, batchDocs = Infinity } = options
+  const { inputs } = found.plan
+  const outlook = await wire?.foresee({
+    format: formatOf(options),
+    action: actionOf(options, ids),
+    gzip: compresses(options, way),
+    batchBytes,
+    batchDocs,
+    inputs,
+    connections: concurrency,
+    signal: ending.signal,
+  })
+  const { notes, warnings } = outlook ?? { notes: [], warnings: [] }
+  tellPreflight(tell, cluster, [...way.notes, ...found.notes, ...notes])
+  for (const message of [...cluster.warnings, ...found.warnings, ...warnings]) tell({ type: 'warning', message })
+  for (const { source, isLoaded } of inputs) if (isLoaded) tell({ type: 'loaded', name: source.name })
+}

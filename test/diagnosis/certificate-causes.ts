@@ -1,0 +1,84 @@
+/** Certificates of cluster and proxy that something is wrong with. `open`: a server that shows one, its port. */
+import type { World } from '../contracts/world.js'
+import type { Owner } from '../real/servers/owner.js'
+import type { Cause, Part } from './cause.js'
+import { type Leaf, createSigner } from './certificates.js'
+import { changed, doctor, healthy } from './ways.js'
+
+type Show<W> = (world: W, owner: Owner, leaf: Leaf) => Promise<{ readonly port: number }>
+
+const both = ['127.0.0.1', 'localhost']
+/** Host names, and the days from which and until which it is valid. */
+const expired = [both, -9, -2] as const
+const early = [both, 2, 9] as const
+const foreign = [['other.example']] as const
+const good = [both] as const
+
+type Wanted = readonly [names: readonly string[], from?: number, until?: number]
+
+export function certificateCauses<W extends World>(on: Part, show: Show<W>): readonly Cause<W>[] {
+  const issue = async (world: W, owner: Owner, wanted: Wanted) => {
+    const signer = await createSigner()
+    const { port } = await show(world, owner, await signer.issue(...wanted))
+    return { ca: signer.ca, port }
+  }
+  const ofCluster = (planted: string, wanted: Wanted, says: string): Cause<W> => ({
+    planted: `a cluster certificate ${planted}`,
+    on,
+    expected: 'CLUSTER_CERT_INVALID',
+    says,
+    plant: async (world, owner) => {
+      const { ca, port } = await issue(world, owner, wanted)
+      return doctor(world, {}, { url: `https://127.0.0.1:${port}`, ca })
+    },
+  })
+  const ofProxy = (planted: string, wanted: Wanted, says: string): Cause<W> => ({
+    planted: `a proxy certificate ${planted}`,
+    on,
+    expected: 'PROXY_CERT_INVALID',
+    says,
+    plant: async (world, owner) => {
+      const { ca, port } = await issue(world, owner, wanted)
+      return doctor(world, { proxy: { url: changed(world.proxy.https, { port: String(port) }), ca } })
+    },
+  })
+  return [
+    ofCluster('that has expired', expired, 'was valid until'),
+    ofCluster('that is not valid yet', early, 'is valid from'),
+    ofCluster('for another host', foreign, 'for other.example'),
+    {
+      planted: 'a cluster certificate of an unknown authority',
+      on,
+      expected: 'CLUSTER_CERT_INVALID',
+      says: 'issued by planted authority',
+      alike: 'authority',
+      plant: async (world, owner) => {
+        const { port } = await issue(world, owner, good)
+        return doctor(world, {}, { url: `https://127.0.0.1:${port}` })
+      },
+    },
+    {
+      planted: "the proxy's own certificate where the cluster's should be",
+      on,
+      expected: 'CLUSTER_CERT_INVALID',
+      says: "the proxy's own certificate",
+      plant: async (world, owner) => {
+        const { ca, port } = await issue(world, owner, [['127.0.0.1']])
+        return doctor(world, {}, { url: `https://localhost:${port}`, ca })
+      },
+    },
+    {
+      planted: 'a clock that is days ahead, so that a good certificate of the cluster looks expired',
+      on,
+      expected: 'CLOCK_SKEW',
+      says: 'certificates are refused for that',
+      plant: async (world, owner) => {
+        const { ca, port } = await issue(world, owner, expired)
+        const options = healthy(world, {}, { url: `https://127.0.0.1:${port}`, ca })
+        return { by: 'doctor', options, tools: { today: () => Date.now() + 5 * 86_400_000 } }
+      },
+    },
+    ofProxy('that has expired', expired, 'expired'),
+    ofProxy('for another host', foreign, 'other.example'),
+  ]
+}

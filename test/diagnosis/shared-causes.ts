@@ -1,0 +1,15 @@
+/** Causes that can be planted on both worlds: in the lab, and on real servers. In the order of the path. */
+import type { Cause } from './cause.js'
+import { clusterCauses } from './cluster-causes.js'
+import { filterCauses } from './filter-causes.js'
+import { healthyCauses } from './healthy-causes.js'
+import { machineCauses } from './machine-causes.js'
+import { proxyCauses } from './proxy-causes.js'
+
+export const sharedCauses: readonly Cause[] = [
+  ...proxyCauses,
+  ...machineCauses,
+  ...filterCauses,
+  ...clusterCauses,
+  ...healthyCauses,
+]

@@ -1,0 +1,27 @@
+import { describe } from 'vitest'
+import type { RealWorld } from '../contracts/real-world.js'
+import { describeCauses } from '../diagnosis/describe-causes.js'
+import { renderOutcomes } from '../diagnosis/matrix.js'
+import { onServers } from '../diagnosis/overview.js'
+import { describeOnRealServers } from './on-real-servers.js'
+
+describeOnRealServers({ major: 9 }, world => {
+  describe('a cause that is planted is named first', () => {
+    describeCauses<RealWorld>(world, {
+      causes: onServers,
+      mend: async real => {
+        await real.refuseWith('long')
+        await real.register('both')
+      },
+      section: {
+        name: 'real',
+        render: outcomes =>
+          renderOutcomes(
+            'Squid and microsocks are the proxy, nginx the IP filter, the cluster is Elasticsearch 9.',
+            outcomes,
+            true,
+          ),
+      },
+    })
+  })
+})
