@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { FreshCredentials } from '../index.js'
@@ -25,12 +25,28 @@ export async function loadOptions(flags: OptionSources['flags'], terminal: Termi
 
 /** The contents of the files that options name; what is secret in them stays out of every error. */
 export async function loadAccess(effective: Effective, terminal: Terminal): Promise<Access> {
-  const access = await readAccess(effective, async path => await readFile(path, 'utf8'))
+  const access = await readAccess(effective, async path => await readAgain(path, effective))
   // Those of an earlier reading may still be repeated.
   const { httpsProxy, nodes } = effective.values
   const secrets = [...terminal.manner.secrets, ...knownSecrets(access, httpsProxy, ...nodeUrls(nodes))]
   terminal.manner.secrets = [...new Set(secrets)]
   return access
+}
+
+/** By what they were read for: what came out of files that can be read but once. */
+const pipes = new WeakMap<Effective, Map<string, string>>()
+
+/** Whoever asks again for what came out of a pipe would wait for a writer that is gone. */
+async function readAgain(path: string, effective: Effective): Promise<string> {
+  const known = pipes.get(effective)?.get(path)
+  if (known !== undefined) return known
+  const text = await readFile(path, 'utf8')
+  const isFile = await stat(path).then(
+    found => found.isFile(),
+    () => false,
+  )
+  if (!isFile) pipes.set(effective, new Map(pipes.get(effective)).set(path, text))
+  return text
 }
 
 /** The key of the filter administration, which stays out of every error. Throws SluiceError OPTION_INVALID. */

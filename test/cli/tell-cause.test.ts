@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../src/lab/index.js'
-import { type Ended, sluice, startSluice } from './sluice.js'
+import { type Ended, shell, sluice, startSluice } from './sluice.js'
 
 let lab: Lab
 let work: string
@@ -137,4 +137,15 @@ test('what is set for loads in general is not what a replay is refused for', asy
     env: { ...lab.env, ELASTICSEARCH_API_KEY: lab.line.cluster.leastPrivilegeApiKey, SLUICE_INDEX: 'other-logs' },
   })
   expect(failureIn(ended)).toMatchObject({ code: 'CLUSTER_UNAVAILABLE' })
+})
+
+test('a key that came out of a pipe is not waited for once more', async () => {
+  lab.control.register('none')
+  const { ELASTICSEARCH_API_KEY: key = '', ...env } = lab.env
+  const ended = await shell(
+    `mkfifo key && { printf %s "$KEY" > key & } && $SLUICE ingest a.ndjson --index piped --json --api-key-file key ${small.join(' ')}`,
+    { cwd: work, env: { ...env, KEY: key } },
+  )
+  expect(ended.code, ended.stderr).toBe(3)
+  expect(failureIn(ended)).toMatchObject({ code: 'EGRESS_NOT_ALLOWED', evidence: { probes: 16 } })
 })
