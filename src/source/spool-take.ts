@@ -82,6 +82,12 @@ async function compareWith(
       opened.filter(({ size }) => size > 0),
     )
     if (start.kind === 'nothing') return { old: before }
+    if (isBeginning(start)) {
+      options.warn(
+        `stdin ended after ${start.same} bytes, which are the first of what was spooled before: it is taken for a repetition that broke off, and none of it is loaded a second time (--again loads it as something new)`,
+      )
+      return { old: before }
+    }
     refuseDropped(options, start)
     if (start.whole === undefined) {
       const empty = opened.findLast(({ segment, size }) => size === 0 && !segment.isLoaded)
@@ -102,6 +108,12 @@ async function compareWith(
   } finally {
     for (const { file } of opened) if (file !== kept) await file.close()
   }
+}
+
+/** Whether all of stdin is known, and there is more that is. What was dropped could not be compared. */
+function isBeginning({ whole, like, same, isOver }: Exclude<Start<Before>, { kind: 'nothing' }>): boolean {
+  if (!isOver || whole !== undefined || like === undefined) return false
+  return like.dropped <= KNOWN_BYTES || same <= KNOWN_BYTES
 }
 
 /** What was compared is to be written again, and is not there any more. Throws SluiceError INPUT_UNREADABLE. */

@@ -260,13 +260,19 @@ describe('what an earlier process spooled', () => {
 
   test.each([
     ['begins alike and goes on otherwise', ['{"n":1}\n', '{"m":2}\n'], '{"n":1}\n{"m":2}\n'],
-    ['ends before it', ['{"n":1}\n'], '{"n":1}\n'],
     ['differs in its last byte', ['{"n":1}\n{"n":2}\r', '\n'], '{"n":1}\n{"n":2}\r\n'],
   ])('and stdin that %s are two', async (_, stdin, whole) => {
     await leave('{"n":1}\n{"n":2}\n', true)
     await using spool = await openWith(bytes(...stdin))
     expect(spool.sources.map(({ name }) => name)).toEqual(['-', '- (2)'])
     expect(await text(spool.sources[1])).toBe(whole)
+    expect((await ending(spool.sources[0])).read).toBe('{"n":1}\n{"n":2}\n')
+  })
+
+  test('and stdin that ends before it are one: the repetition broke off', async () => {
+    await leave('{"n":1}\n{"n":2}\n', true)
+    await using spool = await openWith(bytes('{"n":1}\n'))
+    expect(spool.sources.map(({ name }) => name)).toEqual(['-'])
     expect((await ending(spool.sources[0])).read).toBe('{"n":1}\n{"n":2}\n')
   })
 
