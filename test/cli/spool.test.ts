@@ -39,7 +39,7 @@ test('a command that was killed goes on from its spool, and says that the end of
   expect(stderr).toContain('error: interrupted (the end of stdin was never seen: -)')
   expect(lab.control.count('cli-spool')).toBe(2000)
 
-  const next = await sluice(command, { ...surroundings, input: lines(3) })
+  const next = await sluice(command, { ...surroundings, input: '{"m":1}\n{"m":2}\n{"m":3}\n' })
   expect(next).toMatchObject({ code: 0, stdout: expect.stringContaining('3 read = 3 created') as string })
   expect(await readdir(join(work.path, 'spool'))).toEqual([])
 })
@@ -142,7 +142,7 @@ test('runs shows what is spooled, and rm deletes it with its run', async () => {
     stdout: `Run ${run} into cli-kept is forgotten, and 20.9 kB of spooled stdin deleted.\n`,
   })
   expect(await readdir(join(work.path, 'spool'))).toEqual([])
-  const next = await sluice(command, { ...surroundings, input: lines(3) })
+  const next = await sluice(command, { ...surroundings, input: '{"m":1}\n{"m":2}\n{"m":3}\n' })
   expect(next.stdout).toContain('3 read = 3 created')
 })
 

@@ -141,8 +141,11 @@ describe('a run that reads its stdin by way of the disk', () => {
       spool: path(`state/spool/${(await spools())[0]}`),
     })
     expect(lab.control.count(index)).toBe(300)
-    const next = await load(bytes(lines(7)))
-    expect(next).toMatchObject({ status: 'finished', read: 7, created: 7 })
+    // A repetition that breaks off, too, says nothing new.
+    expect((await stopped(load(bytes(lines(200))))).receipt).toMatchObject({ run: first.run, read: 300 })
+    expect(lab.control.count(index)).toBe(300)
+    const next = await load(bytes('{"m":1}\n'))
+    expect(next).toMatchObject({ status: 'finished', read: 1, created: 1 })
     expect(next.run).not.toBe(first.run)
     expect(await spools()).toEqual([])
   })
