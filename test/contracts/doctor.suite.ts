@@ -75,7 +75,7 @@ export function describeDoctor(world: () => World): void {
     })
 
     test.each(proxyKinds)('over %s a cluster that is not there is named', async kind => {
-      const report = await diagnose(options(world().proxy[kind], 'https', { target: { url: 'https://127.0.0.1:9' } }))
+      const report = await diagnose(options(world().proxy[kind], 'https', { target: { url: 'https://127.0.0.1:1' } }))
       expect(named(report)).toEqual(['error PROXY_TARGET_UNREACHABLE'])
     })
 
