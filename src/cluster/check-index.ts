@@ -3,7 +3,7 @@ import { call, isObject } from './call.js'
 import type { Cluster } from './open-cluster.js'
 
 /** Makes all documents visible. Throws SluiceError: see `call`. */
-export async function refresh(cluster: Cluster, index: string): Promise<void> {
+export async function makeVisible(cluster: Cluster, index: string): Promise<void> {
   await call(cluster, { method: 'POST', path: `/${encodeURIComponent(index)}/_refresh` })
 }
 

@@ -1,7 +1,7 @@
 /** What a guarded load does before its first document and after its last: the alias leads to a whole and checked index, or stays. */
 import { type AliasFacts, conflict, readIndices, removeAlias, switchAlias } from '../cluster/alias.js'
 import { checkCopies, checkLoad, countMatches } from './check-load.js'
-import { refresh } from '../cluster/check-index.js'
+import { makeVisible } from '../cluster/check-index.js'
 import { endLoading, likeBefore, makeIndex, startLoading } from '../cluster/fresh-index.js'
 import { readMark } from '../cluster/load-mark.js'
 import type { Cluster } from '../cluster/open-cluster.js'
@@ -180,7 +180,7 @@ export class GuardedLoad {
 
   async #restore(): Promise<void> {
     const { cluster, index } = this.#guarding
-    await refresh(cluster, index)
+    await makeVisible(cluster, index)
     const [facts] = await readIndices(cluster, index)
     const mark = facts === undefined ? undefined : readMark(facts.mappings)
     if (facts !== undefined && mark !== undefined) await endLoading(cluster, facts, mark)

@@ -11,12 +11,11 @@ import { type BulkRequestOptions, BulkRequests, idsOf } from './bulk-requests.js
 import type { ByteBudget } from './byte-budget.js'
 import { compress } from './compress.js'
 import { LOSSES_BEFORE_STOP, deliver } from './deliver.js'
+import { EarlierSends, type EarlierSendsOptions, type SendHistory } from './earlier-sends.js'
 import { StreamWatch } from './stream-watch.js'
 import type { Verdict } from './verdict.js'
 
-export interface SenderOptions extends BulkRequestOptions {
-  /** Whether an earlier process may have sent the same documents under the same ids: a resume, a named run. */
-  readonly sentBefore: boolean
+export interface SenderOptions extends BulkRequestOptions, EarlierSendsOptions {
   /** Indices behind an alias or data stream when its first document was sent. Absent: not known. */
   readonly behind?: readonly string[]
   /** Never more requests under way at once than so many. */
@@ -35,12 +34,6 @@ export interface SenderOptions extends BulkRequestOptions {
   onRetry(failure: Failure, documents: number, waitMs: number): void
 }
 
-/** Of this process alone. */
-interface History {
-  readonly resent: boolean
-  readonly doubtful: boolean
-}
-
 /** Bodies that wait before they are sent again do not keep others from being read: up to so many of them. */
 const SPARE_BODIES = 3
 
@@ -52,7 +45,7 @@ export class Sender {
   readonly #access: AccessGate
   readonly #halt = new AbortController()
   readonly #bodySize: BodySize
-  readonly #stream: StreamWatch
+  readonly #earlier: EarlierSends
   readonly #requests: BulkRequests
   /** Batches without an outcome, and those of them that wait before they are sent again. */
   #open = 0
@@ -70,8 +63,9 @@ export class Sender {
     this.#limit = new AdaptiveLimit(options.concurrency, concurrency)
     this.#places = pLimit(this.#limit.allowed)
     this.#bodySize = new BodySize(options.batchBytes, bodyBytes)
-    this.#stream = new StreamWatch({ ...options, halted: this.#halt.signal })
-    this.#requests = new BulkRequests(options, async index => await this.#stream.isBehind(index))
+    const stream = new StreamWatch({ ...options, halted: this.#halt.signal })
+    this.#earlier = new EarlierSends(options, stream)
+    this.#requests = new BulkRequests(options, async index => await stream.isBehind(index))
     const { access, clock, wallClock, random } = options
     this.#access = new AccessGate({
       ...access,
@@ -156,7 +150,7 @@ export class Sender {
     this.#reader = undefined
   }
 
-  async #inPlace(body: Body, history: History, batch: Batch): Promise<Verdict | undefined> {
+  async #inPlace(body: Body, history: SendHistory, batch: Batch): Promise<Verdict | undefined> {
     const { gzip, random } = this.#options
     const { safeToResend } = idsOf(batch, this.#options)
     return await this.#places(async () => {
@@ -165,7 +159,7 @@ export class Sender {
       let isAgain = false
       const verdict = await this.#access.pass(async isShut => {
         // Behind the gate: what was stored, and where, may have changed while the body waited.
-        const found = await this.#lookUp(body, history, batch)
+        const found = await this.#earlier.lookUp(body, history, batch)
         const judged = found ?? (await this.#send(body, bytes, history, batch, isShut))
         if (judged === 'held') return judged
         if (isAgain) this.#retries += 1
@@ -183,7 +177,7 @@ export class Sender {
   async #send(
     body: Body,
     bytes: Buffer,
-    history: History,
+    history: SendHistory,
     batch: Batch,
     isShut: () => boolean,
   ): Promise<Verdict | 'held' | undefined> {
@@ -193,7 +187,7 @@ export class Sender {
       if (this.#halt.signal.aborted || (budget !== undefined && admission === undefined)) return undefined
       if (isShut()) return 'held'
       const sentAt = clock.now()
-      const known = this.#allKnown(history, batch)
+      const known = this.#earlier.withBefore(history, batch)
       const verdict = await this.#requests.send({ body, bytes, batch, history: known, admission })
       if (givenUp?.aborted === true) return verdict
       this.#count(verdict)
@@ -215,27 +209,6 @@ export class Sender {
   /** Ends early when nothing more may be sent. */
   async #sleep(ms: number): Promise<void> {
     await this.#options.clock.sleep(ms, this.#halt.signal).catch(() => undefined)
-  }
-
-  /** What may be stored already is not sent where its id would not keep it from being stored twice. */
-  async #lookUp(body: Body, { doubtful }: History, batch: Batch): Promise<Verdict | undefined> {
-    const { sentBefore } = this.#options
-    const { operation, replayed } = batch
-    const { ownIds, safeToResend } = idsOf(batch, this.#options)
-    // Its last send was refused, but an earlier one, or an earlier replay of the same file, may have stored a dead letter. Under
-    // an id that is not Sluice's own, what is found would not be known to be it.
-    const isOfAnyAge = replayed !== undefined && ownIds
-    // To overwrite what has an id of the user's is what they asked for.
-    const isOnce = operation === 'create' || ownIds
-    if (!safeToResend || !isOnce || !(doubtful || sentBefore || isOfAnyAge)) return undefined
-    const stream = replayed === undefined ? this.#stream : this.#stream.of(replayed.destination.index, isOfAnyAge)
-    return await stream.look(body, doubtful, ownIds)
-  }
-
-  /** The last send of a dead letter was answered: it is in doubt, to whoever gave it its id, only where a resend got no answer. */
-  #allKnown({ resent, doubtful }: History, { replayed }: Batch): History {
-    const { sentBefore } = this.#options
-    return { resent: resent || sentBefore || replayed !== undefined, doubtful: doubtful || sentBefore }
   }
 
   #count(verdict: Verdict): void {

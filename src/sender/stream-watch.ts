@@ -120,7 +120,7 @@ export class StreamWatch {
   async #find(ids: readonly string[]): Promise<FoundDocument[] | Verdict | undefined> {
     const { cluster, index } = this.#options
     const finding = findDocuments(cluster, { index, by: 'search', wanted: ids.map(id => ({ id })) })
-    const looked = await finding.catch(notAsked)
+    const looked = await finding.catch(asBusy)
     if (looked.kind === 'found') return [...looked.documents]
     if (looked.kind === 'busy') return { kind: 'wait', failure: looked.failure, delivery: 'none', unsent: true }
     // What cannot be asked for want of access is asked again when access is back.
@@ -162,7 +162,7 @@ function askLater(why: Failure): Verdict | undefined {
 }
 
 /** Given up, or past a budget: as good as a cluster that is too busy to answer. */
-function notAsked(error: unknown): Looked {
+function asBusy(error: unknown): Looked {
   if (isSluiceError(error) && error.code === 'RUN_INTERRUPTED') return { kind: 'busy', failure: error.failure }
   throw error
 }

@@ -2,7 +2,7 @@
 import type { Checkpoint } from '../ledger/checkpoint.js'
 import { type InputIds, idOf } from './run-ids.js'
 import type { Sighting } from './sweep.js'
-import type { VerifiedInput } from './verification.js'
+import type { Verification, VerifiedInput } from './verification.js'
 
 export interface Tally {
   settled(sightings: readonly Sighting[]): void
@@ -10,17 +10,10 @@ export interface Tally {
   result(): Tallied
 }
 
-interface Tallied {
-  readonly inputs: readonly VerifiedInput[]
-  readonly documents: number
-  readonly found: number
-  readonly rejected: number
-  readonly unlisted: number
-  readonly missing: number
-  readonly unsettled: number
-  readonly foreign: number
-  readonly doubled: number
-}
+type Tallied = Pick<
+  Verification,
+  'inputs' | 'documents' | 'found' | 'rejected' | 'unlisted' | 'missing' | 'unsettled' | 'foreign' | 'doubled'
+>
 
 interface Account {
   found: number
