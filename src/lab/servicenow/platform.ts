@@ -10,6 +10,7 @@ import { RequestLog } from './request-log.js'
 import { type Seed, seedRows } from './seed.js'
 import type { Table } from './table.js'
 import { Users } from './users.js'
+import { NotThereError } from './not-there.js'
 
 /** One instance of the service-management platform. Both of its ports show the same. */
 export class Platform {
@@ -58,14 +59,14 @@ export class Platform {
   /** The table of a name. Throws where there is none. */
   table(name: string): Table {
     const table = this.database.table(name)
-    if (!table) throw new Error(`no such table: ${name}`)
+    if (!table) throw new NotThereError(`no such table: ${name}`)
     return table
   }
 
   /** Fills a table with rows that depend on the seed alone. */
   seed(name: string, count: number, options?: Seed): void {
     const people = [...this.table('sys_user').rows()].slice(0, 20).map(({ sys_id: id }) => id)
-    seedRows(this.table(name), count, people, options)
+    seedRows(this.table(name), count, people, this.clock.now(), options)
   }
 }
 
