@@ -71,8 +71,9 @@ function storeIn(
   clock: Clock,
   onWarning: (message: string) => void,
 ): TokenStore {
+  const { id: client } = access.client
   const user = access.grant === 'password' ? access.username : ''
-  const owner = { instance: url.origin, client: access.client.id, user, grant: access.grant }
+  const owner = { instance: url.origin, client, user, grant: access.grant }
   return tokensInFile({ path, owner, clock, onWarning })
 }
 
