@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { checkServiceNowOptions } from './check-servicenow-options.js'
 import { isLoopback } from './cluster/loopback.js'
 import { DEFAULT_CONCURRENCY, DEFAULT_MAX_ELAPSED_MS, DEFAULT_TIMEOUT_MS } from './defaults.js'
@@ -72,9 +73,16 @@ function storeIn(
   onWarning: (message: string) => void,
 ): TokenStore {
   const { id: client } = access.client
-  const user = access.grant === 'password' ? access.username : ''
-  const owner = { instance: url.origin, client, user, grant: access.grant }
+  const owner = { instance: url.origin, client, user: userOf(access), grant: access.grant }
   return tokensInFile({ path, owner, clock, onWarning })
+}
+
+/** Whose tokens they are, as far as that is told: another refresh token may be another user's. */
+function userOf(access: Access): string {
+  if (access.grant === 'password') return access.username
+  return access.grant === 'refresh_token'
+    ? createHash('sha256').update(access.refreshToken).digest('hex').slice(0, 16)
+    : ''
 }
 
 /** Throws SluiceError OPTION_INVALID, which shows none of it: credentials may stand in it. */

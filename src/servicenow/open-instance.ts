@@ -77,7 +77,7 @@ export function openInstance(settings: InstanceSettings): OpenInstance {
     call: async request => await ask(request, { signal: closing.signal }),
   })
   const means: Means = { line, access, session, callForTokens: ask }
-  const refusals = new Refusals(means)
+  const refusals = new Refusals(means, closing.signal)
   return {
     ...means,
     display: line.instance,

@@ -423,6 +423,16 @@ describe('an instance', () => {
     await expect(reading).rejects.toMatchObject({ code: 'RUN_INTERRUPTED' })
   })
 
+  test('is left also while it is looked into why it refused', async () => {
+    const controller = new AbortController()
+    await using instance = await openServiceNow(basic())
+    platform().plant({ login: { times: 1 }, stall: { after: 1 } })
+    const reading = instance.call({ method: 'GET', table: 'incident', signal: controller.signal })
+    await vi.waitUntil(() => platform().struck('stall') > 0)
+    controller.abort('enough')
+    await expect(reading).rejects.toMatchObject({ code: 'RUN_INTERRUPTED' })
+  })
+
   const addresses: readonly [string, string][] = [
     ['with a path', '/nav_to.do'],
     ['with a query', '/?a=b'],
