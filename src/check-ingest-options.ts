@@ -44,6 +44,8 @@ const fresh = {
 const options = {
   source: check.anything,
   target: check.anything,
+  servicenow: check.anything,
+  table: check.anything,
   proxy: check.anything,
   index: check.name,
   swapAlias: check.name,

@@ -24,12 +24,32 @@ export interface Source extends Input {
    * whether this process adds to it.
    */
   readonly spool?: { readonly id: string; readonly grows: boolean }
+  /** Set where it is a table: where reading goes on is told by rows, not by an offset. */
+  readonly rows?: Rows
   /**
-   * Its decoded bytes (gunzipped), from the one at offset `from` (default 0). A chunk is valid until the next one is asked
-   * for: whoever keeps bytes copies them. Only what has a `file` is opened behind its start.
-   * Throws SluiceError: INPUT_UNREADABLE, INPUT_TRUNCATED (after all that was whole has been yielded).
+   * Its decoded bytes (gunzipped), from the one at offset `from` (default 0), or for a table from `place`. A chunk is valid until
+   * the next one is asked for: whoever keeps bytes copies them. Only what has a `file` or `rows` is opened behind its start.
+   * Throws SluiceError: INPUT_UNREADABLE, INPUT_TRUNCATED (after all that was whole has been yielded); for a table SERVICENOW_*.
    */
-  open(signal: AbortSignal, from?: number): AsyncIterable<Uint8Array>
+  open(signal: AbortSignal, from?: number, place?: Place): AsyncIterable<Uint8Array>
+}
+
+/** Where the reading of a table goes on: small, JSON, and understood by the table alone. Nothing in it is secret. */
+export type Place = Readonly<Record<string, unknown>>
+
+/** A table as an input: each row is one document and one line. */
+export interface Rows {
+  /** Which rows, and which of their fields: another selection is another input. */
+  readonly selection: Readonly<Record<string, string>>
+  /**
+   * Where reading goes on once every document before that number, of the reading that is open, is settled. Called with numbers
+   * that do not fall; what lies before may be forgotten.
+   */
+  placeAt(document: number): Place
+  /** Where the next run begins: after what a run that ended at this place has read. */
+  after(end: Place): Place
+  /** How many rows the reading that is open will have, as far as the platform has told. */
+  readonly total?: number | undefined
 }
 
 /** A file as it is stored, looked at without reading it whole. */

@@ -81,12 +81,47 @@ export interface ConnectOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** The service-management platform, and how to prove who asks. */
+export interface ServiceNowOptions {
+  /** `https://INSTANCE`, without a path. */
+  readonly url: string | URL
+  /** Basic, and the password grant. */
+  readonly username?: string | undefined
+  readonly password?: string | undefined
+  /** OAuth: the entry of the instance's application registry. A public client has no secret. */
+  readonly clientId?: string | undefined
+  readonly clientSecret?: string | undefined
+  readonly refreshToken?: string | undefined
+  /** Default: what the others allow; OAuth before Basic. `authorization_code` takes the tokens that `sluice login servicenow` kept. */
+  readonly grant?: 'basic' | 'password' | 'client_credentials' | 'refresh_token' | 'authorization_code' | undefined
+  /** File where tokens are kept, with owner-only permissions. Default: they are kept in memory. */
+  readonly tokenFile?: string | undefined
+  /** PEM of the CA that signed the instance's certificate. Default: the CAs that Node trusts. */
+  readonly ca?: string | Buffer | undefined
+}
+
+/** Which rows of a table are read, and how. */
+export interface TableOptions {
+  /** Encoded query: `active=true^priority<=2`. Default: every row. */
+  readonly query?: string | undefined
+  /** Default: every field. `sys_id` is always among them. */
+  readonly fields?: readonly string[] | undefined
+  /** Default `false`: as they are stored, times in UTC. */
+  readonly displayValue?: 'false' | 'true' | 'all' | undefined
+  /** Rows of one request, 1 to 10,000. Default 1,000. Halved where the instance gives up on a page. */
+  readonly pageSize?: number | undefined
+}
+
 /** What is loaded, where to, and how. `source`, `target`, and one of `index` and `swapAlias` have to be there. */
 export interface IngestOptions extends ConnectOptions {
   /** Paths, globs, `-` (with `stdin`), a byte stream, or an (async) iterable of documents. */
   readonly source: IngestSource
   /** What `-` reads. */
   readonly stdin?: Readable | undefined
+  /** The platform whose tables `servicenow:TABLE` names as sources; reached through the same proxy. */
+  readonly servicenow?: ServiceNowOptions | undefined
+  /** With such a source. */
+  readonly table?: TableOptions | undefined
   /** Index, alias or data stream. A name that Elasticsearch would refuse is INDEX_NAME_INVALID. */
   readonly index?: string | undefined
   /**

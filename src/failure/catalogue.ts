@@ -10,6 +10,7 @@ import { inputEntries } from './entries/input.js'
 import { optionsEntries } from './entries/options.js'
 import { proxyEntries } from './entries/proxy.js'
 import { runEntries } from './entries/run.js'
+import { servicenowEntries } from './entries/servicenow.js'
 import type { Entry } from './entry.js'
 
 export type { Entry } from './entry.js'
@@ -22,6 +23,7 @@ export const catalogue = {
   ...filterEntries,
   ...clusterEntries,
   ...indexEntries,
+  ...servicenowEntries,
   ...runEntries,
 }
 

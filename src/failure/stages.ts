@@ -6,6 +6,7 @@ export const stages = {
   egress: 'Addresses and the IP filter',
   cluster: 'The cluster',
   index: 'The index',
+  servicenow: 'The service-management platform',
   run: 'The run',
 } as const
 

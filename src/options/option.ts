@@ -10,6 +10,8 @@ export const optionCommands = [
   'undo',
   'rollback',
   'filter',
+  'pull',
+  'login',
   'config',
 ] as const
 export type OptionCommand = (typeof optionCommands)[number]

@@ -44,7 +44,9 @@ const same = {
   timeoutMs: 'timeout',
   staticIps: 'staticIps',
   ipCheckUrl: 'ipCheckUrl',
-} as const satisfies Behind<Omit<IngestOptions, OfThePipeline | 'target' | 'proxy' | keyof typeof contents>>
+} as const satisfies Behind<
+  Omit<IngestOptions, OfThePipeline | 'target' | 'proxy' | 'servicenow' | 'table' | keyof typeof contents>
+>
 
 /** JSON, or files of it, on the command line; what it says in the library. */
 const contents = { indexBody: 'indexBody', checkQuery: 'checkQuery' } as const
