@@ -31,8 +31,15 @@ export interface PhasesReading {
   answered(page: TablePage): void
 }
 
+/** Rows that are given out at once, none of them twice. */
+export interface RowsOfPage {
+  readonly rows: readonly Row[]
+  /** Whether rows may be among them that were given out before. */
+  readonly isAgain: boolean
+}
+
 /** Rows of a table, page by page: all of them, then what changed meanwhile; or only what has changed. */
-export async function* readPhases(reading: PhasesReading): AsyncGenerator<readonly Row[]> {
+export async function* readPhases(reading: PhasesReading): AsyncGenerator<RowsOfPage> {
   const { walk, taken, log, judge, answered, isTimed } = reading
   let { phase, cursor, date } = reading
   // After a resume it is not known what the phase has given out before.
@@ -48,7 +55,7 @@ export async function* readPhases(reading: PhasesReading): AsyncGenerator<readon
       const { rows, cursors, notes } = choose(page, begun, taken)
       log?.add(begun, cursors, notes)
       given += rows.length
-      if (rows.length > 0) yield rows
+      if (rows.length > 0) yield { rows, isAgain: begun.kind === 'changes' }
     }
     log?.add(begun, [], [])
     const next = isTimed ? phaseAfter(begun, given) : undefined

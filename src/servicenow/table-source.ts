@@ -6,7 +6,7 @@ import type { PlaceLog } from './place-log.js'
 import { readTable } from './read-table.js'
 import { rowLines } from './row-lines.js'
 import { rowShape } from './row-shape.js'
-import { atStart, isStart, placeOf, readPlace } from './table-place.js'
+import { type TablePlace, atStart, isStart, placeOf, readPlace } from './table-place.js'
 import { checkNames, tableQuery } from './table-query.js'
 
 export interface TableSourceOptions {
@@ -45,6 +45,7 @@ export function tableSource(instance: Instance, options: TableSourceOptions): So
   let log: PlaceLog | undefined
   let start: Place = atStart
   let total: number | undefined
+  let mayRepeat = false
 
   async function* open(signal: AbortSignal, place?: Place): AsyncGenerator<Uint8Array> {
     signal.throwIfAborted()
@@ -64,7 +65,14 @@ export function tableSource(instance: Instance, options: TableSourceOptions): So
       counted: rows => (total = rows),
       note: text => options.note?.(text),
     })
-    for await (const rows of pages) yield* rowLines(rows)
+    for await (const { rows, isAgain } of pages) {
+      mayRepeat = isAgain
+      for (const lines of rowLines(rows)) {
+        yield lines
+        // A page has no row twice.
+        mayRepeat = false
+      }
+    }
   }
 
   return {
@@ -77,9 +85,18 @@ export function tableSource(instance: Instance, options: TableSourceOptions): So
       get total() {
         return total
       },
+      since: place => (isStart(place) ? undefined : changesSince(readPlace(place, name))),
+      get mayRepeat() {
+        return mayRepeat
+      },
     },
     open: (signal, _from, place) => open(signal, place),
   }
+}
+
+/** In ISO 8601; undefined where the reading is that of all rows, and of what changed meanwhile. */
+function changesSince({ phase }: TablePlace): string | undefined {
+  return phase.kind === 'changes' && phase.rounds === 0 ? `${phase.since.replace(' ', 'T')}Z` : undefined
 }
 
 /** What has changed since a reading that ended. */
