@@ -45,6 +45,7 @@ export function tableSource(instance: Instance, options: TableSourceOptions): So
   let log: PlaceLog | undefined
   let start: Place = atStart
   let total: number | undefined
+  let mayRepeat = false
 
   async function* open(signal: AbortSignal, place?: Place): AsyncGenerator<Uint8Array> {
     signal.throwIfAborted()
@@ -64,7 +65,10 @@ export function tableSource(instance: Instance, options: TableSourceOptions): So
       counted: rows => (total = rows),
       note: text => options.note?.(text),
     })
-    for await (const rows of pages) yield* rowLines(rows)
+    for await (const page of pages) {
+      mayRepeat = page.mayRepeat
+      yield* rowLines(page.rows)
+    }
   }
 
   return {
@@ -74,12 +78,24 @@ export function tableSource(instance: Instance, options: TableSourceOptions): So
       selection: { instance: instance.display, table, query, fields: fields?.join(',') ?? '', displayValue },
       placeAt: document => log?.placeAt(document) ?? start,
       after: end => afterEnd(end, name),
+      since: place => sinceOf(place, name),
+      get mayRepeat() {
+        return mayRepeat
+      },
       get total() {
         return total
       },
     },
     open: (signal, _from, place) => open(signal, place),
   }
+}
+
+/** Undefined for the changes that a reading of the whole table ends with: they are a part of it. */
+function sinceOf(place: Place, source: string): string | undefined {
+  if (isStart(place)) return undefined
+  const { phase } = readPlace(place, source)
+  const isWhole = phase.kind === 'whole' || (phase.kind === 'changes' && phase.rounds > 0)
+  return isWhole ? undefined : `${phase.since.replace(' ', 'T')}Z`
 }
 
 /** What has changed since a reading that ended. */
