@@ -1,5 +1,5 @@
 import type { Place } from '../flow.js'
-import { type EncodedQuery, queryWith } from './encoded-query.js'
+import { queryWith } from './encoded-query.js'
 import { ignored } from './ignored.js'
 import type { Instance } from './instance.js'
 import { unmet } from './judge-rows.js'
@@ -8,19 +8,15 @@ import { type PlaceLog, placeLog } from './place-log.js'
 import { probeTable } from './probe-table.js'
 import { readAhead } from './read-ahead.js'
 import { type RowsRead, readPhases, settledAt } from './read-phases.js'
-import type { RowShape } from './row-shape.js'
 import { everyRow, everyVersion } from './rows-taken.js'
+import type { Selected } from './select-table.js'
 import { type PageRequest, askPage } from './table-page.js'
 import { isStart, placeOf, readPlace } from './table-place.js'
 import { versionsSeen } from './versions-seen.js'
 import type { WalkedPage } from './walk-table.js'
 
-export interface TableReading {
+export interface TableReading extends Selected {
   readonly instance: Instance
-  readonly table: string
-  readonly query: EncodedQuery
-  readonly shape: RowShape
-  readonly pageSize: number
   /** Of rows that change while they are read: every version that is met, so that the last one wins, or one. */
   readonly mode: 'current' | 'once'
   /** Where reading goes on, in mode `current`; absent: at the table's start. */
