@@ -12,9 +12,19 @@ import {
 } from './open-target.js'
 import { isWebAddress } from './options/web-address.js'
 import type { ChosenProxy } from './proxy/choose-proxy.js'
-import { chooseAccess } from './servicenow/access.js'
+import type { ProxyUrl } from './proxy/proxy-url.js'
+import { type Access, chooseAccess } from './servicenow/access.js'
 import { type OpenInstance, openInstance } from './servicenow/open-instance.js'
 import { systemClock } from './system-clock.js'
+
+/** The instance's URL, who asks there, and the proxy that leads to it, before anything is connected. */
+export interface InstanceWay {
+  readonly url: URL
+  readonly access: Access
+  readonly proxy?: ProxyUrl
+  /** What was decided, for the log. */
+  readonly notes: readonly string[]
+}
 
 /** The service-management platform, and the way there. */
 export interface InstanceOptions extends Pick<ConnectOptions, 'proxy' | 'concurrency' | 'timeoutMs' | 'signal'> {
@@ -29,6 +39,20 @@ export interface InstanceOptions extends Pick<ConnectOptions, 'proxy' | 'concurr
   readonly onWarning?: ((message: string) => void) | undefined
 }
 
+/** Throws SluiceError: OPTION_INVALID, PLAINTEXT_CREDENTIALS, PROXY_URL_INVALID, PROXY_NOT_USED. */
+export function findInstance({ servicenow, proxy }: Pick<InstanceOptions, 'servicenow' | 'proxy'>): InstanceWay {
+  const url = instanceUrl(servicenow.url)
+  const chosen = wayTo(url, proxy)
+  refusePlaintext(url, chosen)
+  const { notes } = chosen
+  return {
+    url,
+    access: chooseAccess(servicenow),
+    notes,
+    ...(chosen.proxy === undefined ? {} : { proxy: chosen.proxy }),
+  }
+}
+
 /**
  * The instance over the way that the options describe. Throws SluiceError: OPTION_INVALID, PLAINTEXT_CREDENTIALS,
  * PROXY_URL_INVALID, PROXY_NOT_USED.
@@ -36,18 +60,16 @@ export interface InstanceOptions extends Pick<ConnectOptions, 'proxy' | 'concurr
 export async function openServiceNow(options: InstanceOptions): Promise<OpenInstance> {
   const { servicenow } = options
   const proxy = proxyOptions(options.proxy)
-  const url = instanceUrl(servicenow.url)
-  const chosen = wayTo(url, proxy)
-  refusePlaintext(url, chosen)
+  const { url, access, proxy: proxyUrl } = findInstance(options)
   return await Promise.resolve(
     openInstance({
       url,
-      access: chooseAccess(servicenow),
+      access,
       connections: options.concurrency ?? DEFAULT_CONCURRENCY,
       timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
       maxElapsedMs: options.maxElapsedMs ?? DEFAULT_MAX_ELAPSED_MS,
       clock: options.clock ?? systemClock,
-      ...(chosen.proxy === undefined ? {} : { proxy: chosen.proxy }),
+      ...(proxyUrl === undefined ? {} : { proxy: proxyUrl }),
       ...(proxy.ca === undefined ? {} : { proxyTls: { ca: proxy.ca } }),
       ...(servicenow.ca === undefined ? {} : { tls: { ca: servicenow.ca } }),
       ...(options.onSecret === undefined ? {} : { onSecret: options.onSecret }),
