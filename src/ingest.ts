@@ -17,7 +17,7 @@ import { load } from './run/load.js'
 import type { Replaying } from './run/open-batcher.js'
 import { intoOf, openDeadLetters } from './run/open-dead-letters.js'
 import { openPipeline, openRunsDeadLetters } from './run/open-pipeline.js'
-import type { Run } from './run/run.js'
+import type { Run, Standing } from './run/run.js'
 import { withSpool } from './run/with-spool.js'
 import { findSources } from './source/open-sources.js'
 import { systemClock } from './system-clock.js'
@@ -41,8 +41,13 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
   return await run(options, checkIngestOptions(options))
 }
 
-/** Runs a load whose options were checked. Throws as `ingest` does. */
-export async function run(given: IngestOptions, ids: Ids, replaying?: Replaying): Promise<Receipt> {
+/** Runs a load whose options were checked, over a way of its own or one that stands. Throws as `ingest` does. */
+export async function run(
+  given: IngestOptions,
+  ids: Ids,
+  replaying?: Replaying,
+  standing?: Standing,
+): Promise<Receipt> {
   using ending = endingOf(given, systemClock)
   const options: IngestOptions = { ...given, signal: ending.signal }
   const tell = listenerOf(options)
@@ -58,15 +63,17 @@ export async function run(given: IngestOptions, ids: Ids, replaying?: Replaying)
     sources,
     { ending, tell, isReplay: replaying !== undefined },
     async (all, spool) =>
-      await loadSources({ options, ids, replaying, ending, stateDir, tell, sources: all, spool, locks }),
+      await loadSources({ options, ids, replaying, ending, stateDir, tell, sources: all, spool, locks, standing }),
   )
 }
 
 async function loadSources(run: Run): Promise<Receipt> {
-  const { options, ending, tell, spool } = run
-  const { cluster, way } = await openTarget(options).catch((error: unknown) => {
-    throw ending.cause(error)
-  })
+  const { options, ending, tell, spool, standing } = run
+  const { cluster, way } =
+    standing ??
+    (await openTarget(options).catch((error: unknown) => {
+      throw ending.cause(error)
+    }))
   try {
     const began = performance.now()
     const begun = await begin(run, cluster, way)
@@ -93,7 +100,7 @@ async function loadSources(run: Run): Promise<Receipt> {
     })
     return await conclude(run, begun, pipeline, loaded, performance.now() - began)
   } finally {
-    await cluster.route.destroy()
+    if (standing === undefined) await cluster.route.destroy()
   }
 }
 

@@ -36,6 +36,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'options',
     '(root)',
   ],
+  serve: ['failure', 'flow', 'ledger', 'source', 'options', 'run', '(root)'],
   // A double must not share our bugs.
   lab: [],
   '(root)': [
@@ -54,6 +55,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'filter',
     'verify',
     'run',
+    'serve',
   ],
   // The command line gets what an embedder gets.
   cli: ['(root)', 'failure', 'options', 'doctor', 'filter', 'verify', 'lab'],

@@ -17,6 +17,10 @@ interface Verb {
 const verbs: Readonly<Record<string, Verb>> = {
   ingest: { summary: 'load documents, print the receipt', load: () => import('./commands/ingest.js') },
   replay: { summary: 'send dead letters again', load: () => import('./commands/replay.js') },
+  serve: {
+    summary: 'accept documents by POST and load them, until it is stopped',
+    load: () => import('./commands/serve.js'),
+  },
   doctor: {
     summary: 'walk the path that a load will take and name what is wrong',
     load: () => import('./commands/doctor.js'),

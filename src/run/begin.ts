@@ -29,10 +29,11 @@ export async function begin(run: Run, open: Cluster, way: Way): Promise<Begun> {
   const { options, replaying, ending, sources, locks } = run
   const wire = options.byteBudget === undefined ? undefined : meterWire(options.byteBudget, open, ending)
   const cluster = bindCluster(open, ending.givenUp, wire?.budget)
-  const found = await findRun(options, sources, cluster, replaying, async path => {
+  const own = async (path: string) => {
     const input = sources[0]?.name ?? ''
     if (locks !== undefined) await lockCheckpoint(locks, { path, input, index: intoOf(options) })
-  }).catch((error: unknown) => {
+  }
+  const found = await findRun(options, sources, cluster, replaying, own, run.standing?.token).catch((error: unknown) => {
     throw ending.cause(error)
   })
   const { plan } = found

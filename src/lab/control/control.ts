@@ -3,6 +3,7 @@ import type { FaultPlan, Faults } from '../faults.js'
 import type { FilterBody } from '../filter/edge.js'
 import type { NewPolicy, Policies, Policy } from '../filter/policies.js'
 import { type Register, register } from '../filter/presets.js'
+import type { Inbound } from '../inbound/inbound.js'
 import type { LabLine } from '../lab-line.js'
 import type { Arrival } from '../listener.js'
 import type { Credentials } from '../proxy/credentials.js'
@@ -60,7 +61,15 @@ export interface Control {
   ids(index: string): readonly string[]
   /** A document as the cluster keeps it, byte for byte. Asked past the filter. */
   source(index: string, id: string): Buffer | undefined
+  /** The inbound entry. */
+  readonly inbound: InboundControl
   line(): LabLine
+}
+
+export interface InboundControl {
+  /** Connections from now on go to the application at this port of this machine; undefined: they are closed at once. */
+  forwardTo(port: number | undefined): void
+  readonly applicationPort: number | undefined
 }
 
 export interface ControlParts {
@@ -69,6 +78,7 @@ export interface ControlParts {
   readonly faults: FaultPlan
   readonly policies: Policies
   readonly main: Cluster
+  readonly inbound: Inbound
   readonly line: () => LabLine
   readonly newDeployment: (name: string) => Promise<Deployment>
 }
@@ -79,6 +89,7 @@ export function createControl({
   faults,
   policies,
   main,
+  inbound,
   line,
   newDeployment,
 }: ControlParts): Control {
@@ -116,6 +127,7 @@ export function createControl({
     count: index => main.matching(index).found.reduce((sum, { count }) => sum + count, 0),
     ids: index => main.named(index)?.ids() ?? [],
     source: (index, id) => main.named(index)?.get(id)?.bytes,
+    inbound,
     line,
   }
 }
