@@ -68,6 +68,31 @@ export interface Settings {
   /** Bytes. */
   readonly maxBody: number
   readonly acceptAnyway: boolean
+  /** The service-management platform's address. */
+  readonly servicenowUrl: string | undefined
+  readonly servicenowUsername: string | undefined
+  readonly servicenowPassword: string | undefined
+  readonly servicenowPasswordFile: string | undefined
+  readonly servicenowClientId: string | undefined
+  readonly servicenowClientSecret: string | undefined
+  readonly servicenowClientSecretFile: string | undefined
+  readonly servicenowRefreshToken: string | undefined
+  readonly servicenowRefreshTokenFile: string | undefined
+  readonly servicenowGrant:
+    | 'basic'
+    | 'password'
+    | 'client_credentials'
+    | 'refresh_token'
+    | 'authorization_code'
+    | undefined
+  readonly servicenowCa: string | undefined
+  readonly tokenFile: string | undefined
+  readonly query: string | undefined
+  /** With commas. */
+  readonly fields: string | undefined
+  readonly displayValue: 'false' | 'true' | 'all'
+  readonly pageSize: number
+  readonly deletions: 'keep' | 'audit' | 'reconcile'
   readonly swapAlias: string | undefined
   /** JSON, or the path of a file of it. */
   readonly indexBody: string | undefined

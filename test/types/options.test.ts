@@ -44,7 +44,9 @@ const same = {
   timeoutMs: 'timeout',
   staticIps: 'staticIps',
   ipCheckUrl: 'ipCheckUrl',
-} as const satisfies Behind<Omit<IngestOptions, OfThePipeline | 'target' | 'proxy' | keyof typeof contents>>
+} as const satisfies Behind<
+  Omit<IngestOptions, OfThePipeline | 'target' | 'proxy' | 'servicenow' | 'table' | keyof typeof contents>
+>
 
 /** JSON, or files of it, on the command line; what it says in the library. */
 const contents = { indexBody: 'indexBody', checkQuery: 'checkQuery' } as const
@@ -95,9 +97,20 @@ const ofTheFilter = [
   'region',
 ] as const satisfies (keyof Settings)[]
 
+/** What a receiver alone takes: `serve` has them among its own options. */
+const ofServe = [
+  'listen',
+  'servePath',
+  'serveToken',
+  'serveTokenFile',
+  'noToken',
+  'maxBody',
+  'acceptAnyway',
+] as const satisfies (keyof Settings)[]
+
 test('every option of the command reaches the library, but for those that concern the command alone', () => {
   const behind = [same, contents, target, proxy].flatMap(table => Object.values(table))
-  expect([...behind, ...ofTheCommand, ...ofTheDoctor, ...ofTheFilter].toSorted()).toEqual(optionNames.toSorted())
+  expect([...behind, ...ofTheCommand, ...ofTheDoctor, ...ofTheFilter, ...ofServe].toSorted()).toEqual(optionNames.toSorted())
 })
 
 /** A setting's values fit the library's option: an error here names the option whose types drifted apart. */
