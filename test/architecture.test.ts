@@ -58,7 +58,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'serve',
   ],
   // The command line gets what an embedder gets.
-  cli: ['(root)', 'failure', 'options', 'doctor', 'filter', 'verify', 'lab'],
+  cli: ['(root)', 'failure', 'options', 'doctor', 'filter', 'verify', 'serve', 'lab'],
 }
 
 /** The one door of each package. */
