@@ -6,7 +6,7 @@ import type { Receipt } from './ledger/receipt.js'
 import { openTarget } from './open-target.js'
 import { openSlots } from './run/open-batcher.js'
 
-export interface LoadedFile {
+interface LoadedFile {
   readonly path: string
   /** The part of ids that is this file's own: loaded again under the same one, it doubles nothing. */
   readonly token: string

@@ -22,9 +22,14 @@ export function showServed(receipt: ServeReceipt): string {
         ['accepted', count(accepted)],
         ['loaded', count(receipt.read)],
         ...counted.map(name => [`  ${name}`, count(receipt[name])]),
-        ['waiting', `${count(waiting.documents)}${waiting.bytes === 0 ? '' : ` (${bytes(waiting.bytes)}) in ${spool}`}`],
+        [
+          'waiting',
+          `${count(waiting.documents)}${waiting.bytes === 0 ? '' : ` (${bytes(waiting.bytes)}) in ${spool}`}`,
+        ],
         ['answers', told.length === 0 ? 'none' : told.join(', ')],
-        ...(deadLetters === undefined ? [] : [['refused', `${plural(receipt.rejected, 'document')} in ${deadLetters}`]]),
+        ...(deadLetters === undefined
+          ? []
+          : [['refused', `${plural(receipt.rejected, 'document')} in ${deadLetters}`]]),
       ],
       '  ',
     ),

@@ -3,7 +3,16 @@ import * as kinds from './kinds.js'
 import { section } from './option.js'
 
 const cluster = section('Cluster', ['ingest', 'replay', 'doctor', 'verify', 'undo', 'rollback', 'filter', 'serve'])
-const path = section('Path to the cluster', ['ingest', 'replay', 'doctor', 'verify', 'undo', 'rollback', 'filter', 'serve'])
+const path = section('Path to the cluster', [
+  'ingest',
+  'replay',
+  'doctor',
+  'verify',
+  'undo',
+  'rollback',
+  'filter',
+  'serve',
+])
 const documents = section('Documents', ['ingest'])
 const requests = section('Requests', ['ingest', 'replay', 'serve'])
 const runs = section('Runs', ['ingest', 'replay'])

@@ -38,7 +38,14 @@ export function openSlots({
   return new SlotPool(concurrency + 1, batchBytes)
 }
 
-export function openBatcher({ options, action, replaying, ledger, bodyBytes, slots }: Framing): Batcher | ReplayBatcher {
+export function openBatcher({
+  options,
+  action,
+  replaying,
+  ledger,
+  bodyBytes,
+  slots,
+}: Framing): Batcher | ReplayBatcher {
   const { batchBytes = DEFAULT_BATCH_BYTES } = options
   const framing = {
     batchBytes,

@@ -57,7 +57,8 @@ export function checkServeOptions(given: ServeOptions): Address {
   const unfit = never.find(option => Object.hasOwn(given, option))
   if (unfit !== undefined) throw invalid(unfit, 'is no option of a load that does not end')
   const { stateDir, token, path = '/' } = given as Partial<ServeOptions>
-  if (stateDir === undefined) throw invalid('stateDir', 'is needed: what is acknowledged is kept there until it is loaded')
+  if (stateDir === undefined)
+    throw invalid('stateDir', 'is needed: what is acknowledged is kept there until it is loaded')
   const ids: unknown = given.ids
   if (ids === 'cluster')
     throw invalid('ids', "cannot be 'cluster': what was under way when the process was killed would be doubled")
@@ -72,11 +73,17 @@ function checkToken(token: string | false | undefined, { host }: Address): void 
   if (token === undefined) throw invalid('token', 'is needed: callers bring it as Authorization: Bearer TOKEN')
   if (token === false) {
     if (!isLoopbackAddress(host))
-      throw invalid('token', `is needed: ${host} is reached by other machines, and whoever reaches it could write to the index`)
+      throw invalid(
+        'token',
+        `is needed: ${host} is reached by other machines, and whoever reaches it could write to the index`,
+      )
     return
   }
   if (token.length < SHORTEST_TOKEN || /\s/.test(token))
-    throw invalid('token', `has to be ${SHORTEST_TOKEN} characters or more, without blanks: \`openssl rand -hex 32\` makes one`)
+    throw invalid(
+      'token',
+      `has to be ${SHORTEST_TOKEN} characters or more, without blanks: \`openssl rand -hex 32\` makes one`,
+    )
 }
 
 /** `ADDRESS:PORT`, `[IPV6]:PORT` or `PORT` on 127.0.0.1. */

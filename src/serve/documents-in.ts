@@ -31,8 +31,14 @@ export function documentsIn(body: Buffer, type: MediaType): Documents | BadDocum
 
 /** What `Content-Type` says, where it is one of those that are taken. */
 export function mediaTypeOf(header: string | undefined): MediaType | undefined {
-  const [type = '', ...parameters] = (header ?? '').toLowerCase().split(';').map(part => part.trim())
-  const charset = parameters.find(one => one.startsWith('charset='))?.slice('charset='.length).replaceAll('"', '')
+  const [type = '', ...parameters] = (header ?? '')
+    .toLowerCase()
+    .split(';')
+    .map(part => part.trim())
+  const charset = parameters
+    .find(one => one.startsWith('charset='))
+    ?.slice('charset='.length)
+    .replaceAll('"', '')
   if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') return undefined
   if (type === 'application/json') return 'json'
   return type === 'application/x-ndjson' || type === 'application/ndjson' ? 'ndjson' : undefined

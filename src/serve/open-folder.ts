@@ -74,7 +74,11 @@ async function othersThan(path: string): Promise<string[]> {
 async function bytesIn(folder: string): Promise<number> {
   let bytes = 0
   for (const name of await readdir(folder).catch(() => [])) {
-    if (name.endsWith('.ndjson')) bytes += await stat(join(folder, name)).then(({ size }) => size, () => 0)
+    if (name.endsWith('.ndjson'))
+      bytes += await stat(join(folder, name)).then(
+        ({ size }) => size,
+        () => 0,
+      )
   }
   return bytes
 }

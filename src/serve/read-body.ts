@@ -1,9 +1,6 @@
 /** A request's body, in memory, never more of it than is allowed. */
 import type { IncomingMessage } from 'node:http'
-import { promisify } from 'node:util'
-import { gunzip as gunzipWithCallback } from 'node:zlib'
-
-const gunzip = promisify(gunzipWithCallback)
+import { createGunzip } from 'node:zlib'
 
 /** Memory that all requests under way share. */
 export class Room {
@@ -54,18 +51,13 @@ export async function readBody<T>(
   try {
     const read = await collect(request, maxBody, take)
     if (!('body' in read) || !isGzip) return await use(read)
-    if (!take(maxBody)) return await use({ refused: 'busy' })
-    return await use(await inflate(read.body, maxBody))
+    return await use(await inflate(read.body, maxBody, take))
   } finally {
     room.giveBack(taken)
   }
 }
 
-async function collect(
-  request: IncomingMessage,
-  maxBody: number,
-  take: (bytes: number) => boolean,
-): Promise<ReadBody> {
+async function collect(request: IncomingMessage, maxBody: number, take: (bytes: number) => boolean): Promise<ReadBody> {
   return await new Promise(resolve => {
     const chunks: Buffer[] = []
     let length = 0
@@ -84,16 +76,23 @@ async function collect(
     const onEnd = () => settle({ body: Buffer.concat(chunks, length) })
     const onGone = () => settle({ refused: 'gone' })
     request.on('data', onData).once('end', onEnd).once('close', onGone)
-    // It is told by the close that follows.
-    request.on('error', () => undefined)
   })
 }
 
-async function inflate(body: Buffer, maxOutputLength: number): Promise<ReadBody> {
+async function inflate(compressed: Buffer, maxBody: number, take: (bytes: number) => boolean): Promise<ReadBody> {
+  const engine = createGunzip()
+  engine.end(compressed)
+  const chunks: Buffer[] = []
+  let length = 0
   try {
-    return { body: await gunzip(body, { maxOutputLength }) }
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    return { refused: code === 'ERR_BUFFER_TOO_LARGE' ? 'too large' : 'not gzip' }
+    for await (const chunk of engine as AsyncIterable<Buffer>) {
+      length += chunk.length
+      if (length > maxBody) return { refused: 'too large' }
+      if (!take(chunk.length)) return { refused: 'busy' }
+      chunks.push(chunk)
+    }
+    return { body: Buffer.concat(chunks, length) }
+  } catch {
+    return { refused: 'not gzip' }
   }
 }

@@ -35,6 +35,8 @@ export interface Receiving {
   status(): ServeStatus
   /** Seconds after which it is worth another try, where the spool is full. */
   retryAfter(): number
+  /** What nobody foresaw went wrong with one request. */
+  onBug(error: unknown): void
 }
 
 export interface Receiver {
@@ -67,6 +69,8 @@ export async function startReceiver(receiving: Receiving): Promise<Receiver> {
 
   const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: HEADERS_MS, keepAliveTimeout: IDLE_MS })
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
+    // Who goes away is noticed where the body is read.
+    for (const stream of [request, response]) stream.on('error', () => undefined)
     const answered = respond(request, response).finally(() => underway.delete(answered))
     underway.add(answered)
   }
@@ -97,7 +101,10 @@ export async function startReceiver(receiving: Receiving): Promise<Receiver> {
   }
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const answer = await answerTo(request, response)
+    const answer = await answerTo(request, response).catch((error: unknown): Answer => {
+      receiving.onBug(error)
+      return refusal(500, 'it failed: nothing is known to be stored')
+    })
     if (answer === undefined || response.destroyed) return
     const { status, body, headers } = answer
     const text = `${JSON.stringify(body)}\n`
@@ -120,7 +127,11 @@ export async function startReceiver(receiving: Receiving): Promise<Receiver> {
     return answer
   }
 
-  async function post(request: IncomingMessage, response: ServerResponse, { allows }: Guard): Promise<Answer | undefined> {
+  async function post(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { allows }: Guard,
+  ): Promise<Answer | undefined> {
     if (!allows(request)) {
       return refusal(401, 'a bearer token is needed: Authorization: Bearer TOKEN', { 'www-authenticate': 'Bearer' })
     }
@@ -165,7 +176,9 @@ export async function startReceiver(receiving: Receiving): Promise<Receiver> {
       if (!isSluiceError(error)) throw error
       const { code } = (error.cause ?? {}) as NodeJS.ErrnoException
       const isFull = code === 'ENOSPC' || code === 'EDQUOT'
-      const problem = isFull ? 'the disk is full: nothing was stored' : 'it cannot be written to the disk: nothing was stored'
+      const problem = isFull
+        ? 'the disk is full: nothing was stored'
+        : 'it cannot be written to the disk: nothing was stored'
       return refusal(isFull ? 507 : 503, problem, { 'retry-after': '30' })
     }
   }

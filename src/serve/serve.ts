@@ -73,12 +73,14 @@ async function open(options: ServeOptions, address: Address, folder: SpoolFolder
     ...address,
     path,
     token: token === false ? undefined : token,
-    maxBody,
+    // What would not fit into an empty spool never will.
+    maxBody: Math.min(maxBody, spoolLimit),
     spoolLimit,
     waiting: () => spool.waiting.bytes,
     store: async request => await spool.append(request),
     status: () => status(),
     retryAfter: () => (loader.trouble === undefined ? SOON_SECONDS : Math.ceil(loader.trouble.retryMs / 1000)),
+    onBug: error => tell({ type: 'warning', message: `a request could not be handled: ${String(error)}` }),
   }).catch(async (error: unknown) => {
     await way?.close()
     throw cannotListen(options, error)

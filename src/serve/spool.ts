@@ -207,7 +207,9 @@ export class Spool {
   #remember({ key, ...request }: Request, journal: string): void {
     if (key === undefined) return
     this.#keys.add({ end: 0, documents: request.documents, sha256: request.sha256, key })
-    this.#keysOf.set(journal, [...(this.#keysOf.get(journal) ?? []), key])
+    const keys = this.#keysOf.get(journal)
+    if (keys === undefined) this.#keysOf.set(journal, [key])
+    else keys.push(key)
   }
 
   #takeGroup(): Queued[] {
@@ -268,7 +270,7 @@ export class Spool {
   }
 
   #wake(): void {
-    for (const wake of [...this.#wakers]) wake()
+    for (const wake of this.#wakers) wake()
   }
 }
 

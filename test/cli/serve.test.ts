@@ -36,9 +36,9 @@ test('accepts documents until SIGTERM, loads them, and prints its receipt', asyn
   const url = await urlOf(running)
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   expect((await ask(url, { body: '[{"n":1},{"n":2}]', headers })).status).toBe(202)
-  expect((await ask(url, { body: '[{"n":1},{"n":2}]', headers: { ...headers, authorization: 'Bearer no' } })).status).toBe(
-    401,
-  )
+  expect(
+    (await ask(url, { body: '[{"n":1},{"n":2}]', headers: { ...headers, authorization: 'Bearer no' } })).status,
+  ).toBe(401)
   running.child.kill('SIGTERM')
   const { code, stdout, stderr } = await running.ended
   expect(code, stderr).toBe(0)
@@ -73,12 +73,28 @@ test('prints the receipt for people, and what is left with exit code 5', async (
 
 test.each([
   ['no token at all', [], /--serve-token-file: callers have to prove who they are: set SLUICE_SERVE_TOKEN/],
-  ['no token towards other machines', ['--no-token', '--listen', '0.0.0.0:0'], /--serve-token: is needed: 0\.0\.0\.0 is reached by other/],
-  ['a token and none', ['--no-token', '--serve-token-file', 'token'], /--no-token: cannot be combined with --serve-token-file/],
+  [
+    'no token towards other machines',
+    ['--no-token', '--listen', '0.0.0.0:0'],
+    /--serve-token: is needed: 0\.0\.0\.0 is reached by other/,
+  ],
+  [
+    'a token and none',
+    ['--no-token', '--serve-token-file', 'token'],
+    /--no-token: cannot be combined with --serve-token-file/,
+  ],
   ['a short token', ['--serve-token-file', 'short'], /--serve-token-file: has to be 16 characters or more/],
   ['a token that is not there', ['--serve-token-file', 'missing'], /--serve-token-file: cannot read missing: ENOENT/],
-  ['an address that is none', ['--serve-token-file', 'token', '--listen', 'here'], /--listen: 'here' is not an address and a port/],
-  ['the path of the state', ['--serve-token-file', 'token', '--serve-path', '/health'], /--serve-path: is where the state is told/],
+  [
+    'an address that is none',
+    ['--serve-token-file', 'token', '--listen', 'here'],
+    /--listen: 'here' is not an address and a port/,
+  ],
+  [
+    'the path of the state',
+    ['--serve-token-file', 'token', '--serve-path', '/health'],
+    /--serve-path: is where the state is told/,
+  ],
   ['ids of the cluster', ['--serve-token-file', 'token', '--ids', 'cluster'], /--ids: cannot be 'cluster'/],
 ])('does not start with %s', async (_, more, told) => {
   await writeFile(join(work.path, 'token'), token)

@@ -49,7 +49,7 @@ export interface Killed {
   readonly stderr: string
 }
 
-export const documentOf = (n: number) => `{"n":${n},"text":"${'x'.repeat((n * 37) % 400)}"}`
+const documentOf = (n: number) => `{"n":${n},"text":"${'x'.repeat((n * 37) % 400)}"}`
 
 /** Serves until it was killed so often; then once more until all is loaded. */
 export async function killServing(killing: Killing): Promise<Killed> {
@@ -133,7 +133,16 @@ export function tally(posted: readonly Posted[], stored: Iterable<string>): Tall
 
 function startServing({ env, index, folder }: Killing, port: number): Running {
   const address = ['--listen', `127.0.0.1:${port}`, '--index', index, '--state-dir', join(folder, 'state')]
-  const rest = ['--preflight-connections', '1', '--batch-ms', '100', '--spool-limit', '200mb', '--accept-anyway', '--json']
+  const rest = [
+    '--preflight-connections',
+    '1',
+    '--batch-ms',
+    '100',
+    '--spool-limit',
+    '200mb',
+    '--accept-anyway',
+    '--json',
+  ]
   return startSluice(['serve', ...address, ...rest], { cwd: folder, env: { ...env, SLUICE_SERVE_TOKEN: token } })
 }
 

@@ -88,7 +88,10 @@ describe('what is posted', () => {
       line: 5,
     })
     expect(await bad('{"n":1}\n[1]\n')).toEqual({ status: 422, error: 'line 2 is not a JSON object', line: 2 })
-    expect(await bad(Buffer.from('{"a":"\xff"}\n', 'latin1'))).toMatchObject({ status: 400, error: 'line 1 is not UTF-8' })
+    expect(await bad(Buffer.from('{"a":"\xff"}\n', 'latin1'))).toMatchObject({
+      status: 400,
+      error: 'line 1 is not UTF-8',
+    })
     expect(await bad('[{"n":1},\n{"n":2},\n7]', json)).toEqual({
       status: 422,
       error: 'document 3 (line 3) is not a JSON object',
@@ -117,7 +120,10 @@ describe('what is posted', () => {
     const receipt = await serving.close()
     expect(receipt).toMatchObject({ status: 'finished', accepted: 3, created: 2, rejected: 1 })
     expect(receipt.deadLetters).toBe(path('dead.ndjson'))
-    const letter = JSON.parse(await readFile(path('dead.ndjson'), 'utf8')) as { origin: { document: number }; index: string }
+    const letter = JSON.parse(await readFile(path('dead.ndjson'), 'utf8')) as {
+      origin: { document: number }
+      index: string
+    }
     expect(letter).toMatchObject({ index, origin: { document: 1 } })
   })
 })
@@ -128,7 +134,7 @@ describe('an idempotency key', () => {
     {
       await using serving = await start()
       const answers = await Promise.all([post(lines(3), keyed), post(lines(3), keyed), post(lines(3), keyed)])
-      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 202])
+      expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 200, 202])
       expect((await post(lines(4), keyed)).status).toBe(422)
       expect(await serving.close()).toMatchObject({ accepted: 3, created: 3 })
     }
@@ -157,7 +163,10 @@ describe('where the cluster refuses', () => {
     expect(JSON.parse(health.text)).toMatchObject({
       state: 'blocked',
       waiting: { documents: 9 },
-      failure: { code: 'EGRESS_NOT_ALLOWED', fix: expect.arrayContaining([expect.stringMatching(/policy/)]) as unknown },
+      failure: {
+        code: 'EGRESS_NOT_ALLOWED',
+        fix: expect.arrayContaining([expect.stringMatching(/policy/)]) as unknown,
+      },
     })
     // Whoever has no token is told no more than whether documents are accepted.
     expect(JSON.parse((await ask(`${lab.line.inbound.url}/health`)).text)).toEqual({ state: 'blocked' })
@@ -207,7 +216,12 @@ describe('a receiver', () => {
     const chunks: Buffer[] = []
     for await (const chunk of slow) chunks.push(chunk as Buffer)
     expect(Buffer.concat(chunks).toString()).toMatch(/^HTTP\/1.1 202 [\s\S]*connection: close/i)
-    expect(await closed).toMatchObject({ status: 'finished', accepted: 9, created: 9, waiting: { documents: 0, bytes: 0 } })
+    expect(await closed).toMatchObject({
+      status: 'finished',
+      accepted: 9,
+      created: 9,
+      waiting: { documents: 0, bytes: 0 },
+    })
     expect(await serving.finished).toBe(await closed)
     const left = await readdir(path('state/serve'))
     expect(await readdir(path(join('state/serve', left[0] ?? '', 'segments')))).toEqual([])

@@ -10,7 +10,10 @@ const read = (text: string, type: 'ndjson' | 'json') => {
 
 describe('NDJSON of a request', () => {
   test('is taken line by line, each with a line end of its own, blank lines left out', () => {
-    expect(read('\ufeff{"a":1}\r\n\n  \n{"b":"\\n"}', 'ndjson')).toEqual({ documents: 2, text: '{"a":1}\n{"b":"\\n"}\n' })
+    expect(read('\ufeff{"a":1}\r\n\n  \n{"b":"\\n"}', 'ndjson')).toEqual({
+      documents: 2,
+      text: '{"a":1}\n{"b":"\\n"}\n',
+    })
   })
 
   test.each([

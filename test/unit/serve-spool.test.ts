@@ -16,8 +16,7 @@ beforeEach(async () => {
 afterEach(async () => await rm(folder, { recursive: true }))
 
 const never = new AbortController().signal
-const open = async (lingerMs = 1) =>
-  await Spool.open({ folder, lingerMs, clock: systemClock, newToken: randomToken })
+const open = async (lingerMs = 1) => await Spool.open({ folder, lingerMs, clock: systemClock, newToken: randomToken })
 
 function request(text: string, key?: string): Request {
   const bytes = Buffer.from(text)

@@ -89,7 +89,11 @@ function following(progress: Progress): (event: ServeEvent) => void {
         const { message, code } = failure
         const [fix = ''] = explain(code).fixes
         const left = `${plural(waiting.documents, 'document')} wait, more are accepted`
-        progress.note('warn', `cannot load, again in ${duration(retryMs)}; ${left}: ${message}`, { code, fix, ...waiting })
+        progress.note('warn', `cannot load, again in ${duration(retryMs)}; ${left}: ${message}`, {
+          code,
+          fix,
+          ...waiting,
+        })
         return
       }
       case 'recovered':
