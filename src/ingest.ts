@@ -20,7 +20,7 @@ import type { Replaying } from './run/open-batcher.js'
 import { intoOf, openDeadLetters } from './run/open-dead-letters.js'
 import { openPipeline, openRunsDeadLetters } from './run/open-pipeline.js'
 import { openPlatform } from './run/open-platform.js'
-import type { Run } from './run/run.js'
+import type { Run, Standing } from './run/run.js'
 import { withSpool } from './run/with-spool.js'
 import { systemClock } from './system-clock.js'
 import { instanceOf } from './table-names.js'
@@ -50,11 +50,14 @@ export async function ingestFrom(given: IngestOptions, open: OpenPlatform): Prom
   return await run(options, checkIngestOptions(options), { open })
 }
 
-/** Runs a load whose options were checked. `open`: where tables may be among its inputs. Throws as `ingest` does. */
+/**
+ * Runs a load whose options were checked. `open`: where tables may be among its inputs. `standing`: over a way that stands, not one of
+ * its own. Throws as `ingest` does.
+ */
 export async function run(
   given: IngestOptions,
   ids: Ids,
-  { open, replaying }: { readonly open?: OpenPlatform; readonly replaying?: Replaying },
+  { open, replaying, standing }: { open?: OpenPlatform; replaying?: Replaying; standing?: Standing },
 ): Promise<Receipt> {
   using ending = endingOf(given, systemClock)
   const options: IngestOptions = { ...given, signal: ending.signal }
@@ -72,15 +75,29 @@ export async function run(
     sources,
     { ending, tell, isReplay: replaying !== undefined },
     async (all, spool) =>
-      await loadSources({ options, ids, replaying, ending, stateDir, tell, sources: all, platform, spool, locks }),
+      await loadSources({
+        options,
+        ids,
+        replaying,
+        ending,
+        stateDir,
+        tell,
+        sources: all,
+        platform,
+        spool,
+        locks,
+        standing,
+      }),
   )
 }
 
 async function loadSources(run: Run): Promise<Receipt> {
-  const { options, ending, tell, spool } = run
-  const { cluster, way } = await openTarget(options).catch((error: unknown) => {
-    throw ending.cause(error)
-  })
+  const { options, ending, tell, spool, standing } = run
+  const { cluster, way } =
+    standing ??
+    (await openTarget(options).catch((error: unknown) => {
+      throw ending.cause(error)
+    }))
   try {
     const began = performance.now()
     const begun = await begin(run, cluster, way)
@@ -107,7 +124,7 @@ async function loadSources(run: Run): Promise<Receipt> {
     })
     return await conclude(run, begun, pipeline, loaded, performance.now() - began)
   } finally {
-    await cluster.route.destroy()
+    if (standing === undefined) await cluster.route.destroy()
   }
 }
 

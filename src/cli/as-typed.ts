@@ -13,6 +13,8 @@ const others: Readonly<Record<string, OptionName>> = {
   maxElapsedMs: 'maxElapsed',
   timeBudgetMs: 'timeBudget',
   graceMs: 'grace',
+  token: 'serveToken',
+  path: 'servePath',
   'proxy.url': 'proxy',
   'proxy.ca': 'proxyCa',
   'proxy.environmentProxy': 'httpsProxy',
@@ -22,7 +24,12 @@ const others: Readonly<Record<string, OptionName>> = {
 const words: Readonly<Record<string, string>> = { source: 'the inputs', run: 'RUN', alias: 'ALIAS', to: '--to' }
 
 /** A secret may come from a file of its own. */
-const files = { apiKey: 'apiKeyFile', password: 'passwordFile', proxy: 'proxyFile' } as const
+const files = {
+  apiKey: 'apiKeyFile',
+  password: 'passwordFile',
+  proxy: 'proxyFile',
+  serveToken: 'serveTokenFile',
+} as const
 
 export function sayingOf({ values, origins }: Effective): Said {
   return libraryName => {

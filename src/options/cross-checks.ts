@@ -41,6 +41,7 @@ const rivals = [
   ['proxy', 'proxyFile'],
   ['index', 'swapAlias'],
   ['adminKey', 'adminKeyFile'],
+  ['serveToken', 'serveTokenFile'],
 ] as const
 
 /** Two ways to say one thing: the stronger source wins, so that a flag can replace what the environment says. */

@@ -59,6 +59,15 @@ export interface Settings {
   /** Milliseconds. */
   readonly grace: number
   readonly again: boolean
+  /** `ADDRESS:PORT`. */
+  readonly listen: string
+  readonly servePath: string
+  readonly serveToken: string | undefined
+  readonly serveTokenFile: string | undefined
+  readonly noToken: boolean
+  /** Bytes. */
+  readonly maxBody: number
+  readonly acceptAnyway: boolean
   /** The service-management platform's address. */
   readonly servicenowUrl: string | undefined
   readonly servicenowUsername: string | undefined

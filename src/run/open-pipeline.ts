@@ -65,6 +65,13 @@ export async function openPipeline(run: Run, begun: Begun, deadLetters: DeadLett
   const notes: string[] = []
   const sender = openSender({ options, ids, found, way, cluster, access, limits, wire, givenUp, notes, tell })
   const action = actionOf(options, ids)
-  const batcher = openBatcher({ options, action, replaying, ledger, bodyBytes: () => sender.bodyBytes })
+  const batcher = openBatcher({
+    options,
+    action,
+    replaying,
+    ledger,
+    bodyBytes: () => sender.bodyBytes,
+    slots: run.standing?.slots,
+  })
   return { batcher, sender, ledger, deadLetters, keeper, guarded, limits, notes }
 }

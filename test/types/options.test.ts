@@ -131,9 +131,20 @@ const ofTheFilter = [
   'region',
 ] as const satisfies (keyof Settings)[]
 
+/** What a receiver alone takes: `serve` has them among its own options. */
+const ofServe = [
+  'listen',
+  'servePath',
+  'serveToken',
+  'serveTokenFile',
+  'noToken',
+  'maxBody',
+  'acceptAnyway',
+] as const satisfies (keyof Settings)[]
+
 test('every option of the command reaches the library, but for those that concern the command alone', () => {
   const behind = [same, contents, target, proxy, servicenow, table].flatMap(one => Object.values(one))
-  expect([...behind, ...ofTheCommand, ...ofTheTable, ...ofTheDoctor, ...ofTheFilter].toSorted()).toEqual(
+  expect([...behind, ...ofTheCommand, ...ofTheTable, ...ofTheDoctor, ...ofTheFilter, ...ofServe].toSorted()).toEqual(
     optionNames.toSorted(),
   )
 })
