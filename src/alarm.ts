@@ -129,7 +129,12 @@ export function judgeRun({ failure: known, receipt }: Account, allowRejected: bo
   return unknown > 0 || (rejected > 0 && !allowRejected) ? 'failed' : 'good'
 }
 
-async function raise(account: Account, options: AlarmOptions, instance: Instance, signal: AbortSignal): Promise<Reported> {
+async function raise(
+  account: Account,
+  options: AlarmOptions,
+  instance: Instance,
+  signal: AbortSignal,
+): Promise<Reported> {
   const { headline, finding, facts } = failedText(account, { ...options, title: options.title ?? options.job })
   const { did, incident, notes } = await raiseIncident(incidentsOf(instance, keyOf(options), signal), {
     shortDescription: `${OWN_TITLE}${headline}`,

@@ -19,7 +19,7 @@ import { keepSecret, serviceNowOptions } from './servicenow-options.js'
 import type { Terminal } from './terminal.js'
 
 /** What came of a command, when the user has been told. */
-export interface Ended {
+interface Ended {
   readonly code: number
   readonly receipt?: Receipt
   readonly error?: unknown
@@ -110,7 +110,10 @@ async function alarmAccess(effective: Effective, terminal: Terminal): Promise<Se
   keepSecret(terminal, ...secrets.flatMap(secret => secretForms(username, secret)))
   const url = own.url ?? effective.values.servicenowUrl
   if (url === undefined)
-    throw invalid('--alarm-url', 'the instance is not known: set SERVICENOW_INSTANCE_URL, or SERVICENOW_ALARM_INSTANCE_URL')
+    throw invalid(
+      '--alarm-url',
+      'the instance is not known: set SERVICENOW_INSTANCE_URL, or SERVICENOW_ALARM_INSTANCE_URL',
+    )
   return { ...own, url }
 }
 

@@ -15,11 +15,16 @@ const SHOWN = 60
 
 /** A name for the job of work that was given none. Nothing can be read out of it but the index. */
 export function jobOf({ command, sources, index = '', cluster = '' }: Work): string {
-  const hash = createHash('sha256').update(JSON.stringify([command, index, sources, cluster])).digest('hex')
-  return `${nameable(index === '' ? command : index)}-${hash.slice(0, 16)}`
+  const hash = createHash('sha256')
+    .update(JSON.stringify([command, index, sources, cluster]))
+    .digest('hex')
+  return `${nameable(index) || command}-${hash.slice(0, 16)}`
 }
 
 /** An index may have a name that no query could hold. */
 function nameable(text: string): string {
-  return text.replaceAll(/[^\w.-]/g, '-').replace(/^[.-]+/, '').slice(0, SHOWN)
+  return text
+    .replaceAll(/[^\w.-]/g, '-')
+    .replace(/^[.-]+/, '')
+    .slice(0, SHOWN)
 }

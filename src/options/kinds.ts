@@ -64,7 +64,9 @@ export function incidentFields() {
   return kind((value): Readonly<Record<string, string>> | Problem => {
     const fields = readIncidentFields(value)
     if (fields === undefined) return new Problem('is not a list of fields, as in assignment_group=ID^urgency=1')
-    const problem = Object.keys(fields).map(incidentFieldProblem).find(one => one !== undefined)
+    const problem = Object.keys(fields)
+      .map(incidentFieldProblem)
+      .find(one => one !== undefined)
     return problem === undefined ? fields : new Problem(problem)
   })
 }

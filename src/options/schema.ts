@@ -328,7 +328,7 @@ export const schema = z.object({
   }),
   alarmPasswordFile: alarm(kinds.text().optional(), { doc: 'file that holds the password', label: 'file' }),
   alarmClientId: alarm(kinds.text().optional(), {
-    doc: "client id of the alarm (OAuth): with a user name and password, or alone (client_credentials)",
+    doc: 'client id of the alarm (OAuth): with a user name and password, or alone (client_credentials)',
     label: 'id',
     env: ['SERVICENOW_ALARM_CLIENT_ID'],
   }),

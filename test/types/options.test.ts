@@ -115,7 +115,9 @@ const ofTheAlarm = [
 
 test('every option of the command reaches the library, but for those that concern the command alone', () => {
   const behind = [same, contents, target, proxy].flatMap(table => Object.values(table))
-  expect([...behind, ...ofTheCommand, ...ofTheDoctor, ...ofTheFilter, ...ofTheAlarm].toSorted()).toEqual(optionNames.toSorted())
+  expect([...behind, ...ofTheCommand, ...ofTheDoctor, ...ofTheFilter, ...ofTheAlarm].toSorted()).toEqual(
+    optionNames.toSorted(),
+  )
 })
 
 /** A setting's values fit the library's option: an error here names the option whose types drifted apart. */
