@@ -13,6 +13,7 @@ import { connectOptions } from './ingest-options.js'
 import { interruptible } from './interrupt.js'
 import { type Work, jobOf } from './job.js'
 import { secretForms } from './known-secrets.js'
+import { loadAccess } from './load-options.js'
 import { masked } from './mask.js'
 import { knownFailure, sayError } from './say-error.js'
 import { keepSecret, serviceNowOptions } from './servicenow-options.js'
@@ -44,9 +45,15 @@ export async function openAlarm(effective: Effective, terminal: Terminal, access
   return {
     around: async doing => {
       const ended = await ending(doing, terminal)
+      using interruption = interruptible(terminal, 'giving up on the alarm')
+      // Files may have been written anew since the run began. What cannot be read any more is as it was.
+      const now = await loadAccess(effective, terminal)
+        .then(async renewed => await alarmOptions(effective, terminal, renewed, work))
+        .catch(() => options)
       const timeLeftMs = Math.max(1, Math.floor(endsAt - Date.now()))
       const timeoutMs = Math.min(effective.values.alarmTimeout, timeLeftMs)
-      sayReported(await report(ended, { ...options, timeoutMs }, terminal), options, terminal, quiet)
+      const reported = await report(ended, { ...now, timeoutMs, signal: interruption.signal }, terminal)
+      sayReported(reported, now, terminal, quiet)
       return ended.code
     },
   }
@@ -62,11 +69,7 @@ async function ending(doing: () => Promise<Ended>, terminal: Terminal): Promise<
 
 async function report({ receipt, error }: Ended, options: AlarmOptions, terminal: Terminal): Promise<Reported> {
   const { reportRun } = await import('../alarm.js')
-  using interruption = interruptible(terminal, 'giving up on the alarm')
-  return await reportRun(
-    { receipt: masked(receipt, terminal.manner.secrets), error },
-    { ...options, signal: interruption.signal },
-  )
+  return await reportRun({ receipt: masked(receipt, terminal.manner.secrets), error }, options)
 }
 
 function sayReported(reported: Reported, { servicenow }: AlarmOptions, terminal: Terminal, quiet: boolean): void {
