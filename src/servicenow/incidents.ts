@@ -41,7 +41,7 @@ export function incidentsOf(instance: Instance, key: string, signal: AbortSignal
   }
   const open = async () => {
     const { result } = await call({ method: 'GET', query: { sysparm_query: ofKey(key), sysparm_limit: MOST } })
-    const rows = Array.isArray(result) ? result.map(incidentIn) : []
+    const rows = listIn(result, instance).map(incidentIn)
     if (!rows.every(({ values }) => isOfKey(values, key))) throw queryIgnored(instance)
     // A part that was left out of the query cannot do harm either: each row is looked at.
     return rows.filter(({ values }) => !over.includes(values['state'] ?? '')).toSorted(byAge)
@@ -111,6 +111,13 @@ function mayBeDone({ code, evidence }: Failure): boolean {
   return code === 'SERVICENOW_UNREACHABLE' || code === 'SERVICENOW_NOT_AN_INSTANCE'
 }
 
+/** Whoever took something else for an empty list would open another incident with each failure. */
+function listIn(result: unknown, { display }: Instance): readonly unknown[] {
+  if (Array.isArray(result)) return result
+  const observed = 'one record where a list was asked for'
+  throw new SluiceError(failure('SERVICENOW_NOT_AN_INSTANCE', { instance: display, observed }))
+}
+
 function recordIn({ result }: TableAnswer): unknown {
   return Array.isArray(result) ? result[0] : result
 }
@@ -118,7 +125,8 @@ function recordIn({ result }: TableAnswer): unknown {
 function incidentIn(row: unknown): Incident {
   const entries = Object.entries(typeof row === 'object' && row !== null ? row : {})
   const values = Object.fromEntries(entries.map(([name, value]) => [name, typeof value === 'string' ? value : '']))
-  return { sysId: values['sys_id'] ?? '', number: values['number'] ?? '', values }
+  const sysId = values['sys_id'] ?? ''
+  return { sysId, number: values['number'] || sysId, values }
 }
 
 function queryIgnored({ display }: Instance): SluiceError {
