@@ -1,4 +1,5 @@
 /** What an embedder gets. */
+export { type AlarmOptions, type Reported, type RunOutcome, reportRun } from './alarm.js'
 export { connect, type Connected } from './connect.js'
 export { type Cause, diagnoseRefusal } from './doctor/after-refusal.js'
 export { diagnose } from './doctor/diagnose.js'

@@ -93,6 +93,19 @@ export interface Settings {
   readonly displayValue: 'false' | 'true' | 'all'
   readonly pageSize: number
   readonly deletions: 'keep' | 'audit' | 'reconcile'
+  readonly onFailure: 'nothing' | 'incident'
+  readonly job: string | undefined
+  readonly incidentFields: Readonly<Record<string, string>> | undefined
+  readonly alarmHost: string | undefined
+  /** Milliseconds. */
+  readonly alarmTimeout: number
+  readonly alarmUrl: string | undefined
+  readonly alarmUsername: string | undefined
+  readonly alarmPassword: string | undefined
+  readonly alarmPasswordFile: string | undefined
+  readonly alarmClientId: string | undefined
+  readonly alarmClientSecret: string | undefined
+  readonly alarmClientSecretFile: string | undefined
   readonly swapAlias: string | undefined
   /** JSON, or the path of a file of it. */
   readonly indexBody: string | undefined

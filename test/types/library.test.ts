@@ -38,6 +38,7 @@ test('the package exports what the docs say, and nothing else', () => {
       'ingest',
       'isSluiceError',
       'replay',
+      'reportRun',
       'rollback',
       'undo',
       'verify',

@@ -142,11 +142,26 @@ const ofServe = [
   'acceptAnyway',
 ] as const satisfies (keyof Settings)[]
 
+/** What is done once a run is over. */
+const ofTheAlarm = [
+  'onFailure',
+  'job',
+  'incidentFields',
+  'alarmHost',
+  'alarmTimeout',
+  'alarmUrl',
+  'alarmUsername',
+  'alarmPassword',
+  'alarmPasswordFile',
+  'alarmClientId',
+  'alarmClientSecret',
+  'alarmClientSecretFile',
+] as const satisfies (keyof Settings)[]
+
 test('every option of the command reaches the library, but for those that concern the command alone', () => {
   const behind = [same, contents, target, proxy, servicenow, table].flatMap(one => Object.values(one))
-  expect([...behind, ...ofTheCommand, ...ofTheTable, ...ofTheDoctor, ...ofTheFilter, ...ofServe].toSorted()).toEqual(
-    optionNames.toSorted(),
-  )
+  const ofCommands = [...ofTheCommand, ...ofTheTable, ...ofTheDoctor, ...ofTheFilter, ...ofServe, ...ofTheAlarm]
+  expect([...behind, ...ofCommands].toSorted()).toEqual(optionNames.toSorted())
 })
 
 /** A setting's values fit the library's option: an error here names the option whose types drifted apart. */

@@ -4,6 +4,7 @@ import { isSluiceError } from '../../failure/sluice-error.js'
 import type { IngestOptions, Receipt } from '../../index.js'
 import { requireOptions } from '../../options/require.js'
 import { addOptions } from '../add-options.js'
+import { openAlarm } from '../alarm.js'
 import { checkStdin } from '../check-stdin.js'
 import { ingestOptions } from '../ingest-options.js'
 import { interruptible } from '../interrupt.js'
@@ -52,21 +53,21 @@ async function load(source: readonly string[], flags: Record<string, unknown>, t
   const access = await loadAccess(effective, terminal)
   sayWarnings(effective, terminal)
   checkStdin(source)
-  const account = await runLoad(
-    {
-      ...ingestOptions(effective, access, guarded),
-      ...(isTable ? { ...tableOptions(effective), servicenow: await serviceNowOptions(effective, terminal) } : {}),
-      stateDir: stateDir(effective, terminal),
-      // Whoever limits the time of a process counts from its start.
-      startedAt: Math.floor(performance.timeOrigin),
-      refreshCredentials: async () => await reloadCredentials(effective, terminal),
-      source,
-    },
-    terminal,
-    quiet,
-    askingFor(effective, terminal, effective.values),
-  )
-  return sayReceipt(account, terminal, json)
+  const options = {
+    ...ingestOptions(effective, access, guarded),
+    ...(isTable ? { ...tableOptions(effective), servicenow: await serviceNowOptions(effective, terminal) } : {}),
+    stateDir: stateDir(effective, terminal),
+    // Whoever limits the time of a process counts from its start.
+    startedAt: Math.floor(performance.timeOrigin),
+    refreshCredentials: async () => await reloadCredentials(effective, terminal),
+    source,
+  }
+  const index = effective.values.index ?? swapAlias
+  const alarm = await openAlarm(effective, terminal, access, { command: 'ingest', sources: source, index })
+  return await alarm.around(async () => {
+    const receipt = await runLoad(options, terminal, quiet, askingFor(effective, terminal, effective.values))
+    return { receipt, code: sayReceipt(receipt, terminal, json) }
+  })
 }
 
 /** Returns the exit code. */
