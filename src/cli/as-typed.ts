@@ -18,10 +18,25 @@ const others: Readonly<Record<string, OptionName>> = {
   'proxy.url': 'proxy',
   'proxy.ca': 'proxyCa',
   'proxy.environmentProxy': 'httpsProxy',
+  'servicenow.url': 'servicenowUrl',
+  'servicenow.username': 'servicenowUsername',
+  'servicenow.password': 'servicenowPassword',
+  'servicenow.clientId': 'servicenowClientId',
+  'servicenow.clientSecret': 'servicenowClientSecret',
+  'servicenow.refreshToken': 'servicenowRefreshToken',
+  'servicenow.grant': 'servicenowGrant',
+  'servicenow.tokenFile': 'tokenFile',
+  'servicenow.ca': 'servicenowCa',
 }
 
 /** What is given without a flag, or by one command alone. */
-const words: Readonly<Record<string, string>> = { source: 'the inputs', run: 'RUN', alias: 'ALIAS', to: '--to' }
+const words: Readonly<Record<string, string>> = {
+  source: 'the inputs',
+  run: 'RUN',
+  alias: 'ALIAS',
+  to: '--to',
+  port: '--port',
+}
 
 /** A secret may come from a file of its own. */
 const files = {
@@ -29,6 +44,9 @@ const files = {
   password: 'passwordFile',
   proxy: 'proxyFile',
   serveToken: 'serveTokenFile',
+  servicenowPassword: 'servicenowPasswordFile',
+  servicenowClientSecret: 'servicenowClientSecretFile',
+  servicenowRefreshToken: 'servicenowRefreshTokenFile',
 } as const
 
 export function sayingOf({ values, origins }: Effective): Said {
@@ -68,6 +86,6 @@ export function asTyped(known: Failure, said: Said | undefined): Failure {
 }
 
 function flagOf(name: string): string {
-  const option = optionNames.find(one => one === name)
+  const option = others[name] ?? optionNames.find(one => one === name)
   return option === undefined ? name : (viewOption(option).flag ?? name)
 }
