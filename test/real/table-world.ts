@@ -4,15 +4,24 @@ import { type IngestOptions, connect } from '../../src/index.js'
 import type { Lab, Row } from '../../src/lab/index.js'
 import type { RealWorld } from '../contracts/real-world.js'
 
-/** What a load of a table takes, but for the index. The platform stands on this machine, under its address. */
-export function tableOptions(world: RealWorld, { line }: Lab, table: string): Omit<IngestOptions, 'index'> {
-  const { url, username, password, clientId, clientSecret } = line.servicenow
-  const platform = new URL(url)
-  platform.hostname = '127.0.0.1'
+/** Of the platform, by its address: a proxy looks names up in its own way. */
+export function platformUrl({ line }: Pick<Lab, 'line'>): string {
+  const url = new URL(line.servicenow.url)
+  url.hostname = '127.0.0.1'
+  return url.origin
+}
+
+/** What a load of a table takes, but for the index. */
+export function tableOptions(
+  world: RealWorld,
+  { line }: Pick<Lab, 'line'>,
+  table: string,
+): Omit<IngestOptions, 'index'> {
+  const { username, password, clientId, clientSecret } = line.servicenow
   return {
     source: `servicenow:${table}`,
     servicenow: {
-      url: platform.origin,
+      url: platformUrl({ line }),
       username,
       password,
       clientId,
