@@ -6,6 +6,7 @@ import { type Register, register } from '../filter/presets.js'
 import type { LabLine } from '../lab-line.js'
 import type { Arrival } from '../listener.js'
 import type { Credentials } from '../proxy/credentials.js'
+import type { ServiceNowControl } from '../servicenow/control.js'
 
 /** One TCP connection that a port of the lab saw. */
 export type LabConnection = Readonly<Arrival>
@@ -61,6 +62,8 @@ export interface Control {
   /** A document as the cluster keeps it, byte for byte. Asked past the filter. */
   source(index: string, id: string): Buffer | undefined
   line(): LabLine
+  /** The service-management platform. */
+  readonly servicenow: ServiceNowControl
 }
 
 export interface ControlParts {
@@ -69,6 +72,7 @@ export interface ControlParts {
   readonly faults: FaultPlan
   readonly policies: Policies
   readonly main: Cluster
+  readonly servicenow: ServiceNowControl
   readonly line: () => LabLine
   readonly newDeployment: (name: string) => Promise<Deployment>
 }
@@ -79,6 +83,7 @@ export function createControl({
   faults,
   policies,
   main,
+  servicenow,
   line,
   newDeployment,
 }: ControlParts): Control {
@@ -117,5 +122,6 @@ export function createControl({
     ids: index => main.named(index)?.ids() ?? [],
     source: (index, id) => main.named(index)?.get(id)?.bytes,
     line,
+    servicenow,
   }
 }
