@@ -13,6 +13,8 @@ export type {
   IngestEvent,
   IngestOptions,
   ProxyOptions,
+  ServiceNowOptions,
+  TableOptions,
   TargetOptions,
 } from './ingest-options.js'
 export type { ClusterInfo } from './cluster/version.js'
