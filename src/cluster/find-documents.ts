@@ -17,7 +17,7 @@ export interface FoundDocument {
   readonly seqNo: number
   readonly primaryTerm: number
   readonly routing?: string
-  /** Those that were asked for, of a search. */
+  /** Those that were asked for. */
   readonly fields?: Readonly<Record<string, unknown>>
 }
 
@@ -29,7 +29,7 @@ export interface Finding {
    */
   readonly by: 'id' | 'search'
   readonly wanted: readonly Wanted[]
-  /** Names of top-level fields of the documents; of a search alone. */
+  /** Names of top-level fields of the documents. */
   readonly fields?: readonly string[]
   readonly signal?: AbortSignal
 }
@@ -64,7 +64,7 @@ export async function findDocuments(cluster: Asked, finding: Finding): Promise<L
   const { index, by, wanted, fields, signal } = finding
   const path = `/${encodeURIComponent(index)}/${by === 'id' ? '_mget' : '_search'}`
   const size = Math.min(MOST_HITS, wanted.length * COPIES + 1)
-  const request = by === 'id' ? byId(wanted) : bySearch(wanted, size, fields)
+  const request = by === 'id' ? byId(wanted, fields) : bySearch(wanted, size, fields)
   const maxAnswerBytes = ANSWER_BYTES + ID_BYTES * (by === 'id' ? wanted.length : size)
   let answer: Answer
   try {
@@ -84,9 +84,10 @@ export async function findDocuments(cluster: Asked, finding: Finding): Promise<L
   return { kind: 'refused', failure: failure('CLUSTER_NOT_ELASTICSEARCH', { cluster: cluster.display, observed }) }
 }
 
-function byId(wanted: readonly Wanted[]) {
+function byId(wanted: readonly Wanted[], fields: readonly string[] | undefined) {
   const docs = wanted.map(({ id, routing }) => ({ _id: id, ...(routing === undefined ? {} : { routing }) }))
-  return { query: { _source: 'false' }, body: { docs } }
+  const query = fields === undefined ? { _source: 'false' } : { _source_includes: fields.join(',') }
+  return { query, body: { docs } }
 }
 
 function bySearch(wanted: readonly Wanted[], size: number, fields: readonly string[] | undefined) {

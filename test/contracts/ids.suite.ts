@@ -147,6 +147,8 @@ export function describeIds(world: () => World): void {
         [1, 2, 3].map(n => ({ id: `id-${n}`, index, version: 1, primaryTerm: 1, fields: { n } })),
       )
       expect(inOrder[0]?.fields).toEqual({ n: 1 })
+      const sought = await findDocuments(cluster, { index, by: 'id', wanted, fields: ['n', 'other'] })
+      expect(sought).toEqual({ kind: 'found', documents: inOrder })
       await ask(async client => {
         await client.index({ index, id: 'id-2', document: { n: 22 } })
         await client.delete({ index, id: 'id-3' })

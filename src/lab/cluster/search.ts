@@ -27,7 +27,7 @@ export function answerSearch(exchange: Exchange, named: string | undefined): voi
           ...(version === true && { _version: stored.version }),
           ...(seqNo === true && { _seq_no: stored.seqNo, _primary_term: 1 }),
           _score: null,
-          ...(source !== false && { _source: chosen(JSON.parse(stored.bytes.toString()) as object, source) }),
+          ...(source !== false && { _source: chosenFields(JSON.parse(stored.bytes.toString()) as object, source) }),
           sort: [0],
         },
       ]
@@ -39,7 +39,7 @@ export function answerSearch(exchange: Exchange, named: string | undefined): voi
 }
 
 /** Of the fields that are named, by their whole names alone. */
-function chosen(document: object, source: true | readonly string[] = true): object {
+export function chosenFields(document: object, source: true | readonly string[] = true): object {
   if (source === true) return document
   return Object.fromEntries(Object.entries(document).filter(([name]) => source.includes(name)))
 }
