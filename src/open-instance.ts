@@ -17,7 +17,10 @@ import { type OpenInstance, openInstance } from './servicenow/open-instance.js'
 import { systemClock } from './system-clock.js'
 
 /** The service-management platform, and the way there. */
-export interface InstanceOptions extends Pick<ConnectOptions, 'proxy' | 'concurrency' | 'timeoutMs' | 'signal'> {
+export interface InstanceOptions extends Pick<
+  ConnectOptions,
+  'proxy' | 'concurrency' | 'preflightConnections' | 'timeoutMs' | 'signal'
+> {
   readonly servicenow: ServiceNowOptions
   /** How long one call may be refused in a way that may pass, in milliseconds. Default 900,000. */
   readonly maxElapsedMs?: number | undefined
