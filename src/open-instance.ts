@@ -12,15 +12,16 @@ import {
 } from './open-target.js'
 import { isWebAddress } from './options/web-address.js'
 import type { ChosenProxy } from './proxy/choose-proxy.js'
-import { chooseAccess } from './servicenow/access.js'
-import { type OpenInstance, openInstance } from './servicenow/open-instance.js'
+import { type Access, chooseAccess } from './servicenow/access.js'
+import { type InstanceSettings, type OpenInstance, openInstance } from './servicenow/open-instance.js'
+import type { TokenStore } from './servicenow/tokens.js'
 import { systemClock } from './system-clock.js'
+import { tokensInFile } from './token-file.js'
+
+export { grantOf } from './servicenow/access.js'
 
 /** The service-management platform, and the way there. */
-export interface InstanceOptions extends Pick<
-  ConnectOptions,
-  'proxy' | 'concurrency' | 'preflightConnections' | 'timeoutMs' | 'signal'
-> {
+export interface InstanceOptions extends Pick<ConnectOptions, 'proxy' | 'concurrency' | 'timeoutMs'> {
   readonly servicenow: ServiceNowOptions
   /** How long one call may be refused in a way that may pass, in milliseconds. Default 900,000. */
   readonly maxElapsedMs?: number | undefined
@@ -33,29 +34,49 @@ export interface InstanceOptions extends Pick<
 }
 
 /**
- * The instance over the way that the options describe. Throws SluiceError: OPTION_INVALID, PLAINTEXT_CREDENTIALS,
- * PROXY_URL_INVALID, PROXY_NOT_USED.
+ * The instance over the way that the options describe. It connects to nothing before the first call; `probe` is its preflight.
+ * Throws SluiceError: OPTION_INVALID, PLAINTEXT_CREDENTIALS, PROXY_URL_INVALID, PROXY_NOT_USED.
  */
 export async function openServiceNow(options: InstanceOptions): Promise<OpenInstance> {
-  const { servicenow } = options
+  return await Promise.resolve(openInstance(instanceSettings(options)))
+}
+
+/** Throws as `openServiceNow` does. */
+export function instanceSettings(options: InstanceOptions): InstanceSettings {
+  const { servicenow, clock = systemClock, onWarning = () => {} } = options
+  const { tokenFile } = servicenow
   const proxy = proxyOptions(options.proxy)
   const url = instanceUrl(servicenow.url)
+  const access = chooseAccess(servicenow)
   const chosen = wayTo(url, proxy)
   refusePlaintext(url, chosen)
-  return await Promise.resolve(
-    openInstance({
-      url,
-      access: chooseAccess(servicenow),
-      connections: options.concurrency ?? DEFAULT_CONCURRENCY,
-      timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-      maxElapsedMs: options.maxElapsedMs ?? DEFAULT_MAX_ELAPSED_MS,
-      clock: options.clock ?? systemClock,
-      ...(chosen.proxy === undefined ? {} : { proxy: chosen.proxy }),
-      ...(proxy.ca === undefined ? {} : { proxyTls: { ca: proxy.ca } }),
-      ...(servicenow.ca === undefined ? {} : { tls: { ca: servicenow.ca } }),
-      ...(options.onSecret === undefined ? {} : { onSecret: options.onSecret }),
-    }),
-  )
+  return {
+    url,
+    access,
+    connections: options.concurrency ?? DEFAULT_CONCURRENCY,
+    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    maxElapsedMs: options.maxElapsedMs ?? DEFAULT_MAX_ELAPSED_MS,
+    clock,
+    ...(tokenFile === undefined || access.grant === 'basic'
+      ? {}
+      : { tokens: { store: storeIn(tokenFile, url, access, clock, onWarning), place: tokenFile } }),
+    ...(chosen.proxy === undefined ? {} : { proxy: chosen.proxy }),
+    ...(proxy.ca === undefined ? {} : { proxyTls: { ca: proxy.ca } }),
+    ...(servicenow.ca === undefined ? {} : { tls: { ca: servicenow.ca } }),
+    ...(options.onSecret === undefined ? {} : { onSecret: options.onSecret }),
+  }
+}
+
+function storeIn(
+  path: string,
+  url: URL,
+  access: Exclude<Access, { grant: 'basic' }>,
+  clock: Clock,
+  onWarning: (message: string) => void,
+): TokenStore {
+  const user = access.grant === 'password' ? access.username : ''
+  const owner = { instance: url.origin, client: access.client.id, user, grant: access.grant }
+  return tokensInFile({ path, owner, clock, onWarning })
 }
 
 /** Throws SluiceError OPTION_INVALID, which shows none of it: credentials may stand in it. */

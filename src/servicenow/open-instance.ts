@@ -9,6 +9,7 @@ import type { Instance, TableAnswer, TableRequest } from './instance.js'
 import { judgeTableAnswer } from './judge-table-answer.js'
 import { type Line, lineOver } from './line.js'
 import { type Patience, persist } from './persist.js'
+import { type InstancePreflight, type Probing, probeInstance } from './probe-instance.js'
 import { Refusals } from './refusals.js'
 import { Secrets } from './secrets.js'
 import { type Session, openSession } from './session.js'
@@ -45,6 +46,8 @@ export interface InstanceSettings {
 /** An instance with what preflight and doctor need besides its calls. Owns the pool: closing it waits for what is under way. */
 export interface OpenInstance extends Instance, Means {
   readonly route: Route
+  /** Its preflight: see `probeInstance`. */
+  probe(options?: Probing): Promise<InstancePreflight>
 }
 
 /** Connects to nothing yet. Throws SluiceError OPTION_INVALID for TLS options that cannot be read. */
@@ -81,6 +84,11 @@ export function openInstance(settings: InstanceSettings): OpenInstance {
     ...means,
     display: line.instance,
     route,
+    probe: async probing => {
+      const found = await probeInstance(means, probing)
+      refusals.areKnown = true
+      return found
+    },
     call: async request => {
       try {
         const answer = await callTable(line, session, request, patience)

@@ -1,5 +1,5 @@
 import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
+import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
 import { type Seen, lookIn } from './look-in.js'
 import { type Means, tellApart } from './tell-apart.js'
 
@@ -11,19 +11,25 @@ export interface InstancePreflight {
   readonly missChance: number
 }
 
+export interface Probing {
+  /** Fresh connections that have to agree. Default 16; without a proxy it is one. */
+  readonly connections?: number | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
 /**
  * Is the way open, for both addresses, and are the credentials good? Asked with fresh connections, until one of them is refused or
- * `connections` (default 16; without a proxy one, whatever is said) agree. Throws SluiceError: SERVICENOW_PARTLY_ALLOWED,
+ * all agree. Throws SluiceError: SERVICENOW_PARTLY_ALLOWED,
  * SERVICENOW_ADDRESS_REFUSED, SERVICENOW_AUTH_REJECTED, or what else stands in the way.
  */
-export async function probeInstance(
-  means: Means,
-  options: { readonly connections?: number | undefined; readonly signal?: AbortSignal | undefined } = {},
-): Promise<InstancePreflight> {
+export async function probeInstance(means: Means, options: Probing = {}): Promise<InstancePreflight> {
   const { line, session } = means
   const { signal } = options
   const most = line.route.proxy === undefined ? 1 : Math.max(1, options.connections ?? 16)
-  const authorization = await session.authorization(signal)
+  const authorization = await session.authorization(signal).catch(async (error: unknown) => {
+    if (!isSluiceError(error)) throw error
+    throw new SluiceError(await tellApart(means, error.failure, { connections: most, signal }), { cause: error })
+  })
   const look = async (value: string) =>
     await lookIn(line, { most, authorization: value, isSettled: seen => !isClean(seen), signal })
   let seen = await look(authorization)

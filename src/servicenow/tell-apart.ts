@@ -109,7 +109,8 @@ async function tellBasic(
 /** A policy of the token endpoint refuses an address as it refuses wrong credentials. */
 async function tellTokenCall(means: Means, refused: Failure, signal: AbortSignal | undefined): Promise<Failure> {
   const first = firstRequest(means.access)
-  if (means.line.route.proxy === undefined || first?.grant !== refused.evidence['grant']) return refused
+  if (first === undefined || first.grant !== refused.evidence['grant']) return refused
+  if (means.line.route.proxy === undefined) return refused
   for (let asked = 1; asked <= MOST_LOGINS; asked += 1) {
     const token = await tokenOrNone(means, first, signal)
     if (token !== undefined) return partly(means.line, 1, asked + 1)
