@@ -32,7 +32,7 @@ export class Table {
     this.display = shape.display ?? 'sys_id'
     this.numberPrefix = shape.numberPrefix
     const initial = Object.entries(fields).map(([field, { initial: value = '' }]) => [field, value])
-    this.template = Object.fromEntries(initial) as unknown as Row
+    this.template = Object.fromEntries(initial)
   }
 
   get size(): number {
