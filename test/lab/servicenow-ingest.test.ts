@@ -12,7 +12,7 @@ let tables = 0
 function newTable(rows: number): string {
   tables += 1
   const table = `u_test_${tables}`
-  sn().createTable(table, { fields: { number: 'string', state: 'string' } })
+  sn().createTable(table, { fields: { number: { type: 'string' }, state: { type: 'string' } } })
   if (rows > 0) sn().seed(table, rows)
   return table
 }

@@ -11,6 +11,7 @@ import { loadAccess, loadGuarded, loadOptions, reloadCredentials, sayWarnings } 
 import { masked } from '../mask.js'
 import { follow, showProgress } from '../progress.js'
 import { sayFailure } from '../say-error.js'
+import { serviceNowOptions } from '../servicenow-options.js'
 import { receiptJson, showReceipt } from '../show-receipt.js'
 import { spareOptimising } from '../spare-optimising.js'
 import { stateDir } from '../state-dir.js'
@@ -54,7 +55,7 @@ async function load(source: readonly string[], flags: Record<string, unknown>, t
   const account = await runLoad(
     {
       ...ingestOptions(effective, access, guarded),
-      ...(isTable ? tableOptions(effective) : {}),
+      ...(isTable ? { ...tableOptions(effective), servicenow: await serviceNowOptions(effective, terminal) } : {}),
       stateDir: stateDir(effective, terminal),
       // Whoever limits the time of a process counts from its start.
       startedAt: Math.floor(performance.timeOrigin),
