@@ -292,6 +292,16 @@ export const schema = z.object({
     label: 'keep|audit|reconcile',
     commands: ['ingest'],
   }),
+  maxDeleted: servicenow(kinds.rejectionLimit().optional(), {
+    doc: 'reconcile: delete nothing where more would be, a count or a share of the index; default 10%',
+    label: 'limit',
+    commands: ['ingest'],
+  }),
+  reconcileEvery: servicenow(kinds.duration({ bare: false }).optional(), {
+    doc: 'reconcile: compare no more often than this; default: each run',
+    label: 'duration',
+    commands: ['ingest'],
+  }),
   swapAlias: guarded(kinds.text().optional(), {
     doc: 'instead of --index: load into a fresh index, check it, then switch this alias to it',
     label: 'name',

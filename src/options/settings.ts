@@ -84,6 +84,9 @@ export interface Settings {
   readonly displayValue: 'false' | 'true' | 'all'
   readonly pageSize: number
   readonly deletions: 'keep' | 'audit' | 'reconcile'
+  readonly maxDeleted: RejectionLimit | undefined
+  /** Milliseconds. */
+  readonly reconcileEvery: number | undefined
   readonly swapAlias: string | undefined
   /** JSON, or the path of a file of it. */
   readonly indexBody: string | undefined

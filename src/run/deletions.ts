@@ -32,7 +32,7 @@ interface Following {
   readonly stateDir: string | undefined
   readonly found: FoundRun
   readonly cluster: Cluster
-  readonly instance: Pick<Instance, 'display' | 'call'>
+  readonly instance: Instance
   readonly ending: Ending
   step(settled: number): Removing['step']
 }
@@ -111,14 +111,17 @@ export class Deletions {
   }
 
   /**
-   * To be called once every row was read and every document has its outcome. Resolves to why not all that is gone was deleted; then
-   * the next run deletes it.
+   * To be called once every row was read and every document has its outcome. `save` is called first: it writes that down, so that
+   * whoever comes after a kill reads no row again. Resolves to why not all that is gone was deleted; then the next run deletes it.
    */
-  async complete(counts: Counts): Promise<Failure | undefined> {
+  async complete(counts: Counts, save: () => Promise<Failure | undefined>): Promise<Failure | undefined> {
     const { mode, ending } = this.#following
     if (this.#skipped !== undefined) return undefined
+    const unsaved = await save()
+    if (unsaved !== undefined) return unsaved
     const settled = settledOf(counts)
     try {
+      if (ending.signal.aborted) return ending.why(settled)
       await (mode === 'audit' ? this.#deleteAudited(settled) : this.#reconcile(settled))
       return undefined
     } catch (error) {
@@ -179,7 +182,7 @@ export class Deletions {
   }
 
   #removing(settled: number): Pick<Removing, 'cluster' | 'index' | 'by' | 'step' | 'there'> {
-    const { cluster, found, options, instance, ending, step } = this.#following
+    const { mode, cluster, found, options, instance, ending, step } = this.#following
     const { index, behind } = found.target
     return {
       cluster,
@@ -189,8 +192,11 @@ export class Deletions {
       step: step(settled),
       there: async ids => {
         const there = new Set<string>()
-        for (const one of this.#selected)
-          for (const id of await stillThere(instance, one, ids, ending.signal)) there.add(id)
+        for (const { table, query } of this.#selected) {
+          // What an audit names is deleted, not only of another selection now: a row that is there again stays, whatever it says.
+          const rows = { table, query: mode === 'audit' ? '' : query }
+          for (const id of await stillThere(instance, rows, ids, ending.signal)) there.add(id)
+        }
         return there
       },
     }

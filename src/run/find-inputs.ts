@@ -11,7 +11,7 @@ export interface Platform extends AsyncDisposable {
   readonly display: string
   readonly sources: readonly Source[]
   /** For what is asked beside the tables' rows. */
-  readonly instance: Pick<Instance, 'display' | 'call'>
+  readonly instance: Instance
   /** Over the wire, with TLS. */
   readonly traffic: { readonly connections: number; readonly bytesSent: number; readonly bytesReceived: number }
   /** Before the first row is read: whether the platform lets us in, from each address. Resolves to what there is to tell. */

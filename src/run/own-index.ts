@@ -16,7 +16,9 @@ export async function refuseSharedIndex(stateDir: string | undefined, found: Fou
     const names = checkpoint.sources.filter(name => !found.sources.includes(name))
     if (names.length > 0) return names
     // Another selection of the same rows, unless the command itself was another once.
-    return isEarlier || isSameSelection(checkpoint, found) ? [] : [`${checkpoint.sources.join(', ')} with another query`]
+    return isEarlier || isSameSelection(checkpoint, found)
+      ? []
+      : [`${checkpoint.sources.join(', ')} with another query`]
   })
   if (others.length === 0) return
   const [first = '', ...more] = new Set(others)

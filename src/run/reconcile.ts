@@ -1,6 +1,5 @@
 /** An index against the tables that it was loaded from: what is in it and in none of them any more is deleted. */
 import type { FoundDocument } from '../cluster/find-documents.js'
-import type { Cluster } from '../cluster/open-cluster.js'
 import { refresh } from '../cluster/refresh.js'
 import { walkIds } from '../cluster/walk-ids.js'
 import { failure } from '../failure/failure.js'
@@ -12,7 +11,7 @@ import { CLASS, type KnownRows, type Selected, classesOf, listIds } from '../ser
 import { type Removed, type Removing, removeGone } from './remove-gone.js'
 
 export interface Reconciling extends Pick<Removing, 'cluster' | 'index' | 'by' | 'step' | 'there'> {
-  readonly instance: Pick<Instance, 'display' | 'call'>
+  readonly instance: Instance
   readonly selected: readonly Selected[]
   /** Whether documents have fields as they are displayed. */
   readonly isDisplayed: boolean
@@ -32,8 +31,7 @@ const PAGE = 500
  */
 export async function reconcile(reconciling: Reconciling, removed: Removed): Promise<number> {
   const { cluster, index, selected, maxDeleted } = reconciling
-  const tables = selected.map(({ table }) => table)
-  const rows: KnownRows = { ids: new IdSet(), classes: new Set(tables) }
+  const rows: KnownRows = { ids: new IdSet(), classes: new Set() }
   const { instance, isDisplayed, signal } = reconciling
   // The rows first: whatever is stored while they are listed was a row before that.
   for (const one of selected) await listIds(instance, { ...one, isDisplayed, signal }, rows)
@@ -43,7 +41,7 @@ export async function reconcile(reconciling: Reconciling, removed: Removed): Pro
     throw new SluiceError(failure('DELETIONS_TOO_MANY', { index, absent, documents, allowed, limit: maxDeleted }))
   }
   removed.other += compared.irregular
-  const isMeant = judge(rows, reconciling.saysClass && rows.classes.size > tables.length)
+  const isMeant = judge(rows, reconciling)
   const removing = { ...reconciling, cluster, fields: [CLASS], isMeant }
   for (const ids of compared.candidates.pages(PAGE)) await removeGone(ids, removing, removed)
   return compared.documents
@@ -92,10 +90,12 @@ export function limitOf(limit: RejectionLimit, documents: number): number {
   return typeof limit === 'number' ? limit : Math.ceil((documents * Number.parseFloat(limit)) / 100)
 }
 
-/** `isSaid`: a document that does not say its class is none of the tables'. */
-function judge({ classes }: KnownRows, isSaid: boolean): (document: FoundDocument) => boolean {
+/** By its class, which is that of a row that is there, or one of the tables. One that says none is of a table without classes. */
+function judge({ classes }: KnownRows, { selected, saysClass }: Reconciling): (document: FoundDocument) => boolean {
+  const known = new Set([...classes, ...selected.map(({ table }) => table)])
+  const isNeeded = saysClass && classes.size > 0
   return ({ fields = {} }) => {
     const said = classesOf(fields)
-    return said.length === 0 ? !isSaid : said.some(name => classes.has(name))
+    return said.length === 0 ? !isNeeded : said.some(name => known.has(name))
   }
 }

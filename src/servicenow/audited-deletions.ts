@@ -2,6 +2,7 @@
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import { parseQuery, queryWith } from './encoded-query.js'
+import { ignored } from './ignored.js'
 import type { Instance } from './instance.js'
 import { pageSize } from './page-size.js'
 import { platformTime } from './platform-time.js'
@@ -48,7 +49,11 @@ export interface ReadDeletions {
 /** `since`: `yyyy-MM-dd HH:mm:ss`, in UTC; absent: all there are. */
 export function readDeletions(
   instance: Instance,
-  { tables, since, signal }: { readonly tables: readonly string[]; readonly since?: string; readonly signal: AbortSignal },
+  {
+    tables,
+    since,
+    signal,
+  }: { readonly tables: readonly string[]; readonly since?: string; readonly signal: AbortSignal },
 ): ReadDeletions {
   let next: string | undefined
   const parsed = parseQuery(`tablenameIN${tables.join(',')}${since === undefined ? '' : `^sys_created_on>=${since}`}`)
@@ -66,9 +71,7 @@ export function readDeletions(
       query: (condition, orderBy) => queryWith(parsed, condition, orderBy),
       ask: async request => await askPage(instance, request, signal),
       stray: ({ id }, part) => {
-        const problem = `a row does not follow where the page before ended (${id})`
-        const evidence = { instance: instance.display, part, table: AUDIT, problem }
-        throw new SluiceError(failure('SERVICENOW_QUERY_IGNORED', evidence))
+        throw ignored(instance.display, AUDIT, part, `the row ${id} came, which cannot follow there`)
       },
     },
     page => (next ??= before(page)),
@@ -78,7 +81,6 @@ export function readDeletions(
     next: () => next ?? platformTime(0),
   }
 }
-
 
 async function* keysIn(pages: AsyncIterable<TablePage>): AsyncGenerator<readonly string[]> {
   for await (const { rows } of pages) {

@@ -1,8 +1,7 @@
 /** The ids of every row that a table shows: what it no longer shows is told by what is missing among them. */
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import { parseQuery, queryWith } from './encoded-query.js'
 import type { IdSet } from './id-set.js'
+import { ignored } from './ignored.js'
 import type { Instance } from './instance.js'
 import { pageSize } from './page-size.js'
 import { bySysId } from './row-order.js'
@@ -51,8 +50,7 @@ export async function listIds(
       query: (condition, orderBy) => queryWith(parsed, condition, orderBy),
       ask: async request => await askPage(instance, request, signal),
       stray: ({ id }, part) => {
-        const problem = `a row does not follow where the page before ended (${id})`
-        throw new SluiceError(failure('SERVICENOW_QUERY_IGNORED', { instance: instance.display, part, table, problem }))
+        throw ignored(instance.display, table, part, `the row ${id} came, which cannot follow there`)
       },
     },
     () => undefined,

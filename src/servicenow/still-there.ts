@@ -6,8 +6,10 @@ import type { Selected } from './list-ids.js'
 import { askPage } from './table-page.js'
 import { stored } from './table-row.js'
 
-/** A request line may be 2,048 characters long at the least, and a sys_id with its comma takes 35 of them. */
-const MOST_IDS = 40
+/** Of 2,048 characters that a URL may have at the least, what is left for the query. */
+const QUERY_LENGTH = 1750
+/** A sys_id with its comma, encoded. */
+const ID_LENGTH = 35
 
 /** Throws SluiceError SERVICENOW_*, RUN_INTERRUPTED. */
 export async function stillThere(
@@ -17,10 +19,22 @@ export async function stillThere(
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
   const there = new Set<string>()
-  for (let at = 0; at < ids.length; at += MOST_IDS) {
-    await look(instance, selected, ids.slice(at, at + MOST_IDS), signal, there)
+  const most = mostIds(selected)
+  for (let at = 0; at < ids.length; at += most) {
+    await look(instance, selected, ids.slice(at, at + most), signal, there)
   }
   return there
+}
+
+/** Each part of a query names them. */
+function mostIds({ query }: Selected): number {
+  const parsed = parseQuery(query)
+  const room = QUERY_LENGTH - encodeURIComponent(queryOf(query, [])).length
+  return Math.max(1, Math.floor(room / ID_LENGTH / parsed.parts.length))
+}
+
+function queryOf(query: string, ids: readonly string[]): string {
+  return queryWith(parseQuery(query), `sys_idIN${ids.join(',')}`, 'ORDERBYsys_id')
 }
 
 async function look(
@@ -47,7 +61,7 @@ async function look(
 async function ask(instance: Instance, { table, query }: Selected, ids: readonly string[], signal: AbortSignal) {
   const request = {
     table,
-    query: queryWith(parseQuery(query), `sys_idIN${ids.join(',')}`, 'ORDERBYsys_id'),
+    query: queryOf(query, ids),
     limit: ids.length,
     fields: ['sys_id'],
   }

@@ -4,6 +4,7 @@ import { findDocuments } from '../../src/cluster/find-documents.js'
 import { openCluster } from '../../src/cluster/open-cluster.js'
 import { refresh } from '../../src/cluster/refresh.js'
 import { walkIds } from '../../src/cluster/walk-ids.js'
+import { type Removed, removeGone } from '../../src/run/remove-gone.js'
 import { type Connected, connect, ingest } from '../../src/index.js'
 import { findWay, targetTls } from '../../src/open-target.js'
 import { documents, newIndex, through } from './options.js'
@@ -156,6 +157,66 @@ export function describeIds(world: () => World): void {
       const answer = await deleteDocuments(cluster, { index, documents: inOrder, force: false })
       expect(answer).toMatchObject({ kind: 'done', outcomes: ['deleted', 'conflict', 'conflict'] })
       expect(await world().count(index)).toBe(2)
+    })
+  })
+
+  describe('documents whose rows are gone', () => {
+    test('are deleted on every shard, but for those that were written since they were found', async () => {
+      for (const by of ['id', 'search'] as const) {
+        const index = newIndex('ids')
+        await ask(
+          async client =>
+            await client.indices.create({ index, settings: { number_of_shards: 2, number_of_replicas: 0 } }),
+        )
+        await load(index, 1200)
+        await using cluster = await open()
+        await refresh(cluster, index)
+        const removed: Removed = { deleted: 0, there: 0, changed: 0, other: 0 }
+        const ids = [...numbered(1100), 'nobody']
+        await removeGone(
+          ids,
+          {
+            cluster,
+            index,
+            by,
+            fields: ['n'],
+            step: async take => await take(),
+            isMeant: ({ fields }) => Number(fields?.['n']) > 10,
+            there: async found => {
+              expect(found).toHaveLength(1090)
+              await ask(async client => {
+                await client.index({ index, id: 'id-20', document: { n: 20 } })
+                await client.delete({ index, id: 'id-21' })
+              })
+              return new Set(['id-30', 'id-31'])
+            },
+          },
+          removed,
+        )
+        expect(removed).toEqual({ deleted: 1086, there: 2, changed: 1, other: 10 })
+        expect(await world().count(index)).toBe(1200 - 1086 - 1)
+        expect(await world().source(index, 'id-20')).toBe('{"n":20}')
+      }
+    })
+
+    test('are deleted behind an alias, wherever they stand', async () => {
+      const [one, other, alias] = [newIndex('ids'), newIndex('ids'), newIndex('ids')]
+      await load(one, 3)
+      await load(other, 4)
+      const actions = [one, other].map(index => ({ add: { index, alias } }))
+      await ask(async client => await client.indices.updateAliases({ actions }))
+      await using cluster = await open()
+      await refresh(cluster, alias)
+      const removed: Removed = { deleted: 0, there: 0, changed: 0, other: 0 }
+      const there = async () => await Promise.resolve(new Set<string>())
+      const step = async <T>(take: () => Promise<T>) => await take()
+      await removeGone(
+        ['id-2', 'id-4'],
+        { cluster, index: alias, by: 'search', fields: [], step, there, isMeant: () => true },
+        removed,
+      )
+      expect(removed).toEqual({ deleted: 3, there: 0, changed: 0, other: 0 })
+      expect([await world().count(one), await world().count(other)]).toEqual([2, 2])
     })
   })
 }

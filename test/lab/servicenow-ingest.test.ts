@@ -34,7 +34,9 @@ async function load(table: string, more: Partial<IngestOptions> = {}): Promise<R
   return await ingest(options(table, more))
 }
 
-async function stopped(run: Promise<unknown>): Promise<{ code: string; message: string; receipt: Receipt | undefined }> {
+async function stopped(
+  run: Promise<unknown>,
+): Promise<{ code: string; message: string; receipt: Receipt | undefined }> {
   try {
     await run
   } catch (error) {
@@ -65,7 +67,10 @@ function ids(table: string): string[] {
 
 /** Does something to the platform once a request for rows of the table came in. */
 async function during(table: string, after: number, act: () => void): Promise<void> {
-  const asked = () => sn().requests().filter(({ path }) => path.endsWith(`/${table}`)).length
+  const asked = () =>
+    sn()
+      .requests()
+      .filter(({ path }) => path.endsWith(`/${table}`)).length
   const before = asked()
   await vi.waitFor(() => expect(asked()).toBeGreaterThan(before + after), { timeout: 20_000, interval: 1 })
   act()
@@ -137,7 +142,11 @@ describe('a table', () => {
       const run = load(table, { servicenow: { ...options(table).servicenow!, grant: 'password' } })
       await during(table, 3, () => sn().advanceClock(6000))
       expect(await run).toMatchObject({ status: 'finished', read: 500, created: 500 })
-      expect(sn().requests().filter(({ path }) => path === '/oauth_token.do').length).toBeGreaterThan(1)
+      expect(
+        sn()
+          .requests()
+          .filter(({ path }) => path === '/oauth_token.do').length,
+      ).toBeGreaterThan(1)
     } finally {
       sn().changeClient(clientId, { accessTokenSeconds: 1800 })
       sn().setClock(undefined)
