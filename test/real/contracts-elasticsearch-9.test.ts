@@ -7,6 +7,7 @@ import { describeRoutes } from '../contracts/routes.suite.js'
 import { describeSwap } from '../contracts/swap.suite.js'
 import { describeRuns } from '../contracts/runs.suite.js'
 import { describeDataStreams } from './describe-data-streams.js'
+import { describeTables } from './describe-tables.js'
 import { describeOnRealServers } from './on-real-servers.js'
 
 describeOnRealServers({ major: 9 }, world => {
@@ -19,4 +20,5 @@ describeOnRealServers({ major: 9 }, world => {
   describeIds(world)
   describeDoctor(world)
   describeDataStreams(world)
+  describeTables(world)
 })
