@@ -12,6 +12,8 @@ const VERSION = 1
 export interface FollowedDeletions {
   /** The documents of all rows that were deleted before are deleted: `yyyy-MM-dd HH:mm:ss` of the platform, in UTC. */
   readonly audited?: string
+  /** Of rows that there were: of those that are gone none is left to tell. */
+  readonly classes?: readonly string[]
   /** When the index was last compared with the table, in ISO 8601. */
   readonly reconciled?: string
 }
@@ -24,10 +26,11 @@ export function deletionsPath(checkpoint: string): string {
 export async function recallDeletions(path: string): Promise<FollowedDeletions> {
   try {
     const kept = JSON.parse(await readFile(path, 'utf8')) as Readonly<Record<string, unknown>>
-    const { version, audited, reconciled } = kept
+    const { version, audited, classes, reconciled } = kept
     if (version !== VERSION) return {}
     return {
       ...(typeof audited === 'string' && isTime(audited) ? { audited } : {}),
+      ...(Array.isArray(classes) && classes.every(name => typeof name === 'string') ? { classes } : {}),
       ...(typeof reconciled === 'string' && !Number.isNaN(Date.parse(reconciled)) ? { reconciled } : {}),
     }
   } catch {

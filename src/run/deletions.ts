@@ -10,6 +10,7 @@ import { type FollowedDeletions, deletionsPath, recallDeletions, rememberDeletio
 import type { Counts, DeletionsReceipt } from '../ledger/receipt.js'
 import type { AccessOptions } from '../sender/access-gate.js'
 import { mayReadDeletions, readDeletions } from '../servicenow/audited-deletions.js'
+import { classesOfTable } from '../servicenow/classes-of-table.js'
 import type { Instance } from '../servicenow/instance.js'
 import type { Selected } from '../servicenow/list-ids.js'
 import { stillThere } from '../servicenow/still-there.js'
@@ -102,9 +103,11 @@ export class Deletions {
     try {
       await mayDelete(cluster, found.target.index, { isNamed: found.target.behind === undefined })
       if (mode === 'reconcile') return await refuseSharedIndex(stateDir, found)
-      const since = await mayReadDeletions(instance, this.#tables, ending.signal)
+      const classes = await this.#classes()
+      const since = await mayReadDeletions(instance, classes, ending.signal)
       // Of a row that is deleted already no document can be in an index that is not there yet.
-      if (found.isIndexMissing && found.plan.began === undefined) await this.#remember({ audited: since })
+      const isNew = found.isIndexMissing && found.plan.began === undefined
+      await this.#remember({ classes, ...(isNew ? { audited: since } : {}) })
     } catch (error) {
       throw ending.cause(error)
     }
@@ -136,13 +139,14 @@ export class Deletions {
     const { audited } = this.#followed
     const removing = { ...this.#removing(settled), fields: [], isMeant: () => true }
     const since = audited === undefined ? {} : { since: audited }
-    const deletions = readDeletions(instance, { tables: this.#tables, ...since, signal: ending.signal })
+    const classes = await this.#classes()
+    const deletions = readDeletions(instance, { tables: classes, ...since, signal: ending.signal })
     if (removing.by === 'search') await refresh(cluster, found.target.index)
     for await (const ids of deletions.ids) {
       this.#compared += ids.length
       for (let at = 0; at < ids.length; at += PAGE) await removeGone(ids.slice(at, at + PAGE), removing, this.#removed)
     }
-    await this.#remember({ audited: deletions.next() })
+    await this.#remember({ classes, audited: deletions.next() })
   }
 
   async #reconcile(settled: number): Promise<void> {
@@ -200,6 +204,15 @@ export class Deletions {
         return there
       },
     }
+  }
+
+  /** The tables that deletions may be noted under. */
+  async #classes(): Promise<string[]> {
+    const { instance, ending } = this.#following
+    const classes = new Set([...this.#tables, ...(this.#followed.classes ?? [])])
+    for (const table of this.#tables)
+      for (const name of await classesOfTable(instance, table, ending.signal)) classes.add(name)
+    return [...classes]
   }
 
   get #tables(): string[] {

@@ -200,6 +200,29 @@ describe('by audit', () => {
     expect(lab.control.count(index)).toBe(0)
   })
 
+  test('a row of a table that extends the one that is loaded is noted under its own', async () => {
+    const table = newTable(30)
+    const child = (n: number, name: string) => {
+      const id = String(n).padStart(32, '0')
+      sn().restore(table, { ...sn().rows(table)[0]!, sys_id: id, sys_class_name: name })
+      return id
+    }
+    const one = [1, 2, 3].map(n => child(n, 'u_child_one'))
+    const other = [4, 5].map(n => child(n, 'u_child_two'))
+    await audit(table)
+    sn().audit(table, false)
+    const remove = (id: string, name: string) => {
+      sn().delete(table, id)
+      sn().insert('sys_audit_delete', { tablename: name, documentkey: id })
+    }
+    remove(one[0]!, 'u_child_one')
+    // The last of their class.
+    for (const id of other) remove(id, 'u_child_two')
+    sn().insert('sys_audit_delete', { tablename: 'u_stranger', documentkey: one[1]! })
+    expect((await audit(table)).deletions).toMatchObject({ compared: 3, deleted: 3 })
+    expectExact(table)
+  })
+
   test('documents of other tables in the index are nobody else’s business', async () => {
     const [one, other] = [newTable(40, false), newTable(3, false)]
     await load(other)
