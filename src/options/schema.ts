@@ -303,6 +303,16 @@ export const schema = z.object({
     label: 'keep|audit|reconcile',
     commands: ['ingest'],
   }),
+  maxDeleted: servicenow(kinds.rejectionLimit().optional(), {
+    doc: 'reconcile: delete nothing where more would be, a count or a share of the index; default 10%',
+    label: 'limit',
+    commands: ['ingest'],
+  }),
+  reconcileEvery: servicenow(kinds.duration({ bare: false }).optional(), {
+    doc: 'reconcile: compare no more often than this; default: each run',
+    label: 'duration',
+    commands: ['ingest'],
+  }),
   listen: webhook(kinds.text().prefault('127.0.0.1:8080'), {
     doc: 'address and port to accept requests on; 0.0.0.0 for all addresses of this machine',
     label: 'address:port',

@@ -93,6 +93,9 @@ export interface Settings {
   readonly displayValue: 'false' | 'true' | 'all'
   readonly pageSize: number
   readonly deletions: 'keep' | 'audit' | 'reconcile'
+  readonly maxDeleted: RejectionLimit | undefined
+  /** Milliseconds. */
+  readonly reconcileEvery: number | undefined
   readonly onFailure: 'nothing' | 'incident'
   readonly job: string | undefined
   readonly incidentFields: Readonly<Record<string, string>> | undefined

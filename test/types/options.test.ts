@@ -19,6 +19,9 @@ type OfThePipeline = 'source' | 'stdin' | 'signal' | 'startedAt' | 'onEvent' | '
 /** Options of the same value on both sides. */
 const same = {
   index: 'index',
+  deletions: 'deletions',
+  maxDeleted: 'maxDeleted',
+  reconcileEveryMs: 'reconcileEvery',
   swapAlias: 'swapAlias',
   checkHits: 'checkHits',
   op: 'op',
