@@ -39,6 +39,7 @@ test('the package exports what the docs say, and nothing else', () => {
       'isSluiceError',
       'replay',
       'rollback',
+      'serve',
       'undo',
       'verify',
     ].toSorted(),
