@@ -30,6 +30,8 @@ export function checkTogether(values: Settings, candidates: Candidates): Checked
   settleCredentials(check)
   requireTogether(check, 'cert', ['key'])
   requireTogether(check, 'key', ['cert'])
+  requireTogether(check, 'serveCert', ['serveKey'])
+  requireTogether(check, 'serveKey', ['serveCert'])
   checkDocuments(check)
   return check
 }

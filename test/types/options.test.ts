@@ -100,6 +100,8 @@ const ofTheFilter = [
 /** What a receiver alone takes: `serve` has them among its own options. */
 const ofServe = [
   'listen',
+  'serveCert',
+  'serveKey',
   'servePath',
   'serveToken',
   'serveTokenFile',
