@@ -12,6 +12,8 @@ interface LoadedFile {
   readonly token: string
   /** Of the run. */
   readonly name: string
+  /** Without a checkpoint: where none can be written, or the one that is there is of no use. Default true. */
+  readonly isKept?: boolean
 }
 
 export interface StandingLoad {
@@ -33,14 +35,22 @@ export async function openStandingLoad(options: Omit<IngestOptions, 'source'>): 
   let isTold = false
   return {
     cluster: cluster.display,
-    load: async ({ path, token, name }, { signal, onEvent }) => {
+    load: async ({ path, token, name, isKept = true }, { signal, onEvent }) => {
       // The way is opened once, and each run tells of it.
       const tell = (event: IngestEvent) => {
         if (event.type === 'preflight' && isTold) return
         isTold ||= event.type === 'preflight'
         onEvent(event)
       }
-      const given = { ...options, source: path, format: 'ndjson' as const, runId: name, signal, onEvent: tell }
+      const given = {
+        ...options,
+        source: path,
+        format: 'ndjson' as const,
+        runId: name,
+        stateDir: isKept ? options.stateDir : undefined,
+        signal,
+        onEvent: tell,
+      }
       return await run(given, ids, { standing: { cluster, way, slots, token } })
     },
     close: async () => await cluster.route.destroy(),

@@ -15,6 +15,7 @@ const others: Readonly<Record<string, OptionName>> = {
   graceMs: 'grace',
   token: 'serveToken',
   path: 'servePath',
+  tls: 'serveCert',
   'proxy.url': 'proxy',
   'proxy.ca': 'proxyCa',
   'proxy.environmentProxy': 'httpsProxy',

@@ -78,7 +78,7 @@ export function replayOptions(effective: Effective, access: Access): Omit<Replay
 export function serveOptions(
   effective: Effective,
   access: Access,
-  given: Pick<ServeOptions, 'index' | 'stateDir' | 'token'>,
+  given: Pick<ServeOptions, 'index' | 'stateDir' | 'token' | 'tls'>,
 ): ServeOptions {
   const { values } = effective
   return {

@@ -31,6 +31,8 @@ export function checkTogether(values: Settings, candidates: Candidates): Checked
   requireTogether(check, 'cert', ['key'])
   requireTogether(check, 'key', ['cert'])
   for (const [name, others] of alarmTogether) requireTogether(check, name, others)
+  requireTogether(check, 'serveCert', ['serveKey'])
+  requireTogether(check, 'serveKey', ['serveCert'])
   checkDocuments(check)
   return check
 }

@@ -317,6 +317,11 @@ export const schema = z.object({
     doc: 'address and port to accept requests on; 0.0.0.0 for all addresses of this machine',
     label: 'address:port',
   }),
+  serveCert: webhook(kinds.text().optional(), {
+    doc: 'PEM file of the certificate that callers see, with those between it and its authority: accept https instead of http',
+    label: 'file',
+  }),
+  serveKey: webhook(kinds.text().optional(), { doc: "PEM file of that certificate's key", label: 'file' }),
   servePath: webhook(kinds.text().prefault('/'), { doc: 'path that documents are posted to', label: 'path' }),
   serveToken: webhook(kinds.secret().optional(), {
     doc: 'bearer token that callers have to bring; better in the environment or a file',

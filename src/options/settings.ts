@@ -61,6 +61,8 @@ export interface Settings {
   readonly again: boolean
   /** `ADDRESS:PORT`. */
   readonly listen: string
+  readonly serveCert: string | undefined
+  readonly serveKey: string | undefined
   readonly servePath: string
   readonly serveToken: string | undefined
   readonly serveTokenFile: string | undefined

@@ -11,6 +11,8 @@ const problems: Readonly<Record<string, string>> = {
 /** An address that cannot be had, as an option that is wrong. Any other error stays as it is. */
 export function cannotListen({ listen = DEFAULT_LISTEN }: ServeOptions, error: unknown): unknown {
   const { code = '' } = error as NodeJS.ErrnoException
+  // What is no certificate or no key is told by OpenSSL, without the key.
+  if (code.startsWith('ERR_OSSL')) return invalid('tls', `is no certificate with its key (${code})`)
   const problem = problems[code]
   return problem === undefined ? error : invalid('listen', `'${listen}' ${problem}`)
 }

@@ -13,6 +13,7 @@ const SHORTEST_TOKEN = 16
 const own = {
   token: value => (value === false ? undefined : check.token(value)),
   listen: check.name,
+  tls: value => problemOfTls(value),
   path: check.name,
   maxBody: check.whole(1000, 100_000_000),
   spoolLimit: check.whole(1_000_000, Number.MAX_SAFE_INTEGER),
@@ -69,6 +70,13 @@ export function checkServeOptions(given: ServeOptions): Address {
   return address
 }
 
+function problemOfTls(value: unknown): string | undefined {
+  const found = check.problemIn(value, { cert: check.pem, key: check.pem })
+  if (found !== undefined) return [found.option, found.problem].filter(Boolean).join(' ')
+  const { cert, key } = value as Partial<NonNullable<ServeOptions['tls']>>
+  return cert === undefined || key === undefined ? 'needs both cert and key' : undefined
+}
+
 function checkToken(token: string | false | undefined, { host }: Address): void {
   if (token === undefined) throw invalid('token', 'is needed: callers bring it as Authorization: Bearer TOKEN')
   if (token === false) {
@@ -94,7 +102,7 @@ function readAddress(text: string): Address {
   return { host: v6 ?? name, port: Number(port) }
 }
 
-function isLoopbackAddress(host: string): boolean {
+export function isLoopbackAddress(host: string): boolean {
   if (host === 'localhost' || host === '::1') return true
   return isIP(host) === 4 && host.startsWith('127.')
 }

@@ -8,7 +8,7 @@ const MAX_ELAPSED_MS = 60_000
 
 /**
  * What one part of the spool is loaded with: the options of the receiver that are also those of a load, with the credentials as they are
- * now. Throws SluiceError OPTION_INVALID.
+ * now.
  */
 export async function loadWith(
   options: ServeOptions,
@@ -17,6 +17,7 @@ export async function loadWith(
   const {
     token: _token,
     listen: _listen,
+    tls: _tls,
     path: _path,
     maxBody: _maxBody,
     spoolLimit: _spoolLimit,
@@ -27,7 +28,6 @@ export async function loadWith(
   } = options
   // Where a file is missing for the moment in which it is replaced, the old ones are tried again.
   const { proxy, ...fresh } = (await askFor(refreshCredentials)) ?? {}
-  checkFreshCredentials({ proxy, ...fresh })
   const target = { ...load.target, ...present(fresh) }
   return {
     ...load,
@@ -41,7 +41,9 @@ export async function loadWith(
 
 async function askFor(refresh: ServeOptions['refreshCredentials']) {
   try {
-    return await refresh?.()
+    const fresh = await refresh?.()
+    if (fresh !== undefined) checkFreshCredentials(fresh)
+    return fresh
   } catch {
     return undefined
   }

@@ -49,6 +49,8 @@ export class Loader {
   #trouble: Trouble | undefined
   #last: Failure | undefined
   #retries = 0
+  /** The part that is loaded without a checkpoint. */
+  #unkept: Segment | undefined
 
   constructor(loading: Loading) {
     this.#loading = loading
@@ -83,7 +85,7 @@ export class Loader {
           await this.#load(segment)
         } catch (error) {
           if (givenUp.aborted) return
-          const retryMs = this.#judge(error)
+          const retryMs = this.#judge(error, segment)
           await this.#closeWay()
           if (!closing.aborted) await clock.sleep(retryMs, closing).catch(() => undefined)
           if (closing.aborted) return
@@ -99,7 +101,7 @@ export class Loader {
     this.#way ??= await this.#loading.openWay()
     this.#cluster = this.#way.cluster
     const onEvent = (event: IngestEvent) => this.#hear(event)
-    const receipt = await this.#way.load(segment, { signal: givenUp, onEvent })
+    const receipt = await this.#way.load({ ...segment, isKept: segment !== this.#unkept }, { signal: givenUp, onEvent })
     await this.#remove(segment, receipt)
     totals.add(receipt)
     if (this.#trouble !== undefined) tell({ type: 'recovered', failure: this.#trouble.failure })
@@ -120,8 +122,14 @@ export class Loader {
   }
 
   /** How long to wait before another try. Throws what no try puts right. */
-  #judge(error: unknown): number {
-    if (!isSluiceError(error) || isHopeless(error)) throw error
+  #judge(error: unknown, segment: Segment): number {
+    if (!isSluiceError(error)) throw error
+    if (isOfCheckpoint(error) && segment !== this.#unkept) {
+      this.#unkept = segment
+      this.#loading.tell({ type: 'warning', message: `loading goes on without a checkpoint: ${error.message}` })
+      return 0
+    }
+    if (isHopeless(error)) throw error
     return this.#note(error.failure)
   }
 
@@ -149,6 +157,14 @@ export class Loader {
     this.#way = undefined
     await way?.close()
   }
+}
+
+/**
+ * The checkpoint of a part spares sending what is stored already. Without it nothing is doubled, either: a disk that the spool has filled,
+ * or options that have changed since the last process was killed, must not keep documents from being loaded.
+ */
+function isOfCheckpoint({ code }: SluiceError): boolean {
+  return code === 'STATE_UNWRITABLE' || code === 'STATE_UNREADABLE' || code === 'RUN_OPTIONS_CHANGED'
 }
 
 /** Options that are wrong, and bugs. */

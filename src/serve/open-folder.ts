@@ -84,5 +84,5 @@ async function bytesIn(folder: string): Promise<number> {
 }
 
 function keyOf(parts: readonly string[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16)
 }

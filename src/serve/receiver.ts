@@ -1,5 +1,6 @@
 /** The HTTP side: who may post, what is taken, and how each is answered. */
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { isSluiceError } from '../failure/sluice-error.js'
 import { type Guard, bearerGuard } from './bearer.js'
@@ -23,6 +24,7 @@ export interface Receiving {
   readonly host: string
   readonly port: number
   readonly path: string
+  readonly tls: { readonly cert: string | Buffer; readonly key: string | Buffer } | undefined
   /** Undefined: nobody is asked for one. */
   readonly token: string | undefined
   readonly maxBody: number
@@ -67,7 +69,9 @@ export async function startReceiver(receiving: Receiving): Promise<Receiver> {
   let accepted = 0
   let isClosing = false
 
-  const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: HEADERS_MS, keepAliveTimeout: IDLE_MS })
+  const times = { requestTimeout: REQUEST_MS, headersTimeout: HEADERS_MS, keepAliveTimeout: IDLE_MS }
+  const { tls } = receiving
+  const server = tls === undefined ? createServer(times) : createTlsServer({ ...times, ...tls })
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
     // Who goes away is noticed where the body is read.
     for (const stream of [request, response]) stream.on('error', () => undefined)

@@ -35,6 +35,8 @@ export interface ServeOptions extends Omit<IngestOptions, OfOneLoad> {
   readonly token: string | false
   /** `ADDRESS:PORT`; port 0 is any that is free. Default `127.0.0.1:8080`. */
   readonly listen?: string | undefined
+  /** PEM of the certificate, with those between it and its authority, and of its key: requests are https. Default: they are http. */
+  readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer } | undefined
   /** Default `/`. */
   readonly path?: string | undefined
   /** Largest request in bytes, 1,000 to 100,000,000, also once it is decompressed. Default 10,000,000. */

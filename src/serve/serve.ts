@@ -6,7 +6,13 @@ import { randomToken } from '../ledger/token.js'
 import { findWay } from '../open-target.js'
 import { type StandingLoad, openStandingLoad } from '../standing-load.js'
 import { systemClock } from '../system-clock.js'
-import { type Address, DEFAULT_MAX_BODY, DEFAULT_SPOOL_LIMIT, checkServeOptions } from './check-serve-options.js'
+import {
+  type Address,
+  DEFAULT_MAX_BODY,
+  DEFAULT_SPOOL_LIMIT,
+  checkServeOptions,
+  isLoopbackAddress,
+} from './check-serve-options.js'
 import { cannotListen } from './cannot-listen.js'
 import { Loader } from './loader.js'
 import { loadWith } from './load-with.js'
@@ -24,6 +30,9 @@ const CLOSING_SHARE = 1 / 5
 const DEFAULT_LINGER_MS = 1000
 /** Told to callers that are held back, in seconds, where nothing is in the way but work. */
 const SOON_SECONDS = 2
+
+const UNENCRYPTED =
+  'requests come over plain http: what callers send, the token too, can be read on the way, unless something in front of this terminates TLS'
 
 /**
  * Accepts documents by POST, as NDJSON or JSON, and loads them into an index through the static-IP proxy. A request is acknowledged once
@@ -51,7 +60,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
 
 async function open(options: ServeOptions, address: Address, folder: SpoolFolder): Promise<Serving> {
   const began = performance.now()
-  const { signal, token, path = '/', maxBody = DEFAULT_MAX_BODY, spoolLimit = DEFAULT_SPOOL_LIMIT } = options
+  const { signal, token, tls, path = '/', maxBody = DEFAULT_MAX_BODY, spoolLimit = DEFAULT_SPOOL_LIMIT } = options
   const { graceMs = DEFAULT_GRACE_MS, batchMs: lingerMs = DEFAULT_LINGER_MS } = options
   const tell = listenerOf(options)
   const closing = new AbortController()
@@ -72,6 +81,7 @@ async function open(options: ServeOptions, address: Address, folder: SpoolFolder
   const receiver = await startReceiver({
     ...address,
     path,
+    tls,
     token: token === false ? undefined : token,
     // What would not fit into an empty spool never will.
     maxBody: Math.min(maxBody, spoolLimit),
@@ -91,8 +101,9 @@ async function open(options: ServeOptions, address: Address, folder: SpoolFolder
   let closed: Promise<ServeReceipt> | undefined
   const close = async (): Promise<ServeReceipt> => await (closed ??= shut())
   const onAbort = (): void => void close().catch(() => undefined)
-  const url = `http://${address.host.includes(':') ? `[${address.host}]` : address.host}:${receiver.port}${path}`
+  const url = `http${tls === undefined ? '' : 's'}://${address.host.includes(':') ? `[${address.host}]` : address.host}:${receiver.port}${path}`
   tell({ type: 'listening', url })
+  if (tls === undefined && !isLoopbackAddress(address.host)) tell({ type: 'warning', message: UNENCRYPTED })
   const loading = loader.run()
   const finished = loading.then(close, async (error: unknown) => {
     await close().catch(() => undefined)

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { serve } from '../../src/index.js'
+import { makeCertificates } from '../../src/lab/certificates.js'
 import { ask, readSome } from './lab-clients.js'
 import { codeOf } from './run-world.js'
 import { json, lines, ndjson, options, post, postChunked, start, stored, token } from './serve-world.js'
@@ -226,6 +227,19 @@ describe('a receiver', () => {
     const left = await readdir(path('state/serve'))
     expect(await readdir(path(join('state/serve', left[0] ?? '', 'segments')))).toEqual([])
     expect(await readdir(path(join('state/serve', left[0] ?? '', 'state/runs')))).toEqual([])
+  })
+
+  test('speaks TLS where it is given a certificate, through an entry that does not end it', async () => {
+    const { chain: cert, key, authority: ca } = await makeCertificates()
+    await using serving = await start({ tls: { cert, key } })
+    expect(serving.url).toMatch(/^https:/)
+    const url = lab.line.inbound.url.replace('http:', 'https:')
+    expect((await ask(url, { body: lines(2), headers: ndjson, ca })).status).toBe(202)
+    await expect(ask(lab.line.inbound.url, { body: lines(2), headers: ndjson })).rejects.toThrow(
+      /socket hang up|ECONNRESET/,
+    )
+    expect(await serving.close()).toMatchObject({ accepted: 2, created: 2 })
+    expect(await codeOf(serve(options({ tls: { cert: 'none', key: 'none' } })))).toMatch(/^OPTION_INVALID: tls:/)
   })
 
   test('shares its folder with nobody', async () => {

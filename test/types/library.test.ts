@@ -48,6 +48,7 @@ test('the package exports what the docs say, and nothing else', () => {
       'replay',
       'reportRun',
       'rollback',
+      'serve',
       'undo',
       'verify',
     ].toSorted(),

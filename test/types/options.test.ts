@@ -137,6 +137,8 @@ const ofTheFilter = [
 /** What a receiver alone takes: `serve` has them among its own options. */
 const ofServe = [
   'listen',
+  'serveCert',
+  'serveKey',
   'servePath',
   'serveToken',
   'serveTokenFile',

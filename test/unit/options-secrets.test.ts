@@ -83,7 +83,7 @@ test.each([
 
 test('whatever holds credentials is marked as a secret', () => {
   const secrets = optionNames.filter(name => viewOption(name).secret !== undefined)
-  const doctorAndFilter = ['nodes', 'adminUrl', 'adminKey']
+  const doctorAndFilter = ['serveToken', 'nodes', 'adminUrl', 'adminKey']
   expect(secrets).toEqual(['url', 'apiKey', 'password', 'proxy', 'ipCheckUrl', 'httpsProxy', ...doctorAndFilter])
 })
 

@@ -5,7 +5,14 @@ import { requireOptions } from '../../options/require.js'
 import { addOptions } from '../add-options.js'
 import { serveOptions } from '../ingest-options.js'
 import { interruptible } from '../interrupt.js'
-import { loadAccess, loadOptions, loadServeToken, reloadCredentials, sayWarnings } from '../load-options.js'
+import {
+  loadAccess,
+  loadOptions,
+  loadServeTls,
+  loadServeToken,
+  reloadCredentials,
+  sayWarnings,
+} from '../load-options.js'
 import { masked } from '../mask.js'
 import { type Progress, follow, showProgress } from '../progress.js'
 import { bytes, duration, plural } from '../quantities.js'
@@ -31,7 +38,7 @@ Examples:
 A request is NDJSON (application/x-ndjson), or one JSON object or an array of them (application/json); also gzip. It is answered with
 202 once all of it is on the disk: killed at any instant, the same command loads each document once. 429: too much waits
 (--spool-limit). GET /health tells how things are. An Idempotency-Key makes a repeated request count once.
-It speaks plain http: put what terminates TLS in front of it.`,
+Without --serve-cert and --serve-key it speaks plain http: put what terminates TLS in front of it.`,
     )
     .action(async (flags: Record<string, unknown>) => {
       done(await receive(flags, terminal))
@@ -49,6 +56,7 @@ async function receive(flags: Record<string, unknown>, terminal: Terminal): Prom
     index: values.index ?? '',
     stateDir: stateDir(effective, terminal),
     token,
+    tls: await loadServeTls(effective),
   })
   using interruption = interruptible(terminal, 'accepting nothing more, loading what waits')
   using progress = showProgress(terminal, { quiet: values.quiet })

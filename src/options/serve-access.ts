@@ -1,6 +1,23 @@
 import { invalid } from './candidate.js'
 import type { Effective } from './resolve.js'
 
+/** The certificate that callers see, and its key. Undefined: there is none. Throws SluiceError OPTION_INVALID. */
+export async function readServeTls(
+  { values, origins }: Effective,
+  readFile: (path: string) => Promise<string>,
+): Promise<{ readonly cert: string; readonly key: string } | undefined> {
+  const { serveCert, serveKey } = values
+  if (serveCert === undefined || serveKey === undefined) return undefined
+  const read = async (path: string, origin: string) => {
+    try {
+      return await readFile(path)
+    } catch (error) {
+      throw unreadable(path, origin, error)
+    }
+  }
+  return { cert: await read(serveCert, origins.serveCert), key: await read(serveKey, origins.serveKey) }
+}
+
 /**
  * The token that callers of a receiver bring; false where none is asked for. Throws SluiceError OPTION_INVALID, never with what stands in
  * the file.
@@ -26,7 +43,11 @@ export async function readServeToken(
   try {
     return (await readFile(serveTokenFile)).trim()
   } catch (error) {
-    const { code = 'unknown' } = error as NodeJS.ErrnoException
-    throw invalid(origins.serveTokenFile, `cannot read ${serveTokenFile}: ${code}`)
+    throw unreadable(serveTokenFile, origins.serveTokenFile, error)
   }
+}
+
+function unreadable(path: string, origin: string, error: unknown): unknown {
+  const { code = 'unknown' } = error as NodeJS.ErrnoException
+  return invalid(origin, `cannot read ${path}: ${code}`)
 }
