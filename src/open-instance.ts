@@ -12,22 +12,16 @@ import {
 } from './open-target.js'
 import { isWebAddress } from './options/web-address.js'
 import type { ChosenProxy } from './proxy/choose-proxy.js'
-import type { ProxyUrl } from './proxy/proxy-url.js'
 import { type Access, chooseAccess } from './servicenow/access.js'
-import { type OpenInstance, openInstance } from './servicenow/open-instance.js'
+import { type InstanceSettings, type OpenInstance, openInstance } from './servicenow/open-instance.js'
+import type { TokenStore } from './servicenow/tokens.js'
 import { systemClock } from './system-clock.js'
+import { tokensInFile } from './token-file.js'
 
-/** The instance's URL, who asks there, and the proxy that leads to it, before anything is connected. */
-export interface InstanceWay {
-  readonly url: URL
-  readonly access: Access
-  readonly proxy?: ProxyUrl
-  /** What was decided, for the log. */
-  readonly notes: readonly string[]
-}
+export { grantOf } from './servicenow/access.js'
 
 /** The service-management platform, and the way there. */
-export interface InstanceOptions extends Pick<ConnectOptions, 'proxy' | 'concurrency' | 'timeoutMs' | 'signal'> {
+export interface InstanceOptions extends Pick<ConnectOptions, 'proxy' | 'concurrency' | 'timeoutMs'> {
   readonly servicenow: ServiceNowOptions
   /** How long one call may be refused in a way that may pass, in milliseconds. Default 900,000. */
   readonly maxElapsedMs?: number | undefined
@@ -39,42 +33,50 @@ export interface InstanceOptions extends Pick<ConnectOptions, 'proxy' | 'concurr
   readonly onWarning?: ((message: string) => void) | undefined
 }
 
-/** Throws SluiceError: OPTION_INVALID, PLAINTEXT_CREDENTIALS, PROXY_URL_INVALID, PROXY_NOT_USED. */
-export function findInstance({ servicenow, proxy }: Pick<InstanceOptions, 'servicenow' | 'proxy'>): InstanceWay {
+/**
+ * The instance over the way that the options describe. It connects to nothing before the first call; `probe` is its preflight.
+ * Throws SluiceError: OPTION_INVALID, PLAINTEXT_CREDENTIALS, PROXY_URL_INVALID, PROXY_NOT_USED.
+ */
+export async function openServiceNow(options: InstanceOptions): Promise<OpenInstance> {
+  return await Promise.resolve(openInstance(instanceSettings(options)))
+}
+
+/** Throws as `openServiceNow` does. */
+export function instanceSettings(options: InstanceOptions): InstanceSettings {
+  const { servicenow, clock = systemClock, onWarning = () => {} } = options
+  const { tokenFile } = servicenow
+  const proxy = proxyOptions(options.proxy)
   const url = instanceUrl(servicenow.url)
+  const access = chooseAccess(servicenow)
   const chosen = wayTo(url, proxy)
   refusePlaintext(url, chosen)
-  const { notes } = chosen
   return {
     url,
-    access: chooseAccess(servicenow),
-    notes,
+    access,
+    connections: options.concurrency ?? DEFAULT_CONCURRENCY,
+    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    maxElapsedMs: options.maxElapsedMs ?? DEFAULT_MAX_ELAPSED_MS,
+    clock,
+    ...(tokenFile === undefined || access.grant === 'basic'
+      ? {}
+      : { tokens: { store: storeIn(tokenFile, url, access, clock, onWarning), place: tokenFile } }),
     ...(chosen.proxy === undefined ? {} : { proxy: chosen.proxy }),
+    ...(proxy.ca === undefined ? {} : { proxyTls: { ca: proxy.ca } }),
+    ...(servicenow.ca === undefined ? {} : { tls: { ca: servicenow.ca } }),
+    ...(options.onSecret === undefined ? {} : { onSecret: options.onSecret }),
   }
 }
 
-/**
- * The instance over the way that the options describe. Throws SluiceError: OPTION_INVALID, PLAINTEXT_CREDENTIALS,
- * PROXY_URL_INVALID, PROXY_NOT_USED.
- */
-export async function openServiceNow(options: InstanceOptions): Promise<OpenInstance> {
-  const { servicenow } = options
-  const proxy = proxyOptions(options.proxy)
-  const { url, access, proxy: proxyUrl } = findInstance(options)
-  return await Promise.resolve(
-    openInstance({
-      url,
-      access,
-      connections: options.concurrency ?? DEFAULT_CONCURRENCY,
-      timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-      maxElapsedMs: options.maxElapsedMs ?? DEFAULT_MAX_ELAPSED_MS,
-      clock: options.clock ?? systemClock,
-      ...(proxyUrl === undefined ? {} : { proxy: proxyUrl }),
-      ...(proxy.ca === undefined ? {} : { proxyTls: { ca: proxy.ca } }),
-      ...(servicenow.ca === undefined ? {} : { tls: { ca: servicenow.ca } }),
-      ...(options.onSecret === undefined ? {} : { onSecret: options.onSecret }),
-    }),
-  )
+function storeIn(
+  path: string,
+  url: URL,
+  access: Exclude<Access, { grant: 'basic' }>,
+  clock: Clock,
+  onWarning: (message: string) => void,
+): TokenStore {
+  const user = access.grant === 'password' ? access.username : ''
+  const owner = { instance: url.origin, client: access.client.id, user, grant: access.grant }
+  return tokensInFile({ path, owner, clock, onWarning })
 }
 
 /** Throws SluiceError OPTION_INVALID, which shows none of it: credentials may stand in it. */

@@ -92,6 +92,10 @@ function judgeError(answer: Answer, request: TableRequest, judging: Judging): Re
   if (status === 400 && /^invalid table\b/i.test(said.message)) {
     return { is: 'stop', failure: failure('SERVICENOW_TABLE_UNKNOWN', { instance, table: request.table }) }
   }
+  if (status === 403 && /\bauthentication polic/i.test(said.reason)) {
+    const observed = `status 403, "${evidence.reason}"`
+    return { is: 'stop', failure: failure('SERVICENOW_ADDRESS_REFUSED', { instance, observed, status }) }
+  }
   return {
     is: 'stop',
     failure: failure(status === 403 ? 'SERVICENOW_ACCESS_DENIED' : 'SERVICENOW_REQUEST_REFUSED', evidence),

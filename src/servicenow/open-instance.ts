@@ -9,8 +9,11 @@ import type { Instance, TableAnswer, TableRequest } from './instance.js'
 import { judgeTableAnswer } from './judge-table-answer.js'
 import { type Line, lineOver } from './line.js'
 import { type Patience, persist } from './persist.js'
+import { type InstancePreflight, type Probing, probeInstance } from './probe-instance.js'
+import { Refusals } from './refusals.js'
 import { Secrets } from './secrets.js'
 import { type Session, openSession } from './session.js'
+import type { Means } from './tell-apart.js'
 import { callForTokens } from './token-call.js'
 import { type TokenStore, tokensInMemory } from './tokens.js'
 import type { Verdict } from './verdict.js'
@@ -40,12 +43,11 @@ export interface InstanceSettings {
   readonly onSecret?: (secret: string) => void
 }
 
-/** An instance with what the doctor and the preflight need besides its calls. Owns the pool: closing it waits for what is under way. */
-export interface OpenInstance extends Instance {
+/** An instance with what preflight and doctor need besides its calls. Owns the pool: closing it waits for what is under way. */
+export interface OpenInstance extends Instance, Means {
   readonly route: Route
-  readonly line: Line
-  readonly session: Session
-  readonly access: Access
+  /** Its preflight: see `probeInstance`. */
+  probe(options?: Probing): Promise<InstancePreflight>
 }
 
 /** Connects to nothing yet. Throws SluiceError OPTION_INVALID for TLS options that cannot be read. */
@@ -63,6 +65,10 @@ export function openInstance(settings: InstanceSettings): OpenInstance {
   const line = lineOver(route, { timeoutMs: settings.timeoutMs, secrets, now })
   const patience = { clock, random, maxElapsedMs }
   const closing = new AbortController()
+  const ask: Means['callForTokens'] = async (request, calling) => {
+    if (access.client === undefined) throw new Error('Basic authentication asks for no token')
+    return await callForTokens(line, access.client, request, { patience, secrets, ...calling })
+  }
   const { store, place } = settings.tokens ?? { store: tokensInMemory(), place: 'memory' }
   const session = openSession({
     access,
@@ -70,18 +76,28 @@ export function openInstance(settings: InstanceSettings): OpenInstance {
     place,
     instance: line.instance,
     now,
-    call: async request => {
-      if (access.client === undefined) throw new Error('Basic authentication asks for no token')
-      return await callForTokens(line, access.client, request, { patience, secrets, signal: closing.signal })
-    },
+    call: async request => await ask(request, { signal: closing.signal }),
   })
+  const means: Means = { line, access, session, callForTokens: ask }
+  const refusals = new Refusals(means)
   return {
+    ...means,
     display: line.instance,
     route,
-    line,
-    session,
-    access,
-    call: async request => await callTable(line, session, request, patience),
+    probe: async probing => {
+      const found = await probeInstance(means, probing)
+      refusals.areKnown = true
+      return found
+    },
+    call: async request => {
+      try {
+        const answer = await callTable(line, session, request, patience)
+        refusals.areKnown = true
+        return answer
+      } catch (error) {
+        throw await refusals.reasonFor(error, request.signal)
+      }
+    },
     [Symbol.asyncDispose]: async () => {
       closing.abort()
       await route.close()

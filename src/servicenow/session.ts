@@ -110,7 +110,8 @@ function refreshTokens(access: OauthAccess, kept: Tokens | undefined): string[] 
   return [...new Set([kept?.refreshToken, given])].filter(token => token !== undefined)
 }
 
-function firstRequest(access: OauthAccess): TokenRequest | undefined {
+/** What asks for tokens where there are none yet, or none that is taken. */
+export function firstRequest(access: Access): TokenRequest | undefined {
   switch (access.grant) {
     case 'password':
       return { grant: 'password', username: access.username, password: access.password }
@@ -119,6 +120,7 @@ function firstRequest(access: OauthAccess): TokenRequest | undefined {
     case 'refresh_token':
       return access.otherwise === undefined ? undefined : { grant: 'password', ...access.otherwise }
     case 'authorization_code':
+    case 'basic':
       return undefined
   }
 }

@@ -30,6 +30,14 @@ export type TokenRequest =
       readonly codeVerifier: string
     }
 
+interface TokenCalling {
+  readonly patience: Patience
+  readonly secrets: Secrets
+  readonly signal?: AbortSignal | undefined
+  /** Over a connection of its own. Default false. */
+  readonly isFresh?: boolean
+}
+
 /**
  * Tokens for a proof of who asks. Asks again while that may help. Throws SluiceError: SERVICENOW_TOKEN_REFUSED and what else stands
  * in the way; none of it holds what was sent.
@@ -38,7 +46,7 @@ export async function callForTokens(
   line: Line,
   client: OauthClient,
   request: TokenRequest,
-  { patience, secrets, signal }: { patience: Patience; secrets: Secrets; signal?: AbortSignal | undefined },
+  { patience, secrets, signal, isFresh = false }: TokenCalling,
 ): Promise<Tokens> {
   const body = formOf(client, request)
   const attempt = async (): Promise<Verdict<Tokens>> => {
@@ -48,6 +56,7 @@ export async function callForTokens(
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body,
       signal,
+      isFresh,
     })
     if ('is' in answer) return answer
     // Before anything of the answer is quoted.
