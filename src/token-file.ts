@@ -106,8 +106,8 @@ async function write(
     const all = { ...(await readKept(path, onWarning)), [key]: tokens }
     await replaceFile(path, `${JSON.stringify({ version: 1, tokens: all }, undefined, 2)}\n`)
   } catch (error) {
-    // The refresh token that is kept, or was given, gives others: nothing is lost but a call.
-    if (tokens.refreshToken === undefined || tokens.refreshToken === before?.refreshToken) return
+    // The refresh token that is kept gives others: nothing is lost but a call.
+    if (before !== undefined && tokens.refreshToken === before.refreshToken) return
     throw isSluiceError(error) ? error : unwritable(path, error)
   }
 }

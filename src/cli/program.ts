@@ -21,6 +21,10 @@ const verbs: Readonly<Record<string, Verb>> = {
     summary: 'walk the path that a load will take and name what is wrong',
     load: () => import('./commands/doctor.js'),
   },
+  login: {
+    summary: 'log in at the service-management platform with a browser, and keep the tokens',
+    load: () => import('./commands/login.js'),
+  },
   lab: {
     summary: 'proxy, IP filter and cluster on this machine; with a command: run it there',
     load: () => import('./commands/lab.js'),

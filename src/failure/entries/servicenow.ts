@@ -113,6 +113,25 @@ export const servicenowEntries = {
     fixes: ['Run sluice login servicenow once, at a machine with a browser.'],
     example: { instance, file: '/home/app/.local/state/sluice/servicenow-tokens.json' },
   },
+  SERVICENOW_LOGIN_FAILED: {
+    stage: 'servicenow',
+    exit: 3,
+    retry: 'no',
+    title: 'The login in the browser led to nothing',
+    message: 'nobody was logged in at {instance}: {reason}',
+    observed:
+      'The browser does not come back: an error page of the instance about the redirect URL, or a page that does not load. Or it comes back with "access_denied".',
+    causes: [
+      "The redirect URL is not registered: it is the one that was printed, with the port, in the entry's Redirect URL.",
+      'The browser runs on another machine than this command, which waits for it on 127.0.0.1.',
+      'The user did not consent, or the entry is inactive.',
+    ],
+    fixes: [
+      'Enter the printed redirect URL in System OAuth > Application Registry, and run `sluice login servicenow` again.',
+      'On a machine without a browser: log in on one that has one, and copy the token file (--token-file), which is as good as a password.',
+    ],
+    example: { instance, reason: 'the browser did not come back within 300 s' },
+  },
   SERVICENOW_BASIC_FORBIDDEN: {
     stage: 'servicenow',
     exit: 3,
