@@ -128,8 +128,9 @@ export function openContext(
         ...(signal === undefined || isToTheEnd === true ? {} : { signal }),
       }),
   }
-  return instance === undefined ? context : { ...context, instance: openInstanceContext(context, instance, options.table) }
-}
+  return instance === undefined
+    ? context
+    : { ...context, instance: openInstanceContext(context, instance, options.table) }
 }
 
 function prefixOf(url: URL): string {

@@ -63,13 +63,14 @@ export const tableFindings: Rule = facts => {
   return [finding('warning', failure('SERVICENOW_ACCESS_DENIED', { ...evidence, reason }))]
 }
 
-/** Asked without credentials: what comes with them may stop this machine all the same. */
-export const instancePastFindings: Rule = facts => {
-  const { instancePast: past, instance, instanceDoor: door, instanceNodes: nodes = [] } = facts
+/**
+ * Asked without credentials: what comes with them may stop this machine all the same. And people work at the platform: that their
+ * network is let in is most often meant.
+ */
+export const instancePastFindings: Rule = ({ instancePast: past, instance, instanceDoor: door }) => {
   if (past?.verdict !== 'open') return []
   const named = failure('SERVICENOW_NOT_ENFORCED', { instance: instance?.url ?? '', status: past.status ?? 0 })
-  const isInForce = (door?.refused ?? 0) > 0 || refused(nodes).length > 0
-  return [isInForce ? finding('warning', named, 'and refuses addresses of the proxy') : finding('info', named)]
+  return [finding('info', named, (door?.refused ?? 0) > 0 ? 'and refuses addresses of the proxy' : '')]
 }
 
 /** A node of the pair that cannot be asked. */

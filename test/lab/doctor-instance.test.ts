@@ -5,6 +5,7 @@ import type { DoctorOptions } from '../../src/doctor/doctor-options.js'
 import type { DoctorReport } from '../../src/doctor/report.js'
 import type { ServiceNowOptions } from '../../src/index.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
+import { mendInstance } from '../contracts/instance-world.js'
 import { proxyKinds } from '../contracts/options.js'
 
 let lab: Lab
@@ -14,23 +15,8 @@ beforeAll(async () => {
 })
 afterAll(async () => await lab.close())
 afterEach(() => {
-  const { control, line } = lab
-  const { servicenow } = control
-  control.heal()
-  servicenow.heal()
-  servicenow.register('both')
-  servicenow.setAccessPolicy('table', undefined)
-  servicenow.setAccessPolicy('oauth', undefined)
-  servicenow.setAdaptiveAuthentication(undefined)
-  servicenow.allowBasic(true)
-  servicenow.allowClientCredentials(false)
-  servicenow.clearRules()
-  servicenow.changeUser(line.servicenow.username, { active: true, lockedOut: false })
-  servicenow.changeClient(line.servicenow.clientId, {
-    isActive: true,
-    grants: ['password', 'refresh_token', 'authorization_code', 'client_credentials'],
-  })
-  servicenow.forgetRequests()
+  lab.control.heal()
+  mendInstance(lab)
 })
 
 const basic = { clientId: undefined, clientSecret: undefined }

@@ -3,6 +3,7 @@ import { explain } from '../../failure/catalogue.js'
 import { isSluiceError } from '../../failure/sluice-error.js'
 import type { IngestOptions, Receipt } from '../../index.js'
 import { requireOptions } from '../../options/require.js'
+import { tablesIn } from '../../table-names.js'
 import { addOptions } from '../add-options.js'
 import { checkStdin } from '../check-stdin.js'
 import { ingestOptions } from '../ingest-options.js'
@@ -64,7 +65,7 @@ async function load(source: readonly string[], flags: Record<string, unknown>, t
     },
     terminal,
     quiet,
-    askingFor(effective, terminal, effective.values),
+    askingFor(effective, terminal, effective.values, tablesIn(source)),
   )
   return sayReceipt(account, terminal, json)
 }
