@@ -60,7 +60,9 @@ describe('addresses', () => {
   test('are told with where they left from, and with the chance that it is only one', () => {
     const egress = { seen: { '192.0.2.2': 1, '192.0.2.1': 2 }, asked: 3 }
     const { message, evidence } = first({ instanceDoor: all, ...behind, egress })
-    expect(message).toContain('IP Address Access Control; they left from 192.0.2.1 and 192.0.2.2; that one address')
+    expect(message).toContain(
+      'IP Address Access Control does; they left from 192.0.2.1 and 192.0.2.2; that one address',
+    )
     expect(evidence).toMatchObject({ refused: 16, asked: 16, status: 403 })
   })
 
