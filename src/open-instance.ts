@@ -7,7 +7,6 @@ import type { ConnectOptions, ServiceNowOptions } from './ingest-options.js'
 import { proxyOptions, proxyTo } from './proxy-to.js'
 import { isWebAddress } from './options/web-address.js'
 import type { ChosenProxy } from './proxy/choose-proxy.js'
-import type { ProxyUrl } from './proxy/proxy-url.js'
 import { type Access, chooseAccess } from './servicenow/access.js'
 import { type InstanceSettings, type OpenInstance, openInstance } from './servicenow/open-instance.js'
 import type { TokenStore } from './servicenow/tokens.js'
@@ -15,15 +14,6 @@ import { systemClock } from './system-clock.js'
 import { tokensInFile } from './token-file.js'
 
 export { grantOf } from './servicenow/access.js'
-
-/** The instance's URL, who asks there, and the proxy that leads to it, before anything is connected. */
-export interface InstanceWay {
-  readonly url: URL
-  readonly access: Access
-  readonly proxy?: ProxyUrl
-  /** What was decided, for the log. */
-  readonly notes: readonly string[]
-}
 
 /** The service-management platform, and the way there. */
 export interface InstanceOptions extends Pick<ConnectOptions, 'proxy' | 'concurrency' | 'timeoutMs'> {
@@ -36,20 +26,6 @@ export interface InstanceOptions extends Pick<ConnectOptions, 'proxy' | 'concurr
   readonly onSecret?: ((secret: string) => void) | undefined
   /** Told what is not as it should be, and is no reason to stop. */
   readonly onWarning?: ((message: string) => void) | undefined
-}
-
-/** Throws SluiceError: OPTION_INVALID, PLAINTEXT_CREDENTIALS, PROXY_URL_INVALID, PROXY_NOT_USED. */
-export function findInstance({ servicenow, proxy }: Pick<InstanceOptions, 'servicenow' | 'proxy'>): InstanceWay {
-  const url = instanceUrl(servicenow.url)
-  const chosen = wayTo(url, proxy)
-  refusePlaintext(url, chosen)
-  const { notes } = chosen
-  return {
-    url,
-    access: chooseAccess(servicenow),
-    notes,
-    ...(chosen.proxy === undefined ? {} : { proxy: chosen.proxy }),
-  }
 }
 
 /**
@@ -65,8 +41,10 @@ export function instanceSettings(options: InstanceOptions): InstanceSettings {
   const { servicenow, clock = systemClock, onWarning = () => {} } = options
   const { tokenFile } = servicenow
   const proxy = proxyOptions(options.proxy)
-  const way = findInstance(options)
-  const { url, access } = way
+  const url = instanceUrl(servicenow.url)
+  const access = chooseAccess(servicenow)
+  const chosen = wayTo(url, proxy)
+  refusePlaintext(url, chosen)
   return {
     url,
     access,
@@ -77,7 +55,7 @@ export function instanceSettings(options: InstanceOptions): InstanceSettings {
     ...(tokenFile === undefined || access.grant === 'basic'
       ? {}
       : { tokens: { store: storeIn(tokenFile, url, access, clock, onWarning), place: tokenFile } }),
-    ...(way.proxy === undefined ? {} : { proxy: way.proxy }),
+    ...(chosen.proxy === undefined ? {} : { proxy: chosen.proxy }),
     ...(proxy.ca === undefined ? {} : { proxyTls: { ca: proxy.ca } }),
     ...(servicenow.ca === undefined ? {} : { tls: { ca: servicenow.ca } }),
     ...(options.onSecret === undefined ? {} : { onSecret: options.onSecret }),

@@ -9,11 +9,10 @@ import type { Clock } from '../flow.js'
 import { type Way, proxyOptions, targetTls } from '../open-target.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
 import { type Route, type RouteOptions, openRoute } from '../proxy/route.js'
-import type { InstanceWay } from '../open-instance.js'
 import type { TlsOptions } from '../proxy/tls-layer.js'
 import { counted } from './counted-route.js'
 import type { DoctorOptions } from './doctor-options.js'
-import { type InstanceContext, openInstanceContext } from './instance-context.js'
+import { type InstanceContext, type InstanceWay, openInstanceContext } from './instance-context.js'
 
 /** Where a probe goes, if not the way of a load: another target, another proxy, or past it. */
 export interface Destination {
@@ -129,9 +128,9 @@ export function openContext(
         ...(signal === undefined || isToTheEnd === true ? {} : { signal }),
       }),
   }
-  const { servicenow, table } = options
-  if (instance === undefined || servicenow === undefined) return context
-  return { ...context, instance: openInstanceContext(context, instance, { servicenow, table }) }
+  return instance === undefined
+    ? context
+    : { ...context, instance: openInstanceContext(context, instance, options.table) }
 }
 
 function prefixOf(url: URL): string {

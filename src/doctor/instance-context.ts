@@ -2,20 +2,22 @@
 import { BROKEN_AGAIN } from '../cluster/preflight.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
-import type { ServiceNowOptions } from '../ingest-options.js'
-import type { InstanceWay } from '../open-instance.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
 import { type RouteOptions, openRoute } from '../proxy/route.js'
 import type { Answer } from '../servicenow/answer.js'
 import { type Line, lineOver } from '../servicenow/line.js'
 import { Secrets } from '../servicenow/secrets.js'
+import type { InstanceSettings } from '../servicenow/open-instance.js'
 import { type Session, openSession } from '../servicenow/session.js'
 import { type TokenRequest, callForTokens } from '../servicenow/token-call.js'
-import { type TokenStore, type Tokens, tokensInMemory } from '../servicenow/tokens.js'
+import { type Tokens, tokensInMemory } from '../servicenow/tokens.js'
 import type { Refusal } from '../servicenow/verdict.js'
 import { BREAKS_WITHIN_MS } from './ask-again.js'
 import type { Context } from './context.js'
 import { counted } from './counted-route.js'
+
+/** The way to an instance, and who asks there. */
+export type InstanceWay = Pick<InstanceSettings, 'url' | 'access' | 'proxy' | 'tls' | 'tokens'>
 
 /** By which proxy a probe goes, if not by that of the way. */
 export type By = ProxyUrl | 'none'
@@ -56,19 +58,21 @@ const TABLE = 'incident'
 export function openInstanceContext(
   context: Omit<Context, 'instance'>,
   way: InstanceWay,
-  { servicenow, table, store }: { servicenow: ServiceNowOptions; table: string | undefined; store?: TokenStore },
+  table: string | undefined,
 ): InstanceContext {
   const { clock, limitMs, countOne, today, signal, proxyTls } = context
   const secrets = new Secrets()
   secrets.addAccess(way.access)
-  const tls = servicenow.ca === undefined ? {} : { targetTls: { ca: servicenow.ca } }
+  // What a password gives anew is not looked for among what is kept: whether it is still right, is the question.
+  const isKept = way.access.grant === 'refresh_token' || way.access.grant === 'authorization_code'
+  const { store, place } = (isKept ? way.tokens : undefined) ?? { store: tokensInMemory(), place: 'memory' }
   const routeOptions = (by?: By): RouteOptions => {
     const proxy = by === 'none' ? undefined : (by ?? way.proxy)
     return {
       target: way.url,
       connections: 1,
       connectTimeoutMs: limitMs,
-      ...tls,
+      ...(way.tls === undefined ? {} : { targetTls: way.tls }),
       ...(proxy === undefined ? {} : { proxy }),
       ...(proxyTls === undefined ? {} : { proxyTls }),
     }
@@ -109,8 +113,8 @@ export function openInstanceContext(
     openLine,
     session: openSession({
       access: way.access,
-      store: store ?? tokensInMemory(),
-      place: servicenow.tokenFile ?? 'memory',
+      store,
+      place,
       instance: way.url.origin,
       now: today,
       call,

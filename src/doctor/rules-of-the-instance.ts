@@ -3,7 +3,7 @@ import { type Failure, failure } from '../failure/failure.js'
 import { tellCertificate } from './certificate.js'
 import type { Facts, NodeSeen } from './facts.js'
 import { type Rule, finding } from './finding.js'
-import { type DoorSeen, ROWS_ASKED } from './instance-facts.js'
+import { type DoorSeen, type LoginSeen, ROWS_ASKED } from './instance-facts.js'
 import { percent } from './percent.js'
 
 /** The way there, and whether what answers is an instance that works. */
@@ -30,7 +30,7 @@ export const doorFindings: Rule = facts => {
 
 /** What is refused to somebody who has shown who it is. */
 export const loginFindings: Rule = facts => {
-  const { instanceLogin: login, instance } = facts
+  const { instanceLogin: login, instanceTable: table, instance } = facts
   if (login === undefined || isAboutAddresses(facts)) return []
   const { failure: failed, tokens, otherwise } = login
   if (tokens !== undefined && tokens.given > 0 && tokens.given < tokens.asked) {
@@ -40,7 +40,8 @@ export const loginFindings: Rule = facts => {
       finding('error', failure('SERVICENOW_PARTLY_ALLOWED', evidence), `it was the token call: ${PARTLY_BY_POLICY}`),
     ]
   }
-  if (failed === undefined) return []
+  // Basic authentication is the cause only where the same user's token is taken everywhere.
+  if (failed === undefined || (otherwise === 'token' && (table?.refused ?? 0) > 0)) return []
   return [finding('error', failed, tellLogin(facts, failed, otherwise))]
 }
 
@@ -63,13 +64,14 @@ export const tableFindings: Rule = facts => {
   return [finding('warning', failure('SERVICENOW_ACCESS_DENIED', { ...evidence, reason }))]
 }
 
-/** Asked without credentials: what comes with them may stop this machine all the same. */
-export const instancePastFindings: Rule = facts => {
-  const { instancePast: past, instance, instanceDoor: door, instanceNodes: nodes = [] } = facts
+/**
+ * Asked without credentials: what comes with them may stop this machine all the same. And people work at the platform: that their
+ * network is let in is most often meant.
+ */
+export const instancePastFindings: Rule = ({ instancePast: past, instance, instanceDoor: door }) => {
   if (past?.verdict !== 'open') return []
   const named = failure('SERVICENOW_NOT_ENFORCED', { instance: instance?.url ?? '', status: past.status ?? 0 })
-  const isInForce = (door?.refused ?? 0) > 0 || refused(nodes).length > 0
-  return [isInForce ? finding('warning', named, 'and refuses addresses of the proxy') : finding('info', named)]
+  return [finding('info', named, (door?.refused ?? 0) > 0 ? 'and refuses addresses of the proxy' : '')]
 }
 
 /** A node of the pair that cannot be asked. */
@@ -141,24 +143,17 @@ function nameOf({ address, node }: NodeSeen): string {
 }
 
 /** What another kind of login, and the way past the proxy, tell of one that was refused. */
-function tellLogin(
-  { instancePast: past, instanceTable: table }: Facts,
-  { code }: Failure,
-  otherwise: NonNullable<Facts['instanceLogin']>['otherwise'],
-): string {
-  if (code === 'SERVICENOW_TOKEN_REFUSED') {
-    const known =
-      otherwise === 'user'
-        ? 'user and password are right, since Basic authentication takes them: it is the entry of the application registry, its secret, or the grant'
-        : otherwise === 'client'
-          ? 'client id and secret are right, since client_credentials gives a token: it is the user, the password, or the grant'
-          : undefined
-    const way =
-      past?.verdict === 'refused'
-        ? 'the token call went through the proxy, as all requests do; past it, the instance refuses this machine'
+function tellLogin({ instancePast: past }: Facts, { code }: Failure, otherwise: LoginSeen['otherwise']): string {
+  if (code !== 'SERVICENOW_TOKEN_REFUSED') return ''
+  const known =
+    otherwise === 'user'
+      ? 'user and password are right, since Basic authentication takes them: it is the entry of the application registry, its secret, or the grant'
+      : otherwise === 'client'
+        ? 'client id and secret are right, since client_credentials gives a token: it is the user, the password, or the grant'
         : undefined
-    return [known, way].filter(text => text !== undefined).join('; ')
-  }
-  if (code === 'SERVICENOW_BASIC_FORBIDDEN' && (table?.refused ?? 0) > 0) return 'and the token is refused as well'
-  return ''
+  const way =
+    past?.verdict === 'refused'
+      ? 'the token call went through the proxy, as all requests do; past it, the instance refuses this machine'
+      : undefined
+  return [known, way].filter(text => text !== undefined).join('; ')
 }

@@ -2,12 +2,13 @@ import { checkDoctorOptions } from '../check-doctor-options.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
-import { type InstanceWay, findInstance } from '../open-instance.js'
+import { instanceSettings } from '../open-instance.js'
 import { findWay } from '../open-target.js'
+import { proxyTo } from '../proxy-to.js'
 import { systemClock } from '../system-clock.js'
 import { type Context, type Ways, openContext } from './context.js'
 import type { DoctorOptions } from './doctor-options.js'
-import type { InstanceContext } from './instance-context.js'
+import type { InstanceContext, InstanceWay } from './instance-context.js'
 import type { InstanceAsked } from './instance-facts.js'
 import type { Facts } from './facts.js'
 import { findingsOf } from './findings.js'
@@ -117,11 +118,11 @@ function waysOf(options: DoctorOptions): Ways | Failure {
   try {
     checkDoctorOptions(options)
     const { target, servicenow, proxy } = options
-    const toInstance = servicenow === undefined ? undefined : findInstance({ servicenow, proxy })
+    const toInstance = servicenow === undefined ? undefined : instanceSettings({ servicenow, proxy })
     const instance = toInstance === undefined ? {} : { instance: toInstance }
     if (toInstance === undefined || hasCluster(options))
       return { way: findWay(target, proxy), hasCluster: true, ...instance }
-    return { way: wayTo(toInstance), hasCluster: false, ...instance }
+    return { way: wayTo(toInstance, options), hasCluster: false, ...instance }
   } catch (error) {
     if (isSluiceError(error)) return error.failure
     throw error
@@ -129,8 +130,8 @@ function waysOf(options: DoctorOptions): Ways | Failure {
 }
 
 /** The way to the instance in the place of that to a cluster; its credentials are its own. */
-function wayTo({ url, notes, proxy }: InstanceWay): Ways['way'] {
-  return { url, notes, ...(proxy === undefined ? {} : { proxy }) }
+function wayTo({ url, proxy }: InstanceWay, options: DoctorOptions): Ways['way'] {
+  return { url, notes: proxyTo(url, options.proxy).notes, ...(proxy === undefined ? {} : { proxy }) }
 }
 
 /** Of options that cannot be used: what may be shown of the URL. */

@@ -3,6 +3,7 @@ import { explain } from '../../failure/catalogue.js'
 import { isSluiceError } from '../../failure/sluice-error.js'
 import type { IngestOptions, Receipt } from '../../index.js'
 import { requireOptions } from '../../options/require.js'
+import { tablesIn } from '../../table-names.js'
 import { addOptions } from '../add-options.js'
 import { openAlarm } from '../alarm.js'
 import { checkStdin } from '../check-stdin.js'
@@ -63,9 +64,10 @@ async function load(source: readonly string[], flags: Record<string, unknown>, t
     source,
   }
   const index = effective.values.index ?? swapAlias
+  const asking = askingFor(effective, terminal, effective.values, tablesIn(source))
   const alarm = await openAlarm(effective, terminal, access, { command: 'ingest', sources: source, index })
   return await alarm.around(async () => {
-    const receipt = await runLoad(options, terminal, quiet, askingFor(effective, terminal, effective.values))
+    const receipt = await runLoad(options, terminal, quiet, asking)
     return { receipt, code: sayReceipt(receipt, terminal, json) }
   })
 }

@@ -136,6 +136,7 @@ function tell(
 ): string {
   if (tokens !== undefined && tokens.given > 0) return 'a token call is refused, and the same one is answered'
   if (refused !== undefined) return refused.message
-  if (grant !== 'basic') return instance.tokenCalls() === 0 ? 'with the token that is kept' : `a token, by ${grant}`
+  if (grant !== 'basic')
+    return instance.tokenCalls() === 0 ? 'with the token that is kept' : `a token, by the ${grant} grant`
   return otherwise === 'other API' ? 'Basic authentication is taken, but not by the Table API' : 'Basic authentication'
 }

@@ -109,8 +109,8 @@ export const servicenowEntries = {
     title: 'Nobody has logged in yet',
     message: 'there are no tokens for {instance} in {file}',
     observed: 'The grant is authorization_code, and no tokens are kept.',
-    causes: ['Nobody ran sluice login servicenow here, or it was another user, or another --token-file.'],
-    fixes: ['Run sluice login servicenow once, at a machine with a browser.'],
+    causes: ['Nobody ran `sluice login servicenow` here, or it was another user, or another --token-file.'],
+    fixes: ['Run `sluice login servicenow` once, at a machine with a browser.'],
     example: { instance, file: '/home/app/.local/state/sluice/servicenow-tokens.json' },
   },
   SERVICENOW_LOGIN_FAILED: {
