@@ -9,7 +9,7 @@ const documents = section('Documents', ['ingest'])
 const requests = section('Requests', ['ingest', 'replay'])
 const runs = section('Runs', ['ingest', 'replay'])
 const servicenow = section('Service-management platform', ['ingest', 'pull', 'login', 'doctor'])
-const alarm = section('Alarm', ['ingest', 'replay'])
+const alarm = section('Alarm', ['ingest', 'replay', 'pull'])
 const guarded = section('Guarded load', ['ingest'])
 const doctor = section('Doctor', ['doctor'])
 const filter = section('Filter administration', ['filter'])
@@ -401,7 +401,7 @@ export const schema = z.object({
   }),
   json: output(kinds.flag().prefault(false), {
     doc: 'one JSON object on stdout, nothing else',
-    commands: ['ingest', 'replay', 'doctor', 'runs', 'verify', 'undo', 'rollback', 'filter', 'pull', 'login'],
+    commands: ['ingest', 'replay', 'doctor', 'runs', 'verify', 'undo', 'rollback', 'filter', 'login'],
   }),
   quiet: output(kinds.flag().prefault(false), { doc: 'no progress, errors and the result alone' }),
 })
