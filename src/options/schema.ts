@@ -298,7 +298,7 @@ export const schema = z.object({
     label: 'nothing|incident',
   }),
   job: alarm(kinds.job().optional(), {
-    doc: 'what tells the incidents of this job from others; if not set, made of command, index, inputs and cluster',
+    doc: 'what tells the incidents of this job from others; if not set, it is made of command, index and inputs',
     label: 'name',
   }),
   incidentFields: alarm(kinds.incidentFields().optional(), {
