@@ -1,6 +1,6 @@
 /** `--on-failure incident`: the platform is told what came of a run, once the user has been. */
 import { readFile } from 'node:fs/promises'
-import type { AlarmOptions, Reported } from '../alarm.js'
+import type { AlarmOptions, Reported } from '../alarm-options.js'
 import { explain } from '../failure/catalogue.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { Receipt, ServiceNowOptions } from '../index.js'

@@ -210,6 +210,21 @@ describe('nobody is told', () => {
   })
 })
 
+test('an instance that lets in one of the two addresses is told all the same, and that is said', async () => {
+  await using half = await startLab({ register: 'none', pick: 'round-robin' })
+  half.control.servicenow.register('second')
+  const run = async () =>
+    await sluice(['ingest', 'a.ndjson', '--index', 'alarms', ...few, ...alarm, '--quiet'], {
+      cwd: work.path,
+      env: { ...half.env, SLUICE_SERVICENOW_CA: half.line.cluster.caFile },
+    })
+  const said = [(await run()).stderr, (await run()).stderr].join('')
+  expect(half.control.servicenow.rows('incident')).toMatchObject([
+    { work_notes: expect.stringContaining('Occurrence 2') as string },
+  ])
+  expect(said).toMatch(/^warning: INC\d+: SERVICENOW_PARTLY_ALLOWED: /m)
+})
+
 describe('an alarm that fails', () => {
   const causes: readonly [string, string, () => void, Readonly<Record<string, string>>?][] = [
     ['an instance that hibernates', 'SERVICENOW_HIBERNATING', () => lab.control.servicenow.hibernate('page')],
