@@ -52,7 +52,11 @@ export function tableSource(instance: Instance, options: TableSourceOptions): So
     })
     for await (const page of pages) {
       mayRepeat = page.mayRepeat
-      yield* rowLines(page.rows)
+      for (const lines of rowLines(page.rows)) {
+        yield lines
+        // A page has no row twice.
+        mayRepeat = false
+      }
     }
   }
 

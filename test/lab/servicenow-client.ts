@@ -15,6 +15,8 @@ interface Asked {
 
 export interface ServiceNowWorld extends TestLab {
   readonly sn: TestLab['lab']['control']['servicenow']
+  /** The Authorization of the lab's user. */
+  readonly basic: string
   /** A request past the proxy, over http. */
   call(path: string, asked?: Asked): Promise<Answer>
   /** Through a proxy of the lab, over https. */
@@ -51,6 +53,7 @@ export async function openServiceNow(options: LabOptions = {}): Promise<ServiceN
   return {
     ...world,
     sn: world.lab.control.servicenow,
+    basic,
     call,
     callThrough: (through, path, asked = {}) => askThrough(through, servicenow.url + path, optionsOf(asked)),
     async list(table, parameters = {}) {

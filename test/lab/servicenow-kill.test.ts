@@ -11,8 +11,8 @@ import { type Seeded, seeded } from '../unit/seeded.js'
 // It starts some thirty processes.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })
 
-const ROWS = 4000
-const KILLS = 16
+const ROWS = 3000
+const KILLS = 10
 const index = 'killed'
 
 let lab: Lab

@@ -60,10 +60,17 @@ function readInOrder(
 
 function readAndSort(table: Table, query: Query, reader: FieldReader, { offset, limit, isCounted }: PageAsked): Page {
   const listed = listedIds(query)?.flatMap(id => table.get(id) ?? [])
-  const rows = (listed ?? [...table.rows()]).filter(matcher(query, reader))
-  if (query.orderBy.length > 0) rows.sort((one, other) => compareRows(one, other, query, reader))
+  const found = (listed ?? [...table.rows()]).filter(matcher(query, reader))
+  const isOrdered = query.orderBy.length > 0
+  const rows = isOrdered ? shuffleTies(table, found).sort((a, b) => compareRows(a, b, query, reader)) : found
   const end = offset + limit
   return { rows: rows.slice(offset, end), total: isCounted ? rows.length : undefined, hasMore: rows.length > end }
+}
+
+/** Rows that are equal in what a query orders by come in another order each time: nothing else was asked for. */
+function shuffleTies(table: Table, rows: Row[]): Row[] {
+  const turn = (table.readsWithTies++ * 7919) % Math.max(1, rows.length)
+  return [...rows.slice(turn), ...rows.slice(0, turn)]
 }
 
 /** The sys_ids that a query names, where it names them all: one alternative with `sys_id=` or `sys_idIN`. */

@@ -22,6 +22,8 @@ export class Table {
   readonly template: Row
   /** Whether deletions are written to sys_audit_delete. */
   isAudited = true
+  /** How often it was read in an order that has equals. */
+  readsWithTies = 0
   #rows = new Map<string, Row>()
   #lastNumber = 10_000
 

@@ -14,6 +14,8 @@ export interface ServiceNowControl extends RowControl, AddressControl, LoginCont
   /** Requests since the start or the last `forgetRequests`, in the order in which they were answered. */
   requests(): readonly LoggedRequest[]
   forgetRequests(): void
+  /** Calls back for each request once it was carried out, and before its answer goes out; the result ends that. */
+  onRequest(listener: (request: LoggedRequest) => void): () => void
 }
 
 export function createServiceNowControl(platform: Platform): ServiceNowControl {
@@ -25,5 +27,6 @@ export function createServiceNowControl(platform: Platform): ServiceNowControl {
     ...weatherControl(platform),
     requests: () => platform.log.list(),
     forgetRequests: () => platform.log.clear(),
+    onRequest: listener => platform.log.listen(listener),
   }
 }

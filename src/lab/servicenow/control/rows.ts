@@ -18,6 +18,10 @@ export interface RowControl {
   /** Adds rows that depend on the seed alone; 250,000 incidents take about a second. */
   seed(table: string, count: number, options?: Seed): void
   insert(table: string, values: Values): Row
+  /**
+   * A transaction that takes its time: the row has the time of now, and is there once the returned function is called.
+   */
+  insertLate(table: string, values: Values): () => Row
   /** Values that change nothing leave the time of update as it is. */
   update(table: string, id: string, values: Values): Row
   /** Writes to sys_audit_delete, unless the table is not audited. */
@@ -36,6 +40,14 @@ export function rowControl(platform: Platform): RowControl {
     createTable: (name, shape) => void database.create(name, shape),
     seed: (table, count, options) => platform.seed(table, count, options),
     insert: (table, values) => database.insert(platform.table(table), values, CONTROL_USER),
+    insertLate(name, values) {
+      const table = platform.table(name)
+      const row = database.prepare(table, values, CONTROL_USER)
+      return () => {
+        table.put(row)
+        return row
+      }
+    },
     update: (table, id, values) => database.update(platform.table(table), existing(table, id), values, CONTROL_USER),
     delete: (table, id) => database.delete(platform.table(table), existing(table, id), CONTROL_USER),
     audit(table, isAudited) {
