@@ -1,58 +1,15 @@
 /** What came of a run, told to the service-management platform. */
+import type { AlarmOptions, Reported, RunOutcome } from './alarm-options.js'
 import { type Account, failedText, goodText } from './alarm-text.js'
 import { checkAlarmOptions } from './check-alarm-options.js'
 import { explain } from './failure/catalogue.js'
-import { type Failure, failure } from './failure/failure.js'
+import { failure } from './failure/failure.js'
 import { SluiceError, isSluiceError } from './failure/sluice-error.js'
-import type { ConnectOptions, ServiceNowOptions } from './ingest-options.js'
-import type { Receipt } from './ledger/receipt.js'
+import { accountOf, failureIn, judgeRun } from './judge-run.js'
 import { type InstanceOptions, openServiceNow } from './open-instance.js'
 import { type Incident, incidentsOf } from './servicenow/incidents.js'
 import type { Instance } from './servicenow/instance.js'
 import { OWN_TITLE, raiseIncident, resolveIncidents } from './servicenow/raise-incident.js'
-
-export interface AlarmOptions {
-  readonly servicenow: ServiceNowOptions
-  /** The proxy's complete URL, or more about it. Absent: the instance is reached directly. */
-  readonly proxy?: ConnectOptions['proxy']
-  /**
-   * Tells this job from others, and is the same for each of its runs: up to 90 letters, digits, `.`, `_` and `-`. Case does not
-   * count. The incident keeps it in its `correlation_id`, as `sluice:JOB`.
-   */
-  readonly job: string
-  /** The job as people call it. Default: `job`. */
-  readonly title?: string | undefined
-  /** What was run, for the incident's text. Must hold no secret. */
-  readonly command?: string | undefined
-  /** Where it ran. Default: it is not told. */
-  readonly host?: string | undefined
-  /**
-   * Fields of the incident, as the platform stores them: `{ assignment_group: SYS_ID, urgency: '1' }`. Those that begin with
-   * `close_` are for when it is resolved: `close_code` (default `Solution provided`).
-   */
-  readonly fields?: Readonly<Record<string, string>> | undefined
-  /** Whether a run that finished with rejected documents is a good one. Default false. */
-  readonly allowRejected?: boolean | undefined
-  /** For all of it, in milliseconds. Default 30,000. */
-  readonly timeoutMs?: number | undefined
-  readonly signal?: AbortSignal | undefined
-}
-
-/** What a run came to: what `ingest` or `replay` resolved to, or what it threw. Neither: it went well, and has no receipt. */
-export interface RunOutcome {
-  readonly receipt?: Receipt | undefined
-  readonly error?: unknown
-}
-
-export interface Reported {
-  /** `nothing`: there was nothing to open, to update or to resolve. `failed`: the platform could not be told, see `failure`. */
-  readonly did: 'opened' | 'updated' | 'resolved' | 'nothing' | 'failed'
-  /** Their numbers, as people at the platform call them. */
-  readonly incidents: readonly string[]
-  /** What is not as it was asked for. */
-  readonly notes: readonly string[]
-  readonly failure?: Failure
-}
 
 const DEFAULT_TIMEOUT_MS = 30_000
 /** The platform's own value since its release Utah; no instance checks it against its list. */
@@ -78,16 +35,11 @@ export async function reportRun(outcome: RunOutcome, options: AlarmOptions): Pro
     checkAlarmOptions(options)
     const account = accountOf(outcome)
     const verdict = judgeRun(account, options.allowRejected ?? false)
-    return verdict === 'neither' ? nothing : await inTime(options, async limit => await tell(account, verdict, limit))
+    return verdict === 'neither'
+      ? nothing
+      : await inTime(options, async limit => await tell(account, verdict, options, limit))
   } catch (error) {
     return { did: 'failed', incidents: [], notes: [], failure: failureIn(error) }
-  }
-
-  async function tell(account: Account, verdict: 'failed' | 'good', signal: AbortSignal): Promise<Reported> {
-    await using instance = await openServiceNow(wayOf(options))
-    return verdict === 'failed'
-      ? await raise(account, options, instance, signal)
-      : await takeBack(account, options, instance, signal)
   }
 }
 
@@ -107,27 +59,31 @@ function wayOf({ servicenow, proxy, timeoutMs = DEFAULT_TIMEOUT_MS }: AlarmOptio
   return { servicenow, proxy, concurrency: 1, timeoutMs, maxElapsedMs: timeoutMs }
 }
 
+/** Connections, of which each may leave from the address that is let in where the other is not. */
+const MOST_ATTEMPTS = 6
+
+async function tell(
+  account: Account,
+  verdict: 'failed' | 'good',
+  options: AlarmOptions,
+  signal: AbortSignal,
+): Promise<Reported> {
+  const notes: string[] = []
+  for (let attempt = 1; ; attempt += 1) {
+    await using instance = await openServiceNow(wayOf(options))
+    try {
+      const act = verdict === 'failed' ? raise : takeBack
+      const reported = await act(account, options, instance, signal)
+      return { ...reported, notes: [...notes, ...reported.notes] }
+    } catch (error) {
+      const isPartly = isSluiceError(error) && error.code === 'SERVICENOW_PARTLY_ALLOWED'
+      if (!isPartly || attempt === MOST_ATTEMPTS) throw error
+      notes[0] = `${error.code}: ${error.message}`
+    }
+  }
+}
+
 const nothing: Reported = { did: 'nothing', incidents: [], notes: [] }
-
-/** An error that is none of Sluice's is a bug, or the caller's own. */
-function accountOf({ receipt, error }: RunOutcome): Account {
-  if (error === undefined) return { failure: receipt?.failure, receipt }
-  // Only `ingest` and `replay` attach a receipt.
-  return { failure: failureIn(error), receipt: isSluiceError(error) ? (error.receipt as Receipt | undefined) : receipt }
-}
-
-function failureIn(error: unknown): Failure {
-  return isSluiceError(error) ? error.failure : failure('INTERNAL', { problem: String(error) })
-}
-
-/** Interrupted or out of budget (5), or somebody else is at it (6): another run will tell. */
-const undecided: readonly number[] = [5, 6]
-
-export function judgeRun({ failure: known, receipt }: Account, allowRejected: boolean): 'failed' | 'good' | 'neither' {
-  if (known !== undefined) return undecided.includes(explain(known.code).exit) ? 'neither' : 'failed'
-  const { rejected = 0, unknown = 0 } = receipt ?? {}
-  return unknown > 0 || (rejected > 0 && !allowRejected) ? 'failed' : 'good'
-}
 
 async function raise(
   account: Account,

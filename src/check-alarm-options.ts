@@ -1,4 +1,4 @@
-import type { AlarmOptions } from './alarm.js'
+import type { AlarmOptions } from './alarm-options.js'
 import { failure } from './failure/failure.js'
 import { SluiceError } from './failure/sluice-error.js'
 import * as check from './option-checks.js'

@@ -1,6 +1,6 @@
 /** `--on-failure incident`: the platform is told what came of a run, once the user has been. */
 import { readFile } from 'node:fs/promises'
-import type { AlarmOptions, Reported } from '../alarm.js'
+import type { AlarmOptions, Reported } from '../alarm-options.js'
 import { explain } from '../failure/catalogue.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { Receipt, ServiceNowOptions } from '../index.js'
@@ -9,6 +9,7 @@ import { readAlarmAccess } from '../options/alarm-access.js'
 import { invalid } from '../options/candidate.js'
 import type { Effective } from '../options/resolve.js'
 import { withoutCredentials } from '../options/secrets.js'
+import { isTable } from '../table-names.js'
 import { connectOptions } from './ingest-options.js'
 import { interruptible } from './interrupt.js'
 import { type Work, jobOf } from './job.js'
@@ -94,8 +95,8 @@ async function alarmOptions(
   return {
     servicenow: await alarmAccess(effective, terminal),
     proxy: connectOptions(effective, access).proxy,
-    job: values.job ?? jobOf({ ...work, cluster: values.url }),
-    title: values.job ?? work.index ?? work.command,
+    job: values.job ?? jobOf(work, placesOf(effective, work)),
+    title: values.job ?? work.index ?? [work.command, ...shownSources(work)].join(' '),
     command: masked(commandOf(work), terminal.manner.secrets),
     host: values.alarmHost,
     fields: values.incidentFields,
@@ -120,8 +121,16 @@ async function alarmAccess(effective: Effective, terminal: Terminal): Promise<Se
   return { ...own, url }
 }
 
+function placesOf({ values }: Effective, { command, sources }: Work): readonly (string | undefined)[] {
+  return [command === 'pull' ? undefined : values.url, sources.some(isTable) ? values.servicenowUrl : undefined]
+}
+
+function commandOf(work: Work): string {
+  const { command, index } = work
+  return ['sluice', command, ...shownSources(work), ...(index === undefined ? [] : ['--index', index])].join(' ')
+}
+
 /** A glob stands for itself; of a URL no query is told, which may hold a signature. */
-function commandOf({ command, sources, index }: Work): string {
-  const shown = sources.map(source => (/^https?:/i.test(source) ? withoutCredentials(source) : source))
-  return ['sluice', command, ...shown, ...(index === undefined ? [] : ['--index', index])].join(' ')
+function shownSources({ sources }: Work): readonly string[] {
+  return sources.map(source => (/^https?:/i.test(source) ? withoutCredentials(source) : source))
 }

@@ -6,17 +6,18 @@ export interface Work {
   /** As they were typed: globs. */
   readonly sources: readonly string[]
   readonly index?: string | undefined
-  /** URL of the cluster, without credentials. */
-  readonly cluster?: string | undefined
 }
 
-/** Of the name that people know it by. */
+/** Characters of the name that people know it by. */
 const SHOWN = 60
 
-/** A name for the job of work that was given none. Nothing can be read out of it but the index. */
-export function jobOf({ command, sources, index = '', cluster = '' }: Work): string {
+/**
+ * A name for the job of work that was given none. Nothing can be read out of it but the index. `places`: URLs of where it is read and
+ * loaded, without credentials.
+ */
+export function jobOf({ command, sources, index = '' }: Work, places: readonly (string | undefined)[]): string {
   const hash = createHash('sha256')
-    .update(JSON.stringify([command, index, sources, cluster]))
+    .update(JSON.stringify([command, index, sources, places]))
     .digest('hex')
   return `${nameable(index) || command}-${hash.slice(0, 16)}`
 }

@@ -10,7 +10,7 @@ const requests = section('Requests', ['ingest', 'replay', 'serve'])
 const runs = section('Runs', ['ingest', 'replay'])
 const servicenow = section('Service-management platform', ['ingest', 'pull', 'login', 'doctor'])
 const webhook = section('Webhook receiver', ['serve'])
-const alarm = section('Alarm', ['ingest', 'replay'])
+const alarm = section('Alarm', ['ingest', 'replay', 'pull'])
 const guarded = section('Guarded load', ['ingest'])
 const doctor = section('Doctor', ['doctor'])
 const filter = section('Filter administration', ['filter'])
@@ -344,7 +344,7 @@ export const schema = z.object({
     label: 'nothing|incident',
   }),
   job: alarm(kinds.job().optional(), {
-    doc: 'what tells the incidents of this job from others; if not set, made of command, index, inputs and cluster',
+    doc: 'what tells the incidents of this job from others; if not set, it is made of command, index and inputs',
     label: 'name',
   }),
   incidentFields: alarm(kinds.incidentFields().optional(), {

@@ -136,6 +136,21 @@ describe('a run that fails', () => {
     expect(incidents()[0]?.['description']).toContain('Command: sluice replay dead.ndjson')
   })
 
+  test('may be a pull', async () => {
+    const pull = async (table: string) =>
+      await sluice(['pull', table, ...alarm, '--preflight-connections', '1'], {
+        cwd: work.path,
+        env: { ...lab.env, SLUICE_SERVICENOW_CA: lab.line.cluster.caFile },
+      })
+    const refused = await pull('servicenow:incidents')
+    expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code: 2, stdout: '' })
+    expect(incidents()).toMatchObject([
+      { state: '1', short_description: expect.stringMatching(/SERVICENOW_TABLE_UNKNOWN/) as string },
+    ])
+    expect((await pull('servicenow:sys_user')).code).toBe(0)
+    expect(incidents()[0]).toMatchObject({ state: '6', close_notes: 'A run of nightly was good.' })
+  })
+
   test('tells no secret, whoever repeats it', async () => {
     const { cluster, proxy, servicenow } = lab.line
     const proxyPassword = new URL(proxy.http).password
@@ -193,6 +208,21 @@ describe('nobody is told', () => {
     expect({ code, stderr }).toMatchObject({ code: 5 })
     expect(lab.control.servicenow.requests()).toEqual([])
   })
+})
+
+test('an instance that lets in one of the two addresses is told all the same, and that is said', async () => {
+  await using half = await startLab({ register: 'none', pick: 'round-robin' })
+  half.control.servicenow.register('second')
+  const run = async () =>
+    await sluice(['ingest', 'a.ndjson', '--index', 'alarms', ...few, ...alarm, '--quiet'], {
+      cwd: work.path,
+      env: { ...half.env, SLUICE_SERVICENOW_CA: half.line.cluster.caFile },
+    })
+  const said = [(await run()).stderr, (await run()).stderr].join('')
+  expect(half.control.servicenow.rows('incident')).toMatchObject([
+    { work_notes: expect.stringContaining('Occurrence 2') as string },
+  ])
+  expect(said).toMatch(/^warning: INC\d+: SERVICENOW_PARTLY_ALLOWED: /m)
 })
 
 describe('an alarm that fails', () => {

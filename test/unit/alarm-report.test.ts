@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { type AlarmOptions, judgeRun, reportRun } from '../../src/alarm.js'
+import { reportRun } from '../../src/alarm.js'
+import type { AlarmOptions } from '../../src/alarm-options.js'
 import { failedText, goodText } from '../../src/alarm-text.js'
 import { jobOf } from '../../src/cli/job.js'
 import { failure } from '../../src/failure/failure.js'
 import { SluiceError } from '../../src/failure/sluice-error.js'
+import { judgeRun } from '../../src/judge-run.js'
 import type { Receipt } from '../../src/ledger/receipt.js'
 
 const counts = {
@@ -137,23 +139,24 @@ describe('what an incident says', () => {
 })
 
 describe('the name of a job that was given none', () => {
-  const work = { command: 'ingest', sources: ['logs/*.gz'], index: 'logs-app', cluster: 'https://c.example' }
+  const work = { command: 'ingest', sources: ['logs/*.gz'], index: 'logs-app' }
+  const places = ['https://c.example']
 
   test('is the same each time, and another for other work', () => {
-    expect(jobOf(work)).toBe(jobOf({ ...work }))
+    expect(jobOf(work, places)).toBe(jobOf({ ...work }, [...places]))
     const others = [
-      { ...work, command: 'replay' },
-      { ...work, sources: ['logs/*'] },
-      { ...work, index: 'logs' },
-      { ...work, cluster: 'https://d.example' },
+      jobOf({ ...work, command: 'replay' }, places),
+      jobOf({ ...work, sources: ['logs/*'] }, places),
+      jobOf({ ...work, index: 'logs' }, places),
+      jobOf(work, ['https://d.example']),
     ]
-    expect(new Set([work, ...others].map(jobOf)).size).toBe(5)
+    expect(new Set([jobOf(work, places), ...others]).size).toBe(5)
   })
 
   test.each(['logs-app', 'x'.repeat(255), '^ORDERBY,ü=1', '...', undefined])(
     'fits into a query of the platform: %s',
     index => {
-      expect(jobOf({ ...work, index })).toMatch(/^\w[\w.-]{0,76}$/)
+      expect(jobOf({ ...work, index }, places)).toMatch(/^\w[\w.-]{0,76}$/)
     },
   )
 })
