@@ -47,6 +47,9 @@ const rivals = [
   ['serveToken', 'serveTokenFile'],
   ['alarmPassword', 'alarmPasswordFile'],
   ['alarmClientSecret', 'alarmClientSecretFile'],
+  ['servicenowPassword', 'servicenowPasswordFile'],
+  ['servicenowClientSecret', 'servicenowClientSecretFile'],
+  ['servicenowRefreshToken', 'servicenowRefreshTokenFile'],
 ] as const
 
 /** The others' credentials would go to whoever the alarm's own URL names. */
