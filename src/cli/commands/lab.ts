@@ -81,6 +81,7 @@ function summary({ line, env }: Lab): string {
         ['cluster', line.cluster.url],
         ['', line.cluster.httpUrl],
         ['CA', line.cluster.caFile],
+        ['inbound', line.inbound.url],
       ],
       '  ',
     ),
