@@ -93,8 +93,13 @@ const options = {
 export function checkConnectOptions(given: ConnectOptions): void {
   checkAll('options', given, options)
   checkAll('target', given.target, target)
-  if (given.proxy === undefined || typeof given.proxy === 'string' || check.isUrl(given.proxy)) return
-  checkAll('proxy', given.proxy, proxy)
+  checkProxyOptions(given.proxy)
+}
+
+/** Throws SluiceError OPTION_INVALID. */
+export function checkProxyOptions(given: ConnectOptions['proxy']): void {
+  if (given === undefined || typeof given === 'string' || check.isUrl(given)) return
+  checkAll('proxy', given, proxy)
 }
 
 /** Throws SluiceError OPTION_INVALID for credentials that no request could carry. */

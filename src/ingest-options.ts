@@ -245,6 +245,12 @@ export interface WireUse {
   readonly budget: number
 }
 
+/** Rows of a table that were read, and how many there are to read, as far as the platform has told. */
+export interface RowsRead {
+  readonly read: number
+  readonly total: number
+}
+
 /** What happens during a run, in the order in which it happens. */
 export type IngestEvent =
   /**
@@ -261,12 +267,18 @@ export type IngestEvent =
       readonly egress: Readonly<Record<string, number>>
       readonly notes: readonly string[]
     }
-  /** Reading of an input begins, or goes on with the document of that number. */
-  | { readonly type: 'input'; readonly name: string; readonly resumedAt?: number }
+  /** Reading of an input begins, or goes on with the document of that number. `since`: of a table, only what changed since then. */
+  | { readonly type: 'input'; readonly name: string; readonly resumedAt?: number; readonly since?: string }
   /** An input was loaded before, and has nothing new. */
   | { readonly type: 'loaded'; readonly name: string }
-  /** The documents of a batch have been booked. `bytesRead`: decoded. `wire`: where there is a byte budget. */
-  | { readonly type: 'progress'; readonly counts: Counts; readonly bytesRead: number; readonly wire?: WireUse }
+  /** The documents of a batch have been booked. `bytesRead`: decoded. `wire`: where there is a byte budget. `rows`: of a table. */
+  | {
+      readonly type: 'progress'
+      readonly counts: Counts
+      readonly bytesRead: number
+      readonly wire?: WireUse
+      readonly rows?: RowsRead
+    }
   /** A request will be sent again, whole or in part, after `waitMs`. */
   | { readonly type: 'retry'; readonly failure: Failure; readonly documents: number; readonly waitMs: number }
   /**

@@ -7,7 +7,7 @@ import type { ConnectOptions, ProxyOptions, TargetOptions } from './ingest-optio
 import { isUrl } from './option-checks.js'
 import { cloudUrl, readClusterUrl } from './options/cluster-url.js'
 import { isWebAddress } from './options/web-address.js'
-import { chooseProxy } from './proxy/choose-proxy.js'
+import { type ChosenProxy, chooseProxy } from './proxy/choose-proxy.js'
 import type { ProxyUrl } from './proxy/proxy-url.js'
 import type { TlsOptions } from './proxy/tls-layer.js'
 
@@ -29,18 +29,8 @@ export interface Way {
 
 /** Throws SluiceError: OPTION_INVALID, PROXY_URL_INVALID, PROXY_NOT_USED, CLUSTER_URL_IS_PROXY. */
 export function findWay(target: TargetOptions, given: ConnectOptions['proxy']): Way {
-  const proxy = proxyOptions(given)
   const { url, username, password } = clusterUrl(target)
-  const chosen = chooseProxy({
-    target: url,
-    ...(proxy.url === undefined ? {} : { proxy: { value: String(proxy.url), origin: proxy.origin ?? 'proxy' } }),
-    ...(proxy.environmentProxy === undefined
-      ? {}
-      : { environmentProxy: { value: proxy.environmentProxy, origin: proxy.environmentOrigin ?? 'HTTPS_PROXY' } }),
-    ...(proxy.noProxy === undefined ? {} : { noProxy: proxy.noProxy }),
-    direct: proxy.direct ?? false,
-    requireProxy: proxy.requireProxy ?? false,
-  })
+  const chosen = proxyTo(url, given)
   const credentials = credentialsOf({
     apiKey: target.apiKey,
     username: target.username ?? username,
@@ -52,6 +42,21 @@ export function findWay(target: TargetOptions, given: ConnectOptions['proxy']): 
     ...(credentials === undefined ? {} : { credentials }),
     ...(chosen.proxy === undefined ? {} : { proxy: chosen.proxy }),
   }
+}
+
+/** The proxy that leads to a URL, if one does. Throws SluiceError: PROXY_URL_INVALID, PROXY_NOT_USED, CLUSTER_URL_IS_PROXY. */
+export function proxyTo(url: URL, given: ConnectOptions['proxy']): ChosenProxy {
+  const proxy = proxyOptions(given)
+  return chooseProxy({
+    target: url,
+    ...(proxy.url === undefined ? {} : { proxy: { value: String(proxy.url), origin: proxy.origin ?? 'proxy' } }),
+    ...(proxy.environmentProxy === undefined
+      ? {}
+      : { environmentProxy: { value: proxy.environmentProxy, origin: proxy.environmentOrigin ?? 'HTTPS_PROXY' } }),
+    ...(proxy.noProxy === undefined ? {} : { noProxy: proxy.noProxy }),
+    direct: proxy.direct ?? false,
+    requireProxy: proxy.requireProxy ?? false,
+  })
 }
 
 /** How the cluster's certificate is checked, and which one it is shown. */

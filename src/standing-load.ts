@@ -51,7 +51,7 @@ export async function openStandingLoad(options: Omit<IngestOptions, 'source'>): 
         signal,
         onEvent: tell,
       }
-      return await run(given, ids, undefined, { cluster, way, slots, token })
+      return await run(given, ids, { standing: { cluster, way, slots, token } })
     },
     close: async () => await cluster.route.destroy(),
   }

@@ -23,6 +23,11 @@ function apiKeyForms(apiKey: string): string[] {
   return key === undefined ? [apiKey] : [apiKey, key]
 }
 
+/** A secret by itself, and as it is sent with a user name. */
+export function secretForms(username: string, secret: string): readonly string[] {
+  return passwordForms(username, secret).filter(form => form.length >= shortest)
+}
+
 function passwordForms(username: string, password: string): string[] {
   return [password, encodeURIComponent(password), base64(`${username}:${password}`)]
 }

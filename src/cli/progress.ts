@@ -12,6 +12,8 @@ export interface Snapshot {
   readonly bytesRead: number
   readonly retries: number
   readonly elapsedMs: number
+  /** Of a table. */
+  readonly rows?: { readonly read: number; readonly total: number }
   /** Where there is a byte budget. */
   readonly wire?: { readonly bytes: number; readonly budget: number }
 }
@@ -50,6 +52,7 @@ export function follow(progress: Progress): (event: IngestEvent) => void {
           retries,
           elapsedMs: performance.now() - startedAt,
           ...(event.wire === undefined ? {} : { wire: event.wire }),
+          ...(event.rows === undefined ? {} : { rows: event.rows }),
         })
         return
       case 'retry': {
@@ -69,11 +72,7 @@ export function follow(progress: Progress): (event: IngestEvent) => void {
         return
       }
       case 'input':
-        progress.note(
-          'info',
-          `reading ${event.name}${event.resumedAt === undefined ? '' : ` from document ${event.resumedAt} on`}`,
-          { input: event.name },
-        )
+        progress.note('info', `reading ${event.name}${fromWhere(event)}`, { input: event.name })
         return
       case 'loaded':
         progress.note('info', `${event.name} is loaded already`, { input: event.name })
@@ -90,6 +89,11 @@ export function follow(progress: Progress): (event: IngestEvent) => void {
         return
     }
   }
+}
+
+function fromWhere({ resumedAt, since }: { resumedAt?: number; since?: string }): string {
+  const changed = since === undefined ? '' : `: what changed since ${since}`
+  return `${changed}${resumedAt === undefined ? '' : `${since === undefined ? '' : ','} from document ${resumedAt} on`}`
 }
 
 function silent(terminal: Terminal): Progress {

@@ -69,7 +69,12 @@ export function showFound({ symptoms, codes }: Found): string {
   ].join('\n')
 }
 
-const places = { proxy: 'At the proxy', cluster: 'At the cluster', anywhere: 'Anywhere' } as const
+const places = {
+  proxy: 'At the proxy',
+  cluster: 'At the cluster',
+  instance: 'At the instance',
+  anywhere: 'Anywhere',
+} as const
 
 function showSymptom({ where, symptom, when, codes, note }: Symptom): string {
   return [`${places[where]}: ${symptom}\n`, `  ${when}\n`, titles(codes), `  ${note}\n`].join('')

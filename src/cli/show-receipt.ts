@@ -117,6 +117,7 @@ function facts(receipt: Receipt): string[][] {
     ['requests', `${count(requests)}${retries === 0 ? '' : `, ${count(retries)} sent again`}`],
     ['route', route(receipt)],
     ...egress(receipt),
+    ...platform(receipt),
     ['cluster', `${cluster.url}${version === '' ? '' : ` (${version})`}`],
     ...alias(receipt),
     ...(deadLetters === undefined ? [] : [['dead letters', deadLetters]]),
@@ -140,10 +141,17 @@ function alias({ alias: one }: Receipt): string[][] {
   return [['alias', `${name} is on ${to}${from === undefined ? '' : `; ${from}, where it was, is kept`}`]]
 }
 
+function platform({ platform: one }: Receipt): string[][] {
+  if (one === undefined) return []
+  const { url, connections, sent, received } = one
+  return [['tables', `${url}, ${bytes(sent)} sent, ${bytes(received)} received, ${plural(connections, 'connection')}`]]
+}
+
 /** What earlier processes did of an input. */
 function past(input: InputReceipt | undefined): string {
   if (input?.alreadyLoaded === true) return ', already loaded'
-  return input?.resumedAt === undefined ? '' : `, resumed at document ${count(input.resumedAt)}`
+  const since = input?.since === undefined ? '' : `, what changed since ${input.since}`
+  return since + (input?.resumedAt === undefined ? '' : `, resumed at document ${count(input.resumedAt)}`)
 }
 
 function route({ route: { form, proxy, connections } }: Receipt): string {

@@ -6,7 +6,7 @@ import type { FailureCode } from './catalogue.js'
 
 export interface Symptom {
   /** Who seems to answer. */
-  readonly where: 'proxy' | 'cluster' | 'anywhere'
+  readonly where: 'proxy' | 'cluster' | 'instance' | 'anywhere'
   /** What is seen. */
   readonly symptom: string
   /** What is behind it. */
@@ -129,6 +129,102 @@ export const symptoms: readonly Symptom[] = [
     when: 'The URL leads to another product, or to a version that Sluice does not know.',
     codes: ['CLUSTER_NOT_ELASTICSEARCH', 'CLUSTER_VERSION_UNSUPPORTED'],
     note: 'Answers that Elasticsearch signs have the header x-elastic-product; the answer to GET / tells its version.',
+  },
+  {
+    where: 'instance',
+    symptom: '403 or 401 with valid credentials',
+    when: 'The address that the request came from is not allowed: a Deny rule matches it and no Allow rule does, or a REST API access policy or adaptive authentication lists others.',
+    codes: [
+      'SERVICENOW_ADDRESS_REFUSED',
+      'SERVICENOW_PARTLY_ALLOWED',
+      'SERVICENOW_ACCESS_DENIED',
+      'SERVICENOW_AUTH_REJECTED',
+      'PROXY_NOT_USED',
+    ],
+    note: 'A 403 that is no JSON is about the address, one with "Insufficient rights" about the role. A 401 is about the credentials, or about a policy: a token that the instance has just given, and refuses, is not wrong.',
+  },
+  {
+    where: 'instance',
+    symptom: 'OAuth token call fails, 401 with "access_denied" and "server_error"',
+    when: 'Entry of the application registry, secret, user or grant are wrong, or the user is inactive or locked; in other programs also: the token call does not go through the proxy.',
+    codes: [
+      'SERVICENOW_TOKEN_REFUSED',
+      'SERVICENOW_ADDRESS_REFUSED',
+      'SERVICENOW_PARTLY_ALLOWED',
+      'SERVICENOW_LOGIN_NEEDED',
+    ],
+    note: 'The platform says the same for almost all of them, and it does not pass. Sluice sends the token call through the proxy like every other request; `sluice doctor` tries the same user with Basic authentication, once, to tell the user from the entry.',
+  },
+  {
+    where: 'instance',
+    symptom: '401 Unauthorized, "User Not Authenticated"',
+    when: 'User name, password or token is wrong, expired or revoked; the user is inactive or locked; or Basic authentication is forbidden.',
+    codes: [
+      'SERVICENOW_AUTH_REJECTED',
+      'SERVICENOW_BASIC_FORBIDDEN',
+      'SERVICENOW_ADDRESS_REFUSED',
+      'SERVICENOW_PARTLY_ALLOWED',
+    ],
+    note: 'Every wrong password counts towards a lock-out: `sluice doctor` logs in once in each way that is set, and no more.',
+  },
+  {
+    where: 'instance',
+    symptom: 'Basic Auth rejected, with a user and password that work in the browser',
+    when: 'A REST API access policy forbids Basic authentication.',
+    codes: ['SERVICENOW_BASIC_FORBIDDEN', 'SERVICENOW_AUTH_REJECTED', 'SERVICENOW_ADDRESS_REFUSED'],
+    note: 'The answer is that of a wrong password. With a client id and secret as well, `sluice doctor` asks for a token with the same user: if that is taken, it was Basic.',
+  },
+  {
+    where: 'instance',
+    symptom: 'Roughly half of requests fail',
+    when: 'Only one of the two static addresses is allowed at the instance; the proxy uses either for any connection.',
+    codes: ['SERVICENOW_PARTLY_ALLOWED', 'EGRESS_ONE_ADDRESS'],
+    note: 'Connections that stay open keep their address, so that it may look like a matter of time. `sluice doctor --nodes URL,URL` tells which address it is.',
+  },
+  {
+    where: 'instance',
+    symptom: 'HTML or a redirect instead of JSON',
+    when: 'The instance is hibernating, or the URL leads to something that is no instance.',
+    codes: ['SERVICENOW_HIBERNATING', 'SERVICENOW_NOT_AN_INSTANCE', 'SERVICENOW_ADDRESS_REFUSED'],
+    note: 'The page of a hibernating instance says so, with status 200, on every path. With status 403 it is about the address.',
+  },
+  {
+    where: 'instance',
+    symptom: '429 Too Many Requests',
+    when: 'A rate limit rule of the instance is spent, or its queue of API requests is full.',
+    codes: ['SERVICENOW_RATE_LIMITED'],
+    note: 'With Retry-After it is a rule, which counts by the hour; without, a queue, which is over in seconds.',
+  },
+  {
+    where: 'instance',
+    symptom: 'Rows are missing, or there are too many',
+    when: 'An ACL hides rows from this user; or a part of the query that the platform does not understand was left out.',
+    codes: [
+      'SERVICENOW_ACCESS_DENIED',
+      'SERVICENOW_QUERY_IGNORED',
+      'SERVICENOW_TABLE_UNKNOWN',
+      'SERVICENOW_PAGE_TRUNCATED',
+    ],
+    note: 'Neither is an error for the platform: it counts rows in X-Total-Count that it does not show, and drops conditions with a misspelt field.',
+  },
+  {
+    where: 'instance',
+    symptom: 'It answers without the proxy as well',
+    when: 'No Deny rule covers this machine: access control by address is not set up, or only for single APIs.',
+    codes: ['SERVICENOW_NOT_ENFORCED'],
+    note: 'Asked without credentials, as `sluice doctor` does, only rules for the whole instance show.',
+  },
+  {
+    where: 'instance',
+    symptom: 'No connection, a timeout, a certificate error, 500 to 504',
+    when: 'The URL is wrong, the instance is away, or its certificate is of a private authority.',
+    codes: [
+      'SERVICENOW_UNREACHABLE',
+      'SERVICENOW_CERT_INVALID',
+      'SERVICENOW_REQUEST_REFUSED',
+      'PROXY_TARGET_UNREACHABLE',
+    ],
+    note: 'In answer to CONNECT it is the proxy that cannot reach it: look at the host in SERVICENOW_INSTANCE_URL.',
   },
   {
     where: 'anywhere',

@@ -29,6 +29,19 @@ export interface LabLine {
     /** `9.4.3`, or `serverless`. */
     readonly version: string
   }
+  /** The service-management platform: one instance, whose user and clients are made up for this run. */
+  readonly servicenow: {
+    /** With a certificate of `cluster.caFile`. */
+    readonly url: string
+    readonly httpUrl: string
+    readonly username: string
+    readonly password: string
+    /** An OAuth client with every grant; client_credentials must be enabled first. */
+    readonly clientId: string
+    readonly clientSecret: string
+    /** A client without a secret, for authorization_code with PKCE. */
+    readonly publicClientId: string
+  }
   /** The hosting service's administration of IP filter policies. */
   readonly admin: {
     /** Its base, /api/v1, is added by clients. */
@@ -60,5 +73,11 @@ export function labEnvironment(line: LabLine): Record<string, string> {
     SLUICE_ADMIN_URL: line.admin.url,
     EC_API_KEY: line.admin.apiKey,
     SLUICE_DEPLOYMENT: line.admin.deployment,
+    SERVICENOW_INSTANCE_URL: line.servicenow.url,
+    SERVICENOW_USERNAME: line.servicenow.username,
+    SERVICENOW_PASSWORD: line.servicenow.password,
+    SERVICENOW_CLIENT_ID: line.servicenow.clientId,
+    SERVICENOW_CLIENT_SECRET: line.servicenow.clientSecret,
+    SLUICE_SERVICENOW_CA: line.cluster.caFile,
   }
 }

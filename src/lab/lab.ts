@@ -20,11 +20,18 @@ import { type Arrival, type ListenOptions, type Listening, listen } from './list
 import { Credentials } from './proxy/credentials.js'
 import { type Proxy, startProxy } from './proxy/proxy.js'
 import { isUp } from './proxy/route.js'
+import { serviceNowRegisterOf } from './servicenow/access.js'
+import { createServiceNowControl } from './servicenow/control/control.js'
+import { Platform } from './servicenow/platform.js'
+import { createServiceNowServer } from './servicenow/server.js'
 
 export interface LabOptions {
-  /** How the static pair is registered at the cluster's IP filter. Default `both`. */
+  /**
+   * How the static pair is registered at the cluster's IP filter, and in the service-management platform's IP address access
+   * control, which denies nobody for `unattached` and `everyone`. Default `both`.
+   */
   readonly register?: Register
-  /** `contract`: proxy 9293 http, 9294 https, 1080 socks5, 1081 socks5s; cluster 9243 https, 9200 http. Default `random`. */
+  /** `contract`: proxy 9293 http, 9294 https, 1080 socks5, 1081 socks5s; cluster 9243 https, 9200 http; platform 9443 and 9080. Default `random`. */
   readonly ports?: 'random' | 'contract'
   /**
    * When the proxy chooses the egress address. `connection` (default): once for each client connection. `upstream`, as Squid
@@ -54,12 +61,30 @@ export interface Lab extends AsyncDisposable {
   close(): Promise<void>
 }
 
-const contractPorts = { http: 9293, https: 9294, socks5: 1080, socks5s: 1081, clusterHttps: 9243, clusterHttp: 9200 }
-const randomPorts = { http: 0, https: 0, socks5: 0, socks5s: 0, clusterHttps: 0, clusterHttp: 0 }
+const contractPorts = {
+  http: 9293,
+  https: 9294,
+  socks5: 1080,
+  socks5s: 1081,
+  clusterHttps: 9243,
+  clusterHttp: 9200,
+  platformHttps: 9443,
+  platformHttp: 9080,
+}
+const randomPorts: Record<keyof typeof contractPorts, number> = {
+  http: 0,
+  https: 0,
+  socks5: 0,
+  socks5s: 0,
+  clusterHttps: 0,
+  clusterHttp: 0,
+  platformHttps: 0,
+  platformHttp: 0,
+}
 
 /**
  * Starts the contract's whole world on this machine: the static-IP proxy, the egress check, a search cluster behind an IP
- * filter, and the control API. Rejects when a port is taken.
+ * filter, a service-management platform behind access control by address, and the control API. Rejects when a port is taken.
  */
 export async function startLab(options: LabOptions = {}): Promise<Lab> {
   const { register: which = 'both', version = '9.4.3', pick = 'random', random = Math.random } = options
@@ -78,6 +103,11 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
   try {
     const main = await startDeployment('main', ports.clusterHttps, ports.clusterHttp, new Cluster('main', version))
     register(policies, which, 'main')
+    const platform = new Platform()
+    platform.access.register(serviceNowRegisterOf(which))
+    const servePlatform = createServiceNowServer(platform)
+    const platformHttps = await openTarget('servicenow', 'https', ports.platformHttps, servePlatform, tls)
+    const platformHttp = await openTarget('servicenow', 'http', ports.platformHttp, servePlatform)
     const ipCheck = await openTarget('ip-check', 'http', 0, createIpCheck())
     const ipCheckHttps = await openTarget('ip-check', 'https', 0, createIpCheck(), tls)
     const proxy = await startProxy({
@@ -101,6 +131,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
       policies,
       main: main.cluster,
       inbound,
+      servicenow: createServiceNowControl(platform),
       line: () => line,
       newDeployment: async name => {
         const cluster = new Cluster(name, version, main.cluster.security)
@@ -130,6 +161,15 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
           password: security.password,
           leastPrivilegeApiKey: security.leastPrivilegeApiKey,
           version,
+        },
+        servicenow: {
+          url: `https://localhost:${platformHttps.port}`,
+          httpUrl: `http://localhost:${platformHttp.port}`,
+          username: platform.username,
+          password: platform.password,
+          clientId: platform.client.id,
+          clientSecret: platform.client.secret,
+          publicClientId: platform.publicClient.id,
         },
         admin: { url: admin.url, apiKey: admin.apiKey, deployment: main.cluster.deployment, region: labRegion },
         egress: egress.mode,
@@ -176,7 +216,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
 
   /** A port that the proxy leads to, and that is told the egress address where egress is virtual. */
   async function openTarget(
-    at: 'cluster' | 'ip-check',
+    at: 'cluster' | 'ip-check' | 'servicenow',
     name: string,
     port: number,
     serve: ListenOptions['serve'],

@@ -50,6 +50,8 @@ export interface InputReceipt {
   readonly read: number
   /** Number of the document with which this process went on. */
   readonly resumedAt?: number
+  /** Of a table of which only what changed was read: since when, in ISO 8601. */
+  readonly since?: string
   /** It was loaded before, and this process had nothing to do with it. */
   readonly alreadyLoaded?: true
   readonly failure?: Failure
@@ -85,6 +87,13 @@ export interface Receipt extends Counts {
   /** Source addresses that the egress check saw, and how often. */
   readonly egress: Readonly<Record<string, number>>
   readonly cluster: { readonly url: string; readonly name?: string; readonly version?: string }
+  /** Where tables were read, by this process: connections, and bytes on the wire with TLS. They are not among `bytes`. */
+  readonly platform?: {
+    readonly url: string
+    readonly connections: number
+    readonly sent: number
+    readonly received: number
+  }
   /** Of a guarded load: whether the alias leads to the index `to` now, and where it led before it began. */
   readonly alias?: AliasReceipt
   /** The file of rejected documents, when there are any: a path as it was given. */

@@ -70,7 +70,11 @@ function withScheme(url: string, origin: string): string {
   return /:\d+$/.test(url.slice(url.lastIndexOf('@') + 1)) ? `http://${url}` : `http://${url}:80`
 }
 
-async function readTrimmed(path: string, origin: string, readFile: (path: string) => Promise<string>): Promise<string> {
+export async function readTrimmed(
+  path: string,
+  origin: string,
+  readFile: (path: string) => Promise<string>,
+): Promise<string> {
   let content: string
   try {
     content = await readFile(path)

@@ -2,17 +2,9 @@ import { z } from 'zod'
 import * as kinds from './kinds.js'
 import { section } from './option.js'
 
-const cluster = section('Cluster', ['ingest', 'replay', 'doctor', 'verify', 'undo', 'rollback', 'filter', 'serve'])
-const path = section('Path to the cluster', [
-  'ingest',
-  'replay',
-  'doctor',
-  'verify',
-  'undo',
-  'rollback',
-  'filter',
-  'serve',
-])
+const toCluster = ['ingest', 'replay', 'doctor', 'verify', 'undo', 'rollback', 'filter', 'serve'] as const
+const cluster = section('Cluster', toCluster)
+const path = section('Path to the cluster', [...toCluster, 'pull', 'login'])
 const documents = section('Documents', ['ingest'])
 const requests = section('Requests', ['ingest', 'replay', 'serve'])
 const runs = section('Runs', ['ingest', 'replay'])
@@ -21,7 +13,7 @@ const webhook = section('Webhook receiver', ['serve'])
 const guarded = section('Guarded load', ['ingest'])
 const doctor = section('Doctor', ['doctor'])
 const filter = section('Filter administration', ['filter'])
-const output = section('Output', ['ingest', 'replay', 'doctor', 'verify', 'undo', 'rollback', 'filter', 'serve'])
+const output = section('Output', [...toCluster, 'pull', 'login'])
 
 /** Every option: its kind and limits, its default as a person would write it, and what help says of it. */
 export const schema = z.object({
@@ -85,12 +77,14 @@ export const schema = z.object({
     doc: 'the two static addresses of the dashboard, with a comma',
     label: 'a,b',
     env: ['STATIC_IPS'],
+    commands: toCluster,
   }),
   ipCheckUrl: path(kinds.webAddress().optional(), {
     doc: 'address that answers {"ip": …} with the source address',
     label: 'url',
     env: ['IP_CHECK_URL'],
     secret: 'url',
+    commands: toCluster,
   }),
   preflightConnections: path(kinds.whole({ min: 0, max: 64 }).prefault(16), {
     doc: 'most connections that probe the IP filter before the first document; 0 probes with one',
@@ -187,12 +181,12 @@ export const schema = z.object({
   timeout: requests(kinds.duration({ bare: false }).prefault('2m'), {
     doc: 'time limit of one request',
     label: 'duration',
-    commands: ['ingest', 'replay', 'doctor', 'verify', 'undo', 'rollback', 'filter', 'serve'],
+    commands: [...toCluster, 'pull', 'login'],
   }),
   maxElapsed: requests(kinds.duration({ bare: false }).prefault('15m'), {
-    doc: 'how long one batch may be tried again',
+    doc: 'how long one batch, or one request to the instance, may be tried again',
     label: 'duration',
-    commands: ['ingest', 'replay'],
+    commands: ['ingest', 'replay', 'pull', 'login'],
   }),
   onBlock: requests(kinds.onBlock().prefault('stop'), {
     doc: 'when proxy, IP filter, credentials or index refuse in the middle: stop, or wait and probe (30m, or as in wait=2h)',
@@ -202,7 +196,7 @@ export const schema = z.object({
   stateDir: runs(kinds.text().optional(), {
     doc: 'folder for the checkpoints that resumes go by; default $XDG_STATE_HOME/sluice or ~/.local/state/sluice',
     label: 'folder',
-    commands: ['ingest', 'replay', 'runs', 'verify', 'undo', 'serve'],
+    commands: ['ingest', 'replay', 'runs', 'verify', 'undo', 'serve', 'pull', 'login'],
   }),
   spool: runs(kinds.flag().prefault(false), {
     doc: 'keep what comes from stdin in the state folder until it is loaded, so that it can be resumed',
@@ -392,7 +386,7 @@ export const schema = z.object({
   }),
   json: output(kinds.flag().prefault(false), {
     doc: 'one JSON object on stdout, nothing else',
-    commands: ['ingest', 'replay', 'doctor', 'runs', 'verify', 'undo', 'rollback', 'filter', 'serve'],
+    commands: ['ingest', 'replay', 'doctor', 'runs', 'verify', 'undo', 'rollback', 'filter', 'serve', 'login'],
   }),
   quiet: output(kinds.flag().prefault(false), { doc: 'no progress, errors and the result alone' }),
 })

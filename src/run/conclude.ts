@@ -17,7 +17,7 @@ import { cutFailure } from './with-spool.js'
 
 /** `elapsedMs`: since the way was open. Throws SluiceError, with the receipt, for a run that had to stop. */
 export async function conclude(
-  { spool, tell }: Run,
+  { spool, platform, tell }: Run,
   { cluster, found }: Begun,
   { ledger, deadLetters, keeper, guarded, limits, sender, notes }: Pipeline,
   loaded: Loaded,
@@ -42,6 +42,7 @@ export async function conclude(
     cluster,
     ...(guarded === undefined ? {} : { alias: guarded.receipt }),
     notes,
+    ...(platform === undefined ? {} : { platform }),
     ...(path === undefined ? {} : { checkpoint: path }),
     ...(spool === undefined || isGone ? {} : { spool: spool.path }),
     ...written,

@@ -7,6 +7,7 @@ import type { InputLocks } from '../ledger/lock.js'
 import type { Way } from '../open-target.js'
 import type { Spool } from '../source/spool.js'
 import type { Ending } from './ending.js'
+import type { Platform } from './find-inputs.js'
 import type { Tell } from './listener.js'
 import type { Replaying } from './open-batcher.js'
 
@@ -22,6 +23,8 @@ export interface Run {
   readonly stateDir: string | undefined
   readonly tell: Tell
   readonly sources: readonly Source[]
+  /** Where they are tables. */
+  readonly platform: Platform | undefined
   readonly spool: Spool | undefined
   readonly locks: InputLocks | undefined
   readonly standing: Standing | undefined

@@ -19,6 +19,8 @@ export interface TableRequest {
   /** sysparm_…, not encoded. */
   readonly query?: Readonly<Record<string, string>>
   readonly body?: Readonly<Record<string, unknown>>
+  /** Doing it twice is the same as once: it is asked again also where its outcome is unknown. Default: for GET alone. */
+  readonly isRepeatable?: boolean
   readonly signal?: AbortSignal
 }
 

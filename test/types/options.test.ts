@@ -1,6 +1,13 @@
 /** Every option of the command reaches the library, and every option of the library that a person may set is one of the command's. */
 import { expect, expectTypeOf, test } from 'vitest'
-import type { ConnectOptions, IngestOptions, ProxyOptions, TargetOptions } from '../../src/index.js'
+import type {
+  ConnectOptions,
+  IngestOptions,
+  ProxyOptions,
+  ServiceNowOptions,
+  TableOptions,
+  TargetOptions,
+} from '../../src/index.js'
 import { optionNames } from '../../src/options/schema.js'
 import type { Settings } from '../../src/options/settings.js'
 
@@ -74,15 +81,42 @@ const proxy = {
   noProxy: 'noProxy',
 } as const satisfies Behind<Omit<ProxyOptions, 'origin' | 'environmentOrigin'>>
 
+/** Secrets may stand in files, as `ca` does. */
+const servicenow = {
+  url: 'servicenowUrl',
+  username: 'servicenowUsername',
+  password: 'servicenowPassword',
+  clientId: 'servicenowClientId',
+  clientSecret: 'servicenowClientSecret',
+  refreshToken: 'servicenowRefreshToken',
+  grant: 'servicenowGrant',
+  tokenFile: 'tokenFile',
+  ca: 'servicenowCa',
+} as const satisfies Behind<ServiceNowOptions>
+
+/** `fields` is text with commas on the command line. */
+const table = {
+  query: 'query',
+  displayValue: 'displayValue',
+  pageSize: 'pageSize',
+  fields: 'fields',
+} as const satisfies Behind<TableOptions>
+
 /** What concerns the command alone: where secrets are read, and how it prints. */
 const ofTheCommand = [
   'apiKeyFile',
   'passwordFile',
   'proxyFile',
+  'servicenowPasswordFile',
+  'servicenowClientSecretFile',
+  'servicenowRefreshTokenFile',
   'json',
   'quiet',
   'supportBundle',
 ] as const satisfies (keyof Settings)[]
+
+/** Of a load from a table. */
+const ofTheTable = ['deletions'] as const satisfies (keyof Settings)[]
 
 /** What the doctor alone takes. */
 const ofTheDoctor = ['nodes', 'noDirectCheck', 'writeCheck'] as const satisfies (keyof Settings)[]
@@ -111,8 +145,9 @@ const ofServe = [
 ] as const satisfies (keyof Settings)[]
 
 test('every option of the command reaches the library, but for those that concern the command alone', () => {
-  const behind = [same, contents, target, proxy].flatMap(table => Object.values(table))
-  expect([...behind, ...ofTheCommand, ...ofTheDoctor, ...ofTheFilter, ...ofServe].toSorted()).toEqual(
+  const behind = [same, contents, target, proxy, servicenow, table].flatMap(one => Object.values(one))
+  const alone = [ofTheCommand, ofTheTable, ofTheDoctor, ofTheFilter, ofServe].flat()
+  expect([...behind, ...alone].toSorted()).toEqual(
     optionNames.toSorted(),
   )
 })
@@ -126,5 +161,7 @@ test('their types agree, and ingest takes what connect takes', () => {
   expectTypeOf<Unfit<Required<IngestOptions>, typeof same>>().toBeNever()
   expectTypeOf<Unfit<Required<TargetOptions>, typeof target>>().toBeNever()
   expectTypeOf<Unfit<Required<ProxyOptions>, typeof proxy>>().toBeNever()
+  expectTypeOf<Unfit<Required<ServiceNowOptions>, typeof servicenow>>().toBeNever()
+  expectTypeOf<Unfit<Required<Omit<TableOptions, 'fields'>>, typeof table>>().toBeNever()
   expectTypeOf<IngestOptions>().toExtend<ConnectOptions>()
 })

@@ -11,8 +11,6 @@ interface ContractRow {
   readonly reason?: string
 }
 
-const noSource = 'there is no source for the service-management platform, so that no request goes there'
-
 export const contractErrors: readonly ContractRow[] = [
   {
     row: 'the proxy answers 407: no, wrong or unencoded credentials',
@@ -31,7 +29,7 @@ export const contractErrors: readonly ContractRow[] = [
   },
   {
     row: 'the cluster answers 401: wrong, expired or revoked credentials',
-    ask: '401',
+    ask: '401 cluster',
     codes: ['CLUSTER_AUTH_REJECTED'],
   },
   {
@@ -46,10 +44,26 @@ export const contractErrors: readonly ContractRow[] = [
     reason: 'the filter does not cover that endpoint',
   },
   { row: 'intermittent failures of the cluster', ask: 'intermittent', codes: ['EGRESS_PARTLY_ALLOWED'] },
-  { row: 'service management: 403 or 401 with valid credentials', codes: [], reason: noSource },
-  { row: 'service management: the token call fails', codes: [], reason: noSource },
-  { row: 'service management: Basic authentication is rejected', codes: [], reason: noSource },
-  { row: 'service management: half of the requests fail', codes: [], reason: noSource },
+  {
+    row: 'service management: 403 or 401 with valid credentials',
+    ask: '403 or 401 with valid credentials',
+    codes: ['SERVICENOW_ADDRESS_REFUSED', 'SERVICENOW_PARTLY_ALLOWED'],
+  },
+  {
+    row: 'service management: the token call fails or returns 401',
+    ask: 'oauth token call fails',
+    codes: ['SERVICENOW_TOKEN_REFUSED', 'SERVICENOW_ADDRESS_REFUSED'],
+  },
+  {
+    row: 'service management: Basic authentication is rejected',
+    ask: 'basic rejected',
+    codes: ['SERVICENOW_BASIC_FORBIDDEN', 'SERVICENOW_AUTH_REJECTED'],
+  },
+  {
+    row: 'service management: roughly half of the requests fail',
+    ask: 'half requests fail instance',
+    codes: ['SERVICENOW_PARTLY_ALLOWED'],
+  },
   {
     row: 'a test returns an address that is not one of the two',
     ask: 'not one of the two',

@@ -39,8 +39,10 @@ describe('the catalogue', () => {
 
   test('says where to change what stands in the way', () => {
     const place =
-      /dashboard|console|support|firewall|this machine|--[a-z]+|\b(STATIC|ELASTICSEARCH)_[A-Z]+|`[^`]+`|(GET|PUT|POST) \/|administered/
-    const way = entries.filter(({ stage }) => stage === 'proxy' || stage === 'egress' || stage === 'cluster')
+      /dashboard|console|support|firewall|this machine|--[a-z]+|\b(STATIC|ELASTICSEARCH|SERVICENOW)_[A-Z]+|`[^`]+`|(GET|PUT|POST) \/|administered/
+    const way = entries.filter(
+      ({ stage }) => stage === 'proxy' || stage === 'egress' || stage === 'cluster' || stage === 'servicenow',
+    )
     const vague = way.filter(({ fixes }) => !fixes.some(fix => place.test(fix))).map(({ code }) => code)
     expect(vague).toEqual([])
   })
@@ -61,7 +63,11 @@ describe('the catalogue', () => {
     ]
     const known = new Set([...own, ...views.flatMap(({ flag, env }) => [flag ?? '', ...env])])
     const named = texts.flatMap(({ of, text }) =>
-      [...text.matchAll(/(?<![\w-])--[a-z][a-z-]*|\b(?:SLUICE|STATIC|ELASTICSEARCH|IP|NO)_[A-Z_]+/g)].map(([name]) => ({
+      [
+        ...text.matchAll(
+          /(?<![\w-])--[a-z][a-z-]*|\b(?:SLUICE|STATIC|ELASTICSEARCH|IP|NO)_[A-Z_]+|\bSERVICENOW_(?:INSTANCE_URL|USERNAME|PASSWORD|CLIENT_ID|CLIENT_SECRET|REFRESH_TOKEN|GRANT)\b/g,
+        ),
+      ].map(([name]) => ({
         of,
         name,
       })),

@@ -23,6 +23,14 @@ describe("the contract's error table", () => {
     expect(found.filter(symptom => codes.every(code => symptom.codes.includes(code)))).not.toEqual([])
   })
 
+  test('401 leads to whoever may say it: the cluster, the instance, and the proxy that answers so', () => {
+    const found = lookUp('401').symptoms
+    expect(found.map(({ where }) => where)).toEqual(expect.arrayContaining(['cluster', 'instance']))
+    const codes = found.flatMap(symptom => symptom.codes)
+    for (const code of ['CLUSTER_AUTH_REJECTED', 'SERVICENOW_AUTH_REJECTED', 'SERVICENOW_TOKEN_REFUSED'] as const)
+      expect(codes).toContain(code)
+  })
+
   test('the OTLP row says that it is no fault of the filter', () => {
     const [symptom, ...others] = lookUp('otlp').symptoms
     expect(others).toEqual([])
@@ -39,10 +47,10 @@ describe('symptoms', () => {
     }
   })
 
-  test('lead to every failure of proxy, filter and cluster', () => {
+  test('lead to every failure of proxy, filter, cluster and instance', () => {
     const named = new Set(symptoms.flatMap(({ codes }) => codes))
     const left = failureCodes.filter(
-      code => /^(PROXY|EGRESS|FILTER_(?!UNCONFIRMED)|CLUSTER)/.test(code) && !named.has(code),
+      code => /^(PROXY|EGRESS|FILTER_(?!UNCONFIRMED)|CLUSTER|SERVICENOW)/.test(code) && !named.has(code),
     )
     expect(left).toEqual([])
   })
@@ -61,7 +69,7 @@ describe('words', () => {
   })
 
   test('find codes by a part of their name, their title or what other tools say', () => {
-    expect(lookUp('partly').codes).toEqual(['EGRESS_PARTLY_ALLOWED'])
+    expect(lookUp('partly').codes).toEqual(['EGRESS_PARTLY_ALLOWED', 'SERVICENOW_PARTLY_ALLOWED'])
     expect(lookUp('"socket hang up"').codes).toEqual(['DOCUMENT_TOO_LARGE', 'CLUSTER_UNAVAILABLE'])
   })
 

@@ -11,9 +11,11 @@ import { loadAccess, loadGuarded, loadOptions, reloadCredentials, sayWarnings } 
 import { masked } from '../mask.js'
 import { follow, showProgress } from '../progress.js'
 import { sayFailure } from '../say-error.js'
+import { serviceNowOptions } from '../servicenow-options.js'
 import { receiptJson, showReceipt } from '../show-receipt.js'
 import { spareOptimising } from '../spare-optimising.js'
 import { stateDir } from '../state-dir.js'
+import { namesTable, tableOptions } from '../table-options.js'
 import { type Asking, askingFor, tellingCause } from '../tell-cause.js'
 import type { Terminal } from '../terminal.js'
 
@@ -45,6 +47,7 @@ async function load(source: readonly string[], flags: Record<string, unknown>, t
   const effective = await loadOptions(flags, terminal)
   const { swapAlias, json, quiet } = effective.values
   requireOptions(effective, swapAlias === undefined ? ['url', 'index'] : ['url'])
+  const isTable = namesTable(source, effective)
   const guarded = await loadGuarded(effective)
   const access = await loadAccess(effective, terminal)
   sayWarnings(effective, terminal)
@@ -52,6 +55,7 @@ async function load(source: readonly string[], flags: Record<string, unknown>, t
   const account = await runLoad(
     {
       ...ingestOptions(effective, access, guarded),
+      ...(isTable ? { ...tableOptions(effective), servicenow: await serviceNowOptions(effective, terminal) } : {}),
       stateDir: stateDir(effective, terminal),
       // Whoever limits the time of a process counts from its start.
       startedAt: Math.floor(performance.timeOrigin),

@@ -7,6 +7,7 @@ import type { Inbound } from '../inbound/inbound.js'
 import type { LabLine } from '../lab-line.js'
 import type { Arrival } from '../listener.js'
 import type { Credentials } from '../proxy/credentials.js'
+import type { ServiceNowControl } from '../servicenow/control/control.js'
 
 /** One TCP connection that a port of the lab saw. */
 export type LabConnection = Readonly<Arrival>
@@ -64,6 +65,8 @@ export interface Control {
   /** The inbound entry. */
   readonly inbound: InboundControl
   line(): LabLine
+  /** The service-management platform. */
+  readonly servicenow: ServiceNowControl
 }
 
 export interface InboundControl {
@@ -79,6 +82,7 @@ export interface ControlParts {
   readonly policies: Policies
   readonly main: Cluster
   readonly inbound: Inbound
+  readonly servicenow: ServiceNowControl
   readonly line: () => LabLine
   readonly newDeployment: (name: string) => Promise<Deployment>
 }
@@ -90,6 +94,7 @@ export function createControl({
   policies,
   main,
   inbound,
+  servicenow,
   line,
   newDeployment,
 }: ControlParts): Control {
@@ -129,5 +134,6 @@ export function createControl({
     source: (index, id) => main.named(index)?.get(id)?.bytes,
     inbound,
     line,
+    servicenow,
   }
 }

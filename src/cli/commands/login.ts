@@ -1,0 +1,88 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { failure } from '../../failure/failure.js'
+import { SluiceError } from '../../failure/sluice-error.js'
+import { type LoggedIn, logIn } from '../../log-in.js'
+import { addOptions } from '../add-options.js'
+import { columns } from '../columns.js'
+import { connectOptions } from '../ingest-options.js'
+import { interruptible } from '../interrupt.js'
+import { loadAccess, loadOptions, sayWarnings } from '../load-options.js'
+import { masked, withoutSecrets } from '../mask.js'
+import { openBrowser } from '../open-browser.js'
+import { keepSecret, serviceNowOptions } from '../servicenow-options.js'
+import type { Terminal } from '../terminal.js'
+
+interface Flags extends Record<string, unknown> {
+  readonly port?: number
+  /** Not negated: see `addOptions`. */
+  readonly noBrowser?: boolean
+}
+
+/** Registered at the instance as part of the redirect URL, so it stays the same. */
+const PORT = 8471
+
+export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
+  const options = addOptions(command, 'login')
+    .argument('<where>', 'servicenow')
+    .option('--port <port>', `of the redirect URL on this machine (default: ${PORT})`, readPort)
+  const noBrowser = options.createOption('--no-browser', 'print the address, and open nothing')
+  noBrowser.negate = false
+  options
+    .addOption(noBrowser)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sluice login servicenow --servicenow-url https://my-instance.example --servicenow-client-id 0123abcd
+  sluice login servicenow --no-browser --port 9000
+
+In the instance's application registry (System OAuth > Application Registry) the entry of the client needs the redirect URL
+http://127.0.0.1:${PORT}/callback. The browser goes to the instance by itself; what Sluice sends goes through the proxy. The tokens
+are kept for you alone (--token-file); other commands use them with --servicenow-grant authorization_code.`,
+    )
+    .action(async (where: string, { port = PORT, noBrowser: isQuiet = false, ...flags }: Flags) => {
+      const effective = await loadOptions(flags, terminal)
+      if (where !== 'servicenow') {
+        const problem = 'is not known: there is sluice login servicenow'
+        throw new SluiceError(failure('OPTION_INVALID', { option: where, problem }))
+      }
+      const { values } = effective
+      const asked = { ...effective, values: { ...values, servicenowGrant: 'authorization_code' as const } }
+      const servicenow = await serviceNowOptions(asked, terminal)
+      const access = await loadAccess(asked, terminal)
+      sayWarnings(effective, terminal)
+      using interruption = interruptible(terminal, 'stopping')
+      const seen = await logIn({
+        ...connectOptions(effective, access),
+        servicenow,
+        port,
+        maxElapsedMs: values.maxElapsed,
+        signal: interruption.signal,
+        open: (url, redirectUri) => {
+          terminal.err(`Log in at the instance in your browser:\n\n  ${url}\n\nIt comes back to ${redirectUri}\n`)
+          if (!isQuiet && terminal.stdin.isTTY && terminal.stderr.isTTY) openBrowser(url, terminal)
+        },
+        onSecret: secret => keepSecret(terminal, secret),
+        onWarning: message => terminal.err(`warning: ${withoutSecrets(message, terminal.manner.secrets)}\n`),
+      })
+      const loggedIn = masked(seen, terminal.manner.secrets)
+      terminal.out(values.json ? `${JSON.stringify(loggedIn)}\n` : show(loggedIn))
+      done(0)
+    })
+}
+
+function readPort(text: string): number {
+  const port = Number(text)
+  if (/^\d{1,5}$/.test(text) && port > 0 && port < 65_536) return port
+  throw new InvalidArgumentError('It is not a port from 1 to 65535.')
+}
+
+function show({ instance, tokenFile, isRenewable }: LoggedIn): string {
+  const rows = [
+    ['instance', instance],
+    ['tokens', tokenFile],
+    ['next', 'set SERVICENOW_GRANT=authorization_code for the commands that shall use them'],
+  ]
+  const note = ['note', 'the instance gave no refresh token: when the access token ends, log in again']
+  return `Logged in\n\n${columns(isRenewable ? rows : [...rows, note], '  ')}`
+}

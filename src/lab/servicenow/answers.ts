@@ -1,0 +1,56 @@
+/** What the platform, or what stands in front of it, says to a request. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** Thrown to refuse a request. */
+export class Refused extends Error {
+  readonly answer: Answer
+  constructor(answer: Answer) {
+    super(`${answer.status} ${answer.body}`)
+    this.answer = answer
+  }
+}
+
+/** What answers of the platform's own carry, and of its edge. */
+export const server = { server: 'snow_adc' }
+
+export function json(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
+  const type = { 'content-type': 'application/json;charset=UTF-8' }
+  return { status, headers: { ...server, ...type, ...headers }, body: JSON.stringify(value) }
+}
+
+/** The platform's envelope of an error. */
+export function failed(
+  status: number,
+  message: string,
+  detail: string | null,
+  headers: Readonly<Record<string, string>> = {},
+): Answer {
+  return json(status, { error: { message, detail }, status: 'failure' }, headers)
+}
+
+export function html(status: number, body: string, headers: Readonly<Record<string, string>> = {}): Answer {
+  return { status, headers: { ...server, 'content-type': 'text/html', ...headers }, body }
+}
+
+export function notAuthenticated(): Answer {
+  return failed(401, 'User Not Authenticated', 'Required to provide Auth information', {
+    'www-authenticate': 'BASIC realm="Service-now"',
+  })
+}
+
+/** The same for nearly every cause, and no fault of the server's, whatever it says. */
+export function tokenRefused(): Answer {
+  return json(401, { error_description: 'access_denied', error: 'server_error' })
+}
+
+export function noRecord(): Answer {
+  return failed(404, 'No Record found', "Record doesn't exist or ACL restricts the record retrieval")
+}
+
+export function noTable(name: string): Answer {
+  return failed(400, `Invalid table ${name}`, `Table ${name} does not exist`)
+}

@@ -1,0 +1,31 @@
+import { parseTimestamp } from './timestamp.js'
+
+/** The platform's clock: that of the machine until it is set. Rows, tokens and the Date header follow it. */
+export class PlatformClock {
+  #offsetMs = 0
+  #frozenAt: number | undefined
+
+  /** Milliseconds since 1970. */
+  now(): number {
+    return this.#frozenAt ?? Date.now() + this.#offsetMs
+  }
+
+  /** Sets it to a time, `yyyy-MM-dd HH:mm:ss` in UTC, from which it goes on, or at which it stands. Throws for another text. */
+  set(time: string, frozen = false): void {
+    const ms = parseTimestamp(time)
+    if (Number.isNaN(ms)) throw new RangeError(`not a time of the form yyyy-MM-dd HH:mm:ss: ${time}`)
+    this.#offsetMs = ms - Date.now()
+    this.#frozenAt = frozen ? ms : undefined
+  }
+
+  advance(ms: number): void {
+    this.#offsetMs += ms
+    if (this.#frozenAt !== undefined) this.#frozenAt += ms
+  }
+
+  /** Back to the machine's time. */
+  release(): void {
+    this.#offsetMs = 0
+    this.#frozenAt = undefined
+  }
+}

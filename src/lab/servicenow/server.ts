@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto'
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
+import type { Socket } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import { type Arrival, arrivalOf } from '../listener.js'
+import type { Answer } from './answers.js'
+import { type Answered, answerOfApplication, apiOf } from './application.js'
+import type { Call } from './call.js'
+import { answerOfEdge, balancerAnswer, bareAnswer } from './edge.js'
+import type { Platform } from './platform.js'
+
+/** Serves an instance, and the edge in front of it, on the sockets that it is given. */
+export function createServiceNowServer(platform: Platform): (socket: Socket, arrival: Arrival) => void {
+  const server = createServer(
+    { requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 75_000 },
+    (request, response) => {
+      arrivalOf(request.socket).requests++
+      void serve(platform, request, response).catch((error: unknown) => {
+        // A bug of the lab's own: said in words of its own, so that nobody takes it for the platform's.
+        if (response.headersSent || response.destroyed) return void response.destroy()
+        response.writeHead(500, { 'content-type': 'application/json' }).end(JSON.stringify({ lab: String(error) }))
+      })
+    },
+  )
+  return socket => void server.emit('connection', socket)
+}
+
+/** What becomes of a request: an answer, or the end of its connection, or neither for as long as the client waits. */
+type Outcome = (Answered & { readonly isCut?: boolean }) | 'drop' | 'stall'
+
+async function serve(platform: Platform, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { from, port } = arrivalOf(request.socket)
+  const at = platform.clock.now()
+  const url = new URL(request.url ?? '/', `${port}://${request.headers.host ?? 'localhost'}`)
+  const method = request.method ?? 'GET'
+  const body = await readText(request)
+  const outcome = await meet({ platform, request, method, url, from, body })
+  const isAnswered = typeof outcome === 'object'
+  platform.log.add({
+    method,
+    path: url.pathname,
+    query: Object.fromEntries(url.searchParams),
+    from,
+    port,
+    username: isAnswered ? outcome.username : undefined,
+    status: isAnswered ? outcome.answer.status : 0,
+    at,
+  })
+  if (outcome === 'stall') return
+  if (outcome === 'drop') return void request.socket.destroy()
+  write(response, outcome.answer, platform.clock.now(), outcome.isCut === true)
+}
+
+/** Lets the edge, the planted faults and the platform have their say, in this order. */
+async function meet(call: Call): Promise<Outcome> {
+  const { platform, request, method, url, from } = call
+  const { faults } = platform
+  const refused = answerOfEdge(platform, request, from)
+  if (refused) return { answer: refused, username: undefined }
+
+  const api = apiOf(url.pathname)
+  const slow = faults.strike('slow', api, method)
+  if (slow) await wait(slow.delayMs)
+  const drop = faults.strike('drop', api, method)
+  if (drop && drop.done !== true) return 'drop'
+  const stall = faults.strike('stall', api, method)
+  if (stall && stall.done !== true) return 'stall'
+  const balancer = faults.strike('balancer', api, method)
+  if (balancer && balancer.done !== true) return { answer: balancerAnswer(), username: undefined }
+  if (faults.strike('semaphore', api, method)) return { answer: bareAnswer(429), username: undefined }
+  if (faults.strike('sessionQueue', api, method)) return { answer: bareAnswer(202), username: undefined }
+  const planted = faults.strike('answer', api, method)
+  if (planted) {
+    const { status, body = '', headers = {} } = planted
+    return { answer: { status, body, headers }, username: undefined }
+  }
+
+  const { answer, username } = answerOfApplication(call)
+  if (drop) return 'drop'
+  if (stall) return 'stall'
+  if (balancer) return { answer: balancerAnswer(), username }
+  const isCut = faults.strike('cut', api, method) !== undefined
+  return { answer: { ...answer, headers: { ...transaction(username), ...answer.headers } }, username, isCut }
+}
+
+/** What the answer of every transaction carries, and none of the edge's. */
+function transaction(username: string | undefined): Readonly<Record<string, string>> {
+  return {
+    'x-is-logged-in': String(username !== undefined),
+    'x-transaction-id': randomBytes(6).toString('hex'),
+    'set-cookie': `JSESSIONID=${randomBytes(16).toString('hex').toUpperCase()}; Path=/; HttpOnly; SameSite=None; Secure`,
+  }
+}
+
+function write(response: ServerResponse, { status, headers, body }: Answer, now: number, isCut: boolean): void {
+  const length = status === 204 ? {} : { 'content-length': Buffer.byteLength(body) }
+  response.writeHead(status, { ...headers, ...length, date: new Date(now).toUTCString() })
+  if (!isCut) return void response.end(body)
+  response.write(body.slice(0, Math.floor(body.length / 2)), () => response.destroy())
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString()
+}

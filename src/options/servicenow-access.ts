@@ -1,0 +1,49 @@
+import { invalid } from './candidate.js'
+import { readTrimmed } from './access.js'
+import type { Effective } from './resolve.js'
+import type { OptionName } from './schema.js'
+
+/** What opens the way to the service-management platform: the contents of the files that options name. */
+export interface ServiceNowAccess {
+  readonly url: string
+  readonly username?: string
+  readonly password?: string
+  readonly clientId?: string
+  readonly clientSecret?: string
+  readonly refreshToken?: string
+  /** PEM. */
+  readonly ca?: string
+}
+
+type FileOption = Extract<OptionName, `servicenow${string}File` | 'servicenowCa'>
+
+/**
+ * Reads the files that options name. Throws SluiceError OPTION_INVALID, also where the instance is not known; never with what stands
+ * in a file.
+ */
+export async function readServiceNowAccess(
+  { values, origins }: Effective,
+  readFile: (path: string) => Promise<string>,
+): Promise<ServiceNowAccess> {
+  const url = values.servicenowUrl
+  if (url === undefined) throw invalid('--servicenow-url', 'the instance is not known: set SERVICENOW_INSTANCE_URL')
+  const read = async (name: FileOption) => {
+    const path = values[name]
+    return path === undefined ? undefined : await readTrimmed(path, origins[name], readFile)
+  }
+  const given = {
+    username: values.servicenowUsername,
+    password: values.servicenowPassword ?? (await read('servicenowPasswordFile')),
+    clientId: values.servicenowClientId,
+    clientSecret: values.servicenowClientSecret ?? (await read('servicenowClientSecretFile')),
+    refreshToken: values.servicenowRefreshToken ?? (await read('servicenowRefreshTokenFile')),
+    ca: await read('servicenowCa'),
+  }
+  return { url, ...present(given) }
+}
+
+type Present<T> = { [K in keyof T]?: NonNullable<T[K]> }
+
+function present<T extends object>(values: T): Present<T> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Present<T>
+}

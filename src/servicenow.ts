@@ -1,0 +1,13 @@
+/** The service-management platform for an embedder: `sluice/servicenow`. */
+export {
+  type PageOptions,
+  type RecordOptions,
+  type Row,
+  type ServiceNow,
+  type ServiceNowConnection,
+  type Table,
+  connectServiceNow,
+} from './connect-servicenow.js'
+export { SluiceError, isSluiceError } from './failure/sluice-error.js'
+export type { ProxyOptions, ServiceNowOptions } from './ingest-options.js'
+export type { TableAnswer, TableRequest } from './servicenow/instance.js'

@@ -1,0 +1,97 @@
+import { failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
+
+/** An entry of the instance's application registry. A public client has no secret. */
+export interface OauthClient {
+  readonly id: string
+  readonly secret?: string
+}
+
+export interface Password {
+  readonly username: string
+  readonly password: string
+}
+
+/** How to prove who asks, with all that it takes. */
+export type Access =
+  | ({ readonly grant: 'basic'; readonly client?: OauthClient } & Password)
+  | ({ readonly grant: 'password'; readonly client: OauthClient } & Password)
+  | { readonly grant: 'client_credentials'; readonly client: OauthClient }
+  /** `otherwise`: what is tried when the refresh token is refused. */
+  | {
+      readonly grant: 'refresh_token'
+      readonly client: OauthClient
+      readonly refreshToken: string
+      readonly otherwise?: Password
+    }
+  /** With the tokens that are kept since somebody logged in. */
+  | { readonly grant: 'authorization_code'; readonly client: OauthClient }
+
+export type Grant = Access['grant']
+
+/** As it was given: any part may be missing. */
+export interface GivenAccess {
+  readonly username?: string | undefined
+  readonly password?: string | undefined
+  readonly clientId?: string | undefined
+  readonly clientSecret?: string | undefined
+  readonly refreshToken?: string | undefined
+  readonly grant?: Grant | undefined
+}
+
+/** Which grant is used where none is named: OAuth before Basic, and what renews itself before what asks for the password. */
+export function grantOf({ grant, username, password, clientId, clientSecret, refreshToken }: GivenAccess): Grant {
+  if (grant !== undefined) return grant
+  if (clientId === undefined) return 'basic'
+  if (refreshToken !== undefined) return 'refresh_token'
+  if (username !== undefined && password !== undefined) return 'password'
+  return clientSecret === undefined ? 'authorization_code' : 'client_credentials'
+}
+
+/** Throws SluiceError OPTION_INVALID for what the grant needs and is not there. */
+export function chooseAccess(given: GivenAccess): Access {
+  const grant = grantOf(given)
+  switch (grant) {
+    case 'basic':
+      return {
+        grant,
+        ...(given.clientId === undefined ? {} : { client: clientOf(given, grant) }),
+        ...passwordOf(given),
+      }
+    case 'password':
+      return { grant, client: clientOf(given, grant), ...passwordOf(given) }
+    case 'client_credentials': {
+      if (given.clientSecret === undefined) throw missing('clientSecret', grant)
+      return { grant, client: clientOf(given, grant) }
+    }
+    case 'refresh_token': {
+      const { refreshToken, username, password } = given
+      if (refreshToken === undefined) throw missing('refreshToken', grant)
+      const otherwise = username === undefined || password === undefined ? {} : { otherwise: { username, password } }
+      return { grant, client: clientOf(given, grant), refreshToken, ...otherwise }
+    }
+    case 'authorization_code':
+      return { grant, client: clientOf(given, grant) }
+  }
+}
+
+function clientOf({ clientId, clientSecret }: GivenAccess, grant: Grant): OauthClient {
+  if (clientId === undefined) throw missing('clientId', grant)
+  return { id: clientId, ...(clientSecret === undefined ? {} : { secret: clientSecret }) }
+}
+
+function passwordOf({ username, password }: GivenAccess): Password {
+  if (username === undefined) throw missing('username')
+  if (password === undefined) throw missing('password')
+  return { username, password }
+}
+
+function missing(name: keyof GivenAccess, grant?: Grant): SluiceError {
+  const problem = grant === undefined ? 'is not set' : `is not set, and the ${grant} grant needs it`
+  return new SluiceError(failure('OPTION_INVALID', { option: `servicenow.${name}`, problem }))
+}
+
+/** The header of Basic authentication. */
+export function basicHeader({ username, password }: Password): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+}

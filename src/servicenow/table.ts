@@ -1,0 +1,112 @@
+import { isSluiceError } from '../failure/sluice-error.js'
+import type { Instance, TableRequest } from './instance.js'
+
+/**
+ * A record as the platform gave it: each field as text, empty ones as `''`. With `displayValue: 'all'` each field is
+ * `{ display_value, value }`.
+ */
+export type Row = Readonly<Record<string, unknown>>
+
+export interface RecordOptions {
+  /** Default: all that the user may read. */
+  readonly fields?: readonly string[] | undefined
+  /** Default `false`: as they are stored, times in UTC (`yyyy-MM-dd HH:mm:ss`). */
+  readonly displayValue?: 'false' | 'true' | 'all' | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface PageOptions extends RecordOptions {
+  /** Encoded query, as the list of the instance shows it: `active=true^priority<=2`. A part that it does not understand it ignores. */
+  readonly query?: string | undefined
+  /** Most records of the page. The platform applies it before access control: a short page is not the end. Default 1,000. */
+  readonly limit?: number | undefined
+  /** Records before the page. Default 0. */
+  readonly offset?: number | undefined
+}
+
+export interface Page<R> {
+  readonly records: readonly R[]
+  /** How many records the query means, those that the user may not read among them. Absent where the platform does not tell. */
+  readonly total?: number
+}
+
+/**
+ * One table. A `signal` that is aborted ends a call with RUN_INTERRUPTED.
+ * Every method throws SluiceError: SERVICENOW_TABLE_UNKNOWN, SERVICENOW_ACCESS_DENIED, SERVICENOW_REQUEST_REFUSED and what stands in
+ * the way to the platform.
+ */
+export interface Table<R extends Row = Row> {
+  readonly name: string
+  /** GET of one page; SERVICENOW_PAGE_TRUNCATED where the platform gives up on it: ask for fewer. */
+  list(options?: PageOptions): Promise<Page<R>>
+  /** GET of one record. Undefined where there is none, or none that the user may read. */
+  get(sysId: string, options?: RecordOptions): Promise<R | undefined>
+  /** POST. Resolves to the record as it is now. */
+  create(values: Row, options?: RecordOptions): Promise<R>
+  /** PUT. */
+  replace(sysId: string, values: Row, options?: RecordOptions): Promise<R>
+  /** PATCH: the fields that are named. */
+  update(sysId: string, values: Row, options?: RecordOptions): Promise<R>
+  /** DELETE. False where there is no such record, or none that the user may read. */
+  remove(sysId: string, options?: Pick<RecordOptions, 'signal'>): Promise<boolean>
+}
+
+export function tableOf<R extends Row>({ call }: Pick<Instance, 'call'>, name: string): Table<R> {
+  const one = async (request: Pick<TableRequest, 'method' | 'sysId' | 'body'>, options: RecordOptions = {}) => {
+    const { result } = await call({ ...request, table: name, query: parametersOf(options), ...signalOf(options) })
+    return result as R
+  }
+  return {
+    name,
+    list: async (options = {}) => {
+      const { query, limit = 1000, offset = 0 } = options
+      const { result, headers } = await call({
+        method: 'GET',
+        table: name,
+        query: {
+          ...parametersOf(options),
+          ...(query === undefined ? {} : { sysparm_query: query }),
+          sysparm_limit: String(limit),
+          sysparm_offset: String(offset),
+        },
+        ...signalOf(options),
+      })
+      const total = Number(headers['x-total-count'] ?? NaN)
+      return { records: result as readonly R[], ...(Number.isNaN(total) ? {} : { total }) }
+    },
+    get: async (sysId, options) => await orMissing(one({ method: 'GET', sysId }, options)),
+    create: async (values, options) => await one({ method: 'POST', body: values }, options),
+    replace: async (sysId, values, options) => await one({ method: 'PUT', sysId, body: values }, options),
+    update: async (sysId, values, options) => await one({ method: 'PATCH', sysId, body: values }, options),
+    remove: async (sysId, options = {}) => {
+      const gone = call({ method: 'DELETE', table: name, sysId, ...signalOf(options) }).then(() => true)
+      return (await orMissing(gone)) ?? false
+    },
+  }
+}
+
+function parametersOf({ fields, displayValue = 'false' }: RecordOptions): Record<string, string> {
+  return {
+    sysparm_display_value: displayValue,
+    sysparm_exclude_reference_link: 'true',
+    ...(fields === undefined ? {} : { sysparm_fields: fields.join(',') }),
+  }
+}
+
+function signalOf({ signal }: Pick<RecordOptions, 'signal'>): Pick<TableRequest, 'signal'> {
+  return signal === undefined ? {} : { signal }
+}
+
+async function orMissing<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+/** The platform says 404 also of a record that the user may not read. */
+function isMissing(error: unknown): boolean {
+  return isSluiceError(error) && error.code === 'SERVICENOW_REQUEST_REFUSED' && error.failure.evidence['status'] === 404
+}
