@@ -51,15 +51,17 @@ export async function ingestFrom(given: IngestOptions, open: OpenPlatform): Prom
   return await run(options, checkIngestOptions(options), { open })
 }
 
-/**
- * Runs a load whose options were checked. `open`: where tables may be among its inputs. `standing`: over a way that stands, not one of
- * its own. Throws as `ingest` does.
- */
-export async function run(
-  given: IngestOptions,
-  ids: Ids,
-  { open, replaying, standing }: { open?: OpenPlatform; replaying?: Replaying; standing?: Standing },
-): Promise<Receipt> {
+/** What a run may have besides its options. */
+interface Beside {
+  /** Where tables may be among its inputs. */
+  readonly open?: OpenPlatform
+  readonly replaying?: Replaying
+  /** A way that stands. Absent: one of its own. */
+  readonly standing?: Standing
+}
+
+/** Runs a load whose options were checked. Throws as `ingest` does. */
+export async function run(given: IngestOptions, ids: Ids, { open, replaying, standing }: Beside): Promise<Receipt> {
   using ending = endingOf(given, systemClock)
   const options: IngestOptions = { ...given, signal: ending.signal }
   const tell = listenerOf(options)

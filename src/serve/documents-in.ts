@@ -47,6 +47,7 @@ export function mediaTypeOf(header: string | undefined): MediaType | undefined {
 function linesIn(body: Buffer): Documents | BadDocument {
   const parts: Uint8Array[] = []
   let documents = 0
+  let length = 0
   for (let at = 0, line = 1; at < body.length; line += 1) {
     const found = body.indexOf(LINE_FEED, at)
     const end = found === -1 ? body.length : found
@@ -57,8 +58,11 @@ function linesIn(body: Buffer): Documents | BadDocument {
     if (problem !== undefined) return { ...problem, line, problem: `line ${line} ${problem.problem}` }
     parts.push(text, END)
     documents += 1
+    length += text.length + END.length
   }
-  return { bytes: Buffer.concat(parts), documents }
+  // Most bodies are as they are to be: nothing was left out of them, and their last line has its end.
+  const isSame = length === body.length && body.at(-1) === LINE_FEED
+  return { bytes: isSame ? body : Buffer.concat(parts, length), documents }
 }
 
 function elementsIn(body: Buffer): Documents | BadDocument {

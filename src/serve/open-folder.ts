@@ -29,8 +29,7 @@ export async function openFolder(stateDir: string, cluster: URL, index: string):
   try {
     await makeFolder(segments)
     await replaceFile(join(path, TARGET), `${JSON.stringify({ cluster: cluster.origin, index })}\n`)
-    await syncFolder(path)
-    await syncFolder(dirname(path))
+    for (const folder of [path, dirname(path), dirname(dirname(path))]) await syncFolder(folder)
     // Runs that were killed after their documents were removed have left a checkpoint of nothing.
     if ((await readdir(segments)).length === 0) await rm(runsFolder(state), { recursive: true, force: true })
     const warnings = await othersThan(path)

@@ -41,6 +41,8 @@ export class Spool {
   readonly #whole: Segment[]
   readonly #keys = new RecentKeys()
   readonly #keysOf = new Map<string, string[]>()
+  /** Journals that are removed with the next part. */
+  readonly #unneeded: string[] = []
   readonly #underway = new Map<string, Promise<void>>()
   readonly #queue: Queued[] = []
   #next: number
@@ -63,8 +65,7 @@ export class Spool {
       for (const entry of entries) this.#keys.add(entry)
       const known = entries.flatMap(({ key }) => (key === undefined ? [] : [key]))
       if (waits.has(journal)) this.#keysOf.set(journal, known)
-      // What is too much is removed with the next part that is loaded.
-      else this.#keys.retire(journal, known)
+      else this.#unneeded.push(...this.#keys.retire(journal, known))
     }
   }
 
@@ -127,7 +128,8 @@ export class Spool {
     const keys = this.#keysOf.get(segment.journal) ?? []
     try {
       await rm(segment.path, { force: true })
-      for (const journal of this.#keys.retire(segment.journal, keys)) await rm(journal, { force: true })
+      this.#unneeded.push(...this.#keys.retire(segment.journal, keys))
+      for (const journal of this.#unneeded.splice(0)) await rm(journal, { force: true })
     } catch (error) {
       throw stateUnwritable(segment.path, error)
     } finally {

@@ -17,6 +17,15 @@ describe('NDJSON of a request', () => {
   })
 
   test.each([
+    ['{"a":1}\r\n{"b":2}', '{"a":1}\n{"b":2}\n'],
+    ['\n{"b":2}', '{"b":2}\n'],
+    ['{"b":2}\r\n', '{"b":2}\n'],
+    ['{"a":1}\n{"b":2}\n', '{"a":1}\n{"b":2}\n'],
+  ])('%j always ends in a line end', (body, text) => {
+    expect(read(body, 'ndjson')).toMatchObject({ text })
+  })
+
+  test.each([
     ['{"a":1}\n{"a":}\n', 400, 2],
     ['{"a":1}\n\n{"a":1}{"b":2}\n', 400, 3],
     ['[{"a":1}]\n', 422, 1],
