@@ -46,18 +46,23 @@ export async function killLoads(options: KilledLoads): Promise<Killed> {
   }
   for (;;) {
     const isLast = kills >= wanted && changes >= all
+    // Half of them while all of the table is read, the others in runs that read what changed.
+    const isWhole = receipts.length === 0
+    const mayKill = kills < (isWhole ? Math.ceil(wanted / 2) : wanted)
+    const lifeMs = isWhole ? 300 + random.below(4000) : 100 + random.below(1200)
     const running = startSluice(options.args, { cwd: options.cwd, env: options.env })
-    let isOver = false
-    void running.ended.finally(() => (isOver = true))
-    const until = performance.now() + (isLast || kills >= wanted ? Infinity : 300 + random.below(4000))
-    while (!isOver && performance.now() < until) {
+    const life = { isOver: false }
+    void running.ended.finally(() => (life.isOver = true))
+    const until = performance.now() + (mayKill ? lifeMs : Infinity)
+    while (!life.isOver && performance.now() < until) {
       peak = Math.max(peak, residentBytes(running.child.pid))
       // Spread over all lives, so that each has something to read.
       const most = Math.min(all, ((kills + 1) * all) / wanted)
-      for (let some = 0; some < 6 && changes < most; some += 1) change()
+      const due = Math.min(6, Math.ceil(most - changes))
+      for (let some = 0; some < due; some += 1) change()
       await new Promise(resolve => setTimeout(resolve, 40))
     }
-    if (!isOver) {
+    if (!life.isOver) {
       running.child.kill('SIGKILL')
       kills += 1
     }

@@ -29,7 +29,12 @@ afterEach(async () => {
 const args = () => [
   'ingest',
   'servicenow:incident',
-  ...['--index', 'incidents', '--state-dir', join(work.path, 'state'), '--json', '--quiet'],
+  '--index',
+  'incidents',
+  '--state-dir',
+  join(work.path, 'state'),
+  '--json',
+  '--quiet',
 ]
 
 function expectCurrent(): void {
@@ -46,9 +51,9 @@ function expectCurrent(): void {
 test(`${ROWS} rows take as much memory as the second fifth of them`, async () => {
   const running = startSluice(args(), { cwd: work.path, env: lab.env })
   const fifths = [0, 0, 0, 0, 0]
-  let isOver = false
-  void running.ended.finally(() => (isOver = true))
-  while (!isOver) {
+  const life = { isOver: false }
+  void running.ended.finally(() => (life.isOver = true))
+  while (!life.isOver) {
     const fifth = Math.min(4, Math.floor((lab.control.count('incidents') / ROWS) * 5))
     fifths[fifth] = Math.max(fifths[fifth] ?? 0, residentBytes(running.child.pid))
     await new Promise(resolve => setTimeout(resolve, 20))
