@@ -25,7 +25,7 @@ export { type Entry, type FailureCode, explain, failureCodes } from './failure/c
 export type { Evidence, Failure } from './failure/failure.js'
 export { SluiceError, isSluiceError } from './failure/sluice-error.js'
 export type { Destination, Operation, Origin, Refused } from './flow.js'
-export type { AliasReceipt, Counts, InputReceipt, Receipt, Rejections } from './ledger/receipt.js'
+export type { AliasReceipt, Counts, DeletionsReceipt, InputReceipt, Receipt, Rejections } from './ledger/receipt.js'
 export type { IngestSource } from './source/open-sources.js'
 export { serve } from './serve/serve.js'
 export type { ServeEvent, ServeOptions, ServeReceipt, ServeStatus, Serving, Waiting } from './serve/serve-options.js'

@@ -290,6 +290,8 @@ export type IngestEvent =
       readonly wire?: WireUse
       readonly rows?: RowsRead
     }
+  /** All is loaded, and documents of rows that were deleted are looked for. */
+  | { readonly type: 'deletions'; readonly mode: 'audit' | 'reconcile'; readonly index: string }
   /** A request will be sent again, whole or in part, after `waitMs`. */
   | { readonly type: 'retry'; readonly failure: Failure; readonly documents: number; readonly waitMs: number }
   /**

@@ -10,6 +10,8 @@ import { replaceFile } from './replace-file.js'
 const VERSION = 1
 
 export interface FollowedDeletions {
+  /** Uuid of the index, where it was known: of another one nothing is known. */
+  readonly index?: string
   /** The documents of all rows that were deleted before are deleted: `yyyy-MM-dd HH:mm:ss` of the platform, in UTC. */
   readonly audited?: string
   /** Of rows that there were: of those that are gone none is left to tell. */
@@ -26,9 +28,10 @@ export function deletionsPath(checkpoint: string): string {
 export async function recallDeletions(path: string): Promise<FollowedDeletions> {
   try {
     const kept = JSON.parse(await readFile(path, 'utf8')) as Readonly<Record<string, unknown>>
-    const { version, audited, classes, reconciled } = kept
+    const { version, index, audited, classes, reconciled } = kept
     if (version !== VERSION) return {}
     return {
+      ...(typeof index === 'string' ? { index } : {}),
       ...(typeof audited === 'string' && isTime(audited) ? { audited } : {}),
       ...(Array.isArray(classes) && classes.every(name => typeof name === 'string') ? { classes } : {}),
       ...(typeof reconciled === 'string' && !Number.isNaN(Date.parse(reconciled)) ? { reconciled } : {}),

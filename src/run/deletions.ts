@@ -1,28 +1,27 @@
 /** Rows that were deleted at the platform: once all that a run reads is loaded, their documents are deleted, too. */
 import { mayDelete } from '../cluster/may-delete.js'
 import type { Cluster } from '../cluster/open-cluster.js'
-import { refresh } from '../cluster/refresh.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import type { IngestOptions } from '../ingest-options.js'
 import { settledOf } from '../ledger/account.js'
-import { type FollowedDeletions, deletionsPath, recallDeletions, rememberDeletions } from '../ledger/deletions-file.js'
 import type { Counts, DeletionsReceipt } from '../ledger/receipt.js'
 import type { AccessOptions } from '../sender/access-gate.js'
-import { mayReadDeletions, readDeletions } from '../servicenow/audited-deletions.js'
-import { classesOfTable } from '../servicenow/classes-of-table.js'
+import { mayReadDeletions } from '../servicenow/audited-deletions.js'
 import type { Instance } from '../servicenow/instance.js'
-import type { Selected } from '../servicenow/list-ids.js'
 import { stillThere } from '../servicenow/still-there.js'
 import { tablesIn } from '../table-names.js'
 import { patienceOf } from './access.js'
 import type { Begun } from './begin.js'
+import { deleteAudited, notedUnder } from './delete-audited.js'
+import { type DeletionsSoFar, deletionsSoFar } from './deletions-so-far.js'
 import type { Ending } from './ending.js'
 import type { FoundRun } from './find-run.js'
+import type { Tell } from './listener.js'
 import { refuseSharedIndex } from './own-index.js'
 import { patiently } from './patiently.js'
 import { reconcile } from './reconcile.js'
-import { type Removed, type Removing, removeGone } from './remove-gone.js'
+import type { Removed, Removing } from './remove-gone.js'
 import type { Run } from './run.js'
 
 type Mode = DeletionsReceipt['mode']
@@ -35,12 +34,11 @@ interface Following {
   readonly cluster: Cluster
   readonly instance: Instance
   readonly ending: Ending
+  readonly tell: Tell
   step(settled: number): Removing['step']
 }
 
 const DEFAULT_MAX_DELETED = '10%'
-/** Documents that are looked up and deleted at once. */
-const PAGE = 500
 
 /** Undefined where deletions are not followed. */
 export function followDeletions(
@@ -59,6 +57,7 @@ export function followDeletions(
     cluster,
     instance,
     ending,
+    tell,
     step: settled => {
       const patience = patienceOf(options, cluster, { ending, access, tell }, settled)
       return async take => await patiently(patience, take)
@@ -69,7 +68,7 @@ export function followDeletions(
 export class Deletions {
   readonly #following: Following
   readonly #removed: Removed = { deleted: 0, there: 0, changed: 0, other: 0 }
-  #followed: FollowedDeletions = {}
+  #soFar: DeletionsSoFar | undefined
   #compared = 0
   #skipped: string | undefined
 
@@ -96,18 +95,13 @@ export class Deletions {
    * Throws SluiceError SERVICENOW_ACCESS_DENIED, CLUSTER_PRIVILEGE_MISSING, DELETIONS_INDEX_SHARED, and every failure of the way there.
    */
   async prepare(): Promise<void> {
-    const { mode, stateDir, found, cluster, instance, ending } = this.#following
+    const { mode, stateDir, found, cluster, ending } = this.#following
     if (this.#skipped !== undefined) return
-    const path = this.#path
-    this.#followed = path === undefined ? {} : await recallDeletions(path)
     try {
+      const soFar = await deletionsSoFar(found)
+      this.#soFar = soFar
       await mayDelete(cluster, found.target.index, { isNamed: found.target.behind === undefined })
-      if (mode === 'reconcile') return await refuseSharedIndex(stateDir, found)
-      const classes = await this.#classes()
-      const since = await mayReadDeletions(instance, classes, ending.signal)
-      // Of a row that is deleted already no document can be in an index that is not there yet.
-      const isNew = found.isIndexMissing && found.plan.began === undefined
-      await this.#remember({ classes, ...(isNew ? { audited: since } : {}) })
+      await (mode === 'audit' ? this.#prepareAudit(soFar) : refuseSharedIndex(stateDir, found))
     } catch (error) {
       throw ending.cause(error)
     }
@@ -119,13 +113,13 @@ export class Deletions {
    */
   async complete(counts: Counts, save: () => Promise<Failure | undefined>): Promise<Failure | undefined> {
     const { mode, ending } = this.#following
-    if (this.#skipped !== undefined) return undefined
+    if (this.#soFar === undefined) return undefined
     const unsaved = await save()
     if (unsaved !== undefined) return unsaved
     const settled = settledOf(counts)
     try {
       if (ending.signal.aborted) return ending.why(settled)
-      await (mode === 'audit' ? this.#deleteAudited(settled) : this.#reconcile(settled))
+      await (mode === 'audit' ? this.#audit(this.#soFar, settled) : this.#reconcile(this.#soFar, settled))
       return undefined
     } catch (error) {
       if (ending.signal.aborted) return ending.why(settled)
@@ -134,49 +128,67 @@ export class Deletions {
     }
   }
 
-  async #deleteAudited(settled: number): Promise<void> {
-    const { cluster, found, instance, ending } = this.#following
-    const { audited } = this.#followed
-    const removing = { ...this.#removing(settled), fields: [], isMeant: () => true }
-    const since = audited === undefined ? {} : { since: audited }
-    const classes = await this.#classes()
-    const deletions = readDeletions(instance, { tables: classes, ...since, signal: ending.signal })
-    if (removing.by === 'search') await refresh(cluster, found.target.index)
-    for await (const ids of deletions.ids) {
-      this.#compared += ids.length
-      for (let at = 0; at < ids.length; at += PAGE) await removeGone(ids.slice(at, at + PAGE), removing, this.#removed)
-    }
-    await this.#remember({ classes, audited: deletions.next() })
+  async #prepareAudit(soFar: DeletionsSoFar): Promise<void> {
+    const { options, found, instance, ending } = this.#following
+    const classes = await notedUnder(instance, tablesIn(options.source), soFar.known.classes ?? [], ending.signal)
+    const now = await mayReadDeletions(instance, classes, ending.signal)
+    // Of a row that is deleted already no document can be in an index that is not there yet.
+    const isNew = found.isIndexMissing && found.plan.began === undefined
+    await soFar.add({ classes, ...(isNew ? { audited: now } : {}) })
   }
 
-  async #reconcile(settled: number): Promise<void> {
-    const { options, found, instance, ending } = this.#following
-    const due = this.#notDueBefore()
+  async #audit(soFar: DeletionsSoFar, settled: number): Promise<void> {
+    const { options, instance, ending } = this.#following
+    const { classes: known = [], audited: since } = soFar.known
+    const { signal } = ending
+    const classes = await notedUnder(instance, tablesIn(options.source), known, signal)
+    this.#tell()
+    const audited = await deleteAudited(
+      {
+        // What was deleted and is there again stays, whether the query means it or not.
+        removing: this.#removing(settled, ''),
+        instance,
+        noted: classes,
+        since,
+        signal,
+        compared: more => {
+          this.#compared += more
+        },
+      },
+      this.#removed,
+    )
+    await soFar.add({ classes, audited })
+  }
+
+  async #reconcile(soFar: DeletionsSoFar, settled: number): Promise<void> {
+    const { options, instance, ending } = this.#following
+    const due = this.#notDueBefore(soFar)
     if (due !== undefined) {
       this.#skipped = `the index was compared with the table a while ago, and is again from ${due} on`
       return
     }
+    this.#tell()
     const began = new Date().toISOString()
-    const { displayValue = 'false', fields } = options.table ?? {}
+    const { displayValue = 'false', fields = ['sys_class_name'], query = '' } = options.table ?? {}
     this.#compared = await reconcile(
       {
-        ...this.#removing(settled),
+        ...this.#removing(settled, query),
         instance,
-        selected: this.#selected,
+        selected: tablesIn(options.source).map(table => ({ table, query })),
         isDisplayed: displayValue !== 'false',
-        saysClass: (fields ?? ['sys_class_name']).includes('sys_class_name') && options.pipeline === undefined,
+        // A pipeline may have taken it out.
+        saysClass: fields.includes('sys_class_name') && options.pipeline === undefined,
         maxDeleted: options.maxDeleted ?? DEFAULT_MAX_DELETED,
         signal: ending.signal,
       },
       this.#removed,
     )
-    if (found.path !== undefined) await this.#remember({ reconciled: began })
+    await soFar.add({ reconciled: began })
   }
 
   /** In ISO 8601. A whole reading is always compared. */
-  #notDueBefore(): string | undefined {
+  #notDueBefore({ known: { reconciled } }: DeletionsSoFar): string | undefined {
     const { options, found } = this.#following
-    const { reconciled } = this.#followed
     const isWhole = found.plan.inputs.some(({ place }) => place === undefined)
     if (isWhole || reconciled === undefined) return undefined
     const since = Date.now() - Date.parse(reconciled)
@@ -185,8 +197,9 @@ export class Deletions {
     return since >= 0 && since < every ? new Date(Date.parse(reconciled) + every).toISOString() : undefined
   }
 
-  #removing(settled: number): Pick<Removing, 'cluster' | 'index' | 'by' | 'step' | 'there'> {
-    const { mode, cluster, found, options, instance, ending, step } = this.#following
+  /** `query`: which rows count as there. */
+  #removing(settled: number, query: string): Pick<Removing, 'cluster' | 'index' | 'by' | 'step' | 'there'> {
+    const { cluster, found, options, instance, ending, step } = this.#following
     const { index, behind } = found.target
     return {
       cluster,
@@ -196,41 +209,15 @@ export class Deletions {
       step: step(settled),
       there: async ids => {
         const there = new Set<string>()
-        for (const { table, query } of this.#selected) {
-          // What an audit names is deleted, not only of another selection now: a row that is there again stays, whatever it says.
-          const rows = { table, query: mode === 'audit' ? '' : query }
-          for (const id of await stillThere(instance, rows, ids, ending.signal)) there.add(id)
-        }
+        for (const table of tablesIn(options.source))
+          for (const id of await stillThere(instance, { table, query }, ids, ending.signal)) there.add(id)
         return there
       },
     }
   }
 
-  /** The tables that deletions may be noted under. */
-  async #classes(): Promise<string[]> {
-    const { instance, ending } = this.#following
-    const classes = new Set([...this.#tables, ...(this.#followed.classes ?? [])])
-    for (const table of this.#tables)
-      for (const name of await classesOfTable(instance, table, ending.signal)) classes.add(name)
-    return [...classes]
-  }
-
-  get #tables(): string[] {
-    return tablesIn(this.#following.options.source)
-  }
-
-  get #selected(): Selected[] {
-    const { query = '' } = this.#following.options.table ?? {}
-    return this.#tables.map(table => ({ table, query }))
-  }
-
-  get #path(): string | undefined {
-    const { path } = this.#following.found
-    return path === undefined ? undefined : deletionsPath(path)
-  }
-
-  async #remember(more: FollowedDeletions): Promise<void> {
-    this.#followed = { ...this.#followed, ...more }
-    if (this.#path !== undefined) await rememberDeletions(this.#path, this.#followed)
+  #tell(): void {
+    const { mode, found, tell } = this.#following
+    tell({ type: 'deletions', mode, index: found.target.index })
   }
 }

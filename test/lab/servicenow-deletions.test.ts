@@ -128,6 +128,20 @@ describe('without a word about deletions', () => {
   })
 })
 
+describe('before the first row is read', () => {
+  test('credentials that may not delete are named', async () => {
+    const table = newTable(20)
+    const { url, caFile, leastPrivilegeApiKey: apiKey } = lab.line.cluster
+    const least = { target: { url, apiKey, ca: readFileSync(caFile) }, index: `least-${index}` }
+    for (const run of [audit, reconcile]) {
+      const { code, message } = await stopped(run(table, least))
+      expect(code).toBe('CLUSTER_PRIVILEGE_MISSING')
+      expect(message).toContain('cannot be followed without read')
+    }
+    expect(lab.control.count(`least-${index}`)).toBe(0)
+  })
+})
+
 describe('by audit', () => {
   test('documents go whose rows were deleted, between the runs and while the table is read', async () => {
     const table = newTable(300)
@@ -402,6 +416,40 @@ describe('by reconciling', () => {
     lab.control.heal()
     expect(lab.control.count(index)).toBe(100 - 4)
     expect((await reconcile(table)).deletions).toMatchObject({ deleted: 4 })
+    expectExact(table)
+  })
+
+  test('an IP filter that shuts the way to the cluster is named', async () => {
+    const table = newTable(60)
+    await reconcile(table)
+    deleteRows(table, 5)
+    lab.control.plant({ filter: {} })
+    expect(await stopped(reconcile(table))).toMatchObject({
+      code: 'EGRESS_NOT_ALLOWED',
+      receipt: { status: 'failed', deletions: { deleted: 0 } },
+    })
+    lab.control.heal()
+    expect(lab.control.count(index)).toBe(60)
+    expect((await reconcile(table)).deletions).toMatchObject({ deleted: 5 })
+    expectExact(table)
+  })
+
+  test('a budget of bytes ends it, and the next run goes on', async () => {
+    const table = newTable(60)
+    await reconcile(table)
+    deleteRows(table, 5)
+    const codes: string[] = []
+    for (let budget = 40_000; ; budget += 10_000) {
+      const ended = await reconcile(table, { byteBudget: budget }).then(
+        () => 'finished',
+        (error: unknown) => (isSluiceError(error) ? error.code : String(error)),
+      )
+      codes.push(ended)
+      expect(ids(table).filter(id => !isStored(id))).toEqual([])
+      if (ended === 'finished') break
+    }
+    expect(codes).toContain('BYTE_BUDGET_SPENT')
+    expect(codes.filter(code => !['OPTION_INVALID', 'BYTE_BUDGET_SPENT', 'finished'].includes(code))).toEqual([])
     expectExact(table)
   })
 

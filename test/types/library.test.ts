@@ -184,6 +184,8 @@ test('events are told apart by their type', () => {
       case 'input':
       case 'loaded':
         return event.name.length
+      case 'deletions':
+        return event.index.length
       case 'warning':
         return event.message.length
     }
