@@ -1,4 +1,5 @@
 import { checkConnectOptions } from './check-ingest-options.js'
+import { checkServiceNowOptions } from './check-servicenow-options.js'
 import { failure } from './failure/failure.js'
 import { SluiceError } from './failure/sluice-error.js'
 import type { IngestOptions, TableOptions } from './ingest-options.js'
@@ -24,6 +25,7 @@ export function completeForTables(given: IngestOptions): IngestOptions {
     return given
   }
   if (given.servicenow === undefined) throw invalid('servicenow', 'is needed for a table: where it is, and who asks')
+  checkServiceNowOptions(given.servicenow)
   const found = given.table === undefined ? undefined : check.problemIn(given.table, table)
   if (found !== undefined) throw invalid(['table', found.option].filter(Boolean).join('.'), found.problem)
   const { ids = 'field', idField = 'sys_id', op = 'index', format = 'auto', pick } = given

@@ -27,11 +27,6 @@ export function tablesIn(source: IngestOptions['source']): string[] {
   throw invalid(`'${file}' cannot be loaded together with a table, whose ids are another matter: take two commands`)
 }
 
-/** As the user names it. */
-export function nameOfTable(table: string): string {
-  return PREFIX + table
-}
-
 /** Scheme, host and port. Undefined for what is no URL. */
 export function instanceOf({ url }: ServiceNowOptions): string | undefined {
   return URL.canParse(String(url)) ? new URL(String(url)).origin : undefined

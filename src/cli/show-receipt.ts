@@ -144,7 +144,7 @@ function alias({ alias: one }: Receipt): string[][] {
 function platform({ platform: one }: Receipt): string[][] {
   if (one === undefined) return []
   const { url, connections, sent, received } = one
-  return [['tables', `${url}, ${plural(connections, 'connection')}, ${bytes(sent)} sent, ${bytes(received)} received`]]
+  return [['tables', `${url}, ${bytes(sent)} sent, ${bytes(received)} received, ${plural(connections, 'connection')}`]]
 }
 
 /** What earlier processes did of an input. */

@@ -51,7 +51,10 @@ export async function tellingCause(running: Promise<Receipt>, asking: Asking, si
   try {
     const receipt = await running
     const { failure: symptom } = receipt
-    return symptom === undefined ? receipt : { ...receipt, failure: await causeOf(symptom, asking, signal) }
+    // What is asked is the way to the cluster: of what keeps an input from being read it tells nothing.
+    const isOfInput = receipt.inputs.some(input => input.failure === symptom)
+    if (symptom === undefined || isOfInput) return receipt
+    return { ...receipt, failure: await causeOf(symptom, asking, signal) }
   } catch (error) {
     if (!isSluiceError(error)) throw error
     throw new SluiceError(await causeOf(error.failure, asking, signal), { cause: error })

@@ -20,7 +20,7 @@ import { Credentials } from './proxy/credentials.js'
 import { type Proxy, startProxy } from './proxy/proxy.js'
 import { isUp } from './proxy/route.js'
 import { serviceNowRegisterOf } from './servicenow/access.js'
-import { createServiceNowControl } from './servicenow/control.js'
+import { createServiceNowControl } from './servicenow/control/control.js'
 import { Platform } from './servicenow/platform.js'
 import { createServiceNowServer } from './servicenow/server.js'
 

@@ -31,15 +31,14 @@ export interface PhasesReading {
   answered(page: TablePage): void
 }
 
-/** Rows that are given out at once, none of them twice. */
-export interface RowsOfPage {
+export interface RowsRead {
   readonly rows: readonly Row[]
-  /** Whether rows may be among them that were given out before. */
-  readonly isAgain: boolean
+  /** Whether some of them may have come before, as they were then. */
+  readonly mayRepeat: boolean
 }
 
 /** Rows of a table, page by page: all of them, then what changed meanwhile; or only what has changed. */
-export async function* readPhases(reading: PhasesReading): AsyncGenerator<RowsOfPage> {
+export async function* readPhases(reading: PhasesReading): AsyncGenerator<RowsRead> {
   const { walk, taken, log, judge, answered, isTimed } = reading
   let { phase, cursor, date } = reading
   // After a resume it is not known what the phase has given out before.
@@ -55,7 +54,7 @@ export async function* readPhases(reading: PhasesReading): AsyncGenerator<RowsOf
       const { rows, cursors, notes } = choose(page, begun, taken)
       log?.add(begun, cursors, notes)
       given += rows.length
-      if (rows.length > 0) yield { rows, isAgain: begun.kind === 'changes' }
+      if (rows.length > 0) yield { rows, mayRepeat: mayRepeat(begun, page) }
     }
     log?.add(begun, [], [])
     const next = isTimed ? phaseAfter(begun, given) : undefined
@@ -85,6 +84,13 @@ function phaseAfter(phase: Phase, given: number): ChangesPhase | undefined {
   if (phase.kind === 'whole') return { kind: 'changes', by, since, rounds: MOST_ROUNDS }
   if (given === 0 || phase.rounds <= 1) return undefined
   return { kind: 'changes', by, since: phase.settled ?? since, rounds: phase.rounds - 1 }
+}
+
+/** Behind a whole reading each row may; else only those that changed after this reading had begun. */
+function mayRepeat(phase: Phase, { keys }: WalkedPage): boolean {
+  if (phase.kind === 'whole') return false
+  const { rounds, since, settled = since } = phase
+  return rounds > 0 || keys.some(({ time }) => time >= settled)
 }
 
 function choose({ rows, keys, cursors }: WalkedPage, phase: Phase, taken: RowsTaken) {

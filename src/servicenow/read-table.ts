@@ -1,5 +1,5 @@
 import type { Place } from '../flow.js'
-import { type EncodedQuery, queryWith } from './encoded-query.js'
+import { queryWith } from './encoded-query.js'
 import { ignored } from './ignored.js'
 import type { Instance } from './instance.js'
 import { unmet } from './judge-rows.js'
@@ -7,20 +7,16 @@ import { pageSize } from './page-size.js'
 import { type PlaceLog, placeLog } from './place-log.js'
 import { probeTable } from './probe-table.js'
 import { readAhead } from './read-ahead.js'
-import { type RowsOfPage, readPhases, settledAt } from './read-phases.js'
-import type { RowShape } from './row-shape.js'
+import { type RowsRead, readPhases, settledAt } from './read-phases.js'
 import { everyRow, everyVersion } from './rows-taken.js'
+import type { Selected } from './select-table.js'
 import { type PageRequest, askPage } from './table-page.js'
 import { isStart, placeOf, readPlace } from './table-place.js'
 import { versionsSeen } from './versions-seen.js'
 import type { WalkedPage } from './walk-table.js'
 
-export interface TableReading {
+export interface TableReading extends Selected {
   readonly instance: Instance
-  readonly table: string
-  readonly query: EncodedQuery
-  readonly shape: RowShape
-  readonly pageSize: number
   /** Of rows that change while they are read: every version that is met, so that the last one wins, or one. */
   readonly mode: 'current' | 'once'
   /** Where reading goes on, in mode `current`; absent: at the table's start. */
@@ -35,19 +31,20 @@ export interface TableReading {
 }
 
 /** Rows as they are given out, page by page; the next page is asked for meanwhile. Throws SluiceError SERVICENOW_*, STATE_UNREADABLE. */
-export async function* readTable(reading: TableReading): AsyncGenerator<RowsOfPage> {
+export async function* readTable(reading: TableReading): AsyncGenerator<RowsRead> {
   const ending = new AbortController()
   try {
     const rows = await phasesOf(reading, AbortSignal.any([reading.signal, ending.signal]))
     if (rows === undefined) return
-    for await (const page of readAhead(rows)) yield { ...page, rows: page.rows.map(reading.shape.shape) }
+    const { shape } = reading.shape
+    for await (const page of readAhead(rows)) yield { ...page, rows: page.rows.map(shape) }
   } finally {
     // A page may be under way that nobody waits for any more.
     ending.abort()
   }
 }
 
-async function phasesOf(reading: TableReading, signal: AbortSignal): Promise<AsyncGenerator<RowsOfPage> | undefined> {
+async function phasesOf(reading: TableReading, signal: AbortSignal): Promise<AsyncGenerator<RowsRead> | undefined> {
   const { instance, table, query, shape, mode, note } = reading
   const name = `servicenow:${table}`
   const given = reading.place === undefined || isStart(reading.place) ? undefined : reading.place

@@ -5,22 +5,12 @@ import type { Instance } from './instance.js'
 import type { PlaceLog } from './place-log.js'
 import { readTable } from './read-table.js'
 import { rowLines } from './row-lines.js'
-import { rowShape } from './row-shape.js'
-import { type TablePlace, atStart, isStart, placeOf, readPlace } from './table-place.js'
-import { checkNames, tableQuery } from './table-query.js'
+import { type Selecting, selectTable } from './select-table.js'
+import { atStart, isStart, placeOf, readPlace } from './table-place.js'
 
-export interface TableSourceOptions {
+export interface TableSourceOptions extends Selecting {
   /** Position among the inputs of the run. */
   readonly id: number
-  readonly table: string
-  /** Encoded query without an order. Default: every row. */
-  readonly query?: string | undefined
-  /** Default: every field. `sys_id` is always among them. */
-  readonly fields?: readonly string[] | undefined
-  /** Default `false`. */
-  readonly displayValue?: 'false' | 'true' | 'all' | undefined
-  /** Rows of one request. Default 1,000. */
-  readonly pageSize?: number | undefined
   /**
    * Of rows that change while they are read: `current` (the default) gives out each version that is met, the last one last; `once` each
    * row one time, without places.
@@ -37,10 +27,8 @@ export interface TableSourceOptions {
  * Throws SluiceError OPTION_INVALID, SERVICENOW_QUERY_IGNORED.
  */
 export function tableSource(instance: Instance, options: TableSourceOptions): Source {
-  const { id, table, query = '', fields, displayValue = 'false', pageSize = 1000, mode = 'current' } = options
-  checkNames(table, fields)
-  const parsed = tableQuery(query, table, instance.display)
-  const shape = rowShape(fields, displayValue)
+  const { id, table, query = '', fields, displayValue = 'false', mode = 'current' } = options
+  const selected = selectTable(instance, options)
   const name = `servicenow:${table}`
   let log: PlaceLog | undefined
   let start: Place = atStart
@@ -54,10 +42,7 @@ export function tableSource(instance: Instance, options: TableSourceOptions): So
     total = undefined
     const pages = readTable({
       instance,
-      table,
-      query: parsed,
-      shape,
-      pageSize,
+      ...selected,
       mode,
       place,
       signal,
@@ -65,9 +50,9 @@ export function tableSource(instance: Instance, options: TableSourceOptions): So
       counted: rows => (total = rows),
       note: text => options.note?.(text),
     })
-    for await (const { rows, isAgain } of pages) {
-      mayRepeat = isAgain
-      for (const lines of rowLines(rows)) {
+    for await (const page of pages) {
+      mayRepeat = page.mayRepeat
+      for (const lines of rowLines(page.rows)) {
         yield lines
         // A page has no row twice.
         mayRepeat = false
@@ -82,21 +67,24 @@ export function tableSource(instance: Instance, options: TableSourceOptions): So
       selection: { instance: instance.display, table, query, fields: fields?.join(',') ?? '', displayValue },
       placeAt: document => log?.placeAt(document) ?? start,
       after: end => afterEnd(end, name),
-      get total() {
-        return total
-      },
-      since: place => (isStart(place) ? undefined : changesSince(readPlace(place, name))),
+      since: place => sinceOf(place, name),
       get mayRepeat() {
         return mayRepeat
+      },
+      get total() {
+        return total
       },
     },
     open: (signal, _from, place) => open(signal, place),
   }
 }
 
-/** In ISO 8601; undefined where the reading is that of all rows, and of what changed meanwhile. */
-function changesSince({ phase }: TablePlace): string | undefined {
-  return phase.kind === 'changes' && phase.rounds === 0 ? `${phase.since.replace(' ', 'T')}Z` : undefined
+/** Undefined for the changes that a reading of the whole table ends with: they are a part of it. */
+function sinceOf(place: Place, source: string): string | undefined {
+  if (isStart(place)) return undefined
+  const { phase } = readPlace(place, source)
+  const isWhole = phase.kind === 'whole' || (phase.kind === 'changes' && phase.rounds > 0)
+  return isWhole ? undefined : `${phase.since.replace(' ', 'T')}Z`
 }
 
 /** What has changed since a reading that ended. */

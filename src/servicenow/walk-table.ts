@@ -1,4 +1,5 @@
 import { isSluiceError } from '../failure/sluice-error.js'
+import { isTruncated } from './judge-table-answer.js'
 import type { PageSize } from './page-size.js'
 import type { Cursor, RowOrder } from './row-order.js'
 import { type PageRequest, type TablePage, truncated } from './table-page.js'
@@ -82,9 +83,10 @@ async function unlessTruncated({ ask, instance }: Search, request: PageRequest):
   try {
     return await ask(request)
   } catch (error) {
-    if (!isSluiceError(error) || error.code !== 'SERVICENOW_PAGE_TRUNCATED') throw error
+    if (!isTruncated(error)) throw error
     if (request.limit > 1) return undefined
-    throw truncated(instance, request, String(error.failure.evidence.reason))
+    const reason = isSluiceError(error) ? String(error.failure.evidence.reason) : ''
+    throw truncated(instance, request, reason)
   }
 }
 

@@ -2,7 +2,7 @@
 import { type Answer, type TestLab, ask, askThrough, openLab } from './lab-clients.js'
 import type { LabOptions } from '../../src/lab/index.js'
 
-export interface Asked {
+interface Asked {
   readonly method?: string
   readonly headers?: Record<string, string>
   /** A body, sent as JSON. */
@@ -15,6 +15,8 @@ export interface Asked {
 
 export interface ServiceNowWorld extends TestLab {
   readonly sn: TestLab['lab']['control']['servicenow']
+  /** The Authorization of the lab's user. */
+  readonly basic: string
   /** A request past the proxy, over http. */
   call(path: string, asked?: Asked): Promise<Answer>
   /** Through a proxy of the lab, over https. */
@@ -51,10 +53,11 @@ export async function openServiceNow(options: LabOptions = {}): Promise<ServiceN
   return {
     ...world,
     sn: world.lab.control.servicenow,
+    basic,
     call,
     callThrough: (through, path, asked = {}) => askThrough(through, servicenow.url + path, optionsOf(asked)),
     async list(table, parameters = {}) {
-      const answer = await call(`/api/now/table/${table}?${new URLSearchParams(parameters)}`)
+      const answer = await call(`/api/now/table/${table}?${new URLSearchParams(parameters).toString()}`)
       if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
       const { result } = JSON.parse(answer.text) as { result: Record<string, string>[] }
       return { rows: result, headers: answer.headers }

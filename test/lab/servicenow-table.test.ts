@@ -3,8 +3,8 @@ import { openServiceNow } from './servicenow-client.js'
 
 const incidents = '/api/now/table/incident'
 
-function resultOf<T = Record<string, string>>(text: string): T {
-  return (JSON.parse(text) as { result: T }).result
+function resultOf(text: string): Record<string, string> {
+  return (JSON.parse(text) as { result: Record<string, string> }).result
 }
 
 describe('the Table API', () => {

@@ -6,6 +6,7 @@ import { describeRoutes } from '../contracts/routes.suite.js'
 import { describeSwap } from '../contracts/swap.suite.js'
 import { describeRuns } from '../contracts/runs.suite.js'
 import { describeDataStreams } from './describe-data-streams.js'
+import { describeTables } from './describe-tables.js'
 import { describeOnRealServers } from './on-real-servers.js'
 
 describeOnRealServers({ major: 9 }, world => {
@@ -17,4 +18,5 @@ describeOnRealServers({ major: 9 }, world => {
   describeRuns(world)
   describeDoctor(world)
   describeDataStreams(world)
+  describeTables(world)
 })

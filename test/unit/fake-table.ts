@@ -57,8 +57,8 @@ export class FakeTable {
         reached = reached.slice(reached.findLastIndex(one => one.document <= document))
         return { ...reached[0]?.place }
       },
-      after: end => ({ phase: 'changes', after: end['after'] as number, began: 0, since: end['after'] as number }),
-      since: place => (place['since'] === undefined ? undefined : `tick ${String(place['since'])}`),
+      after: ({ after }) => ({ phase: 'changes', after, began: 0, since: after }),
+      since: ({ since }) => (typeof since === 'number' ? `tick ${since}` : undefined),
       get total() {
         return total
       },

@@ -18,7 +18,11 @@ export function define(command: Command, terminal: Terminal, done: (code: number
     .argument('[command...]', 'run this with the environment set to the lab, and end with its exit code')
     .allowExcessArguments(true)
     .passThroughOptions()
-    .addOption(new Option('--register <which>', 'addresses in the IP filter (default: both)').choices(registers))
+    .addOption(
+      new Option('--register <which>', 'addresses that the IP filter and ServiceNow let in (default: both)').choices(
+        registers,
+      ),
+    )
     .addOption(
       new Option('--ports <how>', 'random, or the ones of the contract (9293, 1080, …) (default: random)').choices([
         'random',
@@ -70,7 +74,8 @@ async function runUntilStopped(lab: Lab, json: boolean, terminal: Terminal): Pro
 /** What a person needs to use the lab from another terminal; its credentials are made up for this run. */
 function summary({ line, env }: Lab): string {
   return [
-    'The lab is ready: a static-IP proxy with two addresses, an IP filter, and a search cluster behind it.\n\n',
+    'The lab is ready: a static-IP proxy with two addresses, and what lets only those in: a search cluster behind its\n',
+    'IP filter, and a ServiceNow instance behind its access control.\n\n',
     columns(
       [
         ['proxy', line.proxy.http],
@@ -80,6 +85,8 @@ function summary({ line, env }: Lab): string {
         ['addresses', line.staticIps.join(', ')],
         ['cluster', line.cluster.url],
         ['', line.cluster.httpUrl],
+        ['ServiceNow', line.servicenow.url],
+        ['', line.servicenow.httpUrl],
         ['CA', line.cluster.caFile],
       ],
       '  ',

@@ -6,7 +6,7 @@ import { type Register, register } from '../filter/presets.js'
 import type { LabLine } from '../lab-line.js'
 import type { Arrival } from '../listener.js'
 import type { Credentials } from '../proxy/credentials.js'
-import type { ServiceNowControl } from '../servicenow/control.js'
+import type { ServiceNowControl } from '../servicenow/control/control.js'
 
 /** One TCP connection that a port of the lab saw. */
 export type LabConnection = Readonly<Arrival>

@@ -1,13 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { type IncomingMessage, createServer } from 'node:http'
-import { type Faults, faultNames } from '../faults.js'
+import { faultNames } from '../faults.js'
 import { type NewPolicy, PolicyError } from '../filter/policies.js'
 import { registers } from '../filter/presets.js'
 import { type Listening, listen } from '../listener.js'
 import { match } from '../match-route.js'
+import { AddressRuleError } from '../servicenow/address-rules.js'
+import { serviceNowRoutes } from '../servicenow/control/routes.js'
+import { NotThereError } from '../servicenow/not-there.js'
+import { BadRequest, type Body, number, oneOf, only, optionalText, text, texts } from './body-values.js'
 import type { Control } from './control.js'
 
-type Body = Record<string, unknown>
 type Handler = (control: Control, body: Body, parameters: readonly string[]) => unknown
 
 /**
@@ -21,14 +24,16 @@ const routes: Readonly<Record<string, Handler>> = {
   'POST /policies': (control, body) => control.createPolicy(newPolicy(body)),
   'PUT /policies/*': (control, { rules }, [id = '']) => control.replaceRules(id, texts('rules', rules)),
   'DELETE /policies/*': (control, _, [id = '']) => control.deletePolicy(id),
-  'POST /policies/*/attach': (control, { deployment }, [id = '']) => control.attachPolicy(id, optionalText(deployment)),
-  'POST /policies/*/detach': (control, { deployment }, [id = '']) => control.detachPolicy(id, optionalText(deployment)),
+  'POST /policies/*/attach': (control, { deployment }, [id = '']) =>
+    control.attachPolicy(id, optionalText('deployment', deployment)),
+  'POST /policies/*/detach': (control, { deployment }, [id = '']) =>
+    control.detachPolicy(id, optionalText('deployment', deployment)),
   'POST /deployments': (control, { name }) => control.createDeployment(text('name', name)),
   'POST /data-streams': (control, { name, timeSeries }) =>
     control.createDataStream(text('name', name), timeSeries === true),
   'POST /data-streams/*/rollover': (control, _, [stream = '']) => control.rollOver(stream),
   'GET /faults': control => control.faults(),
-  'POST /faults': (control, body) => control.plant(newFaults(body)),
+  'POST /faults': (control, body) => control.plant(only('fault', faultNames, body)),
   'GET /faults/*/struck': (control, _, [fault = '']) => ({ struck: control.struck(oneOf(faultNames, fault)) }),
   'DELETE /faults': control => control.heal(),
   'PUT /filter-body': (control, { body }) => control.setFilterBody(oneOf(['long', 'short', 'text'], body)),
@@ -41,9 +46,8 @@ const routes: Readonly<Record<string, Handler>> = {
   'GET /indices/*/documents': (control, _, [index = '']) => control.ids(index),
   'GET /indices/*/documents/*': (control, _, [index = '', id = '']) =>
     control.source(index, id) ?? missing(`no document ${id}`),
+  ...serviceNowRoutes,
 }
-
-class BadRequest extends Error {}
 
 /** Starts the control API. */
 export async function startControlServer(control: Control): Promise<Listening & { readonly url: string }> {
@@ -87,12 +91,6 @@ function newPolicy({ name, rules, includeByDefault }: Body): NewPolicy {
   return { name: text('name', name), rules: texts('rules', rules), includeByDefault: includeByDefault === true }
 }
 
-function newFaults(body: Body): Faults {
-  const unknown = Object.keys(body).find(name => !faultNames.some(known => known === name))
-  if (unknown !== undefined) throw new BadRequest(`no such fault: ${unknown}; there are: ${faultNames.join(', ')}`)
-  return body
-}
-
 function parse(text: string): Body {
   if (text === '') return {}
   try {
@@ -104,38 +102,14 @@ function parse(text: string): Body {
   throw new BadRequest('the body is not a JSON object')
 }
 
-function text(name: string, value: unknown): string {
-  if (typeof value !== 'string' || value === '') throw new BadRequest(`${name} must be a text`)
-  return value
-}
-
-function optionalText(value: unknown): string | undefined {
-  return value === undefined ? undefined : text('deployment', value)
-}
-
-function texts(name: string, value: unknown): string[] {
-  if (!Array.isArray(value)) throw new BadRequest(`${name} must be a list of texts`)
-  return value.map(one => text(name, one))
-}
-
-function number(name: string, value: unknown): number {
-  if (typeof value !== 'number') throw new BadRequest(`${name} must be a number`)
-  return value
-}
-
-function oneOf<const T extends string>(allowed: readonly T[], value: unknown): T {
-  const found = allowed.find(one => one === value)
-  if (found === undefined) throw new BadRequest(`must be one of ${allowed.join(', ')}`)
-  return found
-}
-
 function missing(what: string): never {
   throw new PolicyError('not-found', what)
 }
 
 function statusOf(error: unknown): number {
   if (error instanceof PolicyError) return error.code === 'not-found' ? 404 : 400
-  return error instanceof BadRequest ? 400 : 500
+  if (error instanceof NotThereError) return 404
+  return [BadRequest, AddressRuleError, RangeError].some(kind => error instanceof kind) ? 400 : 500
 }
 
 function messageOf(error: unknown): string {

@@ -3,8 +3,9 @@ import { fieldReader } from './field-reader.js'
 import { matcher } from './matcher.js'
 import { parseQuery } from './query.js'
 import type { Row, Table } from './table.js'
+import { NotThereError } from './not-there.js'
 
-export const operations = ['read', 'insert', 'update', 'delete'] as const
+const operations = ['read', 'insert', 'update', 'delete'] as const
 export type Operation = (typeof operations)[number]
 
 /** Rows, or a whole table, that a user may not use. */
@@ -79,7 +80,7 @@ export class Acl {
 
   #compile({ table: name, query }: { readonly table: string; readonly query?: string }): (row: Row) => boolean {
     const table = this.#database.table(name)
-    if (!table) throw new Error(`no such table: ${name}`)
+    if (!table) throw new NotThereError(`no such table: ${name}`)
     if (query === undefined) return () => true
     const reader = fieldReader(this.#database, table)
     const parsed = parseQuery(query, field => reader.fieldOf(field) !== undefined)

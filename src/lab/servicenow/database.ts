@@ -36,6 +36,14 @@ export class Database {
 
   /** Inserts a row; fields that the table does not have are left out, and system fields are the platform's own. */
   insert(table: Table, values: Values, by: string, check?: Check): Row {
+    const inserted = this.prepare(table, values, by)
+    check?.(inserted)
+    table.put(inserted)
+    return inserted
+  }
+
+  /** The row that `insert` would insert, with the time of now. */
+  prepare(table: Table, values: Values, by: string): Row {
     const now = formatTimestamp(this.#clock.now())
     const made = {
       ...table.template,
@@ -44,10 +52,7 @@ export class Database {
     }
     const row = this.#changed(table, made, values, by, now)
     const system = { sys_id: newId(), sys_created_on: now, sys_created_by: by, sys_updated_on: now, sys_updated_by: by }
-    const inserted = { ...row, ...system, sys_mod_count: '0' }
-    check?.(inserted)
-    table.put(inserted)
-    return inserted
+    return { ...row, ...system, sys_mod_count: '0' }
   }
 
   /** Updates a row; one that nothing changes keeps its time of update. */

@@ -1,7 +1,7 @@
 import type { Schedule } from '../faults.js'
 
 /** Which requests a fault counts, and may strike. Default: all. */
-export interface Aim extends Schedule {
+interface Aim extends Schedule {
   readonly api?: 'table' | 'oauth'
   readonly method?: string
 }
@@ -100,6 +100,6 @@ export class ServiceNowFaultPlan {
     if (turn < 0 || turn % every !== 0 || turn / every >= times || isOver) return undefined
     count.firstStruck ??= performance.now()
     count.struck++
-    return fault as NonNullable<ServiceNowFaults[Name]>
+    return fault
   }
 }

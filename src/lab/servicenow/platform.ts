@@ -10,6 +10,7 @@ import { RequestLog } from './request-log.js'
 import { type Seed, seedRows } from './seed.js'
 import type { Table } from './table.js'
 import { Users } from './users.js'
+import { NotThereError } from './not-there.js'
 
 /** One instance of the service-management platform. Both of its ports show the same. */
 export class Platform {
@@ -58,7 +59,7 @@ export class Platform {
   /** The table of a name. Throws where there is none. */
   table(name: string): Table {
     const table = this.database.table(name)
-    if (!table) throw new Error(`no such table: ${name}`)
+    if (!table) throw new NotThereError(`no such table: ${name}`)
     return table
   }
 

@@ -26,9 +26,14 @@ export function presenter(database: Database, table: Table, asked: Presentation)
     const field = reader.fieldOf(name)
     return field ? [{ name, field }] : []
   })
-  const hasJournal = fields.some(({ field }) => field.type === 'journal_input')
-  const isPlain = asked.display === 'false' && asked.excludesLink && !hasJournal
-  if (isPlain) return row => Object.fromEntries(fields.map(({ name }) => [name, reader.read(row, name)]))
+  const journals = fields.filter(({ field }) => field.type === 'journal_input')
+  if (asked.display === 'false' && asked.excludesLink) {
+    const blank = Object.fromEntries(journals.map(({ name }) => [name, '']))
+    // Copying a row whole is several times quicker than field by field.
+    if (!asked.fields) return row => ({ ...row, ...blank })
+    const plain = fields.map(({ name }) => name)
+    return row => ({ ...Object.fromEntries(plain.map(name => [name, reader.read(row, name)])), ...blank })
+  }
   return row =>
     Object.fromEntries(fields.map(({ name, field }) => [name, present(database, field, reader.read(row, name), asked)]))
 }

@@ -2,7 +2,7 @@
 const operators = [
   'ISNOTEMPTY', 'STARTSWITH', 'ENDSWITH', 'NOT LIKE', 'ISEMPTY', 'NOT IN', 'LIKE', 'IN', '!=', '>=', '<=', '=', '>', '<',
 ] as const // prettier-ignore
-export type Operator = (typeof operators)[number]
+type Operator = (typeof operators)[number]
 
 export interface Condition {
   readonly field: string
@@ -10,7 +10,7 @@ export interface Condition {
   readonly value: string
 }
 
-export interface Order {
+interface Order {
   readonly field: string
   readonly isDescending: boolean
 }

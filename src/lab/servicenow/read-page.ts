@@ -1,5 +1,7 @@
 import { type FieldReader, compareValues, matcher } from './matcher.js'
-import type { Condition, Query } from './query.js'
+import type { Query } from './query.js'
+import type { SortedRows } from './sorted-rows.js'
+import { stretchesOf } from './stretches.js'
 import type { Row, Table } from './table.js'
 
 export interface PageAsked {
@@ -18,59 +20,9 @@ export interface Page {
 }
 
 /** The rows that a query means, from `offset` on. A table read by sys_id, or by time of update, costs no sorting. */
-export function readPage(
-  table: Table,
-  query: Query,
-  reader: FieldReader,
-  { offset, limit, isCounted }: PageAsked,
-): Page {
-  const { rows, from, to, isExact } = candidates(table, query, reader)
-  const end = offset + limit
-  if (isExact) {
-    const total = to - from
-    const page = rows.slice(Math.min(from + offset, to), Math.min(from + end, to))
-    return { rows: page, total: isCounted ? total : undefined, hasMore: total > end }
-  }
-  const isMeant = matcher(query, reader)
-  const page: Row[] = []
-  let count = 0
-  for (let at = from; at < to && (isCounted || count <= end); at++) {
-    const row = rows[at]
-    if (row === undefined || !isMeant(row)) continue
-    if (count >= offset && count < end) page.push(row)
-    count++
-  }
-  return { rows: page, total: isCounted ? count : undefined, hasMore: count > end }
-}
-
-interface Candidates {
-  /** In the order that is asked for. */
-  readonly rows: readonly Row[]
-  /** The stretch that the meant rows lie in. */
-  readonly from: number
-  readonly to: number
-  /** Whether every row of the stretch is meant. */
-  readonly isExact: boolean
-}
-
-function candidates(table: Table, query: Query, reader: FieldReader): Candidates {
+export function readPage(table: Table, query: Query, reader: FieldReader, asked: PageAsked): Page {
   const order = [table.byId, table.byUpdate].find(({ fields }) => isOrder(query, fields))
-  if (order) {
-    const [field] = order.fields
-    const bounds = query.alternatives.map(clauses => boundsOf(clauses, field))
-    const starts = bounds.map(({ least }) => (least ? order.placeOf(least.value, least.operator === '>') : 0))
-    const ends = bounds.map(({ most }) =>
-      most ? order.placeOf(most.value, most.operator === '<=') : order.rows.length,
-    )
-    const from = Math.min(...starts)
-    const to = Math.max(from, ...ends)
-    return { rows: order.rows, from, to, isExact: bounds.length === 1 && bounds[0]?.isAll === true }
-  }
-  const listed = listedIds(query)?.flatMap(id => table.get(id) ?? [])
-  const isMeant = matcher(query, reader)
-  const rows = (listed ?? [...table.rows()]).filter(isMeant)
-  if (query.orderBy.length > 0) rows.sort((one, other) => compareRows(one, other, query, reader))
-  return { rows, from: 0, to: rows.length, isExact: true }
+  return order ? readInOrder(order, query, reader, asked) : readAndSort(table, query, reader, asked)
 }
 
 /** Whether the query asks for this order; what comes behind its last field, which is unique, changes nothing. */
@@ -78,18 +30,47 @@ function isOrder({ orderBy }: Query, fields: readonly string[]): boolean {
   return fields.every((field, at) => orderBy[at]?.field === field && !orderBy[at].isDescending)
 }
 
-/** Bounds of a field that all rows of an alternative keep, and whether they are all that it says. */
-function boundsOf(
-  clauses: readonly (readonly Condition[])[],
-  field: string,
-): { least?: Condition; most?: Condition; isAll: boolean } {
-  const alone = clauses.flatMap(([condition, ...others]) => (condition && others.length === 0 ? [condition] : []))
-  const own = alone.filter(condition => condition.field === field)
-  const [least, ...lower] = own.filter(({ operator }) => operator === '>' || operator === '>=')
-  const [most, ...upper] = own.filter(({ operator, value }) => (operator === '<' || operator === '<=') && value !== '')
-  const said = (least ? 1 : 0) + (most ? 1 : 0)
-  const isAll = said === clauses.length && lower.length === 0 && upper.length === 0
-  return { ...(least && { least }), ...(most && { most }), isAll }
+function readInOrder(
+  order: SortedRows,
+  query: Query,
+  reader: FieldReader,
+  { offset, limit, isCounted }: PageAsked,
+): Page {
+  const isMeant = matcher(query, reader)
+  const end = offset + limit
+  const page: Row[] = []
+  let count = 0
+  for (const { from, to, isExact } of stretchesOf(order, query)) {
+    if (!isCounted && count > end) break
+    if (isExact) {
+      const first = from + Math.max(0, offset - count)
+      for (const row of order.between(first, Math.min(to, from + end - count))) page.push(row)
+      count += to - from
+      continue
+    }
+    for (const row of order.between(from, to)) {
+      if (!isMeant(row)) continue
+      if (count >= offset && count < end) page.push(row)
+      count++
+      if (!isCounted && count > end) break
+    }
+  }
+  return { rows: page, total: isCounted ? count : undefined, hasMore: count > end }
+}
+
+function readAndSort(table: Table, query: Query, reader: FieldReader, { offset, limit, isCounted }: PageAsked): Page {
+  const listed = listedIds(query)?.flatMap(id => table.get(id) ?? [])
+  const found = (listed ?? [...table.rows()]).filter(matcher(query, reader))
+  const isOrdered = query.orderBy.length > 0
+  const rows = isOrdered ? shuffleTies(table, found).sort((a, b) => compareRows(a, b, query, reader)) : found
+  const end = offset + limit
+  return { rows: rows.slice(offset, end), total: isCounted ? rows.length : undefined, hasMore: rows.length > end }
+}
+
+/** Rows that are equal in what a query orders by come in another order each time: nothing else was asked for. */
+function shuffleTies(table: Table, rows: Row[]): Row[] {
+  const turn = (table.readsWithTies++ * 7919) % Math.max(1, rows.length)
+  return [...rows.slice(turn), ...rows.slice(0, turn)]
 }
 
 /** The sys_ids that a query names, where it names them all: one alternative with `sys_id=` or `sys_idIN`. */

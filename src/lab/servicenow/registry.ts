@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { PlatformClock } from './clock.js'
 import type { Users } from './users.js'
+import { NotThereError } from './not-there.js'
 
 export const grants = ['password', 'refresh_token', 'authorization_code', 'client_credentials'] as const
-export type Grant = (typeof grants)[number]
+type Grant = (typeof grants)[number]
 
 /** An entry of the application registry. */
 export interface OAuthClient {
@@ -56,7 +57,7 @@ export class Registry {
   /** Throws where there is no such client. */
   change(id: string, change: Partial<Omit<OAuthClient, 'id'>>): void {
     const client = this.clients.get(id)
-    if (!client) throw new Error(`no such client: ${id}`)
+    if (!client) throw new NotThereError(`no such client: ${id}`)
     this.clients.set(id, { ...client, ...change })
   }
 

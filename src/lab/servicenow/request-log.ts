@@ -22,10 +22,18 @@ const MOST_ENTRIES = 100_000
 
 export class RequestLog {
   #entries: LoggedRequest[] = []
+  #listeners = new Set<(request: LoggedRequest) => void>()
 
   add(entry: LoggedRequest): void {
     this.#entries.push(entry)
     if (this.#entries.length > MOST_ENTRIES) this.#entries = this.#entries.slice(MOST_ENTRIES / 2)
+    for (const listener of this.#listeners) listener(entry)
+  }
+
+  /** The result takes the listener away. */
+  listen(listener: (request: LoggedRequest) => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
   }
 
   list(): readonly LoggedRequest[] {

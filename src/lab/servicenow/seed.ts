@@ -26,7 +26,7 @@ export function seedRows(table: Table, count: number, people: readonly string[],
   const rows: Row[] = []
   for (let i = 0; i < count; i++) {
     const created = start + i * spacingSeconds * 1000
-    const createdOn = formatTimestamp(created)
+    const createdOn = flat(formatTimestamp(created))
     const draw = next()
     const changes = draw % 5 < 2 ? 1 + (draw % 3) : 0
     // Jobs that update many rows at once run every ten minutes.
@@ -34,10 +34,10 @@ export function seedRows(table: Table, count: number, people: readonly string[],
     const row: Row & Record<string, string> = {
       ...table.template,
       ...values,
-      sys_id: hex(next) + hex(next) + hex(next) + hex(next),
+      sys_id: newId(next),
       sys_created_on: createdOn,
       sys_created_by: 'seed',
-      sys_updated_on: changes === 0 ? createdOn : formatTimestamp(updated),
+      sys_updated_on: changes === 0 ? createdOn : flat(formatTimestamp(updated)),
       sys_updated_by: 'seed',
       sys_mod_count: String(changes),
     }
@@ -118,6 +118,14 @@ function random(seed: number): () => number {
   }
 }
 
-function hex(next: () => number): string {
-  return next().toString(16).padStart(8, '0')
+const idBytes = Buffer.alloc(16)
+
+function newId(next: () => number): string {
+  for (let at = 0; at < 16; at += 4) idBytes.writeUInt32BE(next(), at)
+  return idBytes.toString('hex')
+}
+
+/** The same text in one piece: one that was put together keeps its pieces, which is more than twice the memory. */
+function flat(text: string): string {
+  return Buffer.from(text, 'latin1').toString('latin1')
 }

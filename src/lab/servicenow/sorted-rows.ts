@@ -1,60 +1,98 @@
 import type { Row } from './table.js'
 
-/**
- * The rows of a table in the order of some fields, kept as they come and go: a binary search and a move of memory for each.
- * After many at once they are put in order when somebody asks.
- */
+/** A block is divided in two at this length: short enough to move, long enough that there are few. */
+const BLOCK = 1024
+
+/** The rows of a table in the order of some fields, kept in blocks as they come and go. */
 export class SortedRows {
   readonly fields: readonly [string, ...string[]]
-  #rows: Row[] = []
-  #isSorted = true
+  /** In order, none empty. */
+  #blocks: Row[][] = []
+  /** Rows that came many at once, and are put in order when somebody asks. */
+  #unsorted: Row[] = []
 
   /** The last of the fields must be unique, so that there is one order. */
   constructor(fields: readonly [string, ...string[]]) {
     this.fields = fields
   }
 
-  get rows(): readonly Row[] {
-    if (!this.#isSorted) {
-      this.#rows.sort((one, other) => this.#compare(one, other))
-      this.#isSorted = true
-    }
-    return this.#rows
+  get length(): number {
+    return this.#sorted().reduce((sum, block) => sum + block.length, 0)
   }
 
   /** Adds many rows, none of which is there yet. */
   addAll(rows: readonly Row[]): void {
-    for (const row of rows) this.#rows.push(row)
-    this.#isSorted = false
+    this.#unsorted = [...this.#unsorted, ...rows]
   }
 
   add(row: Row): void {
-    if (!this.#isSorted) this.#rows.push(row)
-    else this.#rows.splice(this.#placeOf(row), 0, row)
+    const blocks = this.#sorted()
+    const at = Math.min(
+      search(blocks, block => this.#isBehind(block, row)),
+      Math.max(0, blocks.length - 1),
+    )
+    const block = blocks[at]
+    if (!block) return void blocks.push([row])
+    block.splice(this.#placeIn(block, row), 0, row)
+    if (block.length > BLOCK) blocks.splice(at, 1, block.slice(0, BLOCK / 2), block.slice(BLOCK / 2))
   }
 
   remove(row: Row): void {
-    const { rows } = this
-    const at = this.#placeOf(row)
-    if (rows[at] === row) this.#rows.splice(at, 1)
+    const blocks = this.#sorted()
+    const at = search(blocks, block => this.#isBehind(block, row))
+    const block = blocks[at]
+    const place = block ? this.#placeIn(block, row) : 0
+    if (block?.[place] !== row) return
+    block.splice(place, 1)
+    if (block.length === 0) blocks.splice(at, 1)
   }
 
   /** The first place whose row has this value of the first field, or a greater one; with `after` a greater one alone. */
   placeOf(value: string, after = false): number {
     const [field] = this.fields
-    return search(this.rows, row => {
-      const own = row[field] ?? ''
+    const isReached = (row: Row | undefined): boolean => {
+      const own = row?.[field] ?? ''
       return after ? own > value : own >= value
-    })
+    }
+    const blocks = this.#sorted()
+    const at = search(blocks, block => isReached(block.at(-1)))
+    const before = blocks.slice(0, at).reduce((sum, block) => sum + block.length, 0)
+    return before + search(blocks[at] ?? [], isReached)
   }
 
-  #placeOf(row: Row): number {
-    return search(this.#rows, other => this.#compare(other, row) >= 0)
+  /** The rows at the places from `from` to `to`, which is not one of them. */
+  *between(from: number, to: number): Generator<Row> {
+    let start = 0
+    for (const block of this.#sorted()) {
+      const [first, last] = [Math.max(0, from - start), Math.min(block.length, to - start)]
+      for (let at = first; at < last; at++) yield block[at] as Row
+      start += block.length
+      if (start >= to) return
+    }
+  }
+
+  #sorted(): Row[][] {
+    if (this.#unsorted.length === 0) return this.#blocks
+    const rows = [...this.#blocks.flat(), ...this.#unsorted].sort((one, other) => this.#compare(one, other))
+    this.#unsorted = []
+    this.#blocks = []
+    for (let at = 0; at < rows.length; at += BLOCK) this.#blocks.push(rows.slice(at, at + BLOCK))
+    return this.#blocks
+  }
+
+  /** Whether the row's place is in this block, or before it. */
+  #isBehind(block: readonly Row[], row: Row): boolean {
+    const last = block.at(-1)
+    return last !== undefined && this.#compare(last, row) >= 0
+  }
+
+  #placeIn(block: readonly Row[], row: Row): number {
+    return search(block, other => this.#compare(other, row) >= 0)
   }
 
   #compare(one: Row, other: Row): number {
     for (const field of this.fields) {
-      const [left = '', right = ''] = [one[field], other[field]]
+      const [left, right] = [one[field] ?? '', other[field] ?? '']
       if (left !== right) return left < right ? -1 : 1
     }
     return 0
@@ -62,13 +100,12 @@ export class SortedRows {
 }
 
 /** The first place where it holds, when it holds for every later one. */
-function search(rows: readonly Row[], holds: (row: Row) => boolean): number {
+function search<T>(items: readonly T[], holds: (item: T) => boolean): number {
   let from = 0
-  let to = rows.length
+  let to = items.length
   while (from < to) {
     const middle = (from + to) >>> 1
-    const row = rows[middle]
-    if (row !== undefined && holds(row)) to = middle
+    if (holds(items[middle] as T)) to = middle
     else from = middle + 1
   }
   return from

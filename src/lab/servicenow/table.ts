@@ -22,6 +22,8 @@ export class Table {
   readonly template: Row
   /** Whether deletions are written to sys_audit_delete. */
   isAudited = true
+  /** How often it was read in an order that has equals. */
+  readsWithTies = 0
   #rows = new Map<string, Row>()
   #lastNumber = 10_000
 
@@ -32,7 +34,7 @@ export class Table {
     this.display = shape.display ?? 'sys_id'
     this.numberPrefix = shape.numberPrefix
     const initial = Object.entries(fields).map(([field, { initial: value = '' }]) => [field, value])
-    this.template = Object.fromEntries(initial) as unknown as Row
+    this.template = Object.fromEntries(initial)
   }
 
   get size(): number {

@@ -1,6 +1,7 @@
 import { isSame } from '../proxy/credentials.js'
 import type { Database } from './database.js'
 import type { Row, Table } from './table.js'
+import { NotThereError } from './not-there.js'
 
 /** Who may log in. Whether they may is said by their rows in sys_user, `active` and `locked_out`; passwords are kept here. */
 export class Users {
@@ -22,7 +23,7 @@ export class Users {
   /** Makes a user inactive or locked out, or neither. Throws where there is no such user. */
   change(username: string, { active, lockedOut }: { readonly active?: boolean; readonly lockedOut?: boolean }): void {
     const row = this.find(username)
-    if (!row) throw new Error(`no such user: ${username}`)
+    if (!row) throw new NotThereError(`no such user: ${username}`)
     const values = {
       ...(active !== undefined && { active: String(active) }),
       ...(lockedOut !== undefined && { locked_out: String(lockedOut) }),

@@ -1,0 +1,2 @@
+/** A table, row, user or client that somebody named and that is not there. */
+export class NotThereError extends Error {}
