@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import type { DoctorOptions } from '../../src/doctor/doctor-options.js'
-import { type IngestOptions, type ServiceNowOptions, ingest } from '../../src/index.js'
+import { type IngestOptions, type ServiceNowOptions, type TableOptions, ingest } from '../../src/index.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import {
   type ListedAddresses,
@@ -285,6 +285,18 @@ const instances: readonly Cause[] = [
     { says: 'status 500' },
   ),
   wrong(
+    'an instance that refuses the request for reasons of its own',
+    'SERVICENOW_REQUEST_REFUSED',
+    {
+      spoil: ({ control }) => {
+        const body = '{"error":{"message":"Invalid sysparm","detail":null},"status":"failure"}'
+        const headers = { 'content-type': 'application/json' }
+        control.servicenow.plant({ answer: { api: 'table', status: 400, body, headers } })
+      },
+    },
+    { says: 'Invalid sysparm' },
+  ),
+  wrong(
     'a table that is not there',
     'SERVICENOW_TABLE_UNKNOWN',
     { more: () => ({ table: 'incidents' }) },
@@ -390,28 +402,48 @@ const loads: readonly Cause[] = [
   },
 }))
 
-/** Past the way: a query that the platform would not understand. */
-const queries: readonly Cause[] = [
-  {
-    planted: 'a query with a misspelt field',
-    on: 'the platform',
-    expected: 'SERVICENOW_QUERY_IGNORED',
-    says: 'actve',
-    plant: async (world, owner) => {
-      const lab = await platformBehind(world, owner)
-      const { cluster } = lab.line
-      const options: IngestOptions = {
-        target: { url: cluster.url, apiKey: cluster.apiKey, ca: readFileSync(cluster.caFile) },
-        ...by(world, world.proxy.http),
-        servicenow: platformOf(lab),
-        source: 'servicenow:incident',
-        table: { query: 'actve=true' },
-        index: newIndex('incidents'),
-        deadLetters: false,
-      }
-      return { by: 'ingest', run: async () => await stopped(ingest(options)) }
-    },
+/** Past the way: what a reading meets. */
+const reading = (
+  planted: string,
+  expected: Cause['expected'],
+  { spoil, table }: { readonly spoil?: (lab: Lab) => void; readonly table?: TableOptions },
+  told: Told = {},
+): Cause => ({
+  planted,
+  on: 'the platform',
+  expected,
+  ...told,
+  plant: async (world, owner) => {
+    const lab = await platformBehind(world, owner)
+    spoil?.(lab)
+    const { cluster } = lab.line
+    const options: IngestOptions = {
+      target: { url: cluster.url, apiKey: cluster.apiKey, ca: readFileSync(cluster.caFile) },
+      ...by(world, world.proxy.http),
+      servicenow: platformOf(lab),
+      source: 'servicenow:incident',
+      table,
+      index: newIndex('incidents'),
+      maxElapsedMs: 1_000,
+      deadLetters: false,
+    }
+    return { by: 'ingest', run: async () => await stopped(ingest(options)) }
   },
+})
+
+const readings: readonly Cause[] = [
+  reading(
+    'a query with a misspelt field',
+    'SERVICENOW_QUERY_IGNORED',
+    { table: { query: 'actve=true' } },
+    { says: 'actve' },
+  ),
+  reading(
+    'an instance that gives up on every page, even on one of a single row',
+    'SERVICENOW_PAGE_TRUNCATED',
+    { spoil: ({ control }) => control.servicenow.plant({ quota: { rows: 0 } }) },
+    { says: 'maximum execution time exceeded' },
+  ),
 ]
 
 export const instanceCauses: readonly Cause[] = [
@@ -420,5 +452,5 @@ export const instanceCauses: readonly Cause[] = [
   ...instances,
   ...healthy,
   ...loads,
-  ...queries,
+  ...readings,
 ]
