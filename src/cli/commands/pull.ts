@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { failure } from '../../failure/failure.js'
 import { SluiceError } from '../../failure/sluice-error.js'
-import type { PullOptions } from '../../index.js'
+import type { PullOptions } from '../../servicenow.js'
 import type { Effective } from '../../options/resolve.js'
 import { tablesIn } from '../../table-names.js'
 import { addOptions } from '../add-options.js'
