@@ -57,7 +57,7 @@ export function checkPullOptions(given: PullOptions): void {
 }
 
 /** Throws SluiceError OPTION_INVALID. */
-export function checkServiceNowOptions(given: ServiceNowOptions): void {
+function checkServiceNowOptions(given: ServiceNowOptions): void {
   checkAll('servicenow', given, platform)
 }
 
