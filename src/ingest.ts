@@ -60,11 +60,7 @@ interface Beside {
 }
 
 /** Runs a load whose options were checked. Throws as `ingest` does. */
-export async function run(
-  given: IngestOptions,
-  ids: Ids,
-  { open, replaying, standing }: Beside,
-): Promise<Receipt> {
+export async function run(given: IngestOptions, ids: Ids, { open, replaying, standing }: Beside): Promise<Receipt> {
   using ending = endingOf(given, systemClock)
   const options: IngestOptions = { ...given, signal: ending.signal }
   const tell = listenerOf(options)

@@ -147,9 +147,7 @@ const ofServe = [
 test('every option of the command reaches the library, but for those that concern the command alone', () => {
   const behind = [same, contents, target, proxy, servicenow, table].flatMap(one => Object.values(one))
   const alone = [ofTheCommand, ofTheTable, ofTheDoctor, ofTheFilter, ofServe].flat()
-  expect([...behind, ...alone].toSorted()).toEqual(
-    optionNames.toSorted(),
-  )
+  expect([...behind, ...alone].toSorted()).toEqual(optionNames.toSorted())
 })
 
 /** A setting's values fit the library's option: an error here names the option whose types drifted apart. */
