@@ -21,6 +21,7 @@ import { intoOf, openDeadLetters } from './run/open-dead-letters.js'
 import { openPipeline, openRunsDeadLetters } from './run/open-pipeline.js'
 import { openPlatform } from './run/open-platform.js'
 import type { Run } from './run/run.js'
+import { tellSettled } from './run/settled-rows.js'
 import { withSpool } from './run/with-spool.js'
 import { systemClock } from './system-clock.js'
 import { instanceOf } from './table-names.js'
@@ -100,7 +101,10 @@ async function loadSources(run: Run): Promise<Receipt> {
         await keeper?.begin(input)
       },
       opened: (input, kind) => spool?.opened(input, kind),
-      settled: () => keeper?.touch(),
+      settled: () => {
+        if (keeper === undefined) tellSettled(begun.found.plan, ledger)
+        return keeper?.touch()
+      },
       ending,
       ...(begun.wire === undefined ? {} : { wire: begun.wire.use }),
       tell,

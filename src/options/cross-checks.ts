@@ -41,6 +41,9 @@ const rivals = [
   ['proxy', 'proxyFile'],
   ['index', 'swapAlias'],
   ['adminKey', 'adminKeyFile'],
+  ['servicenowPassword', 'servicenowPasswordFile'],
+  ['servicenowClientSecret', 'servicenowClientSecretFile'],
+  ['servicenowRefreshToken', 'servicenowRefreshTokenFile'],
 ] as const
 
 /** Two ways to say one thing: the stronger source wins, so that a flag can replace what the environment says. */

@@ -164,6 +164,23 @@ describe('a table', () => {
     expect(lab.control.count(index)).toBe(200)
   })
 
+  test.each(['true', 'all'] as const)('as it is displayed (%s) has the same ids', async displayValue => {
+    const table = newTable(30)
+    expect(await load(table, { table: { displayValue } })).toMatchObject({ read: 30, created: 30, rejected: 0 })
+    const [first = ''] = ids(table)
+    const stored = JSON.parse(lab.control.source(index, first)?.toString() ?? '{}') as Record<string, unknown>
+    expect(stored['sys_id']).toBe(first)
+    sn().update(table, first, { state: 'changed' })
+    expect(await load(table, { table: { displayValue } })).toMatchObject({ read: 1, updated: 1 })
+  })
+
+  test('is read without a state at the same memory: what is settled is forgotten', async () => {
+    const table = newTable(300)
+    const { stateDir: _, ...stateless } = options(table)
+    expect(await ingest(stateless)).toMatchObject({ status: 'finished', created: 300 })
+    expect(await ingest(stateless)).toMatchObject({ status: 'finished', updated: 300 })
+  })
+
   test('of which a query and some fields are asked for', async () => {
     const table = newTable(100)
     for (const id of ids(table).slice(0, 30)) sn().update(table, id, { state: '7' })
@@ -207,14 +224,17 @@ describe('what refuses', () => {
     expect(await stopped(load('u_missing'))).toMatchObject({ code: 'SERVICENOW_TABLE_UNKNOWN' })
   })
 
-  test('in the middle: what was read is stored, and the same command goes on', async () => {
+  test.each([
+    ['the instance falls asleep', () => sn().hibernate('page'), () => sn().heal(), 'SERVICENOW_HIBERNATING'],
+    ['the addresses', () => sn().register('none'), () => sn().register('both'), 'SERVICENOW_ADDRESS_REFUSED'],
+  ])('%s in the middle: what was read is stored, and the same command goes on', async (_, plan, undo, code) => {
     const table = newTable(600)
     const run = stopped(load(table))
-    await during(table, 5, () => sn().hibernate('page'))
-    const { code, receipt } = await run
-    expect(code).toBe('SERVICENOW_HIBERNATING')
+    await during(table, 5, plan)
+    const { code: named, receipt } = await run
+    undo()
+    expect(named).toBe(code)
     expect(receipt).toMatchObject({ status: 'failed', inputs: [{ status: 'failed' }] })
-    sn().heal()
     expect(await load(table)).toMatchObject({ run: receipt?.run, status: 'finished', read: 600 })
     expectCurrent(table)
   })
