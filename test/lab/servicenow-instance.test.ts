@@ -164,6 +164,17 @@ describe('OAuth', () => {
     expect(asked('/oauth_token.do').every(({ status }) => status === 200)).toBe(true)
     expect(asked('/oauth_token.do')).toHaveLength(3)
   })
+
+  test('with tokens that live a second goes on as if they lived for ever', async () => {
+    const { clientId } = lab.line.servicenow
+    platform().changeClient(clientId, { accessTokenSeconds: 1 })
+    await using instance = await openServiceNow(oauth())
+    while (asked('/oauth_token.do').length < 4) {
+      const { status } = await instance.call({ method: 'GET', table: 'incident', query: { sysparm_limit: '1' } })
+      expect(status).toBe(200)
+    }
+    platform().changeClient(clientId, { accessTokenSeconds: 1800 })
+  })
 })
 
 describe('access control by address', () => {
@@ -340,6 +351,37 @@ describe('an instance', () => {
       code: 'SERVICENOW_CERT_INVALID',
     })
     expect(platform().requests()).toEqual([])
+  })
+
+  test('whose proxy port expects TLS is not called a proxy that is down', async () => {
+    const proxy = lab.line.proxy.https.replace('https:', 'http:')
+    await expect(connectServiceNow({ ...basic(), proxy, maxElapsedMs: 0 })).rejects.toMatchObject({
+      code: 'PROXY_TLS_MISMATCH',
+    })
+  })
+
+  test('that is not let in directly says that no proxy was used', async () => {
+    const { proxy: _, ...direct } = basic()
+    await expect(connectServiceNow(direct)).rejects.toMatchObject({
+      code: 'SERVICENOW_ADDRESS_REFUSED',
+      message: expect.stringContaining('no proxy was used'),
+    })
+  })
+
+  test('that was closed is not asked again and again', async () => {
+    const instance = await openServiceNow(basic())
+    await instance[Symbol.asyncDispose]()
+    await expect(instance.call({ method: 'GET', table: 'incident' })).rejects.toMatchObject({
+      code: 'SERVICENOW_UNREACHABLE',
+    })
+  })
+
+  test('is asked three times in the preflight before a 500 is a finding', async () => {
+    platform().plant({ balancer: { times: 2 } })
+    await using servicenow = await connectServiceNow(basic())
+    expect(servicenow.preflight.probes).toBe(16)
+    platform().plant({ balancer: {} })
+    await expect(connectServiceNow(basic())).rejects.toMatchObject({ code: 'SERVICENOW_UNREACHABLE' })
   })
 
   test('that does not exist is not called a cluster', async () => {
