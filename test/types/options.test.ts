@@ -118,9 +118,6 @@ const ofTheCommand = [
   'supportBundle',
 ] as const satisfies (keyof Settings)[]
 
-/** Of a load from a table. */
-const ofTheTable = ['deletions'] as const satisfies (keyof Settings)[]
-
 /** What the doctor alone takes. */
 const ofTheDoctor = ['nodes', 'noDirectCheck', 'writeCheck'] as const satisfies (keyof Settings)[]
 
@@ -136,9 +133,7 @@ const ofTheFilter = [
 
 test('every option of the command reaches the library, but for those that concern the command alone', () => {
   const behind = [same, contents, target, proxy, servicenow, table].flatMap(one => Object.values(one))
-  expect([...behind, ...ofTheCommand, ...ofTheTable, ...ofTheDoctor, ...ofTheFilter].toSorted()).toEqual(
-    optionNames.toSorted(),
-  )
+  expect([...behind, ...ofTheCommand, ...ofTheDoctor, ...ofTheFilter].toSorted()).toEqual(optionNames.toSorted())
 })
 
 /** A setting's values fit the library's option: an error here names the option whose types drifted apart. */
