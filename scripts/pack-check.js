@@ -15,6 +15,7 @@ const program = `
 import { readFileSync } from 'node:fs'
 import { ingest } from 'sluice'
 import { startLab } from 'sluice/lab'
+import { connectServiceNow } from 'sluice/servicenow'
 
 const lab = await startLab()
 const { url, apiKey, caFile: ca } = lab.line.cluster
@@ -24,7 +25,14 @@ const receipt = await ingest({
   proxy: lab.line.proxy.http,
   index: 'packed',
 })
-console.log(receipt.status, receipt.created)
+const { url: instance, username, password } = lab.line.servicenow
+const platform = await connectServiceNow({
+  servicenow: { url: instance, username, password, ca: readFileSync(ca) },
+  proxy: lab.line.proxy.http,
+})
+const { sys_id: id } = await platform.table('incident').create({ short_description: 'packed' })
+console.log(receipt.status, receipt.created, typeof id)
+await platform.close()
 await lab.close()
 `
 
@@ -35,11 +43,13 @@ try {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   check('sluice --version', () => same(sluice('--version').trim(), version))
   check('sluice demo', () => includes(sluice('demo'), 'it balances'))
-  check('sluice/lab and sluice, from a program', () => same(run('node', ['load.mjs']).trim(), 'finished 2'))
+  check('sluice, sluice/lab and sluice/servicenow, from a program', () =>
+    same(run('node', ['load.mjs']).trim(), 'finished 2 string'),
+  )
   check('types, from a program', () => run('node', [join(root, 'node_modules/typescript/bin/tsc'), '-p', '.']))
   check('sluice without the packages of the command line', () => {
     for (const name of ['commander', 'pino', 'zod']) rmSync(join(project, 'node_modules', name), { recursive: true })
-    same(run('node', ['load.mjs']).trim(), 'finished 2')
+    same(run('node', ['load.mjs']).trim(), 'finished 2 string')
   })
   console.log(`${filename}: ${files.length} files, ${Math.round(size / 1000)} kB packed`)
 } finally {
@@ -60,6 +70,7 @@ function checkFiles(paths) {
     'dist/index.js',
     'dist/index.d.ts',
     'dist/lab/index.js',
+    'dist/servicenow.js',
     'README.md',
     'LICENSE',
   ]

@@ -14,6 +14,7 @@ import { conclude } from './run/conclude.js'
 import { formatOf } from './run/documents.js'
 import { type OpenPlatform, findInputs } from './run/find-inputs.js'
 import { newRunId, spoolFolder, stateDirOf } from './run/find-run.js'
+import { forgetRows } from './run/forget-rows.js'
 import { listenerOf } from './run/listener.js'
 import { load } from './run/load.js'
 import type { Replaying } from './run/open-batcher.js'
@@ -100,7 +101,10 @@ async function loadSources(run: Run): Promise<Receipt> {
         await keeper?.begin(input)
       },
       opened: (input, kind) => spool?.opened(input, kind),
-      settled: () => keeper?.touch(),
+      settled: () => {
+        if (keeper === undefined) forgetRows(run.sources, ledger)
+        return keeper?.touch()
+      },
       ending,
       ...(begun.wire === undefined ? {} : { wire: begun.wire.use }),
       tell,

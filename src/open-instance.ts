@@ -1,15 +1,10 @@
 import { isLoopback } from './cluster/loopback.js'
+import { DEFAULT_CONCURRENCY, DEFAULT_MAX_ELAPSED_MS, DEFAULT_TIMEOUT_MS } from './defaults.js'
 import { failure } from './failure/failure.js'
 import { SluiceError, isSluiceError } from './failure/sluice-error.js'
 import type { Clock } from './flow.js'
 import type { ConnectOptions, ServiceNowOptions } from './ingest-options.js'
-import {
-  DEFAULT_CONCURRENCY,
-  DEFAULT_MAX_ELAPSED_MS,
-  DEFAULT_TIMEOUT_MS,
-  proxyOptions,
-  proxyTo,
-} from './open-target.js'
+import { proxyOptions, proxyTo } from './proxy-to.js'
 import { isWebAddress } from './options/web-address.js'
 import type { ChosenProxy } from './proxy/choose-proxy.js'
 import { type Access, chooseAccess } from './servicenow/access.js'

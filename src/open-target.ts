@@ -1,22 +1,17 @@
 import { type Cluster, openCluster } from './cluster/open-cluster.js'
 import type { Credentials } from './cluster/credentials.js'
+import { DEFAULT_CONCURRENCY, DEFAULT_MAX_ELAPSED_MS, DEFAULT_TIMEOUT_MS } from './defaults.js'
 import { explain } from './failure/catalogue.js'
 import { failure } from './failure/failure.js'
 import { SluiceError, isSluiceError } from './failure/sluice-error.js'
-import type { ConnectOptions, ProxyOptions, TargetOptions } from './ingest-options.js'
-import { isUrl } from './option-checks.js'
+import type { ConnectOptions, TargetOptions } from './ingest-options.js'
 import { cloudUrl, readClusterUrl } from './options/cluster-url.js'
 import { isWebAddress } from './options/web-address.js'
-import { type ChosenProxy, chooseProxy } from './proxy/choose-proxy.js'
+import { proxyOptions, proxyTo } from './proxy-to.js'
 import type { ProxyUrl } from './proxy/proxy-url.js'
 import type { TlsOptions } from './proxy/tls-layer.js'
 
-/** Connections that a pool may have: each is opened when it is first needed. */
-export const DEFAULT_CONCURRENCY = 16
-/** For one request. */
-export const DEFAULT_TIMEOUT_MS = 120_000
-/** How long one request may be refused in a way that may pass. */
-export const DEFAULT_MAX_ELAPSED_MS = 900_000
+export { DEFAULT_CONCURRENCY, DEFAULT_MAX_ELAPSED_MS, DEFAULT_TIMEOUT_MS, proxyOptions }
 
 /** The cluster's URL and the proxy that leads to it, before anything is connected. */
 export interface Way {
@@ -44,21 +39,6 @@ export function findWay(target: TargetOptions, given: ConnectOptions['proxy']): 
   }
 }
 
-/** The proxy that leads to a URL, if one does. Throws SluiceError: PROXY_URL_INVALID, PROXY_NOT_USED, CLUSTER_URL_IS_PROXY. */
-export function proxyTo(url: URL, given: ConnectOptions['proxy']): ChosenProxy {
-  const proxy = proxyOptions(given)
-  return chooseProxy({
-    target: url,
-    ...(proxy.url === undefined ? {} : { proxy: { value: String(proxy.url), origin: proxy.origin ?? 'proxy' } }),
-    ...(proxy.environmentProxy === undefined
-      ? {}
-      : { environmentProxy: { value: proxy.environmentProxy, origin: proxy.environmentOrigin ?? 'HTTPS_PROXY' } }),
-    ...(proxy.noProxy === undefined ? {} : { noProxy: proxy.noProxy }),
-    direct: proxy.direct ?? false,
-    requireProxy: proxy.requireProxy ?? false,
-  })
-}
-
 /** How the cluster's certificate is checked, and which one it is shown. */
 export function targetTls({ ca, caFingerprint, cert, key }: TargetOptions): TlsOptions {
   return {
@@ -67,11 +47,6 @@ export function targetTls({ ca, caFingerprint, cert, key }: TargetOptions): TlsO
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),
   }
-}
-
-/** A string and a URL are the proxy's own. */
-export function proxyOptions(proxy: ConnectOptions['proxy']): ProxyOptions {
-  return typeof proxy === 'string' || isUrl(proxy) ? { url: proxy } : (proxy ?? {})
 }
 
 /** Opens the cluster over the way that the options describe. Throws SluiceError: see `openCluster`. */

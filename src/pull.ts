@@ -65,6 +65,7 @@ async function* pages(options: PullOptions) {
       instance,
       ...selected,
       mode: 'once',
+      places: false,
       place: undefined,
       signal,
       begun: () => {},

@@ -136,7 +136,7 @@ describe('what the docs name exists:', () => {
   test('flags and codes', async () => {
     const views = optionNames.map(viewOption)
     const known = new Set<string>([...failureCodes, ...views.flatMap(view => [view.flag ?? '', ...view.env])])
-    for (const flag of ['--register', '--ports', '--help', '--yes', '--force']) known.add(flag)
+    for (const flag of ['--register', '--ports', '--help', '--yes', '--force', '--port']) known.add(flag)
     const unknown = pages
       .filter(({ path }) => path === 'README.md' || path === 'docs/library.md')
       .flatMap(({ text }) => [...text.matchAll(/`(--[a-z-]+|[A-Z][A-Z]+_[A-Z_]+)\b/g)].map(([, name = '']) => name))

@@ -16,13 +16,35 @@ const others: Readonly<Record<string, OptionName>> = {
   'proxy.url': 'proxy',
   'proxy.ca': 'proxyCa',
   'proxy.environmentProxy': 'httpsProxy',
+  'servicenow.url': 'servicenowUrl',
+  'servicenow.username': 'servicenowUsername',
+  'servicenow.password': 'servicenowPassword',
+  'servicenow.clientId': 'servicenowClientId',
+  'servicenow.clientSecret': 'servicenowClientSecret',
+  'servicenow.refreshToken': 'servicenowRefreshToken',
+  'servicenow.grant': 'servicenowGrant',
+  'servicenow.tokenFile': 'tokenFile',
+  'servicenow.ca': 'servicenowCa',
 }
 
 /** What is given without a flag, or by one command alone. */
-const words: Readonly<Record<string, string>> = { source: 'the inputs', run: 'RUN', alias: 'ALIAS', to: '--to' }
+const words: Readonly<Record<string, string>> = {
+  source: 'the inputs',
+  run: 'RUN',
+  alias: 'ALIAS',
+  to: '--to',
+  port: '--port',
+}
 
 /** A secret may come from a file of its own. */
-const files = { apiKey: 'apiKeyFile', password: 'passwordFile', proxy: 'proxyFile' } as const
+const files = {
+  apiKey: 'apiKeyFile',
+  password: 'passwordFile',
+  proxy: 'proxyFile',
+  servicenowPassword: 'servicenowPasswordFile',
+  servicenowClientSecret: 'servicenowClientSecretFile',
+  servicenowRefreshToken: 'servicenowRefreshTokenFile',
+} as const
 
 export function sayingOf({ values, origins }: Effective): Said {
   return libraryName => {
@@ -61,6 +83,6 @@ export function asTyped(known: Failure, said: Said | undefined): Failure {
 }
 
 function flagOf(name: string): string {
-  const option = optionNames.find(one => one === name)
+  const option = others[name] ?? optionNames.find(one => one === name)
   return option === undefined ? name : (viewOption(option).flag ?? name)
 }

@@ -71,11 +71,11 @@ export function labEnvironment(line: LabLine): Record<string, string> {
     SLUICE_ADMIN_URL: line.admin.url,
     EC_API_KEY: line.admin.apiKey,
     SLUICE_DEPLOYMENT: line.admin.deployment,
+    SLUICE_SERVICENOW_CA: line.cluster.caFile,
     SERVICENOW_INSTANCE_URL: line.servicenow.url,
     SERVICENOW_USERNAME: line.servicenow.username,
     SERVICENOW_PASSWORD: line.servicenow.password,
     SERVICENOW_CLIENT_ID: line.servicenow.clientId,
     SERVICENOW_CLIENT_SECRET: line.servicenow.clientSecret,
-    SLUICE_SERVICENOW_CA: line.cluster.caFile,
   }
 }

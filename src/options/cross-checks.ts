@@ -42,6 +42,9 @@ const rivals = [
   ['proxy', 'proxyFile'],
   ['index', 'swapAlias'],
   ['adminKey', 'adminKeyFile'],
+  ['servicenowPassword', 'servicenowPasswordFile'],
+  ['servicenowClientSecret', 'servicenowClientSecretFile'],
+  ['servicenowRefreshToken', 'servicenowRefreshTokenFile'],
   ['alarmPassword', 'alarmPasswordFile'],
   ['alarmClientSecret', 'alarmClientSecretFile'],
 ] as const

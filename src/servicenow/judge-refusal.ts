@@ -24,9 +24,11 @@ export function judgeRefusal(answer: Answer, judging: Judging): Refusal | undefi
     const observed = describe(answer, judging)
     return { is: 'stop', failure: failure('SERVICENOW_ADDRESS_REFUSED', { instance, observed, status }) }
   }
-  if (status >= 500 && status <= 504 && status !== 501) {
+  if (status === 408 || (status >= 500 && status <= 504 && status !== 501)) {
     const afterMs = retryAfterMs(answer.headers, judging.now)
-    const named = failure('SERVICENOW_UNREACHABLE', { instance, observed: describe(answer, judging), status })
+    const said = errorOf(answer)
+    const observed = said === undefined ? describe(answer, judging) : `status ${status}, ${judging.quote(said.reason)}`
+    const named = failure('SERVICENOW_UNREACHABLE', { instance, observed, status })
     return { is: 'later', failure: named, undone: false, ...(afterMs === undefined ? {} : { afterMs }) }
   }
   return undefined

@@ -9,6 +9,8 @@ export function judgeLost(error: unknown, instance: string): Refusal {
   if (!(error instanceof RouteError)) throw error
   if (error.code === 'ABORTED') throw new SluiceError(error.failure, { cause: error.cause })
   const named = ofTheInstance(error, instance)
+  // By this process: it does not open again.
+  if (error.code === 'CLOSED') return { is: 'stop', failure: named }
   if (explain(named.code).retry === 'no') return { is: 'stop', failure: named }
   return { is: 'later', failure: named, undone: error.delivery === 'none' }
 }

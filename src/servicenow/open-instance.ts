@@ -1,6 +1,7 @@
 import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
+import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
+import { expectsTls } from '../proxy/expects-tls.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
 import { type Route, openRoute } from '../proxy/route.js'
 import type { TlsOptions } from '../proxy/tls-layer.js'
@@ -85,7 +86,9 @@ export function openInstance(settings: InstanceSettings): OpenInstance {
     display: line.instance,
     route,
     probe: async probing => {
-      const found = await probeInstance(means, probing)
+      const found = await probeInstance(means, probing).catch(async (error: unknown) => {
+        throw await nameSilentPort(error, settings.proxy)
+      })
       refusals.areKnown = true
       return found
     },
@@ -103,6 +106,15 @@ export function openInstance(settings: InstanceSettings): OpenInstance {
       await route.close()
     },
   }
+}
+
+/** A port that expects TLS closes on plain bytes without a word, like a proxy that is down: ask it which of the two it is. */
+async function nameSilentPort(error: unknown, proxy: ProxyUrl | undefined): Promise<unknown> {
+  const isSilent = isSluiceError(error) && /^(PROXY|SERVICENOW)_UNREACHABLE$/.test(error.code)
+  if (!isSilent || proxy === undefined || !/^(http|socks5)$/.test(proxy.scheme)) return error
+  if (!(await expectsTls(proxy))) return error
+  const observed = `its port expects TLS, and the URL says ${proxy.scheme}://`
+  return new SluiceError(failure('PROXY_TLS_MISMATCH', { proxy: proxy.display, observed }), { cause: error })
 }
 
 async function callTable(

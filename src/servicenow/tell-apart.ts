@@ -63,7 +63,9 @@ type Asking = TellingApart & { readonly most: number }
 function judgeAddresses(line: Line, refused: Failure, { letIn, refusedAddress, asked }: Seen): Failure {
   // One of them was refused before.
   if (letIn > 0) return partly(line, letIn, asked + (refusedAddress === 0 ? 1 : 0))
-  return { ...refused, evidence: { ...refused.evidence, asked } }
+  const said = String(refused.evidence['observed'])
+  const observed = line.route.proxy === undefined ? `${said}; no proxy was used` : said
+  return failure('SERVICENOW_ADDRESS_REFUSED', { ...refused.evidence, instance: line.instance, observed, asked })
 }
 
 /** The token is one that the instance has just given: who asks is known, so what it refuses is the address. */

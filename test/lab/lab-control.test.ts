@@ -165,12 +165,26 @@ describe('a lab', () => {
       socks5s: url('socks5s'),
       nodes: [url('http'), url('http')],
     })
+    expect(line.servicenow).toEqual({
+      url: expect.stringMatching(/^https:\/\/localhost:\d+$/) as string,
+      httpUrl: expect.stringMatching(/^http:\/\/localhost:\d+$/) as string,
+      username: 'sluice.integration',
+      password: expect.any(String) as string,
+      clientId: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
+      clientSecret: expect.any(String) as string,
+      publicClientId: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
+    })
     expect(env).toEqual(labEnvironment(line))
     expect(env).toMatchObject({
       STATIC_PROXY_URL: line.proxy.http,
       STATIC_IPS: '127.0.0.2,127.0.0.3',
       ELASTICSEARCH_API_KEY: line.cluster.apiKey,
       SLUICE_CA: line.cluster.caFile,
+      SERVICENOW_INSTANCE_URL: line.servicenow.url,
+      SERVICENOW_USERNAME: line.servicenow.username,
+      SERVICENOW_PASSWORD: line.servicenow.password,
+      SERVICENOW_CLIENT_ID: line.servicenow.clientId,
+      SERVICENOW_CLIENT_SECRET: line.servicenow.clientSecret,
     })
     expect(JSON.stringify(line)).not.toContain('\n')
   })
@@ -204,8 +218,12 @@ describe('a lab', () => {
       first.line.proxy.https,
       first.line.cluster.url,
       first.line.cluster.httpUrl,
+      first.line.servicenow.url,
+      first.line.servicenow.httpUrl,
     ]
-    if (first) expect(ports?.map(url => new URL(url).port)).toEqual(['9293', '9294', '9243', '9200'])
+    if (first) {
+      expect(ports?.map(url => new URL(url).port)).toEqual(['9293', '9294', '9243', '9200', '9443', '9080'])
+    }
     const servers = (): number => process.getActiveResourcesInfo().filter(kind => kind === 'TCPServerWrap').length
     const before = servers()
     await expect(startLab({ ports: 'contract' })).rejects.toThrow('EADDRINUSE')

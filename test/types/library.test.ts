@@ -24,6 +24,14 @@ import {
   isSluiceError,
 } from '../../src/index.js'
 import * as lab from '../../src/lab/index.js'
+import * as platform from '../../src/servicenow.js'
+import {
+  type Row,
+  type ServiceNow,
+  type ServiceNowConnection,
+  type ServiceNowOptions,
+  connectServiceNow,
+} from '../../src/servicenow.js'
 import { built } from '../cli/build.js'
 
 test('the package exports what the docs say, and nothing else', () => {
@@ -44,7 +52,14 @@ test('the package exports what the docs say, and nothing else', () => {
       'verify',
     ].toSorted(),
   )
-  expect(Object.keys(lab).toSorted()).toEqual(['PolicyError', 'registers', 'startLab'])
+  expect(Object.keys(lab).toSorted()).toEqual([
+    'AddressRuleError',
+    'PolicyError',
+    'registers',
+    'serviceNowRegisters',
+    'startLab',
+  ])
+  expect(Object.keys(platform).toSorted()).toEqual(['SluiceError', 'connectServiceNow', 'isSluiceError'])
 })
 
 test('importing the library loads nothing of the command line', () => {
@@ -55,6 +70,10 @@ test('importing the library loads nothing of the command line', () => {
 
 test('the lab needs its certificates and nothing else', () => {
   expect(packagesOf(join(built, 'dist', 'lab', 'index.js')).toSorted()).toEqual(['@peculiar/x509', 'reflect-metadata'])
+})
+
+test('the service-management platform is reached without a client of Elasticsearch', () => {
+  expect(packagesOf(join(built, 'dist', 'servicenow.js')).toSorted()).toEqual(['socks', 'undici'])
 })
 
 /** The packages that a module of the build loads, itself or through others. */
@@ -193,4 +212,34 @@ test('what the doctor is given wrong is a finding, as everything else that is wr
     ['OPTION_INVALID', 0],
     ['INDEX_NAME_INVALID', 0],
   ])
+})
+
+test('the service-management platform takes what it needs, and its records are what the caller says', async () => {
+  expectTypeOf(connectServiceNow).returns.resolves.toEqualTypeOf<ServiceNow>()
+  expectTypeOf<IngestOptions['servicenow']>().toEqualTypeOf<ServiceNowOptions | undefined>()
+  interface Incident extends Row {
+    readonly number: string
+  }
+  const numberOf = async (from: ServiceNow) => (await from.table<Incident>('incident').get('a'))?.number
+  expectTypeOf(numberOf).returns.resolves.toEqualTypeOf<string | undefined>()
+  // @ts-expect-error a platform is needed
+  const unfinished: ServiceNowConnection = { proxy: 'http://proxy.example:9293' }
+  const url = 'https://instance.example'
+  const given: [object, string][] = [
+    [unfinished, 'servicenow'],
+    [{ servicenow: { url: 'instance.example', username: 'u', password: 'p' } }, 'servicenow.url'],
+    [{ servicenow: { url, username: 'u' } }, 'servicenow.password'],
+    [{ servicenow: { url, clientId: 'id', grant: 'client_credentials' } }, 'servicenow.clientSecret'],
+    [{ servicenow: { url, grant: 'refresh_token', refreshToken: 'r' } }, 'servicenow.clientId'],
+    [{ servicenow: { url, grant: 'implicit' } }, 'servicenow.grant'],
+    [{ servicenow: { url, user: 'u' } }, 'servicenow.user'],
+    [{ servicenow: { url, username: 'u', password: 'p' }, proxi: 'http://proxy.example:9293' }, 'proxi'],
+    [{ servicenow: { url, username: 'u', password: 'p' }, concurrency: 0 }, 'concurrency'],
+  ]
+  for (const [options, option] of given) {
+    await expect(connectServiceNow(options as ServiceNowConnection)).rejects.toMatchObject({
+      code: 'OPTION_INVALID',
+      failure: { evidence: { option } },
+    })
+  }
 })

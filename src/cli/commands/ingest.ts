@@ -22,7 +22,10 @@ import type { Terminal } from '../terminal.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(
-    command.argument('<source...>', 'files, quoted globs, or - for stdin; plain or gzip, NDJSON or JSON arrays'),
+    command.argument(
+      '<source...>',
+      'files, quoted globs, or - for stdin: plain or gzip, NDJSON or JSON arrays; or servicenow:TABLE',
+    ),
     'ingest',
   )
     .addHelpText(
@@ -33,9 +36,11 @@ Examples:
   zcat logs.gz | sluice ingest - --index logs-app --json
   producer | sluice ingest - --index logs-app --spool
   sluice ingest products.ndjson --swap-alias products --check-query '{"query":{"exists":{"field":"sku"}}}'
+  sluice ingest servicenow:incident --index incidents --query 'active=true'
   sluice ingest items.json --pick hits.items --index items --ids field --id-field sku
 
 After an interruption the same command goes on where it stopped; files that are loaded are not loaded again (--again).
+Of a table that is loaded, the same command loads what changed since.
 A glob leaves out the dead letters of earlier runs (sluice-dead-letters-*); named, they are read.
 Every option can also stand in the environment as SLUICE_… or in sluice.config.json; see sluice config.`,
     )

@@ -35,9 +35,7 @@ Rows go to stdout, a line of JSON each; all else goes to stderr. Each row comes 
 meanwhile: in the order of sys_id, then those that were inserted while the table was read.`,
     )
     .action(async (table: string, flags: Record<string, unknown>) => {
-      const effective = await loadOptions(flags, terminal)
-      // What stands on stdout is rows alone, whatever happens.
-      terminal.manner.json = false
+      const effective = await rowsAlone(terminal, async () => await loadOptions(flags, terminal))
       const access = await loadAccess(effective, terminal)
       const options = await pullOptions(tableNamed(table), effective, access, terminal)
       sayWarnings(effective, terminal)
@@ -48,6 +46,15 @@ meanwhile: in the order of sys_id, then those that were inserted while the table
       }
       done(await alarm.around(pulling))
     })
+}
+
+/** What stands on stdout is rows, whatever happens, and wherever JSON is asked for. */
+async function rowsAlone<T>({ manner }: Terminal, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load()
+  } finally {
+    manner.json = false
+  }
 }
 
 /** Throws SluiceError OPTION_INVALID. */

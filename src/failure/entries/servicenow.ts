@@ -123,7 +123,7 @@ export const servicenowEntries = {
       'The browser does not come back: an error page of the instance about the redirect URL, or a page that does not load. Or it comes back with "access_denied".',
     causes: [
       "The redirect URL is not registered: it is the one that was printed, with the port, in the entry's Redirect URL.",
-      'The browser runs on another machine than this command, which waits for it on 127.0.0.1.',
+      'The browser runs on another machine than this command, which waits for it on its own.',
       'The user did not consent, or the entry is inactive.',
     ],
     fixes: [

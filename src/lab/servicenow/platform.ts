@@ -66,7 +66,7 @@ export class Platform {
   /** Fills a table with rows that depend on the seed alone. */
   seed(name: string, count: number, options?: Seed): void {
     const people = [...this.table('sys_user').rows()].slice(0, 20).map(({ sys_id: id }) => id)
-    seedRows(this.table(name), count, people, options)
+    seedRows(this.table(name), count, people, this.clock.now(), options)
   }
 }
 

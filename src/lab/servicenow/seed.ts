@@ -16,9 +16,15 @@ export interface Seed {
 
 /**
  * Fills a table with rows that depend on the seed alone. Two in five were updated since they were created, many of them in the
- * same second as others.
+ * same second as others, and none later than `nowMs`. `people`: sys_ids of users that incidents may refer to.
  */
-export function seedRows(table: Table, count: number, people: readonly string[], options: Seed = {}): void {
+export function seedRows(
+  table: Table,
+  count: number,
+  people: readonly string[],
+  nowMs: number,
+  options: Seed = {},
+): void {
   const { seed = 1, from = '2024-01-01 00:00:00', spacingSeconds = 120, values = {} } = options
   const next = random(createHash('sha256').update(`${table.name} ${seed} ${table.size}`).digest().readUInt32LE())
   const start = parseTimestamp(from)
@@ -30,10 +36,12 @@ export function seedRows(table: Table, count: number, people: readonly string[],
     const draw = next()
     const changes = draw % 5 < 2 ? 1 + (draw % 3) : 0
     // Jobs that update many rows at once run every ten minutes.
-    const updated = Math.ceil((created + (next() % 2_592_000) * 1000) / 600_000) * 600_000
+    const drawn = Math.ceil((created + (next() % 2_592_000) * 1000) / 600_000) * 600_000
+    const updated = Math.max(created, Math.min(drawn, nowMs))
     const row: Row & Record<string, string> = {
       ...table.template,
       ...values,
+      ...(table.numberPrefix !== undefined && { number: table.nextNumber() }),
       sys_id: newId(next),
       sys_created_on: createdOn,
       sys_created_by: 'seed',
@@ -41,8 +49,7 @@ export function seedRows(table: Table, count: number, people: readonly string[],
       sys_updated_by: 'seed',
       sys_mod_count: String(changes),
     }
-    if (table.name === 'incident')
-      describe(row, table.nextNumber(), texts[draw % texts.length] ?? '', people, next, values)
+    if (table.name === 'incident') describe(row, texts[draw % texts.length] ?? '', people, next, values)
     if (table.name === 'sys_user') Object.assign(row, personOf(table.size + i), values)
     rows.push(row)
   }
@@ -51,7 +58,6 @@ export function seedRows(table: Table, count: number, people: readonly string[],
 
 function describe(
   row: Record<string, string>,
-  number: string,
   text: string,
   people: readonly string[],
   next: () => number,
@@ -63,7 +69,6 @@ function describe(
   const state = ['1', '2', '3', '6', '7'][next() % 5] ?? '1'
   const [short = '', long = ''] = text.split('\n')
   Object.assign(row, {
-    number,
     short_description: short,
     description: long,
     state,
