@@ -31,12 +31,11 @@ const connection = {
 /** Throws SluiceError OPTION_INVALID for an option that is unknown, or of another kind than its type says. */
 export function checkServiceNowConnection(given: ServiceNowConnection): void {
   checkAll('', given, connection)
-  checkServiceNowOptions(given.servicenow)
   checkProxyOptions(given.proxy)
 }
 
 /** Throws SluiceError OPTION_INVALID. */
-function checkServiceNowOptions(given: ServiceNowOptions): void {
+export function checkServiceNowOptions(given: ServiceNowOptions): void {
   checkAll('servicenow', given, platform)
 }
 

@@ -1,3 +1,4 @@
+import { checkServiceNowOptions } from './check-servicenow-options.js'
 import { isLoopback } from './cluster/loopback.js'
 import { DEFAULT_CONCURRENCY, DEFAULT_MAX_ELAPSED_MS, DEFAULT_TIMEOUT_MS } from './defaults.js'
 import { failure } from './failure/failure.js'
@@ -39,6 +40,7 @@ export async function openServiceNow(options: InstanceOptions): Promise<OpenInst
 /** Throws as `openServiceNow` does. */
 export function instanceSettings(options: InstanceOptions): InstanceSettings {
   const { servicenow, clock = systemClock, onWarning = () => {} } = options
+  checkServiceNowOptions(servicenow)
   const { tokenFile } = servicenow
   const proxy = proxyOptions(options.proxy)
   const url = instanceUrl(servicenow.url)
@@ -69,8 +71,9 @@ function storeIn(
   clock: Clock,
   onWarning: (message: string) => void,
 ): TokenStore {
+  const { id: client } = access.client
   const user = access.grant === 'password' ? access.username : ''
-  const owner = { instance: url.origin, client: access.client.id, user, grant: access.grant }
+  const owner = { instance: url.origin, client, user, grant: access.grant }
   return tokensInFile({ path, owner, clock, onWarning })
 }
 

@@ -47,8 +47,9 @@ class OauthSession implements Session {
 
   async authorization(signal?: AbortSignal): Promise<string> {
     const { store, now } = this.settings
-    this.#tokens ??= await store.read()
-    const tokens = this.#tokens
+    const kept = this.#tokens ?? (await store.read())
+    // A renewal may have ended meanwhile.
+    const tokens = (this.#tokens ??= kept)
     if (tokens !== undefined && isFresh(tokens, now())) return bearer(tokens)
     return bearer(await this.#renewed(tokens, signal))
   }
