@@ -50,6 +50,10 @@ export interface Rows {
   after(end: Place): Place
   /** How many rows the reading that is open will have, as far as the platform has told. */
   readonly total?: number | undefined
+  /** Since when a reading that goes on at this place takes what changed, in ISO 8601. Undefined: it takes all rows. */
+  since?(place: Place): string | undefined
+  /** Whether the chunk that was yielded last may hold a row that came before, as it is now. Absent: each may. */
+  readonly mayRepeat?: boolean
 }
 
 /** A file as it is stored, looked at without reading it whole. */

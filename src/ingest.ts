@@ -1,6 +1,7 @@
 /** The main job, composed: source → format → bulk → sender → ledger. */
 import type { Ids } from './bulk/action-line.js'
 import { checkIngestOptions } from './check-ingest-options.js'
+import { completeForTables } from './check-table-options.js'
 import type { Batch, Outcome, Source } from './flow.js'
 import type { IngestOptions } from './ingest-options.js'
 import { prepareStateDir } from './ledger/checkpoint-file.js'
@@ -11,16 +12,19 @@ import { begin } from './run/begin.js'
 import { endingOf } from './run/budgets.js'
 import { conclude } from './run/conclude.js'
 import { formatOf } from './run/documents.js'
+import { type OpenPlatform, findInputs } from './run/find-inputs.js'
 import { newRunId, spoolFolder, stateDirOf } from './run/find-run.js'
+import { forgetRows } from './run/forget-rows.js'
 import { listenerOf } from './run/listener.js'
 import { load } from './run/load.js'
 import type { Replaying } from './run/open-batcher.js'
 import { intoOf, openDeadLetters } from './run/open-dead-letters.js'
 import { openPipeline, openRunsDeadLetters } from './run/open-pipeline.js'
-import type { Run } from './run/run.js'
+import { openPlatform } from './run/open-platform.js'
+import type { Run, Standing } from './run/run.js'
 import { withSpool } from './run/with-spool.js'
-import { findSources } from './source/open-sources.js'
 import { systemClock } from './system-clock.js'
+import { instanceOf } from './table-names.js'
 
 /**
  * Loads documents into an index through the static-IP proxy and accounts for every one of them.
@@ -33,20 +37,36 @@ import { systemClock } from './system-clock.js'
  * ```
  * @throws SluiceError when the run could not start or had to stop. `error.code` is OPTION_INVALID, INDEX_NAME_INVALID,
  * PLAINTEXT_CREDENTIALS, INPUT_*, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED, INDEX_BLOCKED, IDS_REFUSED, REQUEST_REFUSED,
- * TOO_MANY_REJECTED, ALIAS_CONFLICT, INDEX_REQUEST_REFUSED, LOAD_CHECK_FAILED, DEAD_LETTERS_UNWRITABLE, STATE_*, RUN_LOCKED,
+ * SERVICENOW_*, TOO_MANY_REJECTED, DELETIONS_*, ALIAS_CONFLICT, INDEX_REQUEST_REFUSED, LOAD_CHECK_FAILED, DEAD_LETTERS_UNWRITABLE, STATE_*, RUN_LOCKED,
  * RUN_OPTIONS_CHANGED, RUN_INTERRUPTED, TIME_BUDGET_SPENT or BYTE_BUDGET_SPENT. Once the way was open, `error.receipt` tells
  * what was done.
  */
 export async function ingest(options: IngestOptions): Promise<Receipt> {
-  return await run(options, checkIngestOptions(options))
+  return await ingestFrom(options, openPlatform)
+}
+
+/** A load whose tables are opened by `open`. */
+export async function ingestFrom(given: IngestOptions, open: OpenPlatform): Promise<Receipt> {
+  const options = completeForTables(given)
+  return await run(options, checkIngestOptions(options), { open })
+}
+
+/** What a run may have besides its options. */
+interface Beside {
+  /** Where tables may be among its inputs. */
+  readonly open?: OpenPlatform
+  readonly replaying?: Replaying
+  /** A way that stands. Absent: one of its own. */
+  readonly standing?: Standing
 }
 
 /** Runs a load whose options were checked. Throws as `ingest` does. */
-export async function run(given: IngestOptions, ids: Ids, replaying?: Replaying): Promise<Receipt> {
+export async function run(given: IngestOptions, ids: Ids, { open, replaying, standing }: Beside): Promise<Receipt> {
   using ending = endingOf(given, systemClock)
   const options: IngestOptions = { ...given, signal: ending.signal }
   const tell = listenerOf(options)
-  const sources = await findSources(options.source, options.stdin === undefined ? {} : { stdin: options.stdin })
+  const { sources, platform } = await findInputs(options, open)
+  await using _ = platform
   const stateDir = stateDirOf(options, sources)
   if (stateDir !== undefined) await prepareStateDir(stateDir)
   await using locks =
@@ -58,15 +78,29 @@ export async function run(given: IngestOptions, ids: Ids, replaying?: Replaying)
     sources,
     { ending, tell, isReplay: replaying !== undefined },
     async (all, spool) =>
-      await loadSources({ options, ids, replaying, ending, stateDir, tell, sources: all, spool, locks }),
+      await loadSources({
+        options,
+        ids,
+        replaying,
+        ending,
+        stateDir,
+        tell,
+        sources: all,
+        platform,
+        spool,
+        locks,
+        standing,
+      }),
   )
 }
 
 async function loadSources(run: Run): Promise<Receipt> {
-  const { options, ending, tell, spool } = run
-  const { cluster, way } = await openTarget(options).catch((error: unknown) => {
-    throw ending.cause(error)
-  })
+  const { options, ending, tell, spool, standing } = run
+  const { cluster, way } =
+    standing ??
+    (await openTarget(options).catch((error: unknown) => {
+      throw ending.cause(error)
+    }))
   try {
     const began = performance.now()
     const begun = await begin(run, cluster, way)
@@ -86,14 +120,17 @@ async function loadSources(run: Run): Promise<Receipt> {
         await keeper?.begin(input)
       },
       opened: (input, kind) => spool?.opened(input, kind),
-      settled: () => keeper?.touch(),
+      settled: () => {
+        if (keeper === undefined) forgetRows(run.sources, ledger)
+        return keeper?.touch()
+      },
       ending,
       ...(begun.wire === undefined ? {} : { wire: begun.wire.use }),
       tell,
     })
     return await conclude(run, begun, pipeline, loaded, performance.now() - began)
   } finally {
-    await cluster.route.destroy()
+    if (standing === undefined) await cluster.route.destroy()
   }
 }
 
@@ -101,7 +138,8 @@ async function loadSources(run: Run): Promise<Receipt> {
 async function lock(options: IngestOptions, stateDir: string, sources: readonly Source[], isReplay: boolean) {
   const { url } = findWay(options.target, options.proxy)
   const spool = options.spool === true ? { spool: spoolFolder(options, stateDir, url, isReplay) } : {}
-  return await lockInputs({ stateDir, cluster: url.href, index: intoOf(options), sources, ...spool })
+  const instance = options.servicenow === undefined ? undefined : instanceOf(options.servicenow)
+  return await lockInputs({ stateDir, cluster: url.href, index: intoOf(options), sources, instance, ...spool })
 }
 
 /** A dry run sends nothing. */

@@ -47,7 +47,7 @@ export async function replay(options: ReplayOptions): Promise<Receipt> {
   }
   const replaying = { ...(index === undefined ? {} : { index }), ...(pipeline === undefined ? {} : { pipeline }) }
   // Ids stand in the dead letters; those that have none get one of the cluster's.
-  return await run({ ...options, ...format, index: target }, { from: 'cluster' }, replaying)
+  return await run({ ...options, ...format, index: target }, { from: 'cluster' }, { replaying })
 }
 
 const format = { format: 'ndjson' } as const satisfies DecodeOptions

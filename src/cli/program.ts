@@ -16,7 +16,15 @@ interface Verb {
 /** A command's module is loaded when it is asked for, so that none pays for what another needs. */
 const verbs: Readonly<Record<string, Verb>> = {
   ingest: { summary: 'load documents, print the receipt', load: () => import('./commands/ingest.js') },
+  pull: {
+    summary: 'the rows of a table of the service-management platform, as NDJSON',
+    load: () => import('./commands/pull.js'),
+  },
   replay: { summary: 'send dead letters again', load: () => import('./commands/replay.js') },
+  serve: {
+    summary: 'accept documents by POST and load them, until it is stopped',
+    load: () => import('./commands/serve.js'),
+  },
   doctor: {
     summary: 'walk the path that a load will take and name what is wrong',
     load: () => import('./commands/doctor.js'),

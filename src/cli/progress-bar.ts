@@ -29,10 +29,11 @@ export function drawProgress(terminal: Terminal): Progress {
   }
 }
 
-function progressLine({ counts, bytesRead, retries, elapsedMs, wire }: Snapshot): string {
+function progressLine({ counts, bytesRead, retries, elapsedMs, wire, rows }: Snapshot): string {
   const stored = counts.created + counts.updated + counts.deleted + counts.noop + counts.duplicate
   const perSecond = elapsedMs > 0 ? (stored * 1000) / elapsedMs : 0
   const parts = [`${count(stored)} documents`, `${count(perSecond)}/s`, bytes(bytesRead), duration(elapsedMs)]
+  if (rows !== undefined) parts.push(`${count(rows.read)} of ${count(rows.total)} rows`)
   if (wire !== undefined) parts.push(`${bytes(wire.bytes)} of ${bytes(wire.budget)} on the wire`)
   if (counts.rejected > 0) parts.push(`${count(counts.rejected)} rejected`)
   if (retries > 0) parts.push(`${count(retries)} retries`)

@@ -13,11 +13,12 @@ export function openLog(terminal: Terminal): Progress {
   )
   let loggedAt = 0
   return {
-    update: ({ counts, bytesRead, retries, elapsedMs, wire }) => {
+    update: ({ counts, bytesRead, retries, elapsedMs, wire, rows }) => {
       if (elapsedMs - loggedAt < intervalMs) return
       loggedAt = elapsedMs
       const meter = wire === undefined ? {} : { bytesOnWire: wire.bytes, byteBudget: wire.budget }
-      log.info({ ...counts, bytesRead, ...meter, retries, elapsedMs: Math.round(elapsedMs) }, 'progress')
+      const table = rows === undefined ? {} : { rowsRead: rows.read, rowsTotal: rows.total }
+      log.info({ ...counts, bytesRead, ...meter, ...table, retries, elapsedMs: Math.round(elapsedMs) }, 'progress')
     },
     note: (level, message, fields = {}) => log[level](fields, message),
     [Symbol.dispose]: () => undefined,

@@ -12,6 +12,8 @@ export interface Snapshot {
   readonly bytesRead: number
   readonly retries: number
   readonly elapsedMs: number
+  /** Of a table. */
+  readonly rows?: { readonly read: number; readonly total: number }
   /** Where there is a byte budget. */
   readonly wire?: { readonly bytes: number; readonly budget: number }
 }
@@ -50,6 +52,7 @@ export function follow(progress: Progress): (event: IngestEvent) => void {
           retries,
           elapsedMs: performance.now() - startedAt,
           ...(event.wire === undefined ? {} : { wire: event.wire }),
+          ...(event.rows === undefined ? {} : { rows: event.rows }),
         })
         return
       case 'retry': {
@@ -69,15 +72,17 @@ export function follow(progress: Progress): (event: IngestEvent) => void {
         return
       }
       case 'input':
-        progress.note(
-          'info',
-          `reading ${event.name}${event.resumedAt === undefined ? '' : ` from document ${event.resumedAt} on`}`,
-          { input: event.name },
-        )
+        progress.note('info', `reading ${event.name}${fromWhere(event)}`, { input: event.name })
         return
       case 'loaded':
         progress.note('info', `${event.name} is loaded already`, { input: event.name })
         return
+      case 'deletions': {
+        const { mode, index } = event
+        const how = mode === 'audit' ? 'in sys_audit_delete' : 'by comparing it with the ids of all rows'
+        progress.note('info', `looking for documents of ${index} whose rows were deleted, ${how}`, { mode, index })
+        return
+      }
       case 'blocked':
       case 'unblocked':
         noteBlock(event)
@@ -90,6 +95,11 @@ export function follow(progress: Progress): (event: IngestEvent) => void {
         return
     }
   }
+}
+
+function fromWhere({ resumedAt, since }: { resumedAt?: number; since?: string }): string {
+  const changed = since === undefined ? '' : `: what changed since ${since}`
+  return `${changed}${resumedAt === undefined ? '' : `${since === undefined ? '' : ','} from document ${resumedAt} on`}`
 }
 
 function silent(terminal: Terminal): Progress {

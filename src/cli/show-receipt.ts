@@ -117,8 +117,10 @@ function facts(receipt: Receipt): string[][] {
     ['requests', `${count(requests)}${retries === 0 ? '' : `, ${count(retries)} sent again`}`],
     ['route', route(receipt)],
     ...egress(receipt),
+    ...platform(receipt),
     ['cluster', `${cluster.url}${version === '' ? '' : ` (${version})`}`],
     ...alias(receipt),
+    ...deletions(receipt),
     ...(deadLetters === undefined ? [] : [['dead letters', deadLetters]]),
     ...(receipt.notes ?? []).map(note => ['note', note]),
     ...(checkpoint === undefined || status === 'finished' ? [] : [['checkpoint', checkpoint]]),
@@ -140,10 +142,32 @@ function alias({ alias: one }: Receipt): string[][] {
   return [['alias', `${name} is on ${to}${from === undefined ? '' : `; ${from}, where it was, is kept`}`]]
 }
 
+function platform({ platform: one }: Receipt): string[][] {
+  if (one === undefined) return []
+  const { url, connections, sent, received } = one
+  return [['tables', `${url}, ${bytes(sent)} sent, ${bytes(received)} received, ${plural(connections, 'connection')}`]]
+}
+
+function deletions({ deletions: one }: Receipt): string[][] {
+  if (one === undefined) return []
+  const { mode, compared, deleted, kept, skipped } = one
+  if (skipped !== undefined) return [['deletions', `nothing was compared: ${skipped}`]]
+  const what = mode === 'audit' ? plural(compared, 'deletion') : plural(compared, 'document')
+  const reasons = [
+    [kept.there, mode === 'audit' ? 'there again' : 'there, new or hidden'],
+    [kept.changed, 'written meanwhile'],
+    [kept.other, 'of something else'],
+  ] as const
+  const left = reasons.filter(([many]) => many > 0).map(([many, why]) => `${count(many)} ${why}`)
+  const rest = left.length === 0 ? '' : `; kept: ${left.join(', ')}`
+  return [['deletions', `${plural(deleted, 'document')} deleted, ${what} compared${rest}`]]
+}
+
 /** What earlier processes did of an input. */
 function past(input: InputReceipt | undefined): string {
   if (input?.alreadyLoaded === true) return ', already loaded'
-  return input?.resumedAt === undefined ? '' : `, resumed at document ${count(input.resumedAt)}`
+  const since = input?.since === undefined ? '' : `, what changed since ${input.since}`
+  return since + (input?.resumedAt === undefined ? '' : `, resumed at document ${count(input.resumedAt)}`)
 }
 
 function route({ route: { form, proxy, connections } }: Receipt): string {

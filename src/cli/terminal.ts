@@ -19,6 +19,8 @@ export interface Terminal {
   readonly stderr: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>
   /** The result; one call writes whole lines. */
   out(text: string): void
+  /** A part of a long result. Resolves once more can be taken: false where nobody takes it any more. */
+  pour(bytes: Uint8Array): Promise<boolean>
   /** Errors, warnings, progress. */
   err(text: string): void
   on(signal: NodeJS.Signals, listener: () => void): void
@@ -38,6 +40,7 @@ export function openTerminal(host: NodeJS.Process): Terminal {
     stdin: host.stdin,
     stderr: host.stderr,
     out: out.write,
+    pour: out.pour,
     err: err.write,
     on: (signal, listener) => void host.on(signal, listener),
     off: (signal, listener) => void host.off(signal, listener),
@@ -67,6 +70,17 @@ function forgiving(stream: NodeJS.WriteStream) {
         // Files are written synchronously.
         stop(error)
       }
+    },
+    pour: async (bytes: Uint8Array) => {
+      if (stopped !== undefined) return false
+      return await new Promise<boolean>(resolve => {
+        try {
+          stream.write(bytes, error => resolve(error == null))
+        } catch (error) {
+          stop(error)
+          resolve(false)
+        }
+      })
     },
     flush: async () => {
       if (stopped === undefined) await new Promise<void>(resolve => stream.write('', () => resolve()))

@@ -1,5 +1,5 @@
 /** The state of a run as it is kept on disk: what a resume needs to know, and nothing that is secret. */
-import type { FileLook, Mark } from '../flow.js'
+import type { FileLook, Mark, Place } from '../flow.js'
 import type { Counts, Rejections } from './receipt.js'
 
 /** Changes with every change that an older Sluice would read wrongly. */
@@ -60,6 +60,10 @@ export interface CheckpointInput {
   readonly file?: FileIdentity
   /** Which copy of stdin it was, where it was spooled. */
   readonly spool?: string
+  /** Of a table: where reading goes on behind the mark. Absent: at its start. */
+  readonly place?: Place
+  /** Of a table: which of its rows, and of their fields. */
+  readonly selection?: Readonly<Record<string, string>>
 }
 
 /** What tells whether a file still holds what was read from it. Offsets are of the bytes as they are stored. */
@@ -124,6 +128,8 @@ const shape: Shape = {
       'start?': { document: 'number', wasRead: 'boolean' },
       read: 'number',
       'spool?': 'string',
+      'place?': {},
+      'selection?': {},
       'file?': {
         size: 'number',
         inode: 'string',

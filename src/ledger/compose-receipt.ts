@@ -3,7 +3,7 @@ import type { Failure } from '../failure/failure.js'
 import { sumOf } from './account.js'
 import type { Ledger } from './ledger.js'
 import type { Plan } from './plan-run.js'
-import type { AliasReceipt, InputReceipt, Receipt } from './receipt.js'
+import type { AliasReceipt, DeletionsReceipt, InputReceipt, Receipt } from './receipt.js'
 
 /** What the receipt tells beside the ledger's own counts. */
 export interface RunFacts {
@@ -21,6 +21,12 @@ export interface RunFacts {
     }
   }
   readonly alias?: AliasReceipt
+  readonly deletions?: DeletionsReceipt
+  /** Where tables were read. */
+  readonly platform?: {
+    readonly display: string
+    readonly traffic: { readonly connections: number; readonly bytesSent: number; readonly bytesReceived: number }
+  }
   readonly deadLetters?: string
   readonly checkpoint?: string
   readonly notes: readonly string[]
@@ -62,6 +68,8 @@ export function composeReceipt(facts: RunFacts): Receipt {
       url: cluster.display,
       ...(preflight.info === undefined ? {} : { name: preflight.info.name, version: preflight.info.version }),
     },
+    ...(facts.platform === undefined ? {} : { platform: platformOf(facts.platform) }),
+    ...(facts.deletions === undefined ? {} : { deletions: facts.deletions }),
     ...(alias === undefined ? {} : { alias }),
     ...(deadLetters === undefined ? {} : { deadLetters }),
     ...(facts.notes.length === 0 ? {} : { notes: facts.notes }),
@@ -70,12 +78,25 @@ export function composeReceipt(facts: RunFacts): Receipt {
   }
 }
 
+function platformOf({ display, traffic }: NonNullable<RunFacts['platform']>): NonNullable<Receipt['platform']> {
+  const { connections, bytesSent: sent, bytesReceived: received } = traffic
+  return { url: display, connections, sent, received }
+}
+
 /** Those that were loaded before, and those that this process came to. */
 function inputsOf({ inputs }: RunFacts['plan'], ledger: Ledger): InputReceipt[] {
-  return inputs.flatMap(({ source: { name }, isLoaded, read, from }): InputReceipt[] => {
+  return inputs.flatMap(({ source: { name, rows }, isLoaded, read, from, place }): InputReceipt[] => {
     if (isLoaded) return [{ name, status: 'finished', read, alreadyLoaded: true }]
     const now = ledger.inputs.find(input => input.name === name)
     if (now === undefined) return []
-    return [{ ...now, read: read + now.read, ...(from === undefined ? {} : { resumedAt: from.document }) }]
+    const since = place === undefined ? undefined : rows?.since?.(place)
+    return [
+      {
+        ...now,
+        read: read + now.read,
+        ...(from === undefined ? {} : { resumedAt: from.document }),
+        ...(since === undefined ? {} : { since }),
+      },
+    ]
   })
 }

@@ -19,8 +19,10 @@ export interface Locking {
   /** URL, without credentials. */
   readonly cluster: string
   readonly index: string
-  /** Those without a file are not locked: nobody else can read them. */
+  /** Those that are neither a file nor a table are not locked: nobody else can read them. */
   readonly sources: readonly Source[]
+  /** URL of where tables are read, without credentials. */
+  readonly instance?: string | undefined
   /** Where stdin is spooled, which others can read. */
   readonly spool?: string
 }
@@ -29,15 +31,18 @@ export interface Locking {
 const AT_ONCE = 16
 
 /** Of all inputs, or of none. Throws SluiceError RUN_LOCKED, STATE_UNWRITABLE. */
-export async function lockInputs({ stateDir, cluster, index, sources, spool }: Locking): Promise<InputLocks> {
+export async function lockInputs(locking: Locking): Promise<InputLocks> {
+  const { stateDir, cluster, index, sources, instance = '', spool } = locking
   const folder = locksFolder(stateDir)
   const wanted = new Map(
     await Promise.all(
-      sources.flatMap(({ name, file }) => {
+      sources.flatMap(({ name, file, rows }) => {
+        const lockOf = (input: string) => [join(folder, `${keyOf([cluster, index, input])}.lock`), name] as const
+        if (rows !== undefined) return [Promise.resolve(lockOf(`${name} ${instance}`))]
         if (file === undefined) return []
         // Two names of one file are one input.
         const path = realpath(file.path).catch(() => file.path)
-        return [path.then(real => [join(folder, `${keyOf([cluster, index, real])}.lock`), name] as const)]
+        return [path.then(lockOf)]
       }),
     ),
   )
@@ -82,8 +87,14 @@ export class InputLocks implements AsyncDisposable {
       const holder = { ...(await thisHolder(folder, id)), ...(isUndo ? { isUndo } : {}) }
       const file = await open(record, 'wx', 0o600)
       const locks = new InputLocks(folder, holder, record, file, await showSign(signPath(folder, id)))
-      await file.write(textOf(holder), 0)
-      return locks
+      try {
+        await file.write(textOf(holder), 0)
+        return locks
+      } catch (error) {
+        // On a full disk.
+        await locks[Symbol.asyncDispose]()
+        throw error
+      }
     } catch (error) {
       throw stateUnwritable(record, error)
     }

@@ -1,10 +1,11 @@
 /** What a run has left to do: what its inputs hold now, against what its last checkpoint says of them. */
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
-import type { FileLook, Mark, Source } from '../flow.js'
+import type { FileLook, Mark, Place, Source } from '../flow.js'
 import { nothing } from './account.js'
 import type { Checkpoint, CheckpointInput, FileIdentity } from './checkpoint.js'
 import { holdsStill, identityOf } from './file-identity.js'
+import { anotherSelection, judgeTable, sinceWhen } from './judge-table.js'
 import type { Counts, Rejections } from './receipt.js'
 
 export interface Planning {
@@ -16,6 +17,8 @@ export interface Planning {
   readonly options: Checkpoint['options']
   /** Load what is finished again. */
   readonly again: boolean
+  /** What was loaded of a table is no use to the next run, which goes into another index. Default false. */
+  readonly readsTablesWhole?: boolean
   /** For a run that is not a resume. */
   newRunId(): string
   /** For an input that has none yet; `look` where it is a file. */
@@ -36,6 +39,8 @@ export interface Plan {
   readonly isDoubtful: boolean
   /** What a person should know of it. */
   readonly warnings: readonly string[]
+  /** Tables that are not read whole, and since when. */
+  readonly notes: readonly string[]
 }
 
 export interface PlannedInput {
@@ -43,6 +48,8 @@ export interface PlannedInput {
   readonly token: string
   /** Where reading goes on; absent: at the start. */
   readonly from?: Mark
+  /** The same of a table: absent where all of it is to be read. */
+  readonly place?: Place
   /** See `CheckpointInput`. */
   readonly start?: CheckpointInput['start']
   /** Nothing of it is left to do. */
@@ -61,7 +68,11 @@ export async function planRun(planning: Planning): Promise<Plan> {
   const wasFinished = previous?.status === 'finished'
   const known = new Map(previous?.inputs.map(input => [input.name, input]))
   const judged = await Promise.all(
-    sources.map(async source => await judge(source, known.get(source.name), planning, previous?.run ?? '')),
+    sources.map(async source =>
+      source.rows === undefined
+        ? await judge(source, known.get(source.name), planning, previous?.run ?? '')
+        : judgeTable(source, source.rows, previous, planning),
+    ),
   )
   // A run that was cut off for good has no unfinished inputs either.
   const isOver = previous?.inputs.every(({ status }) => status === 'finished') === true
@@ -75,7 +86,8 @@ export async function planRun(planning: Planning): Promise<Plan> {
       deadLetters: undefined,
       // A last line that has grown is sent a second time.
       isDoubtful: judged.some(({ from, isLoaded }) => !isLoaded && from !== undefined && from.tail > 0),
-      warnings: [],
+      warnings: anotherSelection(judged, previous),
+      notes: sinceWhen(judged),
     }
   }
   const isBegun = judged.some(({ from, isLoaded }) => !isLoaded && (from !== undefined || previous.isDoubtful))
@@ -93,12 +105,15 @@ export async function planRun(planning: Planning): Promise<Plan> {
       .map(
         ({ name, read }) => `${name} is not among the inputs any more: ${read} documents of it were loaded, not all`,
       ),
+    notes: sinceWhen(judged),
   }
 }
 
 /** What an earlier run has loaded of it is not the new run's. */
 function beginAnew(input: PlannedInput): PlannedInput {
-  const { from } = input
+  const { from, source, token, place, isLoaded } = input
+  // Its numbers are none of the table's own: they count the rows of a run.
+  if (source.rows !== undefined) return { source, token, isLoaded, read: 0, ...(place === undefined ? {} : { place }) }
   if (from === undefined) return { ...input, read: 0 }
   return { ...input, read: 0, start: { document: from.document, wasRead: from.tail > 0 } }
 }

@@ -50,12 +50,28 @@ export interface InputReceipt {
   readonly read: number
   /** Number of the document with which this process went on. */
   readonly resumedAt?: number
+  /** Of a table of which only what changed was read: since when, in ISO 8601. */
+  readonly since?: string
   /** It was loaded before, and this process had nothing to do with it. */
   readonly alreadyLoaded?: true
   readonly failure?: Failure
 }
 
 /** The account of a run: its counts are those of all processes that it took. */
+export interface DeletionsReceipt {
+  readonly mode: 'audit' | 'reconcile'
+  /** `audit`: deletions that the platform names. `reconcile`: documents of the index. */
+  readonly compared: number
+  readonly deleted: number
+  /**
+   * Documents that were not deleted. `there`: their rows are there again, or hidden. `changed`: written meanwhile. `other`: not of these
+   * tables, by their id or class.
+   */
+  readonly kept: { readonly there: number; readonly changed: number; readonly other: number }
+  /** Why nothing was compared. */
+  readonly skipped?: string
+}
+
 export interface Receipt extends Counts {
   /** Id of the run: its name, or sortable by time. Part of the default name of the dead letters. A resume keeps it. */
   readonly run: string
@@ -85,6 +101,15 @@ export interface Receipt extends Counts {
   /** Source addresses that the egress check saw, and how often. */
   readonly egress: Readonly<Record<string, number>>
   readonly cluster: { readonly url: string; readonly name?: string; readonly version?: string }
+  /** Where tables were read, by this process: connections, and bytes on the wire with TLS. They are not among `bytes`. */
+  readonly platform?: {
+    readonly url: string
+    readonly connections: number
+    readonly sent: number
+    readonly received: number
+  }
+  /** Documents whose rows were deleted, where that was asked for. They are not among the counts of what was read. */
+  readonly deletions?: DeletionsReceipt
   /** Of a guarded load: whether the alias leads to the index `to` now, and where it led before it began. */
   readonly alias?: AliasReceipt
   /** The file of rejected documents, when there are any: a path as it was given. */

@@ -22,29 +22,38 @@ export interface Begun {
   readonly cluster: Cluster
   readonly wire: MeteredWire | undefined
   readonly found: FoundRun
+  /** What there is to tell of the platform that tables are read from. */
+  readonly platformNotes: readonly string[]
 }
 
 /** Throws SluiceError: why the run cannot begin, or why it ended before it could. */
 export async function begin(run: Run, open: Cluster, way: Way): Promise<Begun> {
-  const { options, replaying, ending, sources, locks } = run
-  const wire = options.byteBudget === undefined ? undefined : meterWire(options.byteBudget, open, ending)
-  const cluster = bindCluster(open, ending.givenUp, wire?.budget)
-  const found = await findRun(options, sources, cluster, replaying, async path => {
-    const input = sources[0]?.name ?? ''
-    if (locks !== undefined) await lockCheckpoint(locks, { path, input, index: intoOf(options) })
-  }).catch((error: unknown) => {
+  const { options, replaying, ending, sources, locks, platform } = run
+  const probed = platform?.probe(ending.signal).catch((error: unknown) => {
     throw ending.cause(error)
   })
+  const platformNotes = (await probed) ?? []
+  const wire = options.byteBudget === undefined ? undefined : meterWire(options.byteBudget, open, ending)
+  const cluster = bindCluster(open, ending.givenUp, wire?.budget)
+  const own = async (path: string) => {
+    const input = sources[0]?.name ?? ''
+    if (locks !== undefined) await lockCheckpoint(locks, { path, input, index: intoOf(options) })
+  }
+  const found = await findRun(options, sources, cluster, replaying, own, run.standing?.token).catch(
+    (error: unknown) => {
+      throw ending.cause(error)
+    },
+  )
   const { plan } = found
   // What the abort cut off was not seen: nothing is to be concluded from it.
   if (ending.signal.aborted) throw new SluiceError(ending.why(settledOf(plan.before.counts)))
   await locks?.name(plan.run)
-  const begun = { way, open, cluster, wire, found }
+  const begun = { way, open, cluster, wire, found, platformNotes }
   await tellWhatIsKnown(run, begun)
   return begun
 }
 
-async function tellWhatIsKnown(run: Run, { way, cluster, wire, found }: Begun): Promise<void> {
+async function tellWhatIsKnown(run: Run, { way, cluster, wire, found, platformNotes }: Begun): Promise<void> {
   const { options, ids, ending, tell } = run
   const { concurrency = DEFAULT_CONCURRENCY, batchBytes = DEFAULT_BATCH_BYTES, batchDocs = Infinity } = options
   const { inputs } = found.plan
@@ -59,7 +68,7 @@ async function tellWhatIsKnown(run: Run, { way, cluster, wire, found }: Begun): 
     signal: ending.signal,
   })
   const { notes, warnings } = outlook ?? { notes: [], warnings: [] }
-  tellPreflight(tell, cluster, [...way.notes, ...found.notes, ...notes])
+  tellPreflight(tell, cluster, [...way.notes, ...platformNotes, ...found.notes, ...notes])
   for (const message of [...cluster.warnings, ...found.warnings, ...warnings]) tell({ type: 'warning', message })
   for (const { source, isLoaded } of inputs) if (isLoaded) tell({ type: 'loaded', name: source.name })
 }

@@ -4,6 +4,8 @@ import { join, resolve } from 'node:path'
 import { type AliasFacts, readAlias } from '../cluster/alias.js'
 import { type IndexSeen, seeIndex } from '../cluster/index-uuid.js'
 import type { Cluster } from '../cluster/open-cluster.js'
+import { failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
 import type { Source } from '../flow.js'
 import type { IngestOptions } from '../ingest-options.js'
 import type { Checkpoint, Target } from '../ledger/checkpoint.js'
@@ -15,6 +17,7 @@ import { lostDestinations, lostIndex, sayLost } from './lost-index.js'
 import type { Replaying } from './open-batcher.js'
 import { refuseOtherReplay } from './other-replay.js'
 import { freshIndex, leadsTo, planGuarded } from './plan-guarded.js'
+import { instanceOf, isTable, namedIn } from '../table-names.js'
 
 export interface FoundRun {
   readonly plan: Plan
@@ -39,7 +42,7 @@ export interface FoundRun {
 /**
  * Throws SluiceError STATE_UNREADABLE, INPUT_CHANGED, RUN_OPTIONS_CHANGED, INPUT_NOT_FOUND, INPUT_UNREADABLE; for a guarded
  * load ALIAS_CONFLICT, and every failure of asking for the alias; and what `own` throws, which is called with the path of the
- * checkpoint before that is read: until the run is over nobody else may write it.
+ * checkpoint before that is read: until the run is over nobody else may write it. `token`: of the one input, where it has one.
  */
 export async function findRun(
   options: IngestOptions,
@@ -47,6 +50,7 @@ export async function findRun(
   cluster: Cluster,
   replaying: Replaying | undefined,
   own: (path: string) => Promise<void> = async () => await Promise.resolve(),
+  token?: string,
 ): Promise<FoundRun> {
   const { swapAlias, runId, again = false, signal } = options
   const alias = swapAlias === undefined ? undefined : await readAlias(cluster, swapAlias)
@@ -55,7 +59,7 @@ export async function findRun(
   const uuid = cluster.preflight.info?.uuid
   const clusterUuid = uuid === undefined || uuid === '_na_' ? undefined : uuid
   const place = clusterUuid ?? cluster.display
-  const names = namesOf(options.source)
+  const names = namesOf(options)
   const stateDir = stateDirOf(options, named)
   // Where dead letters go they say themselves, unless it is said for all of them.
   const parts = replaying === undefined ? [index, names] : [replaying.index ?? '', names, 'replay']
@@ -79,15 +83,19 @@ export async function findRun(
       : replaying === undefined
         ? lostIndex(last, seen)
         : await lostDestinations(last, cluster, signal)
-  const isOther = lost?.startsAfresh === true
+  // A table may have had no row to store, and so nothing that could be missing.
+  const hasTables = named.some(({ rows }) => rows !== undefined)
+  const isOther = lost?.startsAfresh === true || (hasTables && seen?.kind === 'missing')
   const planning: Planning = {
     previous: isOther ? undefined : last,
     sources,
     isLookedAt: path !== undefined || runId !== undefined,
     options: sent,
     again,
+    readsTablesWhole: alias !== undefined,
     newRunId: () => runId ?? newRunId(),
     newToken: (source, look) => {
+      if (token !== undefined) return token
       if (runId === undefined) return randomToken()
       // Another content under the same name is another input: its documents would be taken for those that are there.
       // Of stdin, only the name is known before it is read.
@@ -101,9 +109,11 @@ export async function findRun(
       : await planGuarded({ ...planning, isSwitched: leadsTo(alias, lastIndex), isNamed: runId !== undefined })
   const into = swapAlias === undefined ? index : freshIndex(swapAlias, plan.run)
   const known = into === lastIndex ? seen : undefined
+  if (hasTables) refuseDataStream(options, known, into)
   const isResume = plan.began !== undefined && last?.run === plan.run
+  const goesOn = isResume || plan.inputs.some(input => input.place !== undefined)
   // What could not be read this time was read before.
-  const wasUuid = isResume && known?.kind === 'unreadable' ? last.target.indexUuid : undefined
+  const wasUuid = goesOn && known?.kind === 'unreadable' ? last?.target.indexUuid : undefined
   const indexUuid = known?.kind === 'index' ? known.uuid : wasUuid
   const behind = isResume ? last.target.behind : known?.kind === 'name' ? known.behind : undefined
   return {
@@ -125,6 +135,7 @@ export async function findRun(
     options: sent,
     notes: [
       ...(path === undefined ? [] : notesOn(clusterUuid, seen)),
+      ...plan.notes,
       ...(alias === undefined ? [] : [`loading into ${into}; ${alias.name} is on ${alias.on?.name ?? 'no index yet'}`]),
     ],
     warnings: [
@@ -137,7 +148,7 @@ export async function findRun(
 
 /** Where the state of a run is kept, if it is: undefined for a dry run, and where no input can be read a second time. */
 export function stateDirOf({ stateDir, dryRun, spool }: IngestOptions, sources: readonly Source[]): string | undefined {
-  const isGone = spool !== true && sources.every(({ file }) => file === undefined)
+  const isGone = spool !== true && sources.every(({ file, rows }) => file === undefined && rows === undefined)
   return dryRun === true || isGone ? undefined : stateDir
 }
 
@@ -145,7 +156,10 @@ export function stateDirOf({ stateDir, dryRun, spool }: IngestOptions, sources: 
 export function spoolFolder(options: IngestOptions, stateDir: string, url: URL, isReplay: boolean): string {
   const { source, index, swapAlias, runId = '' } = options
   const into = swapAlias === undefined ? index : ['alias', swapAlias]
-  return join(spoolsFolder(stateDir), keyOf([url.href, into, namesOf(source), runId, ...(isReplay ? ['replay'] : [])]))
+  return join(
+    spoolsFolder(stateDir),
+    keyOf([url.href, into, namesOf({ source }), runId, ...(isReplay ? ['replay'] : [])]),
+  )
 }
 
 /** Sortable by time, and unique. */
@@ -154,9 +168,21 @@ export function newRunId(): string {
   return `${time}-${randomBytes(3).toString('hex')}`
 }
 
-function namesOf(source: IngestOptions['source']): string[] {
-  const names = typeof source === 'string' ? [source] : Array.isArray(source) ? (source as unknown[]) : []
-  return names.flatMap(name => (typeof name === 'string' ? [name === '-' ? name : resolve(name)] : []))
+function namesOf({ source, servicenow }: Pick<IngestOptions, 'source' | 'servicenow'>): string[] {
+  const instance = servicenow === undefined ? undefined : instanceOf(servicenow)
+  return namedIn(source).map(name => {
+    if (instance !== undefined && isTable(name)) return `${name} at ${instance}`
+    return name === '-' ? name : resolve(name)
+  })
+}
+
+/** Throws SluiceError OPTION_INVALID: what was read before is read again as it is now, which replaces a document. */
+function refuseDataStream({ op = 'create' }: IngestOptions, known: IndexSeen | undefined, index: string): void {
+  const isStream = known?.kind === 'name' && known.behind.some(name => name.includes(`.ds-${index}-`))
+  if (!isStream || op === 'create') return
+  const ways = 'load the table into an index, or keep each row as it was first read: --op create --on-conflict skip'
+  const problem = `is '${op}', and ${index} is a data stream, which takes new documents alone: ${ways}`
+  throw new SluiceError(failure('OPTION_INVALID', { option: 'op', problem }))
 }
 
 function keyOf(parts: readonly unknown[]): string {

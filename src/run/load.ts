@@ -4,9 +4,9 @@ import type { Ending } from './ending.js'
 import { explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
-import type { Batch, Input, Lines, Mark, Outcome, Source } from '../flow.js'
+import type { Batch, Input, Lines, Mark, Outcome, Place, Rows, Source } from '../flow.js'
 import { type DecodeOptions, decode } from '../format/decode.js'
-import type { IngestEvent, WireUse } from '../ingest-options.js'
+import type { IngestEvent, RowsRead, WireUse } from '../ingest-options.js'
 import type { Ledger } from '../ledger/ledger.js'
 import { skipBytes } from '../source/skip-bytes.js'
 
@@ -17,6 +17,8 @@ interface Work {
   readonly token: string
   /** Where reading goes on; absent: at the start. */
   readonly from?: Mark
+  /** The same of a table. */
+  readonly place?: Place
 }
 
 export interface Loading {
@@ -64,13 +66,14 @@ class Load {
   #brokenInput: Failure | undefined
   #bug: { error: unknown } | undefined
   #bytesRead = 0
+  #current: Source | undefined
 
   constructor(loading: Loading) {
     this.#loading = loading
   }
 
   async run(): Promise<Loaded> {
-    const { inputs, batcher, ledger, ending } = this.#loading
+    const { inputs, ledger, ending } = this.#loading
     const interrupt = () => {
       this.#interrupted = true
       this.#end()
@@ -82,9 +85,7 @@ class Load {
         if (this.#isStopped) break
         await this.#read(work)
       }
-      const rest = batcher.rest()
-      if (rest !== undefined) this.#dispatch(rest)
-      await Promise.all(this.#pending)
+      await this.#settleAll()
       ledger.close()
     } finally {
       ending.signal.removeEventListener('abort', interrupt)
@@ -111,9 +112,16 @@ class Load {
   /** One input, from its first byte to its last. An input that cannot be read to its end does not keep the others from it. */
   async #read(work: Work): Promise<void> {
     const { ledger, batcher, tell } = this.#loading
-    const { source, token, from } = work
+    const { source, token, from, place } = work
     ledger.begin(source)
-    tell({ type: 'input', name: source.name, ...(from === undefined ? {} : { resumedAt: from.document }) })
+    this.#current = source
+    const since = place === undefined ? undefined : source.rows?.since?.(place)
+    tell({
+      type: 'input',
+      name: source.name,
+      ...(from === undefined ? {} : { resumedAt: from.document }),
+      ...(since === undefined ? {} : { since }),
+    })
     try {
       await this.#loading.begin?.(source)
       const lines = await this.#linesOf(work)
@@ -127,22 +135,44 @@ class Load {
     } catch (error) {
       if (this.#isStopped) return
       if (!isSluiceError(error)) return this.#fail(error)
-      if (explain(error.failure.code).stage !== 'input') return this.#halt(error.failure)
+      if (!isOfInput(source, error.failure)) return this.#halt(error.failure)
       ledger.end(source, error.failure)
       this.#brokenInput ??= error.failure
       tell({ type: 'warning', message: error.failure.message })
     }
   }
 
-  async #linesOf({ source, from }: Work): Promise<Lines> {
+  async #linesOf({ source, from, place }: Work): Promise<Lines> {
     const { format } = this.#loading
-    const open = (offset?: number) => this.#counted(source.open(this.#reading.signal, offset))
+    const open = (offset?: number) => this.#counted(source.open(this.#reading.signal, offset, place))
+    // A row is a line, whatever it begins with.
+    if (source.rows !== undefined) {
+      const { document = 1, line = 1, offset = 0 } = from ?? {}
+      return { kind: 'lines', document, line, at: offset, bytes: this.#inTurn(source.rows, open(offset)) }
+    }
     if (from === undefined) return await decode(source, open(), format)
     const { kind, document, line, offset } = from
     // In the middle of NDJSON nothing is left to recognise.
     if (kind === 'lines') return { kind, document, line, at: offset, bytes: open(offset) }
     const lines = await decode(source, open(), format)
     return { ...lines, document, line, at: offset, bytes: skipBytes(lines.bytes, offset - lines.at) }
+  }
+
+  /**
+   * A row may come again because it changed, and what is sent again after a refusal comes late: so that the last word is the newest,
+   * all that came before has an outcome before a row is sent for the second time.
+   */
+  async *#inTurn(rows: Rows, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of bytes) {
+      if (rows.mayRepeat !== false) await this.#settleAll()
+      yield chunk
+    }
+  }
+
+  async #settleAll(): Promise<void> {
+    const rest = this.#loading.batcher.rest()
+    if (rest !== undefined) this.#dispatch(rest)
+    await Promise.all(this.#pending)
   }
 
   async *#counted(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -168,8 +198,15 @@ class Load {
     const stop = (await ledger.settle(batch, outcome)) ?? settled?.()
     if (outcome.rejected.length > 0) tell({ type: 'rejected', documents: outcome.rejected })
     const use = wire === undefined ? {} : { wire: wire() }
-    tell({ type: 'progress', counts: ledger.counts, bytesRead: this.#bytesRead, ...use })
+    tell({ type: 'progress', counts: ledger.counts, bytesRead: this.#bytesRead, ...use, ...this.#rows() })
     if (stop !== undefined) this.#halt(stop)
+  }
+
+  /** How much of a table is read. */
+  #rows(): { rows?: RowsRead } {
+    const total = this.#current?.rows?.total
+    const read = this.#loading.ledger.inputs.at(-1)?.read
+    return total === undefined || read === undefined ? {} : { rows: { read, total } }
   }
 
   #halt(why: Failure): void {
@@ -187,4 +224,10 @@ class Load {
     this.#loading.halt()
     this.#reading.abort()
   }
+}
+
+/** Whether the input alone is to blame: for a table also all that lies on the way to it. */
+function isOfInput({ rows }: Source, { code }: Failure): boolean {
+  const { stage } = explain(code)
+  return stage === 'input' || (rows !== undefined && stage !== 'run')
 }

@@ -24,7 +24,8 @@ export async function planGuarded(planning: GuardedPlanning): Promise<Plan> {
   })
   const gone = plan === undefined ? undefined : goneFrom(plan, previous)
   if (plan !== undefined && gone === undefined) {
-    if (!isOver || plan.inputs.every(({ isLoaded }) => isLoaded)) return plan
+    // What changed in a table meanwhile is not known.
+    if (!isOver || plan.inputs.every(({ isLoaded, source }) => isLoaded && source.rows === undefined)) return plan
   }
   const anew = await planRun({ ...planning, previous: undefined })
   if (isOver) return anew

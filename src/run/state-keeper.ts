@@ -6,7 +6,7 @@ import { explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import type { FoundRun } from './find-run.js'
-import type { Input, Mark } from '../flow.js'
+import type { Input, Mark, Rows } from '../flow.js'
 import { sumOf } from '../ledger/account.js'
 import { type Checkpoint, type CheckpointInput, type FileIdentity, type Target, VERSION } from '../ledger/checkpoint.js'
 import { prepareStateDir, writeCheckpoint } from '../ledger/checkpoint-file.js'
@@ -60,9 +60,9 @@ export class StateKeeper {
     this.#target = found.target
     this.#isIndexMissing = found.isIndexMissing
     this.#writer = new CheckpointWriter(async () => await this.#write('running'), EVERY_MS, systemClock)
-    for (const { source, from, file } of found.plan.inputs) {
+    for (const { source, from, file, place } of found.plan.inputs) {
       if (file !== undefined) this.#files.set(source.id, file)
-      if (from !== undefined) this.#begun.add(source.id)
+      if (from !== undefined || place !== undefined) this.#begun.add(source.id)
     }
   }
 
@@ -179,6 +179,7 @@ export class StateKeeper {
       read: read + (settled?.read ?? 0),
       ...(file === undefined ? {} : { file }),
       ...(source.spool === undefined ? {} : { spool: source.spool.id }),
+      ...(source.rows === undefined ? {} : tableAt(source.rows, planned, settled)),
     }
   }
 
@@ -204,6 +205,17 @@ export class StateKeeper {
       this.#target = { ...this.#target, destinations: [...others, known] }
     }
   }
+}
+
+/** Where the reading of a table goes on. The table counts its rows from where this process began to read. */
+function tableAt(
+  rows: Rows,
+  { from = START, place, isLoaded }: PlannedInput,
+  settled: ReturnType<Committed['inputs']['get']>,
+): Pick<CheckpointInput, 'place' | 'selection'> {
+  const isReached = !isLoaded && (settled?.mark !== undefined || settled?.isFinished === true)
+  const at = isReached ? rows.placeAt((settled.mark ?? from).document - from.document + 1) : place
+  return { selection: rows.selection, ...(at === undefined ? {} : { place: at }) }
 }
 
 /** What a checkpoint calls a run that ends so. */

@@ -18,6 +18,7 @@ export async function command(args: readonly string[], env: Readonly<Record<stri
     stdin: new PassThrough() as unknown as Terminal['stdin'],
     stderr: { isTTY: false, columns: 80 },
     out: text => void (printed += text),
+    pour: async () => true,
     err: ignore,
     on: ignore,
     off: ignore,

@@ -1,11 +1,13 @@
 import { describeDoctor } from '../contracts/doctor.suite.js'
 import { describeDocuments } from '../contracts/documents.suite.js'
+import { describeIds } from '../contracts/ids.suite.js'
 import { describeRefusals } from '../contracts/refusals.suite.js'
 import { describeReplay } from '../contracts/replay.suite.js'
 import { describeRoutes } from '../contracts/routes.suite.js'
 import { describeSwap } from '../contracts/swap.suite.js'
 import { describeRuns } from '../contracts/runs.suite.js'
 import { describeDataStreams } from './describe-data-streams.js'
+import { describeTables } from './describe-tables.js'
 import { describeOnRealServers } from './on-real-servers.js'
 
 describeOnRealServers({ major: 9 }, world => {
@@ -15,6 +17,8 @@ describeOnRealServers({ major: 9 }, world => {
   describeReplay(world)
   describeSwap(world)
   describeRuns(world)
+  describeIds(world)
   describeDoctor(world)
   describeDataStreams(world)
+  describeTables(world)
 })

@@ -19,9 +19,10 @@ export interface Page {
   readonly hasMore: boolean
 }
 
-/** The rows that a query means, from `offset` on. A table read by sys_id, or by time of update, costs no sorting. */
+/** The rows that a query means, from `offset` on. A table read by sys_id, or by time of update, costs no sorting, nor do rows that are named. */
 export function readPage(table: Table, query: Query, reader: FieldReader, asked: PageAsked): Page {
-  const order = [table.byId, table.byUpdate].find(({ fields }) => isOrder(query, fields))
+  const isListed = listedIds(query) !== undefined
+  const order = [table.byId, table.byUpdate].find(({ fields }) => !isListed && isOrder(query, fields))
   return order ? readInOrder(order, query, reader, asked) : readAndSort(table, query, reader, asked)
 }
 
@@ -36,18 +37,18 @@ function readInOrder(
   reader: FieldReader,
   { offset, limit, isCounted }: PageAsked,
 ): Page {
-  const isMeant = matcher(query, reader)
   const end = offset + limit
   const page: Row[] = []
   let count = 0
-  for (const { from, to, isExact } of stretchesOf(order, query)) {
+  for (const { from, to, rest } of stretchesOf(order, query)) {
     if (!isCounted && count > end) break
-    if (isExact) {
+    if (!rest) {
       const first = from + Math.max(0, offset - count)
       for (const row of order.between(first, Math.min(to, from + end - count))) page.push(row)
       count += to - from
       continue
     }
+    const isMeant = matcher(rest, reader)
     for (const row of order.between(from, to)) {
       if (!isMeant(row)) continue
       if (count >= offset && count < end) page.push(row)
@@ -60,7 +61,7 @@ function readInOrder(
 
 function readAndSort(table: Table, query: Query, reader: FieldReader, { offset, limit, isCounted }: PageAsked): Page {
   const listed = listedIds(query)?.flatMap(id => table.get(id) ?? [])
-  const found = (listed ?? [...table.rows()]).filter(matcher(query, reader))
+  const found = (listed ?? [...table.rows()]).filter(matcher(query.alternatives, reader))
   const isOrdered = query.orderBy.length > 0
   const rows = isOrdered ? shuffleTies(table, found).sort((a, b) => compareRows(a, b, query, reader)) : found
   const end = offset + limit

@@ -1,0 +1,105 @@
+import type { Command } from 'commander'
+import { failure } from '../../failure/failure.js'
+import { SluiceError } from '../../failure/sluice-error.js'
+import type { Access } from '../../options/access.js'
+import type { PullOptions } from '../../servicenow.js'
+import type { Effective } from '../../options/resolve.js'
+import { tablesIn } from '../../table-names.js'
+import { addOptions } from '../add-options.js'
+import { openAlarm } from '../alarm.js'
+import { connectOptions } from '../ingest-options.js'
+import { interruptible } from '../interrupt.js'
+import { interrupted } from '../interrupted.js'
+import { loadAccess, loadOptions, sayWarnings } from '../load-options.js'
+import { withoutSecrets } from '../mask.js'
+import { showPull } from '../pull-progress.js'
+import { plural } from '../quantities.js'
+import { keepSecret, serviceNowOptions } from '../servicenow-options.js'
+import { tableOptions } from '../table-options.js'
+import type { Terminal } from '../terminal.js'
+
+export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
+  addOptions(
+    command.argument('<table>', 'a table of the service-management platform, as in servicenow:incident'),
+    'pull',
+  )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sluice pull servicenow:incident > incidents.ndjson
+  sluice pull servicenow:incident --query 'active=true^priority<=2' --fields number,short_description,state
+  sluice pull servicenow:cmdb_ci_server --display-value true | jq -r .name
+
+Rows go to stdout, a line of JSON each; all else goes to stderr. Each row comes one time, also where others change the table
+meanwhile: in the order of sys_id, then those that were inserted while the table was read.`,
+    )
+    .action(async (table: string, flags: Record<string, unknown>) => {
+      const effective = await rowsAlone(terminal, async () => await loadOptions(flags, terminal))
+      const access = await loadAccess(effective, terminal)
+      const options = await pullOptions(tableNamed(table), effective, access, terminal)
+      sayWarnings(effective, terminal)
+      const alarm = await openAlarm(effective, terminal, access, { command: 'pull', sources: [table] })
+      const pulling = async () => {
+        await write(options, terminal, effective.values.quiet)
+        return { code: 0 }
+      }
+      done(await alarm.around(pulling))
+    })
+}
+
+/** What stands on stdout is rows, whatever happens, and wherever JSON is asked for. */
+async function rowsAlone<T>({ manner }: Terminal, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load()
+  } finally {
+    manner.json = false
+  }
+}
+
+/** Throws SluiceError OPTION_INVALID. */
+function tableNamed(name: string): string {
+  const [table] = tablesIn([name])
+  if (table !== undefined) return table
+  const problem = `'${name}' is no table: write it as in servicenow:${/^\w+$/.test(name) ? name : 'incident'}`
+  throw new SluiceError(failure('OPTION_INVALID', { option: '<table>', problem }))
+}
+
+async function pullOptions(
+  table: string,
+  effective: Effective,
+  access: Access,
+  terminal: Terminal,
+): Promise<PullOptions> {
+  const { values } = effective
+  const { proxy, concurrency, preflightConnections, timeoutMs } = connectOptions(effective, access)
+  return {
+    ...tableOptions(effective).table,
+    table,
+    servicenow: await serviceNowOptions(effective, terminal),
+    proxy,
+    concurrency,
+    preflightConnections,
+    timeoutMs,
+    maxElapsedMs: values.maxElapsed,
+    onSecret: secret => keepSecret(terminal, secret),
+    onWarning: message => terminal.err(`warning: ${withoutSecrets(message, terminal.manner.secrets)}\n`),
+  }
+}
+
+/** Ends early where whoever reads stdout has gone. Throws as `pull` does. */
+async function write(options: PullOptions, terminal: Terminal, quiet: boolean): Promise<void> {
+  using interruption = interruptible(terminal, 'stopping')
+  using progress = showPull(terminal, quiet)
+  const { signal } = interruption
+  const { pullLines } = await import('../../pull.js')
+  try {
+    for await (const lines of pullLines({ ...options, signal, onProgress: progress.update })) {
+      progress.wrote(lines.length)
+      if (!(await terminal.pour(lines))) break
+    }
+  } catch (error) {
+    throw signal.aborted ? interrupted(signal, `${plural(progress.rows, 'row')} of ${options.table} written`) : error
+  }
+  progress.end(options.table)
+}

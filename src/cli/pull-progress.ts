@@ -1,0 +1,52 @@
+import type { Pulled } from '../servicenow.js'
+import { bytes, count, duration, plural } from './quantities.js'
+import type { Terminal } from './terminal.js'
+
+interface PullProgress extends Disposable {
+  /** So far. */
+  readonly rows: number
+  readonly update: (pulled: Pulled) => void
+  wrote(bytes: number): void
+  /** Says what came of it. */
+  end(table: string): void
+}
+
+const frameMs = 100
+const intervalMs = 10_000
+
+/** How far a pull is: on one line where a person watches, else on a line now and then; nothing where it is to be quiet. */
+export function showPull(terminal: Terminal, quiet: boolean): PullProgress {
+  const startedAt = performance.now()
+  const { isTTY } = terminal.stderr
+  let pulled: Pulled = { rows: 0 }
+  let written = 0
+  let shownAt = isTTY ? -Infinity : startedAt
+  let isDrawn = false
+  const clear = () => {
+    if (isDrawn) terminal.err('\r\u001B[K')
+    isDrawn = false
+  }
+  const amounts = () => `${bytes(written)}, ${duration(performance.now() - startedAt)}`
+  return {
+    get rows() {
+      return pulled.rows
+    },
+    update(now) {
+      pulled = now
+      if (quiet || performance.now() - shownAt < (isTTY ? frameMs : intervalMs)) return
+      shownAt = performance.now()
+      const { rows, total } = pulled
+      const line = `${count(rows)}${total === undefined ? '' : ` of ${count(total)}`} rows, ${amounts()}`
+      terminal.err(isTTY ? `\r\u001B[K${line}` : `${line}\n`)
+      isDrawn = isTTY
+    },
+    wrote(more) {
+      written += more
+    },
+    end(table) {
+      clear()
+      if (!quiet) terminal.err(`${plural(pulled.rows, 'row')} of ${table}, ${amounts()}\n`)
+    },
+    [Symbol.dispose]: clear,
+  }
+}

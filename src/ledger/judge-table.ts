@@ -1,0 +1,60 @@
+/** What is left to do of a table: unlike a file it is never loaded for good, what changed since is read. */
+import { failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import type { Rows, Source } from '../flow.js'
+import type { Checkpoint, CheckpointInput } from './checkpoint.js'
+import type { PlannedInput, Planning } from './plan-run.js'
+
+/** Throws SluiceError RUN_OPTIONS_CHANGED where it was begun with another selection. */
+export function judgeTable(
+  source: Source,
+  rows: Rows,
+  previous: Checkpoint | undefined,
+  { newToken, options, readsTablesWhole = false }: Pick<Planning, 'newToken' | 'options' | 'readsTablesWhole'>,
+): PlannedInput {
+  const known = previous?.inputs.find(({ name }) => name === source.name)
+  const fresh = () => ({ source, token: newToken(source, undefined), isLoaded: false, read: 0 })
+  if (previous === undefined || known === undefined) return fresh()
+  const { token, mark, read, status, place } = known
+  // Nothing of it was settled: it is read from its start, as it is now.
+  if (place === undefined) return { ...fresh(), token }
+  const differences = differencesOf(known, rows)
+  const isOver = previous.inputs.every(input => input.status === 'finished')
+  if (isOver && (differences.length > 0 || isSentOtherwise(previous.options, options))) return fresh()
+  if (differences.length > 0) throw new SluiceError(failure('RUN_OPTIONS_CHANGED', { run: previous.run, differences }))
+  const reached = { source, token, read, ...(mark.document > 1 ? { from: mark } : {}) }
+  if (status !== 'finished') return { ...reached, place, isLoaded: false }
+  return readsTablesWhole
+    ? { ...reached, place, isLoaded: true }
+    : { ...reached, place: rows.after(place), isLoaded: false }
+}
+
+/** Tables of which all is read again, because another part of them was asked for, or to send it otherwise. */
+export function anotherSelection(inputs: readonly PlannedInput[], previous: Checkpoint | undefined): string[] {
+  return inputs.flatMap(({ source: { name, rows }, place }) => {
+    const known = previous?.inputs.find(input => input.name === name)
+    if (rows === undefined || place !== undefined || known?.place === undefined) return []
+    const differences = differencesOf(known, rows)
+    const why = differences.length > 0 ? differences.join(', ') : 'the options say to send it otherwise'
+    return [`all of ${name} is read again: ${why}; what run ${previous?.run} loaded stays in the index`]
+  })
+}
+
+/** What is said of tables that are not read whole. */
+export function sinceWhen(inputs: readonly PlannedInput[]): string[] {
+  return inputs.flatMap(({ source: { name, rows }, place, isLoaded }) => {
+    const since = place === undefined || isLoaded ? undefined : rows?.since?.(place)
+    return since === undefined ? [] : [`of ${name} what changed since ${since} is read; --again reads all of it`]
+  })
+}
+
+function differencesOf({ selection: was = {}, name }: CheckpointInput, { selection: now }: Rows): string[] {
+  const changed = [...new Set([...Object.keys(was), ...Object.keys(now)])].filter(part => was[part] !== now[part])
+  return changed.map(part => `${part} of ${name} was ${was[part] ?? 'not set'} and is ${now[part] ?? 'not set'}`)
+}
+
+/** Rows that did not change since would stay as they were sent. The operation alone changes none of them. */
+function isSentOtherwise(was: Checkpoint['options'], now: Checkpoint['options']): boolean {
+  const names = new Set([...Object.keys(was), ...Object.keys(now)])
+  return [...names].some(name => name !== 'op' && was[name] !== now[name])
+}

@@ -1,0 +1,104 @@
+import { type EncodedQuery, fieldsOf } from './encoded-query.js'
+import { ignored } from './ignored.js'
+import { pageSize } from './page-size.js'
+import { bySysId } from './row-order.js'
+import type { PageRequest, TablePage } from './table-page.js'
+import { type Row, type TimeField, keyFields } from './table-row.js'
+import { nextVisible } from './walk-table.js'
+
+const ROWS = 20
+
+export interface Probing {
+  readonly instance: string
+  readonly table: string
+  readonly query: EncodedQuery
+  readonly fields: readonly string[]
+  ask(request: PageRequest): Promise<TablePage>
+}
+
+export interface Probed {
+  /** What tells when a row was changed; undefined where nothing does. */
+  readonly time: TimeField | undefined
+  /** The instance's clock, in milliseconds since the epoch. */
+  readonly date: number
+  /** What could not be checked. */
+  readonly notes: readonly string[]
+}
+
+/**
+ * Looks whether a table has the fields that are asked for, before it is read: of a field that it does not have the platform leaves
+ * out the condition, and answers with more rows. Some rows of the table are asked for these fields; one that no row has is not there.
+ * Throws SluiceError SERVICENOW_QUERY_IGNORED.
+ */
+export async function probeTable(probing: Probing): Promise<Probed> {
+  const { instance, table, query, fields } = probing
+  const named = [...fieldsOf(query).filter(isProper), ...fields]
+  const references = named.filter(isBehind).map(referenceOf)
+  const { rows, date } = await someRows(probing, [...new Set([...keyFields, ...references, ...named])])
+  if (rows.length === 0) {
+    const note = `no row of ${table} is shown to this user: whether the query and the fields are right cannot be checked`
+    return { time: 'sys_updated_on', date, notes: named.length === 0 ? [] : [note] }
+  }
+  if (!rows.every(row => 'sys_id' in row))
+    throw ignored(instance, table, 'the field sys_id', 'rows come without it, and cannot be told apart')
+  for (const field of named) {
+    if (rows.some(row => field in row) || (await isEmptyReference(probing, field, rows))) continue
+    throw ignored(instance, table, partOf(query, field), `there is no field ${field}, or the user may not read it`)
+  }
+  return { time: timeField(rows), date, notes: [] }
+}
+
+/** Rows that the user may see, whatever the query finds. None where they do not come soon. */
+async function someRows({ instance, table, ask }: Probing, fields: readonly string[]): Promise<TablePage> {
+  const request = { table, query: bySysId.orderBy, limit: ROWS, fields }
+  const first = await ask(request)
+  if (first.rows.length > 0 || (first.total ?? 0) <= ROWS) return first
+  const query = (condition: string, orderBy: string) => (condition === '' ? orderBy : `${condition}^${orderBy}`)
+  const walk = {
+    order: bySysId,
+    from: undefined,
+    time: 'sys_updated_on',
+    size: pageSize(5000),
+    table,
+    instance,
+    query,
+    ask,
+  } as const
+  const visible = await nextVisible(walk, 3, () => undefined)
+  if (visible === undefined) return first
+  return await ask({ ...request, query: query(bySysId.condition(visible), bySysId.orderBy) })
+}
+
+/** Of a reference that is empty in every row, what lies behind it may be left out: then a row is looked for where it is not. */
+async function isEmptyReference({ table, ask }: Probing, field: string, rows: readonly Row[]): Promise<boolean> {
+  const reference = referenceOf(field)
+  if (!isBehind(field) || !rows.some(row => reference in row)) return false
+  const query = `${reference}ISNOTEMPTY^${bySysId.orderBy}`
+  const found = await ask({ table, query, limit: ROWS, fields: ['sys_id', reference, field] })
+  return found.rows.length === 0 || found.rows.some(row => field in row)
+}
+
+function isBehind(field: string): boolean {
+  return field.indexOf('.') > 0
+}
+
+/** `caller_id` of `caller_id.name`. */
+function referenceOf(field: string): string {
+  return field.slice(0, field.indexOf('.'))
+}
+
+/** Rows that never change have no time of a change. */
+function timeField(rows: readonly Row[]): TimeField | undefined {
+  const fields = ['sys_updated_on', 'sys_created_on'] as const
+  return fields.find(field => rows.some(row => field in row && row[field] !== ''))
+}
+
+/** What is asked for under such a name is no field of the rows. */
+function isProper(field: string): boolean {
+  return !field.startsWith('variables.') && field !== 'sys_tags'
+}
+
+function partOf({ parts }: EncodedQuery, field: string): string {
+  const condition = parts.flatMap(({ all }) => all.flat()).find(one => one.field === field)
+  return condition === undefined ? `the field ${field}` : condition.text
+}

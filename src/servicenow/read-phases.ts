@@ -1,0 +1,107 @@
+import type { Note, PlaceLog } from './place-log.js'
+import { platformTime } from './platform-time.js'
+import { type Cursor, bySysId, byChange } from './row-order.js'
+import type { RowsTaken } from './rows-taken.js'
+import type { ChangesPhase, Phase } from './table-place.js'
+import type { TablePage } from './table-page.js'
+import type { Row } from './table-row.js'
+import { type Walk, type WalkedPage, walkTable } from './walk-table.js'
+
+/**
+ * How long, in milliseconds, a change may take to be seen by others once it has its time; with it, how far the clocks of an instance
+ * may be apart.
+ */
+const OVERLAP_MS = 60_000
+/** Readings of what changed meanwhile, at most: a table that never rests has an end, too. */
+const MOST_ROUNDS = 5
+
+export interface PhasesReading {
+  readonly walk: Omit<Walk, 'order' | 'from' | 'time'>
+  readonly phase: Phase
+  readonly cursor: Cursor | undefined
+  /** The instance's clock when the reading began. */
+  readonly date: number
+  readonly taken: RowsTaken
+  /** Whether what changes meanwhile can be found. */
+  readonly isTimed: boolean
+  readonly log: PlaceLog | undefined
+  /** Told of every page with rows. Throws where the query was not obeyed. */
+  judge(page: WalkedPage): void
+  /** Told of every answer of the instance. */
+  answered(page: TablePage): void
+}
+
+export interface RowsRead {
+  readonly rows: readonly Row[]
+  /** Whether some of them may have come before, as they were then. */
+  readonly mayRepeat: boolean
+}
+
+/** Rows of a table, page by page: all of them, then what changed meanwhile; or only what has changed. */
+export async function* readPhases(reading: PhasesReading): AsyncGenerator<RowsRead> {
+  const { walk, taken, log, judge, answered, isTimed } = reading
+  let { phase, cursor, date } = reading
+  // After a resume it is not known what the phase has given out before.
+  let given = cursor === undefined ? 0 : 1
+  const heard = (page: TablePage) => {
+    date = page.date
+    answered(page)
+  }
+  for (;;) {
+    const begun = begin(phase, date)
+    for await (const page of walkTable({ ...walk, order: orderOf(begun), from: cursor, time: begun.by }, heard)) {
+      judge(page)
+      const { rows, cursors, notes } = choose(page, begun, taken)
+      log?.add(begun, cursors, notes)
+      given += rows.length
+      if (rows.length > 0) yield { rows, mayRepeat: mayRepeat(begun, page) }
+    }
+    log?.add(begun, [], [])
+    const next = isTimed ? phaseAfter(begun, given) : undefined
+    if (next === undefined) break
+    phase = next
+    cursor = undefined
+    given = 0
+  }
+  log?.end()
+}
+
+/** The latest time whose changes can all be seen by now. */
+export function settledAt(date: number): string {
+  return platformTime(date - OVERLAP_MS)
+}
+
+function begin(phase: Phase, date: number): Phase & { readonly settled?: string } {
+  return phase.kind === 'whole' || phase.settled !== undefined ? phase : { ...phase, settled: settledAt(date) }
+}
+
+function orderOf(phase: Phase) {
+  return phase.kind === 'whole' ? bySysId : byChange(phase.by, phase.since, phase.settled ?? phase.since)
+}
+
+function phaseAfter(phase: Phase, given: number): ChangesPhase | undefined {
+  const { by, since } = phase
+  if (phase.kind === 'whole') return { kind: 'changes', by, since, rounds: MOST_ROUNDS }
+  if (given === 0 || phase.rounds <= 1) return undefined
+  return { kind: 'changes', by, since: phase.settled ?? since, rounds: phase.rounds - 1 }
+}
+
+/** Behind a whole reading each row may; else only those that changed after this reading had begun. */
+function mayRepeat(phase: Phase, { keys }: WalkedPage): boolean {
+  if (phase.kind === 'whole') return false
+  const { rounds, since, settled = since } = phase
+  return rounds > 0 || keys.some(({ time }) => time >= settled)
+}
+
+function choose({ rows, keys, cursors }: WalkedPage, phase: Phase, taken: RowsTaken) {
+  const chosen = { rows: [] as Row[], cursors: [] as (Cursor | undefined)[], notes: [] as (Note | undefined)[] }
+  for (const [at, row] of rows.entries()) {
+    const key = keys[at]
+    const note = key === undefined ? undefined : taken.take(row, key, phase, cursors[at])
+    if (note === undefined) continue
+    chosen.rows.push(row)
+    chosen.cursors.push(cursors[at])
+    chosen.notes.push(note)
+  }
+  return chosen
+}

@@ -1,0 +1,50 @@
+import { type Note, takeNote } from './place-log.js'
+import { earlier } from './platform-time.js'
+import type { Cursor } from './row-order.js'
+import type { Phase } from './table-place.js'
+import { type Key, type Row, stored } from './table-row.js'
+import { type VersionsSeen, versionOf } from './versions-seen.js'
+
+/** Which of the rows that are read are given out. */
+export interface RowsTaken {
+  /** What its place has to remember; undefined: the row is left out. */
+  take(row: Row, key: Key, phase: Phase, cursor: Cursor | undefined): Note | undefined
+}
+
+/** Each row as it was when it was read, and again when it has changed since then: the last version comes last. */
+export function everyVersion(seen: VersionsSeen): RowsTaken {
+  let newest = seen.newest() ?? ''
+  return {
+    take(row, key, phase, cursor) {
+      const version = [key.time, versionOf(key.id, stored(row.sys_mod_count))] as const
+      if (phase.kind === 'changes') {
+        const sure = cursor?.time ?? phase.since
+        const floor = cursor?.time === undefined ? {} : { floor: earlier(sure, phase.settled ?? phase.since) }
+        const isKnown = seen.has(...version)
+        const note = { version, ...floor }
+        takeNote(seen, note)
+        return isKnown ? undefined : note
+      }
+      if (key.time === '') return {}
+      newest = key.time > newest ? key.time : newest
+      const floor = earlier(newest, phase.since)
+      // Those alone will be read again.
+      const note = key.time < floor ? {} : { version, floor }
+      takeNote(seen, note)
+      return note
+    },
+  }
+}
+
+/** Each row once, as it was when it was read; those that were made meanwhile with them. */
+export function everyRow(): RowsTaken {
+  const made = new Set<string>()
+  return {
+    take(row, { id }, phase) {
+      const isNew = stored(row.sys_created_on) >= phase.since
+      if (phase.kind === 'changes' && (!isNew || made.has(id))) return undefined
+      if (isNew) made.add(id)
+      return {}
+    },
+  }
+}
