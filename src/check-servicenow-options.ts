@@ -57,7 +57,7 @@ export function checkPullOptions(given: PullOptions): void {
 }
 
 /** Throws SluiceError OPTION_INVALID. */
-function checkServiceNowOptions(given: ServiceNowOptions): void {
+export function checkServiceNowOptions(given: ServiceNowOptions): void {
   checkAll('servicenow', given, platform)
 }
 
