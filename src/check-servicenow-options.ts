@@ -36,7 +36,7 @@ export function checkServiceNowConnection(given: ServiceNowConnection): void {
 }
 
 /** Throws SluiceError OPTION_INVALID. */
-function checkServiceNowOptions(given: ServiceNowOptions): void {
+export function checkServiceNowOptions(given: ServiceNowOptions): void {
   checkAll('servicenow', given, platform)
 }
 
