@@ -85,6 +85,6 @@ export class Acl {
     const reader = fieldReader(this.#database, table)
     const parsed = parseQuery(query, field => reader.fieldOf(field) !== undefined)
     if (parsed.invalid.length > 0) throw new Error(`not understood in the query: ${parsed.invalid.join(', ')}`)
-    return matcher(parsed, reader)
+    return matcher(parsed.alternatives, reader)
   }
 }

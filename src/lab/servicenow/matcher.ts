@@ -9,12 +9,12 @@ export interface FieldReader {
   read(row: Row, path: string): string
 }
 
-/** Whether a row is meant by a query. */
-export function matcher(query: Query, reader: FieldReader): (row: Row) => boolean {
-  const alternatives = query.alternatives.map(clauses =>
+/** Whether a row is meant by any of a query's alternatives. */
+export function matcher(alternatives: Query['alternatives'], reader: FieldReader): (row: Row) => boolean {
+  const tests = alternatives.map(clauses =>
     all(clauses.map(conditions => any(conditions.map(condition => test(condition, reader))))),
   )
-  return any(alternatives)
+  return any(tests)
 }
 
 /** Compares two values of a field as the platform orders them. */

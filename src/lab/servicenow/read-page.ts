@@ -36,18 +36,18 @@ function readInOrder(
   reader: FieldReader,
   { offset, limit, isCounted }: PageAsked,
 ): Page {
-  const isMeant = matcher(query, reader)
   const end = offset + limit
   const page: Row[] = []
   let count = 0
-  for (const { from, to, isExact } of stretchesOf(order, query)) {
+  for (const { from, to, rest } of stretchesOf(order, query)) {
     if (!isCounted && count > end) break
-    if (isExact) {
+    if (!rest) {
       const first = from + Math.max(0, offset - count)
       for (const row of order.between(first, Math.min(to, from + end - count))) page.push(row)
       count += to - from
       continue
     }
+    const isMeant = matcher(rest, reader)
     for (const row of order.between(from, to)) {
       if (!isMeant(row)) continue
       if (count >= offset && count < end) page.push(row)
@@ -60,7 +60,7 @@ function readInOrder(
 
 function readAndSort(table: Table, query: Query, reader: FieldReader, { offset, limit, isCounted }: PageAsked): Page {
   const listed = listedIds(query)?.flatMap(id => table.get(id) ?? [])
-  const found = (listed ?? [...table.rows()]).filter(matcher(query, reader))
+  const found = (listed ?? [...table.rows()]).filter(matcher(query.alternatives, reader))
   const isOrdered = query.orderBy.length > 0
   const rows = isOrdered ? shuffleTies(table, found).sort((a, b) => compareRows(a, b, query, reader)) : found
   const end = offset + limit

@@ -9,8 +9,8 @@ interface Interval {
 }
 
 export interface Stretch extends Interval {
-  /** Whether the query means every row of it; otherwise each must be looked at. */
-  readonly isExact: boolean
+  /** What each row must be looked at for; undefined where the query means every row. */
+  readonly rest: Query['alternatives'] | undefined
 }
 
 /** Where in an order the rows lie that a query means, by what it says of the order's first field: the rest is not read. */
@@ -20,23 +20,21 @@ export function stretchesOf(order: SortedRows, { alternatives }: Query): readonl
   const cuts = [...new Set([0, ...ends, order.length])].toSorted((one, other) => one - other)
   return cuts.slice(1).flatMap((to, at) => {
     const stretch = { from: cuts[at] ?? 0, to }
-    const said = all.map(clauses => everyClause(clauses, stretch))
-    if (said.every(one => one === 'none')) return []
-    return [{ ...stretch, isExact: said.includes('all') }]
+    const rests = all.flatMap((clauses, which) => {
+      const said = clauses.map(intervals => holdsFor(intervals, stretch))
+      // Only what is not known yet of a clause is left to look at.
+      return said.includes('none') ? [] : [(alternatives[which] ?? []).filter((_, i) => said[i] === 'unknown')]
+    })
+    if (rests.length === 0) return []
+    return [{ ...stretch, rest: rests.some(clauses => clauses.length === 0) ? undefined : rests }]
   })
 }
 
-/** Of the rows of a stretch, which ends where the intervals end: which of them an alternative, or a clause, holds for. */
-type Holds = 'all' | 'none' | 'unknown'
-
-function everyClause(clauses: readonly (readonly (Interval | undefined)[])[], stretch: Interval): Holds {
-  const said = clauses.map((intervals): Holds => {
-    const inside = intervals.map(interval => interval && interval.from <= stretch.from && interval.to >= stretch.to)
-    if (inside.includes(true)) return 'all'
-    return inside.includes(undefined) ? 'unknown' : 'none'
-  })
-  if (said.includes('none')) return 'none'
-  return said.includes('unknown') ? 'unknown' : 'all'
+/** Which rows of a stretch, that ends where the intervals end, a clause holds for. */
+function holdsFor(intervals: readonly (Interval | undefined)[], { from, to }: Interval): 'all' | 'none' | 'unknown' {
+  const inside = intervals.map(interval => interval && interval.from <= from && interval.to >= to)
+  if (inside.includes(true)) return 'all'
+  return inside.includes(undefined) ? 'unknown' : 'none'
 }
 
 /** The places that a condition on the order's first field means; undefined for every other condition. */

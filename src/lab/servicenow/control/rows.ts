@@ -70,5 +70,5 @@ function rowsOf({ database }: Platform, table: Table, query: string | undefined)
   const reader = fieldReader(database, table)
   const parsed = parseQuery(query, field => reader.fieldOf(field) !== undefined)
   if (parsed.invalid.length > 0) throw new Error(`not understood in the query: ${parsed.invalid.join(', ')}`)
-  return [...table.rows()].filter(matcher(parsed, reader))
+  return [...table.rows()].filter(matcher(parsed.alternatives, reader))
 }
