@@ -54,6 +54,8 @@ export interface LabLine {
   }
   /** `virtual`: this machine cannot bind 127.0.0.2 and .3, so that only the lab's own ports see the static addresses. */
   readonly egress: 'loopback' | 'virtual'
+  /** The static inbound entry: where remote callers post. Which application it leads to, the control API sets. */
+  readonly inbound: { readonly url: string; readonly address: string }
   /** Base URL of the control API; the secret in its path is the permission to use it. */
   readonly control: string
 }

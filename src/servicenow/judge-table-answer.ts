@@ -103,6 +103,6 @@ function judgeError(answer: Answer, request: TableRequest, judging: Judging): Re
 }
 
 /** Method and record, as messages name a request. */
-export function nameOf({ method, table, sysId }: Pick<TableRequest, 'method' | 'table' | 'sysId'>): string {
+function nameOf({ method, table, sysId }: Pick<TableRequest, 'method' | 'table' | 'sysId'>): string {
   return `${method} ${table}${sysId === undefined ? '' : `/${sysId}`}`
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import { judgeTableAnswer } from './judge-table-answer.js'
@@ -40,9 +41,14 @@ const BROKEN_AGAIN = 2
  * answer, an instance that hibernates, a proxy that refuses; RUN_INTERRUPTED.
  */
 export async function lookIn(line: Line, looking: LookingIn): Promise<Seen> {
+  // Node warns of more than ten listeners on one signal, and how many the caller's own may have is the caller's to say.
+  const signal = looking.signal === undefined ? undefined : AbortSignal.any([looking.signal])
+  if (signal !== undefined) setMaxListeners(0, signal)
   let seen: Seen = { asked: 0, letIn: 0, refusedAddress: 0, known: 0, unknown: 0 }
   for (const size of waves(looking.most)) {
-    const answers = await Promise.all(Array.from({ length: size }, async () => await askOnce(line, looking)))
+    const answers = await Promise.all(
+      Array.from({ length: size }, async () => await askOnce(line, { ...looking, signal })),
+    )
     for (const answer of answers) seen = counted(seen, answer)
     if (looking.isSettled(seen)) break
   }
@@ -61,15 +67,14 @@ async function askOnce(line: Line, { authorization, signal }: LookingIn): Promis
   const headers = authorization === undefined ? {} : { authorization }
   for (let broken = 0; ; broken += 1) {
     const answer = await line.ask({ method: 'GET', path: PATH, headers, signal, isFresh: true })
-    if (!('is' in answer)) {
-      const verdict = judgeTableAnswer(answer, QUESTION, line.judging())
-      return verdict.is === 'done' ? undefined : verdict
-    }
-    if (answer.is !== 'later' || broken === BROKEN_AGAIN) throw new SluiceError(answer.failure)
+    const verdict = 'is' in answer ? answer : judgeTableAnswer(answer, QUESTION, line.judging())
+    if (verdict.is === 'done' || saidByTheApplication.has(verdict.failure.code)) return undefined
+    if (verdict.is === 'unauthenticated' || verdict.failure.code === 'SERVICENOW_ADDRESS_REFUSED') return verdict
+    if (verdict.is !== 'later' || broken === BROKEN_AGAIN) throw new SluiceError(verdict.failure)
   }
 }
 
-const saidByTheApplication = new Set([
+const saidByTheApplication = new Set<string>([
   'SERVICENOW_TABLE_UNKNOWN',
   'SERVICENOW_ACCESS_DENIED',
   'SERVICENOW_REQUEST_REFUSED',
@@ -80,20 +85,11 @@ const saidByTheApplication = new Set([
 
 function counted(seen: Seen, answer: Refusal | undefined): Seen {
   const asked = seen.asked + 1
-  if (answer === undefined || saidByTheApplication.has(answer.failure.code)) {
-    return { ...seen, asked, letIn: seen.letIn + 1, known: seen.known + 1 }
-  }
+  if (answer === undefined) return { ...seen, asked, letIn: seen.letIn + 1, known: seen.known + 1 }
   if (answer.is === 'unauthenticated') {
     const first = { credentials: answer.failure, ...seen.first }
     return { ...seen, asked, letIn: seen.letIn + 1, unknown: seen.unknown + 1, first }
   }
-  if (answer.failure.code === 'SERVICENOW_ADDRESS_REFUSED') {
-    return {
-      ...seen,
-      asked,
-      refusedAddress: seen.refusedAddress + 1,
-      first: { address: answer.failure, ...seen.first },
-    }
-  }
-  throw new SluiceError(answer.failure)
+  const first = { address: answer.failure, ...seen.first }
+  return { ...seen, asked, refusedAddress: seen.refusedAddress + 1, first }
 }

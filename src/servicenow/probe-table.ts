@@ -33,7 +33,8 @@ export interface Probed {
 export async function probeTable(probing: Probing): Promise<Probed> {
   const { instance, table, query, fields } = probing
   const named = [...fieldsOf(query).filter(isProper), ...fields]
-  const { rows, date } = await someRows(probing, [...new Set([...keyFields, ...named])])
+  const references = named.filter(isBehind).map(referenceOf)
+  const { rows, date } = await someRows(probing, [...new Set([...keyFields, ...references, ...named])])
   if (rows.length === 0) {
     const note = `no row of ${table} is shown to this user: whether the query and the fields are right cannot be checked`
     return { time: 'sys_updated_on', date, notes: named.length === 0 ? [] : [note] }
@@ -69,15 +70,21 @@ async function someRows({ instance, table, ask }: Probing, fields: readonly stri
 }
 
 /** Of a reference that is empty in every row, what lies behind it may be left out: then a row is looked for where it is not. */
-async function isEmptyReference(probing: Probing, field: string, rows: readonly Row[]): Promise<boolean> {
-  const dot = field.indexOf('.')
-  if (dot < 1) return false
-  const reference = field.slice(0, dot)
-  const { table, ask } = probing
+async function isEmptyReference({ table, ask }: Probing, field: string, rows: readonly Row[]): Promise<boolean> {
+  const reference = referenceOf(field)
+  if (!isBehind(field) || !rows.some(row => reference in row)) return false
   const query = `${reference}ISNOTEMPTY^${bySysId.orderBy}`
   const found = await ask({ table, query, limit: ROWS, fields: ['sys_id', reference, field] })
-  if (found.rows.some(row => field in row)) return true
-  return found.rows.length === 0 && rows.length > 0
+  return found.rows.length === 0 || found.rows.some(row => field in row)
+}
+
+function isBehind(field: string): boolean {
+  return field.indexOf('.') > 0
+}
+
+/** `caller_id` of `caller_id.name`. */
+function referenceOf(field: string): string {
+  return field.slice(0, field.indexOf('.'))
 }
 
 /** Rows that never change have no time of a change. */

@@ -48,7 +48,7 @@ const words = [
 const operators = [...symbols, ...words].sort((a, b) => b.length - a.length)
 
 const usual = new RegExp(`^([a-z0-9_.]+)(${operators.join('|')})([\\s\\S]*)$`)
-const unusual = new RegExp(`^([A-Za-z0-9_.]+?)(${operators.join('|')})([\\s\\S]*)$`)
+const unusual = new RegExp(`^([A-Za-z0-9_.]+?)(${symbols.join('|')})([\\s\\S]*)$`)
 
 export interface Condition {
   /** As it was written. */
@@ -58,7 +58,7 @@ export interface Condition {
   readonly value: string
 }
 
-/** Undefined where no operator is found that the platform knows. Names of fields are in lower case, but for very few. */
+/** Undefined where no operator is found that the platform knows. Capitals in a name could be those of an operator: with them, only signs are. */
 export function parseCondition(text: string): Condition | undefined {
   const [, field, operator, value] = usual.exec(text) ?? unusual.exec(text) ?? []
   if (field === undefined || operator === undefined || value === undefined) return undefined

@@ -25,7 +25,7 @@ export function rowShape(fields: readonly string[] | undefined, display: 'false'
           const shaped: Record<string, unknown> = {}
           for (const name of Object.keys(row)) {
             // A document's id is the one that is stored, in every form.
-            if (name === 'sys_id' && display === 'true') shaped[name] = storedValue(row[name])
+            if (name === 'sys_id') shaped[name] = storedValue(row[name])
             else if (kept === undefined || kept.has(name)) shaped[name] = cell(row[name])
           }
           return shaped

@@ -24,7 +24,7 @@ export interface PageOptions extends RecordOptions {
   readonly offset?: number | undefined
 }
 
-export interface Page<R> {
+interface Page<R> {
   readonly records: readonly R[]
   /** How many records the query means, those that the user may not read among them. Absent where the platform does not tell. */
   readonly total?: number

@@ -164,6 +164,17 @@ describe('OAuth', () => {
     expect(asked('/oauth_token.do').every(({ status }) => status === 200)).toBe(true)
     expect(asked('/oauth_token.do')).toHaveLength(3)
   })
+
+  test('with tokens that live a second goes on as if they lived for ever', async () => {
+    const { clientId } = lab.line.servicenow
+    platform().changeClient(clientId, { accessTokenSeconds: 1 })
+    await using instance = await openServiceNow(oauth())
+    while (asked('/oauth_token.do').length < 4) {
+      const { status } = await instance.call({ method: 'GET', table: 'incident', query: { sysparm_limit: '1' } })
+      expect(status).toBe(200)
+    }
+    platform().changeClient(clientId, { accessTokenSeconds: 1800 })
+  })
 })
 
 describe('access control by address', () => {
@@ -228,6 +239,24 @@ describe('access control by address', () => {
     await expect(connectServiceNow(basic())).rejects.toMatchObject({ code: 'SERVICENOW_ADDRESS_REFUSED' })
     platform().setAdaptiveAuthentication(only(pair()[0]), 401)
     await expect(connectServiceNow(basic())).rejects.toMatchObject({ code: 'SERVICENOW_PARTLY_ALLOWED' })
+  })
+})
+
+describe('a refusal that passes', () => {
+  test('of good credentials is not taken for an address: the call is repeated once all are let in', async () => {
+    await using instance = await openServiceNow(basic())
+    const read = async () => await instance.call({ method: 'GET', table: 'incident', query: { sysparm_limit: '1' } })
+    await read()
+    platform().plant({ login: { times: 1 } })
+    expect(await read()).toMatchObject({ status: 200 })
+    platform().plant({ answer: { times: 1, status: 403, body: '<html>Forbidden</html>' } })
+    expect(await read()).toMatchObject({ status: 200 })
+  })
+
+  test('at the very beginning is none either', async () => {
+    platform().plant({ login: { times: 1 } })
+    await using servicenow = await connectServiceNow(basic())
+    expect(servicenow.preflight.probes).toBe(16)
   })
 })
 
@@ -342,6 +371,37 @@ describe('an instance', () => {
     expect(platform().requests()).toEqual([])
   })
 
+  test('whose proxy port expects TLS is not called a proxy that is down', async () => {
+    const proxy = lab.line.proxy.https.replace('https:', 'http:')
+    await expect(connectServiceNow({ ...basic(), proxy, maxElapsedMs: 0 })).rejects.toMatchObject({
+      code: 'PROXY_TLS_MISMATCH',
+    })
+  })
+
+  test('that is not let in directly says that no proxy was used', async () => {
+    const { proxy: _, ...direct } = basic()
+    await expect(connectServiceNow(direct)).rejects.toMatchObject({
+      code: 'SERVICENOW_ADDRESS_REFUSED',
+      message: expect.stringContaining('no proxy was used'),
+    })
+  })
+
+  test('that was closed is not asked again and again', async () => {
+    const instance = await openServiceNow(basic())
+    await instance[Symbol.asyncDispose]()
+    await expect(instance.call({ method: 'GET', table: 'incident' })).rejects.toMatchObject({
+      code: 'SERVICENOW_UNREACHABLE',
+    })
+  })
+
+  test('is asked three times in the preflight before a 500 is a finding', async () => {
+    platform().plant({ balancer: { times: 2 } })
+    await using servicenow = await connectServiceNow(basic())
+    expect(servicenow.preflight.probes).toBe(16)
+    platform().plant({ balancer: {} })
+    await expect(connectServiceNow(basic())).rejects.toMatchObject({ code: 'SERVICENOW_UNREACHABLE' })
+  })
+
   test('that does not exist is not called a cluster', async () => {
     const servicenow = { ...basic().servicenow, url: 'https://127.0.0.1:1' }
     await expect(connectServiceNow({ ...basic(), servicenow, maxElapsedMs: 0 })).rejects.toMatchObject({
@@ -359,6 +419,16 @@ describe('an instance', () => {
     platform().plant({ stall: {} })
     const reading = instance.call({ method: 'GET', table: 'incident', signal: controller.signal })
     await vi.waitUntil(() => platform().struck('stall') === 1)
+    controller.abort('enough')
+    await expect(reading).rejects.toMatchObject({ code: 'RUN_INTERRUPTED' })
+  })
+
+  test('is left also while it is looked into why it refused', async () => {
+    const controller = new AbortController()
+    await using instance = await openServiceNow(basic())
+    platform().plant({ login: { times: 1 }, stall: { after: 1 } })
+    const reading = instance.call({ method: 'GET', table: 'incident', signal: controller.signal })
+    await vi.waitUntil(() => platform().struck('stall') > 0)
     controller.abort('enough')
     await expect(reading).rejects.toMatchObject({ code: 'RUN_INTERRUPTED' })
   })

@@ -83,8 +83,10 @@ test.each([
 
 test('whatever holds credentials is marked as a secret', () => {
   const secrets = optionNames.filter(name => viewOption(name).secret !== undefined)
-  const doctorAndFilter = ['nodes', 'adminUrl', 'adminKey']
-  expect(secrets).toEqual(['url', 'apiKey', 'password', 'proxy', 'ipCheckUrl', 'httpsProxy', ...doctorAndFilter])
+  const cluster = ['url', 'apiKey', 'password', 'proxy', 'ipCheckUrl', 'httpsProxy']
+  const instance = ['servicenowUrl', 'servicenowPassword', 'servicenowClientSecret', 'servicenowRefreshToken']
+  const others = ['serveToken', 'alarmUrl', 'alarmPassword', 'alarmClientSecret', 'nodes', 'adminUrl', 'adminKey']
+  expect(secrets).toEqual([...cluster, ...instance, ...others])
 })
 
 describe('files of secrets', () => {

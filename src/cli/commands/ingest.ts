@@ -5,6 +5,7 @@ import type { IngestOptions, Receipt } from '../../index.js'
 import { requireOptions } from '../../options/require.js'
 import { tablesIn } from '../../table-names.js'
 import { addOptions } from '../add-options.js'
+import { openAlarm } from '../alarm.js'
 import { checkStdin } from '../check-stdin.js'
 import { ingestOptions } from '../ingest-options.js'
 import { interruptible } from '../interrupt.js'
@@ -22,7 +23,10 @@ import type { Terminal } from '../terminal.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(
-    command.argument('<source...>', 'files, quoted globs, or - for stdin; plain or gzip, NDJSON or JSON arrays'),
+    command.argument(
+      '<source...>',
+      'files, quoted globs, or - for stdin: plain or gzip, NDJSON or JSON arrays; or servicenow:TABLE',
+    ),
     'ingest',
   )
     .addHelpText(
@@ -33,9 +37,11 @@ Examples:
   zcat logs.gz | sluice ingest - --index logs-app --json
   producer | sluice ingest - --index logs-app --spool
   sluice ingest products.ndjson --swap-alias products --check-query '{"query":{"exists":{"field":"sku"}}}'
+  sluice ingest servicenow:incident --index incidents --query 'active=true'
   sluice ingest items.json --pick hits.items --index items --ids field --id-field sku
 
 After an interruption the same command goes on where it stopped; files that are loaded are not loaded again (--again).
+Of a table that is loaded, the same command loads what changed since.
 A glob leaves out the dead letters of earlier runs (sluice-dead-letters-*); named, they are read.
 Every option can also stand in the environment as SLUICE_… or in sluice.config.json; see sluice config.`,
     )
@@ -53,21 +59,22 @@ async function load(source: readonly string[], flags: Record<string, unknown>, t
   const access = await loadAccess(effective, terminal)
   sayWarnings(effective, terminal)
   checkStdin(source)
-  const account = await runLoad(
-    {
-      ...ingestOptions(effective, access, guarded),
-      ...(isTable ? { ...tableOptions(effective), servicenow: await serviceNowOptions(effective, terminal) } : {}),
-      stateDir: stateDir(effective, terminal),
-      // Whoever limits the time of a process counts from its start.
-      startedAt: Math.floor(performance.timeOrigin),
-      refreshCredentials: async () => await reloadCredentials(effective, terminal),
-      source,
-    },
-    terminal,
-    quiet,
-    askingFor(effective, terminal, effective.values, tablesIn(source)),
-  )
-  return sayReceipt(account, terminal, json)
+  const options = {
+    ...ingestOptions(effective, access, guarded),
+    ...(isTable ? { ...tableOptions(effective), servicenow: await serviceNowOptions(effective, terminal) } : {}),
+    stateDir: stateDir(effective, terminal),
+    // Whoever limits the time of a process counts from its start.
+    startedAt: Math.floor(performance.timeOrigin),
+    refreshCredentials: async () => await reloadCredentials(effective, terminal),
+    source,
+  }
+  const index = effective.values.index ?? swapAlias
+  const asking = askingFor(effective, terminal, effective.values, tablesIn(source))
+  const alarm = await openAlarm(effective, terminal, access, { command: 'ingest', sources: source, index })
+  return await alarm.around(async () => {
+    const receipt = await runLoad(options, terminal, quiet, asking)
+    return { receipt, code: sayReceipt(receipt, terminal, json) }
+  })
 }
 
 /** Returns the exit code. */

@@ -81,7 +81,8 @@ async function seeOtherwise(
     tried.push('Basic authentication at the Table API')
     if ((await refusalOf(context, instance, access, pathOf(instance))) === undefined) return 'user'
   }
-  if (access.grant === 'client_credentials' || access.client.secret === undefined) return undefined
+  const { secret } = access.client
+  if (access.grant === 'client_credentials' || secret === undefined) return undefined
   tried.push('a token call of client_credentials')
   return 'accessToken' in (await tokenOf(instance, { grant: 'client_credentials' })) ? 'client' : undefined
 }

@@ -105,8 +105,10 @@ export const optionsEntries = {
     title: 'Credentials would cross the network in clear text',
     message: 'credentials for {url} would be sent over plain http to another machine',
     observed: 'Nothing fails: other tools send them, and whoever is on the way, the proxy included, can read them.',
-    causes: ['The cluster URL says http://.'],
-    fixes: ['Write https:// in ELASTICSEARCH_URL (--url). --allow-plaintext sends them all the same.'],
+    causes: ["The cluster's or the instance's URL says http://."],
+    fixes: [
+      'Write https:// in ELASTICSEARCH_URL (--url), or in SERVICENOW_INSTANCE_URL. To a cluster, --allow-plaintext sends them all the same.',
+    ],
     example: { url: 'http://cluster.example:9200' },
   },
   UNDO_UNCONFIRMED: {
