@@ -7,7 +7,7 @@ import { unlessAborted } from './unless-aborted.js'
 export class Refusals {
   /** A call has succeeded: asking again with the same credentials locks nobody out. */
   areKnown = false
-  #telling: Promise<Failure | undefined> | undefined
+  readonly #telling = new Map<Failure['code'], Promise<Failure | undefined>>()
 
   /** `closing` ends the looking: nobody waits for it any more. */
   constructor(
@@ -18,8 +18,10 @@ export class Refusals {
   /** What to throw for that which a call ended with; undefined where the refusal has passed. */
   async reasonFor(thrown: SluiceError, signal: AbortSignal | undefined): Promise<SluiceError | undefined> {
     if (signal?.aborted === true) return thrown
-    this.#telling ??= this.#tell(thrown.failure)
-    const told = await unlessAborted(this.#telling, signal)
+    const { code } = thrown
+    const telling = this.#telling.get(code) ?? this.#tell(thrown.failure)
+    if (isRefusal(code)) this.#telling.set(code, telling)
+    const told = await unlessAborted(telling, signal)
     if (told === undefined) return undefined
     return told.message === thrown.message ? thrown : new SluiceError(told, { cause: thrown })
   }
@@ -28,7 +30,12 @@ export class Refusals {
     try {
       return await tellApart(this.means, refused, { areKnown: this.areKnown, signal: this.closing })
     } finally {
-      this.#telling = undefined
+      this.#telling.delete(refused.code)
     }
   }
+}
+
+/** Who was refused is the same for all who ask; anything else is about one request. */
+function isRefusal(code: Failure['code']): boolean {
+  return ['SERVICENOW_ADDRESS_REFUSED', 'SERVICENOW_AUTH_REJECTED', 'SERVICENOW_TOKEN_REFUSED'].includes(code)
 }
