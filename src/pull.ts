@@ -58,7 +58,6 @@ async function* pages(options: PullOptions) {
       instance,
       ...selected,
       mode: 'once',
-      places: false,
       place: undefined,
       signal,
       begun: () => {},
