@@ -41,7 +41,9 @@ export function describeDeletions(world: () => RealWorld): void {
       const index = newIndex('tables')
       const given: IngestOptions = {
         ...tableOptions(world(), lab, 'incident'),
-        ...{ index, stateDir: folder, deletions },
+        index,
+        stateDir: folder,
+        deletions,
         preflightConnections: 1,
       }
       const rows = servicenow.count('incident')
