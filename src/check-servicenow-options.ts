@@ -43,7 +43,6 @@ const pulling = {
 /** Throws SluiceError OPTION_INVALID for an option that is unknown, or of another kind than its type says. */
 export function checkServiceNowConnection(given: ServiceNowConnection): void {
   checkAll('', given, connection)
-  checkServiceNowOptions(given.servicenow)
   checkProxyOptions(given.proxy)
 }
 

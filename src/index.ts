@@ -1,4 +1,6 @@
 /** What an embedder gets. */
+export { reportRun } from './alarm.js'
+export type { AlarmOptions, Reported, RunOutcome } from './alarm-options.js'
 export { connect, type Connected } from './connect.js'
 export { type Cause, diagnoseRefusal } from './doctor/after-refusal.js'
 export { diagnose } from './doctor/diagnose.js'
@@ -22,8 +24,10 @@ export { type Entry, type FailureCode, explain, failureCodes } from './failure/c
 export type { Evidence, Failure } from './failure/failure.js'
 export { SluiceError, isSluiceError } from './failure/sluice-error.js'
 export type { Destination, Operation, Origin, Refused } from './flow.js'
-export type { AliasReceipt, Counts, InputReceipt, Receipt, Rejections } from './ledger/receipt.js'
+export type { AliasReceipt, Counts, DeletionsReceipt, InputReceipt, Receipt, Rejections } from './ledger/receipt.js'
 export type { IngestSource } from './source/open-sources.js'
+export { serve } from './serve/serve.js'
+export type { ServeEvent, ServeOptions, ServeReceipt, ServeStatus, Serving, Waiting } from './serve/serve-options.js'
 export { undo } from './verify/undo.js'
 export type { Undone } from './verify/undone.js'
 export type { Verification, VerifiedInput } from './verify/verification.js'

@@ -109,8 +109,8 @@ export const servicenowEntries = {
     title: 'Nobody has logged in yet',
     message: 'there are no tokens for {instance} in {file}',
     observed: 'The grant is authorization_code, and no tokens are kept.',
-    causes: ['Nobody ran sluice login servicenow here, or it was another user, or another --token-file.'],
-    fixes: ['Run sluice login servicenow once, at a machine with a browser.'],
+    causes: ['Nobody ran `sluice login servicenow` here, or it was another user, or another --token-file.'],
+    fixes: ['Run `sluice login servicenow` once, at a machine with a browser.'],
     example: { instance, file: '/home/app/.local/state/sluice/servicenow-tokens.json' },
   },
   SERVICENOW_LOGIN_FAILED: {
@@ -310,5 +310,41 @@ export const servicenowEntries = {
     causes: ['The request does not fit the table or the record.'],
     fixes: ['Correct what the reason names; `sluice doctor` tells whether the instance takes requests at all.'],
     example: { instance, request: 'PATCH incident', status: 400, reason: 'Invalid field' },
+  },
+  DELETIONS_TOO_MANY: {
+    stage: 'servicenow',
+    exit: 3,
+    retry: 'no',
+    title: 'More documents would be deleted than is allowed',
+    message:
+      '{absent} of {documents} documents in {index} have no row in what was read; no more than {allowed} are deleted ({limit}), so none was',
+    observed: 'Nothing: tools that compare without a limit empty the index.',
+    causes: [
+      'The user at the instance lost a role, or its domain changed: rows that it may no longer see look deleted.',
+      '--query was narrowed: what it leaves out now has no row any more.',
+      'The index also holds other documents.',
+      'So many rows were really deleted.',
+    ],
+    fixes: [
+      'Compare the number of documents with that of the rows which the user sees in the list of the instance.',
+      'Where so many are really gone, allow it for one run: --max-deleted 40%, or a number.',
+      'Load other documents into another index, or take --deletions audit, which deletes only what the platform names.',
+    ],
+    example: { absent: 4100, documents: 10_000, index: 'incidents', allowed: 1000, limit: '10%' },
+  },
+  DELETIONS_INDEX_SHARED: {
+    stage: 'servicenow',
+    exit: 3,
+    retry: 'no',
+    title: 'The index also holds what another run loaded',
+    message: '{index} also holds what was loaded from {other}, which --deletions reconcile would take for deleted',
+    observed: 'Nothing: tools that compare an index with one of two tables delete the rows of the other.',
+    causes: ['Two commands load different tables, files or selections of rows into the same index.'],
+    fixes: [
+      'Load each into an index of its own, or all tables by one command: they are compared together.',
+      'Or take --deletions audit, which deletes only what the platform names.',
+      'Where nothing of that run is in the index any more, have it forgotten: sluice runs rm.',
+    ],
+    example: { index: 'tasks', other: 'servicenow:problem at https://instance.example' },
   },
 } as const satisfies Entries<'servicenow'>
