@@ -7,4 +7,6 @@ import { setFlagsFromString } from 'node:v8'
 if (Number.parseInt(process.versions.v8, 10) < 12) setFlagsFromString('--interrupt-budget=1000000')
 // Answers that were read are garbage outside the heap. A heap of 15 MB would let 30 MB of it gather before it looks.
 setFlagsFromString('--heap-growing-percent=100')
+// What holds them is young, and dies young: looked at often and in small, it is gone before it is moved to where only that helps.
+setFlagsFromString('--semi-space-growth-factor=1')
 await import('../dist/bin/main.js')

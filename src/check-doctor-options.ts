@@ -7,11 +7,12 @@ import * as check from './option-checks.js'
 import { indexNameProblem } from './options/index-name.js'
 
 /** What a load does not take. */
-const own = { nodes: check.strings, directCheck: check.flag, writeCheck: check.flag }
+const own = { nodes: check.strings, directCheck: check.flag, writeCheck: check.flag, table: check.name }
 
 /** Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID for an option that is unknown, or of another kind than its type says. */
-export function checkDoctorOptions({ nodes, directCheck, writeCheck, settings: _, ...options }: DoctorOptions): void {
-  const { option = 'options', problem } = check.problemIn({ nodes, directCheck, writeCheck }, own) ?? {}
+export function checkDoctorOptions(given: DoctorOptions): void {
+  const { nodes, directCheck, writeCheck, table, settings: _, ...options } = given
+  const { option = 'options', problem } = check.problemIn({ nodes, directCheck, writeCheck, table }, own) ?? {}
   if (problem !== undefined) throw new SluiceError(failure('OPTION_INVALID', { option, problem }))
   checkConnectOptions(options)
   const { index, ipCheckUrl } = options

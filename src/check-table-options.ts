@@ -22,6 +22,7 @@ export function completeForTables(given: IngestOptions): IngestOptions {
   const tables = tablesIn(given.source)
   if (tables.length === 0) {
     if (given.table !== undefined) throw invalid('table', 'is used with a table alone, as in servicenow:incident')
+    checkDeletions(given, 'a table')
     return given
   }
   if (given.servicenow === undefined) throw invalid('servicenow', 'is needed for a table: where it is, and who asks')
@@ -33,9 +34,22 @@ export function completeForTables(given: IngestOptions): IngestOptions {
   if (format === 'json') throw invalid('format', "is 'json', and each row of a table is a line")
   if (pick !== undefined) throw invalid('pick', 'selects inside a JSON document, and a table is none')
   const { fields } = given.table ?? {}
+  checkDeletions(given, 'ids from sys_id', idField === 'sys_id')
   if (fields !== undefined && idField !== 'sys_id' && !fields.includes(idField))
     throw invalid('idField', `is '${idField}', which is not among the fields that are read`)
   return { ...given, ids, idField, op }
+}
+
+/** `isMet`: whether there is what deletions need. */
+function checkDeletions(
+  { deletions = 'keep', maxDeleted, reconcileEveryMs }: IngestOptions,
+  needed: string,
+  isMet = false,
+) {
+  if (deletions !== 'keep' && !isMet) throw invalid('deletions', `is '${deletions}', which needs ${needed}`)
+  const alone =
+    maxDeleted !== undefined ? 'maxDeleted' : reconcileEveryMs !== undefined ? 'reconcileEveryMs' : undefined
+  if (alone !== undefined && deletions !== 'reconcile') throw invalid(alone, "is used with deletions 'reconcile' alone")
 }
 
 const whyField =

@@ -122,6 +122,17 @@ export interface IngestOptions extends ConnectOptions {
   readonly servicenow?: ServiceNowOptions | undefined
   /** With such a source. */
   readonly table?: TableOptions | undefined
+  /**
+   * With such a source: documents of rows that were deleted. Default `keep`. `audit`: once all is loaded, those are deleted whose deletion the
+   * platform has noted (`sys_audit_delete`, which has to be readable). `reconcile`: those of which no row is there any more, by comparing the
+   * index, which has to hold nothing else, with the ids of all rows; DELETIONS_TOO_MANY, DELETIONS_INDEX_SHARED. What a run has not
+   * read to its end deletes nothing. With `swapAlias` there is nothing to delete.
+   */
+  readonly deletions?: 'keep' | 'audit' | 'reconcile' | undefined
+  /** With `reconcile`: documents that may be deleted at once, as a count, or as a share of the index. Default `10%`. */
+  readonly maxDeleted?: RejectionLimit | undefined
+  /** With `reconcile`: how long not to compare again after changes alone were read, in milliseconds. Default: each run compares. */
+  readonly reconcileEveryMs?: number | undefined
   /** Index, alias or data stream. A name that Elasticsearch would refuse is INDEX_NAME_INVALID. */
   readonly index?: string | undefined
   /**
@@ -279,6 +290,8 @@ export type IngestEvent =
       readonly wire?: WireUse
       readonly rows?: RowsRead
     }
+  /** All is loaded, and documents of rows that were deleted are looked for. */
+  | { readonly type: 'deletions'; readonly mode: 'audit' | 'reconcile'; readonly index: string }
   /** A request will be sent again, whole or in part, after `waitMs`. */
   | { readonly type: 'retry'; readonly failure: Failure; readonly documents: number; readonly waitMs: number }
   /**

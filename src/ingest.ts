@@ -21,7 +21,7 @@ import type { Replaying } from './run/open-batcher.js'
 import { intoOf, openDeadLetters } from './run/open-dead-letters.js'
 import { openPipeline, openRunsDeadLetters } from './run/open-pipeline.js'
 import { openPlatform } from './run/open-platform.js'
-import type { Run } from './run/run.js'
+import type { Run, Standing } from './run/run.js'
 import { withSpool } from './run/with-spool.js'
 import { systemClock } from './system-clock.js'
 import { instanceOf } from './table-names.js'
@@ -37,7 +37,7 @@ import { instanceOf } from './table-names.js'
  * ```
  * @throws SluiceError when the run could not start or had to stop. `error.code` is OPTION_INVALID, INDEX_NAME_INVALID,
  * PLAINTEXT_CREDENTIALS, INPUT_*, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED, INDEX_BLOCKED, IDS_REFUSED, REQUEST_REFUSED,
- * SERVICENOW_*, TOO_MANY_REJECTED, ALIAS_CONFLICT, INDEX_REQUEST_REFUSED, LOAD_CHECK_FAILED, DEAD_LETTERS_UNWRITABLE, STATE_*, RUN_LOCKED,
+ * SERVICENOW_*, TOO_MANY_REJECTED, DELETIONS_*, ALIAS_CONFLICT, INDEX_REQUEST_REFUSED, LOAD_CHECK_FAILED, DEAD_LETTERS_UNWRITABLE, STATE_*, RUN_LOCKED,
  * RUN_OPTIONS_CHANGED, RUN_INTERRUPTED, TIME_BUDGET_SPENT or BYTE_BUDGET_SPENT. Once the way was open, `error.receipt` tells
  * what was done.
  */
@@ -51,12 +51,17 @@ export async function ingestFrom(given: IngestOptions, open: OpenPlatform): Prom
   return await run(options, checkIngestOptions(options), { open })
 }
 
-/** Runs a load whose options were checked. `open`: where tables may be among its inputs. Throws as `ingest` does. */
-export async function run(
-  given: IngestOptions,
-  ids: Ids,
-  { open, replaying }: { readonly open?: OpenPlatform; readonly replaying?: Replaying },
-): Promise<Receipt> {
+/** What a run may have besides its options. */
+interface Beside {
+  /** Where tables may be among its inputs. */
+  readonly open?: OpenPlatform
+  readonly replaying?: Replaying
+  /** A way that stands. Absent: one of its own. */
+  readonly standing?: Standing
+}
+
+/** Runs a load whose options were checked. Throws as `ingest` does. */
+export async function run(given: IngestOptions, ids: Ids, { open, replaying, standing }: Beside): Promise<Receipt> {
   using ending = endingOf(given, systemClock)
   const options: IngestOptions = { ...given, signal: ending.signal }
   const tell = listenerOf(options)
@@ -73,15 +78,29 @@ export async function run(
     sources,
     { ending, tell, isReplay: replaying !== undefined },
     async (all, spool) =>
-      await loadSources({ options, ids, replaying, ending, stateDir, tell, sources: all, platform, spool, locks }),
+      await loadSources({
+        options,
+        ids,
+        replaying,
+        ending,
+        stateDir,
+        tell,
+        sources: all,
+        platform,
+        spool,
+        locks,
+        standing,
+      }),
   )
 }
 
 async function loadSources(run: Run): Promise<Receipt> {
-  const { options, ending, tell, spool } = run
-  const { cluster, way } = await openTarget(options).catch((error: unknown) => {
-    throw ending.cause(error)
-  })
+  const { options, ending, tell, spool, standing } = run
+  const { cluster, way } =
+    standing ??
+    (await openTarget(options).catch((error: unknown) => {
+      throw ending.cause(error)
+    }))
   try {
     const began = performance.now()
     const begun = await begin(run, cluster, way)
@@ -111,7 +130,7 @@ async function loadSources(run: Run): Promise<Receipt> {
     })
     return await conclude(run, begun, pipeline, loaded, performance.now() - began)
   } finally {
-    await cluster.route.destroy()
+    if (standing === undefined) await cluster.route.destroy()
   }
 }
 

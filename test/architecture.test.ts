@@ -36,6 +36,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'options',
     '(root)',
   ],
+  serve: ['failure', 'flow', 'ledger', 'source', 'options', 'run', '(root)'],
   // A double must not share our bugs.
   lab: [],
   '(root)': [
@@ -54,9 +55,10 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'filter',
     'verify',
     'run',
+    'serve',
   ],
   // The command line gets what an embedder gets.
-  cli: ['(root)', 'failure', 'options', 'doctor', 'filter', 'verify', 'lab'],
+  cli: ['(root)', 'failure', 'options', 'doctor', 'filter', 'verify', 'serve', 'lab'],
 }
 
 /** The one door of each package. */

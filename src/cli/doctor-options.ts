@@ -1,4 +1,5 @@
 import type { DoctorOptions } from '../doctor/doctor-options.js'
+import type { ServiceNowOptions } from '../index.js'
 import type { Setting } from '../doctor/facts.js'
 import type { Access } from '../options/access.js'
 import { nodeUrls } from '../options/node-urls.js'
@@ -7,11 +8,18 @@ import { optionNames } from '../options/schema.js'
 import { connectOptions } from './ingest-options.js'
 import { shownOption } from './shown-option.js'
 
-/** The doctor's options, from what the user set. */
-export function doctorOptions(effective: Effective, access: Access): DoctorOptions {
+/** The doctor's options, from what the user set. `servicenow`: the platform, where one is to be looked at. */
+export function doctorOptions(
+  effective: Effective,
+  access: Access,
+  servicenow?: ServiceNowOptions,
+  table?: string,
+): DoctorOptions {
   const { index, op, nodes, noDirectCheck, writeCheck } = effective.values
   return {
     ...connectOptions(effective, access),
+    servicenow,
+    table,
     index,
     op,
     nodes: nodeUrls(nodes),

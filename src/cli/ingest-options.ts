@@ -1,4 +1,4 @@
-import type { ConnectOptions, IngestOptions, ReplayOptions } from '../index.js'
+import type { ConnectOptions, IngestOptions, ReplayOptions, ServeOptions } from '../index.js'
 import type { Access } from '../options/access.js'
 import type { GuardedJson } from '../options/guarded.js'
 import type { Effective } from '../options/resolve.js'
@@ -70,6 +70,39 @@ export function replayOptions(effective: Effective, access: Access): Omit<Replay
       index: origins.index === '--index' ? values.index : undefined,
       pipeline: origins.pipeline === '--pipeline' ? values.pipeline : undefined,
       runId: origins.runId === '--run-id' ? values.runId : undefined,
+    }),
+  }
+}
+
+/** The library's options for a receiver, but for who listens. */
+export function serveOptions(
+  effective: Effective,
+  access: Access,
+  given: Pick<ServeOptions, 'index' | 'stateDir' | 'token' | 'tls'>,
+): ServeOptions {
+  const { values } = effective
+  return {
+    ...connectOptions(effective, access),
+    ...given,
+    listen: values.listen,
+    path: values.servePath,
+    maxBody: values.maxBody,
+    acceptAnyway: values.acceptAnyway,
+    op: values.op,
+    // What the library refuses, it names.
+    ids: values.ids as ServeOptions['ids'],
+    onConflict: values.onConflict,
+    batchBytes: values.batchBytes,
+    batchMs: values.batchMs,
+    compress: values.compress,
+    graceMs: values.grace,
+    ...present({
+      idField: values.idField,
+      routingField: values.routingField,
+      pipeline: values.pipeline,
+      batchDocs: values.batchDocs,
+      deadLetters: values.deadLetters,
+      spoolLimit: values.spoolLimit,
     }),
   }
 }

@@ -6,6 +6,7 @@ import { type Access, readAccess, readAdminKey } from '../options/access.js'
 import { type GuardedJson, readGuarded } from '../options/guarded.js'
 import { nodeUrls } from '../options/node-urls.js'
 import { type Effective, type OptionSources, resolveOptions } from '../options/resolve.js'
+import { readServeTls, readServeToken } from '../options/serve-access.js'
 import { sayingOf } from './as-typed.js'
 import { knownSecrets } from './known-secrets.js'
 import type { Terminal } from './terminal.js'
@@ -54,6 +55,18 @@ export async function loadAdminKey(effective: Effective, terminal: Terminal): Pr
   const key = await readAdminKey(effective, async path => await readFile(path, 'utf8'))
   terminal.manner.secrets = [...terminal.manner.secrets, ...knownSecrets({ apiKey: key }, undefined)]
   return key
+}
+
+/** The token of a receiver's callers, which stays out of every error. Throws SluiceError OPTION_INVALID. */
+export async function loadServeToken(effective: Effective, terminal: Terminal): Promise<string | false> {
+  const token = await readServeToken(effective, async path => await readFile(path, 'utf8'))
+  if (token !== false && token !== '') terminal.manner.secrets = [...terminal.manner.secrets, token]
+  return token
+}
+
+/** The certificate of a receiver, and its key. Throws SluiceError OPTION_INVALID. */
+export async function loadServeTls(effective: Effective): ReturnType<typeof readServeTls> {
+  return await readServeTls(effective, async path => await readFile(path, 'utf8'))
 }
 
 /** The JSON that a guarded load is given. Throws SluiceError OPTION_INVALID. */

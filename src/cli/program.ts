@@ -21,6 +21,10 @@ const verbs: Readonly<Record<string, Verb>> = {
     load: () => import('./commands/pull.js'),
   },
   replay: { summary: 'send dead letters again', load: () => import('./commands/replay.js') },
+  serve: {
+    summary: 'accept documents by POST and load them, until it is stopped',
+    load: () => import('./commands/serve.js'),
+  },
   doctor: {
     summary: 'walk the path that a load will take and name what is wrong',
     load: () => import('./commands/doctor.js'),

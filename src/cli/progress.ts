@@ -77,6 +77,12 @@ export function follow(progress: Progress): (event: IngestEvent) => void {
       case 'loaded':
         progress.note('info', `${event.name} is loaded already`, { input: event.name })
         return
+      case 'deletions': {
+        const { mode, index } = event
+        const how = mode === 'audit' ? 'in sys_audit_delete' : 'by comparing it with the ids of all rows'
+        progress.note('info', `looking for documents of ${index} whose rows were deleted, ${how}`, { mode, index })
+        return
+      }
       case 'blocked':
       case 'unblocked':
         noteBlock(event)

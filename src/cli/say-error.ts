@@ -10,13 +10,18 @@ import type { Terminal } from './terminal.js'
  * `--json` one object on stdout besides.
  */
 export function sayError(terminal: Terminal, error: unknown): number {
-  const { json, secrets, said } = terminal.manner
-  const known = masked(isSluiceError(error) ? asTyped(error.failure, said) : bug(error), secrets)
+  const { json, secrets } = terminal.manner
+  const known = knownFailure(terminal, error)
   const { exit } = explain(known.code)
   terminal.err(sayFailure(known))
   if (known.code === 'INTERNAL') terminal.err(`${stackOf(error, secrets)}\n`)
   if (json) terminal.out(`${JSON.stringify({ status: 'failed', failure: failureJson(known) })}\n`)
   return exit
+}
+
+/** What stopped a command, as it may be shown. */
+export function knownFailure({ manner: { secrets, said } }: Terminal, error: unknown): Failure {
+  return masked(isSluiceError(error) ? asTyped(error.failure, said) : bug(error), secrets)
 }
 
 /** A failure as `--json` shows it. */

@@ -10,7 +10,7 @@ export function showDiagnosis({ steps, findings, facts, next, policy, requests, 
   const isFilter = !isDoubtful && errors.some(({ code }) => /^(EGRESS|FILTER)_/.test(code))
   const way = facts.proxy === undefined ? (facts.unusable === undefined ? ', no proxy' : '') : ` through ${facts.proxy}`
   return [
-    `${facts.cluster}${way}\n\n`,
+    `${targetsOf(facts)}${way}\n\n`,
     columns(steps.map(showStep), '  '),
     ...findings.map(showFinding),
     ok ? '\nNothing is in the way.\n' : '',
@@ -18,6 +18,11 @@ export function showDiagnosis({ steps, findings, facts, next, policy, requests, 
     next === undefined ? '' : `\nNext: ${next}\n`,
     `\n${plural(requests.sent, 'request')} sent, of ${requests.atMost} at the most.\n`,
   ].join('')
+}
+
+/** What was looked at. */
+function targetsOf({ cluster, instance }: DoctorReport['facts']): string {
+  return [cluster, instance?.url].filter(one => one !== undefined && one !== '').join(' and ')
 }
 
 function showStep({ ok, name, ms, detail, isLeftOut }: Step): string[] {

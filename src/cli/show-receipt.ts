@@ -120,6 +120,7 @@ function facts(receipt: Receipt): string[][] {
     ...platform(receipt),
     ['cluster', `${cluster.url}${version === '' ? '' : ` (${version})`}`],
     ...alias(receipt),
+    ...deletions(receipt),
     ...(deadLetters === undefined ? [] : [['dead letters', deadLetters]]),
     ...(receipt.notes ?? []).map(note => ['note', note]),
     ...(checkpoint === undefined || status === 'finished' ? [] : [['checkpoint', checkpoint]]),
@@ -145,6 +146,21 @@ function platform({ platform: one }: Receipt): string[][] {
   if (one === undefined) return []
   const { url, connections, sent, received } = one
   return [['tables', `${url}, ${bytes(sent)} sent, ${bytes(received)} received, ${plural(connections, 'connection')}`]]
+}
+
+function deletions({ deletions: one }: Receipt): string[][] {
+  if (one === undefined) return []
+  const { mode, compared, deleted, kept, skipped } = one
+  if (skipped !== undefined) return [['deletions', `nothing was compared: ${skipped}`]]
+  const what = mode === 'audit' ? plural(compared, 'deletion') : plural(compared, 'document')
+  const reasons = [
+    [kept.there, mode === 'audit' ? 'there again' : 'there, new or hidden'],
+    [kept.changed, 'written meanwhile'],
+    [kept.other, 'of something else'],
+  ] as const
+  const left = reasons.filter(([many]) => many > 0).map(([many, why]) => `${count(many)} ${why}`)
+  const rest = left.length === 0 ? '' : `; kept: ${left.join(', ')}`
+  return [['deletions', `${plural(deleted, 'document')} deleted, ${what} compared${rest}`]]
 }
 
 /** What earlier processes did of an input. */

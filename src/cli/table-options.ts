@@ -5,7 +5,7 @@ import type { Effective } from '../options/resolve.js'
 import { isTable } from '../table-names.js'
 
 /** What of the settings is for tables alone. */
-const alone = ['query', 'fields', 'displayValue', 'pageSize'] as const
+const alone = ['query', 'fields', 'displayValue', 'pageSize', 'deletions', 'maxDeleted', 'reconcileEvery'] as const
 
 /** Whether a table is among the inputs. Throws SluiceError OPTION_INVALID where there is none, and a flag is for tables alone. */
 export function namesTable(source: readonly string[], { origins }: Effective): boolean {
@@ -16,9 +16,11 @@ export function namesTable(source: readonly string[], { origins }: Effective): b
   throw new SluiceError(failure('OPTION_INVALID', { option: origins[flag], problem }))
 }
 
+type TablesOptions = Pick<IngestOptions, 'table' | 'ids' | 'op' | 'deletions' | 'maxDeleted' | 'reconcileEveryMs'>
+
 /** The library's options for a load of tables, but for the platform. What nobody set is left to what tables need. */
-export function tableOptions({ values, origins }: Effective): Pick<IngestOptions, 'table' | 'ids' | 'op'> {
-  const { query, fields, displayValue, pageSize, ids, op } = values
+export function tableOptions({ values, origins }: Effective): TablesOptions {
+  const { query, fields, displayValue, pageSize, ids, op, deletions, maxDeleted, reconcileEvery } = values
   return {
     table: {
       displayValue,
@@ -26,6 +28,9 @@ export function tableOptions({ values, origins }: Effective): Pick<IngestOptions
       ...(query === undefined ? {} : { query }),
       ...(fields === undefined ? {} : { fields: fields.split(',').map(name => name.trim()) }),
     },
+    deletions,
+    ...(maxDeleted === undefined ? {} : { maxDeleted }),
+    ...(reconcileEvery === undefined ? {} : { reconcileEveryMs: reconcileEvery }),
     ids: origins.ids === 'default' ? undefined : ids,
     op: origins.op === 'default' ? undefined : op,
   }

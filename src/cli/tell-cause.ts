@@ -8,6 +8,7 @@ import type { Receipt } from '../index.js'
 import type { Effective } from '../options/resolve.js'
 import { doctorOptions } from './doctor-options.js'
 import { loadAccess } from './load-options.js'
+import { serviceNowOptions } from './servicenow-options.js'
 import type { Terminal } from './terminal.js'
 
 /** A person waits for it. */
@@ -24,16 +25,18 @@ export interface Asking {
   readonly endsAt?: number
 }
 
-/** `index` and `op`: what is loaded, as far as that is one index and one operation. */
+/** `index` and `op`: what is loaded, as far as that is one index and one operation. `tables`: of the platform, where they are read. */
 export function askingFor(
   effective: Effective,
   terminal: Terminal,
   { index, op }: Pick<DoctorOptions, 'index' | 'op'>,
+  tables: readonly string[] = [],
 ): Asking {
   const { byteBudget, timeBudget } = effective.values
   return {
     doctor: async () => {
-      const doctor = doctorOptions(effective, await loadAccess(effective, terminal))
+      const platform = tables.length === 0 ? undefined : await serviceNowOptions(effective, terminal)
+      const doctor = doctorOptions(effective, await loadAccess(effective, terminal), platform, tables[0])
       const preflightConnections = Math.max(LEAST_CONNECTIONS, doctor.preflightConnections ?? 0)
       // A load sends nothing past the proxy, not even when it has stopped.
       return { ...doctor, index, op, preflightConnections, directCheck: false, writeCheck: false }
@@ -95,13 +98,29 @@ function isLess({ code }: Pick<Failure, 'code'>, symptom: Failure): boolean {
 function isRefusal({ code }: Failure): boolean {
   const { stage } = explain(code)
   if (code === 'REQUEST_REFUSED' || code === 'LOOKUP_REFUSED') return false
-  return stage === 'proxy' || stage === 'egress' || stage === 'cluster' || code === 'INDEX_BLOCKED'
+  return (
+    stage === 'proxy' || stage === 'egress' || stage === 'cluster' || isOfInstance(code) || code === 'INDEX_BLOCKED'
+  )
 }
+
+/** Refused before a table was looked at, or a whole table: what is wrong with a query, probes do not ask. */
+function isOfInstance(code: Failure['code']): boolean {
+  return explain(code).stage === 'servicenow' && !ofOneRequest.has(code)
+}
+
+const ofOneRequest: ReadonlySet<Failure['code']> = new Set([
+  'SERVICENOW_PAGE_TRUNCATED',
+  'SERVICENOW_QUERY_IGNORED',
+  'SERVICENOW_REQUEST_REFUSED',
+  'SERVICENOW_TABLE_UNKNOWN',
+])
 
 /** Whether probes meet the same, as long as it lasts. Only then it is over when they do not. */
 function isAskedAgain({ code, evidence }: Failure): boolean {
   const { stage } = explain(code)
   if (stage === 'proxy' || stage === 'egress') return true
+  // What may pass is over when it has passed; a status may have been that of one request.
+  if (stage === 'servicenow') return explain(code).retry === 'no' || evidence['status'] === undefined
   // A cluster that answers so to a bulk request (no master, a gateway's time limit) may answer what probes ask.
   if (code === 'CLUSTER_UNAVAILABLE') return evidence['status'] === undefined
   return code === 'CLUSTER_AUTH_REJECTED' || code === 'CLUSTER_UNKNOWN_HOST'

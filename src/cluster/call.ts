@@ -10,10 +10,12 @@ import { type Answer, whoAnswered } from './who-answered.js'
 const ANSWER_BYTES = 32 << 20
 
 export interface Call {
-  readonly method: 'GET' | 'PUT' | 'POST'
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE'
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   readonly body?: object
+  /** What the answer may take, where that can be told: a budget of bytes goes by it. */
+  readonly answerBytes?: number
   /** Refusals of Elasticsearch that are an answer: types of error, or a status for what has none. */
   readonly expects?: readonly (string | number)[]
 }
@@ -53,8 +55,12 @@ export async function call(cluster: Cluster, request: Call): Promise<Called> {
   )
 }
 
-async function send(cluster: Cluster, { method, path, query, body }: Call): Promise<Answer> {
-  const asked = { ...(query === undefined ? {} : { query }), ...(body === undefined ? {} : { body }) }
+async function send(cluster: Cluster, { method, path, query, body, answerBytes }: Call): Promise<Answer> {
+  const asked = {
+    ...(query === undefined ? {} : { query }),
+    ...(body === undefined ? {} : { body }),
+    ...(answerBytes === undefined ? {} : { answerBytes }),
+  }
   try {
     return await inquire(cluster, { method, path, ...asked, maxAnswerBytes: ANSWER_BYTES })
   } catch (error) {

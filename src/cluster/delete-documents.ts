@@ -1,7 +1,9 @@
 /** Deletes documents of one index, each as it was found: one request, judged. */
 import { explain } from '../failure/catalogue.js'
+import { bounded } from './bounds.js'
 import type { Failure } from '../failure/failure.js'
 import { failure } from '../failure/failure.js'
+import { isSluiceError } from '../failure/sluice-error.js'
 import type { FoundDocument } from './find-documents.js'
 import { lostAnswer } from './lost-answer.js'
 import { nameRefusal } from './name-refusal.js'
@@ -40,22 +42,32 @@ interface Item {
 
 const ANSWER_BYTES = 1 << 16
 const ITEM_BYTES = 4096
+/** What a deletion takes of an answer. */
+const DONE_BYTES = 30
 
+/** Throws SluiceError RUN_INTERRUPTED where a budget does not admit it, and the client's error where it was aborted. */
 export async function deleteDocuments(
-  cluster: Pick<Cluster, 'client' | 'display' | 'route'>,
-  { index, documents, force, signal }: Deleting,
+  cluster: Pick<Cluster, 'client' | 'display' | 'route' | 'bounds'>,
+  { index, documents, force, signal = cluster.bounds?.givenUp }: Deleting,
 ): Promise<DeleteAnswer> {
+  const body = Buffer.from(documents.map(document => actionLine(document, force)).join(''))
+  const admission = cluster.bounds?.budget?.admitQuestion(body.length, DONE_BYTES * documents.length)
   let answer: Answer
   try {
-    answer = await post(cluster, {
-      path: `/${encodeURIComponent(index)}/_bulk`,
-      query: { filter_path: 'items.*.status,items.*.error.type' },
-      headers: {},
-      body: Buffer.from(documents.map(document => actionLine(document, force)).join('')),
-      maxAnswerBytes: ANSWER_BYTES + ITEM_BYTES * documents.length,
-      ...(signal === undefined ? {} : { signal }),
+    answer = await bounded(admission, async admitted => {
+      const posted = await post(cluster, {
+        path: `/${encodeURIComponent(index)}/_bulk`,
+        query: { filter_path: 'items.*.status,items.*.error.type' },
+        headers: {},
+        body,
+        maxAnswerBytes: ANSWER_BYTES + ITEM_BYTES * documents.length,
+        ...(signal === undefined ? {} : { signal }),
+      })
+      admitted?.answered(posted.body.length)
+      return posted
     })
   } catch (error) {
+    if (isSluiceError(error)) throw error
     const lost = lostAnswer(error, cluster.display)
     if (!lost.mayPass) return { kind: 'refused', failure: lost.failure }
     return { kind: 'busy', failure: lost.failure, mayBeDone: lost.delivery === 'possible' }

@@ -1,4 +1,4 @@
-/** Which of some ids are in an index: one request, judged. Documents themselves are not read. */
+/** Which of some ids are in an index: one request, judged. Of the documents themselves only fields are read that are asked for. */
 import { explain } from '../failure/catalogue.js'
 import { type Failure, failure } from '../failure/failure.js'
 import { inquire } from './inquire.js'
@@ -17,6 +17,8 @@ export interface FoundDocument {
   readonly seqNo: number
   readonly primaryTerm: number
   readonly routing?: string
+  /** Those that were asked for. */
+  readonly fields?: Readonly<Record<string, unknown>>
 }
 
 export interface Finding {
@@ -27,6 +29,8 @@ export interface Finding {
    */
   readonly by: 'id' | 'search'
   readonly wanted: readonly Wanted[]
+  /** Names of top-level fields of the documents. */
+  readonly fields?: readonly string[]
   readonly signal?: AbortSignal
 }
 
@@ -57,10 +61,10 @@ const MOST_HITS = 10_000
 
 /** Throws SluiceError RUN_INTERRUPTED as `inquire` does, and what the client throws for a bug. */
 export async function findDocuments(cluster: Asked, finding: Finding): Promise<Looked> {
-  const { index, by, wanted, signal } = finding
+  const { index, by, wanted, fields, signal } = finding
   const path = `/${encodeURIComponent(index)}/${by === 'id' ? '_mget' : '_search'}`
   const size = Math.min(MOST_HITS, wanted.length * COPIES + 1)
-  const request = by === 'id' ? byId(wanted) : bySearch(wanted, size)
+  const request = by === 'id' ? byId(wanted, fields) : bySearch(wanted, size, fields)
   const maxAnswerBytes = ANSWER_BYTES + ID_BYTES * (by === 'id' ? wanted.length : size)
   let answer: Answer
   try {
@@ -80,18 +84,19 @@ export async function findDocuments(cluster: Asked, finding: Finding): Promise<L
   return { kind: 'refused', failure: failure('CLUSTER_NOT_ELASTICSEARCH', { cluster: cluster.display, observed }) }
 }
 
-function byId(wanted: readonly Wanted[]) {
+function byId(wanted: readonly Wanted[], fields: readonly string[] | undefined) {
   const docs = wanted.map(({ id, routing }) => ({ _id: id, ...(routing === undefined ? {} : { routing }) }))
-  return { query: { _source: 'false' }, body: { docs } }
+  const query = fields === undefined ? { _source: 'false' } : { _source_includes: fields.join(',') }
+  return { query, body: { docs } }
 }
 
-function bySearch(wanted: readonly Wanted[], size: number) {
+function bySearch(wanted: readonly Wanted[], size: number, fields: readonly string[] | undefined) {
   return {
     // Half an answer would call documents missing that are there.
     query: { allow_partial_search_results: 'false' },
     body: {
       size,
-      _source: false,
+      _source: fields ?? false,
       track_total_hits: false,
       version: true,
       seq_no_primary_term: true,
@@ -129,6 +134,7 @@ interface RawDocument {
   _seq_no?: number
   _primary_term?: number
   _routing?: string
+  _source?: Record<string, unknown>
   error?: { type?: string; reason?: string }
 }
 
@@ -163,6 +169,7 @@ function readDocument(raw: RawDocument): FoundDocument {
     seqNo: raw._seq_no ?? 0,
     primaryTerm: raw._primary_term ?? 0,
     ...(raw._routing === undefined ? {} : { routing: raw._routing }),
+    ...(raw._source === undefined ? {} : { fields: raw._source }),
   }
 }
 

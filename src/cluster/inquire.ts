@@ -6,7 +6,7 @@ import { readAnswer } from './read-answer.js'
 import type { Answer } from './who-answered.js'
 
 export interface Inquiry {
-  readonly method: 'GET' | 'PUT' | 'POST'
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE'
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   /** Sent as JSON. */

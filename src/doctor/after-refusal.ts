@@ -1,6 +1,7 @@
 /** A load was refused and has stopped: what the cause is, not only the symptom. */
 import { type Entry, explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
+import { authorityOf } from '../proxy/way.js'
 import type { DoctorOptions } from './doctor-options.js'
 import { finding } from './finding.js'
 import { clockSkew } from './probes/clock-skew.js'
@@ -8,6 +9,12 @@ import { connection } from './probes/connection.js'
 import { egress } from './probes/egress.js'
 import { filter } from './probes/filter.js'
 import { hostNames } from './probes/host-names.js'
+import { instanceAwake } from './probes/instance-awake.js'
+import { instanceConnection } from './probes/instance-connection.js'
+import { instanceDoor } from './probes/instance-door.js'
+import { instanceLogin } from './probes/instance-login.js'
+import { instanceNodes } from './probes/instance-nodes.js'
+import { instanceTable } from './probes/instance-table.js'
 import { nodes } from './probes/nodes.js'
 import { optionsGiven } from './probes/options-given.js'
 import { pastProxy } from './probes/past-proxy.js'
@@ -30,12 +37,33 @@ export interface Cause {
 /** To the proxy and through it, for all of them. */
 const toTheProxy: Path = [[optionsGiven], [hostNames], [proxyAddress], [proxyProtocol], [connection]]
 
+/** Through the proxy, to the platform that tables are read from. */
+const toTheInstance: Path = [
+  [optionsGiven],
+  [proxyAddress],
+  [proxyProtocol],
+  [instanceConnection],
+  [instanceAwake, egress],
+  [instanceDoor],
+]
+const intoTheInstance: Path = [...toTheInstance, [instanceLogin], [instanceTable], [instanceNodes], [clockSkew]]
+
+/** Credentials that were refused are not shown again: whoever does so often enough is locked out. */
+const withoutLogin: Path = [...toTheInstance, [instanceNodes]]
+const ofLogins: ReadonlySet<Failure['code']> = new Set([
+  'SERVICENOW_AUTH_REJECTED',
+  'SERVICENOW_TOKEN_REFUSED',
+  'SERVICENOW_BASIC_FORBIDDEN',
+  'SERVICENOW_LOGIN_NEEDED',
+])
+
 /** The probes that tell the causes of a refusal apart, by who refused. */
 const paths: Partial<Record<Entry['stage'], Path>> = {
   proxy: [...toTheProxy, [egress, filter], [clockSkew]],
   egress: [...toTheProxy, [egress, filter, nodes, pastProxy]],
   cluster: [...toTheProxy, [egress, filter, nodes], [privileges], [clockSkew]],
   index: [...toTheProxy, [filter], [privileges]],
+  servicenow: intoTheInstance,
 }
 
 /**
@@ -47,15 +75,28 @@ export async function diagnoseRefusal(
   options: DoctorOptions,
   tools: Tools = {},
 ): Promise<Cause | undefined> {
-  const path = paths[explain(refusal.code).stage]
-  if (path === undefined) return undefined
-  const { findings, next, requests } = await walk(options, path, tools)
+  const { stage } = explain(refusal.code)
+  const path = paths[stage]
+  if (path === undefined || (stage === 'servicenow' && options.servicenow === undefined)) return undefined
+  // A proxy that does not lead to the instance leads to the cluster all the same.
+  const isToInstance = stage === 'servicenow' || leadsToInstance(refusal, options)
+  const isLogin = ofLogins.has(refusal.code)
+  const { findings, next, requests } = isToInstance
+    ? await walk({ ...options, target: {} }, isLogin ? withoutLogin : intoTheInstance, tools)
+    : await walk({ ...options, servicenow: undefined }, path, tools)
   const cause = findings.find(isCause)
+  if (cause === undefined && isLogin) return undefined
   if (cause === undefined) {
     const now = 'it was over when it was asked again: the same command goes on where it stopped'
     return { finding: finding('error', refusal, now), isOver: true, requests }
   }
   return { finding: cause, ...(next === undefined ? {} : { next }), isOver: false, requests }
+}
+
+/** A refusal of the proxy's says whom it was to lead to. */
+function leadsToInstance({ evidence }: Failure, { servicenow }: DoctorOptions): boolean {
+  const url = String(servicenow?.url ?? '')
+  return URL.canParse(url) && evidence['target'] === authorityOf(new URL(url))
 }
 
 /** A filter that stops nobody has refused nothing, and no load goes by a node that was given to ask it alone. */

@@ -9,8 +9,10 @@ import type { Clock } from '../flow.js'
 import { type Way, proxyOptions, targetTls } from '../open-target.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
 import { type Route, type RouteOptions, openRoute } from '../proxy/route.js'
+import type { TlsOptions } from '../proxy/tls-layer.js'
 import { counted } from './counted-route.js'
 import type { DoctorOptions } from './doctor-options.js'
+import { type InstanceContext, type InstanceWay, openInstanceContext } from './instance-context.js'
 
 /** Where a probe goes, if not the way of a load: another target, another proxy, or past it. */
 export interface Destination {
@@ -30,9 +32,12 @@ export interface Asked {
 /** What every probe is given: the way of a load, and the means to ask along it. */
 export interface Context {
   readonly options: DoctorOptions
+  /** That to the cluster; to the instance where there is no cluster to look at. */
   readonly way: Way
-  /** The cluster's URL without credentials. */
+  /** The cluster's URL without credentials; empty where there is none to look at. */
   readonly cluster: string
+  /** Absent where no instance is to be looked at. */
+  readonly instance?: InstanceContext
   /** Path of the cluster's URL, without a slash at its end. */
   readonly prefix: string
   /** The cluster's credentials as headers; empty where they may not be sent. */
@@ -52,6 +57,7 @@ export interface Context {
   readonly countOne: () => void
   /** Date headers of answers, and when they came, for the clock. */
   readonly dates: { readonly header: string; readonly at: number; readonly from: string }[]
+  readonly proxyTls?: TlsOptions
   readonly routeOptions: (to?: Destination) => RouteOptions
   readonly openRoute: (to?: Destination) => Route
   /** On a fresh connection. An abort is thrown. */
@@ -61,9 +67,16 @@ export interface Context {
 /** What takes longer is a finding: so that a person has an answer, while a load may wait for minutes. */
 const PATIENCE_MS = 4_000
 
+/** The ways that are looked at. */
+export interface Ways {
+  readonly way: Way
+  readonly hasCluster: boolean
+  readonly instance?: InstanceWay
+}
+
 export function openContext(
   options: DoctorOptions,
-  way: Way,
+  { way, hasCluster, instance }: Ways,
   { clock, today }: { readonly clock: Clock; readonly today: () => number },
 ): Context {
   const { target } = options
@@ -86,10 +99,10 @@ export function openContext(
       ...(ca === undefined ? {} : { proxyTls: { ca } }),
     }
   }
-  return {
+  const context: Context = {
     options,
     way,
-    cluster: way.url.origin + prefixOf(way.url),
+    cluster: hasCluster ? way.url.origin + prefixOf(way.url) : '',
     prefix: prefixOf(way.url),
     headers: plaintext === undefined ? authorization(way.credentials) : {},
     ...(plaintext === undefined ? {} : { plaintext }),
@@ -102,6 +115,7 @@ export function openContext(
     sent: () => sent,
     countOne,
     dates: [],
+    ...(ca === undefined ? {} : { proxyTls: { ca } }),
     routeOptions,
     openRoute: to => counted(openRoute(routeOptions(to)), countOne),
     ask: async (route, { method = 'GET', path, headers = {}, body, isToTheEnd }) =>
@@ -114,6 +128,9 @@ export function openContext(
         ...(signal === undefined || isToTheEnd === true ? {} : { signal }),
       }),
   }
+  return instance === undefined
+    ? context
+    : { ...context, instance: openInstanceContext(context, instance, options.table) }
 }
 
 function prefixOf(url: URL): string {

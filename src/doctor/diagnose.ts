@@ -1,6 +1,7 @@
 /**
  * Walks the path that a load takes, layer by layer, and names what is in the way: the options, the proxy and its two addresses, the
- * cluster through it, and, because a success through the proxy is only half the check, the cluster without it.
+ * cluster through it, and, because a success through the proxy is only half the check, the cluster without it. Then the same for the
+ * service-management platform, where one is set: its addresses, its logins, its tables.
  */
 import type { DoctorOptions } from './doctor-options.js'
 import { clockSkew } from './probes/clock-skew.js'
@@ -8,6 +9,13 @@ import { connection } from './probes/connection.js'
 import { egress } from './probes/egress.js'
 import { filter } from './probes/filter.js'
 import { hostNames } from './probes/host-names.js'
+import { instanceAwake } from './probes/instance-awake.js'
+import { instanceConnection } from './probes/instance-connection.js'
+import { instanceDoor } from './probes/instance-door.js'
+import { instanceLogin } from './probes/instance-login.js'
+import { instanceNodes } from './probes/instance-nodes.js'
+import { instancePast } from './probes/instance-past.js'
+import { instanceTable } from './probes/instance-table.js'
 import { latency } from './probes/latency.js'
 import { nodes } from './probes/nodes.js'
 import { optionsGiven } from './probes/options-given.js'
@@ -17,27 +25,45 @@ import { proxyAddress } from './probes/proxy-address.js'
 import { proxyProtocol } from './probes/proxy-protocol.js'
 import { writeCheck } from './probes/write-check.js'
 import type { DoctorReport } from './report.js'
-import { type Path, type Tools, walk } from './walk.js'
+import { type Path, type Tools, hasCluster, walk } from './walk.js'
 
-const path: Path = [
+const toTheProxy: Path = [[proxyAddress], [proxyProtocol]]
+
+const toTheCluster: Path = [
   [optionsGiven],
   [hostNames],
-  [proxyAddress],
-  [proxyProtocol],
+  ...toTheProxy,
   [connection],
   [egress, filter, nodes, pastProxy],
   [privileges],
   [writeCheck],
   [latency],
-  [clockSkew],
 ]
 
+/** Behind the proxy. */
+const toTheInstance: Path = [
+  [instanceConnection],
+  [instanceAwake],
+  [instanceDoor, instancePast],
+  [instanceLogin],
+  [instanceTable],
+  [instanceNodes],
+]
+
+/** What both have in common is asked once. */
+function pathFor(options: DoctorOptions): Path {
+  if (options.servicenow === undefined) return [...toTheCluster, [clockSkew]]
+  if (hasCluster(options)) return [...toTheCluster, ...toTheInstance, [clockSkew]]
+  const [connecting = [], awake = [], ...rest] = toTheInstance
+  return [[optionsGiven], ...toTheProxy, connecting, [...awake, egress], ...rest, [clockSkew]]
+}
+
 /**
- * Diagnoses the way to a cluster. Sends no document, unless `writeCheck` is set. Past a proxy that is set go a few GET / without
+ * Diagnoses the way to a cluster, to an instance of the service-management platform, or to both. Sends no document, unless `writeCheck` is set. Past a proxy that is set go a few GET / without
  * credentials, and nothing else: one to see whether the cluster answers, and where it does, five more for the latency.
  * `directCheck: false` leaves all of them out. Whatever is wrong, with the options too, is a finding: it throws the signal's reason
  * for an abort, and nothing else.
  */
 export async function diagnose(options: DoctorOptions, tools: Tools = {}): Promise<DoctorReport> {
-  return await walk(options, path, tools)
+  return await walk(options, pathFor(options), tools)
 }

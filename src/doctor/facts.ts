@@ -3,6 +3,7 @@ import type { ClusterInfo } from '../cluster/version.js'
 import type { Failure } from '../failure/failure.js'
 import type { Phase } from '../proxy/route-error.js'
 import type { CertificateProblem, CertificateSeen } from './certificate.js'
+import type { InstanceFacts } from './instance-facts.js'
 import type { Spoken } from './port-speaks.js'
 import type { ClusterHost } from './regions.js'
 
@@ -13,9 +14,9 @@ export interface Setting {
   readonly from: string
 }
 
-export interface Facts {
+export interface Facts extends InstanceFacts {
   readonly settings?: readonly Setting[]
-  /** The cluster's URL without credentials. */
+  /** The cluster's URL without credentials; empty where only an instance is looked at. */
   readonly cluster: string
   /** scheme://host:port; absent when connected directly. */
   readonly proxy?: string

@@ -5,6 +5,14 @@
 import type { Facts } from './facts.js'
 import type { Rule } from './finding.js'
 import type { Finding, Severity } from './report.js'
+import {
+  doorFindings,
+  instanceFindings,
+  instanceNodeFindings,
+  instancePastFindings,
+  loginFindings,
+  tableFindings,
+} from './rules-of-the-instance.js'
 import { certificateFindings, connectionFindings, optionFindings, proxyFindings } from './rules-of-the-way.js'
 import { egressFindings, filterFindings, pastFindings } from './rules-of-the-filter.js'
 import { clusterFindings, clockFindings, indexFindings, nodeFindings, rangeFindings } from './rules-of-the-cluster.js'
@@ -20,7 +28,13 @@ const rules: readonly Rule[] = [
   clusterFindings,
   pastFindings,
   indexFindings,
+  instanceFindings,
+  doorFindings,
+  loginFindings,
+  tableFindings,
+  instancePastFindings,
   nodeFindings,
+  instanceNodeFindings,
   clockFindings,
   rangeFindings,
 ]

@@ -1,8 +1,22 @@
 import { BROKEN_AGAIN } from '../cluster/preflight.js'
 import type { Context } from './context.js'
+import type { InstanceContext } from './instance-context.js'
+import { TOKEN_CALLS } from './probes/instance-login.js'
 
 /** Requests and greetings that a walk can take: what each probe asks at the most, each retry counted. */
-export function mostRequests({ way, connections, options }: Context): number {
+export function mostRequests(context: Context): number {
+  const { instance } = context
+  const toInstance = instance === undefined ? 0 : mostToInstance(context, instance)
+  if (context.cluster === '') return mostToProxy(context) + toInstance
+  return mostToProxy(context) + mostToCluster(context) + toInstance
+}
+
+/** What is asked once, whatever is behind the proxy. */
+function mostToProxy({ way, connections, options: { ipCheckUrl } }: Context): number {
+  return way.proxy === undefined ? 0 : GREETINGS + (ipCheckUrl === undefined ? 0 : connections)
+}
+
+function mostToCluster({ way, connections, options }: Context): number {
   const { ipCheckUrl, nodes = [], index, directCheck = true, writeCheck = false } = options
   const each = ipCheckUrl === undefined ? 1 : 2
   const attempts = 1 + BROKEN_AGAIN
@@ -12,17 +26,25 @@ export function mostRequests({ way, connections, options }: Context): number {
   const write = writeCheck ? 3 : 0
   if (way.proxy === undefined) return always + identity + write
   return (
-    GREETINGS +
     // Where the proxy forwards, the login goes with a request.
-    attempts +
-    (ipCheckUrl === undefined ? 0 : connections) +
-    always +
-    nodes.length * each +
-    (directCheck ? 1 + ROUND_TRIPS : 0) +
-    ROUND_TRIPS +
-    identity +
-    write
+    attempts + always + nodes.length * each + (directCheck ? 1 + ROUND_TRIPS : 0) + ROUND_TRIPS + identity + write
   )
+}
+
+/** Wrong passwords among them: one for each kind of login. */
+function mostToInstance({ options }: Context, { connections, way }: InstanceContext): number {
+  const { nodes = [], directCheck = true, ipCheckUrl } = options
+  const attempts = 1 + BROKEN_AGAIN
+  const connecting = attempts + 1
+  // Awake, Basic at two APIs, client_credentials; and the token calls.
+  const single = 4 * attempts
+  const tokens = TOKEN_CALLS * attempts
+  // The login page and the table; of a token that was kept the first question may be asked twice.
+  const doors = 2 * connections * attempts + attempts
+  const always = connecting + single + tokens + doors
+  if (way.proxy === undefined) return always
+  const each = 2 * attempts + (ipCheckUrl === undefined ? 0 : 1)
+  return always + nodes.length * each + (directCheck ? attempts : 0)
 }
 
 /** One in the protocol of the scheme; two others, with and without TLS, where that one is not answered. */

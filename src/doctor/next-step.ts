@@ -28,11 +28,19 @@ export function nextStep([first]: readonly Finding[], facts: Facts): string | un
       if (typeof missing !== 'object') break
       return `Grant ${missing.join(' and ')} on ${String(index)} to the API key or role.`
     }
+    case 'SERVICENOW_ADDRESS_REFUSED':
+      if (facts.instance?.proxy === undefined) return facts.isDirect === true ? withoutDirect : withProxy
+      return `Have an administrator of ${facts.instance.url} allow ${pair(facts)}, where addresses are restricted there (IP Address Access Control, or the access policy of the Table API), and run sluice doctor again.`
+    case 'SERVICENOW_TOKEN_REFUSED':
+      return tokenFix(evidence['grant'], facts)
+    case 'SERVICENOW_PARTLY_ALLOWED':
+      return `Have an administrator of ${facts.instance?.url ?? 'the instance'} allow ${missingAddress(evidence['addresses'], facts)} as well, where the other address is, and run sluice doctor again.`
     case 'CLUSTER_TIMEOUT':
       // The first is to ask the doctor.
       return explain(first.code).fixes[1]
     case 'PROXY_CERT_INVALID':
     case 'CLUSTER_CERT_INVALID':
+    case 'SERVICENOW_CERT_INVALID':
       return certificateFix(first)
     default:
   }
@@ -46,7 +54,7 @@ const withoutDirect =
 /** The fixes of both stand in the order of the problems: by whom, for whom, and when. */
 function certificateFix({ code, evidence }: Finding): string | undefined {
   const { fixes } = explain(code)
-  const [authority, name, time] = code === 'CLUSTER_CERT_INVALID' ? fixes : [fixes[1], fixes[0], fixes[2]]
+  const [authority, name, time] = code !== 'PROXY_CERT_INVALID' ? fixes : [fixes[1], fixes[0], fixes[2]]
   const { certificate } = evidence
   if (certificate === 'name' || certificate === 'proxy') return name
   return certificate === 'expired' || certificate === 'early' ? time : authority
@@ -56,6 +64,24 @@ function missingRules(addresses: Finding['evidence'][string], rules: string): st
   if (typeof addresses !== 'object') return `the one of ${rules} that is missing`
   const known = addresses.filter(address => /^[\d.]+$/.test(address))
   return known.length === 0 ? `the one of ${rules} that is missing` : known.map(asRule).join(' and ')
+}
+
+/** The entry, the user or the refresh token, by what is known to be right. */
+function tokenFix(grant: Finding['evidence'][string], { instanceLogin }: Facts): string | undefined {
+  const [entry, user, refreshToken] = explain('SERVICENOW_TOKEN_REFUSED').fixes
+  if (grant === 'refresh_token') return refreshToken
+  return grant === 'password' && instanceLogin?.otherwise !== 'user' ? user : entry
+}
+
+/** Of the platform, which takes ranges and no CIDR blocks. */
+function pair(facts: Facts): string {
+  const addresses = policyNeeded(facts)?.rules.map(rule => rule.replace(/\/32$/, ''))
+  return addresses?.join(' and ') ?? 'both static addresses of the dashboard'
+}
+
+function missingAddress(addresses: Finding['evidence'][string], facts: Facts): string {
+  const known = typeof addresses === 'object' ? addresses.filter(address => /^[\d.]+$/.test(address)) : []
+  return known.length === 0 ? `the one of ${pair(facts)} that is missing` : known.join(' and ')
 }
 
 /** The rules for the proxy's two addresses. The dashboard's pair counts; what the check saw stands in for it. */

@@ -44,9 +44,18 @@ export const indexFindings: Rule = ({ index, write, cluster }) => {
 }
 
 /** Of a pair, one node that is away stops nothing: the load's connections are made again. */
-export const nodeFindings: Rule = ({ nodes = [], filter, proxy, staticIps, isDirect, connection }) => {
+export const nodeFindings: Rule = ({
+  nodes = [],
+  filter,
+  proxy,
+  staticIps,
+  isDirect,
+  connection,
+  instanceDoor: door,
+}) => {
   const away = nodes.flatMap(({ failure: failed, verdict }) => (verdict === 'failed' && failed ? [failed] : []))
-  const broken = (filter?.broken ?? 0) + (connection?.failure === undefined ? (connection?.broken ?? 0) : 0)
+  const connecting = connection?.failure === undefined ? (connection?.broken ?? 0) : 0
+  const broken = (filter?.broken ?? 0) + (door?.broken ?? 0) + connecting
   const problem = `${broken} connections broke and had to be made again: a node of the pair may be away`
   return [
     ...away.map(failed => {
@@ -54,7 +63,7 @@ export const nodeFindings: Rule = ({ nodes = [], filter, proxy, staticIps, isDir
       const evidence = { ...failed.evidence, asked: 'one node' }
       return finding(severity, { ...failed, evidence }, 'this is one node, asked alone')
     }),
-    ...(broken >= BROKEN && proxy !== undefined && filter?.failure === undefined
+    ...(broken >= BROKEN && proxy !== undefined && filter?.failure === undefined && door?.failure === undefined
       ? [finding('warning', failure('PROXY_UNREACHABLE', { proxy, problem }))]
       : []),
     ...(proxy === undefined && staticIps !== undefined && isDirect !== true

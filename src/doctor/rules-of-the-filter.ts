@@ -7,12 +7,18 @@ import { percent } from './percent.js'
 /** A second address that was not seen is significantly absent below this chance. */
 const SIGNIFICANT = 0.001
 
-export const egressFindings: Rule = ({ egress, connection, staticIps: expected = [], nodes = [] }) => {
+export const egressFindings: Rule = ({
+  egress,
+  connection,
+  instanceConnection,
+  staticIps: expected = [],
+  nodes = [],
+}) => {
   if (egress === undefined) return []
   const { failure: failed, seen, missChance, asked } = egress
   if (failed !== undefined) {
-    // What stops the connection to the cluster stops this one.
-    if (connection?.failure !== undefined) return []
+    // What stops the connection to the target stops this one.
+    if (connection?.failure !== undefined || instanceConnection?.failure !== undefined) return []
     const evidence = { ...failed.evidence, asked: 'address check' }
     return [finding('error', { ...failed, evidence }, 'this is the address check, and not the cluster')]
   }

@@ -20,10 +20,12 @@ export const proxyFindings: Rule = ({ address, port }) =>
   [address?.failure, port?.failure].flatMap(one => (one === undefined ? [] : [finding('error', one)]))
 
 /** Of a certificate that only looks expired, the clock is the cause. */
-export const certificateFindings: Rule = ({ connection, clock }) => {
-  const { certificateProblem } = connection ?? {}
-  const isAboutTime = certificateProblem === 'expired' || certificateProblem === 'early'
-  if (!isAboutTime || clock === undefined) return []
+export const certificateFindings: Rule = ({ connection, instanceConnection, clock }) => {
+  const isAboutTime = (problem?: string) => problem === 'expired' || problem === 'early'
+  const certificateProblem = [connection, instanceConnection]
+    .map(one => one?.certificateProblem)
+    .find(problem => isAboutTime(problem))
+  if (certificateProblem === undefined || clock === undefined) return []
   if (Math.abs(clock.skewMs) < CLOCK_TOLERANCE_MS) return []
   // Ahead, a clock makes a certificate look expired; behind, it makes it look too new.
   if (certificateProblem === 'expired' ? clock.skewMs < 0 : clock.skewMs > 0) return []

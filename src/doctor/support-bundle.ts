@@ -18,13 +18,13 @@ export interface About {
 const evidence = [
   'addedMs', 'addresses', 'address', 'certificate', 'chance', 'cluster', 'clusterRegion', 'connections', 'direction', 'expected', 'limitMs',
   'phase', 'probes', 'proxy', 'proxyRegion', 'refused', 'requestId', 'seconds', 'seen', 'status', 'subject', 'target', 'throughMs', 'type',
-  'directMs', 'missing', 'url',
+  'directMs', 'missing', 'url', 'instance', 'allowed', 'asked', 'grant', 'rows',
 ] as const // prettier-ignore
 
 /** Options whose values are no secret, and no name of a person. */
 const settings = [
   'url', 'proxy', 'httpsProxy', 'noProxy', 'staticIps', 'ipCheckUrl', 'direct', 'requireProxy', 'preflightConnections', 'op', 'timeout',
-  'batchBytes', 'concurrency', 'compress',
+  'batchBytes', 'concurrency', 'compress', 'servicenowUrl', 'servicenowGrant',
 ] as const // prettier-ignore
 
 /** Part of the facts: groups, and in each the fields. */
@@ -38,13 +38,20 @@ const facts = {
   past: ['verdict', 'status'],
   identity: ['kind'],
   index: ['exists', 'missing', 'mayCheckWrites', 'blocks', 'isDataStream'],
+  instance: ['url', 'grant', 'proxy', 'table'],
+  instanceConnection: ['layers', 'failedIn', 'broken', 'certificate', 'certificateProblem'],
+  instanceAwake: ['status'],
+  instanceDoor: ['probes', 'allowed', 'refused', 'broken', 'status', 'missChance'],
+  instancePast: ['verdict', 'status'],
+  instanceLogin: ['isTaken', 'tried', 'tokens', 'otherwise'],
+  instanceTable: ['probes', 'allowed', 'refused', 'broken', 'status', 'missChance', 'total', 'shown'],
   latency: ['throughMs', 'directMs', 'addedMs', 'share'],
   clock: ['skewMs', 'comparedWith'],
 } as const
 
 export function supportBundle(report: DoctorReport, about: About): object {
   const { ok, findings, policy, requests, steps, facts: all } = report
-  const { cluster, proxy, staticIps, isDirect, nodes, filter } = all
+  const { cluster, proxy, staticIps, isDirect, nodes, instanceNodes, filter } = all
   return {
     about,
     ok,
@@ -68,6 +75,7 @@ export function supportBundle(report: DoctorReport, about: About): object {
       isDirect,
       version: filter?.info?.version,
       nodes: nodes?.map(({ node, address, verdict }) => ({ node, address, verdict })),
+      instanceNodes: instanceNodes?.map(({ node, address, verdict }) => ({ node, address, verdict })),
       ...Object.fromEntries(
         Object.entries(facts).flatMap(([group, fields]) => {
           const part: unknown = all[group as keyof typeof facts]

@@ -2,10 +2,14 @@ import { checkDoctorOptions } from '../check-doctor-options.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
-import { type Way, findWay } from '../open-target.js'
+import { instanceSettings } from '../open-instance.js'
+import { findWay } from '../open-target.js'
+import { proxyTo } from '../proxy-to.js'
 import { systemClock } from '../system-clock.js'
-import { type Context, openContext } from './context.js'
+import { type Context, type Ways, openContext } from './context.js'
 import type { DoctorOptions } from './doctor-options.js'
+import type { InstanceContext, InstanceWay } from './instance-context.js'
+import type { InstanceAsked } from './instance-facts.js'
 import type { Facts } from './facts.js'
 import { findingsOf } from './findings.js'
 import { mostRequests } from './most-requests.js'
@@ -25,17 +29,30 @@ export interface Tools {
 /** Takes every probe of a path, and tells what all that was seen means. Throws the signal's reason for an abort, and nothing else. */
 export async function walk(options: DoctorOptions, path: Path, tools: Tools = {}): Promise<DoctorReport> {
   const { clock = systemClock, today = Date.now } = tools
-  const way = wayOf(options)
-  if ('code' in way) {
-    const refused: Step = { name: 'options', ok: false, detail: way.message }
-    return conclude({ cluster: shownUrl(options), unusable: way }, [refused], { sent: 0, atMost: 0 })
+  const ways = waysOf(options)
+  if ('code' in ways) {
+    const refused: Step = { name: 'options', ok: false, detail: ways.message }
+    return conclude({ cluster: shownUrl(options), unusable: ways }, [refused], { sent: 0, atMost: 0 })
   }
-  const context = openContext(options, way, { clock, today })
-  let facts: Facts = { cluster: context.cluster, ...(way.proxy === undefined ? {} : { proxy: way.proxy.display }) }
+  const context = openContext(options, ways, { clock, today })
+  try {
+    return await goAlong(path, context, options.signal)
+  } finally {
+    await context.instance?.close()
+  }
+}
+
+async function goAlong(path: Path, context: Context, signal: AbortSignal | undefined): Promise<DoctorReport> {
+  const { cluster, way, instance } = context
+  let facts: Facts = {
+    cluster,
+    ...(way.proxy === undefined ? {} : { proxy: way.proxy.display }),
+    ...(instance === undefined ? {} : { instance: askedOf(instance) }),
+  }
   const steps: Step[] = []
   for (const row of path) {
     const seen = await Promise.all(row.map(probe => take(probe, context, facts)))
-    options.signal?.throwIfAborted()
+    signal?.throwIfAborted()
     for (const one of seen) {
       facts = { ...facts, ...one.facts }
       steps.push(...one.steps)
@@ -82,18 +99,45 @@ function conclude(facts: Facts, steps: readonly Step[], requests: DoctorReport['
   }
 }
 
-function wayOf(options: DoctorOptions): Way | Failure {
+function askedOf({ display: url, way, isTableNamed, table }: InstanceContext): InstanceAsked {
+  const { access, proxy } = way
+  return {
+    url,
+    grant: access.grant,
+    ...(proxy === undefined ? {} : { proxy: proxy.display }),
+    ...(isTableNamed ? { table } : {}),
+  }
+}
+
+/** Whether a cluster is to be looked at: it is, unless an instance is set alone. */
+export function hasCluster({ target: { url, cloudId }, servicenow }: DoctorOptions): boolean {
+  return url !== undefined || cloudId !== undefined || servicenow === undefined
+}
+
+function waysOf(options: DoctorOptions): Ways | Failure {
   try {
     checkDoctorOptions(options)
-    return findWay(options.target, options.proxy)
+    const { target, servicenow, proxy } = options
+    const toInstance = servicenow === undefined ? undefined : instanceSettings({ servicenow, proxy })
+    const instance = toInstance === undefined ? {} : { instance: toInstance }
+    if (toInstance === undefined || hasCluster(options))
+      return { way: findWay(target, proxy), hasCluster: true, ...instance }
+    return { way: wayTo(toInstance, options), hasCluster: false, ...instance }
   } catch (error) {
     if (isSluiceError(error)) return error.failure
     throw error
   }
 }
 
+/** The way to the instance in the place of that to a cluster; its credentials are its own. */
+function wayTo({ url, proxy }: InstanceWay, options: DoctorOptions): Ways['way'] {
+  return { url, notes: proxyTo(url, options.proxy).notes, ...(proxy === undefined ? {} : { proxy }) }
+}
+
 /** Of options that cannot be used: what may be shown of the URL. */
-function shownUrl({ target: { url } }: DoctorOptions): string {
+function shownUrl(options: DoctorOptions): string {
+  if (!hasCluster(options)) return ''
+  const { url } = options.target
   const text = String(url ?? '')
   return URL.canParse(text) && /^https?:/.test(text) ? new URL(text).origin : 'the cluster'
 }

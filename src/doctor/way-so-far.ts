@@ -2,20 +2,43 @@
 import type { Facts } from './facts.js'
 
 /** No connection to the proxy can stand. */
-export function proxyProblem({ address, port, plaintext, hosts }: Facts): string | undefined {
-  if (plaintext !== undefined) return 'credentials would be sent unencrypted'
-  if (hosts?.clusterIsProxy === true) return 'the cluster URL is no cluster'
+export function proxyProblem(facts: Facts): string | undefined {
+  if (facts.plaintext !== undefined) return 'credentials would be sent unencrypted'
+  if (facts.hosts?.clusterIsProxy === true) return 'the cluster URL is no cluster'
+  return portProblem(facts)
+}
+
+function portProblem({ address, port }: Facts): string | undefined {
   if (address?.failure !== undefined) return 'the proxy cannot be reached'
   return port?.failure === undefined ? undefined : 'the port speaks another protocol'
 }
 
 /** The proxy leads nowhere, whatever the destination. */
 export function loginProblem(facts: Facts): string | undefined {
-  const code = facts.connection?.failure?.code
+  const { connection, instanceConnection } = facts
+  const isClosed = [connection, instanceConnection].some(one => isProxyClosed(one?.failure?.code, facts))
+  return proxyProblem(facts) ?? (isClosed ? 'the proxy cannot be used' : undefined)
+}
+
+function isProxyClosed(code: string | undefined, { port }: Facts): boolean {
   const isClosed = code === 'PROXY_AUTH_REJECTED' || code === 'PROXY_CERT_INVALID' || code === 'PROXY_UNREACHABLE'
   // It answered no greeting, and no request.
-  const isSilent = facts.port?.isPrompt === false && code?.endsWith('_TIMEOUT') === true
-  return proxyProblem(facts) ?? (isClosed || isSilent ? 'the proxy cannot be used' : undefined)
+  const isSilent = port?.isPrompt === false && code?.endsWith('_TIMEOUT') === true
+  return isClosed || isSilent
+}
+
+/** Nothing that leads through the proxy can reach the instance: what is wrong with the cluster alone does not count. */
+export function instanceWayProblem(facts: Facts): string | undefined {
+  if (facts.instance?.proxy === undefined) return undefined
+  const isClosed = isProxyClosed(facts.connection?.failure?.code, facts)
+  return portProblem(facts) ?? (isClosed ? 'the proxy cannot be used' : undefined)
+}
+
+/** No request can reach the instance. */
+export function instanceProblem(facts: Facts): string | undefined {
+  if (facts.instanceConnection?.failure !== undefined) return 'no connection to the instance stands'
+  const isAsleep = facts.instanceAwake?.failure !== undefined
+  return instanceWayProblem(facts) ?? (isAsleep ? 'the instance cannot be asked' : undefined)
 }
 
 /** No request can reach the cluster. */

@@ -152,6 +152,7 @@ export const symptoms: readonly Symptom[] = [
       'SERVICENOW_ADDRESS_REFUSED',
       'SERVICENOW_PARTLY_ALLOWED',
       'SERVICENOW_LOGIN_NEEDED',
+      'SERVICENOW_LOGIN_FAILED',
     ],
     note: 'The platform says the same for almost all of them, and it does not pass. Sluice sends the token call through the proxy like every other request; `sluice doctor` tries the same user with Basic authentication, once, to tell the user from the entry.',
   },

@@ -17,6 +17,8 @@ export interface Faults {
   readonly login?: Schedule
   /** A tunnel is reset once the client has sent this many bytes through it; the last of them still arrive. */
   readonly cut?: Schedule & { readonly afterBytes: number }
+  /** The same for connections through the inbound entry: a caller is cut off in the middle of a request. */
+  readonly inboundCut?: Schedule & { readonly afterBytes: number }
   /** Added to each handshake, and to what a client sends through a tunnel or in a forwarded request. */
   readonly latencyMs?: number
   /** Connections that would leave from this node's address are reset. With `failover` the pair's ports use the other node. */
@@ -65,6 +67,7 @@ export const faultNames = [
   'handshake',
   'login',
   'cut',
+  'inboundCut',
   'latencyMs',
   'nodeDown',
   'filter',

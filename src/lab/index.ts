@@ -1,6 +1,6 @@
 /** `sluice/lab`: the static-IP proxy, the egress check, the IP-filtered cluster and the service-management platform in one process, for tests and trials. */
 export type { ClusterVersion } from './cluster/version.js'
-export type { Control, Deployment, LabConnection } from './control/control.js'
+export type { Control, Deployment, InboundControl, LabConnection } from './control/control.js'
 export type { Pick } from './egress.js'
 export type { Faults, Schedule } from './faults.js'
 export type { FilterBody } from './filter/edge.js'

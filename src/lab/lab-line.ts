@@ -54,6 +54,8 @@ export interface LabLine {
   }
   /** `virtual`: this machine cannot bind 127.0.0.2 and .3, so that only the lab's own ports see the static addresses. */
   readonly egress: 'loopback' | 'virtual'
+  /** The static inbound entry: where remote callers post. Which application it leads to, the control API sets. */
+  readonly inbound: { readonly url: string; readonly address: string }
   /** Base URL of the control API; the secret in its path is the permission to use it. */
   readonly control: string
 }
@@ -71,11 +73,11 @@ export function labEnvironment(line: LabLine): Record<string, string> {
     SLUICE_ADMIN_URL: line.admin.url,
     EC_API_KEY: line.admin.apiKey,
     SLUICE_DEPLOYMENT: line.admin.deployment,
-    SLUICE_SERVICENOW_CA: line.cluster.caFile,
     SERVICENOW_INSTANCE_URL: line.servicenow.url,
     SERVICENOW_USERNAME: line.servicenow.username,
     SERVICENOW_PASSWORD: line.servicenow.password,
     SERVICENOW_CLIENT_ID: line.servicenow.clientId,
     SERVICENOW_CLIENT_SECRET: line.servicenow.clientSecret,
+    SLUICE_SERVICENOW_CA: line.cluster.caFile,
   }
 }

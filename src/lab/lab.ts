@@ -13,6 +13,7 @@ import { FaultPlan } from './faults.js'
 import { startAdminServer } from './filter/admin-server.js'
 import { Policies, labRegion } from './filter/policies.js'
 import { type Register, register } from './filter/presets.js'
+import { startInbound } from './inbound/inbound.js'
 import { createIpCheck } from './ip-check.js'
 import { type LabLine, labEnvironment } from './lab-line.js'
 import { type Arrival, type ListenOptions, type Listening, listen } from './listener.js'
@@ -121,6 +122,8 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
       onListening: opened => void listening.push(opened),
     })
 
+    const inbound = await startInbound({ faults, onArrival })
+    listening.push(inbound)
     const control = createControl({
       arrivals,
       credentials,
@@ -128,6 +131,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
       policies,
       main: main.cluster,
       servicenow: createServiceNowControl(platform),
+      inbound,
       line: () => line,
       newDeployment: async name => {
         const cluster = new Cluster(name, version, main.cluster.security)
@@ -169,6 +173,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
         },
         admin: { url: admin.url, apiKey: admin.apiKey, deployment: main.cluster.deployment, region: labRegion },
         egress: egress.mode,
+        inbound: { url: `http://127.0.0.1:${inbound.port}`, address: `127.0.0.1:${inbound.port}` },
         control: controlServer.url,
       }
     }

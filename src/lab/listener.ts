@@ -4,8 +4,8 @@ import { readAnnouncement } from './egress.js'
 
 /** One TCP connection that came in at a port of the lab. */
 export interface Arrival {
-  readonly at: 'proxy' | 'cluster' | 'ip-check' | 'servicenow' | 'admin'
-  /** Which port: for the proxy `http`, `https`, `socks5`, `socks5s`, `node-1`, `node-2`; else `http` or `https`. */
+  readonly at: 'proxy' | 'cluster' | 'ip-check' | 'servicenow' | 'admin' | 'inbound'
+  /** Which port: for the proxy `http`, `https`, `socks5`, `socks5s`, `node-1`, `node-2`; `tcp` inbound; else `http` or `https`. */
   readonly port: string
   /** The source address. */
   readonly from: string

@@ -3,7 +3,7 @@ import type { Failure } from '../failure/failure.js'
 import { sumOf } from './account.js'
 import type { Ledger } from './ledger.js'
 import type { Plan } from './plan-run.js'
-import type { AliasReceipt, InputReceipt, Receipt } from './receipt.js'
+import type { AliasReceipt, DeletionsReceipt, InputReceipt, Receipt } from './receipt.js'
 
 /** What the receipt tells beside the ledger's own counts. */
 export interface RunFacts {
@@ -21,6 +21,7 @@ export interface RunFacts {
     }
   }
   readonly alias?: AliasReceipt
+  readonly deletions?: DeletionsReceipt
   /** Where tables were read. */
   readonly platform?: {
     readonly display: string
@@ -68,6 +69,7 @@ export function composeReceipt(facts: RunFacts): Receipt {
       ...(preflight.info === undefined ? {} : { name: preflight.info.name, version: preflight.info.version }),
     },
     ...(facts.platform === undefined ? {} : { platform: platformOf(facts.platform) }),
+    ...(facts.deletions === undefined ? {} : { deletions: facts.deletions }),
     ...(alias === undefined ? {} : { alias }),
     ...(deadLetters === undefined ? {} : { deadLetters }),
     ...(facts.notes.length === 0 ? {} : { notes: facts.notes }),

@@ -87,8 +87,14 @@ export class InputLocks implements AsyncDisposable {
       const holder = { ...(await thisHolder(folder, id)), ...(isUndo ? { isUndo } : {}) }
       const file = await open(record, 'wx', 0o600)
       const locks = new InputLocks(folder, holder, record, file, await showSign(signPath(folder, id)))
-      await file.write(textOf(holder), 0)
-      return locks
+      try {
+        await file.write(textOf(holder), 0)
+        return locks
+      } catch (error) {
+        // On a full disk.
+        await locks[Symbol.asyncDispose]()
+        throw error
+      }
     } catch (error) {
       throw stateUnwritable(record, error)
     }

@@ -58,6 +58,20 @@ export interface InputReceipt {
 }
 
 /** The account of a run: its counts are those of all processes that it took. */
+export interface DeletionsReceipt {
+  readonly mode: 'audit' | 'reconcile'
+  /** `audit`: deletions that the platform names. `reconcile`: documents of the index. */
+  readonly compared: number
+  readonly deleted: number
+  /**
+   * Documents that were not deleted. `there`: their rows are there again, or hidden. `changed`: written meanwhile. `other`: not of these
+   * tables, by their id or class.
+   */
+  readonly kept: { readonly there: number; readonly changed: number; readonly other: number }
+  /** Why nothing was compared. */
+  readonly skipped?: string
+}
+
 export interface Receipt extends Counts {
   /** Id of the run: its name, or sortable by time. Part of the default name of the dead letters. A resume keeps it. */
   readonly run: string
@@ -94,6 +108,8 @@ export interface Receipt extends Counts {
     readonly sent: number
     readonly received: number
   }
+  /** Documents whose rows were deleted, where that was asked for. They are not among the counts of what was read. */
+  readonly deletions?: DeletionsReceipt
   /** Of a guarded load: whether the alias leads to the index `to` now, and where it led before it began. */
   readonly alias?: AliasReceipt
   /** The file of rejected documents, when there are any: a path as it was given. */

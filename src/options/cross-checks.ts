@@ -30,6 +30,9 @@ export function checkTogether(values: Settings, candidates: Candidates): Checked
   settleCredentials(check)
   requireTogether(check, 'cert', ['key'])
   requireTogether(check, 'key', ['cert'])
+  for (const [name, others] of alarmTogether) requireTogether(check, name, others)
+  requireTogether(check, 'serveCert', ['serveKey'])
+  requireTogether(check, 'serveKey', ['serveCert'])
   checkDocuments(check)
   return check
 }
@@ -41,10 +44,24 @@ const rivals = [
   ['proxy', 'proxyFile'],
   ['index', 'swapAlias'],
   ['adminKey', 'adminKeyFile'],
+  ['serveToken', 'serveTokenFile'],
+  ['alarmPassword', 'alarmPasswordFile'],
+  ['alarmClientSecret', 'alarmClientSecretFile'],
   ['servicenowPassword', 'servicenowPasswordFile'],
   ['servicenowClientSecret', 'servicenowClientSecretFile'],
   ['servicenowRefreshToken', 'servicenowRefreshTokenFile'],
 ] as const
+
+/** The others' credentials would go to whoever the alarm's own URL names. */
+const alarmTogether = [
+  ['alarmUrl', ['alarmUsername', 'alarmClientId']],
+  ['alarmUsername', ['alarmPassword', 'alarmPasswordFile']],
+  ['alarmPassword', ['alarmUsername']],
+  ['alarmPasswordFile', ['alarmUsername']],
+  ['alarmClientId', ['alarmClientSecret', 'alarmClientSecretFile', 'alarmUsername']],
+  ['alarmClientSecret', ['alarmClientId']],
+  ['alarmClientSecretFile', ['alarmClientId']],
+] as const satisfies readonly (readonly [OptionName, readonly OptionName[]])[]
 
 /** Two ways to say one thing: the stronger source wins, so that a flag can replace what the environment says. */
 function settleRivals(check: Check, one: (typeof rivals)[number][0], other: (typeof rivals)[number][1]): void {

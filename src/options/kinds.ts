@@ -1,6 +1,8 @@
 import { isIPv4 } from 'node:net'
 import { z } from 'zod'
 import type { RejectionLimit } from '../flow.js'
+import { incidentFieldProblem, readIncidentFields } from './incident-fields.js'
+import { jobProblem } from './job-name.js'
 import { isWebAddress } from './web-address.js'
 
 /**
@@ -48,6 +50,25 @@ export function webAddress() {
 export function runId() {
   const fits = /^\w[\w.-]{0,99}$/
   return kind(value => (fits.test(value) ? value : new Problem('is not 1 to 100 letters, digits, and . _ -')))
+}
+
+/** It becomes a key at the service-management platform. */
+export function job() {
+  return kind(value => {
+    const problem = jobProblem(value)
+    return problem === undefined ? value : new Problem(problem)
+  })
+}
+
+export function incidentFields() {
+  return kind((value): Readonly<Record<string, string>> | Problem => {
+    const fields = readIncidentFields(value)
+    if (fields === undefined) return new Problem('is not a list of fields, as in assignment_group=ID^urgency=1')
+    const problem = Object.keys(fields)
+      .map(incidentFieldProblem)
+      .find(one => one !== undefined)
+    return problem === undefined ? fields : new Problem(problem)
+  })
 }
 
 /** Text that is taken as it stands, blanks included. */

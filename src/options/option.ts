@@ -12,6 +12,7 @@ export const optionCommands = [
   'filter',
   'pull',
   'login',
+  'serve',
   'config',
 ] as const
 export type OptionCommand = (typeof optionCommands)[number]

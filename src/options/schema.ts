@@ -2,13 +2,15 @@ import { z } from 'zod'
 import * as kinds from './kinds.js'
 import { section } from './option.js'
 
-const toCluster = ['ingest', 'replay', 'doctor', 'verify', 'undo', 'rollback', 'filter'] as const
+const toCluster = ['ingest', 'replay', 'doctor', 'verify', 'undo', 'rollback', 'filter', 'serve'] as const
 const cluster = section('Cluster', toCluster)
 const path = section('Path to the cluster', [...toCluster, 'pull', 'login'])
 const documents = section('Documents', ['ingest'])
-const requests = section('Requests', ['ingest', 'replay'])
+const requests = section('Requests', ['ingest', 'replay', 'serve'])
 const runs = section('Runs', ['ingest', 'replay'])
 const servicenow = section('Service-management platform', ['ingest', 'pull', 'login', 'doctor'])
+const webhook = section('Webhook receiver', ['serve'])
+const alarm = section('Alarm', ['ingest', 'replay', 'pull'])
 const guarded = section('Guarded load', ['ingest'])
 const doctor = section('Doctor', ['doctor'])
 const filter = section('Filter administration', ['filter'])
@@ -103,26 +105,32 @@ export const schema = z.object({
   index: documents(kinds.text().optional(), {
     doc: 'index, alias or data stream to load into',
     label: 'name',
-    commands: ['ingest', 'replay', 'doctor'],
+    commands: ['ingest', 'replay', 'doctor', 'serve'],
   }),
   op: documents(kinds.choice('create', 'index').prefault('create'), {
     doc: 'create never overwrites a document, index does',
     label: 'create|index',
-    commands: ['ingest', 'doctor'],
+    commands: ['ingest', 'doctor', 'serve'],
   }),
   ids: documents(kinds.choice('run', 'field', 'cluster').prefault('run'), {
     doc: 'document ids: made for the run, taken from a field, or given by the cluster',
     label: 'run|field|cluster',
+    commands: ['ingest', 'serve'],
   }),
-  idField: documents(kinds.text().optional(), { doc: 'the field, with --ids field', label: 'field' }),
+  idField: documents(kinds.text().optional(), {
+    doc: 'the field, with --ids field',
+    label: 'field',
+    commands: ['ingest', 'serve'],
+  }),
   routingField: documents(kinds.text().optional(), {
     doc: 'field whose value routes the document',
     label: 'field',
+    commands: ['ingest', 'serve'],
   }),
   pipeline: documents(kinds.text().optional(), {
     doc: 'ingest pipeline of the cluster',
     label: 'name',
-    commands: ['ingest', 'replay'],
+    commands: ['ingest', 'replay', 'serve'],
   }),
   format: documents(kinds.choice('auto', 'ndjson', 'json').prefault('auto'), {
     doc: 'format of the inputs',
@@ -135,12 +143,12 @@ export const schema = z.object({
   onConflict: documents(kinds.choice('reject', 'skip').prefault('reject'), {
     doc: 'what becomes of a document whose id of your own exists already',
     label: 'reject|skip',
-    commands: ['ingest', 'replay'],
+    commands: ['ingest', 'replay', 'serve'],
   }),
   deadLetters: documents(kinds.writtenFile().optional(), {
     doc: 'file for rejected documents',
     label: 'file',
-    commands: ['ingest', 'replay'],
+    commands: ['ingest', 'replay', 'serve'],
   }),
   maxRejected: documents(kinds.rejectionLimit().optional(), {
     doc: 'stop when more are rejected: a count, or a share as in 1%',
@@ -184,18 +192,20 @@ export const schema = z.object({
   onBlock: requests(kinds.onBlock().prefault('stop'), {
     doc: 'when proxy, IP filter, credentials or index refuse in the middle: stop, or wait and probe (30m, or as in wait=2h)',
     label: 'stop|wait[=duration]',
+    commands: ['ingest', 'replay'],
   }),
   stateDir: runs(kinds.text().optional(), {
     doc: 'folder for the checkpoints that resumes go by; default $XDG_STATE_HOME/sluice or ~/.local/state/sluice',
     label: 'folder',
-    commands: ['ingest', 'replay', 'runs', 'verify', 'undo', 'pull', 'login'],
+    commands: ['ingest', 'replay', 'runs', 'verify', 'undo', 'pull', 'login', 'serve'],
   }),
   spool: runs(kinds.flag().prefault(false), {
     doc: 'keep what comes from stdin in the state folder until it is loaded, so that it can be resumed',
   }),
   spoolLimit: runs(kinds.size({ min: 1_000_000, max: 1e15 }).optional(), {
-    doc: 'most that is kept on the disk of one stdin: the producer is held back until what came first is loaded',
+    doc: 'most that is kept on the disk of one stdin: the producer is held back until what came first is loaded; serve: of all that waits, 1gb if not set',
     label: 'size',
+    commands: ['ingest', 'replay', 'serve'],
   }),
   runId: runs(kinds.runId().optional(), {
     doc: 'name of the run: repeated without its checkpoint, it doubles nothing',
@@ -212,6 +222,7 @@ export const schema = z.object({
   grace: runs(kinds.duration({ bare: false }).prefault('25s'), {
     doc: 'how long requests under way may take once the run is to end',
     label: 'duration',
+    commands: ['ingest', 'replay', 'serve'],
   }),
   again: runs(kinds.flag().prefault(false), { doc: 'load again what is loaded' }),
   servicenowUrl: servicenow(kinds.webAddress().optional(), {
@@ -292,6 +303,92 @@ export const schema = z.object({
     label: 'keep|audit|reconcile',
     commands: ['ingest'],
   }),
+  maxDeleted: servicenow(kinds.rejectionLimit().optional(), {
+    doc: 'reconcile: delete nothing where more would be, a count or a share of the index; default 10%',
+    label: 'limit',
+    commands: ['ingest'],
+  }),
+  reconcileEvery: servicenow(kinds.duration({ bare: false }).optional(), {
+    doc: 'reconcile: compare no more often than this; default: each run',
+    label: 'duration',
+    commands: ['ingest'],
+  }),
+  listen: webhook(kinds.text().prefault('127.0.0.1:8080'), {
+    doc: 'address and port to accept requests on; 0.0.0.0 for all addresses of this machine',
+    label: 'address:port',
+  }),
+  serveCert: webhook(kinds.text().optional(), {
+    doc: 'PEM file of the certificate that callers see, with those between it and its authority: accept https instead of http',
+    label: 'file',
+  }),
+  serveKey: webhook(kinds.text().optional(), { doc: "PEM file of that certificate's key", label: 'file' }),
+  servePath: webhook(kinds.text().prefault('/'), { doc: 'path that documents are posted to', label: 'path' }),
+  serveToken: webhook(kinds.secret().optional(), {
+    doc: 'bearer token that callers have to bring; better in the environment or a file',
+    label: 'token',
+    secret: 'value',
+  }),
+  serveTokenFile: webhook(kinds.text().optional(), { doc: 'file that holds the token', label: 'file' }),
+  noToken: webhook(kinds.flag().prefault(false), {
+    doc: 'accept requests without a token; on a loopback address alone',
+  }),
+  maxBody: webhook(kinds.size({ min: 1000, max: 100_000_000 }).prefault('10_000_000'), {
+    doc: 'largest request, also once it is decompressed',
+    label: 'size',
+  }),
+  acceptAnyway: webhook(kinds.flag().prefault(false), {
+    doc: 'accept documents also where the way to the cluster is closed at the start',
+  }),
+  onFailure: alarm(kinds.choice('nothing', 'incident').prefault('nothing'), {
+    doc: 'open an incident at the service-management platform when the run fails, resolve it after a good run',
+    label: 'nothing|incident',
+  }),
+  job: alarm(kinds.job().optional(), {
+    doc: 'what tells the incidents of this job from others; if not set, it is made of command, index and inputs',
+    label: 'name',
+  }),
+  incidentFields: alarm(kinds.incidentFields().optional(), {
+    doc: 'more fields of the incident, as the platform stores them: assignment_group=ID^urgency=1',
+    label: 'name=value^…',
+  }),
+  alarmHost: alarm(kinds.text().optional(), {
+    doc: 'what the incident calls this machine; it is not told if not set',
+    label: 'name',
+  }),
+  alarmTimeout: alarm(kinds.duration({ bare: false }).prefault('30s'), {
+    doc: 'how long the alarm may take',
+    label: 'duration',
+  }),
+  alarmUrl: alarm(kinds.webAddress().optional(), {
+    doc: "another instance than --servicenow-url; needs credentials of the alarm's own",
+    label: 'url',
+    env: ['SERVICENOW_ALARM_INSTANCE_URL'],
+    secret: 'url',
+  }),
+  alarmUsername: alarm(kinds.text().optional(), {
+    doc: 'user name of the alarm; without credentials of its own it takes the others',
+    label: 'name',
+    env: ['SERVICENOW_ALARM_USERNAME'],
+  }),
+  alarmPassword: alarm(kinds.secret().optional(), {
+    doc: 'its password; better in the environment or a file',
+    label: 'password',
+    env: ['SERVICENOW_ALARM_PASSWORD'],
+    secret: 'value',
+  }),
+  alarmPasswordFile: alarm(kinds.text().optional(), { doc: 'file that holds the password', label: 'file' }),
+  alarmClientId: alarm(kinds.text().optional(), {
+    doc: 'client id of the alarm (OAuth): with a user name and password, or alone (client_credentials)',
+    label: 'id',
+    env: ['SERVICENOW_ALARM_CLIENT_ID'],
+  }),
+  alarmClientSecret: alarm(kinds.secret().optional(), {
+    doc: 'its secret; better in the environment or a file',
+    label: 'secret',
+    env: ['SERVICENOW_ALARM_CLIENT_SECRET'],
+    secret: 'value',
+  }),
+  alarmClientSecretFile: alarm(kinds.text().optional(), { doc: 'file that holds it', label: 'file' }),
   swapAlias: guarded(kinds.text().optional(), {
     doc: 'instead of --index: load into a fresh index, check it, then switch this alias to it',
     label: 'name',
@@ -350,7 +447,7 @@ export const schema = z.object({
   }),
   json: output(kinds.flag().prefault(false), {
     doc: 'one JSON object on stdout, nothing else',
-    commands: ['ingest', 'replay', 'doctor', 'runs', 'verify', 'undo', 'rollback', 'filter', 'login'],
+    commands: ['ingest', 'replay', 'doctor', 'runs', 'verify', 'undo', 'rollback', 'filter', 'login', 'serve'],
   }),
   quiet: output(kinds.flag().prefault(false), { doc: 'no progress, errors and the result alone' }),
 })

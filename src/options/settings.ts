@@ -59,6 +59,17 @@ export interface Settings {
   /** Milliseconds. */
   readonly grace: number
   readonly again: boolean
+  /** `ADDRESS:PORT`. */
+  readonly listen: string
+  readonly serveCert: string | undefined
+  readonly serveKey: string | undefined
+  readonly servePath: string
+  readonly serveToken: string | undefined
+  readonly serveTokenFile: string | undefined
+  readonly noToken: boolean
+  /** Bytes. */
+  readonly maxBody: number
+  readonly acceptAnyway: boolean
   /** The service-management platform's address. */
   readonly servicenowUrl: string | undefined
   readonly servicenowUsername: string | undefined
@@ -84,6 +95,22 @@ export interface Settings {
   readonly displayValue: 'false' | 'true' | 'all'
   readonly pageSize: number
   readonly deletions: 'keep' | 'audit' | 'reconcile'
+  readonly maxDeleted: RejectionLimit | undefined
+  /** Milliseconds. */
+  readonly reconcileEvery: number | undefined
+  readonly onFailure: 'nothing' | 'incident'
+  readonly job: string | undefined
+  readonly incidentFields: Readonly<Record<string, string>> | undefined
+  readonly alarmHost: string | undefined
+  /** Milliseconds. */
+  readonly alarmTimeout: number
+  readonly alarmUrl: string | undefined
+  readonly alarmUsername: string | undefined
+  readonly alarmPassword: string | undefined
+  readonly alarmPasswordFile: string | undefined
+  readonly alarmClientId: string | undefined
+  readonly alarmClientSecret: string | undefined
+  readonly alarmClientSecretFile: string | undefined
   readonly swapAlias: string | undefined
   /** JSON, or the path of a file of it. */
   readonly indexBody: string | undefined

@@ -1,10 +1,12 @@
 /** What a run does when access is lost: with a body under way, or with a step of a guarded load. */
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { IngestOptions } from '../ingest-options.js'
-import type { Way } from '../open-target.js'
+import { DEFAULT_MAX_ELAPSED_MS, type Way } from '../open-target.js'
 import { AccessGate, type AccessOptions, PROBES_OF_LOST_ACCESS } from '../sender/access-gate.js'
 import { systemClock } from '../system-clock.js'
+import type { Ending } from './ending.js'
 import type { Tell } from './listener.js'
+import type { Patience } from './patiently.js'
 import { renewCredentials } from './renew-credentials.js'
 
 /** As the options say. */
@@ -17,8 +19,26 @@ export function accessOf(options: IngestOptions, way: Way, cluster: Cluster, tel
   }
 }
 
+/** For the steps that a run takes beside its documents. `settled`: documents of the run that have their outcome. */
+export function patienceOf(
+  options: IngestOptions,
+  cluster: Cluster,
+  { ending, access, tell }: { readonly ending: Ending; readonly access: AccessOptions; readonly tell: Tell },
+  settled: number,
+): Patience {
+  return {
+    maxElapsedMs: options.maxElapsedMs ?? DEFAULT_MAX_ELAPSED_MS,
+    gate: openGate(access, cluster, ending.signal),
+    clock: systemClock,
+    random: Math.random,
+    ending,
+    settled,
+    onRetry: (why, waitMs) => tell({ type: 'retry', failure: why, documents: 0, waitMs }),
+  }
+}
+
 /** For requests that no sender makes. `halted`: aborted when nothing more may be sent. */
-export function openGate(access: AccessOptions, cluster: Pick<Cluster, 'probe'>, halted: AbortSignal): AccessGate {
+function openGate(access: AccessOptions, cluster: Pick<Cluster, 'probe'>, halted: AbortSignal): AccessGate {
   return new AccessGate({
     ...access,
     clock: systemClock,

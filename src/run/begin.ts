@@ -35,12 +35,15 @@ export async function begin(run: Run, open: Cluster, way: Way): Promise<Begun> {
   const platformNotes = (await probed) ?? []
   const wire = options.byteBudget === undefined ? undefined : meterWire(options.byteBudget, open, ending)
   const cluster = bindCluster(open, ending.givenUp, wire?.budget)
-  const found = await findRun(options, sources, cluster, replaying, async path => {
+  const own = async (path: string) => {
     const input = sources[0]?.name ?? ''
     if (locks !== undefined) await lockCheckpoint(locks, { path, input, index: intoOf(options) })
-  }).catch((error: unknown) => {
-    throw ending.cause(error)
-  })
+  }
+  const found = await findRun(options, sources, cluster, replaying, own, run.standing?.token).catch(
+    (error: unknown) => {
+      throw ending.cause(error)
+    },
+  )
   const { plan } = found
   // What the abort cut off was not seen: nothing is to be concluded from it.
   if (ending.signal.aborted) throw new SluiceError(ending.why(settledOf(plan.before.counts)))

@@ -19,7 +19,7 @@ import { cutFailure } from './with-spool.js'
 export async function conclude(
   { spool, platform, tell }: Run,
   { cluster, found }: Begun,
-  { ledger, deadLetters, keeper, guarded, limits, sender, notes }: Pipeline,
+  { ledger, deadLetters, keeper, guarded, deletions, limits, sender, notes }: Pipeline,
   loaded: Loaded,
   elapsedMs: number,
 ): Promise<Receipt> {
@@ -30,9 +30,10 @@ export async function conclude(
   const save = async () => await keeper?.finish('interrupted')
   const written = writtenTo(deadLetters, plan)
   const unswitched = named ?? (await guarded?.complete(counts, written.deadLetters, save))
-  const unkept = await keeper?.finish(statusOf(unswitched))
+  const undeleted = unswitched ?? (await deletions?.complete(counts, save))
+  const unkept = await keeper?.finish(statusOf(undeleted))
   await limits.keep(sender.learnt)
-  const stopped = unswitched ?? unkept
+  const stopped = undeleted ?? unkept
   // What was not switched in is loaded, and checked, once more.
   const isOver = plan.isDone || (keeper?.isComplete === true && guarded?.receipt.switched !== false)
   const isGone = isOver && (await spool?.settle().catch(tellError(tell))) === true
@@ -41,6 +42,7 @@ export async function conclude(
     ledger,
     cluster,
     ...(guarded === undefined ? {} : { alias: guarded.receipt }),
+    ...(deletions === undefined ? {} : { deletions: deletions.receipt }),
     notes,
     ...(platform === undefined ? {} : { platform }),
     ...(path === undefined ? {} : { checkpoint: path }),

@@ -1,6 +1,7 @@
 /** What is to be loaded: files, streams and iterables, or tables of the service-management platform. */
 import type { Source } from '../flow.js'
 import type { IngestOptions } from '../ingest-options.js'
+import type { Instance } from '../servicenow/instance.js'
 import { findSources } from '../source/open-sources.js'
 import { tablesIn } from '../table-names.js'
 
@@ -9,6 +10,8 @@ export interface Platform extends AsyncDisposable {
   /** Scheme, host and port. */
   readonly display: string
   readonly sources: readonly Source[]
+  /** For what is asked beside the tables' rows. */
+  readonly instance: Instance
   /** Over the wire, with TLS. */
   readonly traffic: { readonly connections: number; readonly bytesSent: number; readonly bytesReceived: number }
   /** Before the first row is read: whether the platform lets us in, from each address. Resolves to what there is to tell. */

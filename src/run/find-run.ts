@@ -42,7 +42,7 @@ export interface FoundRun {
 /**
  * Throws SluiceError STATE_UNREADABLE, INPUT_CHANGED, RUN_OPTIONS_CHANGED, INPUT_NOT_FOUND, INPUT_UNREADABLE; for a guarded
  * load ALIAS_CONFLICT, and every failure of asking for the alias; and what `own` throws, which is called with the path of the
- * checkpoint before that is read: until the run is over nobody else may write it.
+ * checkpoint before that is read: until the run is over nobody else may write it. `token`: of the one input, where it has one.
  */
 export async function findRun(
   options: IngestOptions,
@@ -50,6 +50,7 @@ export async function findRun(
   cluster: Cluster,
   replaying: Replaying | undefined,
   own: (path: string) => Promise<void> = async () => await Promise.resolve(),
+  token?: string,
 ): Promise<FoundRun> {
   const { swapAlias, runId, again = false, signal } = options
   const alias = swapAlias === undefined ? undefined : await readAlias(cluster, swapAlias)
@@ -94,6 +95,7 @@ export async function findRun(
     readsTablesWhole: alias !== undefined,
     newRunId: () => runId ?? newRunId(),
     newToken: (source, look) => {
+      if (token !== undefined) return token
       if (runId === undefined) return randomToken()
       // Another content under the same name is another input: its documents would be taken for those that are there.
       // Of stdin, only the name is known before it is read.

@@ -7,18 +7,16 @@ import { readMark } from '../cluster/load-mark.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
-import { openGate } from './access.js'
+import { patienceOf } from './access.js'
 import type { FoundRun } from './find-run.js'
 import type { Ending } from './ending.js'
 import type { IngestOptions } from '../ingest-options.js'
 import type { Tell } from './listener.js'
 import { settledOf } from '../ledger/account.js'
 import type { AliasReceipt, Counts } from '../ledger/receipt.js'
-import { DEFAULT_MAX_ELAPSED_MS } from '../open-target.js'
 import { type Patience, patiently } from './patiently.js'
 import { leadsTo } from './plan-guarded.js'
 import type { AccessOptions } from '../sender/access-gate.js'
-import { systemClock } from '../system-clock.js'
 
 interface Guarding {
   readonly cluster: Cluster
@@ -41,7 +39,7 @@ export function guard(
   options: IngestOptions,
   { alias, plan, target }: FoundRun,
   cluster: Cluster,
-  { ending, access, tell }: { readonly ending: Ending; readonly access: AccessOptions; readonly tell: Tell },
+  surroundings: { readonly ending: Ending; readonly access: AccessOptions; readonly tell: Tell },
 ): GuardedLoad | undefined {
   if (alias === undefined || options.dryRun === true) return undefined
   const isLoaded = plan.inputs.every(input => input.isLoaded)
@@ -53,16 +51,8 @@ export function guard(
     left: plan.isDone ? 'done' : isLoaded ? 'nothing' : 'documents',
     options,
     settledBefore: settledOf(plan.before.counts),
-    patience: settled => ({
-      maxElapsedMs: options.maxElapsedMs ?? DEFAULT_MAX_ELAPSED_MS,
-      gate: openGate(access, cluster, ending.signal),
-      clock: systemClock,
-      random: Math.random,
-      ending,
-      settled,
-      onRetry: (why, waitMs) => tell({ type: 'retry', failure: why, documents: 0, waitMs }),
-    }),
-    warn: message => tell({ type: 'warning', message }),
+    patience: settled => patienceOf(options, cluster, surroundings, settled),
+    warn: message => surroundings.tell({ type: 'warning', message }),
   })
 }
 

@@ -26,18 +26,34 @@ interface Framing {
   readonly ledger: Ledger
   /** How large a body may be from now on. */
   bodyBytes(): number
+  /** Absent: its own. */
+  readonly slots: SlotPool | undefined
 }
 
-export function openBatcher({ options, action, replaying, ledger, bodyBytes }: Framing): Batcher | ReplayBatcher {
-  const { concurrency = DEFAULT_CONCURRENCY, batchBytes = DEFAULT_BATCH_BYTES } = options
+/** Memory for bodies. One is filled while the others are being sent; which are not needed are never touched. */
+export function openSlots({
+  concurrency = DEFAULT_CONCURRENCY,
+  batchBytes = DEFAULT_BATCH_BYTES,
+}: Pick<IngestOptions, 'concurrency' | 'batchBytes'>): SlotPool {
+  return new SlotPool(concurrency + 1, batchBytes)
+}
+
+export function openBatcher({
+  options,
+  action,
+  replaying,
+  ledger,
+  bodyBytes,
+  slots,
+}: Framing): Batcher | ReplayBatcher {
+  const { batchBytes = DEFAULT_BATCH_BYTES } = options
   const framing = {
     batchBytes,
     bodyBytes,
     batchDocs: options.batchDocs ?? Infinity,
     batchMs: options.batchMs ?? 1000,
     maxDocumentBytes: MAX_DOCUMENT_BYTES,
-    // One is filled while the others are being sent. Which are not needed are never touched.
-    slots: new SlotPool(concurrency + 1, batchBytes),
+    slots: slots ?? openSlots(options),
     clock: systemClock,
     longLine: async (input: Input, origin: Origin, operation: Operation, id?: string) =>
       await ledger.longLine(input, origin, operation, MAX_DOCUMENT_BYTES, id),

@@ -9,6 +9,7 @@ import type { Begun } from './begin.js'
 import { type ClusterLimits, openLimits } from './cluster-limits.js'
 import { actionOf } from './documents.js'
 import { type GuardedLoad, guard } from './guarded-load.js'
+import { type Deletions, followDeletions } from './deletions.js'
 import { openBatcher } from './open-batcher.js'
 import { openDeadLetters } from './open-dead-letters.js'
 import { openSender } from './open-sender.js'
@@ -23,6 +24,8 @@ export interface Pipeline {
   /** Absent: no checkpoint is kept, or there is nothing to keep. */
   readonly keeper: StateKeeper | undefined
   readonly guarded: GuardedLoad | undefined
+  /** Absent: documents of rows that were deleted stay. */
+  readonly deletions: Deletions | undefined
   readonly limits: ClusterLimits
   /** What the receipt has to say besides numbers. */
   readonly notes: readonly string[]
@@ -58,13 +61,25 @@ export async function openPipeline(run: Run, begun: Begun, deadLetters: DeadLett
   const kept = { found, cluster: open, ledger, deadLetters, givenUp, ...(spool === undefined ? {} : { spool }) }
   const keeper = path === undefined || plan.isDone ? undefined : new StateKeeper({ ...kept, path })
   await keeper?.start()
-  await guarded?.prepare().catch(async (error: unknown) => {
+  const deletions = followDeletions(run, begun, access)
+  const preparing = async () => {
+    await guarded?.prepare()
+    await deletions?.prepare()
+  }
+  await preparing().catch(async (error: unknown) => {
     await keeper?.finish(isSluiceError(error) ? statusOf(error.failure) : 'failed')
     throw error
   })
   const notes: string[] = []
   const sender = openSender({ options, ids, found, way, cluster, access, limits, wire, givenUp, notes, tell })
   const action = actionOf(options, ids)
-  const batcher = openBatcher({ options, action, replaying, ledger, bodyBytes: () => sender.bodyBytes })
-  return { batcher, sender, ledger, deadLetters, keeper, guarded, limits, notes }
+  const batcher = openBatcher({
+    options,
+    action,
+    replaying,
+    ledger,
+    bodyBytes: () => sender.bodyBytes,
+    slots: run.standing?.slots,
+  })
+  return { batcher, sender, ledger, deadLetters, keeper, guarded, deletions, limits, notes }
 }

@@ -15,6 +15,7 @@ export const openPlatform: OpenPlatform = async (tables, options) => {
   const { route, display } = instance
   return {
     display,
+    instance,
     sources: tables.map((table, id) => tableSource(instance, { ...selection, id, table, places, note })),
     get traffic() {
       return route.traffic

@@ -1,7 +1,10 @@
 import type { Ids } from '../bulk/action-line.js'
+import type { SlotPool } from '../bulk/slots.js'
+import type { Cluster } from '../cluster/open-cluster.js'
 import type { Source } from '../flow.js'
 import type { IngestOptions } from '../ingest-options.js'
 import type { InputLocks } from '../ledger/lock.js'
+import type { Way } from '../open-target.js'
 import type { Spool } from '../source/spool.js'
 import type { Ending } from './ending.js'
 import type { Platform } from './find-inputs.js'
@@ -24,4 +27,15 @@ export interface Run {
   readonly platform: Platform | undefined
   readonly spool: Spool | undefined
   readonly locks: InputLocks | undefined
+  readonly standing: Standing | undefined
+}
+
+/** What runs use that follow one another. Whoever made it closes it. */
+export interface Standing {
+  readonly cluster: Cluster
+  readonly way: Way
+  /** For bodies: all of them are free between two runs. */
+  readonly slots: SlotPool
+  /** The part of the ids that belongs to the one input of the run. */
+  readonly token: string
 }

@@ -78,6 +78,21 @@ Rejected
 `)
 })
 
+test('a receipt shows what became of documents whose rows were deleted', () => {
+  const shown = (deletions: NonNullable<Receipt['deletions']>) =>
+    /deletions +(.*)/.exec(showReceipt({ ...receipt, deletions }))?.[1]
+  const kept = { there: 0, changed: 0, other: 0 }
+  expect(shown({ mode: 'reconcile', compared: 250_000, deleted: 1, kept })).toBe(
+    '1 document deleted, 250,000 documents compared',
+  )
+  expect(shown({ mode: 'audit', compared: 12, deleted: 7, kept: { there: 2, changed: 1, other: 0 } })).toBe(
+    '7 documents deleted, 12 deletions compared; kept: 2 there again, 1 written meanwhile',
+  )
+  expect(shown({ mode: 'reconcile', compared: 0, deleted: 0, kept, skipped: 'not yet' })).toBe(
+    'nothing was compared: not yet',
+  )
+})
+
 test('a receipt of inputs that were loaded before says that nothing was loaded, and how it would be', () => {
   const { failure: _, ...rest } = receipt
   const inputs = ['a.ndjson', 'b.ndjson'].map(

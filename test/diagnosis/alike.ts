@@ -66,6 +66,24 @@ export const alike = {
     why: 'Both are blocks. Which setting it is, is told: read_only_allow_delete is most often the disk.',
     tell: "The cluster's disk usage in its console.",
   },
+  instanceToken: {
+    causes:
+      'A wrong client id or secret; an entry of the application registry that is missing or inactive; a grant that it does not have; a wrong password; a user who is inactive or locked out.',
+    why: 'The platform says "access_denied" and "server_error" to all of them. Where Basic authentication takes the same user, or client_credentials the same client, Sluice says which half is right.',
+    tell: "The instance's application registry (System OAuth), and the user's record (Active, Locked out).",
+  },
+  instanceLogin: {
+    causes:
+      'A wrong user name or password; a user who is inactive or locked out; Basic authentication that a policy forbids, or forbids from these addresses.',
+    why: 'All of them are answered with 401 "User Not Authenticated". With a client id and secret as well, the same user can ask for a token: then Basic that is forbidden, and addresses, are told apart from the rest.',
+    tell: 'A login with the same user in a browser; the REST API access policies of the instance.',
+  },
+  instanceAddress: {
+    causes:
+      'The static addresses are in no Allow rule; they are mistyped there; a REST API access policy or adaptive authentication lists others, or asks for a role.',
+    why: 'The platform names no rule. What is told is how it refuses: everything with 403, the login page too, or only what shows credentials that are right.',
+    tell: "The instance's IP Address Access Control and its authentication policies.",
+  },
 } as const satisfies Record<string, Alike>
 
 export type AlikeName = keyof typeof alike

@@ -33,6 +33,7 @@ export type Part =
   | 'a server of the test'
   | 'this machine'
   | 'the lab'
+  | 'the platform'
 
 /** What is run then. */
 export type Asked =

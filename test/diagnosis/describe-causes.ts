@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
+import type { LabWorld } from '../contracts/lab-world.js'
 import type { World } from '../contracts/world.js'
 import { newOwner } from '../real/servers/owner.js'
 import { type Heard, hear } from './ask.js'
@@ -88,9 +89,12 @@ function isHarmless({ worst }: Heard): boolean {
 }
 
 /** Everything that must not be shown, as it is and as URLs carry it. */
-function secretsOf({ proxy, cluster }: World): string[] {
+function secretsOf(world: World): string[] {
+  const { proxy, cluster } = world
   const passwords = [...Object.values(proxy).flat(), ...proxy.nodes].map(url => new URL(url).password)
   const key = Buffer.from(cluster.apiKey, 'base64').toString()
   const secrets = [cluster.apiKey, key, key.split(':')[1] ?? key, cluster.password, cluster.leastPrivilegeApiKey, WRONG]
+  const platform = 'lab' in world ? (world as LabWorld).lab.line.servicenow : undefined
+  if (platform !== undefined) secrets.push(platform.password, platform.clientSecret)
   return [...new Set([...secrets, ...passwords, ...passwords.map(decodeURIComponent)])]
 }

@@ -3,6 +3,7 @@ import type { Cause } from './cause.js'
 import { clusterCauses } from './cluster-causes.js'
 import { filterCauses } from './filter-causes.js'
 import { healthyCauses } from './healthy-causes.js'
+import { instanceCauses } from './instance-causes.js'
 import { machineCauses } from './machine-causes.js'
 import { proxyCauses } from './proxy-causes.js'
 
@@ -12,4 +13,5 @@ export const sharedCauses: readonly Cause[] = [
   ...filterCauses,
   ...clusterCauses,
   ...healthyCauses,
+  ...instanceCauses,
 ]

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import { describeDoctor } from '../contracts/doctor.suite.js'
 import { describeDocuments } from '../contracts/documents.suite.js'
+import { describeIds } from '../contracts/ids.suite.js'
 import { startLabWorld } from '../contracts/lab-world.js'
 import { describeRefusals } from '../contracts/refusals.suite.js'
 import { describeReplay } from '../contracts/replay.suite.js'
@@ -28,6 +29,7 @@ for (const { name, options } of labs) {
     describeReplay(() => world)
     describeSwap(() => world)
     describeRuns(() => world)
+    describeIds(() => world)
     describeDoctor(() => world)
   })
 }

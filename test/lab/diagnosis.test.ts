@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { failureCodes } from '../../src/failure/catalogue.js'
+import { mendInstance } from '../contracts/instance-world.js'
 import { type LabWorld, startLabWorld } from '../contracts/lab-world.js'
 import { alike } from '../diagnosis/alike.js'
 import { describeCauses, describeSection } from '../diagnosis/describe-causes.js'
@@ -24,7 +25,9 @@ describe('in the lab', () => {
   afterAll(async () => await world[Symbol.asyncDispose]())
   describeCauses<LabWorld>(() => world, {
     causes: inLab,
-    mend: async ({ lab: { control } }) => {
+    mend: async ({ lab }) => {
+      const { control } = lab
+      mendInstance(lab)
       control.heal()
       control.setFilterBody('long')
       control.register('both')

@@ -1,5 +1,6 @@
 import { describeDoctor } from '../contracts/doctor.suite.js'
 import { describeDocuments } from '../contracts/documents.suite.js'
+import { describeIds } from '../contracts/ids.suite.js'
 import { describeRefusals } from '../contracts/refusals.suite.js'
 import { describeReplay } from '../contracts/replay.suite.js'
 import { describeRoutes } from '../contracts/routes.suite.js'
@@ -16,6 +17,7 @@ describeOnRealServers({ major: 9 }, world => {
   describeReplay(world)
   describeSwap(world)
   describeRuns(world)
+  describeIds(world)
   describeDoctor(world)
   describeDataStreams(world)
   describeTables(world)

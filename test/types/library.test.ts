@@ -46,7 +46,9 @@ test('the package exports what the docs say, and nothing else', () => {
       'ingest',
       'isSluiceError',
       'replay',
+      'reportRun',
       'rollback',
+      'serve',
       'undo',
       'verify',
     ].toSorted(),
@@ -182,6 +184,8 @@ test('events are told apart by their type', () => {
       case 'input':
       case 'loaded':
         return event.name.length
+      case 'deletions':
+        return event.index.length
       case 'warning':
         return event.message.length
     }

@@ -19,6 +19,9 @@ type OfThePipeline = 'source' | 'stdin' | 'signal' | 'startedAt' | 'onEvent' | '
 /** Options of the same value on both sides. */
 const same = {
   index: 'index',
+  deletions: 'deletions',
+  maxDeleted: 'maxDeleted',
+  reconcileEveryMs: 'reconcileEvery',
   swapAlias: 'swapAlias',
   checkHits: 'checkHits',
   op: 'op',
@@ -115,9 +118,6 @@ const ofTheCommand = [
   'supportBundle',
 ] as const satisfies (keyof Settings)[]
 
-/** Of a load from a table. */
-const ofTheTable = ['deletions'] as const satisfies (keyof Settings)[]
-
 /** What the doctor alone takes. */
 const ofTheDoctor = ['nodes', 'noDirectCheck', 'writeCheck'] as const satisfies (keyof Settings)[]
 
@@ -131,11 +131,39 @@ const ofTheFilter = [
   'region',
 ] as const satisfies (keyof Settings)[]
 
+/** What a receiver alone takes: `serve` has them among its own options. */
+const ofServe = [
+  'listen',
+  'serveCert',
+  'serveKey',
+  'servePath',
+  'serveToken',
+  'serveTokenFile',
+  'noToken',
+  'maxBody',
+  'acceptAnyway',
+] as const satisfies (keyof Settings)[]
+
+/** What is done once a run is over. */
+const ofTheAlarm = [
+  'onFailure',
+  'job',
+  'incidentFields',
+  'alarmHost',
+  'alarmTimeout',
+  'alarmUrl',
+  'alarmUsername',
+  'alarmPassword',
+  'alarmPasswordFile',
+  'alarmClientId',
+  'alarmClientSecret',
+  'alarmClientSecretFile',
+] as const satisfies (keyof Settings)[]
+
 test('every option of the command reaches the library, but for those that concern the command alone', () => {
   const behind = [same, contents, target, proxy, servicenow, table].flatMap(one => Object.values(one))
-  expect([...behind, ...ofTheCommand, ...ofTheTable, ...ofTheDoctor, ...ofTheFilter].toSorted()).toEqual(
-    optionNames.toSorted(),
-  )
+  const ofCommands = [...ofTheCommand, ...ofTheDoctor, ...ofTheFilter, ...ofServe, ...ofTheAlarm]
+  expect([...behind, ...ofCommands].toSorted()).toEqual(optionNames.toSorted())
 })
 
 /** A setting's values fit the library's option: an error here names the option whose types drifted apart. */

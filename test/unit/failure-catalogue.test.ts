@@ -39,7 +39,7 @@ describe('the catalogue', () => {
 
   test('says where to change what stands in the way', () => {
     const place =
-      /dashboard|console|support|firewall|this machine|--[a-z]+|\b(STATIC|ELASTICSEARCH|SERVICENOW)_[A-Z]+|`[^`]+`|(GET|PUT|POST) \/|administered/
+      /dashboard|console|support|firewall|this machine|--[a-z]+|\b(STATIC|ELASTICSEARCH|SERVICENOW)_[A-Z]+|`[^`]+`|(GET|PUT|POST) \/|administered|administrator|developer site/
     const way = entries.filter(
       ({ stage }) => stage === 'proxy' || stage === 'egress' || stage === 'cluster' || stage === 'servicenow',
     )
@@ -80,6 +80,6 @@ describe('the catalogue', () => {
     const shown = [...failureCodes.map(exampleOf), ...texts.map(({ text }) => text)].join('\n')
     for (const [, host = ''] of shown.matchAll(/:\/\/(\w[^\s/:)]*)/g)) expect(host).toMatch(/\.example$|^USERNAME$/)
     for (const [address] of shown.matchAll(/\b\d{1,3}(\.\d{1,3}){3}\b/g))
-      expect(address).toMatch(/^(203\.0\.113\.\d+|198\.51\.100\.\d+|0\.0\.0\.0)$/)
+      expect(address).toMatch(/^(203\.0\.113\.\d+|198\.51\.100\.\d+|0\.0\.0\.0|255\.255\.255\.255|127\.0\.0\.1)$/)
   })
 })

@@ -107,6 +107,11 @@ export class FakeTable {
 export function fakePlatform(tables: readonly FakeTable[], refuses?: Failure): Platform {
   return {
     display: 'https://instance.example',
+    instance: {
+      display: 'https://instance.example',
+      call: async () => await Promise.reject(new Error('a table in memory answers no calls')),
+      [Symbol.asyncDispose]: async () => await Promise.resolve(),
+    },
     sources: tables.map((table, id) => table.source(id)),
     traffic: { connections: 1, bytesSent: 10, bytesReceived: 100 },
     probe: async () => {

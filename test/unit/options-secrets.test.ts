@@ -85,8 +85,8 @@ test('whatever holds credentials is marked as a secret', () => {
   const secrets = optionNames.filter(name => viewOption(name).secret !== undefined)
   const cluster = ['url', 'apiKey', 'password', 'proxy', 'ipCheckUrl', 'httpsProxy']
   const instance = ['servicenowUrl', 'servicenowPassword', 'servicenowClientSecret', 'servicenowRefreshToken']
-  const doctorAndFilter = ['nodes', 'adminUrl', 'adminKey']
-  expect(secrets).toEqual([...cluster, ...instance, ...doctorAndFilter])
+  const others = ['serveToken', 'alarmUrl', 'alarmPassword', 'alarmClientSecret', 'nodes', 'adminUrl', 'adminKey']
+  expect(secrets).toEqual([...cluster, ...instance, ...others])
 })
 
 describe('files of secrets', () => {

@@ -7,6 +7,7 @@ import { diskProblem } from '../../failure/disk-problem.js'
 import { failure } from '../../failure/failure.js'
 import { SluiceError } from '../../failure/sluice-error.js'
 import { requireOptions } from '../../options/require.js'
+import { tablesIn } from '../../table-names.js'
 import { addOptions } from '../add-options.js'
 import { type Said, asTyped } from '../as-typed.js'
 import { doctorOptions } from '../doctor-options.js'
@@ -14,24 +15,35 @@ import { interruptible } from '../interrupt.js'
 import { interrupted } from '../interrupted.js'
 import { loadAccess, loadOptions, sayWarnings } from '../load-options.js'
 import { masked } from '../mask.js'
+import { serviceNowOptions } from '../servicenow-options.js'
 import { showDiagnosis } from '../show-diagnosis.js'
 import type { Terminal } from '../terminal.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
-  addOptions(command, 'doctor')
+  const withTable = command.argument(
+    '[source]',
+    'servicenow:TABLE: the table of the platform that is read; without it, incident',
+  )
+  addOptions(withTable, 'doctor')
     .addHelpText(
       'after',
       `
 Examples:
   sluice doctor
   sluice doctor --index logs-app                 and may these credentials load into it?
+  sluice doctor servicenow:incident              and may this user read that table?
   sluice doctor --json | jq '.findings[].code'
   sluice doctor --support-bundle report.json     what may be given away, and no more
   sluice lab --register first -- sluice doctor   see what a missing address looks like`,
     )
-    .action(async (flags: Record<string, unknown>) => {
+    .action(async (source: string | undefined, flags: Record<string, unknown>) => {
       const effective = await loadOptions(flags, terminal)
-      requireOptions(effective, ['url'])
+      const [table] = source === undefined ? [] : tableOf(source)
+      const { servicenowUrl } = effective.values
+      // The way to whichever is set; what is named has to be.
+      if (table === undefined && servicenowUrl === undefined) requireOptions(effective, ['url'])
+      const platform =
+        table === undefined && servicenowUrl === undefined ? undefined : await serviceNowOptions(effective, terminal)
       const access = await loadAccess(effective, terminal)
       sayWarnings(effective, terminal)
       const { json, supportBundle: path } = effective.values
@@ -40,14 +52,24 @@ Examples:
       using interruption = interruptible(terminal, 'stopping')
       const { signal } = interruption
       const { diagnose } = await import('../../doctor/diagnose.js')
-      const seen = await diagnose({ ...doctorOptions(effective, access), signal }).catch((error: unknown) => {
-        throw signal.aborted ? interrupted(signal, 'the way was not walked to its end') : error
-      })
+      const seen = await diagnose({ ...doctorOptions(effective, access, platform, table), signal }).catch(
+        (error: unknown) => {
+          throw signal.aborted ? interrupted(signal, 'the way was not walked to its end') : error
+        },
+      )
       const report = maskedReport(asTypedReport(seen, terminal.manner.said), terminal.manner.secrets)
       if (path !== undefined) await writeBundle(path, report, command.parent?.version() ?? '')
       terminal.out(json ? `${JSON.stringify(report)}\n` : showDiagnosis(report))
       done(exitCodeOf(report))
     })
+}
+
+/** Throws SluiceError OPTION_INVALID for what is no table: the doctor looks at no file. */
+function tableOf(source: string): string[] {
+  const tables = tablesIn(source)
+  if (tables.length > 0) return tables
+  const problem = `'${source}' is no table: name one as in servicenow:incident; a file needs no doctor`
+  throw new SluiceError(failure('OPTION_INVALID', { option: 'source', problem }))
 }
 
 /** Advice stands in the catalogue, and holds no secret: a short one would only be taken out of its words. */

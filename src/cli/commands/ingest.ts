@@ -3,7 +3,9 @@ import { explain } from '../../failure/catalogue.js'
 import { isSluiceError } from '../../failure/sluice-error.js'
 import type { IngestOptions, Receipt } from '../../index.js'
 import { requireOptions } from '../../options/require.js'
+import { tablesIn } from '../../table-names.js'
 import { addOptions } from '../add-options.js'
+import { openAlarm } from '../alarm.js'
 import { checkStdin } from '../check-stdin.js'
 import { ingestOptions } from '../ingest-options.js'
 import { interruptible } from '../interrupt.js'
@@ -57,21 +59,22 @@ async function load(source: readonly string[], flags: Record<string, unknown>, t
   const access = await loadAccess(effective, terminal)
   sayWarnings(effective, terminal)
   checkStdin(source)
-  const account = await runLoad(
-    {
-      ...ingestOptions(effective, access, guarded),
-      ...(isTable ? { ...tableOptions(effective), servicenow: await serviceNowOptions(effective, terminal) } : {}),
-      stateDir: stateDir(effective, terminal),
-      // Whoever limits the time of a process counts from its start.
-      startedAt: Math.floor(performance.timeOrigin),
-      refreshCredentials: async () => await reloadCredentials(effective, terminal),
-      source,
-    },
-    terminal,
-    quiet,
-    askingFor(effective, terminal, effective.values),
-  )
-  return sayReceipt(account, terminal, json)
+  const options = {
+    ...ingestOptions(effective, access, guarded),
+    ...(isTable ? { ...tableOptions(effective), servicenow: await serviceNowOptions(effective, terminal) } : {}),
+    stateDir: stateDir(effective, terminal),
+    // Whoever limits the time of a process counts from its start.
+    startedAt: Math.floor(performance.timeOrigin),
+    refreshCredentials: async () => await reloadCredentials(effective, terminal),
+    source,
+  }
+  const index = effective.values.index ?? swapAlias
+  const asking = askingFor(effective, terminal, effective.values, tablesIn(source))
+  const alarm = await openAlarm(effective, terminal, access, { command: 'ingest', sources: source, index })
+  return await alarm.around(async () => {
+    const receipt = await runLoad(options, terminal, quiet, asking)
+    return { receipt, code: sayReceipt(receipt, terminal, json) }
+  })
 }
 
 /** Returns the exit code. */

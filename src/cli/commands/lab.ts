@@ -88,6 +88,7 @@ function summary({ line, env }: Lab): string {
         ['ServiceNow', line.servicenow.url],
         ['', line.servicenow.httpUrl],
         ['CA', line.cluster.caFile],
+        ['inbound', line.inbound.url],
       ],
       '  ',
     ),

@@ -1,10 +1,12 @@
 import type { Command } from 'commander'
 import { failure } from '../../failure/failure.js'
 import { SluiceError } from '../../failure/sluice-error.js'
-import type { PullOptions } from '../../index.js'
+import type { Access } from '../../options/access.js'
+import type { PullOptions } from '../../servicenow.js'
 import type { Effective } from '../../options/resolve.js'
 import { tablesIn } from '../../table-names.js'
 import { addOptions } from '../add-options.js'
+import { openAlarm } from '../alarm.js'
 import { connectOptions } from '../ingest-options.js'
 import { interruptible } from '../interrupt.js'
 import { interrupted } from '../interrupted.js'
@@ -34,10 +36,15 @@ meanwhile: in the order of sys_id, then those that were inserted while the table
     )
     .action(async (table: string, flags: Record<string, unknown>) => {
       const effective = await rowsAlone(terminal, async () => await loadOptions(flags, terminal))
-      const options = await pullOptions(tableNamed(table), effective, terminal)
+      const access = await loadAccess(effective, terminal)
+      const options = await pullOptions(tableNamed(table), effective, access, terminal)
       sayWarnings(effective, terminal)
-      await write(options, terminal, effective.values.quiet)
-      done(0)
+      const alarm = await openAlarm(effective, terminal, access, { command: 'pull', sources: [table] })
+      const pulling = async () => {
+        await write(options, terminal, effective.values.quiet)
+        return { code: 0 }
+      }
+      done(await alarm.around(pulling))
     })
 }
 
@@ -58,9 +65,13 @@ function tableNamed(name: string): string {
   throw new SluiceError(failure('OPTION_INVALID', { option: '<table>', problem }))
 }
 
-async function pullOptions(table: string, effective: Effective, terminal: Terminal): Promise<PullOptions> {
+async function pullOptions(
+  table: string,
+  effective: Effective,
+  access: Access,
+  terminal: Terminal,
+): Promise<PullOptions> {
   const { values } = effective
-  const access = await loadAccess(effective, terminal)
   const { proxy, concurrency, preflightConnections, timeoutMs } = connectOptions(effective, access)
   return {
     ...tableOptions(effective).table,

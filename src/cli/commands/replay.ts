@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { Receipt } from '../../index.js'
 import { requireOptions } from '../../options/require.js'
 import { addOptions } from '../add-options.js'
+import { openAlarm } from '../alarm.js'
 import { checkStdin } from '../check-stdin.js'
 import { replayOptions } from '../ingest-options.js'
 import { loadAccess, loadOptions, reloadCredentials, sayWarnings } from '../load-options.js'
@@ -55,10 +56,14 @@ async function again(source: readonly string[], flags: Record<string, unknown>, 
     spareOptimising()
     return await replay({ ...options, stdin: terminal.stdin, ...heard })
   }
-  const receipt = await followed(terminal, quiet, load, askingFor(effective, terminal, { index: options.index }))
-  const code = sayReceipt(receipt, terminal, json)
-  if (!json && !effective.values.dryRun) terminal.out(whatIsLeft(receipt))
-  return code
+  const { index } = options
+  const alarm = await openAlarm(effective, terminal, access, { command: 'replay', sources: source, index })
+  return await alarm.around(async () => {
+    const receipt = await followed(terminal, quiet, load, askingFor(effective, terminal, { index }))
+    const code = sayReceipt(receipt, terminal, json)
+    if (!json && !effective.values.dryRun) terminal.out(whatIsLeft(receipt))
+    return { receipt, code }
+  })
 }
 
 /** What to do with the files: nobody but their owner removes them. */

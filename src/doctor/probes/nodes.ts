@@ -21,7 +21,7 @@ export const nodes: Probe = {
   look: async context => {
     const seen = await Promise.all((context.options.nodes ?? []).map(url => seeNode(context, url)))
     return {
-      detail: seen.map(tell).join(', '),
+      detail: seen.map(tellNode).join(', '),
       failed: seen.some(({ verdict }) => verdict !== 'allowed'),
       facts: { nodes: seen },
     }
@@ -41,7 +41,10 @@ async function seeNode(context: Context, url: string): Promise<NodeSeen> {
 }
 
 /** From which address it leaves; undefined where nobody tells. */
-async function askNode({ openRoute, options, limitMs, signal }: Context, proxy: ProxyUrl): Promise<string | undefined> {
+export async function askNode(
+  { openRoute, options, limitMs, signal }: Context,
+  proxy: ProxyUrl,
+): Promise<string | undefined> {
   if (options.ipCheckUrl === undefined) return undefined
   await using route = openRoute({ target: new URL(options.ipCheckUrl), proxy })
   try {
@@ -74,7 +77,7 @@ async function judgeNode(context: Context, proxy: ProxyUrl): Promise<Pick<NodeSe
   }
 }
 
-function tell({ node, address, verdict, failure: named }: NodeSeen): string {
+export function tellNode({ node, address, verdict, failure: named }: NodeSeen): string {
   const which = address ?? node
   if (verdict === 'allowed') return `${which} is let in`
   return verdict === 'refused' ? `${which} is refused` : `${which}: ${named?.message ?? 'failed'}`

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { FilterBody } from '../filter/edge.js'
 import type { Mapping } from './mapping.js'
+import type { PointInTime } from './point-in-time.js'
 import { Security } from './security.js'
 import { type AliasProperties, Index } from './store.js'
 import { type ClusterVersion, majorOf } from './version.js'
@@ -16,6 +17,8 @@ export class Cluster {
   readonly indices = new Map<string, Index>()
   /** Data streams: the indices behind each, the one that is written to last. */
   readonly streams = new Map<string, Index[]>()
+  /** By id. */
+  readonly points = new Map<string, PointInTime>()
   /** `http.max_content_length` */
   maxContentBytes = 100 * 1024 * 1024
   /** How the edge words the IP filter's refusal. */

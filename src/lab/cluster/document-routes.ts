@@ -2,6 +2,7 @@ import { RequestRefused, answer, noSuchIndex } from './answers.js'
 import { applyBulk } from './bulk.js'
 import { type Exchange, parseBody, permit } from './exchange.js'
 import { permissions } from './permissions.js'
+import { chosenFields } from './search.js'
 
 /** `/{index}/_doc/{id}`, `/{index}/_source/{id}` and `/{index}/_create/{id}`. */
 export function answerDocument(
@@ -51,19 +52,20 @@ export function answerMget(exchange: Exchange, index: string | undefined): void 
   }
   const bodies = docs.map(doc => {
     const name = doc._index ?? index ?? ''
-    const withSource = doc._source !== false && query.get('_source') !== 'false'
+    const fields = query.get('_source_includes')?.split(',')
+    const withSource = doc._source !== false && query.get('_source') !== 'false' && (fields ?? true)
     return describe(exchange, name, doc._id, withSource)?.body ?? Buffer.from(missingIndex(name, doc._id))
   })
   const parts = bodies.flatMap((body, i) => (i === 0 ? [body] : [Buffer.from(','), body]))
   answer(exchange.response, 200, Buffer.concat([Buffer.from('{"docs":['), ...parts, Buffer.from(']}')]))
 }
 
-/** One document as GET and _mget tell it: its source byte for byte. Undefined where the index is missing. */
+/** One document as GET and _mget tell it: its source byte for byte, unless only some fields are asked for. Undefined where the index is missing. */
 function describe(
   { cluster }: Exchange,
   name: string,
   id: string,
-  withSource: boolean,
+  withSource: boolean | readonly string[],
 ): { exists: boolean; body: Buffer } | undefined {
   const index = cluster.named(name)
   if (!index) return undefined
@@ -71,7 +73,11 @@ function describe(
   const start = `{"_index":${JSON.stringify(index.name)},"_id":${JSON.stringify(id)}`
   if (!stored?.bytes) return { exists: false, body: Buffer.from(`${start},"found":false}`) }
   const about = `${start},"_version":${stored.version},"_seq_no":${stored.seqNo},"_primary_term":1,"found":true`
-  const source = withSource ? [Buffer.from(',"_source":'), stored.bytes] : []
+  const shown =
+    typeof withSource === 'boolean'
+      ? stored.bytes
+      : Buffer.from(JSON.stringify(chosenFields(JSON.parse(stored.bytes.toString()) as object, withSource)))
+  const source = withSource === false ? [] : [Buffer.from(',"_source":'), shown]
   return { exists: true, body: Buffer.concat([Buffer.from(about), ...source, Buffer.from('}')]) }
 }
 

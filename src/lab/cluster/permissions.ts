@@ -22,6 +22,7 @@ export const permissions = {
   health: { action: 'cluster:monitor/health', cluster: ['monitor', 'manage', 'all'] },
   count: { action: 'indices:data/read/search', index: ['read', 'all'] },
   search: { action: 'indices:data/read/search', index: ['read', 'all'] },
+  point: { action: 'indices:data/read/open_point_in_time', index: ['read', 'all'] },
   get: { action: 'indices:data/read/get', index: ['read', 'all'] },
   refresh: { action: 'indices:admin/refresh', index: ['maintenance', 'manage', 'all'] },
   create: { action: 'indices:admin/create', index: ['create_index', 'manage', 'all'] },

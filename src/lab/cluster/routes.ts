@@ -6,6 +6,7 @@ import { answerDocument, answerMget } from './document-routes.js'
 import { type Exchange, findIndices, parseBody, permit } from './exchange.js'
 import { answerIndex, answerMapping, answerSettings } from './index-routes.js'
 import { hasPrivileges, permissions } from './permissions.js'
+import { closePoint, openPoint } from './point-in-time.js'
 import { answerSearch } from './search.js'
 import { describePrincipal } from './security.js'
 import { describeVersion } from './version.js'
@@ -35,9 +36,11 @@ export async function handle(exchange: Exchange): Promise<void> {
   if (isSearch || first === '_mget' || second === '_mget') {
     const planted = exchange.faults.strike('lookup')
     if (planted) return answerPlanted(response, planted)
-    if (isSearch) return answerSearch(exchange, first === '_search' ? '_all' : first)
+    if (isSearch) return answerSearch(exchange, first === '_search' ? undefined : first)
     return answerMget(exchange, first === '_mget' ? undefined : first)
   }
+  if (first === '_pit') return method === 'DELETE' ? closePoint(exchange) : wrongMethod(exchange, 'DELETE')
+  if (second === '_pit') return method === 'POST' ? openPoint(exchange, first) : wrongMethod(exchange, 'POST')
   if (first.startsWith('_')) {
     const reason = `Invalid index name [${first}], must not start with '_'.`
     throw new RequestRefused({

@@ -1,11 +1,18 @@
 import { answer, illegalArgument, RequestRefused } from './answers.js'
 import { type Exchange, findIndices, parseBody, permit } from './exchange.js'
 import { permissions } from './permissions.js'
+import { searchPoint } from './point-in-time.js'
 
-/** `_search` by ids, the one query of the lab. */
-export function answerSearch(exchange: Exchange, expression: string): void {
+/** `_search` by ids, or of a point in time: the queries of the lab. */
+export function answerSearch(exchange: Exchange, named: string | undefined): void {
+  const asked = parseBody(exchange.body) as Asked
+  const { query, size = 10, version, seq_no_primary_term: seqNo, _source: source, pit } = asked
+  if (pit !== undefined) {
+    if (named !== undefined) throw new RequestRefused(withIndex)
+    return searchPoint(exchange, { ...asked, pit })
+  }
+  const expression = named ?? '_all'
   if (!permit(exchange, permissions.search, expression)) return
-  const { query, size = 10, version, seq_no_primary_term: seqNo, _source: source } = parseBody(exchange.body) as Asked
   const ids = query?.ids?.values
   if (ids === undefined) throw new RequestRefused(illegalArgument('the lab searches by ids alone'))
   const indices = findIndices(exchange, expression)
@@ -20,7 +27,7 @@ export function answerSearch(exchange: Exchange, expression: string): void {
           ...(version === true && { _version: stored.version }),
           ...(seqNo === true && { _seq_no: stored.seqNo, _primary_term: 1 }),
           _score: null,
-          ...(source !== false && { _source: JSON.parse(stored.bytes.toString()) as unknown }),
+          ...(source !== false && { _source: chosenFields(JSON.parse(stored.bytes.toString()) as object, source) }),
           sort: [0],
         },
       ]
@@ -31,10 +38,27 @@ export function answerSearch(exchange: Exchange, expression: string): void {
   answer(exchange.response, 200, JSON.stringify(found))
 }
 
+/** Of the fields that are named, by their whole names alone. */
+export function chosenFields(document: object, source: true | readonly string[] = true): object {
+  if (source === true) return document
+  return Object.fromEntries(Object.entries(document).filter(([name]) => source.includes(name)))
+}
+
+const withIndex = {
+  status: 400,
+  type: 'action_request_validation_exception',
+  reason:
+    'Validation Failed: 1: [indices] cannot be used with point in time. Do not specify any index with point in time.;',
+}
+
 interface Asked {
   query?: { ids?: { values: string[] } }
   size?: number
   version?: boolean
   seq_no_primary_term?: boolean
-  _source?: boolean
+  _source?: boolean | readonly string[]
+  pit?: { id?: unknown; keep_alive?: unknown }
+  search_after?: unknown
+  sort?: unknown
+  track_total_hits?: unknown
 }

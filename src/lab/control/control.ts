@@ -3,6 +3,7 @@ import type { FaultPlan, Faults } from '../faults.js'
 import type { FilterBody } from '../filter/edge.js'
 import type { NewPolicy, Policies, Policy } from '../filter/policies.js'
 import { type Register, register } from '../filter/presets.js'
+import type { Inbound } from '../inbound/inbound.js'
 import type { LabLine } from '../lab-line.js'
 import type { Arrival } from '../listener.js'
 import type { Credentials } from '../proxy/credentials.js'
@@ -61,9 +62,17 @@ export interface Control {
   ids(index: string): readonly string[]
   /** A document as the cluster keeps it, byte for byte. Asked past the filter. */
   source(index: string, id: string): Buffer | undefined
+  /** The inbound entry. */
+  readonly inbound: InboundControl
   line(): LabLine
   /** The service-management platform. */
   readonly servicenow: ServiceNowControl
+}
+
+export interface InboundControl {
+  /** Connections from now on go to the application at this port of this machine; undefined: they are closed at once. */
+  forwardTo(port: number | undefined): void
+  readonly applicationPort: number | undefined
 }
 
 export interface ControlParts {
@@ -73,6 +82,7 @@ export interface ControlParts {
   readonly policies: Policies
   readonly main: Cluster
   readonly servicenow: ServiceNowControl
+  readonly inbound: Inbound
   readonly line: () => LabLine
   readonly newDeployment: (name: string) => Promise<Deployment>
 }
@@ -84,6 +94,7 @@ export function createControl({
   policies,
   main,
   servicenow,
+  inbound,
   line,
   newDeployment,
 }: ControlParts): Control {
@@ -121,6 +132,7 @@ export function createControl({
     count: index => main.matching(index).found.reduce((sum, { count }) => sum + count, 0),
     ids: index => main.named(index)?.ids() ?? [],
     source: (index, id) => main.named(index)?.get(id)?.bytes,
+    inbound,
     line,
     servicenow,
   }

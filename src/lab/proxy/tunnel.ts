@@ -5,15 +5,22 @@ import { type Arrival, reset } from '../listener.js'
 
 /**
  * Joins a client to its target until one of them closes; half-closing is passed on. `head` is what the client sent before the
- * tunnel stood. Faults that are planted when the tunnel starts apply to it.
+ * tunnel stood. Faults that are planted when the tunnel starts apply to it; `fault` is the one that cuts it.
  */
-export function joinTunnel(client: Socket, upstream: Socket, arrival: Arrival, faults: FaultPlan, head: Buffer): void {
+export function joinTunnel(
+  client: Socket,
+  upstream: Socket,
+  arrival: Arrival,
+  faults: FaultPlan,
+  head: Buffer,
+  fault: 'cut' | 'inboundCut' = 'cut',
+): void {
   client.on('error', () => upstream.destroy())
   upstream.on('error', () => client.destroy())
   client.once('close', () => upstream.destroy())
   upstream.once('close', () => client.destroy())
-  const cut = faults.strike('cut')
-  const delay = faults.current.latencyMs ?? 0
+  const cut = faults.strike(fault)
+  const delay = fault === 'cut' ? (faults.current.latencyMs ?? 0) : 0
 
   let source: NodeJS.ReadableStream = client
   if (delay > 0) source = source.pipe(delayLine(delay))

@@ -19,9 +19,10 @@ export interface Page {
   readonly hasMore: boolean
 }
 
-/** The rows that a query means, from `offset` on. A table read by sys_id, or by time of update, costs no sorting. */
+/** The rows that a query means, from `offset` on. A table read by sys_id, or by time of update, costs no sorting, nor do rows that are named. */
 export function readPage(table: Table, query: Query, reader: FieldReader, asked: PageAsked): Page {
-  const order = [table.byId, table.byUpdate].find(({ fields }) => isOrder(query, fields))
+  const isListed = listedIds(query) !== undefined
+  const order = [table.byId, table.byUpdate].find(({ fields }) => !isListed && isOrder(query, fields))
   return order ? readInOrder(order, query, reader, asked) : readAndSort(table, query, reader, asked)
 }
 

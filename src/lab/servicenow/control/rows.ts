@@ -26,6 +26,8 @@ export interface RowControl {
   update(table: string, id: string, values: Values): Row
   /** Writes to sys_audit_delete, unless the table is not audited. */
   delete(table: string, id: string): void
+  /** Puts a row there as it is, system fields and all: one that was deleted. Its entry in sys_audit_delete stays. */
+  restore(table: string, values: Values): void
   /** Whether deletions from a table are written to sys_audit_delete. Default true. */
   audit(table: string, isAudited: boolean): void
   row(table: string, id: string): Row | undefined
@@ -50,6 +52,10 @@ export function rowControl(platform: Platform): RowControl {
     },
     update: (table, id, values) => database.update(platform.table(table), existing(table, id), values, CONTROL_USER),
     delete: (table, id) => database.delete(platform.table(table), existing(table, id), CONTROL_USER),
+    restore(name, values) {
+      const table = platform.table(name)
+      table.put({ ...table.template, ...values })
+    },
     audit(table, isAudited) {
       platform.table(table).isAudited = isAudited
     },

@@ -1,0 +1,136 @@
+/** `--on-failure incident`: the platform is told what came of a run, once the user has been. */
+import { readFile } from 'node:fs/promises'
+import type { AlarmOptions, Reported } from '../alarm-options.js'
+import { explain } from '../failure/catalogue.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import type { Receipt, ServiceNowOptions } from '../index.js'
+import type { Access } from '../options/access.js'
+import { readAlarmAccess } from '../options/alarm-access.js'
+import { invalid } from '../options/candidate.js'
+import type { Effective } from '../options/resolve.js'
+import { withoutCredentials } from '../options/secrets.js'
+import { isTable } from '../table-names.js'
+import { connectOptions } from './ingest-options.js'
+import { interruptible } from './interrupt.js'
+import { type Work, jobOf } from './job.js'
+import { secretForms } from './known-secrets.js'
+import { loadAccess } from './load-options.js'
+import { masked } from './mask.js'
+import { knownFailure, sayError } from './say-error.js'
+import { keepSecret, serviceNowOptions } from './servicenow-options.js'
+import type { Terminal } from './terminal.js'
+
+/** What came of a command, when the user has been told. */
+interface Ended {
+  readonly code: number
+  readonly receipt?: Receipt
+  readonly error?: unknown
+}
+
+export interface Alarm {
+  /** Runs a command's work to its exit code. What it throws is said before the platform is told; neither is changed by that. */
+  around(work: () => Promise<Ended>): Promise<number>
+}
+
+/**
+ * The alarm of one run. Throws SluiceError OPTION_INVALID, PLAINTEXT_CREDENTIALS: one that could never be raised is told before the
+ * run begins.
+ */
+export async function openAlarm(effective: Effective, terminal: Terminal, access: Access, work: Work): Promise<Alarm> {
+  const { onFailure, dryRun, timeBudget, quiet } = effective.values
+  if (onFailure === 'nothing' || dryRun) return { around: async doing => (await doing()).code }
+  const options = await alarmOptions(effective, terminal, access, work)
+  const { checkAlarm } = await import('../alarm.js')
+  await checkAlarm(options)
+  const endsAt = timeBudget === undefined ? Infinity : performance.timeOrigin + timeBudget
+  return {
+    around: async doing => {
+      const ended = await ending(doing, terminal)
+      using interruption = interruptible(terminal, 'giving up on the alarm')
+      // Files may have been written anew since the run began. What cannot be read any more is as it was.
+      const now = await loadAccess(effective, terminal)
+        .then(async renewed => await alarmOptions(effective, terminal, renewed, work))
+        .catch(() => options)
+      const timeLeftMs = Math.max(1, Math.floor(endsAt - Date.now()))
+      const timeoutMs = Math.min(effective.values.alarmTimeout, timeLeftMs)
+      const reported = await report(ended, { ...now, timeoutMs, signal: interruption.signal }, terminal)
+      sayReported(reported, now, terminal, quiet)
+      return ended.code
+    },
+  }
+}
+
+async function ending(doing: () => Promise<Ended>, terminal: Terminal): Promise<Ended> {
+  try {
+    return await doing()
+  } catch (error) {
+    return { code: sayError(terminal, error), error: new SluiceError(knownFailure(terminal, error)) }
+  }
+}
+
+async function report({ receipt, error }: Ended, options: AlarmOptions, terminal: Terminal): Promise<Reported> {
+  const { reportRun } = await import('../alarm.js')
+  return await reportRun({ receipt: masked(receipt, terminal.manner.secrets), error }, options)
+}
+
+function sayReported(reported: Reported, { servicenow }: AlarmOptions, terminal: Terminal, quiet: boolean): void {
+  const { did, incidents, notes, failure } = masked(reported, terminal.manner.secrets)
+  const which = incidents.join(', ')
+  if (failure !== undefined) {
+    const noOther = explain(failure.code).stage === 'proxy' ? '; the instance is reached through the proxy alone' : ''
+    terminal.err(`warning: the alarm failed: ${failure.code}: ${failure.message.replaceAll(/\s+/g, ' ')}${noOther}\n`)
+  } else if (did !== 'nothing' && !quiet) {
+    terminal.err(`alarm: ${which} ${did} at ${withoutCredentials(String(servicenow.url))}\n`)
+  }
+  for (const note of notes) terminal.err(`warning: ${which}: ${note}\n`)
+}
+
+async function alarmOptions(
+  effective: Effective,
+  terminal: Terminal,
+  access: Access,
+  work: Work,
+): Promise<AlarmOptions> {
+  const { values } = effective
+  return {
+    servicenow: await alarmAccess(effective, terminal),
+    proxy: connectOptions(effective, access).proxy,
+    job: values.job ?? jobOf(work, placesOf(effective, work)),
+    title: values.job ?? work.index ?? [work.command, ...shownSources(work)].join(' '),
+    command: masked(commandOf(work), terminal.manner.secrets),
+    host: values.alarmHost,
+    fields: values.incidentFields,
+    // Within its limit a load is as its user wants it.
+    allowRejected: values.maxRejected !== undefined,
+    timeoutMs: values.alarmTimeout,
+  }
+}
+
+async function alarmAccess(effective: Effective, terminal: Terminal): Promise<ServiceNowOptions> {
+  const own = await readAlarmAccess(effective, async path => await readFile(path, 'utf8'))
+  if (own === undefined) return await serviceNowOptions(effective, terminal)
+  const { username = '', password, clientSecret } = own
+  const secrets = [password, clientSecret].filter(secret => secret !== undefined)
+  keepSecret(terminal, ...secrets.flatMap(secret => secretForms(username, secret)))
+  const url = own.url ?? effective.values.servicenowUrl
+  if (url === undefined)
+    throw invalid(
+      '--alarm-url',
+      'the instance is not known: set SERVICENOW_INSTANCE_URL, or SERVICENOW_ALARM_INSTANCE_URL',
+    )
+  return { ...own, url }
+}
+
+function placesOf({ values }: Effective, { command, sources }: Work): readonly (string | undefined)[] {
+  return [command === 'pull' ? undefined : values.url, sources.some(isTable) ? values.servicenowUrl : undefined]
+}
+
+function commandOf(work: Work): string {
+  const { command, index } = work
+  return ['sluice', command, ...shownSources(work), ...(index === undefined ? [] : ['--index', index])].join(' ')
+}
+
+/** A glob stands for itself; of a URL no query is told, which may hold a signature. */
+function shownSources({ sources }: Work): readonly string[] {
+  return sources.map(source => (/^https?:/i.test(source) ? withoutCredentials(source) : source))
+}

@@ -1,0 +1,136 @@
+import type { Command } from 'commander'
+import { explain } from '../../failure/catalogue.js'
+import type { ServeEvent, ServeReceipt, Serving } from '../../index.js'
+import { requireOptions } from '../../options/require.js'
+import { addOptions } from '../add-options.js'
+import { serveOptions } from '../ingest-options.js'
+import { interruptible } from '../interrupt.js'
+import {
+  loadAccess,
+  loadOptions,
+  loadServeTls,
+  loadServeToken,
+  reloadCredentials,
+  sayWarnings,
+} from '../load-options.js'
+import { masked } from '../mask.js'
+import { type Progress, follow, showProgress } from '../progress.js'
+import { bytes, duration, plural } from '../quantities.js'
+import { sayFailure } from '../say-error.js'
+import { serveReceiptJson, showServed } from '../show-served.js'
+import { spareOptimising } from '../spare-optimising.js'
+import { stateDir } from '../state-dir.js'
+import type { Terminal } from '../terminal.js'
+
+/** A line that tells how things are, where anything has happened. */
+const EVERY_MS = 10_000
+
+export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
+  addOptions(command, 'serve')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  SLUICE_SERVE_TOKEN=… sluice serve --index events --listen 0.0.0.0:8080
+  sluice serve --index events --no-token
+  curl -H 'Authorization: Bearer …' -H 'Content-Type: application/x-ndjson' --data-binary @events.ndjson http://HOST:8080/
+
+A request is NDJSON (application/x-ndjson), or one JSON object or an array of them (application/json); also gzip. It is answered with
+202 once all of it is on the disk: killed at any instant, the same command loads each document once. 429: too much waits
+(--spool-limit). GET /health tells how things are. An Idempotency-Key makes a repeated request count once.
+Without --serve-cert and --serve-key it speaks plain http: put what terminates TLS in front of it.`,
+    )
+    .action(async (flags: Record<string, unknown>) => {
+      done(await receive(flags, terminal))
+    })
+}
+
+async function receive(flags: Record<string, unknown>, terminal: Terminal): Promise<number> {
+  const effective = await loadOptions(flags, terminal)
+  const { values } = effective
+  requireOptions(effective, ['url', 'index'])
+  const access = await loadAccess(effective, terminal)
+  const token = await loadServeToken(effective, terminal)
+  sayWarnings(effective, terminal)
+  const options = serveOptions(effective, access, {
+    index: values.index ?? '',
+    stateDir: stateDir(effective, terminal),
+    token,
+    tls: await loadServeTls(effective),
+  })
+  using interruption = interruptible(terminal, 'accepting nothing more, loading what waits')
+  using progress = showProgress(terminal, { quiet: values.quiet })
+  const { serve } = await import('../../serve/serve.js')
+  spareOptimising()
+  const serving = await serve({
+    ...options,
+    refreshCredentials: async () => await reloadCredentials(effective, terminal),
+    signal: interruption.signal,
+    onEvent: following(progress),
+  })
+  using _telling = tellNowAndThen(serving, progress)
+  const receipt = masked(await serving.finished, terminal.manner.secrets)
+  terminal.out(values.json ? serveReceiptJson(receipt) : showServed(receipt))
+  if (receipt.failure !== undefined) terminal.err(sayFailure(receipt.failure))
+  return exitCodeOf(receipt)
+}
+
+function exitCodeOf({ failure }: ServeReceipt): number {
+  return failure === undefined ? 0 : explain(failure.code).exit
+}
+
+function following(progress: Progress): (event: ServeEvent) => void {
+  const tell = follow(progress)
+  return event => {
+    switch (event.type) {
+      case 'listening':
+        progress.note('info', `listening on ${event.url}`, { url: event.url })
+        return
+      case 'found': {
+        const { documents, bytes: size, cutBytes } = event
+        const cut = cutBytes === 0 ? '' : `; ${bytes(cutBytes)} of requests that were cut off are left out`
+        progress.note('info', `${plural(documents, 'document')} of before wait in the spool (${bytes(size)})${cut}`)
+        return
+      }
+      case 'failed': {
+        const { failure, retryMs, waiting } = event
+        const { message, code } = failure
+        const [fix = ''] = explain(code).fixes
+        const left = `${plural(waiting.documents, 'document')} wait, more are accepted`
+        progress.note('warn', `cannot load, again in ${duration(retryMs)}; ${left}: ${message}`, {
+          code,
+          fix,
+          ...waiting,
+        })
+        return
+      }
+      case 'recovered':
+        progress.note('info', 'loading goes on', { code: event.failure.code })
+        return
+      case 'loaded':
+        // Told now and then.
+        return
+      case 'preflight':
+      case 'retry':
+      case 'rejected':
+      case 'warning':
+        tell(event)
+    }
+  }
+}
+
+/** Lines for whoever reads the log, as long as something happens. */
+function tellNowAndThen(serving: Serving, progress: Progress): Disposable {
+  let last = ''
+  const timer = setInterval(() => {
+    const { state, accepted, waiting, loaded, answers } = serving.status()
+    const { created, updated, duplicate, rejected } = loaded
+    const fields = { state, accepted, waiting, created, updated, duplicate, rejected, answers }
+    const now = JSON.stringify(fields)
+    if (now === last) return
+    last = now
+    progress.note('info', `${plural(accepted, 'document')} accepted, ${bytes(waiting.bytes)} wait`, fields)
+  }, EVERY_MS)
+  timer.unref()
+  return { [Symbol.dispose]: () => clearInterval(timer) }
+}

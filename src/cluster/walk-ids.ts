@@ -1,0 +1,141 @@
+/** Every id of an index, as it stood at one instant. Documents themselves are not read. */
+import { failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import { type Called, call, isObject } from './call.js'
+import type { Cluster } from './open-cluster.js'
+
+export interface Walking {
+  /** Index, alias or data stream. */
+  readonly index: string
+  /** Makes a request, again and again while what is in its way may pass. */
+  step<T>(request: () => Promise<T>): Promise<T>
+  /** Before the first page, with the number of documents; again where the walk has to begin anew. */
+  begin(documents: number): void
+  /** In no order that means anything. An id that stands in several indices behind the name comes once for each. */
+  page(ids: readonly string[]): void
+}
+
+const PAGE = 5000
+/** From one page to the next: the run may wait for access meanwhile. */
+const KEEP_ALIVE = '10m'
+/** How often a point in time may be lost: with the node that kept it, or while the run waited for too long. */
+const MOST_STARTS = 5
+/** What an id and its place take of an answer, about. */
+const HIT_BYTES = 80
+
+const shown = 'pit_id,timed_out,_shards.failed,hits.total.value,hits.hits._id,hits.hits.sort'
+
+/**
+ * Resolves when every id was handed over; an index that is not there has none. Throws SluiceError: INDEX_REQUEST_REFUSED,
+ * CLUSTER_*, RUN_INTERRUPTED, and every failure of the way there. Needs the privilege `read`.
+ */
+export async function walkIds(cluster: Cluster, walking: Walking): Promise<void> {
+  for (let starts = 1; starts <= MOST_STARTS; starts += 1) if (await walkOnce(cluster, walking)) return
+  const observed = `a point in time of ${walking.index} was lost ${MOST_STARTS} times`
+  throw new SluiceError(failure('CLUSTER_UNAVAILABLE', { cluster: cluster.display, observed }))
+}
+
+/** False: the point in time was lost, and with it the way. */
+async function walkOnce(cluster: Cluster, { index, step, begin, page }: Walking): Promise<boolean> {
+  let id = await step(async () => await openPoint(cluster, index))
+  if (id === undefined) {
+    begin(0)
+    return true
+  }
+  let after: Place | undefined
+  try {
+    for (;;) {
+      const from: From = { id, after }
+      const found = await step(async () => await readPage(cluster, from))
+      if (found === undefined) return false
+      id = found.id
+      if (after === undefined) begin(found.documents)
+      if (found.last === undefined) return true
+      page(found.ids)
+      after = found.last
+    }
+  } finally {
+    // It would end by itself, a while later.
+    await call(cluster, { method: 'DELETE', path: '/_pit', body: { id }, expects: [404] }).catch(() => undefined)
+  }
+}
+
+/** Undefined: there is no such index. */
+async function openPoint(cluster: Cluster, index: string): Promise<string | undefined> {
+  const path = `/${encodeURIComponent(index)}/_pit`
+  const query = { keep_alive: KEEP_ALIVE }
+  const opened = await call(cluster, { method: 'POST', path, query, expects: ['index_not_found_exception'] })
+  if (opened.status === 404) return undefined
+  const { id } = opened.json
+  if (typeof id === 'string') return id
+  throw new SluiceError(strange(cluster, 'a point in time without an id'))
+}
+
+type Place = readonly unknown[]
+
+interface Page {
+  readonly id: string
+  readonly documents: number
+  readonly ids: readonly string[]
+  /** Of the last of them. Undefined: there are no more. */
+  readonly last: Place | undefined
+}
+
+interface From {
+  readonly id: string
+  readonly after: Place | undefined
+}
+
+/** Undefined: the point in time is lost. */
+async function readPage(cluster: Cluster, { id, after }: From): Promise<Page | undefined> {
+  const asked = await call(cluster, {
+    method: 'POST',
+    path: '/_search',
+    query: { filter_path: shown },
+    body: {
+      pit: { id, keep_alive: KEEP_ALIVE },
+      size: PAGE,
+      _source: false,
+      sort: [{ _shard_doc: 'asc' }],
+      track_total_hits: after === undefined,
+      ...(after === undefined ? {} : { search_after: after }),
+    },
+    answerBytes: PAGE * HIT_BYTES,
+    expects: ['search_phase_execution_exception', 'search_context_missing_exception'],
+  })
+  if (asked.status < 300) return readHits(cluster, asked, id)
+  if (JSON.stringify(asked.json).includes('search_context_missing_exception')) return undefined
+  const observed = `status ${asked.status}, ${asked.type}: ${asked.reason}`
+  throw new SluiceError(failure('CLUSTER_UNAVAILABLE', { cluster: cluster.display, observed }))
+}
+
+interface Hit {
+  readonly _id?: unknown
+  readonly sort?: unknown
+}
+
+function readHits(cluster: Cluster, { json }: Called, id: string): Page {
+  const { pit_id: next = id, timed_out: timedOut, _shards: shards, hits = {} } = json
+  const failed = isObject(shards) ? Number(shards['failed'] ?? 0) : 0
+  // What is left out would not be missed: the walk has to see all of the index.
+  if (timedOut === true || failed > 0) {
+    const observed = failed > 0 ? `${failed} shards could not be searched` : 'a search ran out of time'
+    throw new SluiceError(failure('CLUSTER_UNAVAILABLE', { cluster: cluster.display, observed }))
+  }
+  const found = isObject(hits) ? (hits['hits'] ?? []) : undefined
+  const total = isObject(hits) && isObject(hits['total']) ? Number(hits['total']['value']) : 0
+  if (!Array.isArray(found) || typeof next !== 'string')
+    throw new SluiceError(strange(cluster, 'a search without hits'))
+  const ids: string[] = []
+  for (const { _id } of found as Hit[]) {
+    if (typeof _id !== 'string') throw new SluiceError(strange(cluster, 'a hit without an id'))
+    ids.push(_id)
+  }
+  const last = (found as Hit[]).at(-1)?.sort
+  if (ids.length > 0 && !Array.isArray(last)) throw new SluiceError(strange(cluster, 'a hit without its place'))
+  return { id: next, documents: total, ids, last: last as Place | undefined }
+}
+
+function strange({ display }: Cluster, observed: string) {
+  return failure('CLUSTER_NOT_ELASTICSEARCH', { cluster: display, observed })
+}

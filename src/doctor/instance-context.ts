@@ -1,0 +1,150 @@
+/** What the probes of an instance are given: the way there, and the means to ask along it. */
+import { BROKEN_AGAIN } from '../cluster/preflight.js'
+import type { Failure } from '../failure/failure.js'
+import { isSluiceError } from '../failure/sluice-error.js'
+import type { ProxyUrl } from '../proxy/proxy-url.js'
+import { type RouteOptions, openRoute } from '../proxy/route.js'
+import type { Answer } from '../servicenow/answer.js'
+import { type Line, lineOver } from '../servicenow/line.js'
+import { Secrets } from '../servicenow/secrets.js'
+import type { InstanceSettings } from '../servicenow/open-instance.js'
+import { type Session, openSession } from '../servicenow/session.js'
+import { type TokenRequest, callForTokens } from '../servicenow/token-call.js'
+import { type Tokens, tokensInMemory } from '../servicenow/tokens.js'
+import type { Refusal } from '../servicenow/verdict.js'
+import { BREAKS_WITHIN_MS } from './ask-again.js'
+import type { Context } from './context.js'
+import { counted } from './counted-route.js'
+
+/** The way to an instance, and who asks there. */
+export type InstanceWay = Pick<InstanceSettings, 'url' | 'access' | 'proxy' | 'tls' | 'tokens'>
+
+/** By which proxy a probe goes, if not by that of the way. */
+type By = ProxyUrl | 'none'
+
+export interface Asked {
+  readonly method?: 'GET' | 'HEAD'
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A line of which every request goes over a connection of its own, and is counted. */
+export interface DoctorLine extends Line, AsyncDisposable {}
+
+export interface InstanceContext {
+  readonly way: InstanceWay
+  /** Scheme, host and port. */
+  readonly display: string
+  /** Fresh connections that have to agree. */
+  readonly connections: number
+  /** The table that is read, and whether somebody named it. */
+  readonly table: string
+  readonly isTableNamed: boolean
+  routeOptions(by?: By): RouteOptions
+  openLine(by?: By): DoctorLine
+  readonly session: Session
+  /** Token calls so far. */
+  tokenCalls(): number
+  /** One token call that is kept nowhere. Throws SluiceError. */
+  callForTokens(request: TokenRequest): Promise<Tokens>
+  /** The header that was taken, for the probes behind the login. */
+  readonly proved: { authorization?: string }
+  close(): Promise<void>
+}
+
+/** Asked where nobody names a table: on every instance there is one, and whoever may not read it may read others. */
+const TABLE = 'incident'
+
+export function openInstanceContext(
+  context: Omit<Context, 'instance'>,
+  way: InstanceWay,
+  table: string | undefined,
+): InstanceContext {
+  const { clock, limitMs, countOne, today, signal, proxyTls } = context
+  const secrets = new Secrets()
+  secrets.addAccess(way.access)
+  // What a password gives anew is not looked for among what is kept: whether it is still right, is the question.
+  const isKept = way.access.grant === 'refresh_token' || way.access.grant === 'authorization_code'
+  const { store, place } = (isKept ? way.tokens : undefined) ?? { store: tokensInMemory(), place: 'memory' }
+  const routeOptions = (by?: By): RouteOptions => {
+    const proxy = by === 'none' ? undefined : (by ?? way.proxy)
+    return {
+      target: way.url,
+      connections: 1,
+      connectTimeoutMs: limitMs,
+      ...(way.tls === undefined ? {} : { targetTls: way.tls }),
+      ...(proxy === undefined ? {} : { proxy }),
+      ...(proxyTls === undefined ? {} : { proxyTls }),
+    }
+  }
+  const openLine = (by?: By): DoctorLine => {
+    const route = counted(openRoute(routeOptions(by)), countOne)
+    const line = lineOver(route, { timeoutMs: limitMs, secrets, now: today })
+    return {
+      ...line,
+      ask: async question => await line.ask({ ...question, isFresh: true, signal: question.signal ?? signal }),
+      [Symbol.asyncDispose]: async () => await route.destroy(),
+    }
+  }
+  const line = openLine()
+  let tokenCalls = 0
+  const call: InstanceContext['callForTokens'] = async request => {
+    const { access } = way
+    if (access.client === undefined) throw new Error('Basic authentication asks for no token')
+    // What passes is a finding too, and a person waits; but one connection that breaks is none.
+    const patience = { clock, random: () => 0, maxElapsedMs: 0 }
+    for (let broken = 0; ; broken += 1) {
+      tokenCalls += 1
+      try {
+        return await callForTokens(line, access.client, request, { patience, secrets, signal })
+      } catch (error) {
+        if (!isSluiceError(error) || !isBroken(error.failure) || broken >= BROKEN_AGAIN) throw error
+      }
+    }
+  }
+  return {
+    way,
+    display: way.url.origin,
+    // Without a proxy every connection leaves from the same address: more than one asks the same question again.
+    connections: way.proxy === undefined ? 1 : Math.max(1, context.options.preflightConnections ?? 16),
+    table: table ?? TABLE,
+    isTableNamed: table !== undefined,
+    routeOptions,
+    openLine,
+    session: openSession({
+      access: way.access,
+      store,
+      place,
+      instance: way.url.origin,
+      now: today,
+      call,
+    }),
+    tokenCalls: () => tokenCalls,
+    callForTokens: call,
+    proved: {},
+    close: async () => await line[Symbol.asyncDispose](),
+  }
+}
+
+/** Asks until a connection does not break: one that breaks among many is no finding. */
+export async function askInstance(
+  { clock, dates, today }: Context,
+  line: DoctorLine,
+  { method = 'GET', path, headers = {} }: Asked,
+): Promise<{ readonly answer: Answer | Refusal; readonly broken: number }> {
+  const until = clock.now() + BREAKS_WITHIN_MS
+  for (let broken = 0; ; broken += 1) {
+    const answer = await line.ask({ method, path, headers })
+    if (!('is' in answer)) {
+      const { date } = answer.headers
+      if (date !== undefined) dates.push({ header: date, at: today(), from: 'the instance' })
+      return { answer, broken }
+    }
+    if (broken >= BROKEN_AGAIN || !isBroken(answer.failure) || clock.now() >= until) return { answer, broken }
+  }
+}
+
+/** Whoever hung up said nothing; a status is an answer. */
+function isBroken({ code, evidence }: Failure): boolean {
+  return (code === 'SERVICENOW_UNREACHABLE' && evidence['status'] === undefined) || code === 'PROXY_UNREACHABLE'
+}

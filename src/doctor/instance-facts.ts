@@ -1,0 +1,90 @@
+/** What was seen on the way to the service-management platform. Every probe adds its own part; what was left out is absent. */
+import type { Failure } from '../failure/failure.js'
+import type { ConnectionSeen, NodeSeen, PastSeen } from './facts.js'
+
+export interface InstanceFacts {
+  readonly instance?: InstanceAsked
+  readonly instanceConnection?: ConnectionSeen
+  readonly instanceAwake?: AwakeSeen
+  readonly instanceDoor?: DoorSeen
+  /** The instance without the proxy and without credentials. */
+  readonly instancePast?: PastSeen
+  readonly instanceLogin?: LoginSeen
+  readonly instanceTable?: TableSeen
+  readonly instanceNodes?: readonly NodeSeen[]
+}
+
+export interface InstanceAsked {
+  /** Scheme, host and port. */
+  readonly url: string
+  /** How who asks is proved. */
+  readonly grant: string
+  /** Absent: connected directly. */
+  readonly proxy?: string
+  /** That somebody named. */
+  readonly table?: string
+}
+
+/** One question without credentials: is it an instance, and does it work? */
+export interface AwakeSeen {
+  readonly status?: number
+  readonly failure?: Failure
+}
+
+/** Fresh connections on which the login page was asked, which everybody may see who may connect at all. */
+export interface DoorSeen {
+  readonly probes: number
+  readonly allowed: number
+  readonly refused: number
+  /** Broke, and were made again. */
+  readonly broken: number
+  /** Of a refusal. */
+  readonly status?: number
+  /** Chance that one of two addresses is refused all the same, or let in. */
+  readonly missChance: number
+  /** What else stood in the way. */
+  readonly failure?: Failure
+}
+
+/** A way to show who asks. */
+export type Login =
+  | 'the token call'
+  | 'Basic authentication at the Table API'
+  | 'Basic authentication at another API'
+  | 'a token call of client_credentials'
+
+/** Whether the credentials are taken: each kind of login was tried once, so that nobody is locked out by it. */
+export interface LoginSeen {
+  readonly isTaken: boolean
+  /** In this order, each once. */
+  readonly tried: readonly Login[]
+  readonly failure?: Failure
+  /** Token calls, once it was certain that the user is right: with one of two addresses registered, some are refused. */
+  readonly tokens?: { readonly asked: number; readonly given: number }
+  /**
+   * What another kind of login told: `user`: user and password are right, Basic authentication takes them. `token`: the same user gets
+   * a token, which is taken. `other API`: Basic authentication is taken elsewhere at the instance. `client`: id and secret of the
+   * application registry are right.
+   */
+  readonly otherwise?: 'user' | 'token' | 'other API' | 'client'
+}
+
+/** Fresh connections on which a table was read with credentials that are right. */
+export interface TableSeen {
+  readonly table: string
+  readonly probes: number
+  readonly allowed: number
+  readonly refused: number
+  readonly broken: number
+  /** Of a refusal. */
+  readonly status?: number
+  readonly missChance: number
+  /** Why the table is not read, although it was asked. */
+  readonly failure?: Failure
+  /** Rows of the table by X-Total-Count, and how many of the first ones were shown. */
+  readonly total?: number
+  readonly shown?: number
+}
+
+/** Rows that are asked for: enough to see whether any is shown. */
+export const ROWS_ASKED = 10

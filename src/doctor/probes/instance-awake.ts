@@ -1,0 +1,46 @@
+import type { Answer } from '../../servicenow/answer.js'
+import { errorOf, notAnInstance } from '../../servicenow/judge-refusal.js'
+import { judgeTableAnswer } from '../../servicenow/judge-table-answer.js'
+import { type InstanceContext, askInstance } from '../instance-context.js'
+import type { AwakeSeen } from '../instance-facts.js'
+import type { Probe } from '../probe.js'
+import { instanceProblem } from '../way-so-far.js'
+
+/**
+ * One question to the Table API without credentials: an instance that works asks for them. One that hibernates shows a page, and what
+ * is no instance something else.
+ */
+export const instanceAwake: Probe = {
+  name: 'instance awake',
+  leaveOut: (_, facts) => instanceProblem(facts),
+  look: async context => {
+    const { instance } = context
+    if (instance === undefined) throw new Error('looked whether no instance is awake')
+    await using line = instance.openLine()
+    const { answer } = await askInstance(context, line, { path: `/api/now/table/${instance.table}?sysparm_limit=1` })
+    const seen = 'is' in answer ? { failure: answer.failure } : judge(answer, instance, line.judging())
+    const { status, failure } = seen
+    return {
+      detail: failure?.message ?? tell(status),
+      failed: failure !== undefined,
+      facts: { instanceAwake: seen },
+    }
+  },
+}
+
+function judge(answer: Answer, { table }: InstanceContext, judging: Parameters<typeof judgeTableAnswer>[2]): AwakeSeen {
+  const { status } = answer
+  // Others say 401 as well, in words of their own.
+  if (status === 401 && errorOf(answer) === undefined) return { status, failure: notAnInstance(answer, judging) }
+  const verdict = judgeTableAnswer(answer, { method: 'GET', table }, judging)
+  if (verdict.is === 'done' || verdict.is === 'unauthenticated') return { status }
+  // A refused address has a step of its own; and who is limited, or asks for a table that is not there, was answered by an instance.
+  const isElsewhere =
+    status === 429 || verdict.failure.code === 'SERVICENOW_ADDRESS_REFUSED' || errorOf(answer) !== undefined
+  return isElsewhere ? { status } : { status, failure: verdict.failure }
+}
+
+function tell(status = 0): string {
+  if (status === 401) return 'it works, and asks for credentials (status 401)'
+  return status === 403 ? 'it refuses to say (status 403)' : `it answers (status ${status})`
+}

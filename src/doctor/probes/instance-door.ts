@@ -1,0 +1,69 @@
+import { waves } from '../../cluster/preflight.js'
+import { judgeRefusal } from '../../servicenow/judge-refusal.js'
+import type { Context } from '../context.js'
+import { type DoctorLine, askInstance } from '../instance-context.js'
+import type { DoorSeen } from '../instance-facts.js'
+import { percent } from '../percent.js'
+import type { Probe } from '../probe.js'
+import { instanceProblem } from '../way-so-far.js'
+
+/** Only its headers: it may be large, and every byte through the proxy is metered. */
+const loginPage = { method: 'HEAD', path: '/login.do' } as const
+
+/**
+ * The login page on fresh connections, without credentials. Whoever may connect may see it: a refusal is about the address, whether by
+ * IP Address Access Control (403) or by adaptive authentication (401, 403). Policies of single APIs come with the credentials.
+ */
+export const instanceDoor: Probe = {
+  name: 'addresses at the instance',
+  leaveOut: (_, facts) => instanceProblem(facts),
+  look: async context => {
+    const seen = await seeDoor(context)
+    return { detail: tell(seen), failed: seen.refused > 0 || seen.failure !== undefined, facts: { instanceDoor: seen } }
+  },
+}
+
+type Judged = Pick<DoorSeen, 'broken' | 'status' | 'failure'> & { readonly verdict: 'allowed' | 'refused' | 'failed' }
+
+async function seeDoor(context: Context): Promise<DoorSeen> {
+  const { instance } = context
+  if (instance === undefined) throw new Error('knocked at no instance')
+  await using line = instance.openLine()
+  const judged: Judged[] = []
+  for (const size of waves(instance.connections)) {
+    judged.push(...(await Promise.all(Array.from({ length: size }, async () => await knock(context, line)))))
+    if (judged.some(({ verdict }) => verdict === 'failed')) break
+  }
+  const count = (verdict: Judged['verdict']) => judged.filter(one => one.verdict === verdict).length
+  const status = judged.find(({ verdict }) => verdict === 'refused')?.status
+  const failure = judged.find(one => one.failure !== undefined)?.failure
+  return {
+    probes: judged.length,
+    allowed: count('allowed'),
+    refused: count('refused'),
+    broken: judged.reduce((sum, { broken }) => sum + broken, 0),
+    missChance: instance.way.proxy === undefined ? 0 : 2 ** -judged.length,
+    ...(status === undefined ? {} : { status }),
+    ...(failure === undefined ? {} : { failure }),
+  }
+}
+
+/** Any answer but a refusal lets in: the page itself, the way to another login, or that there is none. */
+export async function knock(context: Context, line: DoctorLine): Promise<Judged> {
+  const { answer, broken } = await askInstance(context, line, loginPage)
+  if ('is' in answer) return { verdict: 'failed', broken, failure: answer.failure }
+  const { status } = answer
+  if (status === 401 || status === 403) return { verdict: 'refused', broken, status }
+  if (status < 500) return { verdict: 'allowed', broken, status }
+  const failure = judgeRefusal(answer, line.judging())?.failure
+  return failure === undefined ? { verdict: 'allowed', broken, status } : { verdict: 'failed', broken, failure }
+}
+
+function tell({ probes, allowed, refused, status, missChance, failure }: DoorSeen): string {
+  if (failure !== undefined) return failure.message
+  if (refused === 0) {
+    const chance = missChance === 0 ? '' : `; one is refused all the same with a chance of ${percent(missChance)}`
+    return `${allowed} of ${probes} connections are let in${chance}`
+  }
+  return `${refused} of ${probes} connections are refused (status ${status ?? 0})`
+}

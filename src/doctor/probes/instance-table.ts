@@ -1,0 +1,102 @@
+import { waves } from '../../cluster/preflight.js'
+import type { Failure } from '../../failure/failure.js'
+import { isSluiceError } from '../../failure/sluice-error.js'
+import type { Context } from '../context.js'
+import type { DoctorLine, InstanceContext } from '../instance-context.js'
+import type { LoginSeen, TableSeen } from '../instance-facts.js'
+import type { Probe } from '../probe.js'
+import { type Read, readTable } from '../read-table.js'
+import { instanceProblem } from '../way-so-far.js'
+
+/**
+ * A table, read on fresh connections with credentials that were taken: so a refusal is about the address, or about a policy of the API,
+ * and the share that is refused is that of one of two addresses.
+ */
+export const instanceTable: Probe = {
+  name: 'table of the instance',
+  leaveOut: (_, facts) =>
+    instanceProblem(facts) ?? (facts.instanceLogin?.isTaken === true ? undefined : 'nobody is logged in'),
+  look: async (context, { instanceLogin }) => {
+    const { instance } = context
+    if (instance === undefined) throw new Error('read a table of no instance')
+    await using line = instance.openLine()
+    const first = await readFirst(context, instance, line)
+    if ('login' in first) {
+      const { failure } = first.login
+      return { detail: failure?.message ?? '', failed: true, facts: { instanceLogin: first.login } }
+    }
+    const seen = await seeTable(context, instance, line, first)
+    // A token is taken where Basic authentication was not: it is not the address.
+    const isBasic = instanceLogin?.otherwise === 'token' && seen.refused === 0
+    const isFailed = seen.refused > 0 || (seen.failure !== undefined && !isOthers(seen.failure, instance))
+    return { detail: tell(seen, instance), failed: isFailed && !isBasic, facts: { instanceTable: seen } }
+  },
+}
+
+/** A token that was kept may have been revoked since: then another one is asked for. */
+async function readFirst(
+  context: Context,
+  instance: InstanceContext,
+  line: DoctorLine,
+): Promise<Read | { readonly login: LoginSeen }> {
+  const { proved, session } = instance
+  const authorization = proved.authorization ?? ''
+  const first = await readTable(context, instance, line, { authorization, isFirst: true })
+  if (first.verdict !== 'refused' || first.status !== 401 || instance.tokenCalls() > 0) return first
+  if (instance.way.access.grant === 'basic') return first
+  try {
+    const another = await session.another(authorization)
+    if (another === undefined) return first
+    proved.authorization = another
+  } catch (error) {
+    if (!isSluiceError(error) || error.code === 'RUN_INTERRUPTED') throw error
+    return { login: { isTaken: false, tried: ['the token call'], failure: error.failure } }
+  }
+  return await readTable(context, instance, line, { authorization: proved.authorization, isFirst: true })
+}
+
+async function seeTable(
+  context: Context,
+  instance: InstanceContext,
+  line: DoctorLine,
+  first: Read,
+): Promise<TableSeen> {
+  const authorization = instance.proved.authorization ?? ''
+  const read: Read[] = [first]
+  // What is said to one is said to all, but for the address: requests count towards a limit of the instance's.
+  for (const size of waves(instance.connections).slice(1)) {
+    if (read.some(one => one.failure !== undefined && one.verdict !== 'refused')) break
+    const wave = Array.from({ length: size }, async () => await readTable(context, instance, line, { authorization }))
+    read.push(...(await Promise.all(wave)))
+  }
+  const count = (verdict: Read['verdict']) => read.filter(one => one.verdict === verdict).length
+  const status = read.find(({ verdict }) => verdict === 'refused')?.status
+  const failure = read.find(one => one.verdict !== 'refused' && one.failure !== undefined)?.failure
+  const { total, shown } = read.find(one => one.total !== undefined) ?? {}
+  return {
+    table: instance.table,
+    probes: read.length,
+    allowed: count('allowed'),
+    refused: count('refused'),
+    broken: read.reduce((sum, { broken }) => sum + broken, 0),
+    missChance: instance.way.proxy === undefined ? 0 : 2 ** -read.length,
+    ...(status === undefined ? {} : { status }),
+    ...(failure === undefined ? {} : { failure }),
+    ...(total === undefined ? {} : { total }),
+    ...(shown === undefined ? {} : { shown }),
+  }
+}
+
+/** Of a table that nobody named, nobody said that this user may read it. */
+function isOthers({ code }: Failure, { isTableNamed }: InstanceContext): boolean {
+  return code === 'SERVICENOW_ACCESS_DENIED' && !isTableNamed
+}
+
+function tell({ table, probes, refused, status, failure, total, shown }: TableSeen, instance: InstanceContext): string {
+  if (refused > 0) return `${refused} of ${probes} connections are refused (status ${status ?? 0})`
+  if (failure !== undefined && isOthers(failure, instance))
+    return `the user is known, and may not read ${table}; name a table that it may, as in servicenow:${table}`
+  if (failure !== undefined) return failure.message
+  if (total === undefined) return `${table} is read`
+  return shown === 0 && total > 0 ? `${table}: ${total} rows, none of the first is shown` : `${table}: ${total} rows`
+}

@@ -1,0 +1,70 @@
+/** Reading a few rows of a table, on one fresh connection. */
+import type { Failure } from '../failure/failure.js'
+import { type Answer, header } from '../servicenow/answer.js'
+import { errorOf } from '../servicenow/judge-refusal.js'
+import { judgeTableAnswer } from '../servicenow/judge-table-answer.js'
+import type { Line } from '../servicenow/line.js'
+import type { Refusal } from '../servicenow/verdict.js'
+import type { Context } from './context.js'
+import { type InstanceContext, askInstance } from './instance-context.js'
+import { ROWS_ASKED } from './instance-facts.js'
+
+/** One row, and no count: only the first question asks for more. */
+export function pathOf({ table }: Pick<InstanceContext, 'table'>, isFirst = false): string {
+  const limit = isFirst ? `sysparm_limit=${ROWS_ASKED}` : 'sysparm_limit=1&sysparm_no_count=true'
+  return `/api/now/table/${table}?${limit}&sysparm_fields=sys_id&sysparm_exclude_reference_link=true`
+}
+
+export interface Read {
+  /** `refused`: the address is, as far as the credentials are right. `failed`: neither is known. */
+  readonly verdict: 'allowed' | 'refused' | 'failed'
+  readonly broken: number
+  readonly status?: number
+  /** Of what was let in too: the table is not there, or not for this user. */
+  readonly failure?: Failure
+  readonly total?: number
+  readonly shown?: number
+}
+
+export async function readTable(
+  context: Context,
+  instance: InstanceContext,
+  line: ReturnType<InstanceContext['openLine']>,
+  { authorization, isFirst = false }: { readonly authorization: string; readonly isFirst?: boolean },
+): Promise<Read> {
+  const path = pathOf(instance, isFirst)
+  const { answer, broken } = await askInstance(context, line, { path, headers: { authorization } })
+  if ('is' in answer) return { verdict: 'failed', broken, failure: answer.failure }
+  const { status } = answer
+  const verdict = judgeTableAnswer(answer, { method: 'GET', table: instance.table }, line.judging())
+  if (verdict.is === 'done') {
+    const total = Number(header(answer.headers, 'x-total-count'))
+    const { result } = verdict.value
+    const counted = Number.isSafeInteger(total) && header(answer.headers, 'x-total-count') !== undefined
+    return {
+      verdict: 'allowed',
+      broken,
+      ...(counted ? { total } : {}),
+      ...(Array.isArray(result) ? { shown: result.length } : {}),
+    }
+  }
+  const { failure } = verdict
+  if (verdict.is === 'unauthenticated' || failure.code === 'SERVICENOW_ADDRESS_REFUSED')
+    return { verdict: 'refused', broken, status, failure }
+  // The application says so, and counts requests of a user whom it knows.
+  const isLetIn = status === 429 || errorOf(answer) !== undefined
+  return { verdict: isLetIn ? 'allowed' : 'failed', broken, status, failure }
+}
+
+/** Undefined where the instance knows who asks, whatever else it says. Otherwise why not. */
+export function isKnown(
+  answer: Answer | Refusal,
+  { table }: Pick<InstanceContext, 'table'>,
+  judging: ReturnType<Line['judging']>,
+): Failure | undefined {
+  if ('is' in answer) return answer.failure
+  const verdict = judgeTableAnswer(answer, { method: 'GET', table }, judging)
+  if (verdict.is === 'done' || answer.status === 429) return undefined
+  const isSaid = errorOf(answer) !== undefined && verdict.is !== 'unauthenticated'
+  return isSaid ? undefined : verdict.failure
+}

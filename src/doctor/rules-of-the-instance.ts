@@ -1,0 +1,176 @@
+/** What the service-management platform says: its addresses, its logins, its tables. */
+import { type Failure, failure } from '../failure/failure.js'
+import { tellCertificate } from './certificate.js'
+import type { Facts, NodeSeen } from './facts.js'
+import { type Rule, finding } from './finding.js'
+import { type DoorSeen, type LoginSeen, ROWS_ASKED } from './instance-facts.js'
+import { percent } from './percent.js'
+
+/** The way there, and whether what answers is an instance that works. */
+export const instanceFindings: Rule = ({ instanceConnection: connection, instanceAwake: awake }) => {
+  const { failure: failed, certificate, certificateProblem } = connection ?? {}
+  if (failed === undefined) return awake?.failure === undefined ? [] : [finding('error', awake.failure)]
+  if (certificate === undefined || certificateProblem === undefined) return [finding('error', failed)]
+  const evidence = { ...failed.evidence, certificate: certificateProblem, subject: certificate.subject }
+  return [finding('error', { ...failed, evidence }, tellCertificate(certificateProblem, certificate))]
+}
+
+/** Addresses that are refused before anybody asks who it is: IP Address Access Control, adaptive authentication. */
+export const doorFindings: Rule = facts => {
+  const { instanceDoor: door, instanceNodes: nodes = [], instanceAwake: awake } = facts
+  if (door === undefined || awake?.failure !== undefined) return []
+  if (door.refused === 0) return door.failure === undefined ? [] : [finding('error', door.failure)]
+  if (!isAboutAddresses(facts)) return []
+  const rule =
+    door.status === 401
+      ? 'its login page is refused (status 401), as adaptive authentication does'
+      : `status ${door.status ?? 403} for everything, as IP Address Access Control does`
+  return [addressFinding(facts, { ...door, observed: rule, refusedNodes: refused(nodes) })]
+}
+
+/** What is refused to somebody who has shown who it is. */
+export const loginFindings: Rule = facts => {
+  const { instanceLogin: login, instanceTable: table, instance } = facts
+  if (login === undefined || isAboutAddresses(facts)) return []
+  const { failure: failed, tokens } = login
+  if (tokens !== undefined && tokens.given > 0 && tokens.given < tokens.asked) {
+    const { asked, given: allowed } = tokens
+    const evidence = { instance: instance?.url ?? '', allowed, asked, request: 'token call' }
+    return [
+      finding('error', failure('SERVICENOW_PARTLY_ALLOWED', evidence), `it was the token call: ${PARTLY_BY_POLICY}`),
+    ]
+  }
+  // Basic authentication is the cause only where the same user's token is taken everywhere.
+  if (failed === undefined || (login.otherwise === 'token' && (table?.refused ?? 0) > 0)) return []
+  return [finding('error', failed, tellLogin(facts, failed, login))]
+}
+
+/** Reading a table with credentials that are right. A table that nobody named may be none of the user's business. */
+export const tableFindings: Rule = facts => {
+  const { instanceTable: seen, instance, instanceNodes: nodes = [] } = facts
+  if (seen === undefined || isAboutAddresses(facts)) return []
+  if (seen.refused > 0) {
+    const observed = `status ${seen.status ?? 401} to credentials that it takes: ${BY_POLICY}`
+    return [addressFinding(facts, { ...seen, observed, refusedNodes: refused(nodes) })]
+  }
+  const { failure: failed, total = 0, shown = 0, table } = seen
+  if (failed !== undefined) {
+    const isOthers = failed.code === 'SERVICENOW_ACCESS_DENIED' && instance?.table === undefined
+    return isOthers ? [] : [finding('error', failed)]
+  }
+  if (instance?.table === undefined || total === 0 || shown > 0) return []
+  const evidence = { instance: instance.url, request: `GET ${table}`, status: 200, rows: total }
+  const reason = `it has ${total} rows, and shows none of the first ${Math.min(total, ROWS_ASKED)} to this user`
+  return [finding('warning', failure('SERVICENOW_ACCESS_DENIED', { ...evidence, reason }))]
+}
+
+/**
+ * Asked without credentials: what comes with them may stop this machine all the same. And people work at the platform: that their
+ * network is let in is most often meant.
+ */
+export const instancePastFindings: Rule = ({ instancePast: past, instance, instanceDoor: door }) => {
+  if (past?.verdict !== 'open') return []
+  const named = failure('SERVICENOW_NOT_ENFORCED', { instance: instance?.url ?? '', status: past.status ?? 0 })
+  return [finding('info', named, (door?.refused ?? 0) > 0 ? 'and refuses addresses of the proxy' : '')]
+}
+
+/** A node of the pair that cannot be asked. */
+export const instanceNodeFindings: Rule = ({ instanceNodes = [] }) =>
+  instanceNodes.flatMap(({ verdict, failure: failed }) => {
+    if (verdict !== 'failed' || failed === undefined) return []
+    const severity = failed.code === 'PROXY_URL_INVALID' ? 'error' : 'warning'
+    const evidence = { ...failed.evidence, asked: 'one node' }
+    return [finding(severity, { ...failed, evidence }, 'this is one node, asked alone')]
+  })
+
+const BY_POLICY =
+  'a REST API access policy of the Table API lists other addresses, or asks for something else of the user (a role, a group)'
+const PARTLY_BY_POLICY = 'a REST API access policy lists only one of the addresses'
+
+/**
+ * Whether what the login page says is about addresses. A 401 on every connection is not, where the credentials are taken: then it is
+ * but how this instance greets people.
+ */
+function isAboutAddresses({ instanceDoor: door, instanceLogin: login }: Facts): boolean {
+  if (door === undefined || door.refused === 0) return false
+  return door.allowed > 0 || door.status !== 401 || login?.isTaken !== true
+}
+
+interface AddressesSeen extends Pick<DoorSeen, 'probes' | 'allowed' | 'refused' | 'status' | 'missChance'> {
+  readonly observed: string
+  readonly refusedNodes: readonly NodeSeen[]
+}
+
+function addressFinding(
+  facts: Facts,
+  { allowed: passed, refused: stopped, status = 403, missChance, observed, refusedNodes }: AddressesSeen,
+) {
+  const { instance, instanceNodes: nodes = [], egress, notes = [] } = facts
+  const allowed = passed + nodes.filter(({ verdict }) => verdict === 'allowed').length
+  const asked = allowed + stopped + refusedNodes.length
+  const which = refusedNodes.length === 0 ? {} : { addresses: refusedNodes.map(nameOf) }
+  const evidence = { instance: instance?.url ?? '', asked, refused: asked - allowed, status, ...which }
+  if (allowed > 0) {
+    const named = failure('SERVICENOW_PARTLY_ALLOWED', { ...evidence, allowed, observed })
+    return finding('error', named, tellWhich(refusedNodes, nodes, observed))
+  }
+  const addresses = Object.keys(egress?.seen ?? {}).toSorted()
+  const ways =
+    instance?.proxy === undefined
+      ? ['no proxy was used', ...notes]
+      : [
+          ...(addresses.length === 0 ? [] : [`they left from ${addresses.join(' and ')}`]),
+          `that one address is let in all the same has a chance of ${percent(missChance)}`,
+        ]
+  return finding('error', failure('SERVICENOW_ADDRESS_REFUSED', { ...evidence, observed }), ways.join('; '))
+}
+
+/** What can be known of the address that is refused, and how to make it certain. */
+function tellWhich(refusedNodes: readonly NodeSeen[], nodes: readonly NodeSeen[], observed: string): string {
+  const said = refusedNodes.map(nameOf).join(' and ')
+  if (refusedNodes.length > 0) return `it is ${said} that is refused (${observed})`
+  if (nodes.length > 0)
+    return `the nodes that were asked alone are let in: it is the address of another one (${observed})`
+  return `${observed}; which one it is, the pair does not tell: sluice doctor --nodes URL,URL asks each node alone`
+}
+
+function refused(nodes: readonly NodeSeen[]): NodeSeen[] {
+  return nodes.filter(({ verdict }) => verdict === 'refused')
+}
+
+function nameOf({ address, node }: NodeSeen): string {
+  return address ?? `the address of ${node}`
+}
+
+/** What other kinds of login, and the way past the proxy, tell of one that was refused. */
+function tellLogin({ instancePast: past }: Facts, { code }: Failure, { otherwise, tried }: LoginSeen): string {
+  if (code === 'SERVICENOW_AUTH_REJECTED') {
+    if (tried.includes('the token call'))
+      return `so it refuses ${each(tried)}, and it is most likely the user or the password`
+    return `so it refuses ${each(tried)}; whether Basic authentication is forbidden, a client id and secret could tell`
+  }
+  if (code !== 'SERVICENOW_TOKEN_REFUSED') return ''
+  const way =
+    past?.verdict === 'refused'
+      ? 'the token call went through the proxy, as all requests do; past it, the instance refuses this machine'
+      : undefined
+  return [tellHalf(otherwise, tried), way].filter(text => text !== undefined).join('; ')
+}
+
+function tellHalf(otherwise: LoginSeen['otherwise'], tried: LoginSeen['tried']): string | undefined {
+  switch (otherwise) {
+    case 'user':
+      return 'user and password are right, since Basic authentication takes them: it is the entry of the application registry, its secret, or the grant'
+    case 'client':
+      return 'client id and secret are right, since client_credentials gives a token: it is the user, the password, or the grant'
+    default:
+      return tried.includes('Basic authentication at the Table API')
+        ? 'Basic authentication refuses the same user as well: it is most likely the user or the password'
+        : undefined
+  }
+}
+
+function each(tried: LoginSeen['tried']): string {
+  const said = tried.map(login => login.replace(/^the /, 'a '))
+  return `${said.slice(0, -1).join(', ')} and ${said.at(-1) ?? ''}, each tried once`
+}

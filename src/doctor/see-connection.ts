@@ -1,0 +1,131 @@
+/** One connection to a target as a load builds it, layer by layer, and whose certificates it meets. */
+import type { X509Certificate } from 'node:crypto'
+import { BROKEN_AGAIN, isBroken } from '../cluster/preflight.js'
+import type { Failure } from '../failure/failure.js'
+import type { ProxyUrl } from '../proxy/proxy-url.js'
+import type { RouteError } from '../proxy/route-error.js'
+import type { RouteOptions } from '../proxy/route.js'
+import { type Trace, traceConnection } from '../proxy/trace.js'
+import { addressOf, authorityOf } from '../proxy/way.js'
+import { BREAKS_WITHIN_MS } from './ask-again.js'
+import { describeCertificate, problemWith, tellCertificate } from './certificate.js'
+import type { Context } from './context.js'
+import type { ConnectionSeen, Facts } from './facts.js'
+import type { Seen } from './probe.js'
+import type { Step } from './report.js'
+
+/** Where it leads. */
+export interface Leg {
+  readonly url: URL
+  readonly proxy?: ProxyUrl
+  readonly options: RouteOptions
+  /** What the target is, as steps are called: `cluster`. */
+  readonly target: string
+  /** What stopped it, as it is named of this target. */
+  nameFault(fault: RouteError): Failure
+  /** What else a connection takes, where it stands. */
+  login?(): Promise<Failure | undefined>
+}
+
+export async function seeConnection(context: Context, leg: Leg, facts: Facts): Promise<ConnectionSeen> {
+  const { broken, ...trace } = await traceUnlessBroken(context, leg.options)
+  const { fault } = trace
+  const failed = fault === undefined ? await leg.login?.() : leg.nameFault(fault)
+  const certificate = await seeCertificate(context, leg, trace, facts)
+  return {
+    layers: trace.layers.map(({ phase, ms }) => ({ phase, ms: Math.round(ms) })),
+    broken,
+    ...certificate,
+    ...(failed === undefined ? {} : { failure: failed }),
+    ...(fault === undefined ? {} : { failedIn: fault.phase }),
+  }
+}
+
+/** One connection that breaks is no finding: a node of the pair may just have gone. */
+async function traceUnlessBroken(
+  { clock, signal, countOne }: Context,
+  options: RouteOptions,
+): Promise<Trace & { readonly broken: number }> {
+  const until = clock.now() + BREAKS_WITHIN_MS
+  for (let broken = 0; ; broken += 1) {
+    countOne()
+    const trace = await traceConnection(options, () => clock.now(), signal)
+    signal?.throwIfAborted()
+    const again = trace.fault !== undefined && isBroken(trace.fault.failure) && trace.fault.code !== 'ECONNREFUSED'
+    if (!again || broken >= BROKEN_AGAIN || clock.now() >= until) return { ...trace, broken }
+  }
+}
+
+/** Of a certificate that was refused, another look without a request: whose it is. */
+async function seeCertificate(
+  context: Context,
+  leg: Leg,
+  { certificate, fault }: Trace,
+  { port }: Facts,
+): Promise<Pick<ConnectionSeen, 'certificate' | 'certificateProblem'>> {
+  const isOfTarget = fault?.failure.code === 'CLUSTER_CERT_INVALID'
+  const found = certificate ?? (isOfTarget ? await lookAgain(context, leg.options) : undefined)
+  const own = found === undefined ? {} : { certificate: describeCertificate(found) }
+  if (fault === undefined || !fault.failure.code.endsWith('_CERT_INVALID')) return own
+  const { proxy, url } = leg
+  if (fault.failure.code === 'PROXY_CERT_INVALID') {
+    const hosts = { cluster: proxy?.host ?? '' }
+    const shown = port?.certificate === undefined ? {} : { certificate: port.certificate }
+    return { ...shown, certificateProblem: problemWith(fault.code, undefined, hosts) }
+  }
+  const hosts = {
+    cluster: addressOf(url).host,
+    ...(proxy === undefined ? {} : { proxy: proxy.host }),
+    ...(port?.certificate === undefined ? {} : { proxyFingerprint: port.certificate.fingerprint }),
+  }
+  return { ...own, certificateProblem: problemWith(fault.code, found, hosts) }
+}
+
+/** With nothing verified, and nothing sent. */
+async function lookAgain(
+  { clock, signal, countOne }: Context,
+  { targetTls: _, ...options }: RouteOptions,
+): Promise<X509Certificate | undefined> {
+  countOne()
+  const unverified = { ...options, targetTls: { rejectUnauthorized: false } }
+  return (await traceConnection(unverified, () => clock.now(), signal)).certificate
+}
+
+/** The connection in one step, and TLS to the target in another. */
+export function tellConnection({ today }: Context, { url, proxy, target }: Leg, seen: ConnectionSeen): Seen {
+  const { layers, failure, failedIn, certificate, certificateProblem } = seen
+  const spent = (isTarget: boolean) =>
+    layers.filter(({ phase }) => (phase === 'target-tls') === isTarget).reduce((sum, { ms }) => sum + ms, 0)
+  const inCertificate = failedIn === 'target-tls'
+  const destination = authorityOf(url)
+  const reached =
+    proxy === undefined ? `${destination} takes connections` : `the proxy takes the login and leads to ${destination}`
+  const steps: Step[] = layers.some(({ phase }) => phase === 'target-tls')
+    ? [
+        {
+          name: `TLS to the ${target}`,
+          ok: !inCertificate,
+          ms: spent(true),
+          detail: inCertificate
+            ? [
+                failure?.message ?? '',
+                ...(certificate && certificateProblem ? [tellCertificate(certificateProblem, certificate)] : []),
+              ].join('; ')
+            : tellGood(certificate, today()),
+        },
+      ]
+    : []
+  return {
+    detail: failure === undefined || inCertificate ? reached : failure.message,
+    failed: failure !== undefined && !inCertificate,
+    // The rest of the time is that of the certificate's own step.
+    ...(steps.length === 0 ? {} : { ms: spent(false) }),
+    more: steps,
+  }
+}
+
+function tellGood(certificate: ConnectionSeen['certificate'], today: number): string {
+  if (certificate === undefined) return 'it stands'
+  const days = Math.floor((Date.parse(certificate.validTo) - today) / 86_400_000)
+  return `${certificate.subject}, issued by ${certificate.issuer}, ${days} days left`
+}

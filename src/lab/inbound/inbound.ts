@@ -1,0 +1,60 @@
+import { type Socket, connect } from 'node:net'
+import type { FaultPlan } from '../faults.js'
+import { type Arrival, type Listening, listen, reset } from '../listener.js'
+import { joinTunnel } from '../proxy/tunnel.js'
+
+export interface InboundOptions {
+  readonly faults: FaultPlan
+  readonly onArrival: (arrival: Arrival) => void
+}
+
+/** The static inbound entry: one permanent address, and an application behind it that may be anywhere, or nowhere. */
+export interface Inbound extends Listening {
+  /** The port of the application on this machine; undefined where there is none. */
+  readonly applicationPort: number | undefined
+  /** Connections from now on go there; undefined: they are closed. */
+  forwardTo(port: number | undefined): void
+}
+
+/**
+ * Starts the entry. It forwards bytes and reads none of them: TLS ends at the application, which sees connections from the entry
+ * and not from the callers.
+ */
+export async function startInbound({ faults, onArrival }: InboundOptions): Promise<Inbound> {
+  let applicationPort: number | undefined
+  const listening = await listen({
+    at: 'inbound',
+    name: 'tcp',
+    port: 0,
+    admit(arrival) {
+      onArrival(arrival)
+      return true
+    },
+    serve(caller, arrival) {
+      if (applicationPort === undefined) return void caller.end()
+      forward(caller, arrival, applicationPort)
+    },
+  })
+  return {
+    ...listening,
+    get applicationPort() {
+      return applicationPort
+    },
+    forwardTo(port) {
+      applicationPort = port
+    },
+  }
+
+  function forward(caller: Socket, arrival: Arrival, port: number): void {
+    const application = connect({ host: '127.0.0.1', port, allowHalfOpen: true, noDelay: true })
+    // What fails before it stands has no other listener.
+    const giveUp = (): void => reset(arrival)
+    application.once('error', giveUp)
+    application.once('connect', () => {
+      application.off('error', giveUp)
+      if (caller.destroyed) return void application.destroy()
+      arrival.requests += 1
+      joinTunnel(caller, application, arrival, faults, Buffer.alloc(0), 'inboundCut')
+    })
+  }
+}

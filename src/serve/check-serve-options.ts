@@ -1,0 +1,112 @@
+import { isIP } from 'node:net'
+import { failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import * as check from '../option-checks.js'
+import type { ServeOptions } from './serve-options.js'
+
+export const DEFAULT_LISTEN = '127.0.0.1:8080'
+export const DEFAULT_MAX_BODY = 10_000_000
+export const DEFAULT_SPOOL_LIMIT = 1_000_000_000
+const SHORTEST_TOKEN = 16
+
+/** Those that `ingest` does not have: all others are checked as its own. */
+const own = {
+  token: value => (value === false ? undefined : check.token(value)),
+  listen: check.name,
+  tls: value => problemOfTls(value),
+  path: check.name,
+  maxBody: check.whole(1000, 100_000_000),
+  spoolLimit: check.whole(1_000_000, Number.MAX_SAFE_INTEGER),
+  acceptAnyway: check.flag,
+  onEvent: check.listener,
+} as const satisfies Partial<Record<keyof ServeOptions, check.Check>>
+
+type Own = keyof typeof own
+
+/** What a load without an end cannot have, though its type says so already. */
+const never = [
+  'source',
+  'stdin',
+  'servicenow',
+  'table',
+  'swapAlias',
+  'format',
+  'pick',
+  'maxRejected',
+  'maxElapsedMs',
+  'timeBudgetMs',
+  'byteBudget',
+  'onBlock',
+  'spool',
+  'runId',
+  'again',
+  'dryRun',
+]
+
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+/** The address to listen on. Throws SluiceError OPTION_INVALID; options that are also those of `ingest` are left to it. */
+export function checkServeOptions(given: ServeOptions): Address {
+  for (const [option, isFine] of Object.entries(own) as [Own, check.Check][]) {
+    const value: unknown = given[option]
+    const problem = value === undefined ? undefined : isFine(value)
+    if (problem !== undefined) throw invalid(option, problem)
+  }
+  const unfit = never.find(option => Object.hasOwn(given, option))
+  if (unfit !== undefined) throw invalid(unfit, 'is no option of a load that does not end')
+  const { stateDir, token, path = '/' } = given as Partial<ServeOptions>
+  if (stateDir === undefined)
+    throw invalid('stateDir', 'is needed: what is acknowledged is kept there until it is loaded')
+  const ids: unknown = given.ids
+  if (ids === 'cluster')
+    throw invalid('ids', "cannot be 'cluster': what was under way when the process was killed would be doubled")
+  if (!/^\/[^\s?#]*$/.test(path)) throw invalid('path', 'is no path: it begins with a slash, and has no query')
+  if (path === '/health') throw invalid('path', 'is where the state is told: take another one')
+  const address = readAddress(given.listen ?? DEFAULT_LISTEN)
+  checkToken(token, address)
+  return address
+}
+
+function problemOfTls(value: unknown): string | undefined {
+  const found = check.problemIn(value, { cert: check.pem, key: check.pem })
+  if (found !== undefined) return [found.option, found.problem].filter(Boolean).join(' ')
+  const { cert, key } = value as Partial<NonNullable<ServeOptions['tls']>>
+  return cert === undefined || key === undefined ? 'needs both cert and key' : undefined
+}
+
+function checkToken(token: string | false | undefined, { host }: Address): void {
+  if (token === undefined) throw invalid('token', 'is needed: callers bring it as Authorization: Bearer TOKEN')
+  if (token === false) {
+    if (!isLoopbackAddress(host))
+      throw invalid(
+        'token',
+        `is needed: ${host} is reached by other machines, and whoever reaches it could write to the index`,
+      )
+    return
+  }
+  if (token.length < SHORTEST_TOKEN || /\s/.test(token))
+    throw invalid(
+      'token',
+      `has to be ${SHORTEST_TOKEN} characters or more, without blanks: \`openssl rand -hex 32\` makes one`,
+    )
+}
+
+/** `ADDRESS:PORT`, `[IPV6]:PORT` or `PORT` on 127.0.0.1. */
+function readAddress(text: string): Address {
+  const [, v6, name = '127.0.0.1', port = ''] = /^(?:(?:\[([0-9a-f:.]+)\]|([a-z0-9.-]+)):)?(\d{1,5})$/i.exec(text) ?? []
+  if (port === '' || Number(port) > 65_535)
+    throw invalid('listen', `'${text}' is not an address and a port, as in 127.0.0.1:8080 or 0.0.0.0:8080`)
+  return { host: v6 ?? name, port: Number(port) }
+}
+
+export function isLoopbackAddress(host: string): boolean {
+  if (host === 'localhost' || host === '::1') return true
+  return isIP(host) === 4 && host.startsWith('127.')
+}
+
+export function invalid(option: string, problem: string): SluiceError {
+  return new SluiceError(failure('OPTION_INVALID', { option, problem }))
+}

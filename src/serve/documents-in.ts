@@ -1,0 +1,116 @@
+/** The documents of a request, as NDJSON lines. Each is checked, and stays as it was written. */
+import { isUtf8 } from 'node:buffer'
+import { elementsOf } from './json-elements.js'
+
+export type MediaType = 'ndjson' | 'json'
+
+/** Lines with their ends, and how many documents they are. */
+export interface Documents {
+  readonly bytes: Uint8Array
+  readonly documents: number
+}
+
+/** Why none of the documents is taken. `line`: in the request's body, from 1. */
+export interface BadDocument {
+  /** 400: it is no JSON; 422: it is, but no object. */
+  readonly status: 400 | 422
+  readonly problem: string
+  readonly line: number
+}
+
+const LINE_FEED = 0x0a
+const CARRIAGE_RETURN = 0x0d
+const SPACE = 0x20
+const END = Buffer.from('\n')
+
+/** All of them, or the first that is bad. A body without any document is none. */
+export function documentsIn(body: Buffer, type: MediaType): Documents | BadDocument {
+  const bytes = withoutByteOrderMark(body)
+  return type === 'ndjson' ? linesIn(bytes) : elementsIn(bytes)
+}
+
+/** What `Content-Type` says, where it is one of those that are taken. */
+export function mediaTypeOf(header: string | undefined): MediaType | undefined {
+  const [type = '', ...parameters] = (header ?? '')
+    .toLowerCase()
+    .split(';')
+    .map(part => part.trim())
+  const charset = parameters
+    .find(one => one.startsWith('charset='))
+    ?.slice('charset='.length)
+    .replaceAll('"', '')
+  if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') return undefined
+  if (type === 'application/json') return 'json'
+  return type === 'application/x-ndjson' || type === 'application/ndjson' ? 'ndjson' : undefined
+}
+
+function linesIn(body: Buffer): Documents | BadDocument {
+  const parts: Uint8Array[] = []
+  let documents = 0
+  let length = 0
+  for (let at = 0, line = 1; at < body.length; line += 1) {
+    const found = body.indexOf(LINE_FEED, at)
+    const end = found === -1 ? body.length : found
+    const text = body.subarray(at, end > at && body[end - 1] === CARRIAGE_RETURN ? end - 1 : end)
+    at = end + 1
+    if (isBlank(text)) continue
+    const problem = problemOf(text)
+    if (problem !== undefined) return { ...problem, line, problem: `line ${line} ${problem.problem}` }
+    parts.push(text, END)
+    documents += 1
+    length += text.length + END.length
+  }
+  // Most bodies are as they are to be: nothing was left out of them, and their last line has its end.
+  const isSame = length === body.length && body.at(-1) === LINE_FEED
+  return { bytes: isSame ? body : Buffer.concat(parts, length), documents }
+}
+
+function elementsIn(body: Buffer): Documents | BadDocument {
+  const parts: Uint8Array[] = []
+  let documents = 0
+  const found = elementsOf(body)
+  for (const { from, to } of found.elements) {
+    const text = body.subarray(from, to)
+    const problem = problemOf(text)
+    documents += 1
+    if (problem !== undefined) return bad(body, from, problem, found.isArray ? `document ${documents}` : 'the body')
+    // Line ends stand between the parts of a document alone: inside a string they would be no JSON.
+    parts.push(onOneLine(text), END)
+  }
+  if (found.brokenAt !== undefined) {
+    const what = found.elements.length === 0 ? 'the body' : `what follows document ${documents}`
+    return bad(body, found.brokenAt, { status: 400, problem: 'is not valid JSON' }, what)
+  }
+  return { bytes: Buffer.concat(parts), documents }
+}
+
+function bad(body: Buffer, at: number, { status, problem }: Omit<BadDocument, 'line'>, what: string): BadDocument {
+  let line = 1
+  for (let next = body.indexOf(LINE_FEED); next !== -1 && next < at; next = body.indexOf(LINE_FEED, next + 1)) line += 1
+  return { status, line, problem: `${what} (line ${line}) ${problem}` }
+}
+
+/** Why bytes are no document. They are never quoted. */
+function problemOf(bytes: Uint8Array): Omit<BadDocument, 'line'> | undefined {
+  if (!isUtf8(bytes)) return { status: 400, problem: 'is not UTF-8' }
+  try {
+    const value: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'))
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return undefined
+    return { status: 422, problem: 'is not a JSON object' }
+  } catch {
+    return { status: 400, problem: 'is not valid JSON' }
+  }
+}
+
+function isBlank(bytes: Uint8Array): boolean {
+  return bytes.every(byte => byte === SPACE || byte === 0x09 || byte === CARRIAGE_RETURN)
+}
+
+function onOneLine(bytes: Uint8Array): Uint8Array {
+  if (!bytes.includes(LINE_FEED) && !bytes.includes(CARRIAGE_RETURN)) return bytes
+  return bytes.map(byte => (byte === LINE_FEED || byte === CARRIAGE_RETURN ? SPACE : byte))
+}
+
+function withoutByteOrderMark(body: Buffer): Buffer {
+  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body
+}

@@ -1,0 +1,88 @@
+/** Where a receiver keeps what it has acknowledged: a folder for each cluster and index, which one process at a time writes to. */
+import { createHash } from 'node:crypto'
+import { readFile, readdir, rm, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { runsFolder, stateUnwritable } from '../ledger/checkpoint-file.js'
+import { InputLocks, lockedBy, locksFolder } from '../ledger/lock.js'
+import { makeFolder } from '../ledger/make-folder.js'
+import { replaceFile } from '../ledger/replace-file.js'
+import { syncFolder } from '../ledger/sync-folder.js'
+
+const TARGET = 'target.json'
+
+export interface SpoolFolder extends AsyncDisposable {
+  readonly path: string
+  /** Of the documents. */
+  readonly segments: string
+  /** Of the runs that load them. */
+  readonly state: string
+  /** What else lies in the state folder that somebody should know of. */
+  readonly warnings: readonly string[]
+}
+
+/** Makes and locks it. Throws SluiceError RUN_LOCKED, STATE_UNWRITABLE. */
+export async function openFolder(stateDir: string, cluster: URL, index: string): Promise<SpoolFolder> {
+  const path = join(resolve(stateDir), 'serve', keyOf([cluster.href, index]))
+  const segments = join(path, 'segments')
+  const state = join(path, 'state')
+  const locks = await lockFolder(state, index)
+  try {
+    await makeFolder(segments)
+    await replaceFile(join(path, TARGET), `${JSON.stringify({ cluster: cluster.origin, index })}\n`)
+    for (const folder of [path, dirname(path), dirname(dirname(path))]) await syncFolder(folder)
+    // Runs that were killed after their documents were removed have left a checkpoint of nothing.
+    const isEmpty = !(await readdir(segments)).some(name => name.endsWith('.ndjson'))
+    if (isEmpty) await rm(runsFolder(state), { recursive: true, force: true })
+    const warnings = await othersThan(path)
+    return { path, segments, state, warnings, [Symbol.asyncDispose]: async () => await locks[Symbol.asyncDispose]() }
+  } catch (error) {
+    await locks[Symbol.asyncDispose]()
+    throw stateUnwritable(path, error)
+  }
+}
+
+async function lockFolder(state: string, index: string): Promise<InputLocks> {
+  const folder = locksFolder(state)
+  const lock = join(folder, 'serve.lock')
+  const locks = await InputLocks.open(folder)
+  try {
+    const other = await locks.take(lock)
+    if (other !== undefined) throw lockedBy(other, 'the spool of accepted documents', index, lock)
+    await locks.name('serve')
+    return locks
+  } catch (error) {
+    await locks[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+/** What waits for another cluster or index, which nobody may be serving any more. */
+async function othersThan(path: string): Promise<string[]> {
+  const warnings: string[] = []
+  for (const name of await readdir(dirname(path))) {
+    const other = join(dirname(path), name)
+    if (other === path) continue
+    const bytes = await bytesIn(join(other, 'segments'))
+    if (bytes === 0) continue
+    const target = await readFile(join(other, TARGET), 'utf8').catch(() => '{}')
+    const { cluster = 'another cluster', index = '?' } = JSON.parse(target) as { cluster?: string; index?: string }
+    warnings.push(`${bytes} bytes in ${other} wait for ${index} of ${cluster}: a serve of that target loads them`)
+  }
+  return warnings
+}
+
+async function bytesIn(folder: string): Promise<number> {
+  let bytes = 0
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (name.endsWith('.ndjson'))
+      bytes += await stat(join(folder, name)).then(
+        ({ size }) => size,
+        () => 0,
+      )
+  }
+  return bytes
+}
+
+function keyOf(parts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16)
+}

@@ -1,0 +1,79 @@
+/** What a receiver tells of itself: while it runs, and at its end. */
+import { explain } from '../failure/catalogue.js'
+import { type Failure, failure } from '../failure/failure.js'
+import { settledOf } from '../ledger/account.js'
+import type { Loader } from './loader.js'
+import type { Receiver } from './receiver.js'
+import type { ServeReceipt, ServeStatus } from './serve-options.js'
+import type { Spool } from './spool.js'
+import type { Totals } from './totals.js'
+
+export interface Parts {
+  readonly spool: Pick<Spool, 'waiting'>
+  readonly loader: Pick<Loader, 'trouble' | 'lastFailure' | 'cluster'>
+  readonly receiver: Pick<Receiver, 'accepted' | 'answers'>
+  readonly totals: Totals
+}
+
+export function statusOf(
+  { spool, loader, receiver, totals }: Parts,
+  { spoolLimit, isClosing }: { readonly spoolLimit: number; readonly isClosing: boolean },
+): ServeStatus {
+  const { waiting } = spool
+  const { trouble, lastFailure } = loader
+  const isFull = waiting.bytes >= spoolLimit
+  return {
+    state: isClosing ? 'closing' : isFull ? 'full' : trouble === undefined ? 'ok' : 'blocked',
+    waiting,
+    accepted: receiver.accepted,
+    answers: { ...receiver.answers },
+    loaded: totals.counts,
+    ...(lastFailure === undefined
+      ? {}
+      : {
+          failure: {
+            ...lastFailure,
+            fix: explain(lastFailure.code).fixes,
+            ...(trouble === undefined ? {} : { since: trouble.since }),
+          },
+        }),
+  }
+}
+
+/** Why it was closed. */
+export function reasonOf(signal: AbortSignal | undefined): string {
+  return typeof signal?.reason === 'string' ? signal.reason : 'closed by the caller'
+}
+
+export function serveReceiptOf(
+  { spool, loader, receiver, totals }: Parts,
+  { reason, path, elapsedMs }: { readonly reason: string; readonly path: string; readonly elapsedMs: number },
+): ServeReceipt {
+  const { waiting } = spool
+  const { counts, rejections, requests, retries, deadLetters } = totals
+  const left: Failure | undefined =
+    waiting.bytes === 0
+      ? undefined
+      : failure('RUN_INTERRUPTED', {
+          reason,
+          settled: settledOf(counts),
+          ...(loader.trouble === undefined
+            ? {}
+            : { stoppedBy: `${loader.trouble.failure.code}: ${loader.trouble.failure.message}` }),
+        })
+  return {
+    status: left === undefined ? 'finished' : 'interrupted',
+    ...(left === undefined ? {} : { failure: left }),
+    accepted: receiver.accepted,
+    answers: { ...receiver.answers },
+    ...counts,
+    waiting,
+    rejections,
+    requests,
+    retries,
+    elapsedMs: Math.round(elapsedMs),
+    ...(loader.cluster === undefined ? {} : { cluster: loader.cluster }),
+    ...(deadLetters === undefined ? {} : { deadLetters }),
+    spool: path,
+  }
+}

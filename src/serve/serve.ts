@@ -1,0 +1,197 @@
+/** A receiver of webhooks: what is posted to it is on the disk before it is acknowledged, and in the index soon after. */
+import { explain } from '../failure/catalogue.js'
+import { type Failure, failure } from '../failure/failure.js'
+import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
+import { randomToken } from '../ledger/token.js'
+import { findWay } from '../open-target.js'
+import { type StandingLoad, openStandingLoad } from '../standing-load.js'
+import { systemClock } from '../system-clock.js'
+import {
+  type Address,
+  DEFAULT_MAX_BODY,
+  DEFAULT_SPOOL_LIMIT,
+  checkServeOptions,
+  isLoopbackAddress,
+} from './check-serve-options.js'
+import { cannotListen } from './cannot-listen.js'
+import { Loader } from './loader.js'
+import { loadWith } from './load-with.js'
+import { type SpoolFolder, openFolder } from './open-folder.js'
+import { startReceiver } from './receiver.js'
+import { reasonOf, serveReceiptOf, statusOf } from './report.js'
+import type { ServeEvent, ServeOptions, ServeReceipt, ServeStatus, Serving } from './serve-options.js'
+import { Spool } from './spool.js'
+import { Totals } from './totals.js'
+
+const DEFAULT_GRACE_MS = 25_000
+/** Of the grace: what callers have to send the rest of their requests, and what bulk requests under way have at its end. */
+const CALLERS_SHARE = 2 / 5
+const CLOSING_SHARE = 1 / 5
+const DEFAULT_LINGER_MS = 1000
+/** Told to callers that are held back, in seconds, where nothing is in the way but work. */
+const SOON_SECONDS = 2
+
+const UNENCRYPTED =
+  'requests come over plain http: what callers send, the token too, can be read on the way, unless something in front of this terminates TLS'
+
+/**
+ * Accepts documents by POST, as NDJSON or JSON, and loads them into an index through the static-IP proxy. A request is acknowledged once
+ * all of its documents are on the disk: killed at any instant, the next call with the same `stateDir` loads each of them once.
+ *
+ * ```ts
+ * await using serving = await serve({ target: { url, apiKey }, proxy, index: 'events', stateDir: '/var/lib/sluice', token })
+ * await serving.finished
+ * ```
+ * Aborting `signal` closes it.
+ * @throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID, RUN_LOCKED, STATE_UNWRITABLE; and, unless `acceptAnyway`, what closes the way to
+ * the cluster: PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED, PLAINTEXT_CREDENTIALS.
+ */
+export async function serve(options: ServeOptions): Promise<Serving> {
+  const address = checkServeOptions(options)
+  const { url } = findWay(options.target, options.proxy)
+  const folder = await openFolder(options.stateDir, url, options.index)
+  try {
+    return await open(options, address, folder)
+  } catch (error) {
+    await folder[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+async function open(options: ServeOptions, address: Address, folder: SpoolFolder): Promise<Serving> {
+  const began = performance.now()
+  const { signal, token, tls, path = '/', maxBody = DEFAULT_MAX_BODY, spoolLimit = DEFAULT_SPOOL_LIMIT } = options
+  const { graceMs = DEFAULT_GRACE_MS, batchMs: lingerMs = DEFAULT_LINGER_MS } = options
+  const tell = listenerOf(options)
+  const closing = new AbortController()
+  const givenUp = new AbortController()
+
+  const openWay = async (): Promise<StandingLoad> => {
+    const ending = { signal: givenUp.signal, graceMs: Math.ceil(graceMs * CLOSING_SHARE) }
+    return await openStandingLoad(await loadWith(options, { stateDir: folder.state, ...ending }))
+  }
+  const spool = await Spool.open({ folder: folder.segments, lingerMs, clock: systemClock, newToken: randomToken })
+  const { way, closedBy } = await unlessAborted(signal, givenUp, async () => {
+    return await openFirst(openWay, options.acceptAnyway === true)
+  })
+  for (const message of folder.warnings) tell({ type: 'warning', message })
+  const { waiting, cutBytes } = spool
+  if (waiting.bytes > 0 || cutBytes > 0) tell({ type: 'found', ...waiting, cutBytes })
+  const totals = new Totals()
+  const aborts = { givenUp: givenUp.signal, closing: closing.signal }
+  const loader = new Loader({ spool, openWay, way, closedBy, totals, clock: systemClock, ...aborts, tell })
+  const receiver = await startReceiver({
+    ...address,
+    path,
+    tls,
+    token: token === false ? undefined : token,
+    // What would not fit into an empty spool never will.
+    maxBody: Math.min(maxBody, spoolLimit),
+    spoolLimit,
+    waiting: () => spool.waiting.bytes,
+    store: async request => await spool.append(request),
+    status: () => status(),
+    retryAfter: () => (loader.trouble === undefined ? SOON_SECONDS : Math.ceil(loader.trouble.retryMs / 1000)),
+    onBug: error => tell({ type: 'warning', message: `requests: ${String(error)}` }),
+  }).catch(async (error: unknown) => {
+    await way?.close()
+    throw cannotListen(options, error)
+  })
+  const parts = { spool, loader, receiver, totals }
+  const status = (): ServeStatus => statusOf(parts, { spoolLimit, isClosing: closing.signal.aborted })
+
+  let closed: Promise<ServeReceipt> | undefined
+  const close = async (): Promise<ServeReceipt> => await (closed ??= shut())
+  const onAbort = (): void => void close().catch(() => undefined)
+  const url = `http${tls === undefined ? '' : 's'}://${address.host.includes(':') ? `[${address.host}]` : address.host}:${receiver.port}${path}`
+  tell({ type: 'listening', url })
+  if (tls === undefined && !isLoopbackAddress(address.host)) tell({ type: 'warning', message: UNENCRYPTED })
+  const loading = loader.run()
+  const finished = loading.then(close, async (error: unknown) => {
+    await close().catch(() => undefined)
+    throw error
+  })
+  // It may be that nobody asks.
+  finished.catch(() => undefined)
+  if (signal?.aborted === true) onAbort()
+  signal?.addEventListener('abort', onAbort)
+
+  async function shut(): Promise<ServeReceipt> {
+    const over = new AbortController()
+    try {
+      closing.abort()
+      const cut = new AbortController()
+      abortAfter(cut, graceMs * CALLERS_SHARE, over.signal)
+      abortAfter(givenUp, graceMs * (1 - CLOSING_SHARE), over.signal)
+      await receiver.close(cut.signal)
+      spool.end()
+      await loading
+      await spool.close()
+      return serveReceiptOf(parts, {
+        reason: reasonOf(signal),
+        path: folder.path,
+        elapsedMs: performance.now() - began,
+      })
+    } finally {
+      over.abort()
+      signal?.removeEventListener('abort', onAbort)
+      await folder[Symbol.asyncDispose]()
+    }
+  }
+  return { url, status, finished, close, [Symbol.asyncDispose]: async () => void (await close()) }
+}
+
+function abortAfter(controller: AbortController, ms: number, over: AbortSignal): void {
+  systemClock.sleep(Math.ceil(ms), over).then(
+    () => controller.abort(),
+    () => undefined,
+  )
+}
+
+/** What is begun ends with the caller's signal. Throws SluiceError RUN_INTERRUPTED then. */
+async function unlessAborted<T>(
+  signal: AbortSignal | undefined,
+  givenUp: AbortController,
+  begin: () => Promise<T>,
+): Promise<T> {
+  const giveUp = (): void => givenUp.abort()
+  if (signal?.aborted === true) giveUp()
+  signal?.addEventListener('abort', giveUp)
+  try {
+    return await begin()
+  } catch (error) {
+    if (signal?.aborted !== true) throw error
+    throw new SluiceError(failure('RUN_INTERRUPTED', { reason: reasonOf(signal), settled: 0 }), { cause: error })
+  } finally {
+    signal?.removeEventListener('abort', giveUp)
+  }
+}
+
+/** What closes the way is thrown, or where documents are accepted anyway, told. What is wrong with the options is thrown. */
+async function openFirst(
+  openWay: () => Promise<StandingLoad>,
+  acceptAnyway: boolean,
+): Promise<{ readonly way?: StandingLoad; readonly closedBy?: Failure }> {
+  try {
+    return { way: await openWay() }
+  } catch (error) {
+    if (!acceptAnyway || !isSluiceError(error)) throw error
+    const { exit } = explain(error.code)
+    if (exit !== 3 && exit !== 4) throw error
+    return { closedBy: error.failure }
+  }
+}
+
+/** A listener that throws loses its place, not the documents. */
+function listenerOf({ onEvent }: ServeOptions): (event: ServeEvent) => void {
+  let listen: ((event: ServeEvent) => unknown) | undefined = onEvent
+  const stop = (): void => void (listen = undefined)
+  return event => {
+    try {
+      const told = listen?.(event)
+      if (told instanceof Promise) told.catch(stop)
+    } catch {
+      stop()
+    }
+  }
+}
