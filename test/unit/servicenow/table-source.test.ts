@@ -229,6 +229,20 @@ describe('places', () => {
     expect(await read(source, placesOf(source).after(placesOf(source).placeAt(1)))).toEqual([])
   })
 
+  test('tell where the clock of the instance went back: what has an older time now is not asked for', async () => {
+    const instance = tableOf(10)
+    instance.update(idOf(16))
+    instance.now += 5 * MINUTE
+    const notes: string[] = []
+    const source = sourceOf(instance, { note: note => notes.push(note) })
+    const first = await read(source)
+    const next = placesOf(source).after(placesOf(source).placeAt(first.length + 1))
+    expect(notes).toEqual([])
+    instance.now -= 60 * MINUTE
+    await read(source, next)
+    expect(notes).toEqual([expect.stringContaining('went back, from 2026-11-21 12:00:00 to 2026-11-21 11:05:00')])
+  })
+
   test('lose no change of a second of which a row was given out, where the user may not read sys_mod_count', async () => {
     const instance = tableOf(10)
     instance.update(idOf(16), { state: 'read' })
