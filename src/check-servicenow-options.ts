@@ -4,6 +4,7 @@ import { SluiceError } from './failure/sluice-error.js'
 import type { ServiceNowOptions } from './ingest-options.js'
 import { checkProxyOptions } from './check-ingest-options.js'
 import * as check from './option-checks.js'
+import type { PullOptions } from './pull.js'
 
 const platform = {
   url: check.url,
@@ -28,9 +29,28 @@ const connection = {
   onWarning: check.listener,
 } satisfies Record<keyof ServiceNowConnection, check.Check>
 
+const pulling = {
+  ...connection,
+  table: check.name,
+  query: check.string,
+  fields: check.strings,
+  displayValue: check.oneOf('false', 'true', 'all'),
+  pageSize: check.whole(1, 10_000),
+  onProgress: check.listener,
+  onSecret: check.listener,
+} satisfies Record<keyof PullOptions, check.Check>
+
 /** Throws SluiceError OPTION_INVALID for an option that is unknown, or of another kind than its type says. */
 export function checkServiceNowConnection(given: ServiceNowConnection): void {
   checkAll('', given, connection)
+  checkProxyOptions(given.proxy)
+}
+
+/** Throws SluiceError OPTION_INVALID as `checkServiceNowConnection` does. */
+export function checkPullOptions(given: PullOptions): void {
+  checkAll('', given, pulling)
+  if (given.table === undefined)
+    throw new SluiceError(failure('OPTION_INVALID', { option: 'table', problem: 'is not set' }))
   checkServiceNowOptions(given.servicenow)
   checkProxyOptions(given.proxy)
 }

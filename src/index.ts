@@ -7,7 +7,6 @@ export { diagnose } from './doctor/diagnose.js'
 export type { DoctorOptions } from './doctor/doctor-options.js'
 export type { DoctorReport, Finding, Severity } from './doctor/report.js'
 export { ingest } from './ingest.js'
-export { type PullOptions, type Pulled, pull, pullLines } from './pull.js'
 export { type ReplayOptions, replay } from './replay.js'
 export { type RollbackOptions, type RolledBack, rollback } from './rollback.js'
 export type {

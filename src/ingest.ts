@@ -14,6 +14,7 @@ import { conclude } from './run/conclude.js'
 import { formatOf } from './run/documents.js'
 import { type OpenPlatform, findInputs } from './run/find-inputs.js'
 import { newRunId, spoolFolder, stateDirOf } from './run/find-run.js'
+import { forgetRows } from './run/forget-rows.js'
 import { listenerOf } from './run/listener.js'
 import { load } from './run/load.js'
 import type { Replaying } from './run/open-batcher.js'
@@ -21,7 +22,6 @@ import { intoOf, openDeadLetters } from './run/open-dead-letters.js'
 import { openPipeline, openRunsDeadLetters } from './run/open-pipeline.js'
 import { openPlatform } from './run/open-platform.js'
 import type { Run, Standing } from './run/run.js'
-import { tellSettled } from './run/settled-rows.js'
 import { withSpool } from './run/with-spool.js'
 import { systemClock } from './system-clock.js'
 import { instanceOf } from './table-names.js'
@@ -121,7 +121,7 @@ async function loadSources(run: Run): Promise<Receipt> {
       },
       opened: (input, kind) => spool?.opened(input, kind),
       settled: () => {
-        if (keeper === undefined) tellSettled(begun.found.plan, ledger)
+        if (keeper === undefined) forgetRows(run.sources, ledger)
         return keeper?.touch()
       },
       ending,

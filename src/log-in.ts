@@ -42,7 +42,8 @@ export async function logIn(options: LogInOptions): Promise<LoggedIn> {
   }
   await using instance = openInstance(settings)
   await using redirect = await listen(port)
-  const attempt = beginAttempt(instance.display, access.client.id, redirect.uri)
+  const { id } = access.client
+  const attempt = beginAttempt(instance.display, id, redirect.uri)
   const bringing = comeBack(redirect, attempt, clock, waitMs, options.signal)
   open(attempt.url, redirect.uri)
   const brought = await bringing

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { checkServiceNowOptions } from './check-servicenow-options.js'
 import { isLoopback } from './cluster/loopback.js'
 import { DEFAULT_CONCURRENCY, DEFAULT_MAX_ELAPSED_MS, DEFAULT_TIMEOUT_MS } from './defaults.js'
 import { failure } from './failure/failure.js'
@@ -39,6 +41,7 @@ export async function openServiceNow(options: InstanceOptions): Promise<OpenInst
 /** Throws as `openServiceNow` does. */
 export function instanceSettings(options: InstanceOptions): InstanceSettings {
   const { servicenow, clock = systemClock, onWarning = () => {} } = options
+  checkServiceNowOptions(servicenow)
   const { tokenFile } = servicenow
   const proxy = proxyOptions(options.proxy)
   const url = instanceUrl(servicenow.url)
@@ -69,9 +72,17 @@ function storeIn(
   clock: Clock,
   onWarning: (message: string) => void,
 ): TokenStore {
-  const user = access.grant === 'password' ? access.username : ''
-  const owner = { instance: url.origin, client: access.client.id, user, grant: access.grant }
+  const { id: client } = access.client
+  const owner = { instance: url.origin, client, user: userOf(access), grant: access.grant }
   return tokensInFile({ path, owner, clock, onWarning })
+}
+
+/** Whose tokens they are, as far as that is told: another refresh token may be another user's. */
+function userOf(access: Access): string {
+  if (access.grant === 'password') return access.username
+  return access.grant === 'refresh_token'
+    ? createHash('sha256').update(access.refreshToken).digest('hex').slice(0, 16)
+    : ''
 }
 
 /** Throws SluiceError OPTION_INVALID, which shows none of it: credentials may stand in it. */

@@ -1,26 +1,19 @@
 import { failure } from './failure/failure.js'
 import { SluiceError } from './failure/sluice-error.js'
-import type { ConnectOptions, ServiceNowOptions, TableOptions } from './ingest-options.js'
-import * as check from './option-checks.js'
+import { checkPullOptions } from './check-servicenow-options.js'
+import type { ServiceNowConnection } from './connect-servicenow.js'
+import type { TableOptions } from './ingest-options.js'
 import { openServiceNow } from './open-instance.js'
 import { readTable } from './servicenow/read-table.js'
 import { rowLines } from './servicenow/row-lines.js'
 import { selectTable } from './servicenow/select-table.js'
 
 /** Which rows, from where, and through which proxy. */
-export interface PullOptions
-  extends
-    TableOptions,
-    Pick<ConnectOptions, 'proxy' | 'concurrency' | 'preflightConnections' | 'timeoutMs' | 'signal'> {
-  readonly servicenow: ServiceNowOptions
+export interface PullOptions extends ServiceNowConnection, TableOptions {
   /** Its name, not its label: `incident`. */
   readonly table: string
-  /** How long one request may be refused in a way that may pass, in milliseconds. Default 900,000. */
-  readonly maxElapsedMs?: number | undefined
   /** Told after each page. */
   readonly onProgress?: ((progress: Pulled) => void) | undefined
-  /** Told what is not as it should be, and is no reason to stop. */
-  readonly onWarning?: ((message: string) => void) | undefined
   /** Told each secret in every form that something might repeat, also tokens that come later. */
   readonly onSecret?: ((secret: string) => void) | undefined
 }
@@ -65,7 +58,6 @@ async function* pages(options: PullOptions) {
       instance,
       ...selected,
       mode: 'once',
-      places: false,
       place: undefined,
       signal,
       begun: () => {},
@@ -83,30 +75,4 @@ async function* pages(options: PullOptions) {
       cause: error,
     })
   }
-}
-
-const checks = {
-  servicenow: check.jsonObject,
-  table: check.name,
-  query: check.string,
-  fields: check.strings,
-  displayValue: check.oneOf('false', 'true', 'all'),
-  pageSize: check.whole(1, 10_000),
-  proxy: check.anything,
-  concurrency: check.whole(1, 256),
-  preflightConnections: check.whole(0, 64),
-  timeoutMs: check.whole(1, 2 ** 31 - 1),
-  maxElapsedMs: check.whole(0, Number.MAX_SAFE_INTEGER),
-  signal: check.signal,
-  onProgress: check.listener,
-  onWarning: check.listener,
-  onSecret: check.listener,
-} satisfies Record<keyof PullOptions, check.Check>
-
-function checkPullOptions(options: PullOptions): void {
-  const found = check.problemIn(options, checks)
-  const missing = (['servicenow', 'table'] as const).find(name => options[name] === undefined)
-  const { option = '', problem } = found ?? { option: missing, problem: 'is not set' }
-  if (found !== undefined || missing !== undefined)
-    throw new SluiceError(failure('OPTION_INVALID', { option, problem }))
 }

@@ -9,5 +9,6 @@ export {
   connectServiceNow,
 } from './connect-servicenow.js'
 export { SluiceError, isSluiceError } from './failure/sluice-error.js'
-export type { ProxyOptions, ServiceNowOptions } from './ingest-options.js'
+export type { ProxyOptions, ServiceNowOptions, TableOptions } from './ingest-options.js'
+export { type PullOptions, type Pulled, pull, pullLines } from './pull.js'
 export type { TableAnswer, TableRequest } from './servicenow/instance.js'

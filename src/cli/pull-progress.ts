@@ -1,4 +1,4 @@
-import type { Pulled } from '../index.js'
+import type { Pulled } from '../servicenow.js'
 import { bytes, count, duration, plural } from './quantities.js'
 import type { Terminal } from './terminal.js'
 

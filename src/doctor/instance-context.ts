@@ -20,7 +20,7 @@ import { counted } from './counted-route.js'
 export type InstanceWay = Pick<InstanceSettings, 'url' | 'access' | 'proxy' | 'tls' | 'tokens'>
 
 /** By which proxy a probe goes, if not by that of the way. */
-export type By = ProxyUrl | 'none'
+type By = ProxyUrl | 'none'
 
 export interface Asked {
   readonly method?: 'GET' | 'HEAD'

@@ -46,9 +46,18 @@ export interface DoorSeen {
   readonly failure?: Failure
 }
 
+/** A way to show who asks. */
+export type Login =
+  | 'the token call'
+  | 'Basic authentication at the Table API'
+  | 'Basic authentication at another API'
+  | 'a token call of client_credentials'
+
 /** Whether the credentials are taken: each kind of login was tried once, so that nobody is locked out by it. */
 export interface LoginSeen {
   readonly isTaken: boolean
+  /** In this order, each once. */
+  readonly tried: readonly Login[]
   readonly failure?: Failure
   /** Token calls, once it was certain that the user is right: with one of two addresses registered, some are refused. */
   readonly tokens?: { readonly asked: number; readonly given: number }

@@ -31,6 +31,8 @@ export function nextStep([first]: readonly Finding[], facts: Facts): string | un
     case 'SERVICENOW_ADDRESS_REFUSED':
       if (facts.instance?.proxy === undefined) return facts.isDirect === true ? withoutDirect : withProxy
       return `Have an administrator of ${facts.instance.url} allow ${pair(facts)}, where addresses are restricted there (IP Address Access Control, or the access policy of the Table API), and run sluice doctor again.`
+    case 'SERVICENOW_TOKEN_REFUSED':
+      return tokenFix(evidence['grant'], facts)
     case 'SERVICENOW_PARTLY_ALLOWED':
       return `Have an administrator of ${facts.instance?.url ?? 'the instance'} allow ${missingAddress(evidence['addresses'], facts)} as well, where the other address is, and run sluice doctor again.`
     case 'CLUSTER_TIMEOUT':
@@ -62,6 +64,13 @@ function missingRules(addresses: Finding['evidence'][string], rules: string): st
   if (typeof addresses !== 'object') return `the one of ${rules} that is missing`
   const known = addresses.filter(address => /^[\d.]+$/.test(address))
   return known.length === 0 ? `the one of ${rules} that is missing` : known.map(asRule).join(' and ')
+}
+
+/** The entry, the user or the refresh token, by what is known to be right. */
+function tokenFix(grant: Finding['evidence'][string], { instanceLogin }: Facts): string | undefined {
+  const [entry, user, refreshToken] = explain('SERVICENOW_TOKEN_REFUSED').fixes
+  if (grant === 'refresh_token') return refreshToken
+  return grant === 'password' && instanceLogin?.otherwise !== 'user' ? user : entry
 }
 
 /** Of the platform, which takes ranges and no CIDR blocks. */

@@ -32,7 +32,7 @@ export const doorFindings: Rule = facts => {
 export const loginFindings: Rule = facts => {
   const { instanceLogin: login, instanceTable: table, instance } = facts
   if (login === undefined || isAboutAddresses(facts)) return []
-  const { failure: failed, tokens, otherwise } = login
+  const { failure: failed, tokens } = login
   if (tokens !== undefined && tokens.given > 0 && tokens.given < tokens.asked) {
     const { asked, given: allowed } = tokens
     const evidence = { instance: instance?.url ?? '', allowed, asked, request: 'token call' }
@@ -41,8 +41,8 @@ export const loginFindings: Rule = facts => {
     ]
   }
   // Basic authentication is the cause only where the same user's token is taken everywhere.
-  if (failed === undefined || (otherwise === 'token' && (table?.refused ?? 0) > 0)) return []
-  return [finding('error', failed, tellLogin(facts, failed, otherwise))]
+  if (failed === undefined || (login.otherwise === 'token' && (table?.refused ?? 0) > 0)) return []
+  return [finding('error', failed, tellLogin(facts, failed, login))]
 }
 
 /** Reading a table with credentials that are right. A table that nobody named may be none of the user's business. */
@@ -142,18 +142,35 @@ function nameOf({ address, node }: NodeSeen): string {
   return address ?? `the address of ${node}`
 }
 
-/** What another kind of login, and the way past the proxy, tell of one that was refused. */
-function tellLogin({ instancePast: past }: Facts, { code }: Failure, otherwise: LoginSeen['otherwise']): string {
+/** What other kinds of login, and the way past the proxy, tell of one that was refused. */
+function tellLogin({ instancePast: past }: Facts, { code }: Failure, { otherwise, tried }: LoginSeen): string {
+  if (code === 'SERVICENOW_AUTH_REJECTED') {
+    if (tried.includes('the token call'))
+      return `so it refuses ${each(tried)}, and it is most likely the user or the password`
+    return `so it refuses ${each(tried)}; whether Basic authentication is forbidden, a client id and secret could tell`
+  }
   if (code !== 'SERVICENOW_TOKEN_REFUSED') return ''
-  const known =
-    otherwise === 'user'
-      ? 'user and password are right, since Basic authentication takes them: it is the entry of the application registry, its secret, or the grant'
-      : otherwise === 'client'
-        ? 'client id and secret are right, since client_credentials gives a token: it is the user, the password, or the grant'
-        : undefined
   const way =
     past?.verdict === 'refused'
       ? 'the token call went through the proxy, as all requests do; past it, the instance refuses this machine'
       : undefined
-  return [known, way].filter(text => text !== undefined).join('; ')
+  return [tellHalf(otherwise, tried), way].filter(text => text !== undefined).join('; ')
+}
+
+function tellHalf(otherwise: LoginSeen['otherwise'], tried: LoginSeen['tried']): string | undefined {
+  switch (otherwise) {
+    case 'user':
+      return 'user and password are right, since Basic authentication takes them: it is the entry of the application registry, its secret, or the grant'
+    case 'client':
+      return 'client id and secret are right, since client_credentials gives a token: it is the user, the password, or the grant'
+    default:
+      return tried.includes('Basic authentication at the Table API')
+        ? 'Basic authentication refuses the same user as well: it is most likely the user or the password'
+        : undefined
+  }
+}
+
+function each(tried: LoginSeen['tried']): string {
+  const said = tried.map(login => login.replace(/^the /, 'a '))
+  return `${said.slice(0, -1).join(', ')} and ${said.at(-1) ?? ''}, each tried once`
 }

@@ -43,7 +43,7 @@ const facts = {
   instanceAwake: ['status'],
   instanceDoor: ['probes', 'allowed', 'refused', 'broken', 'status', 'missChance'],
   instancePast: ['verdict', 'status'],
-  instanceLogin: ['isTaken', 'tokens', 'otherwise'],
+  instanceLogin: ['isTaken', 'tried', 'tokens', 'otherwise'],
   instanceTable: ['probes', 'allowed', 'refused', 'broken', 'status', 'missChance', 'total', 'shown'],
   latency: ['throughMs', 'directMs', 'addedMs', 'share'],
   clock: ['skewMs', 'comparedWith'],

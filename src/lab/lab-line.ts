@@ -78,5 +78,6 @@ export function labEnvironment(line: LabLine): Record<string, string> {
     SERVICENOW_PASSWORD: line.servicenow.password,
     SERVICENOW_CLIENT_ID: line.servicenow.clientId,
     SERVICENOW_CLIENT_SECRET: line.servicenow.clientSecret,
+    SLUICE_SERVICENOW_CA: line.cluster.caFile,
   }
 }

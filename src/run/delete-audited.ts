@@ -1,15 +1,15 @@
 /** Documents of rows whose deletion the platform has noted. */
 import { refresh } from '../cluster/refresh.js'
 import { readDeletions } from '../servicenow/audited-deletions.js'
-import { classesOfTable } from '../servicenow/classes-of-table.js'
+import { addClassesOf } from '../servicenow/classes-of-table.js'
 import type { Instance } from '../servicenow/instance.js'
 import { type Removed, type Removing, removeGone } from './remove-gone.js'
 
 export interface Auditing {
   readonly removing: Pick<Removing, 'cluster' | 'index' | 'by' | 'step' | 'there'>
   readonly instance: Instance
-  /** Tables that deletions are noted under. */
-  readonly noted: readonly string[]
+  /** Tables that deletions are noted under; absent: any. */
+  readonly noted: readonly string[] | undefined
   /** `yyyy-MM-dd HH:mm:ss`, in UTC; absent: all that was ever noted. */
   readonly since: string | undefined
   readonly signal: AbortSignal
@@ -27,7 +27,7 @@ const PAGE = 500
 export async function deleteAudited(auditing: Auditing, removed: Removed): Promise<string> {
   const { removing, instance, noted, since, signal, compared } = auditing
   const all = { ...removing, fields: [], isMeant: () => true }
-  const deletions = readDeletions(instance, { tables: noted, ...(since === undefined ? {} : { since }), signal })
+  const deletions = readDeletions(instance, { tables: noted, since, signal })
   if (all.by === 'search') await refresh(all.cluster, all.index)
   for await (const ids of deletions.ids) {
     compared(ids.length)
@@ -36,14 +36,17 @@ export async function deleteAudited(auditing: Auditing, removed: Removed): Promi
   return deletions.next()
 }
 
-/** The tables that are loaded, and those that extend them. `known`: of which there were rows. Throws SluiceError SERVICENOW_*. */
+/**
+ * The tables that are loaded, and those that extend them. `known`: of which there were rows. Undefined: any table may be one of them.
+ * Throws SluiceError SERVICENOW_*.
+ */
 export async function notedUnder(
   instance: Instance,
   tables: readonly string[],
   known: readonly string[],
   signal: AbortSignal,
-): Promise<string[]> {
+): Promise<string[] | undefined> {
   const noted = new Set([...tables, ...known])
-  for (const table of tables) for (const name of await classesOfTable(instance, table, signal)) noted.add(name)
+  for (const table of tables) if (!(await addClassesOf(instance, table, noted, signal))) return undefined
   return [...noted]
 }

@@ -134,7 +134,7 @@ export class Deletions {
     const now = await mayReadDeletions(instance, classes, ending.signal)
     // Of a row that is deleted already no document can be in an index that is not there yet.
     const isNew = found.isIndexMissing && found.plan.began === undefined
-    await soFar.add({ classes, ...(isNew ? { audited: now } : {}) })
+    await soFar.add({ ...(classes === undefined ? {} : { classes }), ...(isNew ? { audited: now } : {}) })
   }
 
   async #audit(soFar: DeletionsSoFar, settled: number): Promise<void> {
@@ -157,7 +157,7 @@ export class Deletions {
       },
       this.#removed,
     )
-    await soFar.add({ classes, audited })
+    await soFar.add({ ...(classes === undefined ? {} : { classes }), audited })
   }
 
   async #reconcile(soFar: DeletionsSoFar, settled: number): Promise<void> {

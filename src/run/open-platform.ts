@@ -9,14 +9,13 @@ export const openPlatform: OpenPlatform = async (tables, options) => {
   const { servicenow, table: selection = {}, preflightConnections } = options
   if (servicenow === undefined) throw new Error('options of tables were not checked')
   const tell = listenerOf(options)
-  const places = options.stateDir !== undefined && options.dryRun !== true
   const note = (message: string) => tell({ type: 'warning', message })
   const instance = await openServiceNow({ ...options, servicenow, onWarning: note })
   const { route, display } = instance
   return {
     display,
     instance,
-    sources: tables.map((table, id) => tableSource(instance, { ...selection, id, table, places, note })),
+    sources: tables.map((table, id) => tableSource(instance, { ...selection, id, table, note })),
     get traffic() {
       return route.traffic
     },

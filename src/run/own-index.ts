@@ -9,7 +9,7 @@ import type { FoundRun } from './find-run.js'
  * Throws SluiceError DELETIONS_INDEX_SHARED where the state folder knows of such a run.
  */
 export async function refuseSharedIndex(stateDir: string | undefined, found: FoundRun): Promise<void> {
-  if (stateDir === undefined) return
+  if (stateDir === undefined || found.isIndexMissing) return
   const { known } = await knownCheckpoints(stateDir)
   const others = known.flatMap(({ checkpoint, isEarlier, path }) => {
     if (path === found.path || !isSameIndex(checkpoint, found) || !hasStored(checkpoint)) return []

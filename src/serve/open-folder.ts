@@ -31,7 +31,8 @@ export async function openFolder(stateDir: string, cluster: URL, index: string):
     await replaceFile(join(path, TARGET), `${JSON.stringify({ cluster: cluster.origin, index })}\n`)
     for (const folder of [path, dirname(path), dirname(dirname(path))]) await syncFolder(folder)
     // Runs that were killed after their documents were removed have left a checkpoint of nothing.
-    if ((await readdir(segments)).length === 0) await rm(runsFolder(state), { recursive: true, force: true })
+    const isEmpty = !(await readdir(segments)).some(name => name.endsWith('.ndjson'))
+    if (isEmpty) await rm(runsFolder(state), { recursive: true, force: true })
     const warnings = await othersThan(path)
     return { path, segments, state, warnings, [Symbol.asyncDispose]: async () => await locks[Symbol.asyncDispose]() }
   } catch (error) {

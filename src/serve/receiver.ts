@@ -37,7 +37,7 @@ export interface Receiving {
   status(): ServeStatus
   /** Seconds after which it is worth another try, where the spool is full. */
   retryAfter(): number
-  /** What nobody foresaw went wrong with one request. */
+  /** What nobody foresaw went wrong. */
   onBug(error: unknown): void
 }
 
@@ -82,6 +82,7 @@ export async function startReceiver(receiving: Receiving): Promise<Receiver> {
   // Whoever asks first whether to send the body is told by what it is told of the request.
   server.on('checkContinue', listener)
   await listen(server, receiving)
+  server.on('error', receiving.onBug)
 
   return {
     port: (server.address() as AddressInfo).port,

@@ -40,10 +40,14 @@ export function statusOf(
   }
 }
 
-/** `reason`: why it was closed. */
+/** Why it was closed. */
+export function reasonOf(signal: AbortSignal | undefined): string {
+  return typeof signal?.reason === 'string' ? signal.reason : 'closed by the caller'
+}
+
 export function serveReceiptOf(
   { spool, loader, receiver, totals }: Parts,
-  { reason, path, elapsedMs }: { readonly reason: unknown; readonly path: string; readonly elapsedMs: number },
+  { reason, path, elapsedMs }: { readonly reason: string; readonly path: string; readonly elapsedMs: number },
 ): ServeReceipt {
   const { waiting } = spool
   const { counts, rejections, requests, retries, deadLetters } = totals
@@ -51,7 +55,7 @@ export function serveReceiptOf(
     waiting.bytes === 0
       ? undefined
       : failure('RUN_INTERRUPTED', {
-          reason: typeof reason === 'string' ? reason : 'closed by the caller',
+          reason,
           settled: settledOf(counts),
           ...(loader.trouble === undefined
             ? {}

@@ -1,7 +1,7 @@
 /** A receiver of webhooks: what is posted to it is on the disk before it is acknowledged, and in the index soon after. */
 import { explain } from '../failure/catalogue.js'
-import type { Failure } from '../failure/failure.js'
-import { isSluiceError } from '../failure/sluice-error.js'
+import { type Failure, failure } from '../failure/failure.js'
+import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
 import { randomToken } from '../ledger/token.js'
 import { findWay } from '../open-target.js'
 import { type StandingLoad, openStandingLoad } from '../standing-load.js'
@@ -18,7 +18,7 @@ import { Loader } from './loader.js'
 import { loadWith } from './load-with.js'
 import { type SpoolFolder, openFolder } from './open-folder.js'
 import { startReceiver } from './receiver.js'
-import { serveReceiptOf, statusOf } from './report.js'
+import { reasonOf, serveReceiptOf, statusOf } from './report.js'
 import type { ServeEvent, ServeOptions, ServeReceipt, ServeStatus, Serving } from './serve-options.js'
 import { Spool } from './spool.js'
 import { Totals } from './totals.js'
@@ -71,7 +71,9 @@ async function open(options: ServeOptions, address: Address, folder: SpoolFolder
     return await openStandingLoad(await loadWith(options, { stateDir: folder.state, ...ending }))
   }
   const spool = await Spool.open({ folder: folder.segments, lingerMs, clock: systemClock, newToken: randomToken })
-  const { way, closedBy } = await openFirst(openWay, options.acceptAnyway === true)
+  const { way, closedBy } = await unlessAborted(signal, givenUp, async () => {
+    return await openFirst(openWay, options.acceptAnyway === true)
+  })
   for (const message of folder.warnings) tell({ type: 'warning', message })
   const { waiting, cutBytes } = spool
   if (waiting.bytes > 0 || cutBytes > 0) tell({ type: 'found', ...waiting, cutBytes })
@@ -90,7 +92,7 @@ async function open(options: ServeOptions, address: Address, folder: SpoolFolder
     store: async request => await spool.append(request),
     status: () => status(),
     retryAfter: () => (loader.trouble === undefined ? SOON_SECONDS : Math.ceil(loader.trouble.retryMs / 1000)),
-    onBug: error => tell({ type: 'warning', message: `a request could not be handled: ${String(error)}` }),
+    onBug: error => tell({ type: 'warning', message: `requests: ${String(error)}` }),
   }).catch(async (error: unknown) => {
     await way?.close()
     throw cannotListen(options, error)
@@ -125,7 +127,11 @@ async function open(options: ServeOptions, address: Address, folder: SpoolFolder
       spool.end()
       await loading
       await spool.close()
-      return serveReceiptOf(parts, { reason: signal?.reason, path: folder.path, elapsedMs: performance.now() - began })
+      return serveReceiptOf(parts, {
+        reason: reasonOf(signal),
+        path: folder.path,
+        elapsedMs: performance.now() - began,
+      })
     } finally {
       over.abort()
       signal?.removeEventListener('abort', onAbort)
@@ -140,6 +146,25 @@ function abortAfter(controller: AbortController, ms: number, over: AbortSignal):
     () => controller.abort(),
     () => undefined,
   )
+}
+
+/** What is begun ends with the caller's signal. Throws SluiceError RUN_INTERRUPTED then. */
+async function unlessAborted<T>(
+  signal: AbortSignal | undefined,
+  givenUp: AbortController,
+  begin: () => Promise<T>,
+): Promise<T> {
+  const giveUp = (): void => givenUp.abort()
+  if (signal?.aborted === true) giveUp()
+  signal?.addEventListener('abort', giveUp)
+  try {
+    return await begin()
+  } catch (error) {
+    if (signal?.aborted !== true) throw error
+    throw new SluiceError(failure('RUN_INTERRUPTED', { reason: reasonOf(signal), settled: 0 }), { cause: error })
+  } finally {
+    signal?.removeEventListener('abort', giveUp)
+  }
 }
 
 /** What closes the way is thrown, or where documents are accepted anyway, told. What is wrong with the options is thrown. */

@@ -22,10 +22,10 @@ const OVERLAP_MS = 15 * 60_000
  */
 export async function mayReadDeletions(
   instance: Instance,
-  tables: readonly string[],
+  tables: readonly string[] | undefined,
   signal: AbortSignal,
 ): Promise<string> {
-  const query = `tablenameIN${tables.join(',')}`
+  const query = queryOf(tables)
   const page = await askPage(instance, { table: AUDIT, query, limit: 10, fields: ['sys_id', 'documentkey'] }, signal)
   const isHidden = page.rows.length === 0 && (page.total ?? 0) > 0
   const isBlind = page.rows.length > 0 && page.rows.every(row => stored(row['documentkey']) === '')
@@ -46,17 +46,17 @@ export interface ReadDeletions {
   next(): string
 }
 
-/** `since`: `yyyy-MM-dd HH:mm:ss`, in UTC; absent: all there are. */
-export function readDeletions(
-  instance: Instance,
-  {
-    tables,
-    since,
-    signal,
-  }: { readonly tables: readonly string[]; readonly since?: string; readonly signal: AbortSignal },
-): ReadDeletions {
+export interface DeletionsAsked {
+  /** Absent: any. */
+  readonly tables: readonly string[] | undefined
+  /** `yyyy-MM-dd HH:mm:ss`, in UTC; absent: all there are. */
+  readonly since: string | undefined
+  readonly signal: AbortSignal
+}
+
+export function readDeletions(instance: Instance, { tables, since, signal }: DeletionsAsked): ReadDeletions {
   let next: string | undefined
-  const parsed = parseQuery(`tablenameIN${tables.join(',')}${since === undefined ? '' : `^sys_created_on>=${since}`}`)
+  const parsed = parseQuery(queryOf(tables, since))
   const pages = walkTable(
     {
       // What is written while it is read comes with the next run, wherever its id falls.
@@ -80,6 +80,14 @@ export function readDeletions(
     ids: keysIn(pages),
     next: () => next ?? platformTime(0),
   }
+}
+
+function queryOf(tables: readonly string[] | undefined, since?: string): string {
+  const parts = [
+    ...(tables === undefined ? [] : [`tablenameIN${tables.join(',')}`]),
+    ...(since === undefined ? [] : [`sys_created_on>=${since}`]),
+  ]
+  return parts.join('^')
 }
 
 async function* keysIn(pages: AsyncIterable<TablePage>): AsyncGenerator<readonly string[]> {

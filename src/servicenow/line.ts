@@ -8,6 +8,9 @@ import { interrupted, judgeLost } from './lost-answer.js'
 import type { Secrets } from './secrets.js'
 import type { Refusal } from './verdict.js'
 
+/** What a fresh connection is asked for is small. */
+const PROBE_MS = 30_000
+
 /** One request to the instance, whatever it is for. */
 interface Question {
   readonly method: string
@@ -49,7 +52,7 @@ export function lineOver(
           path,
           headers: { accept: 'application/json', 'accept-encoding': 'gzip', ...headers },
           body: body ?? null,
-          timeoutMs,
+          timeoutMs: isFresh ? Math.min(timeoutMs, PROBE_MS) : timeoutMs,
           ...(signal === undefined ? {} : { signal }),
         })
         const refused = proxyRefusal(response, route)

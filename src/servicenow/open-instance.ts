@@ -1,23 +1,20 @@
-import { failure } from '../failure/failure.js'
-import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
+import { isSluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
-import { expectsTls } from '../proxy/expects-tls.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
 import { type Route, openRoute } from '../proxy/route.js'
 import type { TlsOptions } from '../proxy/tls-layer.js'
 import type { Access } from './access.js'
-import type { Instance, TableAnswer, TableRequest } from './instance.js'
-import { judgeTableAnswer } from './judge-table-answer.js'
-import { type Line, lineOver } from './line.js'
-import { type Patience, persist } from './persist.js'
+import { callTable } from './call-table.js'
+import type { Instance } from './instance.js'
+import { lineOver } from './line.js'
 import { type InstancePreflight, type Probing, probeInstance } from './probe-instance.js'
 import { Refusals } from './refusals.js'
 import { Secrets } from './secrets.js'
-import { type Session, openSession } from './session.js'
+import { openSession } from './session.js'
+import { nameSilentPort } from './silent-port.js'
 import type { Means } from './tell-apart.js'
 import { callForTokens } from './token-call.js'
 import { type TokenStore, tokensInMemory } from './tokens.js'
-import type { Verdict } from './verdict.js'
 
 export interface InstanceSettings {
   /** Only its origin counts. */
@@ -80,7 +77,7 @@ export function openInstance(settings: InstanceSettings): OpenInstance {
     call: async request => await ask(request, { signal: closing.signal }),
   })
   const means: Means = { line, access, session, callForTokens: ask }
-  const refusals = new Refusals(means)
+  const refusals = new Refusals(means, closing.signal)
   return {
     ...means,
     display: line.instance,
@@ -93,70 +90,24 @@ export function openInstance(settings: InstanceSettings): OpenInstance {
       return found
     },
     call: async request => {
-      try {
+      const call = async () => {
         const answer = await callTable(line, session, request, patience)
         refusals.areKnown = true
         return answer
-      } catch (error) {
-        throw await refusals.reasonFor(error, request.signal)
       }
+      try {
+        return await call()
+      } catch (error) {
+        if (!isSluiceError(error)) throw error
+        const reason = await refusals.reasonFor(error, request.signal)
+        if (reason !== undefined) throw reason
+      }
+      // It has passed, and what was refused was not done.
+      return await call()
     },
     [Symbol.asyncDispose]: async () => {
       closing.abort()
       await route.close()
     },
   }
-}
-
-/** A port that expects TLS closes on plain bytes without a word, like a proxy that is down: ask it which of the two it is. */
-async function nameSilentPort(error: unknown, proxy: ProxyUrl | undefined): Promise<unknown> {
-  const isSilent = isSluiceError(error) && /^(PROXY|SERVICENOW)_UNREACHABLE$/.test(error.code)
-  if (!isSilent || proxy === undefined || !/^(http|socks5)$/.test(proxy.scheme)) return error
-  if (!(await expectsTls(proxy))) return error
-  const observed = `its port expects TLS, and the URL says ${proxy.scheme}://`
-  return new SluiceError(failure('PROXY_TLS_MISMATCH', { proxy: proxy.display, observed }), { cause: error })
-}
-
-async function callTable(
-  line: Line,
-  session: Session,
-  request: TableRequest,
-  patience: Patience,
-): Promise<TableAnswer> {
-  const { signal } = request
-  const question = questionOf(request)
-  const once = async (authorization: string): Promise<Verdict<TableAnswer>> => {
-    const answer = await line.ask({ ...question, headers: { ...question.headers, authorization }, signal })
-    return 'is' in answer ? answer : judgeTableAnswer(answer, request, line.judging())
-  }
-  const attempt = async (): Promise<Verdict<TableAnswer>> => {
-    const value = await session.authorization(signal)
-    const verdict = await once(value)
-    if (verdict.is !== 'unauthenticated') return verdict
-    const another = await session.another(value, signal)
-    return another === undefined ? verdict : await once(another)
-  }
-  const { isRepeatable = request.method === 'GET' } = request
-  const verdict = await persist(attempt, patience, { isRepeatable, signal })
-  if (verdict.is === 'done') return verdict.value
-  throw new SluiceError(verdict.failure)
-}
-
-/** Path, headers and body. Names that would lead to another path than the table's are refused: OPTION_INVALID. */
-function questionOf({ method, table, sysId, query = {}, body }: TableRequest) {
-  if (!/^\w+$/.test(table)) throw invalid('table', 'is no name of a table: letters, digits and underscores')
-  if (sysId !== undefined && !/^[\w-]+$/.test(sysId)) throw invalid('sysId', 'is no sys_id: 32 hexadecimal characters')
-  const isOfOne = method === 'PUT' || method === 'PATCH' || method === 'DELETE'
-  if (isOfOne && sysId === undefined) throw invalid('sysId', `is not set, and ${method} is for one record`)
-  const pairs = Object.entries(query).map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
-  return {
-    method,
-    path: `/api/now/table/${table}${sysId === undefined ? '' : `/${sysId}`}${pairs.length === 0 ? '' : `?${pairs.join('&')}`}`,
-    headers: body === undefined ? {} : { 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  }
-}
-
-function invalid(option: string, problem: string): SluiceError {
-  return new SluiceError(failure('OPTION_INVALID', { option, problem }))
 }

@@ -1,4 +1,4 @@
-import { failure } from '../failure/failure.js'
+import { type Failure, failure } from '../failure/failure.js'
 import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
 import { type Seen, lookIn } from './look-in.js'
 import { type Means, tellApart } from './tell-apart.js'
@@ -23,32 +23,38 @@ export interface Probing {
  * SERVICENOW_ADDRESS_REFUSED, SERVICENOW_AUTH_REJECTED, or what else stands in the way.
  */
 export async function probeInstance(means: Means, options: Probing = {}): Promise<InstancePreflight> {
-  const { line, session } = means
   const { signal } = options
-  const most = line.route.proxy === undefined ? 1 : Math.max(1, options.connections ?? 16)
-  const authorization = await session.authorization(signal).catch(async (error: unknown) => {
-    if (!isSluiceError(error)) throw error
-    throw new SluiceError(await tellApart(means, error.failure, { connections: most, signal }), { cause: error })
-  })
-  const look = async (value: string) =>
-    await lookIn(line, { most, authorization: value, isSettled: seen => !isClean(seen), signal })
-  let seen = await look(authorization)
-  if (seen.known === 0 && seen.unknown > 0) {
+  const connections = means.line.route.proxy === undefined ? 1 : Math.max(1, options.connections ?? 16)
+  const first = await look(means, connections, signal)
+  if (!('code' in first)) return first
+  const told = await tellApart(means, first, { connections, signal })
+  // Where it has passed: once more.
+  const last = told ?? (await look(means, connections, signal))
+  if ('code' in last) throw new SluiceError(last)
+  return last
+}
+
+async function look(means: Means, most: number, signal: AbortSignal | undefined): Promise<InstancePreflight | Failure> {
+  const { line, session } = means
+  const lookWith = async (authorization: string) =>
+    await lookIn(line, { most, authorization, isSettled: seen => !isClean(seen), signal })
+  let seen: Seen
+  try {
+    const authorization = await session.authorization(signal)
+    seen = await lookWith(authorization)
     // A token that was kept may have been revoked since.
-    const another = await session.another(authorization, signal)
-    if (another !== undefined) seen = await look(another)
-  }
-  if (isClean(seen)) {
-    return { probes: seen.asked, missChance: line.route.proxy === undefined ? 0 : 2 ** -seen.asked }
+    const isRefused = seen.known === 0 && seen.unknown > 0
+    const another = isRefused ? await session.another(authorization, signal) : undefined
+    if (another !== undefined) seen = await lookWith(another)
+  } catch (error) {
+    if (!isSluiceError(error) || error.code === 'RUN_INTERRUPTED') throw error
+    return error.failure
   }
   const { asked, known, first } = seen
-  // Some were let in with the same credentials: the others were refused for their address.
-  if (known > 0 || (seen.letIn > 0 && seen.refusedAddress > 0)) {
-    throw new SluiceError(failure('SERVICENOW_PARTLY_ALLOWED', { instance: line.instance, allowed: known, asked }))
-  }
   const refused = first?.credentials ?? first?.address
-  if (refused === undefined) throw new Error('a probe was refused by nobody')
-  throw new SluiceError(await tellApart(means, refused, { connections: most, signal }))
+  if (refused === undefined) return { probes: asked, missChance: line.route.proxy === undefined ? 0 : 2 ** -asked }
+  // Some were let in with the same credentials: the others were refused for their address.
+  return known > 0 ? failure('SERVICENOW_PARTLY_ALLOWED', { instance: line.instance, allowed: known, asked }) : refused
 }
 
 function isClean({ refusedAddress, unknown }: Seen): boolean {

@@ -49,12 +49,14 @@ export async function* readPhases(reading: PhasesReading): AsyncGenerator<RowsRe
   }
   for (;;) {
     const begun = begin(phase, date)
+    const now = platformTime(date)
     for await (const page of walkTable({ ...walk, order: orderOf(begun), from: cursor, time: begun.by }, heard)) {
       judge(page)
       const { rows, cursors, notes } = choose(page, begun, taken)
       log?.add(begun, cursors, notes)
       given += rows.length
       if (rows.length > 0) yield { rows, mayRepeat: mayRepeat(begun, page) }
+      if (isPast(begun, page, now)) break
     }
     log?.add(begun, [], [])
     const next = isTimed ? phaseAfter(begun, given) : undefined
@@ -84,6 +86,14 @@ function phaseAfter(phase: Phase, given: number): ChangesPhase | undefined {
   if (phase.kind === 'whole') return { kind: 'changes', by, since, rounds: MOST_ROUNDS }
   if (given === 0 || phase.rounds <= 1) return undefined
   return { kind: 'changes', by, since: phase.settled ?? since, rounds: phase.rounds - 1 }
+}
+
+/**
+ * Whether all that had changed when reading began is read. What has changed since then is the next reading's: a table that changes
+ * faster than it is read would be followed for ever.
+ */
+function isPast(phase: Phase, { keys }: WalkedPage, began: string): boolean {
+  return phase.kind === 'changes' && keys.every(({ time }) => time > began)
 }
 
 /** Behind a whole reading each row may; else only those that changed after this reading had begun. */

@@ -23,9 +23,7 @@ export interface TableReading extends Selected {
   /** Where reading goes on, in mode `current`; absent: at the table's start. */
   readonly place: Place | undefined
   readonly signal: AbortSignal
-  /** Whether places are asked for; in mode `once` there are none. */
-  readonly places: boolean
-  /** Where they are, once it is known where reading begins. */
+  /** In mode `current`, once it is known where reading begins. */
   begun(log: PlaceLog): void
   /** Rows that the platform says there are. */
   counted(total: number): void
@@ -66,7 +64,7 @@ async function phasesOf(reading: TableReading, signal: AbortSignal): Promise<Asy
   const fresh = { phase: { kind: 'whole', by, since: settledAt(probed.date) }, cursor: undefined } as const
   const start = given ?? placeOf({ ...fresh, seen: versionsSeen() })
   // What was read and what is settled are remembered apart.
-  const log = reading.places ? placeLog(readPlace(start, name)) : undefined
+  const log = mode === 'current' ? placeLog(readPlace(start, name)) : undefined
   if (log !== undefined) reading.begun(log)
   const { phase, cursor, seen } = readPlace(start, name)
   if (phase.kind === 'end') return undefined

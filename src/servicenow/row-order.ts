@@ -17,7 +17,7 @@ export interface RowOrder {
   follow(keys: readonly Key[], cursor: Cursor | undefined): Followed
 }
 
-export type Followed = { readonly cursors: readonly (Cursor | undefined)[] } | { readonly stray: Key }
+type Followed = { readonly cursors: readonly (Cursor | undefined)[] } | { readonly stray: Key }
 
 /** No change of a row moves it in this order. */
 export const bySysId: RowOrder = {

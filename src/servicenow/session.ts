@@ -1,9 +1,9 @@
 import { failure } from '../failure/failure.js'
 import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
 import { type Access, basicHeader } from './access.js'
-import { interrupted } from './lost-answer.js'
 import type { TokenRequest } from './token-call.js'
 import { type TokenStore, type Tokens, isFresh } from './tokens.js'
+import { unlessAborted } from './unless-aborted.js'
 
 /** Who asks, proved anew with every request. */
 export interface Session {
@@ -47,8 +47,9 @@ class OauthSession implements Session {
 
   async authorization(signal?: AbortSignal): Promise<string> {
     const { store, now } = this.settings
-    this.#tokens ??= await store.read()
-    const tokens = this.#tokens
+    const kept = this.#tokens ?? (await store.read())
+    // A renewal may have ended meanwhile.
+    const tokens = (this.#tokens ??= kept)
     if (tokens !== undefined && isFresh(tokens, now())) return bearer(tokens)
     return bearer(await this.#renewed(tokens, signal))
   }
@@ -131,17 +132,4 @@ function isRefused(error: unknown): error is SluiceError {
 
 function bearer({ accessToken }: Tokens): string {
   return `Bearer ${accessToken}`
-}
-
-/** Others may wait for the same: one that gives up ends nothing but its own waiting. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return await work
-  // Perhaps nobody is left to hear why it failed.
-  work.catch(() => {})
-  if (signal.aborted) throw interrupted(signal)
-  return await new Promise<T>((resolve, reject) => {
-    const onAbort = () => reject(interrupted(signal))
-    signal.addEventListener('abort', onAbort, { once: true })
-    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
-  })
 }

@@ -10,7 +10,7 @@ import { type VersionsSeen, versionsSeen } from './versions-seen.js'
 export type Phase = WholePhase | ChangesPhase
 
 /** Every row, by sys_id. */
-export interface WholePhase {
+interface WholePhase {
   readonly kind: 'whole'
   readonly by: TimeField
   /** What has changed since then may have been read as it was before, or missed. */

@@ -16,8 +16,6 @@ export interface TableSourceOptions extends Selecting {
    * row one time, without places.
    */
   readonly mode?: 'current' | 'once' | undefined
-  /** Whether places are asked for, now and then: what they need of rows that were given out is kept until then. Default true. */
-  readonly places?: boolean | undefined
   /** Told what is worth knowing and no failure: fields that could not be checked. */
   readonly note?: ((text: string) => void) | undefined
 }
@@ -46,7 +44,6 @@ export function tableSource(instance: Instance, options: TableSourceOptions): So
       instance,
       ...selected,
       mode,
-      places: mode === 'current' && options.places !== false,
       place,
       signal,
       begun: begun => (log = begun),

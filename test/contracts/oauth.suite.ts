@@ -162,6 +162,23 @@ export function describeOauth(name: string, open: () => Promise<OauthWorld>): vo
       expect(JSON.parse(await readFile(tokenFile, 'utf8'))).toMatchObject({ version: 1 })
     })
 
+    test('a refresh token that was given is followed from process to process, and another one is another user’s', async () => {
+      world.rotate(true)
+      const tokenFile = join(folder, 'tokens.json')
+      const login = options({ clientId: world.publicClientId, tokenFile })
+      await logIn({ ...login, port: 0, open: url => void world.browse(url) })
+      const [refreshToken = ''] = /(?<="refreshToken": ")[^"]+/.exec(await readFile(tokenFile, 'utf8')) ?? []
+      const given = options({ clientId: world.publicClientId, tokenFile, refreshToken })
+      for (let process = 0; process < 3; process += 1) {
+        await using instance = await openServiceNow(given)
+        expect(await instance.call(row)).toMatchObject({ status: 200 })
+        world.revokeAccess()
+      }
+      const other = options({ clientId: world.publicClientId, tokenFile, refreshToken: 'wrong' })
+      await using instance = await openServiceNow(other)
+      await expect(instance.call(row)).rejects.toMatchObject({ code: 'SERVICENOW_TOKEN_REFUSED' })
+    })
+
     test('a browser that brings another state is sent away, and the login goes on', async () => {
       const tokenFile = join(folder, 'tokens.json')
       const given = options({ clientId: world.publicClientId, tokenFile })

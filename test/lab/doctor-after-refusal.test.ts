@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { diagnoseRefusal } from '../../src/doctor/after-refusal.js'
 import type { DoctorOptions } from '../../src/doctor/doctor-options.js'
 import { failure } from '../../src/failure/failure.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
+import { mechanisms, mendInstance, platformOf } from '../contracts/instance-world.js'
 
 let lab: Lab
 beforeAll(async () => {
@@ -58,4 +59,57 @@ test('of an input nothing more can be told', async () => {
 
 test('a node that is written wrong in --nodes has refused nobody', async () => {
   expect(await diagnoseRefusal(refused(), options({ nodes: ['nonsense'] }))).toMatchObject({ isOver: true })
+})
+
+describe('of the platform that tables are read from', () => {
+  afterEach(() => mendInstance(lab))
+  const withPlatform = (more: Partial<DoctorOptions> = {}) => options({ servicenow: platformOf(lab), ...more })
+  const url = () => lab.line.servicenow.url
+
+  test('a connection that it refused turns out to be one address, and which', async () => {
+    mechanisms['a REST API access policy'](lab, 'second')
+    const refusal = failure('SERVICENOW_PARTLY_ALLOWED', { instance: url(), allowed: 1, asked: 2 })
+    const cause = await diagnoseRefusal(refusal, withPlatform({ nodes: lab.line.proxy.nodes }))
+    expect(cause).toMatchObject({
+      isOver: false,
+      finding: { code: 'SERVICENOW_PARTLY_ALLOWED', evidence: { addresses: ['127.0.0.2'] } },
+    })
+    expect(cause?.next).toContain('allow 127.0.0.2 as well')
+  })
+
+  test('a token that it refused turns out to be the addresses, without another login', async () => {
+    mechanisms['adaptive authentication (401)'](lab, 'none')
+    const refusal = failure('SERVICENOW_TOKEN_REFUSED', { instance: url(), grant: 'password', reason: 'access_denied' })
+    const cause = await diagnoseRefusal(refusal, withPlatform())
+    expect(cause?.finding.code).toBe('SERVICENOW_ADDRESS_REFUSED')
+    const logins = lab.control.servicenow.requests().filter(({ path }) => path === '/oauth_token.do')
+    expect(logins).toEqual([])
+  })
+
+  test('of wrong credentials nothing more can be told: they are not shown again', async () => {
+    const refusal = failure('SERVICENOW_AUTH_REJECTED', { instance: url(), reason: 'User Not Authenticated' })
+    const wrong = withPlatform({ servicenow: platformOf(lab, { password: 'wr0ng-s3cret', grant: 'basic' }) })
+    expect(await diagnoseRefusal(refusal, wrong)).toBeUndefined()
+    const shown = lab.control.servicenow.requests().filter(({ path }) => path.startsWith('/api/'))
+    expect(shown).toHaveLength(1)
+  })
+
+  test('an instance that was away, and is not any more, says so', async () => {
+    const refusal = failure('SERVICENOW_UNREACHABLE', { instance: url(), observed: 'the connection broke' })
+    expect(await diagnoseRefusal(refusal, withPlatform())).toMatchObject({
+      isOver: true,
+      finding: { code: 'SERVICENOW_UNREACHABLE' },
+    })
+  })
+
+  test('one that sleeps is named, and what the proxy does not reach is asked as the instance', async () => {
+    lab.control.servicenow.hibernate('page')
+    const lost = failure('SERVICENOW_UNREACHABLE', { instance: url(), observed: 'the connection broke' })
+    expect(await diagnoseRefusal(lost, withPlatform())).toMatchObject({ finding: { code: 'SERVICENOW_HIBERNATING' } })
+    const { host } = new URL(url())
+    const unreachable = failure('PROXY_TARGET_UNREACHABLE', { proxy: 'p', target: host, observed: 'status 503' })
+    expect(await diagnoseRefusal(unreachable, withPlatform())).toMatchObject({
+      finding: { code: 'SERVICENOW_HIBERNATING' },
+    })
+  })
 })

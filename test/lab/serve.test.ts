@@ -242,6 +242,18 @@ describe('a receiver', () => {
     expect(await codeOf(serve(options({ tls: { cert: 'none', key: 'none' } })))).toMatch(/^OPTION_INVALID: tls:/)
   })
 
+  test('that is stopped while it looks for the way has not begun', async () => {
+    lab.control.plant({ handshake: { kind: 'silence' } })
+    const controller = new AbortController()
+    const starting = codeOf(serve(options({ signal: controller.signal })))
+    await expect.poll(() => lab.control.struck('handshake')).toBeGreaterThan(0)
+    controller.abort('SIGTERM')
+    expect(await starting).toMatch(/^RUN_INTERRUPTED: interrupted \(SIGTERM\)/)
+    lab.control.heal()
+    await using serving = await start()
+    expect(serving.status().state).toBe('ok')
+  })
+
   test('shares its folder with nobody', async () => {
     await using serving = await start()
     expect(await codeOf(serve(options()))).toMatch(/^RUN_LOCKED/)

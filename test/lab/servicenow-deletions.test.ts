@@ -122,7 +122,7 @@ describe('without a word about deletions', () => {
     [{ maxDeleted: 3 }, 'maxDeleted'],
     [{ deletions: 'audit', reconcileEveryMs: 1000 }, 'reconcileEveryMs'],
   ] as const)('what makes no sense is refused: %j', async (more, option) => {
-    const { code, message } = await stopped(load('incident', more as Partial<IngestOptions>))
+    const { code, message } = await stopped(load('incident', more))
     expect(code).toBe('OPTION_INVALID')
     expect(message).toContain(option)
   })
@@ -234,6 +234,20 @@ describe('by audit', () => {
     for (const id of other) remove(id, 'u_child_two')
     sn().insert('sys_audit_delete', { tablename: 'u_stranger', documentkey: one[1]! })
     expect((await audit(table)).deletions).toMatchObject({ compared: 3, deleted: 3 })
+    expectExact(table)
+  })
+
+  test('of a table that very many extend, all deletions are looked at', async () => {
+    const table = newTable(10)
+    for (let n = 0; n < 60; n += 1) {
+      const row = { ...sn().rows(table)[0]!, sys_id: `f${String(n).padStart(31, '0')}` }
+      sn().restore(table, { ...row, sys_class_name: `u_class_with_a_long_name_${n}` })
+    }
+    await audit(table)
+    sn().audit(table, false)
+    const [gone] = deleteRows(table, 1)
+    sn().insert('sys_audit_delete', { tablename: 'u_whatever', documentkey: gone!.sys_id })
+    expect((await audit(table)).deletions).toMatchObject({ deleted: 1 })
     expectExact(table)
   })
 
@@ -484,6 +498,19 @@ describe('an index of several tables', () => {
     expect(refused.code).toBe('DELETIONS_INDEX_SHARED')
     expect(refused.message).toContain(`servicenow:${other}`)
     expect(lab.control.count(index)).toBe(3)
+  })
+
+  test('that was made anew since is another one', async () => {
+    const [one, other] = [newTable(20), newTable(3)]
+    await load(other)
+    {
+      await using connected = await connect(way())
+      await connected.client.indices.delete({ index })
+    }
+    await reconcile(one)
+    deleteRows(one, 2)
+    expect((await reconcile(one)).deletions).toMatchObject({ deleted: 2 })
+    expectExact(one)
   })
 
   test('of which the state folder knows nothing loses no document that says another class', async () => {

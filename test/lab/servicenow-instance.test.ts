@@ -242,6 +242,24 @@ describe('access control by address', () => {
   })
 })
 
+describe('a refusal that passes', () => {
+  test('of good credentials is not taken for an address: the call is repeated once all are let in', async () => {
+    await using instance = await openServiceNow(basic())
+    const read = async () => await instance.call({ method: 'GET', table: 'incident', query: { sysparm_limit: '1' } })
+    await read()
+    platform().plant({ login: { times: 1 } })
+    expect(await read()).toMatchObject({ status: 200 })
+    platform().plant({ answer: { times: 1, status: 403, body: '<html>Forbidden</html>' } })
+    expect(await read()).toMatchObject({ status: 200 })
+  })
+
+  test('at the very beginning is none either', async () => {
+    platform().plant({ login: { times: 1 } })
+    await using servicenow = await connectServiceNow(basic())
+    expect(servicenow.preflight.probes).toBe(16)
+  })
+})
+
 describe('credentials', () => {
   test('that are wrong are tried a few times and no more: an instance may lock the user out', async () => {
     const wrong = { ...basic(), servicenow: { ...basic().servicenow, password: 'wrong' } }
@@ -401,6 +419,16 @@ describe('an instance', () => {
     platform().plant({ stall: {} })
     const reading = instance.call({ method: 'GET', table: 'incident', signal: controller.signal })
     await vi.waitUntil(() => platform().struck('stall') === 1)
+    controller.abort('enough')
+    await expect(reading).rejects.toMatchObject({ code: 'RUN_INTERRUPTED' })
+  })
+
+  test('is left also while it is looked into why it refused', async () => {
+    const controller = new AbortController()
+    await using instance = await openServiceNow(basic())
+    platform().plant({ login: { times: 1 }, stall: { after: 1 } })
+    const reading = instance.call({ method: 'GET', table: 'incident', signal: controller.signal })
+    await vi.waitUntil(() => platform().struck('stall') > 0)
     controller.abort('enough')
     await expect(reading).rejects.toMatchObject({ code: 'RUN_INTERRUPTED' })
   })

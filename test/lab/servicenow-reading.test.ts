@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Place, Source } from '../../src/flow.js'
-import { type PullOptions, type ServiceNowOptions, pull } from '../../src/index.js'
+import { type PullOptions, type ServiceNowOptions, pull } from '../../src/servicenow.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import { openServiceNow } from '../../src/open-instance.js'
 import type { Instance } from '../../src/servicenow/instance.js'
@@ -46,7 +46,7 @@ const idsOf = (rows: readonly Readonly<Record<string, unknown>>[]) => rows.map(r
 const idsIn = (table: string, query?: string) =>
   sn
     .rows(table, query)
-    .map(({ sys_id: id }) => String(id))
+    .map(({ sys_id: id }) => id)
     .toSorted()
 
 async function pulled(table: string, more: Partial<PullOptions> = {}): Promise<Row[]> {
@@ -93,10 +93,10 @@ const pairs = (rows: readonly Row[]) => rows.map(row => `${row.sys_id} ${row.sys
 describe('a pull', () => {
   test('gives every row that the user may see, whatever is hidden between them', async () => {
     const table = tableOf(6000)
-    const rows = sn.rows(table).toSorted((a, b) => (String(a['sys_id']) < String(b['sys_id']) ? -1 : 1))
+    const rows = sn.rows(table).toSorted((a, b) => (a['sys_id'] < b['sys_id'] ? -1 : 1))
     // Nine in ten, and a stretch that is longer than the largest page that is looked through.
     const visible = rows.filter((_, at) => at % 10 === 3 && (at < 1000 || at > 4000))
-    for (const { sys_id: id } of visible) sn.update(table, String(id), { state: '7' })
+    for (const { sys_id: id } of visible) sn.update(table, id, { state: '7' })
     sn.addAcl({ table, query: 'state!=7' })
     expect(idsOf(await pulled(table, { pageSize: 100 }))).toEqual(idsOf(visible))
     sn.addAcl({ table, query: 'state=7' })
@@ -159,7 +159,7 @@ describe('a pull', () => {
 describe('a table that others change while it is read', () => {
   /** Every answer is followed by what others do: rows come, change and go before the cursor and behind it. */
   function others(table: string, until: number) {
-    const ids = sn.rows(table).map(({ sys_id: id }) => String(id))
+    const ids = sn.rows(table).map(({ sys_id: id }) => id)
     const deleted = new Set<string>()
     const made: string[] = []
     let next = 0
@@ -170,7 +170,7 @@ describe('a table that others change while it is read', () => {
       act: (call: number) => {
         if (call < 2 || call > until) return
         for (let i = 0; i < 5; i++) {
-          made.push(String(sn.insert(table, { number: `N${made.length}` })['sys_id']))
+          made.push(sn.insert(table, { number: `N${made.length}` })['sys_id'])
           sn.update(table, ids[next++] ?? '', { state: '2' })
           const gone = ids[next++] ?? ''
           sn.delete(table, gone)
@@ -201,7 +201,7 @@ describe('a table that others change while it is read', () => {
     const rows = await read(sourceOf(instance, table))
     expect(new Set(pairs(rows)).size).toBe(rows.length)
     const index = new Map(rows.map(row => [row.sys_id, row]))
-    for (const row of sn.rows(table)) expect(index.get(String(row['sys_id']))).toEqual(row)
+    for (const row of sn.rows(table)) expect(index.get(row['sys_id'])).toEqual(row)
     for (const id of index.keys()) expect(sn.row(table, id) !== undefined || deleted.has(id)).toBe(true)
   })
 
@@ -212,7 +212,7 @@ describe('a table that others change while it is read', () => {
     const source = sourceOf(instance, table, { pageSize: 100 })
     const rows = await read(source)
     const places = rows.map((_, at) => placesOf(source).placeAt(at + 2))
-    const end = Object.fromEntries(sn.rows(table).map(row => [String(row['sys_id']), row]))
+    const end = Object.fromEntries(sn.rows(table).map(row => [row['sys_id'], row]))
     const gone = new Set(rows.map(row => row.sys_id).filter(id => !(id in end)))
     for (let at = 0; at < rows.length; at += 13) {
       const rest = await read(sourceOf(instance, table, { pageSize: 250 }), places[at])

@@ -7,6 +7,7 @@ import { describeRoutes } from '../contracts/routes.suite.js'
 import { describeSwap } from '../contracts/swap.suite.js'
 import { describeRuns } from '../contracts/runs.suite.js'
 import { describeDataStreams } from './describe-data-streams.js'
+import { describeDeletions } from './describe-deletions.js'
 import { describeOnRealServers } from './on-real-servers.js'
 
 describeOnRealServers({ major: 8 }, world => {
@@ -17,6 +18,7 @@ describeOnRealServers({ major: 8 }, world => {
   describeSwap(world)
   describeRuns(world)
   describeIds(world)
+  describeDeletions(world)
   describeDoctor(world)
   describeDataStreams(world)
 })

@@ -8,6 +8,7 @@ import { describeSwap } from '../contracts/swap.suite.js'
 import { describeRuns } from '../contracts/runs.suite.js'
 import { describeDataStreams } from './describe-data-streams.js'
 import { describeTables } from './describe-tables.js'
+import { describeDeletions } from './describe-deletions.js'
 import { describeOnRealServers } from './on-real-servers.js'
 
 describeOnRealServers({ major: 9 }, world => {
@@ -18,6 +19,7 @@ describeOnRealServers({ major: 9 }, world => {
   describeSwap(world)
   describeRuns(world)
   describeIds(world)
+  describeDeletions(world)
   describeDoctor(world)
   describeDataStreams(world)
   describeTables(world)

@@ -60,7 +60,13 @@ test('the package exports what the docs say, and nothing else', () => {
     'serviceNowRegisters',
     'startLab',
   ])
-  expect(Object.keys(platform).toSorted()).toEqual(['SluiceError', 'connectServiceNow', 'isSluiceError'])
+  expect(Object.keys(platform).toSorted()).toEqual([
+    'SluiceError',
+    'connectServiceNow',
+    'isSluiceError',
+    'pull',
+    'pullLines',
+  ])
 })
 
 test('importing the library loads nothing of the command line', () => {

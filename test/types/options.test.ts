@@ -118,9 +118,6 @@ const ofTheCommand = [
   'supportBundle',
 ] as const satisfies (keyof Settings)[]
 
-/** Of a load from a table. */
-const ofTheTable = ['deletions'] as const satisfies (keyof Settings)[]
-
 /** What the doctor alone takes. */
 const ofTheDoctor = ['nodes', 'noDirectCheck', 'writeCheck'] as const satisfies (keyof Settings)[]
 
@@ -165,7 +162,7 @@ const ofTheAlarm = [
 
 test('every option of the command reaches the library, but for those that concern the command alone', () => {
   const behind = [same, contents, target, proxy, servicenow, table].flatMap(one => Object.values(one))
-  const ofCommands = [...ofTheCommand, ...ofTheTable, ...ofTheDoctor, ...ofTheFilter, ...ofServe, ...ofTheAlarm]
+  const ofCommands = [...ofTheCommand, ...ofTheDoctor, ...ofTheFilter, ...ofServe, ...ofTheAlarm]
   expect([...behind, ...ofCommands].toSorted()).toEqual(optionNames.toSorted())
 })
 

@@ -10,7 +10,7 @@ const proxy = 'http://eu-west-1-static-01.proxy.example:9293'
 const stands: ConnectionSeen = { layers: [], broken: 0 }
 const open: DoorSeen = { probes: 16, allowed: 16, refused: 0, broken: 0, missChance: 2 ** -16 }
 const table: TableSeen = { ...open, table: 'incident', total: 50, shown: 10 }
-const taken: LoginSeen = { isTaken: true }
+const taken: LoginSeen = { isTaken: true, tried: ['the token call'] }
 
 /** Facts of a way that is open, with some that are not. */
 function facts(more: Partial<Facts>): Facts {
@@ -52,7 +52,7 @@ describe('addresses', () => {
 
   test('are named before what follows from them', () => {
     const refused = failure('SERVICENOW_TOKEN_REFUSED', { instance: url, grant: 'password', reason: 'access_denied' })
-    const login: LoginSeen = { isTaken: false, failure: refused }
+    const login: LoginSeen = { isTaken: false, tried: ['the token call'], failure: refused }
     expect(codes({ instanceDoor: all, ...behind, instanceLogin: login })).toEqual(['error SERVICENOW_ADDRESS_REFUSED'])
     expect(codes({ instanceDoor: some, ...behind, instanceLogin: login })).toEqual(['error SERVICENOW_PARTLY_ALLOWED'])
   })
@@ -88,7 +88,7 @@ describe('addresses', () => {
 
   test('a login page that is refused to everybody is no finding, where the credentials are taken', () => {
     expect(codes({ instanceDoor: { ...all, status: 401 } })).toEqual([])
-    expect(codes({ instanceDoor: { ...all, status: 401 }, instanceLogin: { isTaken: false } })).toEqual([
+    expect(codes({ instanceDoor: { ...all, status: 401 }, instanceLogin: { ...taken, isTaken: false } })).toEqual([
       'error SERVICENOW_ADDRESS_REFUSED',
     ])
   })
@@ -103,7 +103,7 @@ describe('addresses', () => {
   })
 
   test('a policy of the token endpoint shows in calls that are refused, and answered', () => {
-    const login: LoginSeen = { isTaken: true, tokens: { asked: 3, given: 1 }, otherwise: 'user' }
+    const login: LoginSeen = { ...taken, tokens: { asked: 3, given: 1 }, otherwise: 'user' }
     expect(codes({ instanceLogin: login })).toEqual(['error SERVICENOW_PARTLY_ALLOWED'])
   })
 
@@ -119,7 +119,7 @@ describe('addresses', () => {
 
 describe('a login that is refused', () => {
   const refused = failure('SERVICENOW_TOKEN_REFUSED', { instance: url, grant: 'password', reason: 'access_denied' })
-  const login: LoginSeen = { isTaken: false, failure: refused }
+  const login: LoginSeen = { isTaken: false, tried: ['the token call'], failure: refused }
 
   test('is told with the half that is right, and with the way that it took', () => {
     const said = (more: Partial<LoginSeen>) =>
@@ -129,6 +129,26 @@ describe('a login that is refused', () => {
     expect(said({ otherwise: 'client' })).toContain('client id and secret are right')
   })
 
+  test('of a user whom Basic authentication refuses as well is most likely about the user', () => {
+    const both: LoginSeen = { ...login, tried: ['the token call', 'Basic authentication at the Table API'] }
+    const given = facts({ instanceTable: nothing, instanceLogin: both })
+    const found = findingsOf(given)
+    expect(found[0]?.message).toContain('most likely the user or the password')
+    expect(nextStep(found, given)).toContain('log in to the instance with the same user')
+    const right = facts({ instanceTable: nothing, instanceLogin: { ...both, otherwise: 'user' } })
+    expect(nextStep(findingsOf(right), right)).toContain('Application Registry')
+  })
+
+  test('by Basic authentication is told with each login that was tried', () => {
+    const rejected = failure('SERVICENOW_AUTH_REJECTED', { instance: url, reason: 'User Not Authenticated' })
+    const basic = { isTaken: false, failure: rejected } as const
+    const [table_, other] = ['Basic authentication at the Table API', 'Basic authentication at another API'] as const
+    const said = (tried: LoginSeen['tried']) =>
+      first({ instanceTable: nothing, instanceLogin: { ...basic, tried } }).message
+    expect(said([table_, other])).toContain('a client id and secret could tell')
+    expect(said([table_, other, 'the token call'])).toContain(`${other} and a token call, each tried once`)
+  })
+
   test('leaves the past out where it does not tell', () => {
     const { message } = first({ instanceTable: nothing, instanceLogin: login, instancePast: nothing })
     expect(message).toBe(refused.message)
@@ -136,7 +156,7 @@ describe('a login that is refused', () => {
 
   test('of Basic authentication is Basic, where the token is taken, and the address, where it is not', () => {
     const forbidden = failure('SERVICENOW_BASIC_FORBIDDEN', { instance: url, observed: 'the same user gets a token' })
-    const basic: LoginSeen = { isTaken: true, failure: forbidden, otherwise: 'token' }
+    const basic: LoginSeen = { ...taken, failure: forbidden, otherwise: 'token' }
     expect(codes({ instanceLogin: basic })).toEqual(['error SERVICENOW_BASIC_FORBIDDEN'])
     const half = { ...table, allowed: 7, refused: 9, status: 401 }
     expect(codes({ instanceLogin: basic, instanceTable: half })).toEqual(['error SERVICENOW_PARTLY_ALLOWED'])

@@ -29,6 +29,8 @@ export class FakeTable {
   beforePage: (page: number) => unknown = () => undefined
   /** Rows that were given away. */
   given = 0
+  /** Up to which row it was asked for a place: what lies before is forgotten. */
+  settled = 0
   #tick = 0
 
   constructor(name: string, pageSize = 10) {
@@ -54,6 +56,7 @@ export class FakeTable {
     const rows: Rows = {
       selection: this.selection,
       placeAt: document => {
+        this.settled = document - 1
         reached = reached.slice(reached.findLastIndex(one => one.document <= document))
         return { ...reached[0]?.place }
       },

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { isSluiceError } from '../../src/index.js'
 import { checkServeOptions } from '../../src/serve/check-serve-options.js'
-import type { ServeOptions } from '../../src/serve/serve-options.js'
 
 const good = {
   target: { url: 'https://c.example:9243' },
@@ -12,7 +11,7 @@ const good = {
 
 function problem(more: object): string {
   try {
-    checkServeOptions({ ...good, ...more } as ServeOptions)
+    checkServeOptions({ ...good, ...more })
     return 'none'
   } catch (error) {
     if (isSluiceError(error) && error.code === 'OPTION_INVALID') return error.message

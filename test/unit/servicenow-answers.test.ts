@@ -6,8 +6,8 @@ import type { Answer } from '../../src/servicenow/answer.js'
 import type { TableRequest } from '../../src/servicenow/instance.js'
 import type { Judging } from '../../src/servicenow/judge-refusal.js'
 import { isTruncated, judgeTableAnswer } from '../../src/servicenow/judge-table-answer.js'
+import { judgeTokenAnswer } from '../../src/servicenow/judge-token-answer.js'
 import { Secrets } from '../../src/servicenow/secrets.js'
-import { judgeTokenAnswer } from '../../src/servicenow/token-call.js'
 
 const json = { 'content-type': 'application/json;charset=UTF-8', server: 'snow_adc' }
 const html = { 'content-type': 'text/html', server: 'snow_adc' }

@@ -8,7 +8,7 @@ import type { Probe } from '../probe.js'
 import { instanceProblem } from '../way-so-far.js'
 
 /** Only its headers: it may be large, and every byte through the proxy is metered. */
-export const loginPage = { method: 'HEAD', path: '/login.do' } as const
+const loginPage = { method: 'HEAD', path: '/login.do' } as const
 
 /**
  * The login page on fresh connections, without credentials. Whoever may connect may see it: a refusal is about the address, whether by

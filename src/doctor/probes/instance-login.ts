@@ -1,9 +1,11 @@
 import { type Failure, failure } from '../../failure/failure.js'
 import { isSluiceError } from '../../failure/sluice-error.js'
 import { type Access, type Password, basicHeader } from '../../servicenow/access.js'
+import type { TokenRequest } from '../../servicenow/token-call.js'
+import type { Tokens } from '../../servicenow/tokens.js'
 import type { Context } from '../context.js'
 import { type InstanceContext, askInstance } from '../instance-context.js'
-import type { LoginSeen } from '../instance-facts.js'
+import type { Login, LoginSeen } from '../instance-facts.js'
 import type { Probe } from '../probe.js'
 import { isKnown, pathOf } from '../read-table.js'
 import { instanceProblem } from '../way-so-far.js'
@@ -39,16 +41,17 @@ export const TOKEN_CALLS = 8
 type OauthAccess = Exclude<Access, { grant: 'basic' }>
 
 async function seeToken(context: Context, instance: InstanceContext, access: OauthAccess): Promise<LoginSeen> {
+  const tried: Login[] = ['the token call']
   const first = await askForToken(instance)
   if ('authorization' in first) {
     instance.proved.authorization = first.authorization
-    return { isTaken: true }
+    return { isTaken: true, tried }
   }
   const { failure: refused } = first
-  if (refused.code !== 'SERVICENOW_TOKEN_REFUSED') return { isTaken: false, failure: refused }
-  const otherwise = await seeOtherwise(context, instance, access)
+  if (refused.code !== 'SERVICENOW_TOKEN_REFUSED') return { isTaken: false, tried, failure: refused }
+  const otherwise = await seeOtherwise(context, instance, access, tried)
+  const told = otherwise === undefined ? { tried } : { tried, otherwise }
   const isHarmless = access.grant === 'client_credentials' || otherwise === 'user'
-  const told = otherwise === undefined ? {} : { otherwise }
   if (!isHarmless || instance.connections === 1) return { isTaken: false, failure: refused, ...told }
   for (let asked = 2; asked <= TOKEN_CALLS; asked += 1) {
     const next = await askForToken(instance)
@@ -63,8 +66,7 @@ async function askForToken({ session }: InstanceContext): Promise<{ authorizatio
   try {
     return { authorization: await session.authorization() }
   } catch (error) {
-    if (!isSluiceError(error) || error.code === 'RUN_INTERRUPTED') throw error
-    return { failure: error.failure }
+    return { failure: failureIn(error) }
   }
 }
 
@@ -73,14 +75,16 @@ async function seeOtherwise(
   context: Context,
   instance: InstanceContext,
   access: OauthAccess,
+  tried: Login[],
 ): Promise<LoginSeen['otherwise']> {
-  if (access.grant === 'password' && (await isTakenBy(context, instance, access, pathOf(instance)))) return 'user'
-  if (access.grant === 'client_credentials' || access.client.secret === undefined) return undefined
-  const token = await instance.callForTokens({ grant: 'client_credentials' }).catch((error: unknown) => {
-    if (isSluiceError(error) && error.code !== 'RUN_INTERRUPTED') return undefined
-    throw error
-  })
-  return token === undefined ? undefined : 'client'
+  if (access.grant === 'password') {
+    tried.push('Basic authentication at the Table API')
+    if ((await refusalOf(context, instance, access, pathOf(instance))) === undefined) return 'user'
+  }
+  const { secret } = access.client
+  if (access.grant === 'client_credentials' || secret === undefined) return undefined
+  tried.push('a token call of client_credentials')
+  return 'accessToken' in (await tokenOf(instance, { grant: 'client_credentials' })) ? 'client' : undefined
 }
 
 async function seeBasic(
@@ -88,33 +92,43 @@ async function seeBasic(
   instance: InstanceContext,
   access: Extract<Access, { grant: 'basic' }>,
 ): Promise<LoginSeen> {
-  const authorization = basicHeader(access)
-  const taken = (otherwise?: LoginSeen['otherwise']): LoginSeen => {
-    instance.proved.authorization = authorization
-    return { isTaken: true, ...(otherwise === undefined ? {} : { otherwise }) }
-  }
+  const { proved } = instance
+  const tried: Login[] = ['Basic authentication at the Table API']
   const refused = await refusalOf(context, instance, access, pathOf(instance))
-  if (refused === undefined) return taken()
-  if (refused.code !== 'SERVICENOW_AUTH_REJECTED') return { isTaken: false, failure: refused }
+  if (refused === undefined) {
+    proved.authorization = basicHeader(access)
+    return { isTaken: true, tried }
+  }
+  if (refused.code !== 'SERVICENOW_AUTH_REJECTED') return { isTaken: false, tried, failure: refused }
   // A policy of the Table API refuses addresses with the same words; another API has other policies.
-  if (await isTakenBy(context, instance, access, `/api/now/stats/${instance.table}`)) return taken('other API')
+  tried.push('Basic authentication at another API')
+  if ((await refusalOf(context, instance, access, `/api/now/stats/${instance.table}`)) === undefined) {
+    proved.authorization = basicHeader(access)
+    return { isTaken: true, tried, otherwise: 'other API' }
+  }
   const { client, username, password } = access
-  if (client === undefined) return { isTaken: false, failure: refused }
+  if (client === undefined) return { isTaken: false, tried, failure: refused }
+  tried.push('the token call')
+  const token = await tokenOf(instance, { grant: 'password', username, password })
+  if (!('accessToken' in token)) return { isTaken: false, tried, failure: refused }
+  proved.authorization = `Bearer ${token.accessToken}`
+  const observed = 'the same user gets a token'
+  const forbidden = failure('SERVICENOW_BASIC_FORBIDDEN', { instance: instance.display, observed })
+  // What becomes of the token tells whether it is that, or the address.
+  return { isTaken: true, tried, failure: forbidden, otherwise: 'token' }
+}
+
+async function tokenOf(instance: InstanceContext, request: TokenRequest): Promise<Tokens | Failure> {
   try {
-    const { accessToken } = await instance.callForTokens({ grant: 'password', username, password })
-    instance.proved.authorization = `Bearer ${accessToken}`
-    const observed = 'the same user gets a token'
-    const forbidden = failure('SERVICENOW_BASIC_FORBIDDEN', { instance: instance.display, observed })
-    // What becomes of the token tells whether it is that, or the address.
-    return { isTaken: true, failure: forbidden, otherwise: 'token' }
+    return await instance.callForTokens(request)
   } catch (error) {
-    if (!isSluiceError(error) || error.code === 'RUN_INTERRUPTED') throw error
-    return { isTaken: false, failure: refused }
+    return failureIn(error)
   }
 }
 
-async function isTakenBy(context: Context, instance: InstanceContext, who: Password, path: string): Promise<boolean> {
-  return (await refusalOf(context, instance, who, path)) === undefined
+function failureIn(error: unknown): Failure {
+  if (isSluiceError(error) && error.code !== 'RUN_INTERRUPTED') return error.failure
+  throw error
 }
 
 /** Undefined: user and password are right, whatever else was said. */

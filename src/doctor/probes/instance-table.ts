@@ -50,7 +50,7 @@ async function readFirst(
     proved.authorization = another
   } catch (error) {
     if (!isSluiceError(error) || error.code === 'RUN_INTERRUPTED') throw error
-    return { login: { isTaken: false, failure: error.failure } }
+    return { login: { isTaken: false, tried: ['the token call'], failure: error.failure } }
   }
   return await readTable(context, instance, line, { authorization: proved.authorization, isFirst: true })
 }

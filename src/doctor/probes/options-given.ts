@@ -1,7 +1,7 @@
 import type { Probe } from '../probe.js'
 
 /** Those that decide the way; `sluice config` shows all. */
-const ofTheWay = ['url', 'cloudId', 'apiKey', 'apiKeyFile', 'username', 'proxy', 'proxyFile', 'httpsProxy', 'staticIps', 'ipCheckUrl', 'index'] // prettier-ignore
+const ofTheWay = ['url', 'cloudId', 'apiKey', 'apiKeyFile', 'username', 'proxy', 'proxyFile', 'httpsProxy', 'staticIps', 'ipCheckUrl', 'index', 'servicenowUrl', 'servicenowGrant'] // prettier-ignore
 
 /** The options in force and where each came from. */
 export const optionsGiven: Probe = {

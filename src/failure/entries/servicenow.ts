@@ -240,11 +240,14 @@ export const servicenowEntries = {
     stage: 'servicenow',
     exit: 4,
     retry: 'later',
-    title: 'The instance gives up on a page, even on a small one',
+    title: 'The instance gives up on a page, even on one of a single row',
     message: '{instance} could not answer {rows} rows of {table} in its time: {reason}',
     observed: 'Status 200 with an error inside: "Transaction cancelled: maximum execution time exceeded".',
-    causes: ['The query is slow there: no index serves it, or the rows are very large.'],
-    fixes: ['Ask for fewer --fields, narrow --query, or have an index made for it.'],
+    causes: [
+      'The query is slow there: no index serves it, or it looks behind references.',
+      'The rows are very large, or a business rule runs for each.',
+    ],
+    fixes: ['Ask for fewer --fields, narrow --query, or have an index made for it; pages were halved down to one row.'],
     example: { instance, rows: 1, table: 'incident', reason: 'Transaction cancelled: maximum execution time exceeded' },
   },
   SERVICENOW_ACCESS_DENIED: {
@@ -282,11 +285,19 @@ export const servicenowEntries = {
     stage: 'servicenow',
     exit: 2,
     retry: 'no',
-    title: 'The instance would leave out a part of the query',
-    message: '{instance} does not understand {part} of the query for {table}: {problem}',
-    observed: 'Nothing: the platform drops what it does not understand, and answers with more rows.',
-    causes: ['A field that the table does not have, or that the user may not read; a misspelt operator.'],
-    fixes: ['Correct --query: build the list in the instance, and copy its query from the breadcrumb.'],
+    title: 'The instance would leave out a part of what is asked',
+    message: '{instance} does not understand {part}, asked of {table}: {problem}',
+    observed:
+      'Nothing: the platform drops what it does not understand and answers with more rows; with none, where the property glide.invalid_query.returns_no_rows is set.',
+    causes: [
+      'A field that the table does not have, or that the user may not read.',
+      'A misspelt operator.',
+      'Something on the way changes or drops sysparm_query, where rows come that do not follow the last one.',
+    ],
+    fixes: [
+      'Correct --query or --fields: build the list in the instance, and copy its query from the breadcrumb.',
+      'Have the user given the role that may read the field.',
+    ],
     example: { instance, part: 'actve=true', table: 'incident', problem: 'there is no field actve' },
   },
   SERVICENOW_REQUEST_REFUSED: {

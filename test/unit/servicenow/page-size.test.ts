@@ -27,3 +27,23 @@ test('what fails again and again is tried more and more seldom', () => {
   expect(ask(size, 10_000, () => 300)).toBeLessThan(30)
   expect(size.rows).toBe(250)
 })
+
+test('an instance that gives up now and then, whatever the size, is asked for large pages all the same', () => {
+  for (const every of [20, 33]) {
+    const size = pageSize(1000)
+    let rows = 0
+    for (let page = 1; page <= 2000; page++) {
+      if (page % every === 0) size.halve(size.rows)
+      rows += size.rows
+      size.worked()
+    }
+    expect(rows / 2000).toBeGreaterThan(800)
+  }
+})
+
+test('a size that has proven itself is left where it does not work any more', () => {
+  const size = pageSize(1000)
+  expect(ask(size, 20, () => Infinity)).toBe(0)
+  expect(ask(size, 5000, () => 300)).toBeLessThan(30)
+  expect(size.rows).toBe(250)
+})

@@ -34,14 +34,16 @@ test.each(seeds)('an index has every row in its last version, and what is settle
   const index = new Map<string, FakeRow>()
   const gone = () => [...index.keys()].filter(id => !instance.rows.has(id))
   let place: Place | undefined
+  let isOver = true
   for (let run = 0, quiet = 0; quiet < 2; run++) {
     expect(run).toBeLessThan(60)
     const source = tableSource(instance, { id: 0, table: 'incident', pageSize: 1 + random.below(40) })
-    const isQuiet = changes <= 0
+    // What goes on with a reading of restless times leaves what was committed late to the next one.
+    const isQuiet = changes <= 0 && isOver
     const stopsAt = changes > 0 && random.chance(0.7) ? 1 + random.below(120) : Infinity
     const stopping = new AbortController()
     let read = 0
-    let isOver = true
+    isOver = true
     reading: for await (const chunk of source.open(stopping.signal, 0, place)) {
       for (const line of Buffer.from(chunk).toString().trimEnd().split('\n')) {
         const row = JSON.parse(line) as FakeRow

@@ -79,16 +79,16 @@ test(`a pull of ${INCIDENTS} incidents, of which ${3 * CHANGES} are inserted, up
   })
   let said = ''
   pull.stderr?.on('data', (text: Buffer) => (said += text.toString()))
-  let isOver = false
+  const life = { isOver: false }
   const ended = once(pull, 'close').then(([code]) => {
-    isOver = true
+    life.isOver = true
     return { code: code as number | null, elapsedMs: performance.now() - startedAt }
   })
 
   // Answers so far, and what the process takes of memory meanwhile.
   const reading = { pages: 0, resident: [] as [page: number, bytes: number][] }
   const watching = (async () => {
-    while (!isOver) {
+    while (!life.isOver) {
       const queries = sn.requests().filter(({ method, path }) => method === 'GET' && path.includes('/incident'))
       reading.pages = queries.length
       if (reading.pages > 0) reading.resident.push([reading.pages, residentBytes(pull.pid)])
@@ -105,7 +105,7 @@ test(`a pull of ${INCIDENTS} incidents, of which ${3 * CHANGES} are inserted, up
   const worker = async (first: number) => {
     for (let n = first; n < CHANGES; n += 8) {
       // Over the first three quarters of the reading.
-      while (!isOver && reading.pages < 1 + (n / CHANGES) * pages * 0.75) await shortly(20)
+      while (!life.isOver && reading.pages < 1 + (n / CHANGES) * pages * 0.75) await shortly(20)
       const at = Math.floor((n * ids.length) / CHANGES)
       const [changed = '', gone = ''] = [ids[at], ids[at + 1]]
       const row = await client.ask('POST', '', { short_description: `inserted ${n}` })
@@ -118,7 +118,7 @@ test(`a pull of ${INCIDENTS} incidents, of which ${3 * CHANGES} are inserted, up
   }
   await Promise.all(Array.from({ length: 8 }, (_, first) => worker(first)))
   const pagesThen = reading.pages
-  expect(isOver).toBe(false)
+  expect(life.isOver).toBe(false)
   expect(pagesThen).toBeLessThan(pages)
 
   const { code, elapsedMs } = await ended
