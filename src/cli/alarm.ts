@@ -2,10 +2,11 @@
 import { readFile } from 'node:fs/promises'
 import type { AlarmOptions, Reported } from '../alarm-options.js'
 import { explain } from '../failure/catalogue.js'
+import type { Failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { Receipt, ServiceNowOptions } from '../index.js'
 import type { Access } from '../options/access.js'
-import { readAlarmAccess } from '../options/alarm-access.js'
+import { readAlarmAccess, sharesAccess } from '../options/alarm-access.js'
 import { invalid } from '../options/candidate.js'
 import type { Effective } from '../options/resolve.js'
 import { withoutCredentials } from '../options/secrets.js'
@@ -53,7 +54,11 @@ export async function openAlarm(effective: Effective, terminal: Terminal, access
         .catch(() => options)
       const timeLeftMs = Math.max(1, Math.floor(endsAt - Date.now()))
       const timeoutMs = Math.min(effective.values.alarmTimeout, timeLeftMs)
-      const reported = await report(ended, { ...now, timeoutMs, signal: interruption.signal }, terminal)
+      const refused = sharesAccess(effective) ? refusedLogin(ended) : undefined
+      const reported =
+        refused === undefined
+          ? await report(ended, { ...now, timeoutMs, signal: interruption.signal }, terminal)
+          : notTried(refused)
       sayReported(reported, now, terminal, quiet)
       return ended.code
     },
@@ -66,6 +71,17 @@ async function ending(doing: () => Promise<Ended>, terminal: Terminal): Promise<
   } catch (error) {
     return { code: sayError(terminal, error), error: new SluiceError(knownFailure(terminal, error)) }
   }
+}
+
+/** Credentials that the run showed in vain are not shown again: whoever does so often enough is locked out. */
+function refusedLogin({ receipt, error }: Ended): Failure | undefined {
+  const known = error instanceof SluiceError ? error.failure : receipt?.failure
+  return known?.code === 'SERVICENOW_AUTH_REJECTED' || known?.code === 'SERVICENOW_TOKEN_REFUSED' ? known : undefined
+}
+
+function notTried(refused: Failure): Reported {
+  const message = `${refused.message}; the alarm has no credentials of its own, and did not try these again`
+  return { did: 'failed', incidents: [], notes: [], failure: { ...refused, message } }
 }
 
 async function report({ receipt, error }: Ended, options: AlarmOptions, terminal: Terminal): Promise<Reported> {

@@ -13,12 +13,18 @@ export interface AlarmAccess {
   readonly ca?: string
 }
 
+/** Whether the alarm has none of its own: then it uses those of the platform. */
+export function sharesAccess({ values }: Effective): boolean {
+  return values.alarmUsername === undefined && values.alarmClientId === undefined
+}
+
 /** Undefined where the alarm has none of its own: they are never mixed with others. Throws SluiceError OPTION_INVALID. */
 export async function readAlarmAccess(
-  { values, origins }: Effective,
+  effective: Effective,
   readFile: (path: string) => Promise<string>,
 ): Promise<AlarmAccess | undefined> {
-  if (values.alarmUsername === undefined && values.alarmClientId === undefined) return undefined
+  if (sharesAccess(effective)) return undefined
+  const { values, origins } = effective
   const read = async (name: 'alarmPasswordFile' | 'alarmClientSecretFile' | 'servicenowCa') => {
     const path = values[name]
     return path === undefined ? undefined : await readTrimmed(path, origins[name], readFile)

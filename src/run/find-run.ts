@@ -13,7 +13,7 @@ import { checkpointPath, readCheckpoint } from '../ledger/checkpoint-file.js'
 import { type Plan, type Planning, planRun } from '../ledger/plan-run.js'
 import { randomToken, tokenOf } from '../ledger/token.js'
 import { spoolsFolder } from '../source/kept-spools.js'
-import { lostDestinations, lostIndex, sayLost } from './lost-index.js'
+import { lostDestinations, lostIndex, movedIndex, sayLost } from './lost-index.js'
 import type { Replaying } from './open-batcher.js'
 import { refuseOtherReplay } from './other-replay.js'
 import { freshIndex, leadsTo, planGuarded } from './plan-guarded.js'
@@ -77,14 +77,16 @@ export async function findRun(
   const lastIndex = alias === undefined ? index : last?.target.index
   const seen: IndexSeen | undefined =
     options.dryRun === true || lastIndex === undefined ? undefined : await seeIndex(cluster, lastIndex, signal)
+  const hasTables = named.some(({ rows }) => rows !== undefined)
+  // A data stream drops its oldest indices, and stays what it is.
+  const readsChanges = hasTables && options.op !== 'create'
   const lost =
     last === undefined || seen === undefined
       ? undefined
       : replaying === undefined
-        ? lostIndex(last, seen)
+        ? (lostIndex(last, seen) ?? (readsChanges ? movedIndex(last, seen) : undefined))
         : await lostDestinations(last, cluster, signal)
   // A table may have had no row to store, and so nothing that could be missing.
-  const hasTables = named.some(({ rows }) => rows !== undefined)
   const isOther = lost?.startsAfresh === true || (hasTables && seen?.kind === 'missing')
   const planning: Planning = {
     previous: isOther ? undefined : last,

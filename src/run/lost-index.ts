@@ -20,6 +20,18 @@ export function lostIndex({ target, counts }: Checkpoint, seen: IndexSeen): Lost
   return { indices: [index], isPart: false, startsAfresh: true }
 }
 
+/**
+ * The same of a table, of which only changes would be read: a name that leads to none of the indices any more that it led to has none of
+ * its rows, as far as anybody knows.
+ */
+export function movedIndex({ target }: Checkpoint, seen: IndexSeen): LostIndices | undefined {
+  const { index, indexUuid, behind } = target
+  const was = behind ?? (indexUuid === undefined ? undefined : [index])
+  if (was === undefined || (seen.kind !== 'name' && seen.kind !== 'index')) return undefined
+  const now = seen.kind === 'name' ? seen.behind : [index]
+  return was.some(name => now.includes(name)) ? undefined : { indices: was, isPart: false, startsAfresh: true }
+}
+
 /** Those that dead letters were stored in. */
 export async function lostDestinations(
   { target, status }: Checkpoint,

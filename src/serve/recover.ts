@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, open, readFile, readdir, rm, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type JournalEntry, parseJournal } from './journal.js'
+import { type JournalEntry, journalLine, parseJournal } from './journal.js'
 import type { Segment, SegmentPlace } from './segment.js'
 
 const DATA = '.ndjson'
@@ -50,6 +50,8 @@ export async function recover(folder: string): Promise<Recovered> {
     if (keyed.length > 0) keys.push({ journal: place.journal, entries: keyed })
     if (bytes > 0) {
       if (size > bytes) await truncate(place.path, bytes)
+      // Once the documents are loaded the journal alone is left, and nobody could tell any more.
+      if (whole.length < entries.length) await truncate(place.journal, whole.map(journalLine).join('').length)
       // Some may have been written and not synced: from now on they count, and a repetition is acknowledged because of them.
       for (const path of [place.path, place.journal]) await syncFile(path)
       segments.push({ ...place, bytes, documents: whole.reduce((sum, { documents }) => sum + documents, 0) })

@@ -5,6 +5,7 @@ import type { Instance } from './instance.js'
 import { unmet } from './judge-rows.js'
 import { pageSize } from './page-size.js'
 import { type PlaceLog, placeLog } from './place-log.js'
+import { platformTime } from './platform-time.js'
 import { probeTable } from './probe-table.js'
 import { readAhead } from './read-ahead.js'
 import { type RowsRead, readPhases, settledAt } from './read-phases.js'
@@ -67,6 +68,11 @@ async function phasesOf(reading: TableReading, signal: AbortSignal): Promise<Asy
   if (log !== undefined) reading.begun(log)
   const { phase, cursor, seen } = readPlace(start, name)
   if (phase.kind === 'end') return undefined
+  const now = platformTime(probed.date)
+  if (now < phase.since)
+    note(
+      `the clock of ${instance.display} went back, from ${phase.since} to ${now}: a change since then may be missed, and --again reads all`,
+    )
   let isCounted = false
   return readPhases({
     walk: {

@@ -16,7 +16,9 @@ export function everyVersion(seen: VersionsSeen): RowsTaken {
   let newest = seen.newest() ?? ''
   return {
     take(row, key, phase, cursor) {
-      const version = [key.time, versionOf(key.id, stored(row.sys_mod_count))] as const
+      // Who may not read the count tells versions apart by what they hold.
+      const changes = stored(row.sys_mod_count) || JSON.stringify(row)
+      const version = [key.time, versionOf(key.id, changes)] as const
       if (phase.kind === 'changes') {
         const sure = cursor?.time ?? phase.since
         const floor = cursor?.time === undefined ? {} : { floor: earlier(sure, phase.settled ?? phase.since) }

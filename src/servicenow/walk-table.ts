@@ -101,13 +101,15 @@ export async function nextVisible(
 ): Promise<Cursor | undefined> {
   const { order, from, time, table, query } = walk
   const fields = ['sys_id', time]
-  let limit = Math.min(MOST_KEYS, Math.max(1000, walk.size.rows * 2))
+  // What the instance gave up on once is not asked for again: it would be for ever.
+  let most = MOST_KEYS
+  let limit = Math.min(most, Math.max(1000, walk.size.rows * 2))
   let offset = 0
   for (let asked = 0; asked < requests; asked++) {
     const request = { table, query: query(order.condition(from), order.orderBy), limit, offset, fields }
     const page = await unlessTruncated(walk, request)
     if (page === undefined) {
-      limit = Math.ceil(limit / 2)
+      limit = most = Math.ceil(limit / 2)
       continue
     }
     seen(page)
@@ -118,8 +120,8 @@ export async function nextVisible(
     }
     if (isEnd(page, offset, limit)) return undefined
     // Windows overlap: rows that were deleted meanwhile move others forward.
-    if (offset > 0 || limit === MOST_KEYS) offset += limit - Math.floor(limit / 10)
-    else limit = Math.min(MOST_KEYS, limit * 2)
+    if (offset > 0 || limit === most) offset += limit - Math.floor(limit / 10)
+    else limit = Math.min(most, limit * 2)
   }
   return undefined
 }

@@ -255,6 +255,23 @@ describe('an alarm that fails', () => {
     expect(ended.stderr).not.toContain('pl4nted-password')
   })
 
+  test('does not show credentials again that the run found refused: that would lock the user out', async () => {
+    lab.control.servicenow.forgetRequests()
+    const { code, stderr } = await sluice(['ingest', 'servicenow:incident', '--index', 'alarms', ...few, ...alarm], {
+      cwd: work.path,
+      env: { ...lab.env, SLUICE_SERVICENOW_CA: lab.line.cluster.caFile, SERVICENOW_PASSWORD: 'pl4nted-password' },
+    })
+    const refused = lab.control.servicenow
+      .requests()
+      .filter(({ path, status }) => path === '/oauth_token.do' && status === 401)
+    expect(refused.length).toBeLessThan(4)
+    expect(stderr.trimEnd().split('\n').at(-1)).toMatch(
+      /^warning: the alarm failed: SERVICENOW_TOKEN_REFUSED: .*again$/,
+    )
+    expect(stderr).not.toContain('pl4nted')
+    expect(code).toBe(3)
+  })
+
   test('takes no longer than a limit of time allows', async () => {
     lab.control.register('none')
     lab.control.servicenow.plant({ stall: {} })

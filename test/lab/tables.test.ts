@@ -106,6 +106,27 @@ describe('a table', () => {
     expectStored(table)
   })
 
+  test('is read whole where an alias was led to another index, and not where one was added', async () => {
+    await using direct = await connect(way())
+    const { indices } = direct.client
+    await indices.create({ index: `${index}-1`, aliases: { [index]: { is_write_index: true } } })
+    const table = filled(30)
+    await load([table])
+    await indices.create({ index: `${index}-2`, aliases: { [index]: { is_write_index: false } } })
+    expect(await load([table])).toMatchObject({ read: 0 })
+    const remove = (name: string) => ({ remove: { index: `${index}-${name}`, alias: index } })
+    await indices.create({ index: `${index}-3` })
+    await indices.updateAliases({
+      actions: [remove('1'), remove('2'), { add: { index: `${index}-3`, alias: index, is_write_index: true } }],
+    })
+    const warnings: string[] = []
+    const onEvent = (event: IngestEvent) => event.type === 'warning' && warnings.push(event.message)
+    expect(await load([table], { onEvent })).toMatchObject({ read: 30, created: 30 })
+    expect(warnings).toEqual([expect.stringContaining(`${index}-1, ${index}-2 are not the indices any more`) as string])
+    expect(lab.control.count(`${index}-3`)).toBe(30)
+    expect(await load([table])).toMatchObject({ read: 0 })
+  })
+
   test('is read by a dry run, which sends nothing and keeps no place', async () => {
     const table = filled(30)
     expect(await load([table], { dryRun: true })).toMatchObject({ read: 30, unsent: 30 })

@@ -149,8 +149,10 @@ describe('the name of a job that was given none', () => {
       jobOf({ ...work, sources: ['logs/*'] }, places),
       jobOf({ ...work, index: 'logs' }, places),
       jobOf(work, ['https://d.example']),
+      jobOf({ ...work, query: 'active=true' }, places),
+      jobOf({ ...work, query: 'active=false' }, places),
     ]
-    expect(new Set([jobOf(work, places), ...others]).size).toBe(5)
+    expect(new Set([jobOf(work, places), ...others]).size).toBe(7)
   })
 
   test.each(['logs-app', 'x'.repeat(255), '^ORDERBY,ü=1', '...', undefined])(

@@ -130,6 +130,24 @@ describe('what a process that was killed has left', () => {
 })
 
 describe('an idempotency key', () => {
+  test('is not known of a request that its journal names and the disk does not hold', async () => {
+    const first = await open(60_000)
+    await first.append(request(requests[0] ?? '', 'a'))
+    await first.append(request(requests[1] ?? '', 'b'))
+    await first.close()
+    const { data } = await files()
+    // As it may be after the power failed.
+    await truncate(data, Buffer.byteLength(requests[0] ?? '') + 3)
+    const second = await open()
+    const segment = await second.next(never)
+    if (segment !== undefined) await second.remove(segment)
+    await second.close()
+    const third = await open()
+    expect(await third.append(request(requests[1] ?? '', 'b'))).toBe('stored')
+    expect(await third.append(request(requests[0] ?? '', 'a'))).toBe('known')
+    await third.close()
+  })
+
   test('is known while its request waits, once it is loaded, and to the next process', async () => {
     const first = await open()
     expect(await first.append(request(requests[0] ?? '', 'a'))).toBe('stored')

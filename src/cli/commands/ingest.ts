@@ -70,7 +70,9 @@ async function load(source: readonly string[], flags: Record<string, unknown>, t
   }
   const index = effective.values.index ?? swapAlias
   const asking = askingFor(effective, terminal, effective.values, tablesIn(source))
-  const alarm = await openAlarm(effective, terminal, access, { command: 'ingest', sources: source, index })
+  const { query } = effective.values
+  const work = { command: 'ingest', sources: source, index, query: isTable ? query : undefined }
+  const alarm = await openAlarm(effective, terminal, access, work)
   return await alarm.around(async () => {
     const receipt = await runLoad(options, terminal, quiet, asking)
     return { receipt, code: sayReceipt(receipt, terminal, json) }

@@ -39,7 +39,11 @@ meanwhile: in the order of sys_id, then those that were inserted while the table
       const access = await loadAccess(effective, terminal)
       const options = await pullOptions(tableNamed(table), effective, access, terminal)
       sayWarnings(effective, terminal)
-      const alarm = await openAlarm(effective, terminal, access, { command: 'pull', sources: [table] })
+      const alarm = await openAlarm(effective, terminal, access, {
+        command: 'pull',
+        sources: [table],
+        query: effective.values.query,
+      })
       const pulling = async () => {
         await write(options, terminal, effective.values.quiet)
         return { code: 0 }

@@ -62,6 +62,17 @@ describe('reading a whole table', () => {
     expect(ids(await read(sourceOf(instance)))).toEqual([...shown])
   })
 
+  test('goes on behind hidden rows where the instance gives up on pages of many keys', async () => {
+    const instance = tableOf(6000, 1)
+    const last = idOf(6000 * 16)
+    for (const id of instance.rows.keys()) if (id !== last) instance.hidden.add(id)
+    instance.mostRows = 1500
+    instance.before = call => {
+      if (call > 100) throw new Error('it asks for ever')
+    }
+    expect(ids(await read(sourceOf(instance)))).toEqual([last])
+  })
+
   test('reads what others insert and change, and what they leave, exactly', async () => {
     const instance = tableOf(200)
     const before = new Set(instance.rows.keys())
@@ -216,6 +227,33 @@ describe('places', () => {
     expect(await read(source, again)).toEqual([])
     instance.now += 5 * MINUTE
     expect(await read(source, placesOf(source).after(placesOf(source).placeAt(1)))).toEqual([])
+  })
+
+  test('tell where the clock of the instance went back: what has an older time now is not asked for', async () => {
+    const instance = tableOf(10)
+    instance.update(idOf(16))
+    instance.now += 5 * MINUTE
+    const notes: string[] = []
+    const source = sourceOf(instance, { note: note => notes.push(note) })
+    const first = await read(source)
+    const next = placesOf(source).after(placesOf(source).placeAt(first.length + 1))
+    expect(notes).toEqual([])
+    instance.now -= 60 * MINUTE
+    await read(source, next)
+    expect(notes).toEqual([expect.stringContaining('went back, from 2026-11-21 12:00:00 to 2026-11-21 11:05:00')])
+  })
+
+  test('lose no change of a second of which a row was given out, where the user may not read sys_mod_count', async () => {
+    const instance = tableOf(10)
+    instance.update(idOf(16), { state: 'read' })
+    for (const row of instance.rows.values()) delete row.sys_mod_count
+    const source = sourceOf(instance)
+    const first = await read(source)
+    const next = placesOf(source).after(placesOf(source).placeAt(first.length + 1))
+    const row = instance.rows.get(idOf(16))
+    instance.rows.set(idOf(16), { ...row, state: 'changed in the same second' })
+    instance.now += 5 * MINUTE
+    expect(await read(source, next)).toMatchObject([{ sys_id: idOf(16), state: 'changed in the same second' }])
   })
 
   test('do not repeat thousands of rows of one second', async () => {
