@@ -229,6 +229,16 @@ describe('places', () => {
     expect(await read(source, placesOf(source).after(placesOf(source).placeAt(1)))).toEqual([])
   })
 
+  test('tell where no time of a change is shown: it may be hidden from the user', async () => {
+    const instance = tableOf(10)
+    for (const row of instance.rows.values()) delete row.sys_updated_on
+    const notes: string[] = []
+    expect(await read(sourceOf(instance, { note: note => notes.push(note) }))).toHaveLength(10)
+    expect(notes).toEqual([expect.stringContaining('without sys_updated_on')])
+    expect(await read(sourceOf(instance, { mode: 'once', note: note => notes.push(note) }))).toHaveLength(10)
+    expect(notes).toHaveLength(1)
+  })
+
   test('tell where the clock of the instance went back: what has an older time now is not asked for', async () => {
     const instance = tableOf(10)
     instance.update(idOf(16))
