@@ -1,5 +1,4 @@
 import { openServiceNow } from '../open-instance.js'
-import { probeInstance } from '../servicenow/probe-instance.js'
 import { tableSource } from '../servicenow/table-source.js'
 import type { OpenPlatform } from './find-inputs.js'
 import { listenerOf } from './listener.js'
@@ -20,7 +19,7 @@ export const openPlatform: OpenPlatform = async (tables, options) => {
       return route.traffic
     },
     probe: async signal => {
-      const { probes } = await probeInstance(instance, { connections: preflightConnections, signal })
+      const { probes } = await instance.probe({ connections: preflightConnections, signal })
       const way = route.proxy === undefined ? 'direct' : `${route.form} through ${route.proxy}`
       return [`reached ${display}: ${way}, ${probes === 1 ? '1 connection' : `${probes} connections`} let through`]
     },

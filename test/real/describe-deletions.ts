@@ -41,7 +41,9 @@ export function describeDeletions(world: () => RealWorld): void {
       const index = newIndex('tables')
       const given: IngestOptions = {
         ...tableOptions(world(), lab, 'incident'),
-        ...{ index, stateDir: folder, deletions },
+        index,
+        stateDir: folder,
+        deletions,
         preflightConnections: 1,
       }
       const rows = servicenow.count('incident')
@@ -58,7 +60,7 @@ export function describeDeletions(world: () => RealWorld): void {
       const [restored] = servicenow.rows('incident')
       const second = deleteRows(50)
       if (restored !== undefined) servicenow.restore('incident', restored)
-      // Written by somebody else, and deleted all the same: that is how it is found.
+      // One that somebody else took out of the index is none of those that are missing at the platform.
       const there = servicenow.rows('incident')[0]?.sys_id ?? ''
       {
         await using way = await connect(given)

@@ -78,7 +78,7 @@ describe('the catalogue', () => {
 
   test('names no real host and no address outside the ranges for documentation', () => {
     const shown = [...failureCodes.map(exampleOf), ...texts.map(({ text }) => text)].join('\n')
-    for (const [, host = ''] of shown.matchAll(/:\/\/(\w[^\s/:)]*)/g)) expect(host).toMatch(/\.example$|^USERNAME$/)
+    for (const [, host = ''] of shown.matchAll(/:\/\/(\w[^\s/:),]*)/g)) expect(host).toMatch(/\.example$|^USERNAME$/)
     for (const [address] of shown.matchAll(/\b\d{1,3}(\.\d{1,3}){3}\b/g))
       expect(address).toMatch(/^(203\.0\.113\.\d+|198\.51\.100\.\d+|0\.0\.0\.0|255\.255\.255\.255|127\.0\.0\.1)$/)
   })

@@ -337,7 +337,7 @@ export const servicenowEntries = {
     exit: 3,
     retry: 'no',
     title: 'The index also holds what another run loaded',
-    message: '{index} also holds what was loaded from {other}, which --deletions reconcile would take for deleted',
+    message: '--deletions reconcile would take for deleted what {index} holds besides: it was loaded from {other}',
     observed: 'Nothing: tools that compare an index with one of two tables delete the rows of the other.',
     causes: ['Two commands load different tables, files or selections of rows into the same index.'],
     fixes: [
