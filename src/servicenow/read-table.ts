@@ -61,6 +61,10 @@ async function phasesOf(reading: TableReading, signal: AbortSignal): Promise<Asy
   const by = probed.time ?? 'sys_updated_on'
   if (probed.time === undefined && mode === 'current')
     throw ignored(instance.display, table, `the field ${by}`, 'without it what changes meanwhile cannot be found')
+  if (by === 'sys_created_on' && mode === 'current')
+    note(
+      `rows of ${table} come without sys_updated_on, as those do that never change: where the user may not read it, changes are missed`,
+    )
   const fresh = { phase: { kind: 'whole', by, since: settledAt(probed.date) }, cursor: undefined } as const
   const start = given ?? placeOf({ ...fresh, seen: versionsSeen() })
   // What was read and what is settled are remembered apart.

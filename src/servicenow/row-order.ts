@@ -17,7 +17,10 @@ export interface RowOrder {
   follow(keys: readonly Key[], cursor: Cursor | undefined): Followed
 }
 
-type Followed = { readonly cursors: readonly (Cursor | undefined)[] } | { readonly stray: Key }
+/** `isDoubtful`: all of them may stand too early, and reading on behind them would pass others by. Asked again, they have moved. */
+export type Followed =
+  | { readonly cursors: readonly (Cursor | undefined)[]; readonly isDoubtful: boolean }
+  | { readonly stray: Key }
 
 /** No change of a row moves it in this order. */
 export const bySysId: RowOrder = {
@@ -30,7 +33,7 @@ export const bySysId: RowOrder = {
       if (key.id === '' || (last !== undefined && !isBehind(key.id, last))) return { stray: key }
       cursors.push({ id: key.id })
     }
-    return { cursors }
+    return { cursors, isDoubtful: false }
   },
 }
 
@@ -57,7 +60,7 @@ export function byChange(field: TimeField, since: string, settled: string): RowO
         if (isSure || !isMixed) last = { id: key.id, time: key.time }
         cursors.push(last)
       }
-      return { cursors }
+      return { cursors, isDoubtful: !isMixed && (cursor?.time ?? since) < settled }
     },
   }
 }

@@ -1,7 +1,7 @@
 import { isSluiceError } from '../failure/sluice-error.js'
 import { isTruncated } from './judge-table-answer.js'
 import type { PageSize } from './page-size.js'
-import type { Cursor, RowOrder } from './row-order.js'
+import type { Cursor, Followed, RowOrder } from './row-order.js'
 import { type PageRequest, type TablePage, truncated } from './table-page.js'
 import { type Key, type TimeField, keyOf } from './table-row.js'
 
@@ -43,6 +43,7 @@ export interface WalkedPage extends TablePage {
 export async function* walkTable(walk: Walk, seen: (page: TablePage) => void): AsyncGenerator<WalkedPage> {
   const { order, time, stray } = walk
   let cursor = walk.from
+  let isAskedAgain = false
   for (;;) {
     const condition = order.condition(cursor)
     const { page, limit } = await askSized(walk, condition)
@@ -58,6 +59,8 @@ export async function* walkTable(walk: Walk, seen: (page: TablePage) => void): A
     const keys = page.rows.map(row => keyOf(row, time))
     const followed = order.follow(keys, cursor)
     if ('stray' in followed) return stray(followed.stray, condition === '' ? order.orderBy : condition)
+    isAskedAgain = followed.isDoubtful && !isAskedAgain
+    if (isAskedAgain) continue
     yield { ...page, keys, cursors: followed.cursors }
     cursor = followed.cursors.at(-1)
   }
@@ -105,6 +108,7 @@ export async function nextVisible(
   let most = MOST_KEYS
   let limit = Math.min(most, Math.max(1000, walk.size.rows * 2))
   let offset = 0
+  let isAskedAgain = false
   for (let asked = 0; asked < requests; asked++) {
     const request = { table, query: query(order.condition(from), order.orderBy), limit, offset, fields }
     const page = await unlessTruncated(walk, request)
@@ -113,10 +117,12 @@ export async function nextVisible(
       continue
     }
     seen(page)
-    const [row] = page.rows
-    if (row !== undefined) {
-      const key = keyOf(row, time)
-      return { id: key.id, time: key.time, includes: true }
+    if (page.rows.length > 0) {
+      const keys = page.rows.map(row => keyOf(row, time))
+      const followed = order.follow(keys, from)
+      isAskedAgain = 'cursors' in followed && followed.isDoubtful && !isAskedAgain
+      if (isAskedAgain) continue
+      return { ...firstOf(keys, followed), includes: true }
     }
     if (isEnd(page, offset, limit)) return undefined
     // Windows overlap: rows that were deleted meanwhile move others forward.
@@ -124,6 +130,13 @@ export async function nextVisible(
     else limit = Math.min(most, limit * 2)
   }
   return undefined
+}
+
+/** The first that stands where it has to. What is out of order is for the walk to name. */
+function firstOf(keys: readonly Key[], followed: Followed): Key {
+  const cursors = 'cursors' in followed ? followed.cursors : []
+  const sure = keys.find(({ id, time }, at) => cursors[at]?.id === id && (cursors[at].time ?? time) === time)
+  return sure ?? (keys[0] as Key)
 }
 
 /** Said by the number of rows where it is told, else by the Link header. */

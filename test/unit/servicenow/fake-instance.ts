@@ -18,6 +18,8 @@ export class FakeInstance implements Instance {
   mostRows = Infinity
   /** Runs between two answers. */
   before: (call: number) => void = () => undefined
+  /** Runs when it is known which rows a page has, and before they are read. */
+  during: (rows: readonly FakeRow[]) => void = () => undefined
 
   insert(id: string, more: FakeRow = {}): void {
     const time = at(this.now)
@@ -47,7 +49,9 @@ export class FakeInstance implements Instance {
         'Transaction cancelled: maximum execution time exceeded',
       )
     const fields = query.sysparm_fields?.split(',')
+    this.during(window)
     const result = window
+      .map(row => this.rows.get(row.sys_id ?? '') ?? row)
       .filter(row => !this.hidden.has(row.sys_id ?? ''))
       .map(row => (fields === undefined ? row : pick(row, fields)))
       .map(row => (query.sysparm_display_value === 'all' ? bothForms(row) : row))

@@ -21,7 +21,7 @@ describe('rows in the order of their changes', () => {
       { id: idOf(1), time: at(50) },
     ]
     const first = { id: idOf(5), time: at(1) }
-    expect(order.follow(keys, undefined)).toEqual({ cursors: [first, first, keys[2], keys[2]] })
+    expect(order.follow(keys, undefined)).toEqual({ cursors: [first, first, keys[2], keys[2]], isDoubtful: false })
   })
 
   test('go on behind each of those that may still change, once there are no others', () => {
@@ -29,7 +29,13 @@ describe('rows in the order of their changes', () => {
       { id: idOf(5), time: at(40) },
       { id: idOf(2), time: at(45) },
     ]
-    expect(order.follow(keys, undefined)).toEqual({ cursors: keys })
+    expect(order.follow(keys, { id: idOf(1), time: at(40) })).toEqual({ cursors: keys, isDoubtful: false })
+  })
+
+  test('are asked for again where all of them may have changed just now, and others may stand before them', () => {
+    const keys = [{ id: idOf(5), time: at(40) }]
+    expect(order.follow(keys, undefined)).toEqual({ cursors: keys, isDoubtful: true })
+    expect(order.follow(keys, { id: idOf(1), time: at(29) })).toEqual({ cursors: keys, isDoubtful: true })
   })
 
   test.each([
@@ -52,7 +58,7 @@ describe('rows in the order of their changes', () => {
 describe('rows in the order of sys_id', () => {
   test('have none twice, whatever their ids look like', () => {
     const keys = ['global', 'A1', 'b'].map(id => ({ id, time: '' }))
-    expect(bySysId.follow(keys, undefined)).toEqual({ cursors: [{ id: 'global' }, { id: 'A1' }, { id: 'b' }] })
+    expect(bySysId.follow(keys, undefined)).toMatchObject({ cursors: [{ id: 'global' }, { id: 'A1' }, { id: 'b' }] })
     expect(bySysId.follow(keys, { id: 'global' })).toEqual({ stray: keys[0] })
     expect(bySysId.follow(keys, { id: 'global', includes: true })).toMatchObject({ cursors: expect.anything() })
     const upper = { id: 'F'.repeat(32), time: '' }

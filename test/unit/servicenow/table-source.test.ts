@@ -229,6 +229,52 @@ describe('places', () => {
     expect(await read(source, placesOf(source).after(placesOf(source).placeAt(1)))).toEqual([])
   })
 
+  test.each([
+    ['all rows of a page', 0],
+    ['all rows of a page that are not hidden', 30],
+  ])('pass no change by because %s changed while it was put together', async (_, hidden) => {
+    const instance = tableOf(20)
+    const source = sourceOf(instance)
+    const first = await read(source)
+    const index = indexed(first)
+    let next = placesOf(source).after(placesOf(source).placeAt(first.length + 1))
+    instance.now += 10 * MINUTE
+    for (let number = 1; number <= 10; number++) {
+      instance.update(idOf(number * 16), { state: 'changed' })
+      instance.now += 1000
+      for (let more = 0; number === 2 && more < hidden; more++) {
+        instance.insert(idOf(10_000 + more))
+        instance.hidden.add(idOf(10_000 + more))
+      }
+    }
+    instance.now += 10 * MINUTE
+    instance.during = rows => {
+      if (rows.find(row => !instance.hidden.has(row.sys_id ?? ''))?.sys_id !== idOf(48)) return
+      instance.now += 1000
+      instance.update(idOf(48))
+      instance.during = () => undefined
+    }
+    for (let reading = 0; reading < 2; reading++) {
+      const slow = sourceOf(instance, { pageSize: 1 })
+      const rows = await read(slow, next)
+      for (const row of rows) index.set(row.sys_id, row)
+      next = placesOf(slow).after(placesOf(slow).placeAt(rows.length + 1))
+      instance.now += 10 * MINUTE
+    }
+    const visible = [...instance.rows.values()].filter(row => !instance.hidden.has(row.sys_id ?? ''))
+    expect([...index.values()]).toEqual(visible)
+  })
+
+  test('tell where no time of a change is shown: it may be hidden from the user', async () => {
+    const instance = tableOf(10)
+    for (const row of instance.rows.values()) delete row.sys_updated_on
+    const notes: string[] = []
+    expect(await read(sourceOf(instance, { note: note => notes.push(note) }))).toHaveLength(10)
+    expect(notes).toEqual([expect.stringContaining('without sys_updated_on')])
+    expect(await read(sourceOf(instance, { mode: 'once', note: note => notes.push(note) }))).toHaveLength(10)
+    expect(notes).toHaveLength(1)
+  })
+
   test('tell where the clock of the instance went back: what has an older time now is not asked for', async () => {
     const instance = tableOf(10)
     instance.update(idOf(16))
