@@ -242,7 +242,7 @@ describe('places', () => {
     for (let number = 1; number <= 10; number++) {
       instance.update(idOf(number * 16), { state: 'changed' })
       instance.now += 1000
-      for (let more = 0; number === 2 && more < hidden; more++) {
+      for (let more = 1; more <= (number === 2 ? hidden : 0); more++) {
         instance.insert(idOf(10_000 + more))
         instance.hidden.add(idOf(10_000 + more))
       }
