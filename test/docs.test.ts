@@ -67,6 +67,7 @@ describe('commands in the docs', () => {
     [/127\.0\.0\.[23] \(\d+x\)(, 127\.0\.0\.[23] \(\d+x\))?/g, 'ADDRESSES'],
     [/\d[\d.,]* (ms|s|B|kB|MB|documents\/s)(?=\W)/g, 'N $1'],
     [/refused \d+ of (6|16) connections/g, 'refused N of M connections'],
+    [/let in \d+ of 16 connections/g, 'let in N of M connections'],
     [/\d+ connections$/gm, 'N connections'],
     [/"writer":"[a-z2-7]{16}"/g, '"writer":"WRITER"'],
     [/\d+ requests sent/g, 'N requests sent'],

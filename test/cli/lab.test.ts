@@ -98,10 +98,10 @@ describe('lab', () => {
 test('the doctor names what the lab was started with', async () => {
   const rows: readonly [string, number, string[]][] = [
     ['both', 0, []],
-    ['first', 3, ['EGRESS_PARTLY_ALLOWED']],
-    ['none', 3, ['EGRESS_NOT_ALLOWED']],
-    ['unattached', 3, ['FILTER_NOT_ENFORCED']],
-    ['both+everyone', 3, ['FILTER_NOT_ENFORCED']],
+    ['first', 3, ['EGRESS_PARTLY_ALLOWED', 'SERVICENOW_PARTLY_ALLOWED']],
+    ['none', 3, ['EGRESS_NOT_ALLOWED', 'SERVICENOW_ADDRESS_REFUSED']],
+    ['unattached', 3, ['FILTER_NOT_ENFORCED', 'SERVICENOW_NOT_ENFORCED']],
+    ['both+everyone', 3, ['FILTER_NOT_ENFORCED', 'SERVICENOW_NOT_ENFORCED']],
   ]
   for (const [register, exit, codes] of rows) {
     const doctor = ['--', process.execPath, binary, 'doctor', '--json']

@@ -7,6 +7,9 @@ import { interruptible } from '../interrupt.js'
 import { runCommand } from '../run-command.js'
 import type { Terminal } from '../terminal.js'
 
+/** Enough for more than one page to be asked for with --page-size 100. */
+const INCIDENTS = 250
+
 interface Flags {
   readonly register: Register
   readonly ports: 'random' | 'contract'
@@ -52,7 +55,9 @@ Examples:
 
 async function start(options: LabOptions): Promise<Lab> {
   try {
-    return await startLab(options)
+    const lab = await startLab(options)
+    lab.control.servicenow.seed('incident', INCIDENTS)
+    return lab
   } catch (error) {
     const { code, port } = error as NodeJS.ErrnoException & { port?: number }
     if (code !== 'EADDRINUSE') throw error
