@@ -242,10 +242,9 @@ describe('places', () => {
     for (let number = 1; number <= 10; number++) {
       instance.update(idOf(number * 16), { state: 'changed' })
       instance.now += 1000
-      const more = number === 2 ? hidden : 0
-      for (let nth = 0; nth < more; nth++) {
-        instance.insert(idOf(10_000 + nth))
-        instance.hidden.add(idOf(10_000 + nth))
+      for (let more = 1; more <= (number === 2 ? hidden : 0); more++) {
+        instance.insert(idOf(10_000 + more))
+        instance.hidden.add(idOf(10_000 + more))
       }
     }
     instance.now += 10 * MINUTE
