@@ -17,6 +17,9 @@ export const optionCommands = [
 ] as const
 export type OptionCommand = (typeof optionCommands)[number]
 
+/** Commands that connect to the cluster. */
+export const toCluster = ['ingest', 'replay', 'doctor', 'verify', 'undo', 'rollback', 'filter', 'serve'] as const
+
 /** What an option is besides its kind. The flag and SLUICE_… follow from the option's name. */
 interface OptionMeta {
   /** Heading in help. */
