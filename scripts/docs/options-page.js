@@ -5,7 +5,7 @@ export function optionsPage(views) {
   const environmentOnly = views.filter(({ flag }) => flag === undefined)
   const groups = [...new Set(options.map(view => view.group))]
   return [
-    '<!-- Made by `npm run docs` from src/options/schema.ts. Edit that. -->',
+    '<!-- Made by `npm run docs` from src/options/sections. Edit those. -->',
     '# Options',
     '',
     'An option can stand in four places. The first that sets it counts: flag, environment, `sluice.config.json` in the working',

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import type { z } from 'zod'
 import { resolveOptions } from '../../src/options/resolve.js'
@@ -10,6 +11,15 @@ const value = (name: OptionName, raw: unknown) => resolveOptions({ flags: { [nam
 
 test('the public settings are what the schema makes', () => {
   expectTypeOf<Required<z.output<typeof schema>>>().toEqualTypeOf<{ -readonly [K in keyof Settings]: Settings[K] }>()
+})
+
+test('a name stands in one section alone, and every section is in the schema', async () => {
+  const folder = new URL('../../src/options/sections/', import.meta.url)
+  const sections = await Promise.all(
+    readdirSync(folder).map(async name => (await import(new URL(name, folder).href)) as Record<string, object>),
+  )
+  const names = sections.flatMap(Object.values).flatMap(Object.keys)
+  expect(names.toSorted()).toEqual(optionNames.toSorted())
 })
 
 test('every option has a flag and SLUICE_… except what the system sets for all programs', () => {
