@@ -1,0 +1,34 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { type Answer, refusal, tooLarge } from './answer.js'
+import { type MediaType, mediaTypeOf } from './documents-in.js'
+
+const TYPES = 'application/x-ndjson, application/ndjson, application/json'
+const LONGEST_KEY = 255
+
+/** What the headers of a post say of its body. */
+export interface Head {
+  readonly type: MediaType
+  readonly isGzip: boolean
+  /** For idempotency, as the caller wrote it. */
+  readonly key: string | undefined
+}
+
+/** Refused here, a request costs neither memory nor the sending of its body. */
+export function readHead(headers: IncomingHttpHeaders, maxBody: number): Head | { readonly refused: Answer } {
+  const type = mediaTypeOf(headers['content-type'])
+  if (type === undefined)
+    return { refused: refusal(415, `Content-Type has to be one of ${TYPES}`, { 'accept-post': TYPES }) }
+  const encoding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase()
+  if (encoding !== 'identity' && encoding !== 'gzip')
+    return { refused: refusal(415, 'Content-Encoding has to be gzip, or none', { 'accept-encoding': 'gzip' }) }
+  const key = keyOf(headers['idempotency-key'])
+  if (key === false) return { refused: refusal(400, `Idempotency-Key has to be one of 1 to ${LONGEST_KEY} characters`) }
+  if (Number(headers['content-length'] ?? 0) > maxBody) return { refused: tooLarge(maxBody) }
+  return { type, isGzip: encoding === 'gzip', key }
+}
+
+/** Undefined: there is none. False: it is none that can be used. */
+function keyOf(header: string | readonly string[] | undefined): string | undefined | false {
+  if (header === undefined) return undefined
+  return typeof header === 'string' && header !== '' && header.length <= LONGEST_KEY ? header : false
+}
