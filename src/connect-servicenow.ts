@@ -1,5 +1,5 @@
 import type { ConnectOptions, ServiceNowOptions } from './ingest-options.js'
-import { checkServiceNowConnection } from './check-servicenow-options.js'
+import { checkServiceNowConnection } from './checks/check-servicenow-options.js'
 import { openServiceNow } from './open-instance.js'
 import type { TableAnswer, TableRequest } from './servicenow/instance.js'
 import { type PageOptions, type RecordOptions, type Row, type Table, tableOf } from './servicenow/table.js'

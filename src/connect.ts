@@ -1,5 +1,5 @@
 import type { Client } from '@elastic/elasticsearch'
-import { checkConnectOptions } from './check-ingest-options.js'
+import { checkConnectOptions } from './checks/check-ingest-options.js'
 import type { ClusterInfo } from './cluster/version.js'
 import type { ConnectOptions } from './ingest-options.js'
 import { openTarget } from './open-target.js'

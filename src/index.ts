@@ -1,6 +1,6 @@
 /** What an embedder gets. */
-export { reportRun } from './alarm.js'
-export type { AlarmOptions, Reported, RunOutcome } from './alarm-options.js'
+export { reportRun } from './alarm/alarm.js'
+export type { AlarmOptions, Reported, RunOutcome } from './alarm/alarm-options.js'
 export { connect, type Connected } from './connect.js'
 export { type Cause, diagnoseRefusal } from './doctor/after-refusal.js'
 export { diagnose } from './doctor/diagnose.js'

@@ -1,7 +1,7 @@
 /** The main job, composed: source → format → bulk → sender → ledger. */
 import type { Ids } from './bulk/action-line.js'
-import { checkIngestOptions } from './check-ingest-options.js'
-import { completeForTables } from './check-table-options.js'
+import { checkIngestOptions } from './checks/check-ingest-options.js'
+import { completeForTables } from './checks/check-table-options.js'
 import type { Batch, Outcome, Source } from './flow.js'
 import type { IngestOptions } from './ingest-options.js'
 import { prepareStateDir } from './ledger/checkpoint-file.js'

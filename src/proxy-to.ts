@@ -1,5 +1,5 @@
 import type { ConnectOptions, ProxyOptions } from './ingest-options.js'
-import { isUrl } from './option-checks.js'
+import { isUrl } from './checks/option-checks.js'
 import { type ChosenProxy, chooseProxy } from './proxy/choose-proxy.js'
 
 /** The proxy that leads to a URL, if one does. Throws SluiceError: PROXY_URL_INVALID, PROXY_NOT_USED, CLUSTER_URL_IS_PROXY. */

@@ -1,12 +1,12 @@
 import { failure } from './failure/failure.js'
 import { SluiceError } from './failure/sluice-error.js'
-import { checkPullOptions } from './check-servicenow-options.js'
+import { checkPullOptions } from './checks/check-servicenow-options.js'
 import type { ServiceNowConnection } from './connect-servicenow.js'
 import type { TableOptions } from './ingest-options.js'
 import { openServiceNow } from './open-instance.js'
-import { readTable } from './servicenow/read-table.js'
-import { rowLines } from './servicenow/row-lines.js'
-import { selectTable } from './servicenow/select-table.js'
+import { readTable } from './servicenow/table/read-table.js'
+import { rowLines } from './servicenow/table/row-lines.js'
+import { selectTable } from './servicenow/table/select-table.js'
 
 /** Which rows, from where, and through which proxy. */
 export interface PullOptions extends ServiceNowConnection, TableOptions {

@@ -1,5 +1,5 @@
 import { readLetters } from './bulk/read-letters.js'
-import { checkReplayOptions } from './check-replay-options.js'
+import { checkReplayOptions } from './checks/check-replay-options.js'
 import { failure } from './failure/failure.js'
 import { SluiceError, isSluiceError } from './failure/sluice-error.js'
 import type { Source } from './flow.js'

@@ -1,11 +1,11 @@
 import { readAlias, readIndices, switchAlias } from './cluster/alias.js'
 import { countDocuments } from './cluster/check-index.js'
 import { readMark } from './cluster/load-mark.js'
-import { checkConnectOptions } from './check-ingest-options.js'
+import { checkConnectOptions } from './checks/check-ingest-options.js'
 import { failure } from './failure/failure.js'
 import { SluiceError } from './failure/sluice-error.js'
 import type { ConnectOptions } from './ingest-options.js'
-import { name } from './option-checks.js'
+import { name } from './checks/option-checks.js'
 import { openTarget } from './open-target.js'
 
 export interface RollbackOptions extends ConnectOptions {

@@ -1,5 +1,5 @@
 /** Loads one file after the other over a way that stays open in between, as `serve` does. */
-import { checkIngestOptions } from './check-ingest-options.js'
+import { checkIngestOptions } from './checks/check-ingest-options.js'
 import type { IngestEvent, IngestOptions } from './ingest-options.js'
 import { run } from './ingest.js'
 import type { Receipt } from './ledger/receipt.js'

@@ -8,7 +8,7 @@ import type { Clock } from './flow.js'
 import { makeFolder } from './ledger/make-folder.js'
 import { InputLocks } from './ledger/lock.js'
 import { replaceFile } from './ledger/replace-file.js'
-import type { TokenStore, Tokens } from './servicenow/tokens.js'
+import type { TokenStore, Tokens } from './servicenow/login/tokens.js'
 
 export interface TokenFile {
   readonly path: string

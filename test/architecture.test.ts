@@ -18,9 +18,11 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   proxy: ['failure'],
   servicenow: ['flow', 'failure', 'proxy'],
   options: ['failure', 'flow'],
-  doctor: ['failure', 'flow', 'cluster', 'proxy', 'servicenow', '(root)'],
+  // What an embedder's options have to be.
+  checks: ['failure', 'bulk', 'doctor', 'options', '(root)'],
+  doctor: ['failure', 'flow', 'cluster', 'proxy', 'servicenow', 'checks', '(root)'],
   filter: ['failure', 'flow', 'cluster', 'proxy', '(root)'],
-  verify: ['failure', 'flow', 'cluster', 'ledger', 'sender', 'options', 'run', '(root)'],
+  verify: ['failure', 'flow', 'cluster', 'ledger', 'sender', 'options', 'checks', 'run', '(root)'],
   // What a run is made of besides the stages: `ingest.ts` puts it together.
   run: [
     'failure',
@@ -34,9 +36,11 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'proxy',
     'servicenow',
     'options',
+    'checks',
     '(root)',
   ],
-  serve: ['failure', 'flow', 'ledger', 'source', 'options', 'run', '(root)'],
+  serve: ['failure', 'flow', 'ledger', 'source', 'options', 'checks', 'run', '(root)'],
+  alarm: ['failure', 'ledger', 'servicenow', 'options', 'checks', '(root)'],
   // A double must not share our bugs.
   lab: [],
   '(root)': [
@@ -56,9 +60,11 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'verify',
     'run',
     'serve',
+    'checks',
+    'alarm',
   ],
   // The command line gets what an embedder gets.
-  cli: ['(root)', 'failure', 'options', 'doctor', 'filter', 'verify', 'serve', 'lab'],
+  cli: ['(root)', 'failure', 'options', 'doctor', 'filter', 'verify', 'serve', 'alarm', 'lab'],
 }
 
 /** The one door of each package. */

@@ -1,6 +1,6 @@
 /** `--on-failure incident`: the platform is told what came of a run, once the user has been. */
 import { readFile } from 'node:fs/promises'
-import type { AlarmOptions, Reported } from '../alarm-options.js'
+import type { AlarmOptions, Reported } from '../alarm/alarm-options.js'
 import { explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
@@ -41,7 +41,7 @@ export async function openAlarm(effective: Effective, terminal: Terminal, access
   const { onFailure, dryRun, timeBudget, quiet } = effective.values
   if (onFailure === 'nothing' || dryRun) return { around: async doing => (await doing()).code }
   const options = await alarmOptions(effective, terminal, access, work)
-  const { checkAlarm } = await import('../alarm.js')
+  const { checkAlarm } = await import('../alarm/alarm.js')
   await checkAlarm(options)
   const endsAt = timeBudget === undefined ? Infinity : performance.timeOrigin + timeBudget
   return {
@@ -85,7 +85,7 @@ function notTried(refused: Failure): Reported {
 }
 
 async function report({ receipt, error }: Ended, options: AlarmOptions, terminal: Terminal): Promise<Reported> {
-  const { reportRun } = await import('../alarm.js')
+  const { reportRun } = await import('../alarm/alarm.js')
   return await reportRun({ receipt: masked(receipt, terminal.manner.secrets), error }, options)
 }
 

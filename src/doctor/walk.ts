@@ -1,4 +1,4 @@
-import { checkDoctorOptions } from '../check-doctor-options.js'
+import { checkDoctorOptions } from '../checks/check-doctor-options.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'

@@ -1,7 +1,7 @@
 /** Documents of rows whose deletion the platform has noted. */
 import { refresh } from '../cluster/refresh.js'
-import { readDeletions } from '../servicenow/audited-deletions.js'
-import { addClassesOf } from '../servicenow/classes-of-table.js'
+import { readDeletions } from '../servicenow/deletions/audited-deletions.js'
+import { addClassesOf } from '../servicenow/deletions/classes-of-table.js'
 import type { Instance } from '../servicenow/instance.js'
 import { type Removed, type Removing, removeGone } from './remove-gone.js'
 

@@ -1,7 +1,7 @@
 import { type BatchOptions, Batcher } from '../bulk/batcher.js'
 import { ReplayBatcher } from '../bulk/replay-batcher.js'
 import { SlotPool } from '../bulk/slots.js'
-import { MAX_DOCUMENT_BYTES } from '../check-ingest-options.js'
+import { MAX_DOCUMENT_BYTES } from '../checks/check-ingest-options.js'
 import type { Input, Operation, Origin } from '../flow.js'
 import type { IngestOptions } from '../ingest-options.js'
 import type { Ledger } from '../ledger/ledger.js'

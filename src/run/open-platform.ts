@@ -1,5 +1,5 @@
 import { openServiceNow } from '../open-instance.js'
-import { tableSource } from '../servicenow/table-source.js'
+import { tableSource } from '../servicenow/table/table-source.js'
 import type { OpenPlatform } from './find-inputs.js'
 import { listenerOf } from './listener.js'
 

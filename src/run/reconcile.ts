@@ -5,9 +5,9 @@ import { walkIds } from '../cluster/walk-ids.js'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { RejectionLimit } from '../flow.js'
-import { IdSet, isSysId } from '../servicenow/id-set.js'
+import { IdSet, isSysId } from '../servicenow/deletions/id-set.js'
 import type { Instance } from '../servicenow/instance.js'
-import { CLASS, type KnownRows, type Selected, classesOf, listIds } from '../servicenow/list-ids.js'
+import { CLASS, type KnownRows, type Selected, classesOf, listIds } from '../servicenow/deletions/list-ids.js'
 import { type Removed, type Removing, removeGone } from './remove-gone.js'
 
 export interface Reconciling extends Pick<Removing, 'cluster' | 'index' | 'by' | 'step' | 'there'> {

@@ -1,4 +1,4 @@
-import { checkFreshCredentials } from '../check-ingest-options.js'
+import { checkFreshCredentials } from '../checks/check-ingest-options.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import type { IngestOptions } from '../ingest-options.js'

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
-import * as check from '../option-checks.js'
+import * as check from '../checks/option-checks.js'
 import type { ServeOptions } from './serve-options.js'
 
 export const DEFAULT_LISTEN = '127.0.0.1:8080'

@@ -1,4 +1,4 @@
-import { checkFreshCredentials } from '../check-ingest-options.js'
+import { checkFreshCredentials } from '../checks/check-ingest-options.js'
 import type { IngestOptions } from '../ingest-options.js'
 import { proxyOptions } from '../open-target.js'
 import type { ServeOptions } from './serve-options.js'

@@ -1,11 +1,11 @@
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { TableAnswer, TableRequest } from './instance.js'
-import { judgeTableAnswer } from './judge-table-answer.js'
-import type { Line } from './line.js'
-import { type Patience, persist } from './persist.js'
-import type { Session } from './session.js'
-import type { Verdict } from './verdict.js'
+import { judgeTableAnswer } from './calls/judge-table-answer.js'
+import type { Line } from './calls/line.js'
+import { type Patience, persist } from './calls/persist.js'
+import type { Session } from './login/session.js'
+import type { Verdict } from './calls/verdict.js'
 
 /** One call of the Table API, asked again while that may help, and once with another token. Throws SluiceError. */
 export async function callTable(

@@ -1,8 +1,8 @@
-import { checkConnectOptions } from '../check-ingest-options.js'
+import { checkConnectOptions } from '../checks/check-ingest-options.js'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { ConnectOptions } from '../ingest-options.js'
-import * as check from '../option-checks.js'
+import * as check from '../checks/option-checks.js'
 
 /** Which run, and how its cluster is reached. */
 export interface VerifyOptions extends ConnectOptions {

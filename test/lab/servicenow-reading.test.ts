@@ -6,7 +6,7 @@ import { type PullOptions, type ServiceNowOptions, pull } from '../../src/servic
 import { type Lab, startLab } from '../../src/lab/index.js'
 import { openServiceNow } from '../../src/open-instance.js'
 import type { Instance } from '../../src/servicenow/instance.js'
-import { type TableSourceOptions, tableSource } from '../../src/servicenow/table-source.js'
+import { type TableSourceOptions, tableSource } from '../../src/servicenow/table/table-source.js'
 
 interface Row extends Readonly<Record<string, unknown>> {
   readonly sys_id: string

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { failure } from '../../src/failure/failure.js'
 import { SluiceError } from '../../src/failure/sluice-error.js'
-import { incidentsOf } from '../../src/servicenow/incidents.js'
-import { type Occurrence, raiseIncident, resolveIncidents } from '../../src/servicenow/raise-incident.js'
+import { incidentsOf } from '../../src/servicenow/incidents/incidents.js'
+import { type Occurrence, raiseIncident, resolveIncidents } from '../../src/servicenow/incidents/raise-incident.js'
 import { IncidentPlatform, lostAnswer } from './platform-of-incidents.js'
 
 const key = 'sluice:nightly'

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { reportRun } from '../../src/alarm.js'
-import type { AlarmOptions } from '../../src/alarm-options.js'
-import { failedText, goodText } from '../../src/alarm-text.js'
+import { reportRun } from '../../src/alarm/alarm.js'
+import type { AlarmOptions } from '../../src/alarm/alarm-options.js'
+import { failedText, goodText } from '../../src/alarm/alarm-text.js'
 import { jobOf } from '../../src/cli/job.js'
 import { failure } from '../../src/failure/failure.js'
 import { SluiceError } from '../../src/failure/sluice-error.js'
-import { judgeRun } from '../../src/judge-run.js'
+import { judgeRun } from '../../src/alarm/judge-run.js'
 import type { Receipt } from '../../src/ledger/receipt.js'
 
 const counts = {

@@ -2,12 +2,12 @@
 import { describe, expect, test } from 'vitest'
 import type { FailureCode } from '../../src/failure/catalogue.js'
 import { SluiceError } from '../../src/failure/sluice-error.js'
-import type { Answer } from '../../src/servicenow/answer.js'
+import type { Answer } from '../../src/servicenow/calls/answer.js'
 import type { TableRequest } from '../../src/servicenow/instance.js'
-import type { Judging } from '../../src/servicenow/judge-refusal.js'
-import { isTruncated, judgeTableAnswer } from '../../src/servicenow/judge-table-answer.js'
-import { judgeTokenAnswer } from '../../src/servicenow/judge-token-answer.js'
-import { Secrets } from '../../src/servicenow/secrets.js'
+import type { Judging } from '../../src/servicenow/calls/judge-refusal.js'
+import { isTruncated, judgeTableAnswer } from '../../src/servicenow/calls/judge-table-answer.js'
+import { judgeTokenAnswer } from '../../src/servicenow/login/judge-token-answer.js'
+import { Secrets } from '../../src/servicenow/calls/secrets.js'
 
 const json = { 'content-type': 'application/json;charset=UTF-8', server: 'snow_adc' }
 const html = { 'content-type': 'text/html', server: 'snow_adc' }

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { failure } from '../../src/failure/failure.js'
 import { SluiceError } from '../../src/failure/sluice-error.js'
 import type { Access } from '../../src/servicenow/access.js'
-import { openSession } from '../../src/servicenow/session.js'
-import type { TokenRequest } from '../../src/servicenow/token-call.js'
-import { type TokenStore, type Tokens, tokensInMemory } from '../../src/servicenow/tokens.js'
+import { openSession } from '../../src/servicenow/login/session.js'
+import type { TokenRequest } from '../../src/servicenow/login/token-call.js'
+import { type TokenStore, type Tokens, tokensInMemory } from '../../src/servicenow/login/tokens.js'
 
 const client = { id: 'id', secret: 'hush' }
 const password: Access = { grant: 'password', client, username: 'u', password: 'p' }

@@ -1,4 +1,4 @@
-import { judgeLost } from '../../servicenow/lost-answer.js'
+import { judgeLost } from '../../servicenow/calls/lost-answer.js'
 import type { Probe } from '../probe.js'
 import { type Leg, seeConnection, tellConnection } from '../see-connection.js'
 import { instanceWayProblem } from '../way-so-far.js'

@@ -1,5 +1,5 @@
 import { waves } from '../../cluster/preflight.js'
-import { judgeRefusal } from '../../servicenow/judge-refusal.js'
+import { judgeRefusal } from '../../servicenow/calls/judge-refusal.js'
 import type { Context } from '../context.js'
 import { type DoctorLine, askInstance } from '../instance-context.js'
 import type { DoorSeen } from '../instance-facts.js'

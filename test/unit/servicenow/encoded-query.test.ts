@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { fieldsOf, parseQuery, queryWith } from '../../../src/servicenow/encoded-query.js'
+import { fieldsOf, parseQuery, queryWith } from '../../../src/servicenow/table/encoded-query.js'
 import { seeded } from '../seeded.js'
 
 describe('an encoded query', () => {

@@ -1,5 +1,5 @@
 import type { Instance, TableAnswer, TableRequest } from '../../../src/servicenow/instance.js'
-import { truncated } from '../../../src/servicenow/table-page.js'
+import { truncated } from '../../../src/servicenow/table/table-page.js'
 
 export type FakeRow = Record<string, string>
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { parseQuery } from '../../../src/servicenow/encoded-query.js'
-import { unmet } from '../../../src/servicenow/judge-rows.js'
+import { parseQuery } from '../../../src/servicenow/table/encoded-query.js'
+import { unmet } from '../../../src/servicenow/table/judge-rows.js'
 
 const id = '0123456789abcdef0123456789abcdef'
 const other = 'f'.repeat(32)

@@ -1,7 +1,7 @@
 /** A table that others change at random moments, read by processes that stop at random rows. */
 import { expect, test } from 'vitest'
 import type { Place } from '../../../src/flow.js'
-import { tableSource } from '../../../src/servicenow/table-source.js'
+import { tableSource } from '../../../src/servicenow/table/table-source.js'
 import { type Seeded, seeded } from '../seeded.js'
 import { FakeInstance, type FakeRow, idOf } from './fake-instance.js'
 

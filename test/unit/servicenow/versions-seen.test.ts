@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { MOST_VERSIONS, versionOf, versionsSeen } from '../../../src/servicenow/versions-seen.js'
+import { MOST_VERSIONS, versionOf, versionsSeen } from '../../../src/servicenow/table/versions-seen.js'
 import { idOf } from './fake-instance.js'
 
 const time = (second: number) =>

@@ -1,0 +1,138 @@
+/** What an incident says of a run. For people who may never have heard of Sluice. */
+import { type Entry, explain } from '../failure/catalogue.js'
+import type { Failure } from '../failure/failure.js'
+import type { Receipt } from '../ledger/receipt.js'
+
+/** What came of a run, as far as it is told. Nothing in it is secret. */
+export interface Account {
+  readonly failure?: Failure | undefined
+  readonly receipt?: Receipt | undefined
+}
+
+/** Whose run it was. */
+export interface JobText {
+  /** As people call it. */
+  readonly title: string
+  readonly command?: string | undefined
+  readonly host?: string | undefined
+}
+
+export interface FailedText {
+  /** One line. */
+  readonly headline: string
+  /** The finding, and what to do. */
+  readonly finding: string
+  /** Which run it was, and its numbers. */
+  readonly facts: string
+}
+
+/** Of a run that failed: with a failure, or with documents that were not stored. */
+export function failedText(account: Account, job: JobText): FailedText {
+  const { failure, receipt } = account
+  const headline = failure === undefined ? shortfall(receipt) : `${failure.code}: ${failure.message}`
+  const advice = failure === undefined ? adviceForShortfall : adviceFor(failure)
+  return {
+    headline: harmless(`${job.title}: ${headline}`.replaceAll(/\s+/g, ' ')),
+    finding: harmless([headline, '', ...advice].join('\n')),
+    facts: harmless(facts(account, job).join('\n')),
+  }
+}
+
+/** Of a good run. */
+export function goodText({ receipt }: Account, job: JobText): string {
+  const run = receipt === undefined ? `A run of ${job.title}` : `Run ${receipt.run} of ${job.title}`
+  return harmless([`${run} was good.`, ...(receipt === undefined ? [] : [balance(receipt)])].join('\n'))
+}
+
+function shortfall(receipt: Receipt | undefined): string {
+  const { rejected = 0, unknown = 0 } = receipt ?? {}
+  const parts = [
+    ...(rejected === 0 ? [] : [`${documents(rejected)} rejected`]),
+    ...(unknown === 0 ? [] : [`${documents(unknown)} of unknown outcome`]),
+  ]
+  return `finished with ${parts.join(' and ')}`
+}
+
+const adviceForShortfall = [
+  'Rejected documents are in the dead letters, each with the reason: repair them and send them again with `sluice replay FILE`.',
+  'Unknown: sent, and no answer tells whether they were stored.',
+]
+
+function adviceFor({ code, evidence }: Failure): readonly string[] {
+  const { causes, fixes, retry }: Entry = explain(code)
+  const { stoppedBy, next } = evidence
+  return [
+    ...(typeof stoppedBy === 'string' ? [`Seen: ${stoppedBy}`] : []),
+    ...(typeof next === 'string' ? [`Next step: ${next}`] : []),
+    ...fixes.map(fix => `Fix: ${fix}`),
+    ...causes.slice(0, 3).map(cause => `Possible cause: ${cause}`),
+    retry === 'later' ? 'The same command may succeed later with nothing changed.' : 'It needs a person.',
+    `More: sluice explain ${code}`,
+  ]
+}
+
+function facts({ failure, receipt }: Account, { title, command, host }: JobText): string[] {
+  const lines: [string, string | undefined][] = [
+    ['Job', title],
+    ['Command', command],
+    ['Host', host],
+    ['Run', receipt?.run],
+    ['Exit code', String(failure === undefined ? 1 : explain(failure.code).exit)],
+    ['Inputs', inputs(receipt)],
+    ['Documents', receipt === undefined ? undefined : balance(receipt)],
+    ['Rejected', rejections(receipt)],
+    ['Dead letters', receipt?.deadLetters],
+    ['Cluster', receipt?.cluster.url],
+    ['Proxy', receipt?.route.proxy],
+  ]
+  return lines.flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${value}`]))
+}
+
+const kinds = [
+  'created',
+  'updated',
+  'deleted',
+  'noop',
+  'duplicate',
+  'rejected',
+  'skipped',
+  'unsent',
+  'unknown',
+] as const satisfies readonly (keyof Receipt)[]
+
+function balance(receipt: Receipt): string {
+  const parts = kinds.filter(kind => receipt[kind] > 0).map(kind => `${receipt[kind]} ${kind}`)
+  return `${receipt.read} read = ${parts.join(' + ') || '0'}`
+}
+
+/** The first few: a glob may stand for thousands. */
+const SHOWN = 5
+
+function inputs(receipt: Receipt | undefined): string | undefined {
+  if (receipt === undefined || receipt.inputs.length === 0) return undefined
+  return fewOf(receipt.inputs.map(({ name, failure }) => (failure === undefined ? name : `${name} (${failure.code})`)))
+}
+
+function rejections(receipt: Receipt | undefined): string | undefined {
+  if (receipt === undefined || receipt.rejections.length === 0) return undefined
+  return fewOf(
+    receipt.rejections.map(({ documents, type, field }) => {
+      return `${documents} ${type}${field === undefined ? '' : `, field ${field}`}`
+    }),
+  )
+}
+
+function fewOf(all: readonly string[]): string {
+  const more = all.length - SHOWN
+  return `${all.slice(0, SHOWN).join('; ')}${more > 0 ? `; and ${more} more` : ''}`
+}
+
+function documents(count: number): string {
+  return `${count} document${count === 1 ? '' : 's'}`
+}
+
+/** Some of it was said by whoever answered: the platform would take what stands between its code tags for HTML. */
+function harmless(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  return text.replaceAll(/\[(\/?code)\]/gi, '[ $1 ]').replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f]/g, '')
+}

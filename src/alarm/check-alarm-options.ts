@@ -1,0 +1,39 @@
+import type { AlarmOptions } from './alarm-options.js'
+import { failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import * as check from '../checks/option-checks.js'
+import { incidentFieldProblem } from '../options/incident-fields.js'
+import { jobProblem } from '../options/job-name.js'
+
+const options = {
+  servicenow: check.anything,
+  proxy: check.anything,
+  job: value => check.string(value) ?? jobProblem(String(value)),
+  title: check.name,
+  command: check.string,
+  host: check.name,
+  fields: value => check.jsonObject(value) ?? problemInFields(value),
+  allowRejected: check.flag,
+  timeoutMs: check.whole(1, 2 ** 31 - 1),
+  signal: check.signal,
+} satisfies Record<keyof AlarmOptions, check.Check>
+
+/** Throws SluiceError OPTION_INVALID. What concerns the instance and the proxy is checked when the instance is opened. */
+export function checkAlarmOptions(given: AlarmOptions): void {
+  const found = check.problemIn(given, options)
+  if (found !== undefined) throw invalid(found.option ?? 'alarm', found.problem)
+  for (const name of ['servicenow', 'job'] as const) if (given[name] === undefined) throw invalid(name, 'is not set')
+}
+
+function problemInFields(fields: unknown): string | undefined {
+  for (const [name, value] of Object.entries(fields as Record<string, unknown>)) {
+    if (typeof value !== 'string') return `holds a value of ${name} that is no string`
+    const problem = incidentFieldProblem(name)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+function invalid(option: string, problem: string): SluiceError {
+  return new SluiceError(failure('OPTION_INVALID', { option, problem }))
+}

@@ -1,0 +1,24 @@
+import { checkConnectOptions } from './check-ingest-options.js'
+import type { DoctorOptions } from '../doctor/doctor-options.js'
+import { failure } from '../failure/failure.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import { readUrl } from '../open-target.js'
+import * as check from './option-checks.js'
+import { indexNameProblem } from '../options/index-name.js'
+
+/** What a load does not take. */
+const own = { nodes: check.strings, directCheck: check.flag, writeCheck: check.flag, table: check.name }
+
+/** Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID for an option that is unknown, or of another kind than its type says. */
+export function checkDoctorOptions(given: DoctorOptions): void {
+  const { nodes, directCheck, writeCheck, table, settings: _, ...options } = given
+  const { option = 'options', problem } = check.problemIn({ nodes, directCheck, writeCheck, table }, own) ?? {}
+  if (problem !== undefined) throw new SluiceError(failure('OPTION_INVALID', { option, problem }))
+  checkConnectOptions(options)
+  const { index, ipCheckUrl } = options
+  const nameProblem = index === undefined ? undefined : indexNameProblem(index)
+  if (nameProblem !== undefined) {
+    throw new SluiceError(failure('INDEX_NAME_INVALID', { index: String(index), problem: nameProblem }))
+  }
+  if (ipCheckUrl !== undefined) readUrl('ipCheckUrl', ipCheckUrl)
+}

@@ -1,0 +1,51 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import type { RouteResponse } from '../../proxy/request.js'
+
+/** Ten thousand rows with every field are tens of megabytes. */
+const LONGEST_BYTES = 256 * 1024 * 1024
+
+const unzip = promisify(gunzip)
+
+/** An answer, read whole. */
+export interface Answer {
+  readonly status: number
+  /** Names in lower case. */
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+  /** There was more than one may hold, and the rest was not read. */
+  readonly isTooLong: boolean
+}
+
+/** Rejects with RouteError where the connection breaks in the middle. */
+export async function readAnswer({ statusCode, headers, body }: RouteResponse): Promise<Answer> {
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const part of body) {
+    bytes += part.length
+    if (bytes > LONGEST_BYTES) break
+    parts.push(part)
+  }
+  if (bytes > LONGEST_BYTES) body.destroy()
+  const whole = Buffer.concat(parts)
+  const isZipped = String(headers['content-encoding'] ?? '').toLowerCase() === 'gzip'
+  const plain = isZipped && whole.length > 0 ? await unzipped(whole) : whole
+  const isTooLong = bytes > LONGEST_BYTES || plain === 'too long'
+  return { status: statusCode, headers, text: isTooLong ? '' : plain.toString('utf8'), isTooLong }
+}
+
+/** What is no gzip although its header says so will not parse either, and is named for what it is. */
+async function unzipped(bytes: Buffer): Promise<Buffer | 'too long'> {
+  try {
+    return await unzip(bytes, { maxOutputLength: LONGEST_BYTES })
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? 'too long' : bytes
+  }
+}
+
+/** The first value of a header. */
+export function header(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name]
+  return Array.isArray(value) ? value[0] : value
+}

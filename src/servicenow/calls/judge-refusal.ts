@@ -1,0 +1,108 @@
+import { type Failure, failure } from '../../failure/failure.js'
+import { type Answer, header } from './answer.js'
+import { retryAfterMs } from './retry-after.js'
+import type { Refusal } from './verdict.js'
+
+/** What a judgement needs to know besides the answer. */
+export interface Judging {
+  /** Scheme, host and port. */
+  readonly instance: string
+  /** Milliseconds since 1970. */
+  readonly now: number
+  /** What somebody else said, as it may be shown. */
+  quote(text: string, length?: number): string
+}
+
+/** What is no answer of the application, or means the same whatever was asked. Undefined: the rest depends on the question. */
+export function judgeRefusal(answer: Answer, judging: Judging): Refusal | undefined {
+  const { status } = answer
+  const { instance } = judging
+  if (isHibernating(answer)) return { is: 'stop', failure: failure('SERVICENOW_HIBERNATING', { instance, status }) }
+  if (status >= 300 && status < 400) return { is: 'stop', failure: notAnInstance(answer, judging) }
+  if (status === 429) return judgeLimit(answer, judging)
+  if (status === 403 && !isJson(answer)) {
+    const observed = describe(answer, judging)
+    return { is: 'stop', failure: failure('SERVICENOW_ADDRESS_REFUSED', { instance, observed, status }) }
+  }
+  if (status === 408 || (status >= 500 && status <= 504 && status !== 501)) {
+    const afterMs = retryAfterMs(answer.headers, judging.now)
+    const said = errorOf(answer)
+    const observed = said === undefined ? describe(answer, judging) : `status ${status}, ${judging.quote(said.reason)}`
+    const named = failure('SERVICENOW_UNREACHABLE', { instance, observed, status })
+    return { is: 'later', failure: named, undone: false, ...(afterMs === undefined ? {} : { afterMs }) }
+  }
+  return undefined
+}
+
+/** The page about it comes for every path; who asks for it without a browser may be sent to the developer site. */
+function isHibernating({ status, headers, text }: Answer): boolean {
+  if (status >= 300 && status < 400) {
+    const location = header(headers, 'location') ?? ''
+    return /^https:\/\/developer\.servicenow\.com\//i.test(location) || /[?&]wu=true\b/.test(location)
+  }
+  return !isJson({ headers, text }) && /\bhibernating\b/i.test(text.slice(0, 64 * 1024))
+}
+
+function judgeLimit(answer: Answer, judging: Judging): Refusal {
+  const { headers } = answer
+  const afterMs = retryAfterMs(headers, judging.now)
+  const rule = header(headers, 'x-ratelimit-limit')
+  const said = errorOf(answer)
+  const observed = [
+    afterMs === undefined ? 'without Retry-After' : `it asks to wait ${Math.ceil(afterMs / 1000)} s`,
+    ...(rule === undefined ? [] : [`its limit is ${judging.quote(rule, 40)}`]),
+    ...(said === undefined ? [] : [judging.quote(said.reason)]),
+  ].join(', ')
+  const named = failure('SERVICENOW_RATE_LIMITED', { instance: judging.instance, observed })
+  return { is: 'later', failure: named, undone: true, ...(afterMs === undefined ? {} : { afterMs }) }
+}
+
+/** The answer of something else. */
+export function notAnInstance(answer: Answer, judging: Judging): Failure {
+  const observed = describe(answer, judging)
+  return failure('SERVICENOW_NOT_AN_INSTANCE', { instance: judging.instance, observed, status: answer.status })
+}
+
+/** Status, kind and first words of an answer that nobody expected. A redirect shows where it leads, without its path and query. */
+export function describe({ status, headers, text }: Answer, { quote }: Judging): string {
+  const location = header(headers, 'location')
+  const to = location === undefined || !URL.canParse(location) ? undefined : new URL(location).origin
+  const type = header(headers, 'content-type')?.split(';')[0]?.trim()
+  const words = quote(text, 100)
+  return [
+    `status ${status}`,
+    ...(status >= 300 && status < 400 ? [to === undefined ? 'a redirect' : `a redirect to ${quote(to, 80)}`] : []),
+    ...(type === undefined || type === '' ? [] : [quote(type, 40)]),
+    ...(words === '' ? [] : [`"${words}"`]),
+  ].join(', ')
+}
+
+export function isJson({ headers, text }: Pick<Answer, 'headers' | 'text'>): boolean {
+  const type = header(headers, 'content-type') ?? ''
+  if (/^\s*</.test(text)) return false
+  return /[/+]json\b/i.test(type) || /^\s*\{/.test(text)
+}
+
+/** The error of the application's envelope, `{"error":{"message","detail"},"status":"failure"}`. Undefined for any other answer. */
+export function errorOf({
+  text,
+}: Pick<Answer, 'text'>): { readonly message: string; readonly reason: string } | undefined {
+  const value = parse(text)
+  if (!isObject(value) || !isObject(value['error'])) return undefined
+  const { message, detail } = value['error']
+  if (typeof message !== 'string') return undefined
+  return { message, reason: typeof detail === 'string' && detail !== '' ? `${message}: ${detail}` : message }
+}
+
+/** Undefined for what is not JSON. */
+export function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

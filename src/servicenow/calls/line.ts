@@ -1,0 +1,75 @@
+import { explain } from '../../failure/catalogue.js'
+import type { Failure } from '../../failure/failure.js'
+import { proxyRefusal } from '../../proxy/proxy-answer.js'
+import type { Route } from '../../proxy/route.js'
+import { type Answer, readAnswer } from './answer.js'
+import type { Judging } from './judge-refusal.js'
+import { interrupted, judgeLost } from './lost-answer.js'
+import type { Secrets } from './secrets.js'
+import type { Refusal } from './verdict.js'
+
+/** What a fresh connection is asked for is small. */
+const PROBE_MS = 30_000
+
+/** One request to the instance, whatever it is for. */
+interface Question {
+  readonly method: string
+  /** Path and query. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | undefined
+  readonly signal?: AbortSignal | undefined
+  /** Over a connection of its own: its egress address is chosen anew. Default false. */
+  readonly isFresh?: boolean
+}
+
+/** The one way to the instance: token calls and data calls alike. */
+export interface Line {
+  /** Scheme, host and port. */
+  readonly instance: string
+  readonly route: Route
+  /**
+   * The instance's answer, or why there is none: the proxy's own answers are among these. Throws SluiceError RUN_INTERRUPTED.
+   */
+  ask(question: Question): Promise<Answer | Refusal>
+  judging(): Judging
+}
+
+export function lineOver(
+  route: Route,
+  { timeoutMs, secrets, now }: { timeoutMs: number; secrets: Secrets; now: () => number },
+): Line {
+  const instance = route.target.origin
+  return {
+    instance,
+    route,
+    judging: () => ({ instance, now: now(), quote: (text, length) => secrets.quote(text, length) }),
+    ask: async ({ method, path, headers, body, signal, isFresh = false }) => {
+      if (signal?.aborted === true) throw interrupted(signal)
+      try {
+        const response = await (isFresh ? route.once : route.request).call(route, {
+          method,
+          path,
+          headers: { accept: 'application/json', 'accept-encoding': 'gzip', ...headers },
+          body: body ?? null,
+          timeoutMs: isFresh ? Math.min(timeoutMs, PROBE_MS) : timeoutMs,
+          ...(signal === undefined ? {} : { signal }),
+        })
+        const refused = proxyRefusal(response, route)
+        if (refused !== undefined) {
+          response.body.destroy()
+          return judgeProxy(refused)
+        }
+        return await readAnswer(response)
+      } catch (error) {
+        return judgeLost(error, instance)
+      }
+    },
+  }
+}
+
+/** The proxy answered in the place of the instance, and sent nothing on; with a status of 5xx it may have tried. */
+function judgeProxy(refused: Failure): Refusal {
+  if (explain(refused.code).retry === 'no') return { is: 'stop', failure: refused }
+  return { is: 'later', failure: refused, undone: false }
+}

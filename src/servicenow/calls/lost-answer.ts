@@ -1,0 +1,40 @@
+import { explain } from '../../failure/catalogue.js'
+import { type Failure, failure } from '../../failure/failure.js'
+import { SluiceError } from '../../failure/sluice-error.js'
+import { RouteError } from '../../proxy/route-error.js'
+import type { Refusal } from './verdict.js'
+
+/** Why there was no answer. Throws SluiceError RUN_INTERRUPTED for an abort, and what is no fault of the way as it is. */
+export function judgeLost(error: unknown, instance: string): Refusal {
+  if (!(error instanceof RouteError)) throw error
+  if (error.code === 'ABORTED') throw new SluiceError(error.failure, { cause: error.cause })
+  const named = ofTheInstance(error, instance)
+  // By this process: it does not open again.
+  if (error.code === 'CLOSED') return { is: 'stop', failure: named }
+  if (explain(named.code).retry === 'no') return { is: 'stop', failure: named }
+  return { is: 'later', failure: named, undone: error.delivery === 'none' }
+}
+
+/** The route calls its target a cluster. */
+function ofTheInstance({ failure: known, phase, cause }: RouteError, instance: string): Failure {
+  const { problem, observed, limitMs } = known.evidence
+  switch (known.code) {
+    case 'CLUSTER_CERT_INVALID':
+      return failure('SERVICENOW_CERT_INVALID', { instance, reason: String(problem ?? cause) })
+    case 'CLUSTER_UNAVAILABLE':
+      return failure('SERVICENOW_UNREACHABLE', { instance, observed: String(observed) })
+    case 'CLUSTER_TIMEOUT':
+      return failure('SERVICENOW_UNREACHABLE', {
+        instance,
+        observed: `no answer within ${Number(limitMs) / 1000} s (${phase})`,
+      })
+    default:
+      return known
+  }
+}
+
+/** For waits and callers that end before a request is sent. */
+export function interrupted(signal: AbortSignal): SluiceError {
+  const named = failure('RUN_INTERRUPTED', { reason: 'the request was aborted by its caller', settled: 0 })
+  return new SluiceError(named, { cause: signal.reason })
+}

@@ -1,0 +1,55 @@
+import type { Clock } from '../../flow.js'
+import { failure } from '../../failure/failure.js'
+import { interrupted } from './lost-answer.js'
+import type { Verdict } from './verdict.js'
+
+const FIRST_MS = 250
+const LONGEST_MS = 30_000
+
+/** How long to go on asking, and by which clock. */
+export interface Patience {
+  readonly clock: Clock
+  /** Gives [0, 1). */
+  random(): number
+  /** How long one request may be refused, or find nobody, before it fails. */
+  readonly maxElapsedMs: number
+}
+
+/**
+ * Asks again until the answer is more than "later", or the time is over; then `later` has become `stop`. What may have been done is
+ * asked again only where doing it twice is the same as once (`isRepeatable`). Throws SluiceError RUN_INTERRUPTED.
+ */
+export async function persist<T>(
+  attempt: () => Promise<Verdict<T>>,
+  { clock, random, maxElapsedMs }: Patience,
+  { isRepeatable, signal }: { readonly isRepeatable: boolean; readonly signal?: AbortSignal | undefined },
+): Promise<Exclude<Verdict<T>, { is: 'later' }>> {
+  const began = clock.now()
+  for (let refusals = 1; ; refusals += 1) {
+    const verdict = await attempt()
+    if (verdict.is !== 'later') return verdict
+    if (!isRepeatable && !verdict.undone) return { is: 'stop', failure: withDoubt(verdict.failure) }
+    const pauseMs = pause(refusals, random, verdict.afterMs)
+    if (clock.now() - began + pauseMs > maxElapsedMs) return { is: 'stop', failure: verdict.failure }
+    await sleep(clock, pauseMs, signal)
+  }
+}
+
+/** Exponential with jitter, so that many do not come back at once. What the instance asked for is a lower bound. */
+function pause(refusals: number, random: () => number, afterMs = 0): number {
+  const ceiling = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(refusals - 1, 20))
+  return Math.max(afterMs, ceiling / 2 + (ceiling / 2) * random())
+}
+
+function withDoubt(known: ReturnType<typeof failure>): ReturnType<typeof failure> {
+  const message = `${known.message}; whether it was carried out is not known, so it was not sent again`
+  return { ...known, message, evidence: { ...known.evidence, outcome: 'unknown' } }
+}
+
+async function sleep(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await clock.sleep(ms, signal)
+  } catch (error) {
+    throw signal?.aborted === true ? interrupted(signal) : error
+  }
+}

@@ -1,0 +1,101 @@
+/** Rows that were deleted, as the platform's own table of deletions names them. */
+import { failure } from '../../failure/failure.js'
+import { SluiceError } from '../../failure/sluice-error.js'
+import { parseQuery, queryWith } from '../table/encoded-query.js'
+import { ignored } from '../table/ignored.js'
+import type { Instance } from '../instance.js'
+import { pageSize } from '../table/page-size.js'
+import { platformTime } from '../table/platform-time.js'
+import { bySysId } from '../table/row-order.js'
+import { type TablePage, askPage } from '../table/table-page.js'
+import { stored } from '../table/table-row.js'
+import { walkTable } from '../table/walk-table.js'
+
+const AUDIT = 'sys_audit_delete'
+const MOST_ROWS = 1000
+/** What a long transaction deletes is written with the time when it began, about: read once more by the next run, which costs little. */
+const OVERLAP_MS = 15 * 60_000
+
+/**
+ * From when on deletions are to be read by whoever begins now. Throws SluiceError SERVICENOW_ACCESS_DENIED where the user may not read
+ * them.
+ */
+export async function mayReadDeletions(
+  instance: Instance,
+  tables: readonly string[] | undefined,
+  signal: AbortSignal,
+): Promise<string> {
+  const query = queryOf(tables)
+  const page = await askPage(instance, { table: AUDIT, query, limit: 10, fields: ['sys_id', 'documentkey'] }, signal)
+  const isHidden = page.rows.length === 0 && (page.total ?? 0) > 0
+  const isBlind = page.rows.length > 0 && page.rows.every(row => stored(row['documentkey']) === '')
+  if (isHidden || isBlind) {
+    const reason = isHidden
+      ? 'all of its rows are hidden from the user'
+      : 'its field documentkey is hidden from the user'
+    const evidence = { instance: instance.display, request: `GET ${AUDIT}`, status: 200, reason }
+    throw new SluiceError(failure('SERVICENOW_ACCESS_DENIED', evidence))
+  }
+  return before(page)
+}
+
+export interface ReadDeletions {
+  /** Ids of rows, as they come. */
+  readonly ids: AsyncIterable<readonly string[]>
+  /** From when on the next run has to read; to be asked once all came. */
+  next(): string
+}
+
+export interface DeletionsAsked {
+  /** Absent: any. */
+  readonly tables: readonly string[] | undefined
+  /** `yyyy-MM-dd HH:mm:ss`, in UTC; absent: all there are. */
+  readonly since: string | undefined
+  readonly signal: AbortSignal
+}
+
+export function readDeletions(instance: Instance, { tables, since, signal }: DeletionsAsked): ReadDeletions {
+  let next: string | undefined
+  const parsed = parseQuery(queryOf(tables, since))
+  const pages = walkTable(
+    {
+      // What is written while it is read comes with the next run, wherever its id falls.
+      order: bySysId,
+      from: undefined,
+      time: 'sys_created_on',
+      size: pageSize(MOST_ROWS),
+      table: AUDIT,
+      fields: ['sys_id', 'documentkey'],
+      displayValue: 'false',
+      instance: instance.display,
+      query: (condition, orderBy) => queryWith(parsed, condition, orderBy),
+      ask: async request => await askPage(instance, request, signal),
+      stray: ({ id }, part) => {
+        throw ignored(instance.display, AUDIT, part, `the row ${id} came, which cannot follow there`)
+      },
+    },
+    page => (next ??= before(page)),
+  )
+  return {
+    ids: keysIn(pages),
+    next: () => next ?? platformTime(0),
+  }
+}
+
+function queryOf(tables: readonly string[] | undefined, since?: string): string {
+  const parts = [
+    ...(tables === undefined ? [] : [`tablenameIN${tables.join(',')}`]),
+    ...(since === undefined ? [] : [`sys_created_on>=${since}`]),
+  ]
+  return parts.join('^')
+}
+
+async function* keysIn(pages: AsyncIterable<TablePage>): AsyncGenerator<readonly string[]> {
+  for await (const { rows } of pages) {
+    yield [...new Set(rows.map(row => stored(row['documentkey'])).filter(key => key !== ''))]
+  }
+}
+
+function before({ date }: TablePage): string {
+  return platformTime(date - OVERLAP_MS)
+}

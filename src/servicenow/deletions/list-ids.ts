@@ -1,0 +1,71 @@
+/** The ids of every row that a table shows: what it no longer shows is told by what is missing among them. */
+import { parseQuery, queryWith } from '../table/encoded-query.js'
+import type { IdSet } from './id-set.js'
+import { ignored } from '../table/ignored.js'
+import type { Instance } from '../instance.js'
+import { pageSize } from '../table/page-size.js'
+import { bySysId } from '../table/row-order.js'
+import { askPage } from '../table/table-page.js'
+import { walkTable } from '../table/walk-table.js'
+
+/** Which rows of which table. */
+export interface Selected {
+  readonly table: string
+  /** Encoded query. */
+  readonly query: string
+}
+
+export interface Listing extends Selected {
+  /** Whether classes are told in the form that they are displayed in, too. */
+  readonly isDisplayed: boolean
+  readonly signal: AbortSignal
+}
+
+/** What is known of rows: their ids, and the classes that they are of. */
+export interface KnownRows {
+  readonly ids: IdSet
+  readonly classes: Set<string>
+}
+
+/** Rows of one request; halved where the instance gives up on a page. */
+const MOST_ROWS = 10_000
+
+/** Resolves when every row is known. Throws SluiceError SERVICENOW_*, RUN_INTERRUPTED: then not all are. */
+export async function listIds(
+  instance: Instance,
+  { table, query, isDisplayed, signal }: Listing,
+  known: KnownRows,
+): Promise<void> {
+  const parsed = parseQuery(query)
+  const pages = walkTable(
+    {
+      order: bySysId,
+      from: undefined,
+      time: 'sys_updated_on',
+      size: pageSize(MOST_ROWS),
+      table,
+      fields: ['sys_id', CLASS],
+      displayValue: isDisplayed ? 'all' : 'false',
+      instance: instance.display,
+      query: (condition, orderBy) => queryWith(parsed, condition, orderBy),
+      ask: async request => await askPage(instance, request, signal),
+      stray: ({ id }, part) => {
+        throw ignored(instance.display, table, part, `the row ${id} came, which cannot follow there`)
+      },
+    },
+    () => undefined,
+  )
+  for await (const { rows, keys } of pages) {
+    for (const { id } of keys) known.ids.add(id)
+    for (const row of rows) for (const name of classesOf(row)) known.classes.add(name)
+  }
+}
+
+/** Which table a row is of that several tables share: absent where no table extends it, and where the user may not read it. */
+export const CLASS = 'sys_class_name'
+
+/** The class that a row or document says it is of, in each form that it gives. */
+export function classesOf({ [CLASS]: cell }: Readonly<Record<string, unknown>>): string[] {
+  const forms: unknown[] = typeof cell === 'object' && cell !== null ? Object.values(cell) : [cell]
+  return forms.filter(form => typeof form === 'string' && form !== '') as string[]
+}

@@ -1,0 +1,137 @@
+/** The incidents of one job at the platform: known by the key in their correlation id, and never touched without it. */
+import { type Failure, failure } from '../../failure/failure.js'
+import { SluiceError, isSluiceError } from '../../failure/sluice-error.js'
+import type { Instance, TableAnswer, TableRequest } from '../instance.js'
+
+export type Fields = Readonly<Record<string, string>>
+
+/** As it is stored; a field that the user may not read is empty. */
+export interface Incident {
+  readonly sysId: string
+  readonly number: string
+  readonly values: Fields
+}
+
+export interface Incidents {
+  /** The instance, for messages. */
+  readonly display: string
+  /**
+   * Those that are neither resolved, closed nor cancelled, the oldest first. Throws SluiceError SERVICENOW_QUERY_IGNORED where
+   * rows come back that are not of this key: then nothing may be touched.
+   */
+  open(): Promise<readonly Incident[]>
+  /** One of them with this key. A lost answer opens no second one. */
+  create(fields: Fields): Promise<Incident>
+  /** `isDone`: whether a row is as it should be. A change whose answer was lost is made again only where it is not. */
+  change(incident: Incident, fields: Fields, isDone: (values: Fields) => boolean): Promise<Incident>
+}
+
+/** The name of whoever opened them, in the platform's own field for it. */
+const CORRELATION_DISPLAY = 'sluice'
+/** Resolved, closed, cancelled. A resolved one is still called active. */
+const over: readonly string[] = ['6', '7', '8']
+/** More open ones of one job are not of Sluice's making. */
+const MOST = '20'
+
+export function incidentsOf(instance: Instance, key: string, signal: AbortSignal): Incidents {
+  const call = async (request: Omit<TableRequest, 'table' | 'signal'>, more: readonly string[] = []) => {
+    const fields = [...new Set([...always, ...more])].join(',')
+    const query = { ...asStored, sysparm_fields: fields, ...request.query }
+    return await instance.call({ ...request, table: 'incident', query, signal })
+  }
+  const open = async () => {
+    const { result } = await call({ method: 'GET', query: { sysparm_query: ofKey(key), sysparm_limit: MOST } })
+    const rows = listIn(result, instance).map(incidentIn)
+    if (!rows.every(({ values }) => isOfKey(values, key))) throw queryIgnored(instance)
+    // A part that was left out of the query cannot do harm either: each row is looked at.
+    return rows.filter(({ values }) => !over.includes(values['state'] ?? '')).toSorted(byAge)
+  }
+  const create = async (fields: Fields) => {
+    const body = { ...fields, correlation_id: key, correlation_display: CORRELATION_DISPLAY }
+    const post = async () => incidentIn(recordIn(await call({ method: 'POST', body }, Object.keys(fields))))
+    return await once(post, async () => (await open())[0])
+  }
+  const change = async ({ sysId }: Incident, body: Fields, isDone: (values: Fields) => boolean) => {
+    const patch = async () => incidentIn(recordIn(await call({ method: 'PATCH', sysId, body })))
+    return await once(patch, async () => {
+      const found = incidentIn(recordIn(await call({ method: 'GET', sysId })))
+      return isDone(found.values) ? found : undefined
+    })
+  }
+  return { display: instance.display, open, create, change }
+}
+
+const always = [
+  'sys_id',
+  'number',
+  'state',
+  'correlation_id',
+  'sys_created_on',
+  'short_description',
+  'description',
+] as const
+
+const asStored = { sysparm_display_value: 'false', sysparm_exclude_reference_link: 'true' }
+
+function ofKey(key: string): string {
+  return [`correlation_id=${key}`, ...over.map(state => `state!=${state}`), 'ORDERBYsys_created_on'].join('^')
+}
+
+/** The platform does not tell upper from lower case. */
+function isOfKey({ correlation_id: own = '' }: Fields, key: string): boolean {
+  return own.toLowerCase() === key.toLowerCase()
+}
+
+function byAge(one: Incident, other: Incident): number {
+  return ageOf(one) < ageOf(other) ? -1 : 1
+}
+
+/** Two processes that look at the same two rows take the same one for the older. */
+function ageOf({ sysId, values }: Incident): string {
+  return `${values['sys_created_on']} ${sysId}`
+}
+
+/** Does something that must not be done twice. Where its answer was lost, `look` tells whether it was done all the same. */
+async function once(act: () => Promise<Incident>, look: () => Promise<Incident | undefined>): Promise<Incident> {
+  try {
+    return await act()
+  } catch (error) {
+    if (!isSluiceError(error) || !mayBeDone(error.failure)) throw error
+    const found = await look().catch(() => {
+      // Who cannot look either tells why it was needed.
+      throw error
+    })
+    return found ?? (await act())
+  }
+}
+
+/** Whether it is open that the instance did what it was asked. */
+function mayBeDone({ code, evidence }: Failure): boolean {
+  if (evidence['outcome'] === 'unknown' || evidence['status'] === 200) return true
+  return code === 'SERVICENOW_UNREACHABLE' || code === 'SERVICENOW_NOT_AN_INSTANCE'
+}
+
+/** Whoever took something else for an empty list would open another incident with each failure. */
+function listIn(result: unknown, { display }: Instance): readonly unknown[] {
+  if (Array.isArray(result)) return result
+  const observed = 'one record where a list was asked for'
+  throw new SluiceError(failure('SERVICENOW_NOT_AN_INSTANCE', { instance: display, observed }))
+}
+
+function recordIn({ result }: TableAnswer): unknown {
+  return Array.isArray(result) ? result[0] : result
+}
+
+function incidentIn(row: unknown): Incident {
+  const entries = Object.entries(typeof row === 'object' && row !== null ? row : {})
+  const values = Object.fromEntries(entries.map(([name, value]) => [name, typeof value === 'string' ? value : '']))
+  const sysId = values['sys_id'] ?? ''
+  return { sysId, number: values['number'] || sysId, values }
+}
+
+function queryIgnored({ display }: Instance): SluiceError {
+  const problem = 'rows of another correlation id came back, or the user may not read that field'
+  return new SluiceError(
+    failure('SERVICENOW_QUERY_IGNORED', { instance: display, part: 'correlation_id', table: 'incident', problem }),
+  )
+}

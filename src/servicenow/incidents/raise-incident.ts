@@ -1,0 +1,126 @@
+/** A failed run opens the incident of its job, or notes itself in the open one; a good run resolves it. */
+import { failure } from '../../failure/failure.js'
+import { SluiceError, isSluiceError } from '../../failure/sluice-error.js'
+import type { Fields, Incident, Incidents } from './incidents.js'
+
+/** What a failed run says. */
+export interface Occurrence {
+  readonly shortDescription: string
+  readonly description: string
+  readonly note: string
+  /** Of an incident that is opened: impact, urgency, and what the user wants in it. */
+  readonly fields: Fields
+  /** What one is closed with that turns out to be one too many. */
+  readonly closeCode: string
+  /** ISO 8601. */
+  readonly at: string
+}
+
+export interface Raised {
+  readonly did: 'opened' | 'updated'
+  readonly incident: Incident
+  /** What is not as it was asked for. */
+  readonly notes: readonly string[]
+}
+
+/** How often the job failed stands in the description, where people see it. */
+const OCCURRENCES = /^Occurrences: (\d+).*$/m
+/** What the platform keeps of the two. */
+const LONGEST_SHORT_DESCRIPTION = 160
+const LONGEST_DESCRIPTION = 4000
+/** What a short description begins with as long as nobody has written another. */
+export const OWN_TITLE = 'Sluice: '
+
+/** Throws SluiceError: what `Instance.call` throws, and SERVICENOW_QUERY_IGNORED. */
+export async function raiseIncident(incidents: Incidents, occurrence: Occurrence): Promise<Raised> {
+  const [known] = await incidents.open()
+  if (known !== undefined) return { did: 'updated', incident: await note(incidents, known, occurrence), notes: [] }
+  const made = await incidents.create({
+    ...occurrence.fields,
+    short_description: cut(occurrence.shortDescription, LONGEST_SHORT_DESCRIPTION),
+    description: counted(occurrence.description, 1, occurrence.at),
+  })
+  const lost = Object.keys(occurrence.fields).filter(name => made.values[name] === '')
+  const notes = lost.length === 0 ? [] : [`the instance did not take ${lost.join(', ')}`]
+  try {
+    return await settleRace(incidents, made, occurrence, notes)
+  } catch (error) {
+    if (!isSluiceError(error)) throw error
+    // It is open: that is what counts.
+    return { did: 'opened', incident: made, notes: [...notes, `it could not be looked at again: ${error.message}`] }
+  }
+}
+
+/** Two runs may have failed at once, or a first send was answered too late: the oldest is kept. */
+async function settleRace(
+  incidents: Incidents,
+  made: Incident,
+  occurrence: Occurrence,
+  notes: readonly string[],
+): Promise<Raised> {
+  const open = await incidents.open()
+  if (!open.some(({ sysId }) => sysId === made.sysId)) {
+    const hidden = 'the user cannot find it again, by its correlation_id: the next failure will open another one'
+    return { did: 'opened', incident: made, notes: [...notes, hidden] }
+  }
+  const [first = made] = open
+  if (first.sysId === made.sysId) return { did: 'opened', incident: made, notes }
+  const kept = await note(incidents, first, occurrence)
+  const duplicate = { close_code: occurrence.closeCode, close_notes: `${first.number} is the same, and older.` }
+  await resolve(incidents, made, duplicate)
+  return { did: 'updated', incident: kept, notes }
+}
+
+/** A comment for those who work on it, and one more in the count. What people have written stays. */
+async function note(incidents: Incidents, incident: Incident, { shortDescription, note: text, at }: Occurrence) {
+  const { description = '', short_description: title = '' } = incident.values
+  const count = Number(OCCURRENCES.exec(description)?.[1] ?? 1) + 1
+  const fields = {
+    work_notes: `${text}\n\nOccurrence ${count} of this incident.`,
+    description: counted(description, count, at),
+    ...(title.startsWith(OWN_TITLE) ? { short_description: cut(shortDescription, LONGEST_SHORT_DESCRIPTION) } : {}),
+  }
+  return await incidents.change(
+    incident,
+    fields,
+    values => Number(OCCURRENCES.exec(values['description'] ?? '')?.[1]) >= count,
+  )
+}
+
+/** Every open incident of the job. Throws SluiceError as `raiseIncident` does, and SERVICENOW_ACCESS_DENIED. */
+export async function resolveIncidents(
+  incidents: Incidents,
+  closing: Readonly<Record<'close_code' | 'close_notes', string>> & Fields,
+): Promise<readonly Incident[]> {
+  const resolved: Incident[] = []
+  for (const incident of await incidents.open()) resolved.push(await resolve(incidents, incident, closing))
+  return resolved
+}
+
+async function resolve(incidents: Incidents, incident: Incident, closing: Fields): Promise<Incident> {
+  const isResolved = (values: Fields) => values['state'] === '6' || values['state'] === '7'
+  const after = await incidents.change(incident, { ...closing, state: '6' }, isResolved)
+  // A field that may not be written is left as it is, without a word.
+  if (isResolved(after.values)) return after
+  const reason = `its state is '${after.values['state'] ?? ''}' as before: the user may not resolve it`
+  throw new SluiceError(
+    failure('SERVICENOW_ACCESS_DENIED', {
+      instance: incidents.display,
+      request: `PATCH incident ${incident.number}`,
+      status: 200,
+      reason,
+    }),
+  )
+}
+
+function counted(description: string, count: number, at: string): string {
+  const line = `Occurrences: ${count}, the last one at ${at}`
+  if (OCCURRENCES.test(description)) return description.replace(OCCURRENCES, line)
+  const room = LONGEST_DESCRIPTION - line.length - 2
+  return `${line}\n\n${cut(description, room)}`
+}
+
+/** In whole characters. */
+function cut(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
+}

@@ -1,0 +1,162 @@
+/**
+ * Who a refusal was meant for. The platform says 403, and sometimes 401, to an address that it does not let in, and 401 to credentials
+ * that are wrong: the same status for two things that different people have to change. Asked on fresh connections, because the proxy
+ * chooses the egress address for each.
+ */
+import { type Failure, failure } from '../../failure/failure.js'
+import { isSluiceError } from '../../failure/sluice-error.js'
+import type { Access } from '../access.js'
+import type { Line } from '../calls/line.js'
+import { type Seen, lookIn } from './look-in.js'
+import { type Session, firstRequest } from '../login/session.js'
+import type { TokenRequest } from '../login/token-call.js'
+import type { Tokens } from '../login/tokens.js'
+
+/** What is asked with. */
+export interface Means {
+  readonly line: Line
+  readonly access: Access
+  readonly session: Session
+  /** A token that is kept nowhere. Throws SluiceError. */
+  callForTokens(
+    request: TokenRequest,
+    calling: { readonly signal?: AbortSignal | undefined; readonly isFresh?: boolean },
+  ): Promise<Tokens>
+}
+
+export interface TellingApart {
+  /** Fresh connections that are asked at most. Default 16 through a proxy, 1 without. */
+  readonly connections?: number | undefined
+  /** These credentials were taken before: then asking with them again locks nobody out. Default false. */
+  readonly areKnown?: boolean
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Requests with credentials that may be wrong, besides the one that was refused: a few more, and platforms lock the user out. */
+const MOST_LOGINS = 2
+/** So many that agree leave no doubt of the other address. */
+const ENOUGH = 8
+
+/**
+ * The failure behind SERVICENOW_ADDRESS_REFUSED, SERVICENOW_AUTH_REJECTED or SERVICENOW_TOKEN_REFUSED; any other is returned as it is,
+ * and so are these where nothing more can be learnt. Undefined: nothing is in the way any more. At most `connections` requests and a
+ * few more, and two token calls. Throws SluiceError RUN_INTERRUPTED.
+ */
+export async function tellApart(
+  means: Means,
+  refused: Failure,
+  options: TellingApart = {},
+): Promise<Failure | undefined> {
+  const { line, access } = means
+  const most = options.connections ?? (line.route.proxy === undefined ? 1 : 16)
+  const asking = { ...options, most }
+  try {
+    if (refused.code === 'SERVICENOW_ADDRESS_REFUSED') return await tellAddress(line, refused, asking)
+    if (refused.code === 'SERVICENOW_TOKEN_REFUSED') return await tellTokenCall(means, refused, options.signal)
+    if (refused.code !== 'SERVICENOW_AUTH_REJECTED') return refused
+    return access.grant === 'basic'
+      ? await tellBasic(means, access, refused, asking)
+      : await tellToken(means, refused, asking)
+  } catch (error) {
+    if (!isSluiceError(error) || error.code === 'RUN_INTERRUPTED') throw error
+    return refused
+  }
+}
+
+type Asking = TellingApart & { readonly most: number }
+
+/** Without credentials everybody whose address is let in gets a 401 of the application. */
+async function tellAddress(line: Line, refused: Failure, { most, signal }: Asking): Promise<Failure | undefined> {
+  const seen = await lookIn(line, { most, isSettled: isMixed, signal })
+  if (seen.letIn > 0) return partly(line, seen.letIn, seen)
+  const said = String(refused.evidence['observed'])
+  const observed = line.route.proxy === undefined ? `${said}; no proxy was used` : said
+  const { instance } = line
+  return failure('SERVICENOW_ADDRESS_REFUSED', { ...refused.evidence, instance, observed, asked: seen.asked })
+}
+
+/** The token is one that the instance has just given: who asks is known, so what it refuses is the address. */
+async function tellToken(
+  { line, session }: Means,
+  refused: Failure,
+  { most, signal }: Asking,
+): Promise<Failure | undefined> {
+  const authorization = await session.authorization(signal)
+  const seen = await lookIn(line, { most, authorization, isSettled: isMixed, signal })
+  if (seen.known > 0) return partly(line, seen.known, seen)
+  return seen.unknown === 0 ? refused : byPolicy(line, 'status 401 to a token that it has given before')
+}
+
+async function tellBasic(
+  means: Means,
+  access: Extract<Access, { grant: 'basic' }>,
+  refused: Failure,
+  { most, areKnown = false, signal }: Asking,
+): Promise<Failure | undefined> {
+  const { line, session } = means
+  const { username, password, client } = access
+  const authorization = await session.authorization(signal)
+  if (client !== undefined) {
+    const token = await tokenOrNone(means, { grant: 'password', username, password }, signal)
+    if (token === undefined) return refused
+    const withToken = await lookIn(line, {
+      most,
+      authorization: `Bearer ${token.accessToken}`,
+      isSettled: isMixed,
+      signal,
+    })
+    if (withToken.known > 0 && withToken.unknown > 0) return partly(line, withToken.known, withToken)
+    if (withToken.known === 0) return byPolicy(line, 'status 401, although the same user gets a token')
+  } else if (!areKnown) {
+    const few = Math.min(most, MOST_LOGINS)
+    const seen = await lookIn(line, { most: few, authorization, isSettled: ({ known }) => known > 0, signal })
+    if (seen.known === 0) return { ...refused, evidence: { ...refused.evidence, asked: seen.asked + 1 } }
+  }
+  // The credentials are good, whatever was said to them.
+  const seen = await lookIn(line, { most, authorization, isSettled: isMixed, signal })
+  if (seen.known > 0) return partly(line, seen.known, seen)
+  if (client === undefined) return byPolicy(line, 'status 401 to credentials that it took before')
+  const observed = 'the same user gets a token, and the token is taken'
+  return failure('SERVICENOW_BASIC_FORBIDDEN', { instance: line.instance, observed })
+}
+
+/** A policy of the token endpoint refuses an address as it refuses wrong credentials. */
+async function tellTokenCall(means: Means, refused: Failure, signal: AbortSignal | undefined): Promise<Failure> {
+  const first = firstRequest(means.access)
+  if (first === undefined || first.grant !== refused.evidence['grant']) return refused
+  const { instance, route } = means.line
+  if (route.proxy === undefined) return refused
+  for (let asked = 1; asked <= MOST_LOGINS; asked += 1) {
+    const token = await tokenOrNone(means, first, signal)
+    if (token !== undefined) return failure('SERVICENOW_PARTLY_ALLOWED', { instance, allowed: 1, asked: asked + 1 })
+  }
+  return refused
+}
+
+async function tokenOrNone(
+  means: Means,
+  request: TokenRequest,
+  signal: AbortSignal | undefined,
+): Promise<Tokens | undefined> {
+  try {
+    return await means.callForTokens(request, { signal, isFresh: true })
+  } catch (error) {
+    if (isSluiceError(error) && error.code === 'SERVICENOW_TOKEN_REFUSED') return undefined
+    throw error
+  }
+}
+
+function isMixed({ letIn, refusedAddress, known, unknown }: Seen): boolean {
+  return (letIn > 0 && refusedAddress > 0) || (known > 0 && unknown > 0)
+}
+
+/** One was refused before. Undefined where so many agree now that the refusal has passed. */
+function partly({ instance, route }: Line, allowed: number, { asked }: Seen): Failure | undefined {
+  if (allowed === asked && (asked >= ENOUGH || route.proxy === undefined)) return undefined
+  return failure('SERVICENOW_PARTLY_ALLOWED', { instance, allowed, asked: allowed === asked ? asked + 1 : asked })
+}
+
+/** Of a REST API access policy, or of adaptive authentication. */
+function byPolicy({ instance }: Line, observed: string): Failure {
+  return failure('SERVICENOW_ADDRESS_REFUSED', { instance, observed, status: 401 })
+}

@@ -1,0 +1,82 @@
+import type { Place } from '../../flow.js'
+import { earlier, nextSecond } from './platform-time.js'
+import type { Cursor } from './row-order.js'
+import { type Phase, type TablePlace, placeOf } from './table-place.js'
+import type { VersionsSeen } from './versions-seen.js'
+
+/** What one row adds to a place besides where it stands. */
+export interface Note {
+  /** Its version, where it may be read again, with the time of its change. */
+  readonly version?: readonly [time: string, version: string]
+  /** What changed before is not read again. */
+  readonly floor?: string
+}
+
+export function takeNote(seen: VersionsSeen, { version, floor }: Note): void {
+  if (version !== undefined) seen.add(...version)
+  if (floor !== undefined) seen.forgetBefore(floor)
+}
+
+/** Where reading goes on behind each row that was given out and is not settled yet. */
+export interface PlaceLog {
+  /** Rows that are given out next, in one phase. */
+  add(phase: Phase, cursors: readonly (Cursor | undefined)[], notes: readonly (Note | undefined)[]): void
+  /** Nothing comes any more. */
+  end(): void
+  /** Of the reading once every row before that number, from 1, is settled. Forgets them. */
+  placeAt(number: number): Place
+}
+
+export function placeLog(start: TablePlace): PlaceLog {
+  const pages: { phase: Phase; cursors: readonly (Cursor | undefined)[]; notes: readonly (Note | undefined)[] }[] = []
+  const { seen } = start
+  let { phase, cursor } = start
+  let last = phase
+  /** Rows before the first of `pages`, those settled in it, and all of them. */
+  let before = 0
+  let within = 0
+  let given = 0
+  let isOver = false
+
+  const settle = (number: number) => {
+    for (let [page] = pages; page !== undefined && before + within < number - 1; [page] = pages) {
+      const until = Math.min(page.cursors.length, number - 1 - before)
+      for (; within < until; within++) takeNote(seen, page.notes[within] ?? {})
+      phase = page.phase
+      cursor = page.cursors[until - 1]
+      if (until < page.cursors.length) return
+      pages.shift()
+      before += until
+      within = 0
+    }
+  }
+
+  return {
+    add(during, cursors, notes) {
+      last = during
+      if (cursors.length === 0) return
+      pages.push({ phase: during, cursors, notes })
+      given += cursors.length
+    },
+    end() {
+      isOver = true
+    },
+    placeAt(number) {
+      if (number - 1 > given) throw new Error(`row ${number - 1} is not there: ${given} were read`)
+      settle(number)
+      return placeOf(isOver && number - 1 === given ? endOf(last, seen) : { phase, cursor, seen })
+    },
+  }
+}
+
+/** The next reading begins with the newest change that was seen, or a minute before this one: whichever is earlier. */
+function endOf(phase: TablePlace['phase'], seen: VersionsSeen): TablePlace {
+  const { by, since } = phase
+  const settled = phase.kind === 'changes' ? (phase.settled ?? since) : since
+  const newest = earlier(seen.newest() ?? since, settled)
+  // More changed in that second than is remembered: since it is over, the next reading may begin behind it.
+  const isFull = newest < settled && !seen.isWholeFrom(newest)
+  const from = isFull ? nextSecond(newest) : newest
+  seen.forgetBefore(from)
+  return { phase: { kind: 'end', by, since: from }, cursor: undefined, seen }
+}

@@ -1,0 +1,121 @@
+import type { Place } from '../../flow.js'
+import { queryWith } from './encoded-query.js'
+import { ignored } from './ignored.js'
+import type { Instance } from '../instance.js'
+import { unmet } from './judge-rows.js'
+import { pageSize } from './page-size.js'
+import { type PlaceLog, placeLog } from './place-log.js'
+import { platformTime } from './platform-time.js'
+import { probeTable } from './probe-table.js'
+import { readAhead } from './read-ahead.js'
+import { type RowsRead, readPhases, settledAt } from './read-phases.js'
+import { everyRow, everyVersion } from './rows-taken.js'
+import type { Selected } from './select-table.js'
+import { type PageRequest, askPage } from './table-page.js'
+import { isStart, placeOf, readPlace } from './table-place.js'
+import { versionsSeen } from './versions-seen.js'
+import type { WalkedPage } from './walk-table.js'
+
+export interface TableReading extends Selected {
+  readonly instance: Instance
+  /** Of rows that change while they are read: every version that is met, so that the last one wins, or one. */
+  readonly mode: 'current' | 'once'
+  /** Where reading goes on, in mode `current`; absent: at the table's start. */
+  readonly place: Place | undefined
+  readonly signal: AbortSignal
+  /** In mode `current`, once it is known where reading begins. */
+  begun(log: PlaceLog): void
+  /** Rows that the platform says there are. */
+  counted(total: number): void
+  /** What is worth knowing, and no failure. */
+  note(text: string): void
+}
+
+/** Rows as they are given out, page by page; the next page is asked for meanwhile. Throws SluiceError SERVICENOW_*, STATE_UNREADABLE. */
+export async function* readTable(reading: TableReading): AsyncGenerator<RowsRead> {
+  const ending = new AbortController()
+  try {
+    const rows = await phasesOf(reading, AbortSignal.any([reading.signal, ending.signal]))
+    if (rows === undefined) return
+    const { shape } = reading.shape
+    for await (const page of readAhead(rows)) yield { ...page, rows: page.rows.map(shape) }
+  } finally {
+    // A page may be under way that nobody waits for any more.
+    ending.abort()
+  }
+}
+
+async function phasesOf(reading: TableReading, signal: AbortSignal): Promise<AsyncGenerator<RowsRead> | undefined> {
+  const { instance, table, query, shape, mode, note } = reading
+  const name = `servicenow:${table}`
+  const given = reading.place === undefined || isStart(reading.place) ? undefined : reading.place
+  if (given !== undefined && readPlace(given, name).phase.kind === 'end') {
+    const log = placeLog(readPlace(given, name))
+    log.end()
+    reading.begun(log)
+    return undefined
+  }
+  const ask = async (request: PageRequest) => await askPage(instance, request, signal)
+  const probed = await probeTable({ instance: instance.display, table, query, fields: shape.fields ?? [], ask })
+  for (const text of probed.notes) note(text)
+  const by = probed.time ?? 'sys_updated_on'
+  if (probed.time === undefined && mode === 'current')
+    throw ignored(instance.display, table, `the field ${by}`, 'without it what changes meanwhile cannot be found')
+  if (by === 'sys_created_on' && mode === 'current')
+    note(
+      `rows of ${table} come without sys_updated_on, as those do that never change: where the user may not read it, changes are missed`,
+    )
+  const fresh = { phase: { kind: 'whole', by, since: settledAt(probed.date) }, cursor: undefined } as const
+  const start = given ?? placeOf({ ...fresh, seen: versionsSeen() })
+  // What was read and what is settled are remembered apart.
+  const log = mode === 'current' ? placeLog(readPlace(start, name)) : undefined
+  if (log !== undefined) reading.begun(log)
+  const { phase, cursor, seen } = readPlace(start, name)
+  if (phase.kind === 'end') return undefined
+  const now = platformTime(probed.date)
+  if (now < phase.since)
+    note(
+      `the clock of ${instance.display} went back, from ${phase.since} to ${now}: a change since then may be missed, and --again reads all`,
+    )
+  let isCounted = false
+  return readPhases({
+    walk: {
+      size: pageSize(reading.pageSize),
+      table,
+      fields: shape.fields,
+      displayValue: shape.displayValue,
+      instance: instance.display,
+      query: (condition, orderBy) => queryWith(query, condition, orderBy),
+      ask,
+      stray: (row, part) => {
+        const problem = `the row ${row.id || 'without sys_id'} came, changed on ${row.time || 'no date'}, which cannot follow there`
+        throw ignored(instance.display, table, part, problem)
+      },
+    },
+    phase,
+    cursor,
+    date: probed.date,
+    taken: mode === 'current' ? everyVersion(seen) : everyRow(),
+    isTimed: probed.time !== undefined,
+    log,
+    judge: judgeOf(reading),
+    answered: ({ total }) => {
+      if (!isCounted && total !== undefined) reading.counted(total)
+      isCounted = true
+    },
+  })
+}
+
+function judgeOf({ instance, table, query }: TableReading): (page: WalkedPage) => void {
+  const find = unmet(query)
+  return ({ rows, keys, date }) => {
+    const settled = settledAt(date)
+    for (const [at, row] of rows.entries()) {
+      // One that changed just now may have been found as it was before.
+      const condition = (keys[at]?.time ?? '') < settled ? find(row) : undefined
+      if (condition === undefined) continue
+      const problem = `the row ${keys[at]?.id} came, which does not meet it`
+      throw ignored(instance.display, table, condition.text, problem)
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import { failure } from '../../failure/failure.js'
+import { SluiceError } from '../../failure/sluice-error.js'
+import type { Place } from '../../flow.js'
+import { isPlatformTime } from './platform-time.js'
+import type { Cursor } from './row-order.js'
+import type { TimeField } from './table-row.js'
+import { type VersionsSeen, versionsSeen } from './versions-seen.js'
+
+/** A stretch of a reading, in one order. Times are the platform's. */
+export type Phase = WholePhase | ChangesPhase
+
+/** Every row, by sys_id. */
+interface WholePhase {
+  readonly kind: 'whole'
+  readonly by: TimeField
+  /** What has changed since then may have been read as it was before, or missed. */
+  readonly since: string
+}
+
+/** What has changed since then, in that order. */
+export interface ChangesPhase {
+  readonly kind: 'changes'
+  readonly by: TimeField
+  readonly since: string
+  /** Before it nothing changes any more: a minute before the phase began. Absent: it has not begun. */
+  readonly settled?: string
+  /** How many more such phases may follow, each with what changed during the one before. */
+  readonly rounds: number
+}
+
+/** Where reading goes on: in a phase, or after its end with the changes since then. */
+export interface TablePlace {
+  readonly phase: Phase | { readonly kind: 'end'; readonly by: TimeField; readonly since: string }
+  readonly cursor: Cursor | undefined
+  readonly seen: VersionsSeen
+}
+
+const VERSION = 1
+
+export function placeOf({ phase, cursor, seen }: TablePlace): Place {
+  return { v: VERSION, ...phase, ...(cursor === undefined ? {} : { cursor }), seen: seen.toJSON() }
+}
+
+/** Before anything was read. */
+export const atStart: Place = { v: VERSION, kind: 'start' }
+
+export function isStart({ v, kind }: Place): boolean {
+  return v === VERSION && kind === 'start'
+}
+
+/** Throws SluiceError STATE_UNREADABLE: another version made it, or it is damaged. */
+export function readPlace(place: Place, source: string): TablePlace {
+  const { v, kind, by, since, settled, rounds = 0, cursor, seen } = place
+  const wrong = () => {
+    const problem = `it holds no place in a table that this version understands (${JSON.stringify({ v, kind })})`
+    return new SluiceError(failure('STATE_UNREADABLE', { path: `of ${source}`, problem }))
+  }
+  const isSettled = settled === undefined || isPlatformTime(settled)
+  if (v !== VERSION || !isTimeField(by) || !isPlatformTime(since) || !isSettled || !isCursor(cursor)) throw wrong()
+  if (typeof rounds !== 'number') throw wrong()
+  try {
+    const rest = { cursor, seen: versionsSeen(seen) }
+    if (kind === 'whole' || kind === 'end') return { phase: { kind, by, since }, ...rest }
+    if (kind !== 'changes') throw wrong()
+    return { phase: { kind, by, since, rounds, ...(settled === undefined ? {} : { settled }) }, ...rest }
+  } catch {
+    throw wrong()
+  }
+}
+
+function isTimeField(value: unknown): value is TimeField {
+  return value === 'sys_updated_on' || value === 'sys_created_on'
+}
+
+function isCursor(value: unknown): value is Cursor | undefined {
+  if (value === undefined) return true
+  if (typeof value !== 'object' || value === null || !('id' in value) || typeof value.id !== 'string') return false
+  return !('time' in value) || isPlatformTime(value.time)
+}

@@ -1,0 +1,99 @@
+import { failure } from '../../failure/failure.js'
+import { SluiceError } from '../../failure/sluice-error.js'
+import type { Place, Source } from '../../flow.js'
+import type { Instance } from '../instance.js'
+import type { PlaceLog } from './place-log.js'
+import { readTable } from './read-table.js'
+import { rowLines } from './row-lines.js'
+import { type Selecting, selectTable } from './select-table.js'
+import { atStart, isStart, placeOf, readPlace } from './table-place.js'
+
+export interface TableSourceOptions extends Selecting {
+  /** Position among the inputs of the run. */
+  readonly id: number
+  /**
+   * Of rows that change while they are read: `current` (the default) gives out each version that is met, the last one last; `once` each
+   * row one time, without places.
+   */
+  readonly mode?: 'current' | 'once' | undefined
+  /** Told what is worth knowing and no failure: fields that could not be checked. */
+  readonly note?: ((text: string) => void) | undefined
+}
+
+/**
+ * A table as a source of NDJSON, a line for each row. It is complete under paging, and while others insert, change and delete rows.
+ * Opened without a place it reads the whole table, then what changed meanwhile; with one it goes on there. Each opening counts its
+ * documents from 1 for `placeAt`; the place after the last one, once all is read, is what `after` takes.
+ * Throws SluiceError OPTION_INVALID, SERVICENOW_QUERY_IGNORED.
+ */
+export function tableSource(instance: Instance, options: TableSourceOptions): Source {
+  const { id, table, query = '', fields, displayValue = 'false', mode = 'current' } = options
+  const selected = selectTable(instance, options)
+  const name = `servicenow:${table}`
+  let log: PlaceLog | undefined
+  let start: Place = atStart
+  let total: number | undefined
+  let mayRepeat = false
+
+  async function* open(signal: AbortSignal, place?: Place): AsyncGenerator<Uint8Array> {
+    signal.throwIfAborted()
+    log = undefined
+    start = place ?? atStart
+    total = undefined
+    const pages = readTable({
+      instance,
+      ...selected,
+      mode,
+      place,
+      signal,
+      begun: begun => (log = begun),
+      counted: rows => (total = rows),
+      note: text => options.note?.(text),
+    })
+    for await (const page of pages) {
+      mayRepeat = page.mayRepeat
+      for (const lines of rowLines(page.rows)) {
+        yield lines
+        // A page has no row twice.
+        mayRepeat = false
+      }
+    }
+  }
+
+  return {
+    id,
+    name,
+    rows: {
+      selection: { instance: instance.display, table, query, fields: fields?.join(',') ?? '', displayValue },
+      placeAt: document => log?.placeAt(document) ?? start,
+      after: end => afterEnd(end, name),
+      since: place => sinceOf(place, name),
+      get mayRepeat() {
+        return mayRepeat
+      },
+      get total() {
+        return total
+      },
+    },
+    open: (signal, _from, place) => open(signal, place),
+  }
+}
+
+/** Undefined for the changes that a reading of the whole table ends with: they are a part of it. */
+function sinceOf(place: Place, source: string): string | undefined {
+  if (isStart(place)) return undefined
+  const { phase } = readPlace(place, source)
+  const isWhole = phase.kind === 'whole' || (phase.kind === 'changes' && phase.rounds > 0)
+  return isWhole ? undefined : `${phase.since.replace(' ', 'T')}Z`
+}
+
+/** What has changed since a reading that ended. */
+function afterEnd(end: Place, source: string): Place {
+  const place = isStart(end) ? undefined : readPlace(end, source)
+  if (place?.phase.kind !== 'end') {
+    const problem = 'its reading did not come to an end'
+    throw new SluiceError(failure('STATE_UNREADABLE', { path: `of ${source}`, problem }))
+  }
+  const { by, since } = place.phase
+  return placeOf({ phase: { kind: 'changes', by, since, rounds: 0 }, cursor: undefined, seen: place.seen })
+}
