@@ -35,7 +35,7 @@ test('rows go to stdout, and what there is to say to stderr', async () => {
 
 test('whoever has read enough ends it', async () => {
   await using work = await folder()
-  const line = '$SLUICE pull servicenow:incident --page-size 100 --quiet | head -1 | wc -l; echo ${PIPESTATUS[0]}'
+  const line = '$SLUICE pull servicenow:incident --page-size 100 | head -1 | wc -l; echo ${PIPESTATUS[0]}'
   const { stdout, stderr } = await shell(line, { cwd: work.path, env })
   expect({ stdout, stderr }).toEqual({ stdout: '1\n0\n', stderr: '' })
 })

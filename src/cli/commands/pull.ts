@@ -100,7 +100,8 @@ async function write(options: PullOptions, terminal: Terminal, quiet: boolean): 
   try {
     for await (const lines of pullLines({ ...options, signal, onProgress: progress.update })) {
       progress.wrote(lines.length)
-      if (!(await terminal.pour(lines))) break
+      // How many rows somebody has read who then went away is not known.
+      if (!(await terminal.pour(lines))) return
     }
   } catch (error) {
     throw signal.aborted ? interrupted(signal, `${plural(progress.rows, 'row')} of ${options.table} written`) : error

@@ -241,11 +241,11 @@ describe('places', () => {
     instance.now += 10 * MINUTE
     for (let number = 1; number <= 10; number++) {
       instance.update(idOf(number * 16), { state: 'changed' })
-      instance.now += 1000
       for (let more = 1; more <= (number === 2 ? hidden : 0); more++) {
         instance.insert(idOf(10_000 + more))
         instance.hidden.add(idOf(10_000 + more))
       }
+      instance.now += 1000
     }
     instance.now += 10 * MINUTE
     instance.during = rows => {
