@@ -164,17 +164,17 @@ async function lockFolder(folder: string, output: string): Promise<InputLocks> {
   }
 }
 
-/** Undefined where nothing was begun. Throws SluiceError OPTION_INVALID, STATE_UNREADABLE. */
+/** Undefined where nothing was written. Throws SluiceError OPTION_INVALID, STATE_UNREADABLE. */
 async function readStart(folder: string, selection: Selection): Promise<Place | undefined> {
   const path = join(folder, READING)
+  // Also where a process was killed once the file was in its place.
+  const rows = await stat(join(folder, ROWS)).catch(() => undefined)
+  if (rows === undefined || rows.size === 0) return undefined
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error
   })
-  if (text === undefined) {
-    const rows = await stat(join(folder, ROWS)).catch(() => undefined)
-    if (rows === undefined || rows.size === 0) return undefined
+  if (text === undefined)
     throw unreadable(path, `it is missing, and ${ROWS} beside it has rows of an unknown reading: remove ${folder}`)
-  }
   const { selection: begun, start } = parse(text, path)
   const names = [...new Set([...Object.keys(begun), ...Object.keys(selection)])]
   const differences = names

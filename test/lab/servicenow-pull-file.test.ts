@@ -1,6 +1,6 @@
 /** `sluice pull --output FILE`: killed, refused, gone on with. */
 import { existsSync } from 'node:fs'
-import { readFile, readdir, stat, writeFile } from 'node:fs/promises'
+import { readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { type Lab, startLab } from '../../src/lab/index.js'
@@ -89,6 +89,17 @@ test('two at once, another selection, and a folder that no pull has made are ref
   expect(other.stderr).toMatch(
     /--output: an unfinished pull lies in .*rows\.ndjson\.part, .*query was not set and is active=true/,
   )
+
+  // What was begun is told in a file beside the rows.
+  await rm(join(work.path, 'rows.ndjson.part', 'reading.json'))
+  const unknown = await sluice(pull, { cwd: work.path, env })
+  expect(unknown.stderr).toMatch(
+    /reading\.json.* is missing, and rows\.ndjson beside it has rows of an unknown reading/,
+  )
+  // Once there are no rows, there is nothing to lose.
+  await writeFile(join(work.path, 'rows.ndjson.part', 'rows.ndjson'), '')
+  lab.control.servicenow.heal()
+  expect(await sluice(pull, { cwd: work.path, env })).toMatchObject({ code: 0 })
 
   await writeFile(join(work.path, 'mine.ndjson.part'), 'mine')
   const mine = await sluice(['pull', 'servicenow:incident', '--output', 'mine.ndjson'], { cwd: work.path, env })
