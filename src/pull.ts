@@ -3,7 +3,10 @@ import { SluiceError } from './failure/sluice-error.js'
 import { checkPullOptions } from './checks/check-servicenow-options.js'
 import type { ServiceNowConnection } from './connect-servicenow.js'
 import type { TableOptions } from './ingest-options.js'
-import { openServiceNow } from './open-instance.js'
+import type { Place } from './flow.js'
+import { instanceSettings, openServiceNow } from './open-instance.js'
+import { PartFile, type Selection } from './part-file.js'
+import type { IdSet } from './servicenow/deletions/id-set.js'
 import { readTable } from './servicenow/table/read-table.js'
 import { rowLines } from './servicenow/table/row-lines.js'
 import { selectTable } from './servicenow/table/select-table.js'
@@ -23,6 +26,21 @@ export interface Pulled {
   readonly rows: number
   /** As many as the platform told that there are when reading began, with those that the user may not see. */
   readonly total?: number
+  /** Of the file, where one is written. */
+  readonly bytes?: number
+}
+
+export interface PullFileOptions extends PullOptions {
+  /** The file: replaced as a whole, once all rows are there. Until then they lie in the folder `FILE.part`. */
+  readonly output: string
+}
+
+export interface PulledFile {
+  /** Rows of the file. */
+  readonly rows: number
+  /** Of them, those that an earlier call had written, which did not come to its end. */
+  readonly resumed: number
+  readonly bytes: number
 }
 
 /**
@@ -44,12 +62,52 @@ export async function* pullLines(options: PullOptions): AsyncGenerator<Uint8Arra
   for await (const rows of pages(options)) yield* rowLines(rows)
 }
 
-async function* pages(options: PullOptions) {
+/**
+ * The same rows as a file of NDJSON. A call that ended before its time, however, is gone on with by the same call: behind the last row
+ * that it wrote, and then with all that were inserted since it began.
+ * @throws SluiceError as `pull` does; OUTPUT_UNWRITABLE, STATE_UNREADABLE, RUN_LOCKED
+ */
+export async function pullToFile({ output, ...options }: PullFileOptions): Promise<PulledFile> {
+  checkPullOptions(options)
+  if (typeof output !== 'string' || output === '')
+    throw new SluiceError(failure('OPTION_INVALID', { option: 'output', problem: 'is no name of a file' }))
+  await using file = await PartFile.open(output, selectionOf(options))
+  let start: Place | undefined
+  const { rows: resumed, ids: known } = file.before
+  let rows = resumed
+  const onProgress = (progress: Pulled) => options.onProgress?.({ ...progress, bytes: file.bytes })
+  const going = { place: file.place, known, rows: resumed, started: (place: Place) => (start = place) }
+  for await (const page of pages({ ...options, onProgress }, going)) {
+    if (start !== undefined) await file.begin(start)
+    for (const lines of rowLines(page)) await file.append(lines)
+    rows += page.length
+  }
+  await file.finish()
+  return { rows, resumed, bytes: file.bytes }
+}
+
+function selectionOf(options: PullOptions): Selection {
+  const { table, query = '', fields, displayValue = 'false' } = options
+  const instance = instanceSettings(options).url.origin
+  return { instance, table, query, fields: fields?.join(',') ?? '', displayValue }
+}
+
+/** Where a reading goes on that gave out rows before. */
+interface GoingOn {
+  readonly place: Place | undefined
+  readonly known: IdSet
+  /** That were given out. */
+  readonly rows: number
+  started(place: Place): void
+}
+
+async function* pages(options: PullOptions, going?: GoingOn) {
   checkPullOptions(options)
   const { onProgress, onWarning = () => {}, preflightConnections } = options
   const { signal = new AbortController().signal } = options
   let total: number | undefined
-  let given = 0
+  const before = going?.rows ?? 0
+  let given = before
   try {
     await using instance = await openServiceNow({ ...options, onWarning })
     const selected = selectTable(instance, options)
@@ -58,10 +116,12 @@ async function* pages(options: PullOptions) {
       instance,
       ...selected,
       mode: 'once',
-      place: undefined,
+      place: going?.place,
+      known: going?.known,
+      started: place => going?.started(place),
       signal,
       begun: () => {},
-      counted: rows => (total = rows),
+      counted: rows => (total = before + rows),
       note: onWarning,
     })
     for await (const { rows } of reading) {

@@ -10,5 +10,13 @@ export {
 } from './connect-servicenow.js'
 export { SluiceError, isSluiceError } from './failure/sluice-error.js'
 export type { ProxyOptions, ServiceNowOptions, TableOptions } from './ingest-options.js'
-export { type PullOptions, type Pulled, pull, pullLines } from './pull.js'
+export {
+  type PullFileOptions,
+  type PullOptions,
+  type Pulled,
+  type PulledFile,
+  pull,
+  pullLines,
+  pullToFile,
+} from './pull.js'
 export type { TableAnswer, TableRequest } from './servicenow/instance.js'

@@ -19,7 +19,7 @@ export function optionsPage(views) {
     '- Keep secrets in the environment, or in a file of their own (`--api-key-file`, `--password-file`, `--proxy-file`).',
     '  On the command line or in `sluice.config.json` they work, with a warning.',
     '',
-    'All options but those of the doctor, of the webhook receiver and of filter administration belong to `sluice ingest`. The ones with a **d** belong to `sluice doctor`,',
+    'All options but those of the doctor, of the webhook receiver and of filter administration, and the one with a **p**, which is for `sluice pull` alone, belong to `sluice ingest`. The ones with a **d** belong to `sluice doctor`,',
     'the ones with an **s** to `sluice serve`, the ones with a **v** to `sluice verify` and `sluice undo`, and `sluice config` takes all. `sluice filter` takes those of filter',
     'administration, of the cluster and of the path to it, and `--no-direct-check`.',
     ...groups.flatMap(group => [
@@ -44,12 +44,13 @@ export function optionsPage(views) {
 }
 
 function row({ flag, label, default: preset, doc, env, commands }) {
-  const isExplained = ['ingest', 'filter', 'doctor', 'serve'].some(command => commands.includes(command))
-  if (!isExplained) throw new Error(`${flag} is not an option of ingest, filter, doctor or serve: the page says that all are`)
+  const isExplained = ['ingest', 'filter', 'doctor', 'serve', 'pull'].some(command => commands.includes(command))
+  if (!isExplained) throw new Error(`${flag} is not an option of ingest, filter, doctor, serve or pull: the page says that all are`)
   const cells = [
     code(label === undefined ? flag : `${flag} <${label}>`),
     Object.entries({ doctor: '**d**', serve: '**s**', verify: '**v**' })
       .flatMap(([command, mark]) => (commands.includes(command) ? [mark] : []))
+      .concat(commands.includes('pull') && !commands.includes('ingest') ? ['**p**'] : [])
       .join(' '),
     preset === undefined ? '' : code(preset),
     doc,

@@ -7,8 +7,8 @@ interface PullProgress extends Disposable {
   readonly rows: number
   readonly update: (pulled: Pulled) => void
   wrote(bytes: number): void
-  /** Says what came of it. */
-  end(table: string): void
+  /** Says what came of it; `file`: where it is, and what else there is to say of that. */
+  end(table: string, file?: string): void
 }
 
 const frameMs = 100
@@ -33,6 +33,7 @@ export function showPull(terminal: Terminal, quiet: boolean): PullProgress {
     },
     update(now) {
       pulled = now
+      written = now.bytes ?? written
       if (quiet || performance.now() - shownAt < (isTTY ? frameMs : intervalMs)) return
       shownAt = performance.now()
       const { rows, total } = pulled
@@ -43,9 +44,9 @@ export function showPull(terminal: Terminal, quiet: boolean): PullProgress {
     wrote(more) {
       written += more
     },
-    end(table) {
+    end(table, file = '') {
       clear()
-      if (!quiet) terminal.err(`${plural(pulled.rows, 'row')} of ${table}, ${amounts()}\n`)
+      if (!quiet) terminal.err(`${plural(pulled.rows, 'row')} of ${table}${file}, ${amounts()}\n`)
     },
     [Symbol.dispose]: clear,
   }

@@ -32,10 +32,9 @@ export function text() {
 }
 
 /** A file that is written: stdout is for the result alone. */
-export function writtenFile() {
+export function writtenFile(stdout = 'and stdout is for the receipt') {
   return kind(value => {
-    if (value === '-')
-      return new Problem('is no file, and stdout is for the receipt: name a file (./- for one of that name)')
+    if (value === '-') return new Problem(`is no file, ${stdout}: name a file (./- for one of that name)`)
     return value === '' ? new Problem('is empty') : value
   })
 }

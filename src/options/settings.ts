@@ -94,6 +94,7 @@ export interface Settings {
   readonly fields: string | undefined
   readonly displayValue: 'false' | 'true' | 'all'
   readonly pageSize: number
+  readonly output: string | undefined
   readonly deletions: 'keep' | 'audit' | 'reconcile'
   readonly maxDeleted: RejectionLimit | undefined
   /** Milliseconds. */

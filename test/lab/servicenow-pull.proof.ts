@@ -10,6 +10,8 @@ import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import { binary } from '../cli/sluice.js'
+import { seeded } from '../unit/seeded.js'
+import { killPulls } from './pull-kills.js'
 
 const INCIDENTS = Number(process.env.INCIDENTS ?? 250_000)
 /** Inserted, updated and deleted: as many of each. */
@@ -167,6 +169,30 @@ test(`a pull of ${INCIDENTS} incidents, of which ${3 * CHANGES} are inserted, up
   })
   expect(after.size).toBe(INCIDENTS)
   expect(second - first).toBeLessThan(SPREAD_BYTES)
+})
+
+test('the same into a file, killed 20 times at random instants and gone on with', async () => {
+  const startedAt = performance.now()
+  const { killedIn, rows, wrong, peak, said } = await killPulls({
+    lab,
+    random: seeded(Number(process.env.SEED ?? 1)),
+    kills: 20,
+    changes: CHANGES,
+    pages: INCIDENTS / PAGE,
+    file: join(folder, 'killed.ndjson'),
+    args: ['pull', 'servicenow:incident', '--output', 'killed.ndjson', '--page-size', String(PAGE)],
+    cwd: folder,
+    env: { ...lab.env, SLUICE_SERVICENOW_CA: lab.line.cluster.caFile },
+  })
+  console.info(
+    [
+      `${rows} rows in ${((performance.now() - startedAt) / 1000).toFixed(1)} s, ${CHANGES} inserted, updated and deleted each`,
+      `killed ${JSON.stringify(killedIn)}, ${JSON.stringify(wrong)}, most resident ${megabytes(peak)}`,
+      said,
+    ].join('\n'),
+  )
+  expect(wrong).toEqual({ missing: 0, doubled: 0, foreign: 0, stale: 0, tooMany: 0 })
+  expect(killedIn.whole + killedIn.changes + killedIn.start).toBe(20)
 })
 
 function same(one: Row, other: Row): boolean {

@@ -66,6 +66,7 @@ test('the package exports what the docs say, and nothing else', () => {
     'isSluiceError',
     'pull',
     'pullLines',
+    'pullToFile',
   ])
 })
 

@@ -116,6 +116,7 @@ const ofTheCommand = [
   'json',
   'quiet',
   'supportBundle',
+  'output',
 ] as const satisfies (keyof Settings)[]
 
 /** What the doctor alone takes. */

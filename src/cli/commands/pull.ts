@@ -13,7 +13,7 @@ import { interrupted } from '../interrupted.js'
 import { loadAccess, loadOptions, sayWarnings } from '../load-options.js'
 import { withoutSecrets } from '../mask.js'
 import { showPull } from '../pull-progress.js'
-import { plural } from '../quantities.js'
+import { count, plural } from '../quantities.js'
 import { keepSecret, serviceNowOptions } from '../servicenow-options.js'
 import { tableOptions } from '../table-options.js'
 import type { Terminal } from '../terminal.js'
@@ -29,10 +29,12 @@ export function define(command: Command, terminal: Terminal, done: (code: number
 Examples:
   sluice pull servicenow:incident > incidents.ndjson
   sluice pull servicenow:incident --query 'active=true^priority<=2' --fields number,short_description,state
+  sluice pull servicenow:incident --output incidents.ndjson
   sluice pull servicenow:cmdb_ci_server --display-value true | jq -r .name
 
 Rows go to stdout, a line of JSON each; all else goes to stderr. Each row comes one time, also where others change the table
-meanwhile: in the order of sys_id, then those that were inserted while the table was read.`,
+meanwhile: in the order of sys_id, then those that were inserted while the table was read. With --output a command that was
+killed is gone on with by the same command.`,
     )
     .action(async (table: string, flags: Record<string, unknown>) => {
       const effective = await rowsAlone(terminal, async () => await loadOptions(flags, terminal))
@@ -45,7 +47,9 @@ meanwhile: in the order of sys_id, then those that were inserted while the table
         query: effective.values.query,
       })
       const pulling = async () => {
-        await write(options, terminal, effective.values.quiet)
+        const { quiet, output } = effective.values
+        if (output === undefined) await write(options, terminal, quiet)
+        else await writeFile(options, output, terminal, quiet)
         return { code: 0 }
       }
       done(await alarm.around(pulling))
@@ -107,4 +111,22 @@ async function write(options: PullOptions, terminal: Terminal, quiet: boolean): 
     throw signal.aborted ? interrupted(signal, `${plural(progress.rows, 'row')} of ${options.table} written`) : error
   }
   progress.end(options.table)
+}
+
+/** Throws as `pullToFile` does. */
+async function writeFile(options: PullOptions, output: string, terminal: Terminal, quiet: boolean): Promise<void> {
+  using interruption = interruptible(terminal, 'stopping')
+  using progress = showPull(terminal, quiet)
+  const { signal } = interruption
+  const { pullToFile } = await import('../../pull.js')
+  try {
+    const pulled = await pullToFile({ ...options, output, signal, onProgress: progress.update })
+    progress.update(pulled)
+    const before = pulled.resumed === 0 ? '' : ` (${count(pulled.resumed)} of them from before)`
+    progress.end(options.table, ` in ${output}${before}`)
+  } catch (error) {
+    if (!signal.aborted) throw error
+    const left = `${plural(progress.rows, 'row')} of ${options.table} in ${output}.part, and the same command goes on behind them`
+    throw interrupted(signal, left)
+  }
 }

@@ -174,6 +174,19 @@ export const runEntries = {
     ],
     example: { path: 'rejected/app.ndjson', problem: 'the disk is full' },
   },
+  OUTPUT_UNWRITABLE: {
+    stage: 'run',
+    exit: 3,
+    retry: 'no',
+    title: 'The file of rows cannot be written',
+    message: 'cannot write {path}: {problem}',
+    observed: 'ENOSPC or EACCES, and a file that ends within a row, in the place of the one that was whole.',
+    causes: ['The disk is full.', 'The folder is read-only or missing.', 'The path names no file.'],
+    fixes: [
+      'Free disk space, or name a writable file with --output FILE. The same command goes on behind the last row that was written; a file that was there before is as it was.',
+    ],
+    example: { path: 'incidents.ndjson', problem: 'the disk is full' },
+  },
   CLOCK_SKEW: {
     stage: 'run',
     exit: 3,

@@ -77,6 +77,11 @@ export const servicenowOptions = {
     label: 'count',
     commands: ['ingest', 'pull'],
   }),
+  output: servicenow(kinds.writtenFile('and rows go to stdout without this').optional(), {
+    doc: 'file for the rows, replaced once all are there; killed, the same command goes on with it',
+    label: 'file',
+    commands: ['pull'],
+  }),
   deletions: servicenow(kinds.choice('keep', 'audit', 'reconcile').prefault('keep'), {
     doc: 'rows that were deleted: keep their documents, delete those that the audit table names, or compare with the whole table',
     label: 'keep|audit|reconcile',

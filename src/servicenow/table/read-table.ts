@@ -1,4 +1,5 @@
 import type { Place } from '../../flow.js'
+import type { IdSet } from '../deletions/id-set.js'
 import { queryWith } from './encoded-query.js'
 import { ignored } from './ignored.js'
 import type { Instance } from '../instance.js'
@@ -20,11 +21,15 @@ export interface TableReading extends Selected {
   readonly instance: Instance
   /** Of rows that change while they are read: every version that is met, so that the last one wins, or one. */
   readonly mode: 'current' | 'once'
-  /** Where reading goes on, in mode `current`; absent: at the table's start. */
+  /** Where reading goes on; absent: at the table's start. */
   readonly place: Place | undefined
+  /** Ids of rows that are left out, in mode `once`: they were given out before. */
+  readonly known?: Pick<IdSet, 'has'> | undefined
   readonly signal: AbortSignal
   /** In mode `current`, once it is known where reading begins. */
   begun(log: PlaceLog): void
+  /** Where it begins, before the first row. */
+  started?(place: Place): void
   /** Rows that the platform says there are. */
   counted(total: number): void
   /** What is worth knowing, and no failure. */
@@ -67,6 +72,7 @@ async function phasesOf(reading: TableReading, signal: AbortSignal): Promise<Asy
     )
   const fresh = { phase: { kind: 'whole', by, since: settledAt(probed.date) }, cursor: undefined } as const
   const start = given ?? placeOf({ ...fresh, seen: versionsSeen() })
+  reading.started?.(start)
   // What was read and what is settled are remembered apart.
   const log = mode === 'current' ? placeLog(readPlace(start, name)) : undefined
   if (log !== undefined) reading.begun(log)
@@ -95,7 +101,7 @@ async function phasesOf(reading: TableReading, signal: AbortSignal): Promise<Asy
     phase,
     cursor,
     date: probed.date,
-    taken: mode === 'current' ? everyVersion(seen) : everyRow(),
+    taken: mode === 'current' ? everyVersion(seen) : everyRow(reading.known),
     isTimed: probed.time !== undefined,
     log,
     judge: judgeOf(reading),

@@ -73,7 +73,7 @@ function comesAfter(key: Key, cursor: Cursor | undefined): boolean {
 const hex = /^[0-9a-f]{32}$/i
 
 /** How a database sorts an id that is not of the usual form is not known: of such it is enough that they are not repeated. */
-function isBehind(id: string, { id: last, includes }: Cursor): boolean {
+export function isBehind(id: string, { id: last, includes }: Cursor): boolean {
   if (id === last) return includes === true
   return hex.test(id) && hex.test(last) ? id.toLowerCase() > last.toLowerCase() : true
 }

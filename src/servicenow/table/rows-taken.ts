@@ -1,3 +1,4 @@
+import type { IdSet } from '../deletions/id-set.js'
 import { type Note, takeNote } from './place-log.js'
 import { earlier } from './platform-time.js'
 import type { Cursor } from './row-order.js'
@@ -38,11 +39,12 @@ export function everyVersion(seen: VersionsSeen): RowsTaken {
   }
 }
 
-/** Each row once, as it was when it was read; those that were made meanwhile with them. */
-export function everyRow(): RowsTaken {
+/** Each row once, as it was when it was read; those that were made meanwhile with them. `known`: what an earlier reading gave out. */
+export function everyRow(known: Pick<IdSet, 'has'> | undefined): RowsTaken {
   const made = new Set<string>()
   return {
     take(row, { id }, phase) {
+      if (known?.has(id) === true) return undefined
       const isNew = stored(row.sys_created_on) >= phase.since
       if (phase.kind === 'changes' && (!isNew || made.has(id))) return undefined
       if (isNew) made.add(id)
