@@ -20,7 +20,6 @@ import { load } from './run/load.js'
 import type { Replaying } from './run/open-batcher.js'
 import { intoOf, openDeadLetters } from './run/open-dead-letters.js'
 import { openPipeline, openRunsDeadLetters } from './run/open-pipeline.js'
-import { openPlatform } from './run/open-platform.js'
 import type { Run, Standing } from './run/run.js'
 import { withSpool } from './run/with-spool.js'
 import { systemClock } from './system-clock.js'
@@ -43,6 +42,12 @@ import { instanceOf } from './table-names.js'
  */
 export async function ingest(options: IngestOptions): Promise<Receipt> {
   return await ingestFrom(options, openPlatform)
+}
+
+/** A load of files does not wait for what reads tables. */
+const openPlatform: OpenPlatform = async (tables, options) => {
+  const platform = await import('./run/open-platform.js')
+  return await platform.openPlatform(tables, options)
 }
 
 /** A load whose tables are opened by `open`. */

@@ -9,7 +9,7 @@ import type { Begun } from './begin.js'
 import { type ClusterLimits, openLimits } from './cluster-limits.js'
 import { actionOf } from './documents.js'
 import { type GuardedLoad, guard } from './guarded-load.js'
-import { type Deletions, followDeletions } from './deletions.js'
+import type { Deletions } from './deletions.js'
 import { openBatcher } from './open-batcher.js'
 import { openDeadLetters } from './open-dead-letters.js'
 import { openSender } from './open-sender.js'
@@ -61,7 +61,9 @@ export async function openPipeline(run: Run, begun: Begun, deadLetters: DeadLett
   const kept = { found, cluster: open, ledger, deadLetters, givenUp, ...(spool === undefined ? {} : { spool }) }
   const keeper = path === undefined || plan.isDone ? undefined : new StateKeeper({ ...kept, path })
   await keeper?.start()
-  const deletions = followDeletions(run, begun, access)
+  // A load of files does not wait for it.
+  const deletions =
+    run.platform === undefined ? undefined : (await import('./deletions.js')).followDeletions(run, begun, access)
   const preparing = async () => {
     await guarded?.prepare()
     await deletions?.prepare()
