@@ -39,7 +39,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'checks',
     '(root)',
   ],
-  serve: ['failure', 'flow', 'ledger', 'source', 'options', 'checks', 'run', '(root)'],
+  serve: ['failure', 'flow', 'cluster', 'ledger', 'source', 'options', 'checks', 'run', '(root)'],
   alarm: ['failure', 'ledger', 'servicenow', 'options', 'checks', '(root)'],
   // A double must not share our bugs.
   lab: [],

@@ -2,6 +2,7 @@
 import { type Entry, explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
 import type { Receipt } from '../ledger/receipt.js'
+import { outcomes } from '../outcomes.js'
 
 /** What came of a run, as far as it is told. Nothing in it is secret. */
 export interface Account {
@@ -88,20 +89,8 @@ function facts({ failure, receipt }: Account, { title, command, host }: JobText)
   return lines.flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${value}`]))
 }
 
-const kinds = [
-  'created',
-  'updated',
-  'deleted',
-  'noop',
-  'duplicate',
-  'rejected',
-  'skipped',
-  'unsent',
-  'unknown',
-] as const satisfies readonly (keyof Receipt)[]
-
 function balance(receipt: Receipt): string {
-  const parts = kinds.filter(kind => receipt[kind] > 0).map(kind => `${receipt[kind]} ${kind}`)
+  const parts = outcomes.filter(kind => receipt[kind] > 0).map(kind => `${receipt[kind]} ${kind}`)
   return `${receipt.read} read = ${parts.join(' + ') || '0'}`
 }
 

@@ -1,6 +1,5 @@
 import type { AlarmOptions } from './alarm-options.js'
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
+import { invalid } from '../options/candidate.js'
 import * as check from '../checks/option-checks.js'
 import { incidentFieldProblem } from '../options/incident-fields.js'
 import { jobProblem } from '../options/job-name.js'
@@ -32,8 +31,4 @@ function problemInFields(fields: unknown): string | undefined {
     if (problem !== undefined) return problem
   }
   return undefined
-}
-
-function invalid(option: string, problem: string): SluiceError {
-  return new SluiceError(failure('OPTION_INVALID', { option, problem }))
 }

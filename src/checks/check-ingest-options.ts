@@ -2,6 +2,7 @@ import type { Ids } from '../bulk/action-line.js'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { ConnectOptions, FreshCredentials, IngestOptions, ProxyOptions, TargetOptions } from '../ingest-options.js'
+import { invalid } from '../options/candidate.js'
 import * as check from './option-checks.js'
 import { guardedProblem } from '../options/guarded.js'
 import { indexNameProblem } from '../options/index-name.js'
@@ -94,20 +95,20 @@ const options = {
 
 /** Throws SluiceError OPTION_INVALID for an option that is unknown, or of another kind than its type says. */
 export function checkConnectOptions(given: ConnectOptions): void {
-  checkAll('options', given, options)
-  checkAll('target', given.target, target)
+  check.all('options', given, options)
+  check.all('target', given.target, target)
   checkProxyOptions(given.proxy)
 }
 
 /** Throws SluiceError OPTION_INVALID. */
 export function checkProxyOptions(given: ConnectOptions['proxy']): void {
   if (given === undefined || typeof given === 'string' || check.isUrl(given)) return
-  checkAll('proxy', given, proxy)
+  check.all('proxy', given, proxy)
 }
 
 /** Throws SluiceError OPTION_INVALID for credentials that no request could carry. */
 export function checkFreshCredentials(given: FreshCredentials): void {
-  checkAll('refreshCredentials()', given, fresh)
+  check.all('refreshCredentials()', given, fresh)
 }
 
 const fix = "use ids 'run' or 'field', or give it no name"
@@ -141,15 +142,4 @@ function checkTarget(given: IngestOptions): void {
   if (swapAlias === undefined && alone !== undefined) throw invalid(alone, 'is used with swapAlias alone')
   const found = guardedProblem({ swapAlias: name, indexBody, checkQuery })
   if (found !== undefined) throw invalid(found.option, found.problem)
-}
-
-function checkAll(whole: string, given: unknown, checks: Readonly<Record<string, check.Check>>): void {
-  const found = check.problemIn(given, checks)
-  if (found === undefined) return
-  const path = whole === 'options' ? '' : `${whole}.`
-  throw invalid(found.option === undefined ? whole : `${path}${found.option}`, found.problem)
-}
-
-function invalid(option: string, problem: string): SluiceError {
-  return new SluiceError(failure('OPTION_INVALID', { option, problem }))
 }

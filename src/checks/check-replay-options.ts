@@ -1,6 +1,7 @@
 import { checkConnectOptions } from './check-ingest-options.js'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
+import { invalid } from '../options/candidate.js'
 import { indexNameProblem } from '../options/index-name.js'
 import type { IngestOptions } from '../ingest-options.js'
 import type { ReplayOptions } from '../replay.js'
@@ -35,8 +36,4 @@ export function checkReplayOptions(given: ReplayOptions): void {
   if (index === undefined) return
   const problem = indexNameProblem(index)
   if (problem !== undefined) throw new SluiceError(failure('INDEX_NAME_INVALID', { index, problem }))
-}
-
-function invalid(option: string, problem: string): SluiceError {
-  return new SluiceError(failure('OPTION_INVALID', { option, problem }))
 }

@@ -1,8 +1,7 @@
 import type { ServiceNowConnection } from '../connect-servicenow.js'
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import type { ServiceNowOptions } from '../ingest-options.js'
 import { checkProxyOptions } from './check-ingest-options.js'
+import { invalid } from '../options/candidate.js'
 import * as check from './option-checks.js'
 import type { PullOptions } from '../pull.js'
 
@@ -42,27 +41,19 @@ const pulling = {
 
 /** Throws SluiceError OPTION_INVALID for an option that is unknown, or of another kind than its type says. */
 export function checkServiceNowConnection(given: ServiceNowConnection): void {
-  checkAll('', given, connection)
+  check.all('options', given, connection)
   checkProxyOptions(given.proxy)
 }
 
 /** Throws SluiceError OPTION_INVALID as `checkServiceNowConnection` does. */
 export function checkPullOptions(given: PullOptions): void {
-  checkAll('', given, pulling)
-  if (given.table === undefined)
-    throw new SluiceError(failure('OPTION_INVALID', { option: 'table', problem: 'is not set' }))
+  check.all('options', given, pulling)
+  if (given.table === undefined) throw invalid('table', 'is not set')
   checkServiceNowOptions(given.servicenow)
   checkProxyOptions(given.proxy)
 }
 
 /** Throws SluiceError OPTION_INVALID. */
 export function checkServiceNowOptions(given: ServiceNowOptions): void {
-  checkAll('servicenow', given, platform)
-}
-
-function checkAll(whole: string, given: unknown, checks: Readonly<Record<string, check.Check>>): void {
-  const found = check.problemIn(given, checks)
-  if (found === undefined) return
-  const path = [whole, found.option ?? ''].filter(part => part !== '').join('.') || 'options'
-  throw new SluiceError(failure('OPTION_INVALID', { option: path, problem: found.problem }))
+  check.all('servicenow', given, platform)
 }

@@ -1,8 +1,7 @@
 import { checkConnectOptions } from './check-ingest-options.js'
 import { checkServiceNowOptions } from './check-servicenow-options.js'
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import type { IngestOptions, TableOptions } from '../ingest-options.js'
+import { invalid } from '../options/candidate.js'
 import * as check from './option-checks.js'
 import { tablesIn } from '../table-names.js'
 
@@ -54,7 +53,3 @@ function checkDeletions(
 
 const whyField =
   'a row that changed comes again and has to find its document, so ids of a table are those of a field, sys_id if you say nothing'
-
-function invalid(option: string, problem: string): SluiceError {
-  return new SluiceError(failure('OPTION_INVALID', { option, problem }))
-}

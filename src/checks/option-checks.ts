@@ -1,5 +1,6 @@
 /** What a value has to be, at run time. A check gives the problem, never the value: it may be a secret. */
 import { isIPv4 } from 'node:net'
+import { invalid } from '../options/candidate.js'
 import { nearest } from '../options/nearest.js'
 
 /** What is wrong with the value of an option, or undefined. It is not asked about undefined: that is the default. */
@@ -90,6 +91,14 @@ export function whole(least: number, most: number): Check {
 }
 
 /** The first option of an object that is unknown, or has a problem. */
+/** `whole`: where they stand, `options` for what is given as a whole. Throws SluiceError OPTION_INVALID as `problemIn` finds it. */
+export function all(whole: string, options: unknown, checks: Readonly<Record<string, Check>>): void {
+  const found = problemIn(options, checks)
+  if (found === undefined) return
+  const path = whole === 'options' ? '' : `${whole}.`
+  throw invalid(found.option === undefined ? whole : `${path}${found.option}`, found.problem)
+}
+
 export function problemIn(
   options: unknown,
   checks: Readonly<Record<string, Check>>,

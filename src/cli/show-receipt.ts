@@ -1,4 +1,5 @@
 import type { InputReceipt, Receipt } from '../index.js'
+import { outcomes } from '../outcomes.js'
 import { columns } from './columns.js'
 import { failureJson } from './say-error.js'
 import { bytes, count, duration, plural } from './quantities.js'
@@ -8,7 +9,7 @@ export function showReceipt(receipt: Receipt): string {
   return [
     `${title(receipt)}\n\n`,
     nothingLoaded(receipt),
-    columns(outcomes(receipt), '  '),
+    columns(countsOf(receipt), '  '),
     `\n  ${balance(receipt)}\n`,
     receipt.rejections.length === 0 ? '' : `\nRejected\n\n${columns(rejections(receipt), '  ')}`,
     '\n',
@@ -46,19 +47,7 @@ function nothingLoaded(receipt: Receipt): string {
   ].join('')
 }
 
-const kinds = [
-  'created',
-  'updated',
-  'deleted',
-  'noop',
-  'duplicate',
-  'rejected',
-  'skipped',
-  'unsent',
-  'unknown',
-] as const
-
-const meanings: Partial<Record<(typeof kinds)[number], string>> = {
+const meanings: Partial<Record<(typeof outcomes)[number], string>> = {
   duplicate: 'stored by an earlier send',
   rejected: 'in the dead letters',
   skipped: 'blank lines, or left out by a rule',
@@ -66,8 +55,8 @@ const meanings: Partial<Record<(typeof kinds)[number], string>> = {
   unknown: 'sent, no answer tells whether they were stored',
 }
 
-function outcomes(receipt: Receipt): string[][] {
-  const shown = kinds.filter(kind => receipt[kind] > 0 || kind === 'created' || kind === 'rejected')
+function countsOf(receipt: Receipt): string[][] {
+  const shown = outcomes.filter(kind => receipt[kind] > 0 || kind === 'created' || kind === 'rejected')
   const width = count(receipt.read).length
   return [
     ['read', count(receipt.read).padStart(width), ''],
@@ -75,14 +64,14 @@ function outcomes(receipt: Receipt): string[][] {
   ]
 }
 
-function meaning(receipt: Receipt, kind: (typeof kinds)[number]): string {
+function meaning(receipt: Receipt, kind: (typeof outcomes)[number]): string {
   // A dry run writes no dead letters.
   if (receipt[kind] === 0 || (kind === 'rejected' && receipt.deadLetters === undefined)) return ''
   return meanings[kind] ?? ''
 }
 
 function balance(receipt: Receipt): string {
-  const parts = kinds.filter(kind => receipt[kind] > 0)
+  const parts = outcomes.filter(kind => receipt[kind] > 0)
   const sum = parts.reduce((total, kind) => total + receipt[kind], 0)
   const equation = `${count(receipt.read)} read = ${parts.map(kind => `${count(receipt[kind])} ${kind}`).join(' + ') || '0'}`
   return sum === receipt.read ? `${equation}, it balances` : `${equation}: DOES NOT BALANCE, please report this`

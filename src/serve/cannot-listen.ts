@@ -1,4 +1,5 @@
-import { DEFAULT_LISTEN, invalid } from './check-serve-options.js'
+import { invalid } from '../options/candidate.js'
+import { DEFAULT_LISTEN } from './check-serve-options.js'
 import type { ServeOptions } from './serve-options.js'
 
 const problems: Readonly<Record<string, string>> = {

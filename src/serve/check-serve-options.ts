@@ -1,6 +1,5 @@
-import { isIP } from 'node:net'
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
+import { isLoopback } from '../cluster/loopback.js'
+import { invalid } from '../options/candidate.js'
 import * as check from '../checks/option-checks.js'
 import type { ServeOptions } from './serve-options.js'
 
@@ -80,7 +79,7 @@ function problemOfTls(value: unknown): string | undefined {
 function checkToken(token: string | false | undefined, { host }: Address): void {
   if (token === undefined) throw invalid('token', 'is needed: callers bring it as Authorization: Bearer TOKEN')
   if (token === false) {
-    if (!isLoopbackAddress(host))
+    if (!isLoopback(host))
       throw invalid(
         'token',
         `is needed: ${host} is reached by other machines, and whoever reaches it could write to the index`,
@@ -100,13 +99,4 @@ function readAddress(text: string): Address {
   if (port === '' || Number(port) > 65_535)
     throw invalid('listen', `'${text}' is not an address and a port, as in 127.0.0.1:8080 or 0.0.0.0:8080`)
   return { host: v6 ?? name, port: Number(port) }
-}
-
-export function isLoopbackAddress(host: string): boolean {
-  if (host === 'localhost' || host === '::1') return true
-  return isIP(host) === 4 && host.startsWith('127.')
-}
-
-export function invalid(option: string, problem: string): SluiceError {
-  return new SluiceError(failure('OPTION_INVALID', { option, problem }))
 }

@@ -1,4 +1,5 @@
 /** A receiver of webhooks: what is posted to it is on the disk before it is acknowledged, and in the index soon after. */
+import { isLoopback } from '../cluster/loopback.js'
 import { explain } from '../failure/catalogue.js'
 import { type Failure, failure } from '../failure/failure.js'
 import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
@@ -6,13 +7,7 @@ import { randomToken } from '../ledger/token.js'
 import { findWay } from '../open-target.js'
 import { type StandingLoad, openStandingLoad } from '../standing-load.js'
 import { systemClock } from '../system-clock.js'
-import {
-  type Address,
-  DEFAULT_MAX_BODY,
-  DEFAULT_SPOOL_LIMIT,
-  checkServeOptions,
-  isLoopbackAddress,
-} from './check-serve-options.js'
+import { type Address, DEFAULT_MAX_BODY, DEFAULT_SPOOL_LIMIT, checkServeOptions } from './check-serve-options.js'
 import { cannotListen } from './cannot-listen.js'
 import { Loader } from './loader.js'
 import { loadWith } from './load-with.js'
@@ -105,7 +100,7 @@ async function open(options: ServeOptions, address: Address, folder: SpoolFolder
   const onAbort = (): void => void close().catch(() => undefined)
   const url = `http${tls === undefined ? '' : 's'}://${address.host.includes(':') ? `[${address.host}]` : address.host}:${receiver.port}${path}`
   tell({ type: 'listening', url })
-  if (tls === undefined && !isLoopbackAddress(address.host)) tell({ type: 'warning', message: UNENCRYPTED })
+  if (tls === undefined && !isLoopback(address.host)) tell({ type: 'warning', message: UNENCRYPTED })
   const loading = loader.run()
   const finished = loading.then(close, async (error: unknown) => {
     await close().catch(() => undefined)

@@ -1,7 +1,6 @@
 import { checkConnectOptions } from '../checks/check-ingest-options.js'
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import type { ConnectOptions } from '../ingest-options.js'
+import { invalid } from '../options/candidate.js'
 import * as check from '../checks/option-checks.js'
 
 /** Which run, and how its cluster is reached. */
@@ -43,8 +42,4 @@ export function checkVerifyOptions(options: UndoOptions): void {
   const missing = run === undefined ? 'run' : stateDir === undefined ? 'stateDir' : undefined
   if (missing !== undefined) throw invalid(missing, 'is not set')
   if (found !== undefined) throw invalid(found.option ?? 'options', found.problem)
-}
-
-function invalid(option: string, problem: string): SluiceError {
-  return new SluiceError(failure('OPTION_INVALID', { option, problem }))
 }
