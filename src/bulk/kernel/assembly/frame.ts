@@ -17,7 +17,7 @@ import {
   TEXT_START,
 } from '../layout'
 import { idEnd, idStart, isFieldWanted, routingEnd, routingStart, wantFields } from './fields'
-import { afterSpace, endOfObject } from './json'
+import { afterSpace, endOfObject, endOfObjectWithFields } from './json'
 import { countUp, digits, numberFrom, writeNumber } from './document-number'
 import { noMarks } from './marks'
 import { noEscape } from './strings'
@@ -34,6 +34,7 @@ export let documents: u32 = 0
 
 let id: u32 = 0
 let isRouted = false
+let looksForFields = false
 /** Bytes of the texts that go with each document, and of those among them that go around it. */
 let textBytes: usize = 0
 let aroundBytes: usize = 0
@@ -44,6 +45,7 @@ export function prepare(idKind: u32, routed: bool): void {
   isRouted = routed
   aroundBytes = bytesOf(OPENING) + bytesOf(CLOSING)
   textBytes = bytesOf(BEFORE) + bytesOf(BETWEEN) + bytesOf(AFTER) + aroundBytes
+  looksForFields = idKind == ID_IN_FIELD || routed
   wantFields(idKind == ID_IN_FIELD, routed)
 }
 
@@ -73,7 +75,7 @@ export function frame(from: usize, to: usize, body: usize, room: usize, most: u3
       line = firstDocument = start + 1
       continue
     }
-    const object = endOfObject(start)
+    const object = looksForFields ? endOfObjectWithFields(start) : endOfObject(start)
     const end: usize = object == 0 ? 0 : afterSpace(object)
     if (end == 0 || load<u8>(end) != LINE_FEED || isFieldWanted() || end + 1 - line > longest) {
       stop = STOP_LINE

@@ -40,13 +40,25 @@ const DEEPEST: u64 = 1 << 63
 
 /** Behind the object that begins at `from`, or 0 where JavaScript has to look at the line. */
 export function endOfObject(from: usize): usize {
+  return checkObject(from, false)
+}
+
+/** The same, and finds the wanted fields on the way. */
+export function endOfObjectWithFields(from: usize): usize {
   noField()
+  return checkObject(from, true)
+}
+
+/** Written out twice: where no field is looked for, what looks would still keep registers from the rest. */
+// @ts-ignore: decorator
+@inline
+function checkObject(from: usize, looks: bool): usize {
   if (load<u8>(from) != BRACE) return 0
   let at = afterSpace(from + 1)
   if (load<u8>(at) == BRACE + TO_CLOSING) return at + 1
   let levels: u64 = OBJECT
   /** The levels at which keys are looked at: the outermost one, and none (0) once all fields are found. */
-  let lookedAt: u64 = isFieldWanted() ? OBJECT : 0
+  let lookedAt: u64 = OBJECT
   let value: usize = 0
   /**
    * The marks of the bytes from `at` on, as far as they are at hand, each cleared once it is passed. Bit 0 is the byte at `origin`.
@@ -64,7 +76,8 @@ export function endOfObject(from: usize): usize {
       marks &= marks - 1
       if (marks == 0) marks = marksFrom((origin = key))
       let end = origin + <usize>ctz(marks)
-      if (marks != 0 && load<u16>(end) == QUOTE_COLON) {
+      // With a single branch: both sides may be looked at.
+      if (u32(marks != 0) & u32(load<u16>(end) == QUOTE_COLON)) {
         marks &= marks - 1
         at = end + 2
       } else {
@@ -75,7 +88,7 @@ export function endOfObject(from: usize): usize {
         if (load<u8>(at) != COLON) return 0
         at += 1
       }
-      if (levels == lookedAt) {
+      if (looks && levels == lookedAt) {
         wanted = wantedField(key, end)
         value = afterSpace(at)
       }
@@ -90,7 +103,7 @@ export function endOfObject(from: usize): usize {
       marks &= marks - 1
       if (marks == 0) marks = marksFrom((origin = at + 1))
       let end = origin + <usize>ctz(marks)
-      if (marks != 0 && load<u8>(end) == QUOTE) marks &= marks - 1
+      if (u32(marks != 0) & u32(load<u8>(end) == QUOTE)) marks &= marks - 1
       else {
         marks = 0
         end = closingQuote(at + 1)
@@ -107,7 +120,7 @@ export function endOfObject(from: usize): usize {
         at = behindSpace(at)
       }
       if (load<u8>(at) != first + TO_CLOSING) {
-        if (levels >= DEEPEST || wanted != 0) return 0
+        if (levels >= DEEPEST || (looks && wanted != 0)) return 0
         levels = (levels << 1) | u64(first == BRACE)
         continue
       }
@@ -118,7 +131,7 @@ export function endOfObject(from: usize): usize {
       else if (first == LOWER_F && load<u32>(at, 1) == ALSE) at += 5
       else return 0
     }
-    if (wanted != 0) {
+    if (looks && wanted != 0) {
       if (!foundField(wanted, value, at)) return 0
       if (!isFieldWanted()) lookedAt = 0
     }
@@ -127,17 +140,20 @@ export function endOfObject(from: usize): usize {
       at += 1
       continue
     }
-    while (true) {
-      if (load<u8>(at) <= SPACE) {
+    let next = load<u8>(at)
+    while (next != COMMA) {
+      if (next == closing(levels)) {
+        at += 1
+        levels >>= 1
+        if (levels == 0) return at
+      } else {
+        if (next > SPACE) return 0
         marks = 0
         at = behindSpace(at)
+        // What may not stand here: the line feed, as a rule.
+        if (load<u8>(at) <= SPACE) return 0
       }
-      const next = load<u8>(at)
-      if (next == COMMA) break
-      if (next != (levels & OBJECT ? BRACE : BRACKET) + TO_CLOSING) return 0
-      at += 1
-      levels >>= 1
-      if (levels == 0) return at
+      next = load<u8>(at)
     }
     at += 1
     if (load<u8>(at) <= SPACE) {
@@ -145,6 +161,13 @@ export function endOfObject(from: usize): usize {
       at = behindSpace(at)
     }
   }
+}
+
+/** What ends the innermost level. */
+// @ts-ignore: decorator
+@inline
+function closing(levels: u64): u8 {
+  return BRACKET + TO_CLOSING + (u8(levels & OBJECT) * TO_BRACE)
 }
 
 /** Past the white space that may stand within a line. Written as a rule without any: one comparison then. */
