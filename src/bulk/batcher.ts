@@ -32,6 +32,13 @@ export interface BatchOptions extends ActionOptions {
   longLine(input: Input, origin: Origin, operation: Operation, id?: string): Promise<LongLine>
 }
 
+/** Lines in the kernel's memory, and how far they have been framed. */
+interface Stretch {
+  readonly bytes: Buffer
+  readonly isUtf8: boolean
+  from: number
+}
+
 export class Batcher {
   readonly #options: BatchOptions
   readonly #kernel: Kernel | undefined
@@ -85,43 +92,52 @@ export class Batcher {
     for (let from = 0; from < bytes.length;) {
       const reach = this.#kernel?.reach(bytes, from) ?? from
       const to = reach > from ? reach : endOfLine(bytes, from)
-      if (reach > from) yield* this.#stretch(bytes.subarray(from, to), template, at)
-      else yield* this.#line(bytes, from, to, false, template, at)
+      if (reach === from) yield* this.#line(bytes, from, to, false, template, at)
+      else {
+        // No generator of its own for what the kernel takes: that would cost as much as its calls.
+        const stretch = this.#load(bytes.subarray(from, to))
+        while (stretch.from < stretch.bytes.length) {
+          if (this.#open.isEmpty) this.#open.since = this.#options.clock.now()
+          this.#open.slot ??= await this.#freeSlot()
+          const stop = this.#frame(stretch, at)
+          if (stop === 'full') yield this.#seal()
+          else if (stop === 'line') {
+            const end = endOfLine(stretch.bytes, stretch.from)
+            yield* this.#line(stretch.bytes, stretch.from, end, stretch.isUtf8, template, at)
+            stretch.from = end
+          }
+        }
+      }
       from = to
     }
   }
 
-  /** As many whole lines as the kernel can take at once. Lines that it does not frame are settled here, one by one. */
-  async *#stretch(bytes: Buffer, template: ActionTemplate, at: Position): AsyncGenerator<Batch> {
+  /** As many whole lines as the kernel can take at once. */
+  #load(bytes: Buffer): Stretch {
+    this.#kernel?.load(bytes)
+    return { bytes, isUtf8: isUtf8(bytes), from: 0 }
+  }
+
+  /** What the kernel frames of it into the open batch. `line`: the next line is not for the kernel. */
+  #frame(stretch: Stretch, at: Position): 'full' | 'line' | 'done' {
     const kernel = this.#kernel as Kernel
-    const { batchDocs, maxDocumentBytes, clock } = this.#options
-    kernel.load(bytes)
-    const utf8 = isUtf8(bytes)
-    for (let from = 0; from < bytes.length;) {
-      // Where some of the bytes are not UTF-8, the lines are told apart.
-      const to = utf8 ? bytes.length : endOfLine(bytes, from)
-      if (this.#open.isEmpty) this.#open.since = clock.now()
-      this.#open.slot ??= await this.#freeSlot()
-      if (kernel.holds(this.#open.slot) && (utf8 || isUtf8(bytes.subarray(from, to)))) {
-        const { bytes: filled, docs } = this.#open
-        const limits = { bodyBytes: this.#bodyBytes, documents: batchDocs - docs, lineBytes: maxDocumentBytes }
-        const framed = kernel.frame(from, to, this.#open.slot.bytes, filled, limits, at.document)
-        const { blankLines, blankBytes, documents, lineBytes, bodyBytes } = framed
-        if (blankLines > 0) this.#open.passBlank(blankLines, at)
-        move(at, 0, blankLines, blankBytes)
-        if (documents > 0) this.#open.extend(documents, bodyBytes, at, lineBytes)
-        move(at, documents, documents, lineBytes)
-        from += blankBytes + lineBytes
-        if (this.#open.docs >= batchDocs || (framed.stop === 'full' && this.#open.docs > 0)) {
-          yield this.#seal()
-          continue
-        }
-        if (framed.stop === 'done') continue
-      }
-      const end = endOfLine(bytes, from)
-      yield* this.#line(bytes, from, end, utf8, template, at)
-      from = end
-    }
+    const open = this.#open
+    const slot = open.slot as Slot
+    const { bytes, from } = stretch
+    const { batchDocs, maxDocumentBytes } = this.#options
+    // Where some of the bytes are not UTF-8, the lines are told apart.
+    const to = stretch.isUtf8 ? bytes.length : endOfLine(bytes, from)
+    if (!kernel.holds(slot) || !(stretch.isUtf8 || isUtf8(bytes.subarray(from, to)))) return 'line'
+    const limits = { bodyBytes: this.#bodyBytes, documents: batchDocs - open.docs, lineBytes: maxDocumentBytes }
+    const framed = kernel.frame(from, to, slot.bytes, open.bytes, limits, at.document)
+    const { blankLines, blankBytes, documents, lineBytes, bodyBytes, stop } = framed
+    if (blankLines > 0) open.passBlank(blankLines, at)
+    move(at, 0, blankLines, blankBytes)
+    if (documents > 0) open.extend(documents, bodyBytes, at, lineBytes)
+    move(at, documents, documents, lineBytes)
+    stretch.from += blankBytes + lineBytes
+    if (open.docs >= batchDocs || (stop === 'full' && open.docs > 0)) return 'full'
+    return stop === 'done' ? 'done' : 'line'
   }
 
   async *#line(

@@ -24,6 +24,7 @@ export let routingEnd: usize = 0
 
 export function wantFields(id: bool, routing: bool): void {
   wantedFields = (id ? ID : 0) | (routing ? ROUTING : 0)
+  missing = 0
 }
 
 // @ts-ignore: decorator
