@@ -29,10 +29,14 @@ export interface Source extends Input {
   /**
    * Its decoded bytes (gunzipped), from the one at offset `from` (default 0), or for a table from `place`. A chunk is valid until
    * the next one is asked for: whoever keeps bytes copies them. Only what has a `file` or `rows` is opened behind its start.
+   * `into`: memory that may be read into until the iteration is over.
    * Throws SluiceError: INPUT_UNREADABLE, INPUT_TRUNCATED (after all that was whole has been yielded); for a table SERVICENOW_*.
    */
-  open(signal: AbortSignal, from?: number, place?: Place): AsyncIterable<Uint8Array>
+  open(signal: AbortSignal, from?: number, place?: Place, into?: ReadMemory): AsyncIterable<Uint8Array>
 }
+
+/** What is read lies in one buffer while the other one fills. Of the same size. */
+export type ReadMemory = readonly [Buffer, Buffer]
 
 /** Where the reading of a table goes on: small, JSON, and understood by the table alone. Nothing in it is secret. */
 export type Place = Readonly<Record<string, unknown>>

@@ -3,7 +3,7 @@
  * A body ends before it would pass its size, at its count of documents, or when its first document has waited long enough.
  */
 import { isUtf8 } from 'node:buffer'
-import type { Batch, Clock, Input, Lines, LongLine, Operation, Origin } from '../flow.js'
+import type { Batch, Clock, Input, Lines, LongLine, Operation, Origin, ReadMemory } from '../flow.js'
 import { type ActionOptions, type ActionTemplate, actionTemplate, nothingAround, ownId } from './action-line.js'
 import { isBlank } from './check-line.js'
 import { frameLines } from './frame-lines.js'
@@ -48,6 +48,11 @@ export class Batcher {
     this.#options = options
     this.#kernel = options.plain === true ? undefined : openKernel(options.slots.memory)
     this.#open = this.#newBatch()
+  }
+
+  /** What lies here is framed without being copied first. For one input at a time; undefined where there is no such memory. */
+  get reading(): ReadMemory | undefined {
+    return this.#kernel && this.#options.slots.memory?.reading
   }
 
   /**

@@ -39,6 +39,9 @@ export class ReplayBatcher {
     this.#maxRecordBytes = Math.ceil(options.maxDocumentBytes / 3) * 4 + RECORD_BYTES
   }
 
+  /** Records are taken apart by JavaScript, wherever they lie. */
+  readonly reading = undefined
+
   /** As `Batcher.frame`; ids are those of the records. */
   frame(input: Input, _token: string, lines: Lines): AsyncGenerator<Batch> {
     const { batchMs, clock } = this.#options

@@ -24,7 +24,7 @@ interface Work {
 export interface Loading {
   readonly inputs: readonly Work[]
   readonly format: DecodeOptions
-  readonly batcher: Pick<Batcher, 'frame' | 'rest'>
+  readonly batcher: Pick<Batcher, 'frame' | 'rest' | 'reading'>
   /** Resolves when every document of the batch has an outcome. */
   send(batch: Batch): Promise<Outcome>
   /** Resolves when one more batch may be read while the others are being sent. */
@@ -143,8 +143,8 @@ class Load {
   }
 
   async #linesOf({ source, from, place }: Work): Promise<Lines> {
-    const { format } = this.#loading
-    const open = (offset?: number) => this.#counted(source.open(this.#reading.signal, offset, place))
+    const { format, batcher } = this.#loading
+    const open = (offset?: number) => this.#counted(source.open(this.#reading.signal, offset, place, batcher.reading))
     // A row is a line, whatever it begins with.
     if (source.rows !== undefined) {
       const { document = 1, line = 1, offset = 0 } = from ?? {}

@@ -17,7 +17,7 @@ import type { Run } from './run.js'
 import { StateKeeper, statusOf } from './state-keeper.js'
 
 export interface Pipeline {
-  readonly batcher: Pick<Batcher, 'frame' | 'rest'>
+  readonly batcher: Pick<Batcher, 'frame' | 'rest' | 'reading'>
   readonly sender: Sender
   readonly ledger: Ledger
   readonly deadLetters: DeadLetters

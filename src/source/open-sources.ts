@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { ReadableStream } from 'node:stream/web'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
-import type { Source } from '../flow.js'
+import type { ReadMemory, Source } from '../flow.js'
 import { decodedFrom } from './decoded-from.js'
 import { decompress } from './decompress.js'
 import { type FoundFile, findFiles } from './find-files.js'
@@ -46,7 +46,8 @@ async function sourcesByName(names: readonly string[], { stdin, cwd }: SourceCon
       id,
       name,
       ...stored,
-      open: (signal, from = 0) => decodedFrom({ name, ...stored, from, read: at => bytesOf(file, stdin, signal, at) }),
+      open: (signal, from = 0, _place, into) =>
+        decodedFrom({ name, ...stored, from, read: at => bytesOf(file, stdin, signal, at, into) }),
     }
   })
 }
@@ -56,9 +57,11 @@ function bytesOf(
   stdin: Readable | undefined,
   signal: AbortSignal,
   from: number,
+  into: ReadMemory | undefined,
 ): AsyncIterable<Uint8Array> {
   if (file.kind === 'stdin' && stdin !== undefined) return readStream(stdin, file.name, signal)
-  return file.kind === 'fifo' ? readFifo(file.path, file.name, signal) : readFile(file.path, file.name, signal, from)
+  if (file.kind === 'fifo') return readFifo(file.path, file.name, signal)
+  return readFile(file.path, file.name, signal, from, into)
 }
 
 function sourceOf(source: unknown): Source {

@@ -4,6 +4,7 @@ import { Socket } from 'node:net'
 import { promisify } from 'node:util'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
+import type { ReadMemory } from '../flow.js'
 import { cannotRead } from './cannot-read.js'
 import { readStream } from './read-stream.js'
 
@@ -14,15 +15,21 @@ const READ_BYTES = 1 << 20
 const SMALLEST_READ_BYTES = 64 << 10
 
 /**
- * A file's bytes, from the one at offset `from`. A chunk is valid until the next one is asked for; never more than two are held. Throws SluiceError
- * INPUT_TRUNCATED, after all that was there, where the file shrinks while it is read.
+ * A file's bytes, from the one at offset `from`, in `into` or memory of its own. A chunk is valid until the next one is asked for; never
+ * more than two are held. Throws SluiceError INPUT_TRUNCATED, after all that was there, where the file shrinks while it is read.
  */
-export async function* readFile(path: string, name: string, signal: AbortSignal, from = 0): AsyncGenerator<Uint8Array> {
+export async function* readFile(
+  path: string,
+  name: string,
+  signal: AbortSignal,
+  from = 0,
+  into?: ReadMemory,
+): AsyncGenerator<Uint8Array> {
   signal.throwIfAborted()
   try {
     const handle = await open(path, 'r')
     try {
-      yield* readAhead(handle, name, signal, from)
+      yield* readAhead(handle, name, signal, from, into)
     } finally {
       await handle.close()
     }
@@ -38,15 +45,16 @@ async function* readAhead(
   name: string,
   signal: AbortSignal,
   from: number,
+  into: ReadMemory | undefined,
 ): AsyncGenerator<Uint8Array> {
   const { size } = await handle.stat()
   // One byte more than the file: the read that finds its end needs no second buffer. Some devices and /proc say size 0.
-  const length = Math.min(READ_BYTES, Math.max(SMALLEST_READ_BYTES, size - from + 1))
+  const length = Math.min(into?.[0].length ?? READ_BYTES, Math.max(SMALLEST_READ_BYTES, size - from + 1))
   let bytes = from
   // What cannot be sought in is read from its start.
   const read = (buffer: Buffer) => handle.read(buffer, 0, length, from === 0 ? null : bytes)
-  let filling = read(Buffer.allocUnsafeSlow(length))
-  let idle: Buffer | undefined
+  let filling = read(into?.[0] ?? Buffer.allocUnsafeSlow(length))
+  let idle = into?.[1]
   try {
     for (;;) {
       const { bytesRead, buffer } = await filling

@@ -86,6 +86,8 @@ class Kernel {
   readonly #bytes: Buffer
   readonly #exports: Exports
   #isPrepared = false
+  /** Where the loaded lines begin. */
+  #lines = 0
 
   constructor(memory: KernelMemory, exports: Exports) {
     this.#memory = memory
@@ -127,18 +129,19 @@ class Kernel {
     return Math.max(from, lastLineEnd(bytes, from + this.#memory.input.length))
   }
 
-  /** Takes whole lines that are valid UTF-8. */
+  /** Takes whole lines that are valid UTF-8, from where they lie if that is its own memory. */
   load(lines: Buffer): void {
-    lines.copy(this.#memory.input)
+    const isHere = lines.buffer === this.#bytes.buffer
+    if (!isHere) lines.copy(this.#memory.input)
+    this.#lines = isHere ? lines.byteOffset : this.#memory.input.byteOffset
   }
 
   /** Goes on with the loaded lines of [from, to): blank ones, then documents into `slot`, whose first `filled` bytes are in use. */
   frame(from: number, to: number, slot: Buffer, filled: number, limits: Limits, number: number): Framed {
     const { frame, blankLines, blankBytes, linesBytes, bodyBytes, documents } = this.#exports
-    const input = this.#memory.input.byteOffset
     const stop = frame(
-      input + from,
-      input + to,
+      this.#lines + from,
+      this.#lines + to,
       slot.byteOffset + filled,
       Math.max(0, Math.min(limits.bodyBytes, slot.length) - filled),
       Math.min(limits.documents, MOST_DOCUMENTS),

@@ -1,7 +1,8 @@
 /**
  * What both sides of the kernel agree on. Read by TypeScript and by AssemblyScript alike: whole numbers only.
  *
- * The memory holds, in this order: the texts of the action line, the marks, the input area, the slots that bodies are framed in.
+ * The memory holds, in this order: the texts of the action line, the marks, the input area, two more of them that files are read into,
+ * the slots that bodies are framed in.
  */
 
 /** The kernel reads and writes up to 64 bytes at a time, so it may touch so many behind the end of anything. */
