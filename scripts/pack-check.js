@@ -64,9 +64,10 @@ function pack() {
 
 function checkFiles(paths) {
   const needed = [
+    'bin/package.json',
     'bin/sluice.js',
     'dist/bin/LICENSES.txt',
-    'dist/bin/main.js',
+    'dist/bin/main.cjs',
     'dist/index.js',
     'dist/index.d.ts',
     'dist/lab/index.js',

@@ -10,38 +10,57 @@ const here = fileURLToPath(new URL('.', import.meta.url))
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const build = resolve(process.argv[2] ?? join(root, 'dist'))
 
+const unused = [
+  // The client's API and helpers are two thousand functions, nine tenths of the bundle, and none of them is called: every request
+  // is the transport's own. test/architecture.test.ts sees to that.
+  { by: '/@elastic/elasticsearch/esm/client.js', modules: ['./api/index.js', './helpers.js'] },
+  // The client is given a connection of ours.
+  { by: '/@elastic/transport/esm/connection/index.js', modules: ['./HttpConnection.js', './UndiciConnection.js'] },
+  // A server is never told that we speak HTTP/2. Of Node's `http` the client wants the default of a limit that we set, and the
+  // class of a request that somebody else received.
+  { by: '/undici/lib/dispatcher/client.js', modules: ['./client-h2.js', 'node:http'] },
+  { by: '/undici/lib/core/util.js', modules: ['node:http'] },
+  // For bodies that are forms.
+  { by: '/undici/lib/dispatcher/client-h1.js', modules: ['../web/fetch/body.js'] },
+]
+
 const program = await rolldown({
   input: join(build, 'cli', 'main.js'),
   platform: 'node',
   cwd: root,
-  resolve: { alias: { undici: join(here, 'undici.js') } },
-  plugins: [clientWithoutApi()],
+  resolve: {
+    alias: {
+      undici: join(here, 'undici.js'),
+      '@opentelemetry/api': join(here, 'opentelemetry.cjs'),
+      '@opentelemetry/core': join(here, 'opentelemetry.cjs'),
+    },
+  },
+  plugins: [withoutUnused()],
   onLog: (level, { message }) => {
     throw new Error(`${level}: ${message}`)
   },
 })
 const { output } = await program.write({
   dir: join(build, 'bin'),
-  entryFileNames: '[name].js',
-  chunkFileNames: '[name]-[hash].js',
+  // Node runs it sooner than modules of the other kind, which are always strict.
+  format: 'cjs',
+  strict: true,
+  entryFileNames: '[name].cjs',
+  chunkFileNames: '[name]-[hash].cjs',
   comments: false,
 })
 const packages = new Set(output.flatMap(({ moduleIds = [] }) => moduleIds).flatMap(packageOf))
 writeFileSync(join(build, 'bin', 'LICENSES.txt'), [...packages].toSorted().map(license).join('\n\n'))
 rmSync(join(build, 'cli'), { recursive: true })
 
-/**
- * The client's API and helpers are two thousand functions, nine tenths of the bundle, and none of them is called: every request
- * is the transport's own. test/architecture.test.ts sees to that.
- */
-function clientWithoutApi() {
+/** Modules that others import, and that nothing here ever calls. */
+function withoutUnused() {
   const nothing = '\0nothing'
-  const left = ['./api/index.js', './helpers.js']
   return {
-    name: 'client-without-api',
+    name: 'without-unused',
     resolveId: (source, importer = '') =>
-      importer.endsWith('/@elastic/elasticsearch/esm/client.js') && left.includes(source) ? nothing : undefined,
-    load: id => (id === nothing ? 'export default class {}' : undefined),
+      unused.some(({ by, modules }) => importer.endsWith(by) && modules.includes(source)) ? nothing : undefined,
+    load: id => (id === nothing ? 'module.exports = class {}' : undefined),
   }
 }
 

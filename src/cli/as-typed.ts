@@ -5,7 +5,7 @@ import { type OptionName, optionNames } from '../options/schema.js'
 import { viewOption } from '../options/view.js'
 
 /** What an option of the library was set with: a flag, a variable, a place in the file. Undefined: the command has no such option. */
-export type Said = (libraryName: string) => string | undefined
+type Said = (libraryName: string) => string | undefined
 
 /** Where the library's names and the command's are not the same. */
 const others: Readonly<Record<string, OptionName>> = {
@@ -69,8 +69,7 @@ function spelt(name: OptionName, origins: Effective['origins']): string {
   return /^\S+\.json$/.test(origin) ? `${name} in ${origin}` : origin
 }
 
-export function asTyped(known: Failure, said: Said | undefined): Failure {
-  if (said === undefined) return known
+export function asTyped(known: Failure, said: Said): Failure {
   const { code, evidence } = known
   if (code === 'OPTION_INVALID') {
     const { option, problem } = evidence

@@ -7,7 +7,7 @@ import { type GuardedJson, readGuarded } from '../options/guarded.js'
 import { nodeUrls } from '../options/node-urls.js'
 import { type Effective, type OptionSources, resolveOptions } from '../options/resolve.js'
 import { readServeTls, readServeToken } from '../options/serve-access.js'
-import { sayingOf } from './as-typed.js'
+import { asTyped, sayingOf } from './as-typed.js'
 import { knownSecrets } from './known-secrets.js'
 import type { Terminal } from './terminal.js'
 
@@ -20,7 +20,8 @@ export async function loadOptions(flags: OptionSources['flags'], terminal: Termi
   const file = text === undefined ? {} : { file: { path: configFile, values: parse(text) } }
   const effective = resolveOptions({ flags, env: terminal.env, ...file })
   terminal.manner.json = effective.values.json
-  terminal.manner.said = sayingOf(effective)
+  const said = sayingOf(effective)
+  terminal.manner.typed = known => asTyped(known, said)
   return effective
 }
 

@@ -2,7 +2,6 @@ import type { Counts, IngestEvent } from '../index.js'
 import { blockNotes } from './block-notes.js'
 import { drawProgress } from './progress-bar.js'
 import { masked, withoutSecrets } from './mask.js'
-import { openLog } from './progress-log.js'
 import { duration, plural } from './quantities.js'
 import type { Terminal } from './terminal.js'
 
@@ -26,8 +25,8 @@ export interface Progress extends Disposable {
 }
 
 /** A bar where a person watches, log lines elsewhere, warnings alone where quiet was asked for. */
-export function showProgress(terminal: Terminal, { quiet }: { quiet: boolean }): Progress {
-  const shown = quiet ? silent(terminal) : terminal.stderr.isTTY ? drawProgress(terminal) : openLog(terminal)
+export async function showProgress(terminal: Terminal, { quiet }: { quiet: boolean }): Promise<Progress> {
+  const shown = quiet ? silent(terminal) : terminal.stderr.isTTY ? drawProgress(terminal) : await log(terminal)
   return {
     ...shown,
     note: (level, message, fields = {}) => {
@@ -36,6 +35,12 @@ export function showProgress(terminal: Terminal, { quiet }: { quiet: boolean }):
       shown.note(level, withoutSecrets(message, secrets), masked(fields, secrets))
     },
   }
+}
+
+/** Whoever watches needs no logger. */
+async function log(terminal: Terminal): Promise<Progress> {
+  const { openLog } = await import('./progress-log.js')
+  return openLog(terminal)
 }
 
 /** Tells the events of one run to whoever shows its progress. */

@@ -1,7 +1,6 @@
 import { explain } from '../failure/catalogue.js'
 import { type Failure, failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
-import { asTyped } from './as-typed.js'
 import { masked, withoutSecrets } from './mask.js'
 import type { Terminal } from './terminal.js'
 
@@ -20,8 +19,13 @@ export function sayError(terminal: Terminal, error: unknown): number {
 }
 
 /** What stopped a command, as it may be shown. */
-export function knownFailure({ manner: { secrets, said } }: Terminal, error: unknown): Failure {
-  return masked(isSluiceError(error) ? asTyped(error.failure, said) : bug(error), secrets)
+export function knownFailure({ manner: { secrets, typed = asItIs } }: Terminal, error: unknown): Failure {
+  return masked(isSluiceError(error) ? typed(error.failure) : bug(error), secrets)
+}
+
+/** Before the options are known. */
+function asItIs(known: Failure): Failure {
+  return known
 }
 
 /** A failure as `--json` shows it. */

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import type { ServiceNowOptions } from '../index.js'
 import type { Effective } from '../options/resolve.js'
 import { readServiceNowAccess } from '../options/servicenow-access.js'
-import { grantOf } from '../open-instance.js'
 import { secretForms } from './known-secrets.js'
 import { stateDir } from './state-dir.js'
 import type { Terminal } from './terminal.js'
@@ -21,6 +20,8 @@ export async function serviceNowOptions(effective: Effective, terminal: Terminal
   const { username = '', password, clientSecret, refreshToken } = access
   const secrets = [password, clientSecret, refreshToken].filter(secret => secret !== undefined)
   keepSecret(terminal, ...secrets.flatMap(secret => secretForms(username, secret)))
+  // Every load knows of these options, and few have a platform.
+  const { grantOf } = await import('../open-instance.js')
   const grant = grantOf({ ...access, grant: values.servicenowGrant })
   // What the environment holds can be asked for again with each run; tokens that somebody logged in for, or that change, cannot.
   const isKept = grant === 'authorization_code' || grant === 'refresh_token'

@@ -1,4 +1,4 @@
-import type { Said } from './as-typed.js'
+import type { Failure } from '../failure/failure.js'
 
 /** How results and errors are said; set as soon as the options are known. */
 interface Manner {
@@ -6,14 +6,15 @@ interface Manner {
   json: boolean
   /** Replaced wherever they stand in failures and notes: an answer from outside may repeat them. */
   secrets: readonly string[]
-  /** What options were set with. */
-  said?: Said
+  /** A failure with its options named as they were set. */
+  typed?: (known: Failure) => Failure
 }
 
 /** What commands see of the process: its two outputs, its environment, its signals. */
 export interface Terminal {
   readonly manner: Manner
   readonly env: Readonly<Record<string, string | undefined>>
+  /** Opened when it is asked for. */
   readonly stdin: NodeJS.ReadStream
   /** Progress is drawn here where it is a terminal. */
   readonly stderr: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>
@@ -37,7 +38,9 @@ export function openTerminal(host: NodeJS.Process): Terminal {
   return {
     manner: { json: false, secrets: [] },
     env: host.env,
-    stdin: host.stdin,
+    get stdin() {
+      return host.stdin
+    },
     stderr: host.stderr,
     out: out.write,
     pour: out.pour,

@@ -1,7 +1,6 @@
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { Lines, Source } from '../flow.js'
-import { jsonLines } from './json-lines.js'
 import { type Opening, readOpening } from './opening.js'
 
 /** `auto`: json where a path is picked or the input begins with `[` and is not named as NDJSON; else ndjson. */
@@ -32,6 +31,8 @@ export async function decode(source: Source, bytes: AsyncIterable<Uint8Array>, o
   }
   const { at } = opening
   if (!isJson(source.name, opening, options)) return { kind: 'lines', at, bytes: opening.bytes }
+  // The parser is of no use to NDJSON.
+  const { jsonLines } = await import('./json-lines.js')
   return { kind: 'elements', at, bytes: jsonLines(source.name, opening.bytes, pick) }
 }
 

@@ -18,7 +18,16 @@ export interface OptionView {
   readonly commands: readonly OptionCommand[]
 }
 
+/** Each is asked for several times before a command begins. */
+const views = new Map<OptionName, OptionView>()
+
 export function viewOption(name: OptionName): OptionView {
+  const view = views.get(name) ?? viewOf(name)
+  views.set(name, view)
+  return view
+}
+
+function viewOf(name: OptionName): OptionView {
   const field: z.ZodType = schema.shape[name]
   const meta = describe(field)
   const preset = field instanceof z.ZodPrefault && meta.label !== undefined ? String(field.def.defaultValue) : undefined

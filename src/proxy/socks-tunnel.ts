@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net'
-import { SocksClient } from 'socks'
 import { notSocksFault, proxyClosedFault, socksRefusedFault } from './tunnel-fault.js'
 import type { ProxyUrl } from './proxy-url.js'
 import type { RouteError } from './route-error.js'
@@ -10,6 +9,9 @@ import { type Way, addressOf } from './way.js'
  * Rejects with a RouteError; the time limit is the caller's.
  */
 export async function openSocksTunnel(socket: Socket, way: Way, proxy: ProxyUrl): Promise<void> {
+  // Of no use to any other way.
+  const { SocksClient } = await import('socks')
+  if (socket.destroyed) throw proxyClosedFault(way, HANDSHAKE)
   let first: Buffer | undefined
   const onFirst = (bytes: Buffer): void => {
     first = bytes
@@ -46,6 +48,8 @@ export async function openSocksTunnel(socket: Socket, way: Way, proxy: ProxyUrl)
  */
 const lastResort = 0.8
 
+const HANDSHAKE = 'during the SOCKS5 handshake'
+
 /** The package has no codes and its error object holds the credentials: only its text is used, and it is no one's cause. */
 function nameSocksError(way: Way, text: string, first: Buffer | undefined): RouteError {
   if (/Authentication failed/i.test(text)) return socksRefusedFault(way, { code: 'SOCKS_AUTH_FAILED' })
@@ -55,7 +59,7 @@ function nameSocksError(way: Way, text: string, first: Buffer | undefined): Rout
   if (first !== undefined && first[0] !== 5) return notSocksFault(way, first)
   const code = /\b(E[A-Z]{3,})\b/.exec(text)?.[1]
   const cause = code === undefined ? undefined : Object.assign(new Error(text), { code })
-  return proxyClosedFault(way, 'during the SOCKS5 handshake', cause)
+  return proxyClosedFault(way, HANDSHAKE, cause)
 }
 
 /** RFC 1928 §6, by the names that the package gives them. */

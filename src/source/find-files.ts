@@ -1,7 +1,6 @@
 import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import { basename, isAbsolute, join, resolve } from 'node:path'
-import { glob, isDynamicPattern } from 'tinyglobby'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { Input } from '../flow.js'
@@ -40,7 +39,7 @@ async function find(name: string, cwd: string, stdin: boolean): Promise<Found[]>
   try {
     return [await check(name, cwd)]
   } catch (error) {
-    const matches = isMissing(error) && isDynamicPattern(name) ? await expand(name, cwd) : []
+    const matches = isMissing(error) ? await expand(name, cwd) : []
     if (matches.length === 0) throw cannotRead(name, error)
     return Promise.all(matches.map(match => checkMatch(match, cwd)))
   }
@@ -66,10 +65,13 @@ async function checkMatch(name: string, cwd: string): Promise<Found> {
 }
 
 /**
- * The files that a glob matches, named as the glob is: absolute or relative. The search starts in the glob's own plain
+ * The files that a glob matches, named as the glob is: absolute or relative; none where the name is no glob. The search starts in the glob's own plain
  * leading folders, because a search that starts below them (`../**`, an absolute glob) overlooks the files under `cwd`.
  */
 async function expand(pattern: string, cwd: string): Promise<string[]> {
+  // Of no use to a load of files that are named.
+  const { glob, isDynamicPattern } = await import('tinyglobby')
+  if (!isDynamicPattern(pattern)) return []
   const parts = pattern.split('/')
   const plain = parts.findIndex(part => /[*?[{(!\\]/.test(part))
   const folder = parts.slice(0, plain).join('/') || (isAbsolute(pattern) ? '/' : '')

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream'
-import { ReadableStream } from 'node:stream/web'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { ReadMemory, Source } from '../flow.js'

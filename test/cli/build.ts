@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, rmSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -13,9 +13,9 @@ export const built = process.env['SLUICE_TEST_BUILD'] ?? join(root, '.cache', `c
 
 export function setup(): () => void {
   process.env['SLUICE_TEST_BUILD'] = built
-  mkdirSync(join(built, 'bin'), { recursive: true })
+  mkdirSync(built, { recursive: true })
   copyFileSync(join(root, 'package.json'), join(built, 'package.json'))
-  copyFileSync(join(root, 'bin', 'sluice.js'), join(built, 'bin', 'sluice.js'))
+  cpSync(join(root, 'bin'), join(built, 'bin'), { recursive: true })
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
   execFileSync(process.execPath, [compiler, '-p', join(root, 'tsconfig.build.json'), '--outDir', join(built, 'dist')], {
     stdio: 'inherit',

@@ -50,9 +50,9 @@ test.each(forms)('%s is masked in the message and the evidence of any failure', 
   expect(`${printed.out}${printed.err}`).not.toContain(form)
 })
 
-test.each([true, false])('notes of a run are masked, and waits are rounded (quiet: %s)', quiet => {
+test.each([true, false])('notes of a run are masked, and waits are rounded (quiet: %s)', async quiet => {
   const { printed, terminal: shown } = terminal(false)
-  using progress = showProgress(shown, { quiet })
+  using progress = await showProgress(shown, { quiet })
   follow(progress)({ type: 'retry', failure: repeating.failure, documents: 2, waitMs: 226.952_122 })
   expect(printed.err).toContain('2 documents again in 227 ms: ')
   for (const form of forms) expect(printed.err).not.toContain(form)

@@ -38,9 +38,7 @@ test('options that changed since a run was begun are named by their flags', () =
   expect(message).toMatch(/--id-field was sku and is not set, --op was create and is index$/)
 })
 
-test('other failures, and those before the options are known, are left as they are', () => {
+test('other failures are left as they are', () => {
   const other = failure('INPUT_NOT_FOUND', { input: 'runId' })
   expect(asTyped(other, said)).toBe(other)
-  const early = failure('OPTION_INVALID', { option: 'runId', problem: 'is odd' })
-  expect(asTyped(early, undefined)).toBe(early)
 })

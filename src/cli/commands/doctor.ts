@@ -9,7 +9,6 @@ import { SluiceError } from '../../failure/sluice-error.js'
 import { requireOptions } from '../../options/require.js'
 import { tablesIn } from '../../table-names.js'
 import { addOptions } from '../add-options.js'
-import { type Said, asTyped } from '../as-typed.js'
 import { doctorOptions } from '../doctor-options.js'
 import { interruptible } from '../interrupt.js'
 import { interrupted } from '../interrupted.js'
@@ -57,7 +56,7 @@ Examples:
           throw signal.aborted ? interrupted(signal, 'the way was not walked to its end') : error
         },
       )
-      const report = maskedReport(asTypedReport(seen, terminal.manner.said), terminal.manner.secrets)
+      const report = maskedReport(asTypedReport(seen, terminal.manner), terminal.manner.secrets)
       if (path !== undefined) await writeBundle(path, report, command.parent?.version() ?? '')
       terminal.out(json ? `${JSON.stringify(report)}\n` : showDiagnosis(report))
       done(exitCodeOf(report))
@@ -79,10 +78,10 @@ function maskedReport(report: DoctorReport, secrets: readonly string[]): DoctorR
 }
 
 /** Options that cannot be used are named as they were set. */
-function asTypedReport(report: DoctorReport, said: Said | undefined): DoctorReport {
+function asTypedReport(report: DoctorReport, { typed }: Terminal['manner']): DoctorReport {
   const { unusable } = report.facts
-  if (unusable === undefined) return report
-  const known = asTyped(unusable, said)
+  if (unusable === undefined || typed === undefined) return report
+  const known = typed(unusable)
   return {
     ...report,
     facts: { ...report.facts, unusable: known },

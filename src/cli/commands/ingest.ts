@@ -6,7 +6,7 @@ import { requireOptions } from '../../options/require.js'
 import { tablesIn } from '../../table-names.js'
 import { addOptions } from '../add-options.js'
 import { openAlarm } from '../alarm.js'
-import { checkStdin } from '../check-stdin.js'
+import { checkStdin, stdinFor } from '../check-stdin.js'
 import { ingestOptions } from '../ingest-options.js'
 import { interruptible } from '../interrupt.js'
 import { loadAccess, loadGuarded, loadOptions, reloadCredentials, sayWarnings } from '../load-options.js'
@@ -15,11 +15,11 @@ import { follow, showProgress } from '../progress.js'
 import { sayFailure } from '../say-error.js'
 import { serviceNowOptions } from '../servicenow-options.js'
 import { receiptJson, showReceipt } from '../show-receipt.js'
-import { spareOptimising } from '../spare-optimising.js'
 import { stateDir } from '../state-dir.js'
 import { namesTable, tableOptions } from '../table-options.js'
 import { type Asking, askingFor, tellingCause } from '../tell-cause.js'
 import type { Terminal } from '../terminal.js'
+import { tuneEngine } from '../tune-engine.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(
@@ -95,10 +95,10 @@ export async function runLoad(
   asking?: Asking,
 ): Promise<Receipt> {
   const load = async (heard: Heard) => {
-    // The Elasticsearch client is a fifth of a second: help and wrong options do not wait for it.
+    // The engine takes as long to load as all that comes before it: help and wrong options do not wait for it.
     const { ingest } = await import('../../ingest.js')
-    spareOptimising()
-    return await ingest({ ...options, stdin: terminal.stdin, ...heard })
+    tuneEngine()
+    return await ingest({ ...options, ...stdinFor(options.source, terminal), ...heard })
   }
   return await followed(terminal, quiet, load, asking)
 }
@@ -114,7 +114,7 @@ export async function followed(
   asking?: Asking,
 ): Promise<Receipt> {
   using interruption = interruptible(terminal, 'finishing what is under way')
-  using progress = showProgress(terminal, { quiet })
+  using progress = await showProgress(terminal, { quiet })
   const { signal } = interruption
   const running = toReceipt(run({ signal, onEvent: follow(progress) }))
   return asking === undefined ? await running : await tellingCause(running, asking, signal)

@@ -3,14 +3,14 @@ import type { Receipt } from '../../index.js'
 import { requireOptions } from '../../options/require.js'
 import { addOptions } from '../add-options.js'
 import { openAlarm } from '../alarm.js'
-import { checkStdin } from '../check-stdin.js'
+import { checkStdin, stdinFor } from '../check-stdin.js'
 import { replayOptions } from '../ingest-options.js'
 import { loadAccess, loadOptions, reloadCredentials, sayWarnings } from '../load-options.js'
 import { plural } from '../quantities.js'
-import { spareOptimising } from '../spare-optimising.js'
 import { stateDir } from '../state-dir.js'
 import { askingFor } from '../tell-cause.js'
 import type { Terminal } from '../terminal.js'
+import { tuneEngine } from '../tune-engine.js'
 import { type Heard, followed, sayReceipt } from './ingest.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
@@ -53,8 +53,8 @@ async function again(source: readonly string[], flags: Record<string, unknown>, 
   }
   const load = async (heard: Heard) => {
     const { replay } = await import('../../replay.js')
-    spareOptimising()
-    return await replay({ ...options, stdin: terminal.stdin, ...heard })
+    tuneEngine()
+    return await replay({ ...options, ...stdinFor(options.source, terminal), ...heard })
   }
   const { index } = options
   const alarm = await openAlarm(effective, terminal, access, { command: 'replay', sources: source, index })

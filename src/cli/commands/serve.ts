@@ -18,9 +18,9 @@ import { type Progress, follow, showProgress } from '../progress.js'
 import { bytes, duration, plural } from '../quantities.js'
 import { sayFailure } from '../say-error.js'
 import { serveReceiptJson, showServed } from '../show-served.js'
-import { spareOptimising } from '../spare-optimising.js'
 import { stateDir } from '../state-dir.js'
 import type { Terminal } from '../terminal.js'
+import { tuneEngine } from '../tune-engine.js'
 
 /** A line that tells how things are, where anything has happened. */
 const EVERY_MS = 10_000
@@ -59,9 +59,9 @@ async function receive(flags: Record<string, unknown>, terminal: Terminal): Prom
     tls: await loadServeTls(effective),
   })
   using interruption = interruptible(terminal, 'accepting nothing more, loading what waits')
-  using progress = showProgress(terminal, { quiet: values.quiet })
+  using progress = await showProgress(terminal, { quiet: values.quiet })
   const { serve } = await import('../../serve/serve.js')
-  spareOptimising()
+  tuneEngine()
   const serving = await serve({
     ...options,
     refreshCredentials: async () => await reloadCredentials(effective, terminal),
