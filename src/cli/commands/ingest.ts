@@ -19,7 +19,7 @@ import { stateDir } from '../state-dir.js'
 import { namesTable, tableOptions } from '../table-options.js'
 import { type Asking, askingFor, tellingCause } from '../tell-cause.js'
 import type { Terminal } from '../terminal.js'
-import { tuneEngine } from '../tune-engine.js'
+import { spareOptimising } from '../spare-optimising.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(
@@ -97,7 +97,7 @@ export async function runLoad(
   const load = async (heard: Heard) => {
     // The engine takes as long to load as all that comes before it: help and wrong options do not wait for it.
     const { ingest } = await import('../../ingest.js')
-    tuneEngine()
+    spareOptimising()
     return await ingest({ ...options, ...stdinFor(options.source, terminal), ...heard })
   }
   return await followed(terminal, quiet, load, asking)

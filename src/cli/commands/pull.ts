@@ -17,7 +17,7 @@ import { count, plural } from '../quantities.js'
 import { keepSecret, serviceNowOptions } from '../servicenow-options.js'
 import { tableOptions } from '../table-options.js'
 import type { Terminal } from '../terminal.js'
-import { tuneEngine } from '../tune-engine.js'
+import { spareOptimising } from '../spare-optimising.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(
@@ -102,7 +102,7 @@ async function write(options: PullOptions, terminal: Terminal, quiet: boolean): 
   using progress = showPull(terminal, quiet)
   const { signal } = interruption
   const { pullLines } = await import('../../pull.js')
-  tuneEngine()
+  spareOptimising()
   try {
     for await (const lines of pullLines({ ...options, signal, onProgress: progress.update })) {
       progress.wrote(lines.length)
@@ -121,7 +121,7 @@ async function writeFile(options: PullOptions, output: string, terminal: Termina
   using progress = showPull(terminal, quiet)
   const { signal } = interruption
   const { pullToFile } = await import('../../pull.js')
-  tuneEngine()
+  spareOptimising()
   try {
     const pulled = await pullToFile({ ...options, output, signal, onProgress: progress.update })
     progress.update(pulled)

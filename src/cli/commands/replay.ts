@@ -10,7 +10,7 @@ import { plural } from '../quantities.js'
 import { stateDir } from '../state-dir.js'
 import { askingFor } from '../tell-cause.js'
 import type { Terminal } from '../terminal.js'
-import { tuneEngine } from '../tune-engine.js'
+import { spareOptimising } from '../spare-optimising.js'
 import { type Heard, followed, sayReceipt } from './ingest.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
@@ -53,7 +53,7 @@ async function again(source: readonly string[], flags: Record<string, unknown>, 
   }
   const load = async (heard: Heard) => {
     const { replay } = await import('../../replay.js')
-    tuneEngine()
+    spareOptimising()
     return await replay({ ...options, ...stdinFor(options.source, terminal), ...heard })
   }
   const { index } = options

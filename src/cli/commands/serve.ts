@@ -20,7 +20,7 @@ import { sayFailure } from '../say-error.js'
 import { serveReceiptJson, showServed } from '../show-served.js'
 import { stateDir } from '../state-dir.js'
 import type { Terminal } from '../terminal.js'
-import { tuneEngine } from '../tune-engine.js'
+import { spareOptimising } from '../spare-optimising.js'
 
 /** A line that tells how things are, where anything has happened. */
 const EVERY_MS = 10_000
@@ -61,7 +61,7 @@ async function receive(flags: Record<string, unknown>, terminal: Terminal): Prom
   using interruption = interruptible(terminal, 'accepting nothing more, loading what waits')
   using progress = await showProgress(terminal, { quiet: values.quiet })
   const { serve } = await import('../../serve/serve.js')
-  tuneEngine()
+  spareOptimising()
   const serving = await serve({
     ...options,
     refreshCredentials: async () => await reloadCredentials(effective, terminal),

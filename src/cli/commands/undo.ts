@@ -14,7 +14,7 @@ import { masked } from '../mask.js'
 import { count, plural } from '../quantities.js'
 import { stateDir } from '../state-dir.js'
 import type { Terminal } from '../terminal.js'
-import { tuneEngine } from '../tune-engine.js'
+import { spareOptimising } from '../spare-optimising.js'
 
 interface Flags extends Record<string, unknown> {
   readonly yes?: boolean
@@ -63,7 +63,7 @@ async function runUndo(options: UndoOptions, terminal: Terminal, quiet: boolean)
   using interruption = interruptible(terminal, 'stopping')
   using progress = showLookups(terminal, quiet)
   const { undo } = await import('../../verify/undo.js')
-  tuneEngine()
+  spareOptimising()
   return await undo({ ...options, signal: interruption.signal, onProgress: progress.update })
 }
 

@@ -11,7 +11,7 @@ import { masked } from '../mask.js'
 import { count, plural } from '../quantities.js'
 import { stateDir } from '../state-dir.js'
 import type { Terminal } from '../terminal.js'
-import { tuneEngine } from '../tune-engine.js'
+import { spareOptimising } from '../spare-optimising.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(command, 'verify')
@@ -34,7 +34,7 @@ It works from the checkpoint, without the input, for runs with --ids run. Exit c
       using interruption = interruptible(terminal, 'stopping')
       using progress = showLookups(terminal, quiet)
       const { verify } = await import('../../verify/verify.js')
-      tuneEngine()
+      spareOptimising()
       const seen = await verify({
         ...connectOptions(effective, access),
         run,
