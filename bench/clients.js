@@ -63,7 +63,8 @@ export const clients = {
   },
   'bare-unchecked': {
     title: 'bare loader, no check, no ids',
-    about: 'leaves out the check and ids as well',
+    about: 'a floor: leaves out the check and ids as well',
+    floor: true,
     race: { log: 'fast', small: 'slow' },
     ...bare('unchecked'),
   },

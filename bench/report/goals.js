@@ -1,4 +1,5 @@
 /** What Sluice has to reach, and what a run found. */
+import { clients } from '../clients.js'
 import { ratios, slopeRatios, spread, summary } from '../statistics.js'
 import { plain } from './format.js'
 
@@ -114,14 +115,14 @@ export function goals(results) {
   return list
 }
 
-/** What the servers can take beside the best that a loader took of it, in bytes of bodies a second. */
+/** What the servers can take beside the best that a loader took of it, in bytes of bodies a second. Floors are no loaders. */
 export function capacities(results) {
   return results.scenarios
     .filter(({ capacity }) => capacity !== undefined)
     .map(({ kind, route, latency, capacity, rounds }) => {
       const rates = rounds.flatMap(round =>
         Object.entries(round)
-          .filter(([client]) => client !== 'curl')
+          .filter(([client]) => !clients[client].floor)
           .flatMap(([, sizes]) => Object.values(sizes))
           .filter(run => run.failed === undefined)
           .map(run => run.wireBytes / run.wallSeconds),
