@@ -53,14 +53,24 @@ const packages = new Set(output.flatMap(({ moduleIds = [] }) => moduleIds).flatM
 writeFileSync(join(build, 'bin', 'LICENSES.txt'), [...packages].toSorted().map(license).join('\n\n'))
 rmSync(join(build, 'cli'), { recursive: true })
 
-/** Modules that others import, and that nothing here ever calls. */
+/** Modules that others import, and that nothing here ever calls. Fails where one is imported no more: it may have another name now. */
 function withoutUnused() {
   const nothing = '\0nothing'
+  const expected = unused.flatMap(({ by, modules }) => modules.map(source => ({ by, source })))
+  const met = new Set()
   return {
     name: 'without-unused',
-    resolveId: (source, importer = '') =>
-      unused.some(({ by, modules }) => importer.endsWith(by) && modules.includes(source)) ? nothing : undefined,
+    resolveId: (source, importer = '') => {
+      const found = expected.find(one => importer.endsWith(one.by) && one.source === source)
+      if (found === undefined) return undefined
+      met.add(found)
+      return nothing
+    },
     load: id => (id === nothing ? 'module.exports = class {}' : undefined),
+    buildEnd: () => {
+      const missed = expected.filter(one => !met.has(one))
+      if (missed.length > 0) throw new Error(`no longer imported: ${JSON.stringify(missed)}`)
+    },
   }
 }
 

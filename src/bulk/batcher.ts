@@ -32,7 +32,7 @@ export interface BatchOptions extends ActionOptions {
   longLine(input: Input, origin: Origin, operation: Operation, id?: string): Promise<LongLine>
 }
 
-/** Lines in the kernel's memory, and how far they have been framed. */
+/** Whole lines that the kernel has loaded, and how far they have been framed. */
 interface Stretch {
   readonly bytes: Buffer
   readonly isUtf8: boolean
@@ -95,16 +95,17 @@ export class Batcher {
   /** Lines with their line ends, which the last one may lack. */
   async *#lines(bytes: Buffer, template: ActionTemplate, at: Position): AsyncGenerator<Batch> {
     for (let from = 0; from < bytes.length;) {
-      const reach = this.#kernel?.reach(bytes, from) ?? from
+      const kernel = this.#kernel
+      const reach = kernel?.reach(bytes, from) ?? from
       const to = reach > from ? reach : endOfLine(bytes, from)
-      if (reach === from) yield* this.#line(bytes, from, to, false, template, at)
+      if (kernel === undefined || reach === from) yield* this.#line(bytes, from, to, false, template, at)
       else {
         // No generator of its own for what the kernel takes: that would cost as much as its calls.
-        const stretch = this.#load(bytes.subarray(from, to))
+        const stretch = load(kernel, bytes.subarray(from, to))
         while (stretch.from < stretch.bytes.length) {
           if (this.#open.isEmpty) this.#open.since = this.#options.clock.now()
-          this.#open.slot ??= await this.#freeSlot()
-          const stop = this.#frame(stretch, at)
+          const slot = (this.#open.slot ??= await this.#freeSlot())
+          const stop = this.#frame(kernel, stretch, slot, at)
           if (stop === 'full') yield this.#seal()
           else if (stop === 'line') {
             const end = endOfLine(stretch.bytes, stretch.from)
@@ -117,17 +118,9 @@ export class Batcher {
     }
   }
 
-  /** As many whole lines as the kernel can take at once. */
-  #load(bytes: Buffer): Stretch {
-    this.#kernel?.load(bytes)
-    return { bytes, isUtf8: isUtf8(bytes), from: 0 }
-  }
-
-  /** What the kernel frames of it into the open batch. `line`: the next line is not for the kernel. */
-  #frame(stretch: Stretch, at: Position): 'full' | 'line' | 'done' {
-    const kernel = this.#kernel as Kernel
+  /** Lets the kernel frame what it can into the open batch, whose slot this is. `line`: the next line is not for the kernel. */
+  #frame(kernel: Kernel, stretch: Stretch, slot: Slot, at: Position): 'full' | 'line' | 'done' {
     const open = this.#open
-    const slot = open.slot as Slot
     const { bytes, from } = stretch
     const { batchDocs, maxDocumentBytes } = this.#options
     // Where some of the bytes are not UTF-8, the lines are told apart.
@@ -185,6 +178,11 @@ export class Batcher {
     this.#open.since = this.#options.clock.now()
     return slot
   }
+}
+
+function load(kernel: Kernel, bytes: Buffer): Stretch {
+  kernel.load(bytes)
+  return { bytes, isUtf8: isUtf8(bytes), from: 0 }
 }
 
 function move(at: Position, documents: number, lines: number, bytes: number): void {

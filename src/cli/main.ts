@@ -15,9 +15,15 @@ process.on('uncaughtException', error => {
   process.exit(BUG)
 })
 
-// Until the command has told how it ended: a process that has nothing left to wait for ends by itself.
-process.exitCode = BUG
-void main()
+// A command that waits for what never comes lets the process end by itself, and nobody would be told.
+process.once('beforeExit', () => {
+  sayError(terminal, new Error('the command ended without a result'))
+  process.exitCode = BUG
+})
+main().catch((error: unknown) => {
+  sayError(terminal, error)
+  process.exit(BUG)
+})
 
 async function main(): Promise<void> {
   const code = await run(process.argv.slice(2), terminal, version)

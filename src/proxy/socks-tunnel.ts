@@ -11,7 +11,8 @@ import { type Way, addressOf } from './way.js'
 export async function openSocksTunnel(socket: Socket, way: Way, proxy: ProxyUrl): Promise<void> {
   // Of no use to any other way.
   const { SocksClient } = await import('socks')
-  if (socket.destroyed) throw proxyClosedFault(way, HANDSHAKE)
+  // It may have ended meanwhile, with nobody to hear it.
+  if (socket.destroyed) throw proxyClosedFault(way, HANDSHAKE, socket.errored ?? undefined)
   let first: Buffer | undefined
   const onFirst = (bytes: Buffer): void => {
     first = bytes

@@ -65,8 +65,8 @@ async function checkMatch(name: string, cwd: string): Promise<Found> {
 }
 
 /**
- * The files that a glob matches, named as the glob is: absolute or relative; none where the name is no glob. The search starts in the glob's own plain
- * leading folders, because a search that starts below them (`../**`, an absolute glob) overlooks the files under `cwd`.
+ * The files that a glob matches, named as the glob is: absolute or relative; none where the name is no glob. The search starts in
+ * the glob's own plain leading folders, because one that starts below them (`../**`, an absolute glob) overlooks the files under `cwd`.
  */
 async function expand(pattern: string, cwd: string): Promise<string[]> {
   // Of no use to a load of files that are named.

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
+import type { ReadMemory } from '../flow.js'
 import { readFile } from './read-file.js'
 import { storedFile } from './stored-file.js'
 
@@ -13,8 +14,9 @@ export async function* readCut(
   name: string,
   signal: AbortSignal,
   from: number,
+  into?: ReadMemory,
 ): AsyncGenerator<Uint8Array> {
-  yield* readFile(path, name, signal, from)
+  yield* readFile(path, name, signal, from, into)
   const { size, isCompressed } = await storedFile(path, name).look()
   const torn = isCompressed ? 0 : await bytesOfLastLine(path, size)
   const inLine = torn === 0 ? '' : `, the last ${torn} of them in the middle of a line`

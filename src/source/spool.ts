@@ -100,9 +100,9 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
 function oldSource(name: string, { id, path, isEnded, dropped }: Segment): Source {
   const file = spooledFile(path, name, id)
   const read = isEnded ? readFile : readCut
-  const open: Source['open'] = (signal, from = 0) => {
+  const open: Source['open'] = (signal, from = 0, _place, into) => {
     refuseDropped(name, from, dropped)
-    return decodedFrom({ name, file, from, read: at => read(path, name, signal, at) })
+    return decodedFrom({ name, file, from, read: at => read(path, name, signal, at, into) })
   }
   return { id: 0, name, file, spool: { id, grows: false }, open }
 }

@@ -4,7 +4,7 @@ import { Batcher } from '../../src/bulk/batcher.js'
 import { openKernel } from '../../src/bulk/kernel/kernel.js'
 import { kernelMemory } from '../../src/bulk/kernel/memory.js'
 import { SlotPool } from '../../src/bulk/slots.js'
-import type { Batch, Lines } from '../../src/flow.js'
+import type { Batch, Lines, ReadMemory } from '../../src/flow.js'
 import { HeldClock } from './held-clock.js'
 import { mutated, randomLine } from './random-lines.js'
 import { type Seeded, seeded } from './seeded.js'
@@ -48,7 +48,10 @@ function copyOut({ bytes, docs, blank, spans, taken, refused, operation, origins
   return copy
 }
 
-async function frameAll(given: readonly Given[], { actions, ...limits }: Setting, plain: boolean): Promise<object[]> {
+/** By JavaScript alone, by the kernel from a copy, or by the kernel from where the bytes were read to. */
+type Way = 'plain' | 'copied' | 'in place'
+
+async function frameAll(given: readonly Given[], { actions, ...limits }: Setting, way: Way): Promise<object[]> {
   const slots = new SlotPool(2, limits.batchBytes)
   const batcher = new Batcher({
     ...actions,
@@ -56,14 +59,16 @@ async function frameAll(given: readonly Given[], { actions, ...limits }: Setting
     batchMs: 1000,
     slots,
     clock: new HeldClock(),
-    plain,
+    plain: way === 'plain',
     longLine: async () => {
       throw new Error('no line is longer than allowed')
     },
   })
   const framed: object[] = []
+  const into = way === 'in place' ? batcher.reading : undefined
+  if (way === 'in place' && into === undefined) throw new Error('no kernel on this machine')
   for (const [id, { bytes, places, kind }] of given.entries()) {
-    const lines = { kind, at: 0, bytes: cutAt(bytes, places) }
+    const lines = { kind, at: 0, bytes: cutAt(bytes, places, into) }
     for await (const batch of batcher.frame({ id, name: `input-${id}` }, `token${id}`, lines))
       framed.push(copyOut(batch))
   }
@@ -73,10 +78,15 @@ async function frameAll(given: readonly Given[], { actions, ...limits }: Setting
 }
 
 /** Pieces that end at the given places; each is overwritten when the next one is asked for, as a source may do. */
-async function* cutAt(bytes: Buffer, places: readonly number[]): AsyncGenerator<Uint8Array> {
+async function* cutAt(bytes: Buffer, places: readonly number[], into?: ReadMemory): AsyncGenerator<Uint8Array> {
   let from = 0
-  for (const to of [...places, bytes.length]) {
-    const piece = Buffer.from(bytes.subarray(from, to))
+  for (const [count, to] of [...places, bytes.length].entries()) {
+    const length = to - from
+    const memory = into?.[count % 2 === 0 ? 0 : 1] ?? Buffer.alloc(length)
+    // Behind what was read stands what was read there before.
+    memory.fill('{"\\', length, Math.min(memory.length, length + 200))
+    const piece = memory.subarray(0, length)
+    bytes.copy(piece, 0, from, to)
     yield piece
     piece.fill('"')
     from = to
@@ -130,7 +140,9 @@ describe('the kernel and plain JavaScript', () => {
         // No shorter than any line: what a longer one is depends on where the input is cut.
         maxDocumentBytes: 5000,
       })
-      expect(await frameAll(given, setting, false), `seed ${seed}`).toEqual(await frameAll(given, setting, true))
+      const plain = await frameAll(given, setting, 'plain')
+      expect(await frameAll(given, setting, 'copied'), `seed ${seed}`).toEqual(plain)
+      expect(await frameAll(given, setting, 'in place'), `seed ${seed}`).toEqual(plain)
     }
   })
 
@@ -154,9 +166,10 @@ describe('the kernel and plain JavaScript', () => {
     const bytes = Buffer.concat([...lines, notUtf8, Buffer.from('{"id":10,"tenant":10}')])
     for (const actions of allActions.slice(0, 8)) {
       const setting = settingOf({ actions, batchBytes: 300, batchDocs: 4 })
-      const whole = await frameAll([{ bytes, places: [], kind: 'lines' }], setting, true)
+      const whole = await frameAll([{ bytes, places: [], kind: 'lines' }], setting, 'plain')
       for (const places of [...everyPlace(bytes).map(place => [place]), everyPlace(bytes)]) {
-        expect(await frameAll([{ bytes, places, kind: 'lines' }], setting, false)).toEqual(whole)
+        expect(await frameAll([{ bytes, places, kind: 'lines' }], setting, 'copied')).toEqual(whole)
+        expect(await frameAll([{ bytes, places, kind: 'lines' }], setting, 'in place')).toEqual(whole)
       }
     }
   })

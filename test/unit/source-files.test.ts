@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Source } from '../../src/flow.js'
+import type { ReadMemory, Source } from '../../src/flow.js'
 import { findSources } from '../../src/source/open-sources.js'
 
 let cwd = ''
@@ -309,4 +309,38 @@ test('a file that shrinks while it is read is truncated, after what was there', 
   await expect(reading()).rejects.toMatchObject({ code: 'INPUT_TRUNCATED', failure: { evidence: { bytes: 3 << 20 } } })
   expect(bytes).toBe(3 << 20)
   await rm(path)
+})
+
+describe('memory to read into', () => {
+  const into: ReadMemory = [Buffer.alloc(10), Buffer.alloc(10)]
+  const content = 'one two three four five six seven'
+  const sourceOf = async (name: string) => {
+    await writeFile(join(cwd, name), content)
+    const [source] = await findSources(name, { cwd })
+    return source as Source
+  }
+
+  test('holds what is read, in turn, and nothing is read elsewhere', async () => {
+    const parts: string[] = []
+    const memory: unknown[] = []
+    for await (const part of (await sourceOf('into.ndjson')).open(never, 0, undefined, into)) {
+      parts.push(Buffer.from(part).toString())
+      memory.push(part.buffer)
+    }
+    expect(parts.join('')).toBe(content)
+    expect(memory).toEqual(memory.map((_, count) => into[count % 2 === 0 ? 0 : 1].buffer))
+  })
+
+  test('is free again when an input was closed early: the next one reads there undisturbed', async () => {
+    const source = await sourceOf('closed.ndjson')
+    for (let count = 0; count < 50; count += 1) {
+      for await (const part of source.open(never, 0, undefined, into)) {
+        expect(Buffer.from(part).toString()).toBe('one two th')
+        break
+      }
+      for (const buffer of into) buffer.fill('#')
+      await new Promise(resolve => setImmediate(resolve))
+      for (const buffer of into) expect(buffer.toString()).toBe('##########')
+    }
+  })
 })
