@@ -58,8 +58,9 @@ const howToRead = [
 const goalText =
   'One column for each complete run, the last one is the run of this page. × against another loader is its time, or CPU, over that of ' +
   'Sluice. The slope is the cost of each further byte, without start-up. *Of what curl gets through it* is the time that curl takes for ready-made bodies ' +
-  'through the proxy, over the time of Sluice for the same documents, start-up included. *Cores used* are CPU seconds over wall seconds; ' +
-  'the sink, which inflates the bodies, shares the cores.'
+  'through the proxy, over the time of Sluice for the same documents, start-up included; ' +
+  "proxy, sink and client share the cores, and without latency the bench's proxy carries more than a program can check that has what they leave of them. " +
+  '*The share of the cores* is the CPU seconds of Sluice and of the sink, which inflates what Sluice compresses, over wall seconds and cores.'
 
 function goalTable(runs) {
   const lists = runs.map(goals)
