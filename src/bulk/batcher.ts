@@ -100,7 +100,6 @@ export class Batcher {
       const to = reach > from ? reach : endOfLine(bytes, from)
       if (kernel === undefined || reach === from) yield* this.#line(bytes, from, to, false, template, at)
       else {
-        // No generator of its own for what the kernel takes: that would cost as much as its calls.
         const stretch = load(kernel, bytes.subarray(from, to))
         while (stretch.from < stretch.bytes.length) {
           if (this.#open.isEmpty) this.#open.since = this.#options.clock.now()
