@@ -120,7 +120,8 @@ test('Ctrl-C ends it with a word that fits', async () => {
   lab.control.heal()
   expect(code).toBe(5)
   expect(stderr).toContain('error: interrupted (SIGINT): the way was not walked to its end\n')
-  expect(stderr).not.toContain('documents\n')
+  expect(stderr).toContain('more:  sluice explain COMMAND_INTERRUPTED\n')
+  expect(stderr).not.toContain('document')
 })
 
 test('a path that the cluster does not know, and an authority that is none, are told as such', async () => {

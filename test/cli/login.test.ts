@@ -96,7 +96,10 @@ test('SIGINT ends the wait', async () => {
   const running = startSluice(['login', 'servicenow', '--port', String(port)], { env: lab.env })
   await running.printed('/callback')
   running.child.kill('SIGINT')
-  expect((await running.ended).code).toBe(5)
+  const { code, stderr } = await running.ended
+  expect(code).toBe(5)
+  expect(stderr).toContain('error: interrupted (SIGINT): nobody was logged in\n')
+  expect(stderr).toContain('more:  sluice explain COMMAND_INTERRUPTED\n')
 })
 
 test('a port that is taken, a missing client and an unknown place are named', async () => {

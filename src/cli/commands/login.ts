@@ -6,6 +6,7 @@ import { addOptions } from '../add-options.js'
 import { columns } from '../columns.js'
 import { connectOptions } from '../ingest-options.js'
 import { interruptible } from '../interrupt.js'
+import { interrupted } from '../interrupted.js'
 import { loadAccess, loadOptions, sayWarnings } from '../load-options.js'
 import { masked, withoutSecrets } from '../mask.js'
 import { openBrowser } from '../open-browser.js'
@@ -52,18 +53,22 @@ are kept for you alone (--token-file); other commands use them with --servicenow
       const access = await loadAccess(asked, terminal)
       sayWarnings(effective, terminal)
       using interruption = interruptible(terminal, 'stopping')
-      const seen = await logIn({
+      const { signal } = interruption
+      const logging = logIn({
         ...connectOptions(effective, access),
         servicenow,
         port,
         maxElapsedMs: values.maxElapsed,
-        signal: interruption.signal,
+        signal,
         open: (url, redirectUri) => {
           terminal.err(`Log in at the instance in your browser:\n\n  ${url}\n\nIt comes back to ${redirectUri}\n`)
           if (!isQuiet && terminal.stdin.isTTY && terminal.stderr.isTTY) openBrowser(url, terminal)
         },
         onSecret: secret => keepSecret(terminal, secret),
         onWarning: message => terminal.err(`warning: ${withoutSecrets(message, terminal.manner.secrets)}\n`),
+      })
+      const seen = await logging.catch((error: unknown) => {
+        throw signal.aborted ? interrupted(signal, 'nobody was logged in') : error
       })
       const loggedIn = masked(seen, terminal.manner.secrets)
       terminal.out(values.json ? `${JSON.stringify(loggedIn)}\n` : show(loggedIn))

@@ -20,6 +20,17 @@ export const runEntries = {
     ],
     example: { reason: 'SIGTERM', settled: 48_210 },
   },
+  COMMAND_INTERRUPTED: {
+    stage: 'run',
+    exit: 5,
+    retry: 'later',
+    title: 'A command that loads nothing was interrupted',
+    message: 'interrupted ({reason}): {left}',
+    observed: 'Exit code 130 or 143, and no word of what was done.',
+    causes: ['The process got SIGINT or SIGTERM.'],
+    fixes: ['Run the same command again. The message tells what became of what it was doing.'],
+    example: { reason: 'SIGINT', left: 'the way was not walked to its end' },
+  },
   RUN_NOT_FOUND: {
     stage: 'run',
     exit: 2,
