@@ -196,6 +196,14 @@ describe('a bulk fault', () => {
     expect(control.ids('i')).toEqual(['1'])
   })
 
+  it('stores nothing of a single action whose first half is to be stored', async () => {
+    await using world = await openLab()
+    const { control } = world.lab
+    control.plant({ bulk: { status: 413, stored: 'half', times: 1 } })
+    expect((await world.bulk('{"index":{"_index":"i","_id":"1"}}\n{}\n')).status).toBe(413)
+    expect(control.count('i')).toBe(0)
+  })
+
   it('ends in time', async () => {
     await using world = await openLab()
     world.lab.control.plant({ bulk: { status: 503, forMs: 200 } })

@@ -19,7 +19,8 @@ export function answerBulk(exchange: Exchange, index: string | undefined): void 
   }
   const planted = faults.strike('bulk')
   if (planted) {
-    if (planted.stored) apply(planted.stored === 'half' ? halved(exchange) : exchange, index)
+    if (planted.stored === 'half') applyHalf(exchange, index)
+    else if (planted.stored) apply(exchange, index)
     return answerPlanted(response, planted)
   }
   if (faults.isBusy) throw new RequestRefused(busy)
@@ -28,12 +29,12 @@ export function answerBulk(exchange: Exchange, index: string | undefined): void 
   faults.work(() => answer(response, 200, body, { headers: contentType(exchange) }))
 }
 
-/** With the first half of its actions. */
-function halved(exchange: Exchange): Exchange {
+/** The first half of its actions: of a single one nothing. */
+function applyHalf(exchange: Exchange, index: string | undefined): void {
   const { body, cluster } = exchange
   const lines = readBulk(body, '', cluster.major)
   const last = lines[Math.floor(lines.length / 2) - 1]
-  return { ...exchange, body: body.subarray(0, last === undefined ? 0 : last.to + 1) }
+  if (last !== undefined) apply({ ...exchange, body: body.subarray(0, last.to + 1) }, index)
 }
 
 const busy = {
