@@ -6,8 +6,13 @@
  * well, which parts start-up from slope; the others send the part, the slowest the sample. Elsewhere only what runs everywhere: the clients that have a
  * goal there send the whole log, other fast ones the part, slow ones the sample. With small documents nothing more than the part is
  * sent elsewhere: what differs from log documents is the cost of a document, not of waiting.
+ *
+ * One more scenario has a proxy that is the limit, and not the machine that it shares with client and sink: { rate }, in bytes a second.
  */
 import { clients } from './clients.js'
+
+/** 5 Gbit/s: a fast network for a proxy that many share. */
+const RATE = 625e6
 
 export function plan(options, names) {
   const scenarios = []
@@ -22,6 +27,9 @@ export function plan(options, names) {
               .flatMap(mainRuns(kind, options))
           : able.filter(name => clients[name].elsewhere).map(runElsewhere(kind, latency, options))
         scenarios.push({ kind, route, latency, runs: withReference(runs) })
+        const fast = runs.filter(({ size }) => size === 'whole')
+        if (kind === 'log' && route === 'proxy' && latency === 0 && fast.length > 0)
+          scenarios.push({ kind, route, latency, rate: RATE, runs: withReference(fast) })
       }
     }
   }
@@ -65,5 +73,8 @@ function withReference(runs) {
   return [...own, ...runs.filter(({ client }) => client !== 'sluice')]
 }
 
-export const nameOf = ({ kind, route, latency }) =>
-  `${kind}, ${route === 'proxy' ? 'through the proxy' : 'direct'}, ${latency} ms`
+export const nameOf = ({ kind, route, latency, rate }) =>
+  `${kind}, ${route === 'proxy' ? 'through the proxy' : 'direct'}, ${latency} ms${rate === undefined ? '' : `, ${rateOf(rate)}`}`
+
+/** As networks are named. */
+export const rateOf = rate => `${(rate * 8) / 1e9} Gbit/s`

@@ -6,23 +6,25 @@ import { trial } from './trial.js'
 
 /**
  * Runs a scenario: every client once per round, so that whatever else the machine does meets them all alike. Resolves to
- * { kind, route, latency, rounds: [{ [client]: { whole?, part?, sample? } }], capacity }; a run that failed has `failed`.
+ * { kind, route, latency, rate?, rounds: [{ [client]: { whole?, part?, sample? } }], capacity }; a run that failed has `failed`.
  */
 export async function runScenario(scenario, programs, inputs) {
-  const { kind, route, latency, runs } = scenario
+  const { kind, route, latency, rate, runs } = scenario
   const { whole, part, sample } = inputs[kind]
   const of = {
     whole: { corpus: whole, part, times: Math.round(whole.bytes / part.bytes) },
     part: { corpus: part },
     sample: { corpus: sample },
   }
-  const servers = await startServers(programs)
+  const servers = await startServers(programs, { rate })
+  // Where there is a rate, that is what they can take.
+  const isLimited = rate !== undefined
   const count = Math.max(...runs.map(run => run.rounds))
   const rounds = []
   const capacities = []
   try {
     const place = { url: servers.url, latency, ...(route === 'proxy' && { proxy: servers.proxyUrl }) }
-    if (latency === 0) capacities.push(await capacity(programs, route, part, servers))
+    if (latency === 0 && !isLimited) capacities.push(await capacity(programs, route, part, servers))
     for (let round = 0; round < count; round += 1) {
       const results = {}
       const taking = runs.filter(run => round < run.rounds)
@@ -33,11 +35,18 @@ export async function runScenario(scenario, programs, inputs) {
       }
       rounds.push(results)
     }
-    if (latency === 0) capacities.push(await capacity(programs, route, part, servers))
+    if (latency === 0 && !isLimited) capacities.push(await capacity(programs, route, part, servers))
   } finally {
     await servers[Symbol.asyncDispose]()
   }
-  return { kind, route, latency, rounds, ...(capacities.length > 0 && { capacity: Math.max(...capacities) }) }
+  return {
+    kind,
+    route,
+    latency,
+    ...(isLimited && { rate }),
+    rounds,
+    ...(capacities.length > 0 && { capacity: Math.max(...capacities) }),
+  }
 }
 
 // Each round begins elsewhere, so that no client always follows the same one.

@@ -20,10 +20,13 @@ async function start(command, words) {
   }
 }
 
-/** The sink and the proxy in front of it. `verify`: the sink also sums what it receives. */
-export async function startServers(programs, { verify = false } = {}) {
+/**
+ * The sink and the proxy in front of it. `verify`: the sink also sums what it receives. `rate`: bytes a second that the proxy
+ * takes at the most; without it there is no limit.
+ */
+export async function startServers(programs, { verify = false, rate } = {}) {
   const sink = await start(programs.sink, verify ? ['-c'] : [])
-  const proxy = await start(programs.proxy, [String(sink.port)])
+  const proxy = await start(programs.proxy, [String(sink.port), ...(rate === undefined ? [] : [String(rate)])])
   const ask = async path => {
     const response = await fetch(`http://127.0.0.1:${sink.port}/_sink/${path}`)
     return response.json()

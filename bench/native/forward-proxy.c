@@ -2,7 +2,9 @@
  * A forward proxy that costs as little as it can, so that it is not what is measured: the kernel moves the bytes from socket
  * to socket (splice), they never reach this program. One thread, epoll.
  *
- *   forward-proxy TARGET_PORT      prints the port it listens on (127.0.0.1), serves until it is killed
+ *   forward-proxy TARGET_PORT [RATE]      prints the port it listens on (127.0.0.1), serves until it is killed
+ *
+ * RATE: it takes no more bytes a second from all its clients together, as behind a network. Without it there is no limit.
  *
  * It takes CONNECT, and requests with an absolute address (GET http://…), and leads both to 127.0.0.1:TARGET_PORT, whatever
  * host they name. The head of an absolute request goes on as it came; one connection of a client is one to the target.
@@ -19,6 +21,7 @@
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { HEAD_BYTES = 16 * 1024, PIPE_BYTES = 1024 * 1024 };
@@ -37,11 +40,52 @@ typedef struct tunnel {
   end client, target;
   char head[HEAD_BYTES];
   int headBytes, open;
-  struct tunnel *nextClosed;
+  int waits; /* for the rate */
+  struct tunnel *nextClosed, *nextWaiting;
 } tunnel;
 
 static int poller, targetPort;
 static tunnel *closed; /* released only when no event of the same round can name them */
+static tunnel *waiting; /* for the rate, the longest first */
+static double rate, allowance, filled; /* bytes a second, bytes, seconds; no limit where the rate is 0 */
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+/* What the rate allows by now: never more than in 10 ms. */
+static void fill_allowance(void) {
+  double at = now(), most = rate / 100;
+  allowance += (at - filled) * rate;
+  if (allowance > most) allowance = most;
+  filled = at;
+}
+
+/* How many bytes may be taken from an end: the targets' answers are not limited. */
+static size_t allowed(end *from) {
+  if (rate == 0 || from != &from->tunnel->client) return PIPE_BYTES;
+  return allowance <= 0 ? 0 : allowance < PIPE_BYTES ? (size_t)allowance + 1 : PIPE_BYTES;
+}
+
+static void wait_for_rate(tunnel *t) {
+  if (t->waits) return;
+  tunnel **last = &waiting;
+  while (*last) last = &(*last)->nextWaiting;
+  *last = t;
+  t->nextWaiting = NULL;
+  t->waits = 1;
+}
+
+static void stop_waiting(tunnel *t) {
+  for (tunnel **at = &waiting; *at; at = &(*at)->nextWaiting) {
+    if (*at != t) continue;
+    *at = t->nextWaiting;
+    break;
+  }
+  t->waits = 0;
+}
 
 static void watch(end *e, unsigned events) {
   if (e->events == events) return;
@@ -73,6 +117,7 @@ static void close_end(end *e) {
 
 static void close_tunnel(tunnel *t) {
   if (t->client.fd < 0) return;
+  stop_waiting(t);
   close_end(&t->client);
   if (t->target.peer) close_end(&t->target);
   t->nextClosed = closed;
@@ -85,9 +130,13 @@ static int move(end *from) {
   for (;;) {
     ssize_t in = -1, out = -1;
     if (!from->finished && from->held == 0) {
-      in = splice(from->fd, NULL, from->pipe[1], NULL, PIPE_BYTES, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
-      if (in > 0) from->held = in;
-      else if (in == 0) {
+      size_t most = allowed(from);
+      if (most == 0) { wait_for_rate(from->tunnel); return 1; }
+      in = splice(from->fd, NULL, from->pipe[1], NULL, most, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+      if (in > 0) {
+        from->held = in;
+        if (from == &from->tunnel->client) allowance -= in;
+      } else if (in == 0) {
         from->finished = 1;
         shutdown(to->fd, SHUT_WR);
       } else if (errno != EAGAIN) return 0;
@@ -110,7 +159,8 @@ static void carry(tunnel *t) {
   end *ends[] = {&t->client, &t->target};
   for (int i = 0; i < 2; i++) {
     end *e = ends[i];
-    unsigned reads = !e->finished && e->held == 0 ? EPOLLIN : 0;
+    int mayRead = !(t->waits && e == &t->client);
+    unsigned reads = mayRead && !e->finished && e->held == 0 ? EPOLLIN : 0;
     watch(e, reads | (e->peer->held > 0 ? EPOLLOUT : 0));
   }
 }
@@ -159,9 +209,20 @@ static void open_tunnel(tunnel *t) {
   carry(t);
 }
 
+/* As far as the rate allows now, one behind the other: whoever takes all there is goes to the end. */
+static void go_on(void) {
+  fill_allowance();
+  for (tunnel *t; (t = waiting) && allowance > 0;) {
+    stop_waiting(t);
+    carry(t);
+  }
+}
+
 int main(int count, char **words) {
-  if (count != 2) return 2;
+  if (count != 2 && count != 3) return 2;
   targetPort = atoi(words[1]);
+  rate = count == 3 ? atof(words[2]) : 0;
+  filled = now();
   prctl(PR_SET_PDEATHSIG, SIGKILL); /* it does not outlive the one who measures */
   signal(SIGPIPE, SIG_IGN);
 
@@ -177,7 +238,8 @@ int main(int count, char **words) {
   struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL}, events[128];
   epoll_ctl(poller, EPOLL_CTL_ADD, listener, &event);
   for (;;) {
-    int ready = epoll_wait(poller, events, 128, -1);
+    int ready = epoll_wait(poller, events, 128, waiting ? 1 : -1);
+    if (rate > 0) go_on();
     for (int i = 0; i < ready; i++) {
       end *e = events[i].data.ptr;
       if (!e) {

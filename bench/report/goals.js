@@ -1,5 +1,6 @@
 /** What Sluice has to reach, and what a run found. */
 import { clients } from '../clients.js'
+import { rateOf } from '../plan.js'
 import { ratios, slopeRatios, spread, summary } from '../statistics.js'
 import { plain } from './format.js'
 
@@ -19,7 +20,9 @@ const peers = [
 /** { goal, wanted, found, met } each; `found` and `met` are undefined where the run has no figure. */
 export function goals(results) {
   const scenario = (kind, route, latency) =>
-    results.scenarios.find(one => one.kind === kind && one.route === route && one.latency === latency)
+    results.scenarios.find(
+      one => one.kind === kind && one.route === route && one.latency === latency && one.rate === undefined,
+    )
   const list = []
   const add = (goal, wanted, found, met, shown) =>
     list.push({
@@ -89,6 +92,15 @@ export function goals(results) {
   )
 
   // Whole processes on the whole input, so that the start-up of either counts.
+  for (const limited of results.scenarios.filter(({ rate }) => rate !== undefined)) {
+    add(
+      `through a proxy of ${rateOf(limited.rate)}, of what curl gets through it`,
+      '≥ 0.85',
+      ratios(limited, 'curl', 'whole').wall?.median,
+      value => value >= 0.85,
+      plain,
+    )
+  }
   for (const latency of [0, 20, 75]) {
     const proxied = scenario('log', 'proxy', latency)
     const carried = proxied && ratios(proxied, 'curl', 'whole').wall?.median

@@ -1,6 +1,6 @@
 /** The page with the results. `runs` are saved results, oldest first: the last is shown in full, of the others the goals. */
 import { clients } from '../clients.js'
-import { nameOf } from '../plan.js'
+import { nameOf, rateOf } from '../plan.js'
 import { ratios, slope, spread, summary } from '../statistics.js'
 import { median, megabytes, plain, table, withEnds } from './format.js'
 import { capacities, goals } from './goals.js'
@@ -60,6 +60,7 @@ const goalText =
   'Sluice. The slope is the cost of each further byte, without start-up. *Of what curl gets through it* is the time that curl takes for ready-made bodies ' +
   'through the proxy, over the time of Sluice for the same documents, start-up included; ' +
   "proxy, sink and client share the cores, and without latency the bench's proxy carries more than a program can check that has what they leave of them. " +
+  'Where the proxy itself is the limit, as behind a network of 5 Gbit/s, all of it counts. ' +
   '*The share of the cores* is the CPU seconds of Sluice and of the sink, which inflates what Sluice compresses, over wall seconds and cores.'
 
 function goalTable(runs) {
@@ -184,7 +185,7 @@ function waySections(results) {
   return ['log', 'small'].flatMap(kind => {
     const ways = results.scenarios
       .filter(scenario => scenario.kind === kind)
-      .toSorted((a, b) => a.route.localeCompare(b.route) || a.latency - b.latency)
+      .toSorted((a, b) => a.route.localeCompare(b.route) || a.latency - b.latency || (a.rate ?? 0) - (b.rate ?? 0))
     if (ways.length < 2) return []
     const names = Object.keys(clients).filter(
       client => clients[client].elsewhere && ways.some(way => shown(way).some(row => row.client === client)),
@@ -206,7 +207,7 @@ function waySections(results) {
       title(client),
       ...ways.map(way => cell(way, client, ({ found }) => median(found.cpuPerGB))),
     ])
-    const head = ['', ...ways.map(({ route, latency }) => `${route === 'proxy' ? 'proxy' : 'direct'}, ${latency} ms`)]
+    const head = ['', ...ways.map(nameOfWay)]
     return [
       `## ${kind === 'log' ? 'Log' : 'Small'} documents, on every way`,
       'MB/s, and in brackets how many times as long as Sluice takes. The sink adds the latency to every answer. With latency each client gets 8 connections ' +
@@ -219,6 +220,9 @@ function waySections(results) {
     ]
   })
 }
+
+const nameOfWay = ({ route, latency, rate }) =>
+  rate === undefined ? `${route === 'proxy' ? 'proxy' : 'direct'}, ${latency} ms` : `proxy of ${rateOf(rate)}`
 
 /** Such as "Sluice 3, curl 2–3", of the ways that are not shown in a table of their own. */
 function roundsOf(ways, names) {
