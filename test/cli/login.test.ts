@@ -98,7 +98,7 @@ test('SIGINT ends the wait', async () => {
   running.child.kill('SIGINT')
   const { code, stderr } = await running.ended
   expect(code).toBe(5)
-  expect(stderr).toContain('error: interrupted (SIGINT): nobody was logged in\n')
+  expect(stderr).toContain('error: interrupted (SIGINT): no login was kept\n')
   expect(stderr).toContain('more:  sluice explain COMMAND_INTERRUPTED\n')
 })
 

@@ -11,7 +11,7 @@ export const notPlanted: Partial<Readonly<Record<FailureCode, string>>> = {
   DELETIONS_INDEX_SHARED: 'Told of an index that holds documents of others: `test/lab/servicenow-deletions.test.ts`.',
   OUTPUT_UNWRITABLE:
     'Told of the file that `pull --output` writes, not of the way: `test/lab/servicenow-pull-file.test.ts`.',
-  COMMAND_INTERRUPTED: 'A signal to a command that loads nothing: `test/cli/doctor.test.ts`, `test/cli/pull.test.ts`.',
+  COMMAND_INTERRUPTED: 'A signal to a command that loads nothing: `test/cli/doctor.test.ts`, `test/cli/login.test.ts`.',
   INPUT_UNENDED: 'Told of one input of a run that ends interrupted: `test/lab/spool.test.ts`.',
   INTERNAL: 'A bug that is known would be mended.',
 }

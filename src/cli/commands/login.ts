@@ -68,7 +68,7 @@ are kept for you alone (--token-file); other commands use them with --servicenow
         onWarning: message => terminal.err(`warning: ${withoutSecrets(message, terminal.manner.secrets)}\n`),
       })
       const seen = await logging.catch((error: unknown) => {
-        throw signal.aborted ? interrupted(signal, 'nobody was logged in') : error
+        throw signal.aborted ? interrupted(signal, 'no login was kept') : error
       })
       const loggedIn = masked(seen, terminal.manner.secrets)
       terminal.out(values.json ? `${JSON.stringify(loggedIn)}\n` : show(loggedIn))

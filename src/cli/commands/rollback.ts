@@ -32,7 +32,12 @@ The alias is switched in one step. The index that it was on is kept.`,
       const way = { ...connectOptions(effective, access), signal }
       const switched = await rollback({ ...way, alias, ...(typeof to === 'string' ? { to } : {}) }).catch(
         (error: unknown) => {
-          throw signal.aborted ? interrupted(signal, 'the alias may have been switched all the same') : error
+          throw signal.aborted
+            ? interrupted(
+                signal,
+                'the alias may have been switched all the same: see where it is, or name the index with --to',
+              )
+            : error
         },
       )
       terminal.out(effective.values.json ? `${JSON.stringify(switched)}\n` : show(switched))

@@ -28,7 +28,9 @@ export const runEntries = {
     message: 'interrupted ({reason}): {left}',
     observed: 'Exit code 130 or 143, and no word of what was done.',
     causes: ['The process got SIGINT or SIGTERM.'],
-    fixes: ['Run the same command again. The message tells what became of what it was doing.'],
+    fixes: [
+      'The message tells what became of what it was doing: where that may have been done all the same, look first. Then run the same command again.',
+    ],
     example: { reason: 'SIGINT', left: 'the way was not walked to its end' },
   },
   RUN_NOT_FOUND: {
