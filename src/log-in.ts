@@ -1,5 +1,3 @@
-import { failure } from './failure/failure.js'
-import { SluiceError } from './failure/sluice-error.js'
 import type { Clock } from './flow.js'
 import { type InstanceOptions, instanceSettings } from './open-instance.js'
 import { type Attempt, type Brought, beginAttempt } from './servicenow/login/authorization-code.js'
@@ -7,6 +5,7 @@ import { type LoopbackRedirect, listenForRedirect } from './servicenow/login/loo
 import { interrupted } from './servicenow/calls/lost-answer.js'
 import { openInstance } from './servicenow/open-instance.js'
 import { systemClock } from './system-clock.js'
+import { fail } from './failure/fail.js'
 
 export interface LogInOptions extends InstanceOptions {
   /** Of the redirect URI `http://127.0.0.1:PORT/callback`, which has to be registered at the instance. 0: any. */
@@ -38,7 +37,7 @@ export async function logIn(options: LogInOptions): Promise<LoggedIn> {
   const settings = instanceSettings({ ...options, servicenow: { ...options.servicenow, grant: 'authorization_code' } })
   const { access, tokens: kept } = settings
   if (access.grant !== 'authorization_code' || kept === undefined) {
-    throw new SluiceError(failure('OPTION_INVALID', { option: 'servicenow.tokenFile', problem: 'is not set' }))
+    throw fail('OPTION_INVALID', { option: 'servicenow.tokenFile', problem: 'is not set' })
   }
   await using instance = openInstance(settings)
   await using redirect = await listen(port)
@@ -47,8 +46,7 @@ export async function logIn(options: LogInOptions): Promise<LoggedIn> {
   const bringing = comeBack(redirect, attempt, clock, waitMs, options.signal)
   open(attempt.url, redirect.uri)
   const brought = await bringing
-  const failed = (reason: string) =>
-    new SluiceError(failure('SERVICENOW_LOGIN_FAILED', { instance: instance.display, reason }))
+  const failed = (reason: string) => fail('SERVICENOW_LOGIN_FAILED', { instance: instance.display, reason })
   if (brought === undefined) throw failed(`the browser did not come back within ${Math.round(waitMs / 1000)} s`)
   if (brought.is === 'refusal') throw failed(instance.line.judging().quote(brought.reason))
   const { codeVerifier, redirectUri } = attempt
@@ -97,6 +95,6 @@ async function listen(port: number): Promise<LoopbackRedirect> {
       code === 'EADDRINUSE'
         ? `${port} is taken by another program: choose one that is free, and register its redirect URL at the instance`
         : `${port} cannot be listened on (${code})`
-    throw new SluiceError(failure('OPTION_INVALID', { option: 'port', problem }), { cause: error })
+    throw fail('OPTION_INVALID', { option: 'port', problem }, { cause: error })
   }
 }

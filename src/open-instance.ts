@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { checkServiceNowOptions } from './checks/check-servicenow-options.js'
 import { isLoopback } from './cluster/loopback.js'
 import { DEFAULT_CONCURRENCY, DEFAULT_MAX_ELAPSED_MS, DEFAULT_TIMEOUT_MS } from './defaults.js'
-import { failure } from './failure/failure.js'
+import { fail } from './failure/fail.js'
 import { SluiceError, isSluiceError } from './failure/sluice-error.js'
 import type { Clock } from './flow.js'
 import type { ConnectOptions, ServiceNowOptions } from './ingest-options.js'
@@ -109,9 +109,9 @@ function wayTo(url: URL, proxy: ConnectOptions['proxy']): ChosenProxy {
 /** Whoever is on the way, the proxy included, would read them. */
 function refusePlaintext(url: URL, { proxy }: ChosenProxy): void {
   const local = isLoopback(url.hostname) && (proxy === undefined || isLoopback(proxy.host))
-  if (url.protocol === 'http:' && !local) throw new SluiceError(failure('PLAINTEXT_CREDENTIALS', { url: url.origin }))
+  if (url.protocol === 'http:' && !local) throw fail('PLAINTEXT_CREDENTIALS', { url: url.origin })
 }
 
 function invalid(problem: string): SluiceError {
-  return new SluiceError(failure('OPTION_INVALID', { option: 'servicenow.url', problem }))
+  return fail('OPTION_INVALID', { option: 'servicenow.url', problem })
 }

@@ -1,8 +1,8 @@
 import { type Cluster, openCluster } from './cluster/open-cluster.js'
 import type { Credentials } from './cluster/credentials.js'
 import { DEFAULT_CONCURRENCY, DEFAULT_MAX_ELAPSED_MS, DEFAULT_TIMEOUT_MS } from './defaults.js'
+import { fail } from './failure/fail.js'
 import { explain } from './failure/catalogue.js'
-import { failure } from './failure/failure.js'
 import { SluiceError, isSluiceError } from './failure/sluice-error.js'
 import type { ConnectOptions, TargetOptions } from './ingest-options.js'
 import { cloudUrl, readClusterUrl } from './options/cluster-url.js'
@@ -86,11 +86,10 @@ function clusterUrl(target: TargetOptions): { url: URL; username?: string; passw
       target.cloudId === undefined
         ? ['target.url', "the cluster's endpoint is not set"]
         : ['target.cloudId', 'is not a cloud id: copy it whole from the cluster console']
-    throw new SluiceError(failure('OPTION_INVALID', { option, problem }))
+    throw fail('OPTION_INVALID', { option, problem })
   }
   const read = readClusterUrl(String(text))
-  if ('problem' in read)
-    throw new SluiceError(failure('OPTION_INVALID', { option: 'target.url', problem: read.problem }))
+  if ('problem' in read) throw fail('OPTION_INVALID', { option: 'target.url', problem: read.problem })
   return { ...read, url: new URL(read.url) }
 }
 
@@ -106,5 +105,5 @@ export function credentialsOf({
 /** Throws SluiceError OPTION_INVALID. */
 export function readUrl(option: string, text: string): URL {
   if (isWebAddress(text)) return new URL(text)
-  throw new SluiceError(failure('OPTION_INVALID', { option, problem: 'is not an http or https URL' }))
+  throw fail('OPTION_INVALID', { option, problem: 'is not an http or https URL' })
 }

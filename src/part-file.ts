@@ -2,8 +2,8 @@
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open, readFile, realpath, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { fail } from './failure/fail.js'
 import { diskProblem } from './failure/disk-problem.js'
-import { failure } from './failure/failure.js'
 import { SluiceError } from './failure/sluice-error.js'
 import type { Place } from './flow.js'
 import { InputLocks } from './ledger/lock.js'
@@ -132,7 +132,7 @@ function partOf(path: string): string {
 }
 
 async function checkPath(path: string, folder: string): Promise<void> {
-  const wrong = (problem: string) => new SluiceError(failure('OUTPUT_UNWRITABLE', { path, problem }))
+  const wrong = (problem: string) => fail('OUTPUT_UNWRITABLE', { path, problem })
   const known = await stat(path).catch(() => undefined)
   if (known?.isDirectory() === true) throw wrong('it is a directory')
   if (known?.isFile() === false) throw wrong('it is a device or a pipe, not a file')
@@ -155,9 +155,7 @@ async function lockFolder(folder: string, output: string): Promise<InputLocks> {
     if (other === undefined) return locks
     const { pid, host, since } = other
     const doing = 'written by another pull'
-    throw new SluiceError(
-      failure('RUN_LOCKED', { input: output, doing, index: '', run: 'pull', pid, host, since, lock }),
-    )
+    throw fail('RUN_LOCKED', { input: output, doing, index: '', run: 'pull', pid, host, since, lock })
   } catch (error) {
     await locks[Symbol.asyncDispose]()
     throw error
@@ -182,7 +180,7 @@ async function readStart(folder: string, selection: Selection): Promise<Place | 
     .map(name => `${name} was ${shown(begun[name])} and is ${shown(selection[name])}`)
   if (differences.length === 0) return start
   const problem = `an unfinished pull lies in ${folder}, of something else (${differences.join('; ')}): run it as it was, or remove that folder`
-  throw new SluiceError(failure('OPTION_INVALID', { option: 'output', problem }))
+  throw fail('OPTION_INVALID', { option: 'output', problem })
 }
 
 function parse(text: string, path: string): Reading {
@@ -201,10 +199,10 @@ function shown(value: string | undefined): string {
 }
 
 function unreadable(path: string, problem: string): SluiceError {
-  return new SluiceError(failure('STATE_UNREADABLE', { path, problem }))
+  return fail('STATE_UNREADABLE', { path, problem })
 }
 
 function unwritable(path: string, error: unknown): SluiceError {
   if (error instanceof SluiceError) return error
-  return new SluiceError(failure('OUTPUT_UNWRITABLE', { path, problem: diskProblem(error) }), { cause: error })
+  return fail('OUTPUT_UNWRITABLE', { path, problem: diskProblem(error) }, { cause: error })
 }

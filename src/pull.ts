@@ -1,5 +1,3 @@
-import { failure } from './failure/failure.js'
-import { SluiceError } from './failure/sluice-error.js'
 import { checkPullOptions } from './checks/check-servicenow-options.js'
 import type { ServiceNowConnection } from './connect-servicenow.js'
 import type { TableOptions } from './ingest-options.js'
@@ -10,6 +8,7 @@ import type { IdSet } from './servicenow/deletions/id-set.js'
 import { readTable } from './servicenow/table/read-table.js'
 import { rowLines } from './servicenow/table/row-lines.js'
 import { selectTable } from './servicenow/table/select-table.js'
+import { fail } from './failure/fail.js'
 
 /** Which rows, from where, and through which proxy. */
 export interface PullOptions extends ServiceNowConnection, TableOptions {
@@ -70,7 +69,7 @@ export async function* pullLines(options: PullOptions): AsyncGenerator<Uint8Arra
 export async function pullToFile({ output, ...options }: PullFileOptions): Promise<PulledFile> {
   checkPullOptions(options)
   if (typeof output !== 'string' || output === '')
-    throw new SluiceError(failure('OPTION_INVALID', { option: 'output', problem: 'is no name of a file' }))
+    throw fail('OPTION_INVALID', { option: 'output', problem: 'is no name of a file' })
   await using file = await PartFile.open(output, selectionOf(options))
   let start: Place | undefined
   const { rows: resumed, ids: known } = file.before
@@ -131,8 +130,12 @@ async function* pages(options: PullOptions, going?: GoingOn) {
     }
   } catch (error) {
     if (!signal.aborted) throw error
-    throw new SluiceError(failure('RUN_INTERRUPTED', { reason: String(signal.reason), settled: given }), {
-      cause: error,
-    })
+    throw fail(
+      'RUN_INTERRUPTED',
+      { reason: String(signal.reason), settled: given },
+      {
+        cause: error,
+      },
+    )
   }
 }

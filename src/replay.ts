@@ -1,6 +1,6 @@
 import { readLetters } from './bulk/read-letters.js'
 import { checkReplayOptions } from './checks/check-replay-options.js'
-import { failure } from './failure/failure.js'
+import { fail } from './failure/fail.js'
 import { SluiceError, isSluiceError } from './failure/sluice-error.js'
 import type { Source } from './flow.js'
 import { type DecodeOptions, decode } from './format/decode.js'
@@ -43,7 +43,7 @@ export async function replay(options: ReplayOptions): Promise<Receipt> {
   const target = index ?? meant
   if (target === undefined) {
     const problem = `is not set, and ${sources.map(({ name }) => name).join(', ')} holds no dead letter that names one`
-    throw new SluiceError(failure('OPTION_INVALID', { option: 'index', problem }))
+    throw fail('OPTION_INVALID', { option: 'index', problem })
   }
   const replaying = { ...(index === undefined ? {} : { index }), ...(pipeline === undefined ? {} : { pipeline }) }
   // Ids stand in the dead letters; those that have none get one of the cluster's.
@@ -59,7 +59,7 @@ async function indexIn(sources: readonly Source[], index: string | undefined): P
     if (source.file === undefined) {
       if (index !== undefined) continue
       const problem = `is not set, and ${source.name} can be read only once`
-      throw new SluiceError(failure('OPTION_INVALID', { option: 'index', problem }))
+      throw fail('OPTION_INVALID', { option: 'index', problem })
     }
     const first = await firstLetter(source)
     found ??= first?.index
@@ -90,5 +90,5 @@ async function firstLetter(source: Source): Promise<{ readonly index?: string } 
 }
 
 function notDeadLetters({ name: input }: Source, problem: string): SluiceError {
-  return new SluiceError(failure('NOT_DEAD_LETTERS', { input, problem }))
+  return fail('NOT_DEAD_LETTERS', { input, problem })
 }

@@ -2,7 +2,7 @@ import { readAlias, readIndices, switchAlias } from './cluster/alias.js'
 import { countDocuments } from './cluster/check-index.js'
 import { readMark } from './cluster/load-mark.js'
 import { checkConnectOptions } from './checks/check-ingest-options.js'
-import { failure } from './failure/failure.js'
+import { fail } from './failure/fail.js'
 import { SluiceError } from './failure/sluice-error.js'
 import type { ConnectOptions } from './ingest-options.js'
 import { name } from './checks/option-checks.js'
@@ -35,7 +35,7 @@ export async function rollback(options: RollbackOptions): Promise<RolledBack> {
     ['to', wanted ?? 'the one before'],
   ] as const) {
     const problem = name(value)
-    if (problem !== undefined) throw new SluiceError(failure('OPTION_INVALID', { option, problem }))
+    if (problem !== undefined) throw fail('OPTION_INVALID', { option, problem })
   }
   checkConnectOptions(way)
   const { cluster } = await openTarget(way)
@@ -58,5 +58,5 @@ export async function rollback(options: RollbackOptions): Promise<RolledBack> {
 }
 
 function impossible(alias: string, observed: string): SluiceError {
-  return new SluiceError(failure('ROLLBACK_IMPOSSIBLE', { alias, observed }))
+  return fail('ROLLBACK_IMPOSSIBLE', { alias, observed })
 }

@@ -1,5 +1,5 @@
 /** Inputs that are tables of the service-management platform, by their names: `servicenow:incident`. */
-import { failure } from './failure/failure.js'
+import { fail } from './failure/fail.js'
 import { SluiceError } from './failure/sluice-error.js'
 import type { IngestOptions, ServiceNowOptions } from './ingest-options.js'
 
@@ -33,5 +33,5 @@ export function instanceOf({ url }: ServiceNowOptions): string | undefined {
 }
 
 function invalid(problem: string): SluiceError {
-  return new SluiceError(failure('OPTION_INVALID', { option: 'source', problem }))
+  return fail('OPTION_INVALID', { option: 'source', problem })
 }

@@ -2,7 +2,7 @@
 import { chmod, readFile, stat } from 'node:fs/promises'
 import { platform } from 'node:os'
 import { dirname, resolve } from 'node:path'
-import { failure } from './failure/failure.js'
+import { fail } from './failure/fail.js'
 import { SluiceError, isSluiceError } from './failure/sluice-error.js'
 import type { Clock } from './flow.js'
 import { makeFolder } from './ledger/make-folder.js'
@@ -76,7 +76,7 @@ async function readKept(path: string, onWarning: TokenFile['onWarning']): Promis
   const tokens = parse(text)
   if (tokens === undefined) {
     const problem = `${path} is no file of tokens: name another one, or delete it`
-    throw new SluiceError(failure('OPTION_INVALID', { option: 'servicenow.tokenFile', problem }))
+    throw fail('OPTION_INVALID', { option: 'servicenow.tokenFile', problem })
   }
   return tokens
 }
@@ -126,5 +126,5 @@ function parse(text: string): Kept | undefined {
 
 function unwritable(path: string, error: unknown): SluiceError {
   const { code, message } = error as NodeJS.ErrnoException
-  return new SluiceError(failure('STATE_UNWRITABLE', { path, problem: code ?? message }), { cause: error })
+  return fail('STATE_UNWRITABLE', { path, problem: code ?? message }, { cause: error })
 }

@@ -2,9 +2,9 @@
 import type { AlarmOptions, Reported, RunOutcome } from './alarm-options.js'
 import { type Account, failedText, goodText } from './alarm-text.js'
 import { checkAlarmOptions } from './check-alarm-options.js'
+import { fail } from '../failure/fail.js'
 import { explain } from '../failure/catalogue.js'
-import { failure } from '../failure/failure.js'
-import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
+import { isSluiceError } from '../failure/sluice-error.js'
 import { accountOf, failureIn, judgeRun } from './judge-run.js'
 import { type InstanceOptions, openServiceNow } from '../open-instance.js'
 import { type Incident, incidentsOf } from '../servicenow/incidents/incidents.js'
@@ -152,7 +152,7 @@ async function inTime(
   const over = new Promise<never>((_, reject) => {
     const tooLate = () => {
       const observed = time.signal.aborted ? `no answer within ${timeoutMs / 1000} s` : 'it was given up'
-      reject(new SluiceError(failure('SERVICENOW_UNREACHABLE', { instance: hostOf(servicenow.url), observed })))
+      reject(fail('SERVICENOW_UNREACHABLE', { instance: hostOf(servicenow.url), observed }))
     }
     if (limit.aborted) tooLate()
     limit.addEventListener('abort', tooLate)

@@ -1,10 +1,9 @@
 import { checkConnectOptions } from './check-ingest-options.js'
 import type { DoctorOptions } from '../doctor/doctor-options.js'
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import { readUrl } from '../open-target.js'
 import * as check from './option-checks.js'
 import { indexNameProblem } from '../options/index-name.js'
+import { fail } from '../failure/fail.js'
 
 /** What a load does not take. */
 const own = { nodes: check.strings, directCheck: check.flag, writeCheck: check.flag, table: check.name }
@@ -13,12 +12,12 @@ const own = { nodes: check.strings, directCheck: check.flag, writeCheck: check.f
 export function checkDoctorOptions(given: DoctorOptions): void {
   const { nodes, directCheck, writeCheck, table, settings: _, ...options } = given
   const { option = 'options', problem } = check.problemIn({ nodes, directCheck, writeCheck, table }, own) ?? {}
-  if (problem !== undefined) throw new SluiceError(failure('OPTION_INVALID', { option, problem }))
+  if (problem !== undefined) throw fail('OPTION_INVALID', { option, problem })
   checkConnectOptions(options)
   const { index, ipCheckUrl } = options
   const nameProblem = index === undefined ? undefined : indexNameProblem(index)
   if (nameProblem !== undefined) {
-    throw new SluiceError(failure('INDEX_NAME_INVALID', { index: String(index), problem: nameProblem }))
+    throw fail('INDEX_NAME_INVALID', { index: String(index), problem: nameProblem })
   }
   if (ipCheckUrl !== undefined) readUrl('ipCheckUrl', ipCheckUrl)
 }

@@ -1,11 +1,10 @@
 import type { Ids } from '../bulk/action-line.js'
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import type { ConnectOptions, FreshCredentials, IngestOptions, ProxyOptions, TargetOptions } from '../ingest-options.js'
 import { invalid } from '../options/candidate.js'
 import * as check from './option-checks.js'
 import { guardedProblem } from '../options/guarded.js'
 import { indexNameProblem } from '../options/index-name.js'
+import { fail } from '../failure/fail.js'
 
 /** Elasticsearch's default limit of a request (http.max_content_length, 100mb) less room for an action line. */
 export const MAX_DOCUMENT_BYTES = 104_857_600 - 4096
@@ -137,7 +136,7 @@ function checkTarget(given: IngestOptions): void {
   const name = index ?? swapAlias
   if (name === undefined) throw invalid('index', 'is not set')
   const problem = indexNameProblem(name)
-  if (problem !== undefined) throw new SluiceError(failure('INDEX_NAME_INVALID', { index: name, problem }))
+  if (problem !== undefined) throw fail('INDEX_NAME_INVALID', { index: name, problem })
   const alone = (['indexBody', 'checkQuery', 'checkHits'] as const).find(option => given[option] !== undefined)
   if (swapAlias === undefined && alone !== undefined) throw invalid(alone, 'is used with swapAlias alone')
   const found = guardedProblem({ swapAlias: name, indexBody, checkQuery })

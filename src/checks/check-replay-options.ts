@@ -1,10 +1,9 @@
 import { checkConnectOptions } from './check-ingest-options.js'
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import { invalid } from '../options/candidate.js'
 import { indexNameProblem } from '../options/index-name.js'
 import type { IngestOptions } from '../ingest-options.js'
 import type { ReplayOptions } from '../replay.js'
+import { fail } from '../failure/fail.js'
 
 const said = 'is no option of replay: the dead letters say it'
 const guarded = 'is no option of replay: dead letters go to the index that the others are in'
@@ -35,5 +34,5 @@ export function checkReplayOptions(given: ReplayOptions): void {
     throw invalid('source', 'is not a path of dead letters, or an array of them')
   if (index === undefined) return
   const problem = indexNameProblem(index)
-  if (problem !== undefined) throw new SluiceError(failure('INDEX_NAME_INVALID', { index, problem }))
+  if (problem !== undefined) throw fail('INDEX_NAME_INVALID', { index, problem })
 }

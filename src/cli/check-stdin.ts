@@ -1,15 +1,14 @@
 import { fstatSync } from 'node:fs'
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import type { IngestOptions } from '../index.js'
 import { namedIn } from '../table-names.js'
 import type { Terminal } from './terminal.js'
+import { fail } from '../failure/fail.js'
 
 /** Refuses a directory as stdin, which reads as an empty stream. Throws SluiceError INPUT_UNREADABLE. */
 export function checkStdin(names: readonly string[]): void {
   const stdin = names.find(isStdin)
   if (stdin === undefined || !fstatSync(0).isDirectory()) return
-  throw new SluiceError(failure('INPUT_UNREADABLE', { input: stdin, problem: 'it is a directory' }))
+  throw fail('INPUT_UNREADABLE', { input: stdin, problem: 'it is a directory' })
 }
 
 /** Where it is no input it stays closed. */

@@ -1,6 +1,4 @@
 import { readFile, stat } from 'node:fs/promises'
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import type { FreshCredentials } from '../index.js'
 import { type Access, readAccess, readAdminKey } from '../options/access.js'
 import { type GuardedJson, readGuarded } from '../options/guarded.js'
@@ -10,6 +8,7 @@ import { readServeTls, readServeToken } from '../options/serve-access.js'
 import { asTyped, sayingOf } from './as-typed.js'
 import { knownSecrets } from './known-secrets.js'
 import type { Terminal } from './terminal.js'
+import { fail } from '../failure/fail.js'
 
 /** Read from the working folder, where it exists. */
 const configFile = 'sluice.config.json'
@@ -91,9 +90,13 @@ async function readIfThere(path: string): Promise<string | undefined> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return undefined
-    throw new SluiceError(failure('OPTION_INVALID', { option: path, problem: `cannot be read (${code})` }), {
-      cause: error,
-    })
+    throw fail(
+      'OPTION_INVALID',
+      { option: path, problem: `cannot be read (${code})` },
+      {
+        cause: error,
+      },
+    )
   }
 }
 
@@ -104,6 +107,6 @@ function parse(text: string): unknown {
     // The parser's message quotes the text around the place, which may be a secret.
     const position = /position (\d+)/.exec(String(error))?.[1]
     const line = position === undefined ? '' : ` (line ${text.slice(0, Number(position)).split('\n').length})`
-    throw new SluiceError(failure('OPTION_INVALID', { option: configFile, problem: `is not valid JSON${line}` }))
+    throw fail('OPTION_INVALID', { option: configFile, problem: `is not valid JSON${line}` })
   }
 }

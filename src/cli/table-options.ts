@@ -1,8 +1,7 @@
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import type { IngestOptions } from '../index.js'
 import type { Effective } from '../options/resolve.js'
 import { isTable } from '../table-names.js'
+import { fail } from '../failure/fail.js'
 
 /** What of the settings is for tables alone. */
 const alone = ['query', 'fields', 'displayValue', 'pageSize', 'deletions', 'maxDeleted', 'reconcileEvery'] as const
@@ -13,7 +12,7 @@ export function namesTable(source: readonly string[], { origins }: Effective): b
   const flag = alone.find(name => origins[name].startsWith('--'))
   if (flag === undefined) return false
   const problem = 'is for a table alone, as in servicenow:incident'
-  throw new SluiceError(failure('OPTION_INVALID', { option: origins[flag], problem }))
+  throw fail('OPTION_INVALID', { option: origins[flag], problem })
 }
 
 type TablesOptions = Pick<IngestOptions, 'table' | 'ids' | 'op' | 'deletions' | 'maxDeleted' | 'reconcileEveryMs'>

@@ -1,4 +1,4 @@
-import { failure } from '../failure/failure.js'
+import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import { call, isObject } from './call.js'
 import type { Cluster } from './open-cluster.js'
@@ -85,7 +85,7 @@ export async function removeAlias(cluster: Cluster, alias: string, index: string
 }
 
 export function conflict(alias: string, observed: string): SluiceError {
-  return new SluiceError(failure('ALIAS_CONFLICT', { alias, observed }))
+  return fail('ALIAS_CONFLICT', { alias, observed })
 }
 
 function namesOf(indices: readonly IndexFacts[]): string {

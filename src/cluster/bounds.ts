@@ -1,5 +1,5 @@
 /** What binds the requests that a run makes beside those of documents: lookups, refreshes, steps of a guarded load, probes. */
-import { failure } from '../failure/failure.js'
+import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'
 
 export interface Bounds {
@@ -40,5 +40,5 @@ export async function bounded<T>(
 
 /** A request that nobody waits for any longer. */
 export function notAsked(reason: string): SluiceError {
-  return new SluiceError(failure('RUN_INTERRUPTED', { reason, settled: 0 }))
+  return fail('RUN_INTERRUPTED', { reason, settled: 0 })
 }

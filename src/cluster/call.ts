@@ -1,4 +1,4 @@
-import { failure } from '../failure/failure.js'
+import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import { routeErrorOf } from './connection.js'
 import { inquire } from './inquire.js'
@@ -45,14 +45,12 @@ export async function call(cluster: Cluster, request: Call): Promise<Called> {
   if (named.code !== 'REQUEST_REFUSED') throw new SluiceError(named)
   const { method, path } = request
   const asked = `${method} ${decodeURIComponent(path)}`
-  throw new SluiceError(
-    failure('INDEX_REQUEST_REFUSED', {
-      cluster: cluster.display,
-      request: asked,
-      status,
-      reason: `${type}: ${reason}`,
-    }),
-  )
+  throw fail('INDEX_REQUEST_REFUSED', {
+    cluster: cluster.display,
+    request: asked,
+    status,
+    reason: `${type}: ${reason}`,
+  })
 }
 
 async function send(cluster: Cluster, { method, path, query, body, answerBytes }: Call): Promise<Answer> {
@@ -73,7 +71,7 @@ function withoutAnswer(error: unknown, cluster: string): unknown {
   if (lost !== undefined) return new SluiceError(lost.failure, { cause: lost })
   if (error instanceof Error && error.name === 'ProductNotSupportedError') {
     const observed = 'status 200 without the x-elastic-product header'
-    return new SluiceError(failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed }))
+    return fail('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed })
   }
   // An error of the client holds the request, and with it the credentials.
   return error instanceof Error && 'meta' in error ? new Error(`${error.name}: ${error.message}`) : error

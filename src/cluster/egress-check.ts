@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net'
-import { failure } from '../failure/failure.js'
+import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import { proxyRefusal } from '../proxy/proxy-answer.js'
 import type { Route } from '../proxy/route.js'
@@ -35,7 +35,7 @@ export async function checkEgress(route: Route, options: EgressCheckOptions): Pr
   const expected = options.staticIps ?? []
   const strangers = Object.keys(seen).filter(address => !expected.includes(address))
   if (expected.length > 0 && strangers.length > 0) {
-    throw new SluiceError(failure('EGRESS_UNEXPECTED', { seen: strangers, expected }))
+    throw fail('EGRESS_UNEXPECTED', { seen: strangers, expected })
   }
   if (without.length > 0) {
     const times = `${without.length} of ${asked} times`

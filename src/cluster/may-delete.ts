@@ -1,5 +1,5 @@
-import { failure } from '../failure/failure.js'
-import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
+import { fail } from '../failure/fail.js'
+import { isSluiceError } from '../failure/sluice-error.js'
 import { isObject } from './call.js'
 import { inquire } from './inquire.js'
 import type { Cluster } from './open-cluster.js'
@@ -23,9 +23,7 @@ export async function mayDelete(
   ]
   if (missing.length === 0) return
   const reason = `deleted rows cannot be followed without ${missing.join(' and ')} on ${index}`
-  throw new SluiceError(
-    failure('CLUSTER_PRIVILEGE_MISSING', { cluster: cluster.display, status: 403, reason, missing, index }),
-  )
+  throw fail('CLUSTER_PRIVILEGE_MISSING', { cluster: cluster.display, status: 403, reason, missing, index })
 }
 
 async function askPrivileges(

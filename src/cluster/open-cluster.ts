@@ -1,5 +1,5 @@
 import { Client } from '@elastic/elasticsearch'
-import { failure } from '../failure/failure.js'
+import { fail } from '../failure/fail.js'
 import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
 import { expectsTls } from '../proxy/expects-tls.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
@@ -118,7 +118,7 @@ async function nameSilentPort(error: unknown, proxy: ProxyUrl | undefined): Prom
   if (!silent || proxy === undefined || (proxy.scheme !== 'http' && proxy.scheme !== 'socks5')) return error
   if (!(await expectsTls(proxy))) return error
   const observed = `its port expects TLS, and the URL says ${proxy.scheme}://`
-  return new SluiceError(failure('PROXY_TLS_MISMATCH', { proxy: proxy.display, observed }), { cause: error })
+  return fail('PROXY_TLS_MISMATCH', { proxy: proxy.display, observed }, { cause: error })
 }
 
 function openClient(
@@ -178,5 +178,5 @@ export function refusePlaintext({
   if (url.protocol !== 'http:' || credentials === undefined || allowPlaintext === true) return
   // Through a proxy elsewhere even a request to this machine's own name crosses the network.
   const local = isLoopback(url.hostname) && (proxy === undefined || isLoopback(proxy.host))
-  if (!local) throw new SluiceError(failure('PLAINTEXT_CREDENTIALS', { url: url.origin }))
+  if (!local) throw fail('PLAINTEXT_CREDENTIALS', { url: url.origin })
 }

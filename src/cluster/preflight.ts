@@ -2,7 +2,8 @@
  * Is the way to the cluster open? Asked with fresh single-use connections, because the proxy chooses the egress address per
  * connection: with one of two addresses registered a single request passes half the time.
  */
-import { type Failure, failure } from '../failure/failure.js'
+import { fail } from '../failure/fail.js'
+import type { Failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { Route } from '../proxy/route.js'
 import { type ClusterInfo, readClusterInfo } from './version.js'
@@ -51,15 +52,13 @@ export async function preflight(route: Route, cluster: string, given: PreflightO
   }
   const refused = judged.find(one => one.verdict === 'refused')
   if (refused !== undefined) {
-    throw new SluiceError(
-      failure('EGRESS_NOT_ALLOWED', {
-        cluster,
-        observed: 'it refuses every connection',
-        ...refused.failure.evidence,
-        refused: judged.length,
-        probes: judged.length,
-      }),
-    )
+    throw fail('EGRESS_NOT_ALLOWED', {
+      cluster,
+      observed: 'it refuses every connection',
+      ...refused.failure.evidence,
+      refused: judged.length,
+      probes: judged.length,
+    })
   }
   const info = judged.find(one => one.verdict === 'allowed')?.info
   return {
@@ -85,7 +84,7 @@ function stopOnVerdict(judged: readonly Judged[], cluster: string): void {
   const first = refused[0]
   if (first !== undefined && passed) {
     const evidence = { ...first.failure.evidence, cluster, refused: refused.length, probes: judged.length }
-    throw new SluiceError(failure('EGRESS_PARTLY_ALLOWED', evidence))
+    throw fail('EGRESS_PARTLY_ALLOWED', evidence)
   }
   if (failed !== undefined) throw new SluiceError(failed.failure)
 }

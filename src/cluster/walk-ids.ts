@@ -1,4 +1,5 @@
 /** Every id of an index, as it stood at one instant. Documents themselves are not read. */
+import { fail } from '../failure/fail.js'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import { type Called, call, isObject } from './call.js'
@@ -32,7 +33,7 @@ const shown = 'pit_id,timed_out,_shards.failed,hits.total.value,hits.hits._id,hi
 export async function walkIds(cluster: Cluster, walking: Walking): Promise<void> {
   for (let starts = 1; starts <= MOST_STARTS; starts += 1) if (await walkOnce(cluster, walking)) return
   const observed = `a point in time of ${walking.index} was lost ${MOST_STARTS} times`
-  throw new SluiceError(failure('CLUSTER_UNAVAILABLE', { cluster: cluster.display, observed }))
+  throw fail('CLUSTER_UNAVAILABLE', { cluster: cluster.display, observed })
 }
 
 /** False: the point in time was lost, and with it the way. */
@@ -106,7 +107,7 @@ async function readPage(cluster: Cluster, { id, after }: From): Promise<Page | u
   if (asked.status < 300) return readHits(cluster, asked, id)
   if (JSON.stringify(asked.json).includes('search_context_missing_exception')) return undefined
   const observed = `status ${asked.status}, ${asked.type}: ${asked.reason}`
-  throw new SluiceError(failure('CLUSTER_UNAVAILABLE', { cluster: cluster.display, observed }))
+  throw fail('CLUSTER_UNAVAILABLE', { cluster: cluster.display, observed })
 }
 
 interface Hit {
@@ -120,7 +121,7 @@ function readHits(cluster: Cluster, { json }: Called, id: string): Page {
   // What is left out would not be missed: the walk has to see all of the index.
   if (timedOut === true || failed > 0) {
     const observed = failed > 0 ? `${failed} shards could not be searched` : 'a search ran out of time'
-    throw new SluiceError(failure('CLUSTER_UNAVAILABLE', { cluster: cluster.display, observed }))
+    throw fail('CLUSTER_UNAVAILABLE', { cluster: cluster.display, observed })
   }
   const found = isObject(hits) ? (hits['hits'] ?? []) : undefined
   const total = isObject(hits) && isObject(hits['total']) ? Number(hits['total']['value']) : 0

@@ -1,5 +1,6 @@
 /** What an answer of the administration API means. Pure. */
 import type { Answer } from '../cluster/who-answered.js'
+import { fail } from '../failure/fail.js'
 import { type Failure, failure } from '../failure/failure.js'
 import { quote } from '../failure/quote.js'
 import { SluiceError } from '../failure/sluice-error.js'
@@ -27,7 +28,7 @@ export interface AdminAnswer {
 export function readAdminAnswer(answer: Answer | Failure, request: AdminRequest, api: string): AdminAnswer {
   if ('code' in answer) {
     const observed = answer.evidence['observed'] ?? answer.evidence['problem'] ?? answer.message
-    throw new SluiceError(failure('FILTER_API_UNAVAILABLE', { api, observed }))
+    throw fail('FILTER_API_UNAVAILABLE', { api, observed })
   }
   const { statusCode: status } = answer
   const text = answer.body.toString('utf8')

@@ -4,12 +4,11 @@
  */
 import { ask } from '../cluster/ask.js'
 import { isLoopback } from '../cluster/loopback.js'
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import { openRoute } from '../proxy/route.js'
 import { type AdminRequest, readAdminAnswer } from './admin-answer.js'
 import type { Policy, Rule } from './policy.js'
 import { type Deployment, readDeployment, readIds, readNewId, readPolicies, readPolicy } from './read-policy.js'
+import { fail } from '../failure/fail.js'
 
 export interface AdminOptions {
   /** As in https://api.elastic-cloud.com; /api/v1 is added where no path is given. */
@@ -53,7 +52,7 @@ export function openAdminApi({ url, key, timeoutMs, signal }: AdminOptions): Adm
   const isLocal = isLoopback(url.hostname)
   if (url.protocol === 'http:' && !isLocal) {
     const problem = 'would send the key in clear text to another machine: write https://'
-    throw new SluiceError(failure('OPTION_INVALID', { option: '--admin-url', problem }))
+    throw fail('OPTION_INVALID', { option: '--admin-url', problem })
   }
   const route = openRoute({ target: url, connections: 1 })
   const prefix = url.pathname === '/' ? '/api/v1' : url.pathname.replace(/\/$/, '')

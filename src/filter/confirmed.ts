@@ -1,7 +1,5 @@
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
-
 /** What a person is asked before it is done. */
+import { fail } from '../failure/fail.js'
 export interface Change {
   /** What would be done, as a sentence without its end: `add 2 rules to the policy static pair`. */
   readonly what: string
@@ -18,5 +16,5 @@ export type Confirm = (change: Change) => Promise<boolean | undefined>
 export async function confirmed(change: Change, confirm: Confirm): Promise<void> {
   if ((await confirm(change)) === true) return
   const { what, difference, consequence } = change
-  throw new SluiceError(failure('FILTER_UNCONFIRMED', { what, consequence, difference }))
+  throw fail('FILTER_UNCONFIRMED', { what, consequence, difference })
 }

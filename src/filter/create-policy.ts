@@ -1,9 +1,8 @@
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import type { AdminApi } from './admin-api.js'
 import { type Confirm, confirmed } from './confirmed.js'
 import { planPolicy } from './plan-policy.js'
 import { type Policy, type Rule, sameSources } from './policy.js'
+import { fail } from '../failure/fail.js'
 
 export interface CreatedPolicy {
   readonly action: 'created' | 'reused' | 'extended'
@@ -38,7 +37,7 @@ async function create(
 ): Promise<Policy> {
   if (region === undefined) {
     const problem = 'the region of the new policy is not known: set --region, or --deployment, which tells it'
-    throw new SluiceError(failure('OPTION_INVALID', { option: '--region', problem }))
+    throw fail('OPTION_INVALID', { option: '--region', problem })
   }
   return await api.policy(await api.create({ name, region, rules }))
 }
@@ -55,7 +54,7 @@ async function addRules(api: AdminApi, policy: Policy, missing: readonly Rule[],
   )
   const current = await api.policy(policy.id)
   if (!isSame(policy, current)) {
-    throw new SluiceError(failure('FILTER_CHANGED_MEANWHILE', { policy: policy.name, id: policy.id }))
+    throw fail('FILTER_CHANGED_MEANWHILE', { policy: policy.name, id: policy.id })
   }
   await api.replace({ ...current, rules: [...current.rules, ...missing] })
   return await api.policy(policy.id)

@@ -1,4 +1,4 @@
-import { failure } from '../failure/failure.js'
+import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import { planPolicy } from './plan-policy.js'
 import type { Policy, Rule } from './policy.js'
@@ -34,5 +34,5 @@ export function findPolicy(
 
 function unknown(problem: string, policies: readonly Policy[]): SluiceError {
   const known = policies.slice(0, 10).map(({ id, name }) => `${name} (${id})`)
-  return new SluiceError(failure('FILTER_POLICY_UNKNOWN', { problem, known: known.length === 0 ? 'none' : known }))
+  return fail('FILTER_POLICY_UNKNOWN', { problem, known: known.length === 0 ? 'none' : known })
 }

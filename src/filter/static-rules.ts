@@ -1,4 +1,4 @@
-import { failure } from '../failure/failure.js'
+import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import { parseSource, reservedFor } from './cidr.js'
 import type { Rule } from './policy.js'
@@ -37,5 +37,5 @@ export function staticRules(
 }
 
 function invalid(option: string, problem: string): SluiceError {
-  return new SluiceError(failure('OPTION_INVALID', { option, problem }))
+  return fail('OPTION_INVALID', { option, problem })
 }

@@ -1,7 +1,6 @@
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import type { Lines, Source } from '../flow.js'
 import { type Opening, readOpening } from './opening.js'
+import { fail } from '../failure/fail.js'
 
 /** `auto`: json where a path is picked or the input begins with `[` and is not named as NDJSON; else ndjson. */
 export type Format = 'auto' | 'ndjson' | 'json'
@@ -27,7 +26,7 @@ export async function decode(source: Source, bytes: AsyncIterable<Uint8Array>, o
     await opening.close()
     const named = format === 'auto' ? 'ndjson' : format
     const problem = `it is ${opening.encoding} text; convert it to UTF-8`
-    throw new SluiceError(failure('INPUT_MALFORMED', { input: source.name, format: named, problem }))
+    throw fail('INPUT_MALFORMED', { input: source.name, format: named, problem })
   }
   const { at } = opening
   if (!isJson(source.name, opening, options)) return { kind: 'lines', at, bytes: opening.bytes }

@@ -1,8 +1,7 @@
 import { jsonParser } from 'stream-json/core/parser.js'
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import { type Elements, elements } from './elements.js'
 import { utf8Text } from './utf8-text.js'
+import { fail } from '../failure/fail.js'
 
 /**
  * The elements of JSON documents, a line each: numbers digit by digit and duplicate keys as they stood, strings of the same
@@ -15,7 +14,7 @@ export async function* jsonLines(
   pick: string | undefined,
 ): AsyncGenerator<Uint8Array> {
   const malformed = (problem: string, cause?: unknown) =>
-    new SluiceError(failure('INPUT_MALFORMED', { input, format: 'json', problem }), { cause })
+    fail('INPUT_MALFORMED', { input, format: 'json', problem }, { cause })
   const found = elements(pick)
   const parser = tokensInto(found)
   const decoder = utf8Text()
@@ -34,7 +33,7 @@ export async function* jsonLines(
   const last = found.take()
   if (last !== undefined) yield last
   if (end === 'malformed') throw malformed(`it ends in what is no JSON value, ${after(found)}`)
-  if (end === 'truncated') throw new SluiceError(failure('INPUT_TRUNCATED', { input, encoding: 'JSON', bytes: read }))
+  if (end === 'truncated') throw fail('INPUT_TRUNCATED', { input, encoding: 'JSON', bytes: read })
   if (decoder.isCut) throw malformed('it ends in a byte that is not UTF-8')
   if (!found.isEmpty && !found.isFound) throw malformed(`it has nothing at the path ${pick ?? ''}`)
 }

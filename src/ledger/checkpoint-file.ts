@@ -2,8 +2,8 @@
 import { constants } from 'node:fs'
 import { access, readFile, readdir, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { fail } from '../failure/fail.js'
 import { diskProblem } from '../failure/disk-problem.js'
-import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import { type Checkpoint, parseCheckpoint } from './checkpoint.js'
 import { makeFolder } from './make-folder.js'
@@ -51,10 +51,10 @@ export async function readCheckpoint(path: string): Promise<Checkpoint | undefin
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return undefined
-    throw new SluiceError(failure('STATE_UNREADABLE', { path, problem: diskProblem(error) }), { cause: error })
+    throw fail('STATE_UNREADABLE', { path, problem: diskProblem(error) }, { cause: error })
   }
   const read = parseCheckpoint(text)
-  if (typeof read === 'string') throw new SluiceError(failure('STATE_UNREADABLE', { path, problem: read }))
+  if (typeof read === 'string') throw fail('STATE_UNREADABLE', { path, problem: read })
   return read
 }
 
@@ -79,11 +79,11 @@ export async function namesIn(folder: string): Promise<string[]> {
     return await readdir(folder)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw new SluiceError(failure('STATE_UNREADABLE', { path: folder, problem: diskProblem(error) }), { cause: error })
+    throw fail('STATE_UNREADABLE', { path: folder, problem: diskProblem(error) }, { cause: error })
   }
 }
 
 /** For whatever the state of runs consists of. */
 export function stateUnwritable(path: string, error: unknown): SluiceError {
-  return new SluiceError(failure('STATE_UNWRITABLE', { path, problem: diskProblem(error) }), { cause: error })
+  return fail('STATE_UNWRITABLE', { path, problem: diskProblem(error) }, { cause: error })
 }

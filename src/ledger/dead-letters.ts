@@ -2,6 +2,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, access, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { fail } from '../failure/fail.js'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { LongLine, Operation, Origin, Refused } from '../flow.js'
@@ -228,7 +229,7 @@ function ignoreMissing(error: NodeJS.ErrnoException): undefined {
 function unwritable(path: string, error: unknown): SluiceError {
   const { code, message } = error as NodeJS.ErrnoException
   const problem = (code === undefined ? undefined : reasons[code]) ?? code ?? message
-  return new SluiceError(failure('DEAD_LETTERS_UNWRITABLE', { path, problem }), { cause: error })
+  return fail('DEAD_LETTERS_UNWRITABLE', { path, problem }, { cause: error })
 }
 
 const reasons: Readonly<Record<string, string>> = {

@@ -1,9 +1,8 @@
 /** What is left to do of a table: unlike a file it is never loaded for good, what changed since is read. */
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import type { Rows, Source } from '../flow.js'
 import type { Checkpoint, CheckpointInput } from './checkpoint.js'
 import type { PlannedInput, Planning } from './plan-run.js'
+import { fail } from '../failure/fail.js'
 
 /** Throws SluiceError RUN_OPTIONS_CHANGED where it was begun with another selection. */
 export function judgeTable(
@@ -21,7 +20,7 @@ export function judgeTable(
   const differences = differencesOf(known, rows)
   const isOver = previous.inputs.every(input => input.status === 'finished')
   if (isOver && (differences.length > 0 || isSentOtherwise(previous.options, options))) return fresh()
-  if (differences.length > 0) throw new SluiceError(failure('RUN_OPTIONS_CHANGED', { run: previous.run, differences }))
+  if (differences.length > 0) throw fail('RUN_OPTIONS_CHANGED', { run: previous.run, differences })
   const reached = { source, token, read, ...(mark.document > 1 ? { from: mark } : {}) }
   if (status !== 'finished') return { ...reached, place, isLoaded: false }
   return readsTablesWhole

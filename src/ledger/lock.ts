@@ -6,7 +6,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, copyFile, link, open, readFile, realpath, rm, stat, unlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { failure } from '../failure/failure.js'
+import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { Source } from '../flow.js'
 import { stateUnwritable } from './checkpoint-file.js'
@@ -199,7 +199,7 @@ export function locksFolder(stateDir: string): string {
 export function lockedBy(holder: Holder, input: string, index: string, lock: string): SluiceError {
   const { run = 'not named yet', pid, host, since, isUndo = false } = holder
   const doing = isUndo ? `taken out of ${index} by the undo of run ${run}` : `loaded into ${index} by run ${run}`
-  return new SluiceError(failure('RUN_LOCKED', { input, doing, index, run, pid, host, since, lock }))
+  return fail('RUN_LOCKED', { input, doing, index, run, pid, host, since, lock })
 }
 
 /** By which others see that a holder is there. */

@@ -1,12 +1,11 @@
 /** What a run has left to do: what its inputs hold now, against what its last checkpoint says of them. */
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import type { FileLook, Mark, Place, Source } from '../flow.js'
 import { nothing } from './account.js'
 import type { Checkpoint, CheckpointInput, FileIdentity } from './checkpoint.js'
 import { holdsStill, identityOf } from './file-identity.js'
 import { anotherSelection, judgeTable, sinceWhen } from './judge-table.js'
 import type { Counts, Rejections } from './receipt.js'
+import { fail } from '../failure/fail.js'
 
 export interface Planning {
   /** The last checkpoint of the same inputs and target, if there is one. */
@@ -145,7 +144,7 @@ async function judge(
   const isShorter = look.size < known.file.tail.end
   const observed = isShorter ? `it has only ${look.size} bytes now` : 'what was read of it reads differently now'
   const documents = mark.document - 1
-  throw new SluiceError(failure('INPUT_CHANGED', { input: source.name, run, documents, observed, offset: mark.offset }))
+  throw fail('INPUT_CHANGED', { input: source.name, run, documents, observed, offset: mark.offset })
 }
 
 /**
@@ -156,5 +155,5 @@ export function sameOptions({ options: was, run }: Checkpoint, now: Checkpoint['
   const changed = [...new Set([...Object.keys(was), ...Object.keys(now)])].filter(name => was[name] !== now[name])
   if (changed.length === 0) return
   const differences = changed.map(name => `${name} was ${was[name] ?? 'not set'} and is ${now[name] ?? 'not set'}`)
-  throw new SluiceError(failure('RUN_OPTIONS_CHANGED', { run, differences }))
+  throw fail('RUN_OPTIONS_CHANGED', { run, differences })
 }

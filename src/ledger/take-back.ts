@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import { failure } from '../failure/failure.js'
+import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import { type Author, openingsOf } from './dead-letter-record.js'
 
@@ -61,5 +61,5 @@ async function endOfOwn(openings: readonly string[], file: FileHandle, from: num
 
 function unwritable(path: string, error: unknown): SluiceError {
   const { code, message } = error as NodeJS.ErrnoException
-  return new SluiceError(failure('DEAD_LETTERS_UNWRITABLE', { path, problem: code ?? message }), { cause: error })
+  return fail('DEAD_LETTERS_UNWRITABLE', { path, problem: code ?? message }, { cause: error })
 }

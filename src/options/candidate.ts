@@ -1,4 +1,4 @@
-import { failure } from '../failure/failure.js'
+import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { OptionName } from './schema.js'
 
@@ -18,5 +18,5 @@ export type Candidates = ReadonlyMap<OptionName, Candidate>
 
 /** `option` is what the user typed or set; `problem` holds no secret. */
 export function invalid(option: string, problem: string): SluiceError {
-  return new SluiceError(failure('OPTION_INVALID', { option, problem }))
+  return fail('OPTION_INVALID', { option, problem })
 }

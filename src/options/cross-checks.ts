@@ -1,10 +1,9 @@
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import { type Candidates, type Layer, invalid } from './candidate.js'
 import { cloudUrl, readClusterUrl } from './cluster-url.js'
 import { indexNameProblem } from './index-name.js'
 import type { OptionName } from './schema.js'
 import type { Settings } from './settings.js'
+import { fail } from '../failure/fail.js'
 
 interface Checked {
   readonly values: Settings
@@ -148,7 +147,7 @@ function checkDocuments(check: Check): void {
   const index = values.index ?? values.swapAlias
   const indexProblem = index === undefined ? undefined : indexNameProblem(index)
   if (index !== undefined && indexProblem !== undefined) {
-    throw new SluiceError(failure('INDEX_NAME_INVALID', { index, problem: indexProblem }))
+    throw fail('INDEX_NAME_INVALID', { index, problem: indexProblem })
   }
   for (const name of ['indexBody', 'checkQuery', 'checkHits'] as const) requireTogether(check, name, ['swapAlias'])
   requireTogether(check, 'checkHits', ['checkQuery'])

@@ -1,4 +1,4 @@
-import { failure } from '../failure/failure.js'
+import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import { noProxyEntry } from './no-proxy.js'
 import { type ProxyUrl, parseProxyUrl } from './proxy-url.js'
@@ -58,12 +58,12 @@ export function chooseProxy(options: {
   }
   const parsed = parseProxyUrl(given.value, given.origin)
   if (isSameAddress(addressOf(target), parsed)) {
-    throw new SluiceError(failure('CLUSTER_URL_IS_PROXY', { url: target.origin }))
+    throw fail('CLUSTER_URL_IS_PROXY', { url: target.origin })
   }
   if (entry !== undefined) throw notUsed(`NO_PROXY ("${entry}") covers ${target.host}, although ${given.origin} is set`)
   return { proxy: parsed, origin: given.origin, notes: [] }
 }
 
 function notUsed(problem: string): SluiceError {
-  return new SluiceError(failure('PROXY_NOT_USED', { problem }))
+  return fail('PROXY_NOT_USED', { problem })
 }

@@ -4,8 +4,7 @@
  */
 import { isIPv6 } from 'node:net'
 import { domainToASCII } from 'node:url'
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
+import { fail } from '../failure/fail.js'
 
 /** `socks5s` is SOCKS5 inside TLS. */
 export type ProxyScheme = 'http' | 'https' | 'socks5' | 'socks5s'
@@ -29,7 +28,7 @@ export interface ProxyUrl {
  */
 export function parseProxyUrl(text: string, origin: string): ProxyUrl {
   const refuse = (problem: string): never => {
-    throw new SluiceError(failure('PROXY_URL_INVALID', { origin, problem }))
+    throw fail('PROXY_URL_INVALID', { origin, problem })
   }
   if (text === '') refuse('is empty')
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for

@@ -2,9 +2,8 @@
 import { X509Certificate } from 'node:crypto'
 import { type Socket, isIP } from 'node:net'
 import { type SecureContext, type TLSSocket, checkServerIdentity, connect, createSecureContext } from 'node:tls'
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import { established } from './established.js'
+import { fail } from '../failure/fail.js'
 
 export interface TlsOptions {
   /** PEM. Replaces the public certificate authorities. */
@@ -60,7 +59,7 @@ function readContext(options: TlsOptions, name: string): SecureContext {
   // Node takes it for no authority at all, and then says of every certificate that nobody vouches for it.
   if (ca !== undefined && !/-----BEGIN [A-Z0-9 ]*CERTIFICATE-----/.test(Buffer.from(ca).toString('latin1'))) {
     const problem = 'the authority (CA) that was given holds no certificate in PEM form'
-    throw new SluiceError(failure('OPTION_INVALID', { option: name, problem }))
+    throw fail('OPTION_INVALID', { option: name, problem })
   }
   try {
     return createSecureContext({
@@ -71,7 +70,7 @@ function readContext(options: TlsOptions, name: string): SecureContext {
     })
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error)
-    throw new SluiceError(failure('OPTION_INVALID', { option: name, problem }), { cause: error })
+    throw fail('OPTION_INVALID', { option: name, problem }, { cause: error })
   }
 }
 

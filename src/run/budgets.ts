@@ -2,8 +2,8 @@
 import type { Cluster } from '../cluster/open-cluster.js'
 import { Ending } from './ending.js'
 import { type Estimating, estimateTraffic } from './estimate-traffic.js'
+import { fail } from '../failure/fail.js'
 import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
 import type { IngestOptions, WireUse } from '../ingest-options.js'
 import { ByteBudget } from '../sender/byte-budget.js'
@@ -65,7 +65,7 @@ function refuseTooLittle(limit: number, used: number, connectionBytes: number): 
   // The next preflight may take a little more.
   const enough = Math.ceil((least * 1.1) / 1000) * 1000
   const problem = `${limit} bytes are too few: the preflight took ${used}, and with one request it has to be ${enough} at least`
-  throw new SluiceError(failure('OPTION_INVALID', { option: 'byteBudget', problem }))
+  throw fail('OPTION_INVALID', { option: 'byteBudget', problem })
 }
 
 async function foresee(limit: number, estimating: Estimating): Promise<Outlook> {

@@ -1,7 +1,7 @@
 /** Whether a loaded index is fit to be found: all of it is there, and it holds what the run stored. */
 import { countDocuments, waitForCopies } from '../cluster/check-index.js'
 import type { Cluster } from '../cluster/open-cluster.js'
-import { failure } from '../failure/failure.js'
+import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { IngestOptions } from '../ingest-options.js'
 import type { Counts } from '../ledger/receipt.js'
@@ -78,5 +78,5 @@ function storedBy(
 }
 
 function failed({ alias, index }: Loaded, observed: string): SluiceError {
-  return new SluiceError(failure('LOAD_CHECK_FAILED', { alias: alias.name, index, observed }))
+  return fail('LOAD_CHECK_FAILED', { alias: alias.name, index, observed })
 }

@@ -4,8 +4,6 @@ import { join, resolve } from 'node:path'
 import { type AliasFacts, readAlias } from '../cluster/alias.js'
 import { type IndexSeen, seeIndex } from '../cluster/index-uuid.js'
 import type { Cluster } from '../cluster/open-cluster.js'
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import type { Source } from '../flow.js'
 import type { IngestOptions } from '../ingest-options.js'
 import type { Checkpoint, Target } from '../ledger/checkpoint.js'
@@ -18,6 +16,7 @@ import type { Replaying } from './open-batcher.js'
 import { refuseOtherReplay } from './other-replay.js'
 import { freshIndex, leadsTo, planGuarded } from './plan-guarded.js'
 import { instanceOf, isTable, namedIn } from '../table-names.js'
+import { fail } from '../failure/fail.js'
 
 export interface FoundRun {
   readonly plan: Plan
@@ -184,7 +183,7 @@ function refuseDataStream({ op = 'create' }: IngestOptions, known: IndexSeen | u
   if (!isStream || op === 'create') return
   const ways = 'load the table into an index, or keep each row as it was first read: --op create --on-conflict skip'
   const problem = `is '${op}', and ${index} is a data stream, which takes new documents alone: ${ways}`
-  throw new SluiceError(failure('OPTION_INVALID', { option: 'op', problem }))
+  throw fail('OPTION_INVALID', { option: 'op', problem })
 }
 
 function keyOf(parts: readonly unknown[]): string {

@@ -1,7 +1,6 @@
 import { stat } from 'node:fs/promises'
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import type { Source } from '../flow.js'
+import { fail } from '../failure/fail.js'
 
 /**
  * Refuses dead letters that would be written into an input, which would grow while it is read. By what the file system says,
@@ -14,7 +13,7 @@ export async function keepApart(sources: readonly Source[], deadLetters: string 
     const read = await statOf(name)
     if (read?.dev !== written.dev || read.ino !== written.ino) continue
     const problem = `'${deadLetters}' is the input ${name}: write the dead letters to another file`
-    throw new SluiceError(failure('OPTION_INVALID', { option: 'deadLetters', problem }))
+    throw fail('OPTION_INVALID', { option: 'deadLetters', problem })
   }
 }
 

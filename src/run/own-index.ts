@@ -1,8 +1,7 @@
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import type { Checkpoint } from '../ledger/checkpoint.js'
 import { knownCheckpoints } from '../ledger/known-checkpoints.js'
 import type { FoundRun } from './find-run.js'
+import { fail } from '../failure/fail.js'
 
 /**
  * What other runs loaded into the index has no row in the tables of this one, and would be taken for deleted.
@@ -23,7 +22,7 @@ export async function refuseSharedIndex(stateDir: string | undefined, found: Fou
   if (others.length === 0) return
   const [first = '', ...more] = new Set(others)
   const other = more.length === 0 ? first : `${first} and ${more.length} more`
-  throw new SluiceError(failure('DELETIONS_INDEX_SHARED', { index: found.target.index, other }))
+  throw fail('DELETIONS_INDEX_SHARED', { index: found.target.index, other })
 }
 
 function isSameIndex({ target: was }: Checkpoint, { target }: FoundRun): boolean {

@@ -1,7 +1,7 @@
 /** A guarded load puts all of its inputs into one fresh index: what a run has left to do is judged by that. */
 import type { AliasFacts } from '../cluster/alias.js'
 import { readMark } from '../cluster/load-mark.js'
-import { failure } from '../failure/failure.js'
+import { fail } from '../failure/fail.js'
 import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
 import type { Checkpoint } from '../ledger/checkpoint.js'
 import { type Plan, type Planning, planRun } from '../ledger/plan-run.js'
@@ -45,7 +45,7 @@ function goneFrom({ inputs }: Plan, previous: Checkpoint): string | undefined {
 function changed({ run, inputs }: Checkpoint, input: string): SluiceError {
   const documents = (inputs.find(({ name }) => name === input)?.mark.document ?? 1) - 1
   const observed = 'it is not among the inputs any more, or has other content'
-  return new SluiceError(failure('INPUT_CHANGED', { input, run, documents, observed }))
+  return fail('INPUT_CHANGED', { input, run, documents, observed })
 }
 
 /** The index that a run of a guarded load fills. */

@@ -2,13 +2,12 @@
 import type { FoundDocument } from '../cluster/find-documents.js'
 import { refresh } from '../cluster/refresh.js'
 import { walkIds } from '../cluster/walk-ids.js'
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import type { RejectionLimit } from '../flow.js'
 import { IdSet, isSysId } from '../servicenow/deletions/id-set.js'
 import type { Instance } from '../servicenow/instance.js'
 import { CLASS, type KnownRows, type Selected, classesOf, listIds } from '../servicenow/deletions/list-ids.js'
 import { type Removed, type Removing, removeGone } from './remove-gone.js'
+import { fail } from '../failure/fail.js'
 
 export interface Reconciling extends Pick<Removing, 'cluster' | 'index' | 'by' | 'step' | 'there'> {
   readonly instance: Instance
@@ -38,7 +37,7 @@ export async function reconcile(reconciling: Reconciling, removed: Removed): Pro
   const compared = await compare(reconciling, rows)
   if (compared.absent > compared.allowed) {
     const { documents, absent, allowed } = compared
-    throw new SluiceError(failure('DELETIONS_TOO_MANY', { index, absent, documents, allowed, limit: maxDeleted }))
+    throw fail('DELETIONS_TOO_MANY', { index, absent, documents, allowed, limit: maxDeleted })
   }
   removed.other += compared.irregular
   const isMeant = judge(rows, reconciling)

@@ -2,6 +2,7 @@
 import { deleteDocuments } from '../cluster/delete-documents.js'
 import { type FoundDocument, type Wanted, findDocuments } from '../cluster/find-documents.js'
 import type { Cluster } from '../cluster/open-cluster.js'
+import { fail } from '../failure/fail.js'
 import { type Failure, failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 
@@ -88,7 +89,7 @@ async function removeFrom(
     left = busy
     if (busy.length === 0) return true
     const reason = `${busy.length} of ${answer.outcomes.length} deletions were refused as busy`
-    throw new SluiceError(failure('CLUSTER_OVERLOADED', { cluster: cluster.display, elapsedMs: 0, reason }))
+    throw fail('CLUSTER_OVERLOADED', { cluster: cluster.display, elapsedMs: 0, reason })
   })
   if (!isWhole) for (const half of halves(left)) await removeFrom(index, half, removing, removed)
   if (conflicts.length === 0) return

@@ -1,4 +1,5 @@
 import type { Ending } from './ending.js'
+import { fail } from '../failure/fail.js'
 import { type Failure, failure } from '../failure/failure.js'
 import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
 import { spoolFolder } from './find-run.js'
@@ -35,7 +36,7 @@ export async function withSpool<T>(
   const input = sources.find(isStdin)
   if (input === undefined || stdin === undefined) {
     const problem = 'none of the inputs is stdin (-): nothing would be spooled'
-    throw new SluiceError(failure('OPTION_INVALID', { option: 'spool', problem }))
+    throw fail('OPTION_INVALID', { option: 'spool', problem })
   }
   if (options.dryRun === true || stateDir === undefined) return await load(sources)
   const { url } = findWay(options.target, options.proxy)

@@ -1,8 +1,9 @@
 /** A receiver of webhooks: what is posted to it is on the disk before it is acknowledged, and in the index soon after. */
 import { isLoopback } from '../cluster/loopback.js'
+import { fail } from '../failure/fail.js'
 import { explain } from '../failure/catalogue.js'
-import { type Failure, failure } from '../failure/failure.js'
-import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
+import type { Failure } from '../failure/failure.js'
+import { isSluiceError } from '../failure/sluice-error.js'
 import { randomToken } from '../ledger/token.js'
 import { findWay } from '../open-target.js'
 import { type StandingLoad, openStandingLoad } from '../standing-load.js'
@@ -156,7 +157,7 @@ async function unlessAborted<T>(
     return await begin()
   } catch (error) {
     if (signal?.aborted !== true) throw error
-    throw new SluiceError(failure('RUN_INTERRUPTED', { reason: reasonOf(signal), settled: 0 }), { cause: error })
+    throw fail('RUN_INTERRUPTED', { reason: reasonOf(signal), settled: 0 }, { cause: error })
   } finally {
     signal?.removeEventListener('abort', giveUp)
   }

@@ -1,4 +1,4 @@
-import { failure } from '../failure/failure.js'
+import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'
 
 /** An entry of the instance's application registry. A public client has no secret. */
@@ -88,7 +88,7 @@ function passwordOf({ username, password }: GivenAccess): Password {
 
 function missing(name: keyof GivenAccess, grant?: Grant): SluiceError {
   const problem = grant === undefined ? 'is not set' : `is not set, and the ${grant} grant needs it`
-  return new SluiceError(failure('OPTION_INVALID', { option: `servicenow.${name}`, problem }))
+  return fail('OPTION_INVALID', { option: `servicenow.${name}`, problem })
 }
 
 /** The header of Basic authentication. */

@@ -1,4 +1,4 @@
-import { failure } from '../failure/failure.js'
+import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { TableAnswer, TableRequest } from './instance.js'
 import { judgeTableAnswer } from './calls/judge-table-answer.js'
@@ -49,5 +49,5 @@ function questionOf({ method, table, sysId, query = {}, body }: TableRequest) {
 }
 
 function invalid(option: string, problem: string): SluiceError {
-  return new SluiceError(failure('OPTION_INVALID', { option, problem }))
+  return fail('OPTION_INVALID', { option, problem })
 }

@@ -1,4 +1,4 @@
-import { failure } from '../failure/failure.js'
+import { fail } from '../failure/fail.js'
 import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
 
 const problems: Readonly<Record<string, string>> = {
@@ -18,9 +18,9 @@ const problems: Readonly<Record<string, string>> = {
 export function cannotRead(input: string, cause: unknown): SluiceError {
   if (isSluiceError(cause)) return cause
   const code = codeOf(cause)
-  if (code === 'ENOENT') return new SluiceError(failure('INPUT_NOT_FOUND', { input }), { cause })
+  if (code === 'ENOENT') return fail('INPUT_NOT_FOUND', { input }, { cause })
   const problem = problems[code] ?? (cause instanceof Error ? cause.message : String(cause))
-  return new SluiceError(failure('INPUT_UNREADABLE', { input, problem: onOneLine(problem) }), { cause })
+  return fail('INPUT_UNREADABLE', { input, problem: onOneLine(problem) }, { cause })
 }
 
 /** The code of a system or Node error; empty for any other. */

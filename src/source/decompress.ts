@@ -1,6 +1,5 @@
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import { gunzip } from './gunzip.js'
+import { fail } from '../failure/fail.js'
 
 const GZIP = [0x1f, 0x8b]
 const ZSTD = [0x28, 0xb5, 0x2f, 0xfd]
@@ -18,7 +17,7 @@ export async function* decompress(bytes: AsyncIterable<Uint8Array>, name: string
       yield* gunzip(all, name)
     } else if (begins(head, ZSTD)) {
       const problem = 'zstd is not supported yet, decompress it first'
-      throw new SluiceError(failure('INPUT_UNREADABLE', { input: name, problem }))
+      throw fail('INPUT_UNREADABLE', { input: name, problem })
     } else {
       yield* all
     }

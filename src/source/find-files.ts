@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import { basename, isAbsolute, join, resolve } from 'node:path'
-import { failure } from '../failure/failure.js'
+import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { Input } from '../flow.js'
 import { cannotRead, codeOf } from './cannot-read.js'
@@ -99,5 +99,5 @@ function isMissing(error: unknown): boolean {
 }
 
 function unreadable(input: string, problem: string): SluiceError {
-  return new SluiceError(failure('INPUT_UNREADABLE', { input, problem }))
+  return fail('INPUT_UNREADABLE', { input, problem })
 }

@@ -1,7 +1,6 @@
 import { type Gunzip, createGunzip } from 'node:zlib'
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import { codeOf } from './cannot-read.js'
+import { fail } from '../failure/fail.js'
 
 const OUTPUT_BYTES = 1 << 20
 const FIRST_SLICE_BYTES = 1 << 10
@@ -96,9 +95,8 @@ async function* slices(compressed: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
 
 function explained(error: unknown, input: string, bytes: number): unknown {
   const code = codeOf(error)
-  if (code === 'Z_BUF_ERROR')
-    return new SluiceError(failure('INPUT_TRUNCATED', { input, encoding: 'gzip', bytes }), { cause: error })
+  if (code === 'Z_BUF_ERROR') return fail('INPUT_TRUNCATED', { input, encoding: 'gzip', bytes }, { cause: error })
   if (!code.startsWith('Z_') || !(error instanceof Error)) return error
   const problem = `its gzip data is corrupt (${error.message}), ${bytes} decoded bytes in`
-  return new SluiceError(failure('INPUT_UNREADABLE', { input, problem, bytes }), { cause: error })
+  return fail('INPUT_UNREADABLE', { input, problem, bytes }, { cause: error })
 }

@@ -1,9 +1,8 @@
 /** What commands have spooled and not deleted, looked at from outside. */
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fail } from '../failure/fail.js'
 import { diskProblem } from '../failure/disk-problem.js'
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import { readSegments, writing } from './spool-segments.js'
 
 export interface KeptSpool {
@@ -31,7 +30,7 @@ export async function keptSpools(stateDir: string): Promise<KeptSpool[]> {
     return found.filter(one => one !== undefined)
   } catch (error) {
     if (isMissing(error)) return []
-    throw new SluiceError(failure('STATE_UNREADABLE', { path: folder, problem: diskProblem(error) }), { cause: error })
+    throw fail('STATE_UNREADABLE', { path: folder, problem: diskProblem(error) }, { cause: error })
   }
 }
 

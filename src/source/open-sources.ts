@@ -1,6 +1,4 @@
 import { Readable } from 'node:stream'
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import type { ReadMemory, Source } from '../flow.js'
 import { decodedFrom } from './decoded-from.js'
 import { decompress } from './decompress.js'
@@ -9,6 +7,7 @@ import { readFifo, readFile } from './read-file.js'
 import { readItems } from './read-items.js'
 import { readStream } from './read-stream.js'
 import { storedFile } from './stored-file.js'
+import { fail } from '../failure/fail.js'
 
 /**
  * What can be loaded.
@@ -71,7 +70,7 @@ function sourceOf(source: unknown): Source {
   }
   if (!isIterable(source)) {
     const problem = 'expected paths, a stream, or an iterable of documents'
-    throw new SluiceError(failure('OPTION_INVALID', { option: 'source', problem }))
+    throw fail('OPTION_INVALID', { option: 'source', problem })
   }
   const name = '(iterable)'
   return { id: 0, name, open: signal => readItems(source, name, signal) }

@@ -2,7 +2,7 @@ import { constants, open as openWithCallback } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { promisify } from 'node:util'
-import { failure } from '../failure/failure.js'
+import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { ReadMemory } from '../flow.js'
 import { cannotRead } from './cannot-read.js'
@@ -77,7 +77,7 @@ async function* readAhead(
 }
 
 function shrunk(input: string, bytes: number): SluiceError {
-  return new SluiceError(failure('INPUT_TRUNCATED', { input, encoding: 'stored', bytes }))
+  return fail('INPUT_TRUNCATED', { input, encoding: 'stored', bytes })
 }
 
 /**

@@ -1,9 +1,8 @@
 import { open } from 'node:fs/promises'
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import type { ReadMemory } from '../flow.js'
 import { readFile } from './read-file.js'
 import { storedFile } from './stored-file.js'
+import { fail } from '../failure/fail.js'
 
 const LINE_FEED = 0x0a
 const LOOK_BYTES = 1 << 16
@@ -20,9 +19,7 @@ export async function* readCut(
   const { size, isCompressed } = await storedFile(path, name).look()
   const torn = isCompressed ? 0 : await bytesOfLastLine(path, size)
   const inLine = torn === 0 ? '' : `, the last ${torn} of them in the middle of a line`
-  throw new SluiceError(
-    failure('INPUT_UNENDED', { input: name, observed: `${size} bytes were spooled${inLine}`, bytes: size, torn }),
-  )
+  throw fail('INPUT_UNENDED', { input: name, observed: `${size} bytes were spooled${inLine}`, bytes: size, torn })
 }
 
 /** Behind the last line feed. */

@@ -5,9 +5,8 @@
 import { randomBytes } from 'node:crypto'
 import { type FileHandle, mkdir, open, readdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fail } from '../failure/fail.js'
 import { diskProblem } from '../failure/disk-problem.js'
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 
 export interface SegmentFolder {
   readonly path: string
@@ -127,6 +126,6 @@ export async function writing<T>(path: string, write: () => Promise<T>): Promise
   try {
     return await write()
   } catch (error) {
-    throw new SluiceError(failure('STATE_UNWRITABLE', { path, problem: diskProblem(error) }), { cause: error })
+    throw fail('STATE_UNWRITABLE', { path, problem: diskProblem(error) }, { cause: error })
   }
 }

@@ -1,7 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import type { Source } from '../flow.js'
 import { readStream } from './read-stream.js'
 import { pieces } from './spool-drop.js'
@@ -9,6 +7,7 @@ import { KNOWN_BYTES, SpoolRoom } from './spool-room.js'
 import { type Segment, type SegmentFolder, beginSegment, removeSegments, unmark, writing } from './spool-segments.js'
 import { type Spooled, type Start, compareStart } from './spool-start.js'
 import { SpoolWriter } from './spool-writer.js'
+import { fail } from '../failure/fail.js'
 
 /** Written of a chunk before there has to be room for it. */
 const FIRST_BYTES = 4 << 10
@@ -122,7 +121,7 @@ function refuseDropped({ input }: Taking, { whole, like, same }: Exclude<Start<B
   if (like === undefined || from >= Math.min(same, like.dropped)) return
   const problem =
     'it begins like what was spooled before and goes on otherwise, and what they have in common is not kept (--spool-limit): with --again it is loaded from its start; without any stdin (< /dev/null) what is spooled is loaded to its end'
-  throw new SluiceError(failure('INPUT_UNREADABLE', { input: input.name, problem }))
+  throw fail('INPUT_UNREADABLE', { input: input.name, problem })
 }
 
 /** Stdin that is none of what was spooled before. `empty`: one that holds nothing yet. */

@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import { failure } from '../failure/failure.js'
+import { fail } from '../failure/fail.js'
 import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
 import { cannotRead } from './cannot-read.js'
 import { isCompressed } from './decompress.js'
@@ -108,8 +108,7 @@ export class SpoolWriter implements AsyncDisposable {
         const there = Math.min(READ_BYTES, this.#written - at)
         if (there <= 0) break
         const { bytesRead } = await file.read(buffer, 0, there, at)
-        if (bytesRead === 0)
-          throw new SluiceError(failure('INPUT_TRUNCATED', { input: name, encoding: 'spooled', bytes: at }))
+        if (bytesRead === 0) throw fail('INPUT_TRUNCATED', { input: name, encoding: 'spooled', bytes: at })
         at += bytesRead
         yield buffer.subarray(0, bytesRead)
       }
@@ -192,7 +191,7 @@ export class SpoolWriter implements AsyncDisposable {
       if (step.kind === 'write') return
       if (step.kind === 'full') {
         const problem = `what is spooled has reached its limit of ${room.limit} bytes (--spool-limit)`
-        throw new SluiceError(failure('STATE_UNWRITABLE', { path, problem }))
+        throw fail('STATE_UNWRITABLE', { path, problem })
       }
       if (step.kind === 'drop') await this.#drop(step.to)
       else await room.changed(signal)
@@ -219,9 +218,13 @@ export class SpoolWriter implements AsyncDisposable {
     const { problem } = error.failure.evidence
     const bytes = this.#written
     const told = `${String(problem)}; stdin was taken up to byte ${bytes}, and what came behind it was not`
-    return new SluiceError(failure('STATE_UNWRITABLE', { path: this.segment.path, problem: told, bytes }), {
-      cause: error,
-    })
+    return fail(
+      'STATE_UNWRITABLE',
+      { path: this.segment.path, problem: told, bytes },
+      {
+        cause: error,
+      },
+    )
   }
 
   #wake(): void {

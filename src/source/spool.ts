@@ -6,7 +6,7 @@
  * on behind it; any other is an input of its own. Where the end of one was never seen, what is loaded is kept until it comes
  * again, or something else does.
  */
-import { failure } from '../failure/failure.js'
+import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { Input, Lines, Source, StoredFile } from '../flow.js'
 import { decodedFrom } from './decoded-from.js'
@@ -130,5 +130,5 @@ function spooledFile(path: string, name: string, id: string): StoredFile {
 function refuseDropped(name: string, from: number, dropped: number): void {
   if (from >= dropped) return
   const problem = `its first ${dropped} bytes were loaded and are not kept (--spool-limit), and the checkpoint that says so is gone or another index is loaded`
-  throw new SluiceError(failure('INPUT_UNREADABLE', { input: name, problem }))
+  throw fail('INPUT_UNREADABLE', { input: name, problem })
 }

@@ -1,12 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import type { Checkpoint } from '../ledger/checkpoint.js'
 import { readCheckpoint } from '../ledger/checkpoint-file.js'
 import { lastOf } from '../ledger/earlier-checkpoints.js'
 import { type KnownCheckpoint, knownCheckpoints } from '../ledger/known-checkpoints.js'
 import { nearest } from '../options/nearest.js'
+import { fail } from '../failure/fail.js'
 
 export interface FoundCheckpoint extends KnownCheckpoint {
   /** All others that the state folder holds. */
@@ -35,7 +34,7 @@ export async function findCheckpoint(stateDir: string, run: string): Promise<Fou
     const names = known.map(({ checkpoint }) => checkpoint.run)
     const near = nearest(run, names)
     const hint = near === undefined ? '' : ` (did you mean ${near}?)`
-    throw new SluiceError(failure('RUN_NOT_FOUND', { run, folder: `${stateDir}${hint}` }))
+    throw fail('RUN_NOT_FOUND', { run, folder: `${stateDir}${hint}` })
   }
   if (others.length === 0)
     return foundAs(
@@ -44,7 +43,7 @@ export async function findCheckpoint(stateDir: string, run: string): Promise<Fou
     )
   const paths = [first, ...others].map(({ path, checkpoint }) => `${path} (into ${checkpoint.target.index})`)
   const problem = `${run} names ${paths.length} runs: name one by its checkpoint, ${paths.join(', ')}`
-  throw new SluiceError(failure('OPTION_INVALID', { option: 'run', problem }))
+  throw fail('OPTION_INVALID', { option: 'run', problem })
 }
 
 async function isFile(path: string): Promise<boolean> {

@@ -2,8 +2,6 @@
 import { type IndexSeen, seeIndex } from '../cluster/index-uuid.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import { refresh } from '../cluster/refresh.js'
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import type { Checkpoint } from '../ledger/checkpoint.js'
 import { DEFAULT_MAX_ELAPSED_MS, openTarget } from '../open-target.js'
 import { systemClock } from '../system-clock.js'
@@ -11,6 +9,7 @@ import { type FoundCheckpoint, findCheckpoint } from './find-checkpoint.js'
 import { Pace } from './pace.js'
 import { type InputIds, idsOf } from './run-ids.js'
 import type { VerifyOptions } from './verify-options.js'
+import { fail } from '../failure/fail.js'
 
 export interface OpenRun extends FoundCheckpoint {
   readonly cluster: Cluster
@@ -37,7 +36,7 @@ export async function openRun(options: VerifyOptions, found?: FoundCheckpoint): 
   const ids = checkpoint.options['ids'] ?? 'run'
   if (ids !== 'run') {
     const named = ids === 'replay' ? 'the ids of dead letters' : `--ids ${ids}`
-    throw new SluiceError(failure('RUN_IDS_UNKNOWN', { run: checkpoint.run, ids: named }))
+    throw fail('RUN_IDS_UNKNOWN', { run: checkpoint.run, ids: named })
   }
   const { cluster } = await openTarget(options)
   try {
@@ -75,7 +74,7 @@ function sameCluster({ run, target }: Checkpoint, { preflight, display }: Cluste
   const uuid = preflight.info?.uuid
   const isKnown = target.clusterUuid !== undefined && uuid !== undefined && uuid !== '_na_'
   if (isKnown && uuid !== target.clusterUuid) {
-    throw new SluiceError(failure('RUN_ELSEWHERE', { run, loaded: target.url, cluster: display }))
+    throw fail('RUN_ELSEWHERE', { run, loaded: target.url, cluster: display })
   }
   if (isKnown || target.url === display) return []
   return [`the run was loaded into ${target.url}; whether ${display} is the same cluster may not be read`]

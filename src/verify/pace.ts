@@ -1,5 +1,6 @@
 /** Works through a list in batches, as large and as many at once as the cluster bears. */
-import { failure, type Failure } from '../failure/failure.js'
+import { fail } from '../failure/fail.js'
+import type { Failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
 import { backoffMs } from '../sender/backoff.js'
@@ -100,7 +101,7 @@ export class Pace {
 
   #interrupted({ reason }: AbortSignal): SluiceError {
     const why = typeof reason === 'string' ? reason : 'aborted by the caller'
-    return new SluiceError(failure('RUN_INTERRUPTED', { reason: why, settled: this.#done }))
+    return fail('RUN_INTERRUPTED', { reason: why, settled: this.#done })
   }
 
   #halves<T>(part: readonly T[]): [readonly T[], readonly T[]] {

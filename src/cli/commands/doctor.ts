@@ -2,10 +2,9 @@ import { open, writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import type { DoctorReport } from '../../doctor/report.js'
 import { supportBundle } from '../../doctor/support-bundle.js'
+import { fail } from '../../failure/fail.js'
 import { explain } from '../../failure/catalogue.js'
 import { diskProblem } from '../../failure/disk-problem.js'
-import { failure } from '../../failure/failure.js'
-import { SluiceError } from '../../failure/sluice-error.js'
 import { requireOptions } from '../../options/require.js'
 import { tablesIn } from '../../table-names.js'
 import { addOptions } from '../add-options.js'
@@ -68,7 +67,7 @@ function tableOf(source: string): string[] {
   const tables = tablesIn(source)
   if (tables.length > 0) return tables
   const problem = `'${source}' is no table: name one as in servicenow:incident; a file needs no doctor`
-  throw new SluiceError(failure('OPTION_INVALID', { option: 'source', problem }))
+  throw fail('OPTION_INVALID', { option: 'source', problem })
 }
 
 /** Advice stands in the catalogue, and holds no secret: a short one would only be taken out of its words. */
@@ -109,6 +108,6 @@ async function tried(path: string, write: () => Promise<void>): Promise<void> {
     await write()
   } catch (error) {
     const problem = `cannot write ${path}: ${diskProblem(error)}`
-    throw new SluiceError(failure('OPTION_INVALID', { option: '--support-bundle', problem }), { cause: error })
+    throw fail('OPTION_INVALID', { option: '--support-bundle', problem }, { cause: error })
   }
 }

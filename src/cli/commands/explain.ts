@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
+import { fail } from '../../failure/fail.js'
 import { type FailureCode, explain, failureCodes } from '../../failure/catalogue.js'
-import { exampleOf, failure } from '../../failure/failure.js'
+import { exampleOf } from '../../failure/failure.js'
 import { type Found, lookUp } from '../../failure/look-up.js'
 import { SluiceError } from '../../failure/sluice-error.js'
 import { symptoms } from '../../failure/symptoms.js'
@@ -53,7 +54,7 @@ function unknown(text: string): SluiceError {
   const near = nearest(spelled(text), failureCodes)
   const hint = near === undefined ? ', and no failure speaks of it' : `; did you mean ${near}?`
   const problem = `'${text}' is not a failure code${hint}`
-  return new SluiceError(failure('OPTION_INVALID', { option: 'sluice explain', problem }))
+  return fail('OPTION_INVALID', { option: 'sluice explain', problem })
 }
 
 function inFull(found: Found) {

@@ -1,11 +1,10 @@
 import { type Command, Option } from 'commander'
-import { failure } from '../../failure/failure.js'
-import { SluiceError } from '../../failure/sluice-error.js'
 import { type Lab, type LabOptions, type Register, registers, startLab } from '../../lab/index.js'
 import { columns } from '../columns.js'
 import { interruptible } from '../interrupt.js'
 import { runCommand } from '../run-command.js'
 import type { Terminal } from '../terminal.js'
+import { fail } from '../../failure/fail.js'
 
 /** Enough for more than one page to be asked for with --page-size 100. */
 const INCIDENTS = 250
@@ -62,7 +61,7 @@ async function start(options: LabOptions): Promise<Lab> {
     const { code, port } = error as NodeJS.ErrnoException & { port?: number }
     if (code !== 'EADDRINUSE') throw error
     const problem = `port ${port} is taken by another program: stop it, or use random ports`
-    throw new SluiceError(failure('OPTION_INVALID', { option: '--ports contract', problem }), { cause: error })
+    throw fail('OPTION_INVALID', { option: '--ports contract', problem }, { cause: error })
   }
 }
 

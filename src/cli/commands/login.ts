@@ -1,6 +1,4 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { failure } from '../../failure/failure.js'
-import { SluiceError } from '../../failure/sluice-error.js'
 import { type LoggedIn, logIn } from '../../log-in.js'
 import { addOptions } from '../add-options.js'
 import { columns } from '../columns.js'
@@ -12,6 +10,7 @@ import { masked, withoutSecrets } from '../mask.js'
 import { openBrowser } from '../open-browser.js'
 import { keepSecret, serviceNowOptions } from '../servicenow-options.js'
 import type { Terminal } from '../terminal.js'
+import { fail } from '../../failure/fail.js'
 
 interface Flags extends Record<string, unknown> {
   readonly port?: number
@@ -45,7 +44,7 @@ are kept for you alone (--token-file); other commands use them with --servicenow
       const effective = await loadOptions(flags, terminal)
       if (where !== 'servicenow') {
         const problem = 'is not known: there is sluice login servicenow'
-        throw new SluiceError(failure('OPTION_INVALID', { option: where, problem }))
+        throw fail('OPTION_INVALID', { option: where, problem })
       }
       const { values } = effective
       const asked = { ...effective, values: { ...values, servicenowGrant: 'authorization_code' as const } }

@@ -1,6 +1,4 @@
 import type { Command } from 'commander'
-import { failure } from '../../failure/failure.js'
-import { SluiceError } from '../../failure/sluice-error.js'
 import type { Access } from '../../options/access.js'
 import type { Effective } from '../../options/resolve.js'
 import type { PullOptions } from '../../servicenow.js'
@@ -18,6 +16,7 @@ import { keepSecret, serviceNowOptions } from '../servicenow-options.js'
 import { tableOptions } from '../table-options.js'
 import type { Terminal } from '../terminal.js'
 import { spareOptimising } from '../spare-optimising.js'
+import { fail } from '../../failure/fail.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(
@@ -71,7 +70,7 @@ function tableNamed(name: string): string {
   const [table] = tablesIn([name])
   if (table !== undefined) return table
   const problem = `'${name}' is no table: write it as in servicenow:${/^\w+$/.test(name) ? name : 'incident'}`
-  throw new SluiceError(failure('OPTION_INVALID', { option: '<table>', problem }))
+  throw fail('OPTION_INVALID', { option: '<table>', problem })
 }
 
 async function pullOptions(

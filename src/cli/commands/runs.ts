@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import type { Command } from 'commander'
-import { failure } from '../../failure/failure.js'
+import { fail } from '../../failure/fail.js'
 import { SluiceError } from '../../failure/sluice-error.js'
 import { nearest } from '../../options/nearest.js'
 import { type KnownRun, type RunList, listRuns, removeRun } from '../../run-list.js'
@@ -108,5 +108,5 @@ function forgotten({ runs, spools, broken }: RunList): string {
 }
 
 function invalid(problem: string): SluiceError {
-  return new SluiceError(failure('OPTION_INVALID', { option: 'sluice runs', problem }))
+  return fail('OPTION_INVALID', { option: 'sluice runs', problem })
 }

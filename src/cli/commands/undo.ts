@@ -1,6 +1,4 @@
 import type { Command } from 'commander'
-import { failure } from '../../failure/failure.js'
-import { SluiceError } from '../../failure/sluice-error.js'
 import type { UndoOptions, Undone } from '../../index.js'
 import { requireOptions } from '../../options/require.js'
 import { addOptions } from '../add-options.js'
@@ -15,6 +13,7 @@ import { count, plural } from '../quantities.js'
 import { stateDir } from '../state-dir.js'
 import type { Terminal } from '../terminal.js'
 import { spareOptimising } from '../spare-optimising.js'
+import { fail } from '../../failure/fail.js'
 
 interface Flags extends Record<string, unknown> {
   readonly yes?: boolean
@@ -72,7 +71,7 @@ async function askFirst({ run, index, wouldDelete }: Undone, terminal: Terminal)
   if (wouldDelete === 0) return
   const question = `Delete ${plural(wouldDelete, 'document')} of run ${run} from ${index}?`
   if ((await confirm(terminal, question)) === true) return
-  throw new SluiceError(failure('UNDO_UNCONFIRMED', { run, index, documents: wouldDelete }))
+  throw fail('UNDO_UNCONFIRMED', { run, index, documents: wouldDelete })
 }
 
 function show(undone: Undone): string {

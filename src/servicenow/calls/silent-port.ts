@@ -1,5 +1,5 @@
-import { failure } from '../../failure/failure.js'
-import { SluiceError, isSluiceError } from '../../failure/sluice-error.js'
+import { fail } from '../../failure/fail.js'
+import { isSluiceError } from '../../failure/sluice-error.js'
 import { expectsTls } from '../../proxy/expects-tls.js'
 import type { ProxyUrl } from '../../proxy/proxy-url.js'
 
@@ -9,5 +9,5 @@ export async function nameSilentPort(error: unknown, proxy: ProxyUrl | undefined
   if (!isSilent || proxy === undefined || !/^(http|socks5)$/.test(proxy.scheme)) return error
   if (!(await expectsTls(proxy))) return error
   const observed = `its port expects TLS, and the URL says ${proxy.scheme}://`
-  return new SluiceError(failure('PROXY_TLS_MISMATCH', { proxy: proxy.display, observed }), { cause: error })
+  return fail('PROXY_TLS_MISMATCH', { proxy: proxy.display, observed }, { cause: error })
 }

@@ -1,6 +1,4 @@
 /** Rows that were deleted, as the platform's own table of deletions names them. */
-import { failure } from '../../failure/failure.js'
-import { SluiceError } from '../../failure/sluice-error.js'
 import { parseQuery, queryWith } from '../table/encoded-query.js'
 import { ignored } from '../table/ignored.js'
 import type { Instance } from '../instance.js'
@@ -10,6 +8,7 @@ import { bySysId } from '../table/row-order.js'
 import { type TablePage, askPage } from '../table/table-page.js'
 import { stored } from '../table/table-row.js'
 import { walkTable } from '../table/walk-table.js'
+import { fail } from '../../failure/fail.js'
 
 const AUDIT = 'sys_audit_delete'
 const MOST_ROWS = 1000
@@ -34,7 +33,7 @@ export async function mayReadDeletions(
       ? 'all of its rows are hidden from the user'
       : 'its field documentkey is hidden from the user'
     const evidence = { instance: instance.display, request: `GET ${AUDIT}`, status: 200, reason }
-    throw new SluiceError(failure('SERVICENOW_ACCESS_DENIED', evidence))
+    throw fail('SERVICENOW_ACCESS_DENIED', evidence)
   }
   return before(page)
 }

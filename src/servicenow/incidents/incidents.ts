@@ -1,5 +1,6 @@
 /** The incidents of one job at the platform: known by the key in their correlation id, and never touched without it. */
-import { type Failure, failure } from '../../failure/failure.js'
+import { fail } from '../../failure/fail.js'
+import type { Failure } from '../../failure/failure.js'
 import { SluiceError, isSluiceError } from '../../failure/sluice-error.js'
 import type { Instance, TableAnswer, TableRequest } from '../instance.js'
 
@@ -115,7 +116,7 @@ function mayBeDone({ code, evidence }: Failure): boolean {
 function listIn(result: unknown, { display }: Instance): readonly unknown[] {
   if (Array.isArray(result)) return result
   const observed = 'one record where a list was asked for'
-  throw new SluiceError(failure('SERVICENOW_NOT_AN_INSTANCE', { instance: display, observed }))
+  throw fail('SERVICENOW_NOT_AN_INSTANCE', { instance: display, observed })
 }
 
 function recordIn({ result }: TableAnswer): unknown {
@@ -131,7 +132,5 @@ function incidentIn(row: unknown): Incident {
 
 function queryIgnored({ display }: Instance): SluiceError {
   const problem = 'rows of another correlation id came back, or the user may not read that field'
-  return new SluiceError(
-    failure('SERVICENOW_QUERY_IGNORED', { instance: display, part: 'correlation_id', table: 'incident', problem }),
-  )
+  return fail('SERVICENOW_QUERY_IGNORED', { instance: display, part: 'correlation_id', table: 'incident', problem })
 }

@@ -1,6 +1,6 @@
 /** A failed run opens the incident of its job, or notes itself in the open one; a good run resolves it. */
-import { failure } from '../../failure/failure.js'
-import { SluiceError, isSluiceError } from '../../failure/sluice-error.js'
+import { fail } from '../../failure/fail.js'
+import { isSluiceError } from '../../failure/sluice-error.js'
 import type { Fields, Incident, Incidents } from './incidents.js'
 
 /** What a failed run says. */
@@ -103,14 +103,12 @@ async function resolve(incidents: Incidents, incident: Incident, closing: Fields
   // A field that may not be written is left as it is, without a word.
   if (isResolved(after.values)) return after
   const reason = `its state is '${after.values['state'] ?? ''}' as before: the user may not resolve it`
-  throw new SluiceError(
-    failure('SERVICENOW_ACCESS_DENIED', {
-      instance: incidents.display,
-      request: `PATCH incident ${incident.number}`,
-      status: 200,
-      reason,
-    }),
-  )
+  throw fail('SERVICENOW_ACCESS_DENIED', {
+    instance: incidents.display,
+    request: `PATCH incident ${incident.number}`,
+    status: 200,
+    reason,
+  })
 }
 
 function counted(description: string, count: number, at: string): string {

@@ -1,4 +1,4 @@
-import { failure } from '../../failure/failure.js'
+import { fail } from '../../failure/fail.js'
 import { SluiceError, isSluiceError } from '../../failure/sluice-error.js'
 import { type Access, basicHeader } from '../access.js'
 import type { TokenRequest } from './token-call.js'
@@ -100,7 +100,7 @@ class OauthSession implements Session {
 
   #nobodyLoggedIn(): SluiceError {
     const { instance, place } = this.settings
-    return new SluiceError(failure('SERVICENOW_LOGIN_NEEDED', { instance, file: place }))
+    return fail('SERVICENOW_LOGIN_NEEDED', { instance, file: place })
   }
 }
 

@@ -1,4 +1,4 @@
-import { failure } from '../../failure/failure.js'
+import { fail } from '../../failure/fail.js'
 import { SluiceError } from '../../failure/sluice-error.js'
 import type { Instance, TableAnswer } from '../instance.js'
 import type { Row } from './table-row.js'
@@ -47,9 +47,7 @@ export async function askPage(instance: Instance, asked: PageRequest, signal: Ab
 function read({ headers, result, status }: TableAnswer, { display }: Instance, asked: PageRequest): TablePage {
   const observed = notAPage(result, headers.date)
   if (observed !== undefined)
-    throw new SluiceError(
-      failure('SERVICENOW_NOT_AN_INSTANCE', { instance: display, observed: `status ${status}, ${observed}` }),
-    )
+    throw fail('SERVICENOW_NOT_AN_INSTANCE', { instance: display, observed: `status ${status}, ${observed}` })
   const rows = result as readonly unknown[]
   if (!rows.every(isRow)) throw truncated(display, asked, 'a list with something else than rows in it')
   const { link, date = '', 'x-total-count': count } = headers
@@ -67,5 +65,5 @@ function isRow(value: unknown): value is Row {
 }
 
 export function truncated(instance: string, { table, limit }: PageRequest, reason: string): SluiceError {
-  return new SluiceError(failure('SERVICENOW_PAGE_TRUNCATED', { instance, rows: limit, table, reason }))
+  return fail('SERVICENOW_PAGE_TRUNCATED', { instance, rows: limit, table, reason })
 }

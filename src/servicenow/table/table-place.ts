@@ -1,10 +1,9 @@
-import { failure } from '../../failure/failure.js'
-import { SluiceError } from '../../failure/sluice-error.js'
 import type { Place } from '../../flow.js'
 import { isPlatformTime } from './platform-time.js'
 import type { Cursor } from './row-order.js'
 import type { TimeField } from './table-row.js'
 import { type VersionsSeen, versionsSeen } from './versions-seen.js'
+import { fail } from '../../failure/fail.js'
 
 /** A stretch of a reading, in one order. Times are the platform's. */
 export type Phase = WholePhase | ChangesPhase
@@ -53,7 +52,7 @@ export function readPlace(place: Place, source: string): TablePlace {
   const { v, kind, by, since, settled, rounds = 0, cursor, seen } = place
   const wrong = () => {
     const problem = `it holds no place in a table that this version understands (${JSON.stringify({ v, kind })})`
-    return new SluiceError(failure('STATE_UNREADABLE', { path: `of ${source}`, problem }))
+    return fail('STATE_UNREADABLE', { path: `of ${source}`, problem })
   }
   const isSettled = settled === undefined || isPlatformTime(settled)
   if (v !== VERSION || !isTimeField(by) || !isPlatformTime(since) || !isSettled || !isCursor(cursor)) throw wrong()

@@ -1,4 +1,4 @@
-import { failure } from '../../failure/failure.js'
+import { fail } from '../../failure/fail.js'
 import { SluiceError } from '../../failure/sluice-error.js'
 import { type EncodedQuery, parseQuery } from './encoded-query.js'
 import { ignored } from './ignored.js'
@@ -22,5 +22,5 @@ export function checkNames(table: string, fields: readonly string[] | undefined)
 }
 
 function optionInvalid(option: string, problem: string): SluiceError {
-  return new SluiceError(failure('OPTION_INVALID', { option, problem }))
+  return fail('OPTION_INVALID', { option, problem })
 }

@@ -1,5 +1,3 @@
-import { failure } from '../../failure/failure.js'
-import { SluiceError } from '../../failure/sluice-error.js'
 import type { Place, Source } from '../../flow.js'
 import type { Instance } from '../instance.js'
 import type { PlaceLog } from './place-log.js'
@@ -7,6 +5,7 @@ import { readTable } from './read-table.js'
 import { rowLines } from './row-lines.js'
 import { type Selecting, selectTable } from './select-table.js'
 import { atStart, isStart, placeOf, readPlace } from './table-place.js'
+import { fail } from '../../failure/fail.js'
 
 export interface TableSourceOptions extends Selecting {
   /** Position among the inputs of the run. */
@@ -92,7 +91,7 @@ function afterEnd(end: Place, source: string): Place {
   const place = isStart(end) ? undefined : readPlace(end, source)
   if (place?.phase.kind !== 'end') {
     const problem = 'its reading did not come to an end'
-    throw new SluiceError(failure('STATE_UNREADABLE', { path: `of ${source}`, problem }))
+    throw fail('STATE_UNREADABLE', { path: `of ${source}`, problem })
   }
   const { by, since } = place.phase
   return placeOf({ phase: { kind: 'changes', by, since, rounds: 0 }, cursor: undefined, seen: place.seen })
