@@ -1,14 +1,14 @@
 /** What an embedder gets. */
 export { reportRun } from './alarm/alarm.js'
 export type { AlarmOptions, Reported, RunOutcome } from './alarm/alarm-options.js'
-export { connect, type Connected } from './connect.js'
+export { connect, type Connected } from './connect/connect.js'
 export { type Cause, diagnoseRefusal } from './doctor/after-refusal.js'
 export { diagnose } from './doctor/diagnose.js'
 export type { DoctorOptions } from './doctor/doctor-options.js'
 export type { DoctorReport, Finding, Severity } from './doctor/report.js'
 export { ingest } from './ingest.js'
 export { type ReplayOptions, replay } from './replay.js'
-export { type RollbackOptions, type RolledBack, rollback } from './rollback.js'
+export { type RollbackOptions, type RolledBack, rollback } from './guarded/rollback.js'
 export type {
   ConnectOptions,
   FreshCredentials,
@@ -18,7 +18,7 @@ export type {
   ServiceNowOptions,
   TableOptions,
   TargetOptions,
-} from './ingest-options.js'
+} from './options/ingest-options.js'
 export type { ClusterInfo } from './cluster/version.js'
 export { type Entry, type FailureCode, explain, failureCodes } from './failure/catalogue.js'
 export type { Evidence, Failure } from './failure/failure.js'

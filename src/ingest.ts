@@ -1,20 +1,20 @@
 /** The main job, composed: source → format → bulk → sender → ledger. */
 import type { Ids } from './bulk/action-line.js'
-import { checkIngestOptions } from './checks/check-ingest-options.js'
-import { completeForTables } from './checks/check-table-options.js'
+import { checkIngestOptions } from './options/check-ingest-options.js'
+import { completeForTables } from './options/check-table-options.js'
 import type { Batch, Outcome, Source } from './flow.js'
-import type { IngestOptions } from './ingest-options.js'
-import { prepareStateDir } from './ledger/checkpoint-file.js'
-import { lockInputs } from './ledger/lock.js'
+import type { IngestOptions } from './options/ingest-options.js'
+import { prepareStateDir } from './state/checkpoint-file.js'
+import { lockInputs } from './state/lock.js'
 import type { Receipt } from './ledger/receipt.js'
-import { findWay, openTarget } from './open-target.js'
+import { findWay, openTarget } from './connect/open-target.js'
 import { begin } from './run/begin.js'
 import { endingOf } from './run/budgets.js'
 import { conclude } from './run/conclude.js'
 import { formatOf } from './run/documents.js'
 import { type OpenPlatform, findInputs } from './run/find-inputs.js'
-import { newRunId, spoolFolder, stateDirOf } from './run/find-run.js'
-import { forgetRows } from './run/forget-rows.js'
+import { newRunId, spoolFolder, stateDirOf } from './state/find-run.js'
+import { forgetRows } from './tables/forget-rows.js'
 import { listenerOf } from './run/listener.js'
 import { load } from './run/load.js'
 import type { Replaying } from './run/open-batcher.js'
@@ -23,7 +23,7 @@ import { openPipeline, openRunsDeadLetters } from './run/open-pipeline.js'
 import type { Run, Standing } from './run/run.js'
 import { withSpool } from './run/with-spool.js'
 import { systemClock } from './system-clock.js'
-import { instanceOf } from './table-names.js'
+import { instanceOf } from './options/table-names.js'
 
 /**
  * Loads documents into an index through the static-IP proxy and accounts for every one of them.
@@ -46,7 +46,7 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
 
 /** A load of files does not wait for what reads tables. */
 const openPlatform: OpenPlatform = async (tables, options) => {
-  const platform = await import('./run/open-platform.js')
+  const platform = await import('./tables/open-platform.js')
   return await platform.openPlatform(tables, options)
 }
 

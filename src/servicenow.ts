@@ -7,9 +7,9 @@ export {
   type ServiceNowConnection,
   type Table,
   connectServiceNow,
-} from './connect-servicenow.js'
+} from './connect/connect-servicenow.js'
 export { SluiceError, isSluiceError } from './failure/sluice-error.js'
-export type { ProxyOptions, ServiceNowOptions, TableOptions } from './ingest-options.js'
+export type { ProxyOptions, ServiceNowOptions, TableOptions } from './options/ingest-options.js'
 export {
   type PullFileOptions,
   type PullOptions,
@@ -18,5 +18,5 @@ export {
   pull,
   pullLines,
   pullToFile,
-} from './pull.js'
+} from './tables/pull.js'
 export type { TableAnswer, TableRequest } from './servicenow/instance.js'

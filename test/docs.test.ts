@@ -170,7 +170,7 @@ describe('what the docs name exists:', () => {
   })
 
   test('every option of the library stands in docs/library.md', () => {
-    const declared = readFileSync(join(root, 'src/ingest-options.ts'), 'utf8')
+    const declared = readFileSync(join(root, 'src/options/ingest-options.ts'), 'utf8')
     const options = declared.slice(0, declared.indexOf('IngestEvent =')).matchAll(/^ {2}readonly (\w+)\??:/gm)
     const { text = '' } = pages.find(({ path }) => path === 'docs/library.md') ?? {}
     const missing = [...options]

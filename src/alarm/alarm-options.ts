@@ -1,5 +1,5 @@
 import type { Failure } from '../failure/failure.js'
-import type { ConnectOptions, ServiceNowOptions } from '../ingest-options.js'
+import type { ConnectOptions, ServiceNowOptions } from '../options/ingest-options.js'
 import type { Receipt } from '../ledger/receipt.js'
 
 export interface AlarmOptions {

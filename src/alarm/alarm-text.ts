@@ -2,7 +2,7 @@
 import { type Entry, explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
 import type { Receipt } from '../ledger/receipt.js'
-import { outcomes } from '../outcomes.js'
+import { outcomes } from '../ledger/outcomes.js'
 
 /** What came of a run, as far as it is told. Nothing in it is secret. */
 export interface Account {

@@ -1,6 +1,6 @@
 import type { AlarmOptions } from './alarm-options.js'
 import { invalid } from '../options/candidate.js'
-import * as check from '../checks/option-checks.js'
+import * as check from '../options/option-checks.js'
 import { incidentFieldProblem } from '../options/incident-fields.js'
 import { jobProblem } from '../options/job-name.js'
 

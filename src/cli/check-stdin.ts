@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs'
 import type { IngestOptions } from '../index.js'
-import { namedIn } from '../table-names.js'
+import { namedIn } from '../options/table-names.js'
 import type { Terminal } from './terminal.js'
 import { fail } from '../failure/fail.js'
 

@@ -12,7 +12,7 @@ import { type Proof, failuresOf, prove } from '../filter/prove.js'
 import type { Deployment } from '../filter/read-policy.js'
 import { staticRules } from '../filter/static-rules.js'
 import type { ConnectOptions } from '../index.js'
-import { findWay } from '../open-target.js'
+import { findWay } from '../connect/open-target.js'
 import type { Settings } from '../options/settings.js'
 
 interface FilterContext {

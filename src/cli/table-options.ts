@@ -1,6 +1,6 @@
 import type { IngestOptions } from '../index.js'
 import type { Effective } from '../options/resolve.js'
-import { isTable } from '../table-names.js'
+import { isTable } from '../options/table-names.js'
 import { fail } from '../failure/fail.js'
 
 /** What of the settings is for tables alone. */

@@ -1,5 +1,5 @@
 import type { Operation } from '../flow.js'
-import type { ConnectOptions, ServiceNowOptions } from '../ingest-options.js'
+import type { ConnectOptions, ServiceNowOptions } from '../options/ingest-options.js'
 import type { Setting } from './facts.js'
 
 /**

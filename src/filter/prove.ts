@@ -1,8 +1,8 @@
 /** Tries what the policies promise: the cluster through the proxy, and without it. */
 import { type Failure, failure } from '../failure/failure.js'
 import type { Clock } from '../flow.js'
-import type { ConnectOptions } from '../ingest-options.js'
-import { findWay } from '../open-target.js'
+import type { ConnectOptions } from '../options/ingest-options.js'
+import { findWay } from '../connect/open-target.js'
 import { systemClock } from '../system-clock.js'
 import type { Guard } from './judge-guard.js'
 import { type Direct, type Through, probeDirect, probeThrough } from './probe.js'

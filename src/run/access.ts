@@ -1,7 +1,7 @@
 /** What a run does when access is lost: with a body under way, or with a step of a guarded load. */
 import type { Cluster } from '../cluster/open-cluster.js'
-import type { IngestOptions } from '../ingest-options.js'
-import { DEFAULT_MAX_ELAPSED_MS, type Way } from '../open-target.js'
+import type { IngestOptions } from '../options/ingest-options.js'
+import { DEFAULT_MAX_ELAPSED_MS, type Way } from '../connect/open-target.js'
 import { AccessGate, type AccessOptions, PROBES_OF_LOST_ACCESS } from '../sender/access-gate.js'
 import { systemClock } from '../system-clock.js'
 import type { Ending } from './ending.js'

@@ -3,7 +3,7 @@
  * framed and compressed as the load would. An estimate, good to some percent where the documents are alike.
  */
 import { isSluiceError } from '../failure/sluice-error.js'
-import type { PlannedInput } from '../ledger/plan-run.js'
+import type { PlannedInput } from '../state/plan-run.js'
 import { type Sample, type Sampling, sampleInput } from './sample-input.js'
 
 /** So many inputs are sampled, spread over all of them. The sample of each is as large as the number allows. */

@@ -1,9 +1,9 @@
 /** What is to be loaded: files, streams and iterables, or tables of the service-management platform. */
 import type { Source } from '../flow.js'
-import type { IngestOptions } from '../ingest-options.js'
+import type { IngestOptions } from '../options/ingest-options.js'
 import type { Instance } from '../servicenow/instance.js'
 import { findSources } from '../source/open-sources.js'
-import { tablesIn } from '../table-names.js'
+import { tablesIn } from '../options/table-names.js'
 
 /** The platform that tables are read from, as the load sees it. Nothing is connected before it is probed or a table is read. */
 export interface Platform extends AsyncDisposable {

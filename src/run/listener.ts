@@ -1,7 +1,7 @@
 /** What a run tells the caller while it goes on. */
 import type { Cluster } from '../cluster/open-cluster.js'
 import { isSluiceError } from '../failure/sluice-error.js'
-import type { IngestEvent, IngestOptions } from '../ingest-options.js'
+import type { IngestEvent, IngestOptions } from '../options/ingest-options.js'
 
 export type Tell = (event: IngestEvent) => void
 

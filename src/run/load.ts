@@ -6,7 +6,7 @@ import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import type { Batch, Input, Lines, Mark, Outcome, Place, Rows, Source } from '../flow.js'
 import { type DecodeOptions, decode } from '../format/decode.js'
-import type { IngestEvent, RowsRead, WireUse } from '../ingest-options.js'
+import type { IngestEvent, RowsRead, WireUse } from '../options/ingest-options.js'
 import type { Ledger } from '../ledger/ledger.js'
 import { skipBytes } from '../source/skip-bytes.js'
 

@@ -1,11 +1,11 @@
 import { type BatchOptions, Batcher } from '../bulk/batcher.js'
 import { ReplayBatcher } from '../bulk/replay-batcher.js'
 import { SlotPool } from '../bulk/slots.js'
-import { MAX_DOCUMENT_BYTES } from '../checks/check-ingest-options.js'
+import { MAX_DOCUMENT_BYTES } from '../options/check-ingest-options.js'
 import type { Input, Operation, Origin } from '../flow.js'
-import type { IngestOptions } from '../ingest-options.js'
+import type { IngestOptions } from '../options/ingest-options.js'
 import type { Ledger } from '../ledger/ledger.js'
-import { DEFAULT_CONCURRENCY } from '../open-target.js'
+import { DEFAULT_CONCURRENCY } from '../connect/open-target.js'
 import { systemClock } from '../system-clock.js'
 
 export const DEFAULT_BATCH_BYTES = 5_000_000

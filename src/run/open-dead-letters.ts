@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Destination, Source } from '../flow.js'
-import type { IngestOptions } from '../ingest-options.js'
+import type { IngestOptions } from '../options/ingest-options.js'
 import { DeadLetters } from '../ledger/dead-letters.js'
-import type { Plan } from '../ledger/plan-run.js'
+import type { Plan } from '../state/plan-run.js'
 import { takeBack } from '../ledger/take-back.js'
-import { randomToken } from '../ledger/token.js'
+import { randomToken } from '../state/token.js'
 import { keepApart } from './keep-apart.js'
 
 /** Dead letters that can be written, and are no input. Those that a resume will write again are taken out of the file first. */

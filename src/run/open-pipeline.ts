@@ -6,15 +6,15 @@ import { Ledger } from '../ledger/ledger.js'
 import type { Sender } from '../sender/sender.js'
 import { accessOf } from './access.js'
 import type { Begun } from './begin.js'
-import { type ClusterLimits, openLimits } from './cluster-limits.js'
+import { type ClusterLimits, openLimits } from '../state/cluster-limits.js'
 import { actionOf } from './documents.js'
-import { type GuardedLoad, guard } from './guarded-load.js'
-import type { Deletions } from './deletions.js'
+import { type GuardedLoad, guard } from '../guarded/guarded-load.js'
+import type { Deletions } from '../tables/deletions.js'
 import { openBatcher } from './open-batcher.js'
 import { openDeadLetters } from './open-dead-letters.js'
 import { openSender } from './open-sender.js'
 import type { Run } from './run.js'
-import { StateKeeper, statusOf } from './state-keeper.js'
+import { StateKeeper, statusOf } from '../state/state-keeper.js'
 
 export interface Pipeline {
   readonly batcher: Pick<Batcher, 'frame' | 'rest' | 'reading'>
@@ -63,7 +63,9 @@ export async function openPipeline(run: Run, begun: Begun, deadLetters: DeadLett
   await keeper?.start()
   // A load of files does not wait for it.
   const deletions =
-    run.platform === undefined ? undefined : (await import('./deletions.js')).followDeletions(run, begun, access)
+    run.platform === undefined
+      ? undefined
+      : (await import('../tables/deletions.js')).followDeletions(run, begun, access)
   const preparing = async () => {
     await guarded?.prepare()
     await deletions?.prepare()

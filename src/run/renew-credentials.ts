@@ -1,8 +1,8 @@
-import { checkFreshCredentials } from '../checks/check-ingest-options.js'
+import { checkFreshCredentials } from '../options/check-ingest-options.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import { isSluiceError } from '../failure/sluice-error.js'
-import type { IngestOptions } from '../ingest-options.js'
-import { type Way, credentialsOf, proxyOptions } from '../open-target.js'
+import type { IngestOptions } from '../options/ingest-options.js'
+import { type Way, credentialsOf, proxyOptions } from '../connect/open-target.js'
 import { parseProxyUrl } from '../proxy/proxy-url.js'
 
 /**

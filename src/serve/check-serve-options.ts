@@ -1,6 +1,6 @@
 import { isLoopback } from '../cluster/loopback.js'
 import { invalid } from '../options/candidate.js'
-import * as check from '../checks/option-checks.js'
+import * as check from '../options/option-checks.js'
 import type { ServeOptions } from './serve-options.js'
 
 export const DEFAULT_LISTEN = '127.0.0.1:8080'

@@ -3,8 +3,8 @@
  * costs the same for one request as for many, so the busier the callers, the less of it each of them waits for.
  */
 import { rm } from 'node:fs/promises'
-import { stateUnwritable } from '../ledger/checkpoint-file.js'
-import { syncFolder } from '../ledger/sync-folder.js'
+import { stateUnwritable } from '../state/checkpoint-file.js'
+import { syncFolder } from '../disk/sync-folder.js'
 import { placeOf } from './recover.js'
 import { OpenSegment, type Request, type Segment } from './segment.js'
 

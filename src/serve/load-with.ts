@@ -1,6 +1,6 @@
-import { checkFreshCredentials } from '../checks/check-ingest-options.js'
-import type { IngestOptions } from '../ingest-options.js'
-import { proxyOptions } from '../open-target.js'
+import { checkFreshCredentials } from '../options/check-ingest-options.js'
+import type { IngestOptions } from '../options/ingest-options.js'
+import { proxyOptions } from '../connect/open-target.js'
 import type { ServeOptions } from './serve-options.js'
 
 /** How long one bulk request may be refused or unanswered: then the way is opened anew, which names what is in the way. */

@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto'
 import { readFile, readdir, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { runsFolder, stateUnwritable } from '../ledger/checkpoint-file.js'
-import { InputLocks, lockedBy, locksFolder } from '../ledger/lock.js'
-import { makeFolder } from '../ledger/make-folder.js'
-import { replaceFile } from '../ledger/replace-file.js'
-import { syncFolder } from '../ledger/sync-folder.js'
+import { runsFolder, stateUnwritable } from '../state/checkpoint-file.js'
+import { InputLocks, lockedBy, locksFolder } from '../state/lock.js'
+import { makeFolder } from '../disk/make-folder.js'
+import { replaceFile } from '../disk/replace-file.js'
+import { syncFolder } from '../disk/sync-folder.js'
 
 const TARGET = 'target.json'
 

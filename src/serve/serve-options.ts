@@ -1,5 +1,5 @@
 import type { Failure } from '../failure/failure.js'
-import type { IngestEvent, IngestOptions } from '../ingest-options.js'
+import type { IngestEvent, IngestOptions } from '../options/ingest-options.js'
 import type { Counts, Rejections } from '../ledger/receipt.js'
 
 /** What of `ingest` has no place in a load without an end, or is `serve`'s own. */

@@ -4,7 +4,7 @@
  */
 import { rm } from 'node:fs/promises'
 import type { Clock } from '../flow.js'
-import { stateUnwritable } from '../ledger/checkpoint-file.js'
+import { stateUnwritable } from '../state/checkpoint-file.js'
 import { Condition } from './condition.js'
 import { GroupWriter } from './group-writer.js'
 import { RecentKeys, type Stored } from './recent-keys.js'

@@ -2,7 +2,7 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fail } from '../failure/fail.js'
-import { diskProblem } from '../failure/disk-problem.js'
+import { diskProblem } from '../disk/disk-problem.js'
 import { readSegments, writing } from './spool-segments.js'
 
 export interface KeptSpool {

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { type FileHandle, mkdir, open, readdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fail } from '../failure/fail.js'
-import { diskProblem } from '../failure/disk-problem.js'
+import { diskProblem } from '../disk/disk-problem.js'
 
 export interface SegmentFolder {
   readonly path: string

@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { Checkpoint } from '../ledger/checkpoint.js'
-import { readCheckpoint } from '../ledger/checkpoint-file.js'
-import { lastOf } from '../ledger/earlier-checkpoints.js'
-import { type KnownCheckpoint, knownCheckpoints } from '../ledger/known-checkpoints.js'
+import type { Checkpoint } from '../state/checkpoint.js'
+import { readCheckpoint } from '../state/checkpoint-file.js'
+import { lastOf } from '../state/earlier-checkpoints.js'
+import { type KnownCheckpoint, knownCheckpoints } from '../state/known-checkpoints.js'
 import { nearest } from '../options/nearest.js'
 import { fail } from '../failure/fail.js'
 

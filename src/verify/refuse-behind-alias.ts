@@ -1,6 +1,6 @@
 import { readIndices } from '../cluster/alias.js'
 import type { Cluster } from '../cluster/open-cluster.js'
-import type { Checkpoint } from '../ledger/checkpoint.js'
+import type { Checkpoint } from '../state/checkpoint.js'
 import { fail } from '../failure/fail.js'
 
 /**

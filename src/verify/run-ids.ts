@@ -1,5 +1,5 @@
 /** The ids of a run, worked out from its checkpoint: each input's token, and the numbers of its documents. */
-import type { Checkpoint, CheckpointInput } from '../ledger/checkpoint.js'
+import type { Checkpoint, CheckpointInput } from '../state/checkpoint.js'
 
 /** The documents of one input that the run has settled: `TOKEN-FIRST` to `TOKEN-LAST`. */
 export interface InputIds {

@@ -1,5 +1,5 @@
 /** Adds up what was seen of a run, input by input. */
-import type { Checkpoint } from '../ledger/checkpoint.js'
+import type { Checkpoint } from '../state/checkpoint.js'
 import { type InputIds, idOf } from './run-ids.js'
 import type { Sighting } from './sweep.js'
 import type { Verification, VerifiedInput } from './verification.js'

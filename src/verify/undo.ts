@@ -1,5 +1,5 @@
-import { readCheckpoint, removeCheckpoint } from '../ledger/checkpoint-file.js'
-import { bringBack, lastOf } from '../ledger/earlier-checkpoints.js'
+import { readCheckpoint, removeCheckpoint } from '../state/checkpoint-file.js'
+import { bringBack, lastOf } from '../state/earlier-checkpoints.js'
 import { Deleter } from './deleter.js'
 import { openRun } from './open-run.js'
 import { ownRun } from './own-run.js'

@@ -1,4 +1,4 @@
-import type { Checkpoint } from '../ledger/checkpoint.js'
+import type { Checkpoint } from '../state/checkpoint.js'
 
 /** What of one input is in the cluster. `documents` = `found` + `rejected` + `missing`. */
 export interface VerifiedInput {

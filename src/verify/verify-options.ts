@@ -1,7 +1,7 @@
-import { checkConnectOptions } from '../checks/check-ingest-options.js'
-import type { ConnectOptions } from '../ingest-options.js'
+import { checkConnectOptions } from '../options/check-ingest-options.js'
+import type { ConnectOptions } from '../options/ingest-options.js'
 import { invalid } from '../options/candidate.js'
-import * as check from '../checks/option-checks.js'
+import * as check from '../options/option-checks.js'
 
 /** Which run, and how its cluster is reached. */
 export interface VerifyOptions extends ConnectOptions {

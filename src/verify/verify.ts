@@ -1,4 +1,4 @@
-import { rejectedNumbers } from '../ledger/rejected-numbers.js'
+import { rejectedNumbers } from './rejected-numbers.js'
 import { type OpenRun, openRun } from './open-run.js'
 import { sweep } from './sweep.js'
 import { newTally } from './tally.js'

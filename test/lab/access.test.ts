@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type IngestEvent, type IngestOptions, type Receipt, connect, ingest, isSluiceError } from '../../src/index.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
-import type { Checkpoint } from '../../src/ledger/checkpoint.js'
+import type { Checkpoint } from '../../src/state/checkpoint.js'
 
 const DOCS = 600
 const BATCH = 20

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type IngestEvent, type Receipt, connect, ingest, isSluiceError, replay } from '../../src/index.js'
 import { type Faults, type Lab, startLab } from '../../src/lab/index.js'
-import type { Checkpoint } from '../../src/ledger/checkpoint.js'
+import type { Checkpoint } from '../../src/state/checkpoint.js'
 import { newIndex } from '../contracts/options.js'
 import { type Seeded, seeded } from '../unit/seeded.js'
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Lab, startLab } from '../../src/lab/index.js'
-import { type InstanceOptions, openServiceNow } from '../../src/open-instance.js'
+import { type InstanceOptions, openServiceNow } from '../../src/connect/open-instance.js'
 import { type ServiceNowConnection, connectServiceNow } from '../../src/servicenow.js'
 import { SkippingClock } from '../unit/held-clock.js'
 

@@ -4,7 +4,7 @@ import { PassThrough, Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { type IngestEvent, type IngestOptions, type Receipt, ingest, isSluiceError } from '../../src/index.js'
-import { listRuns, removeRun } from '../../src/run-list.js'
+import { listRuns, removeRun } from '../../src/state/run-list.js'
 import { lines } from './run-world.js'
 import { checkpoint, index, lab, otherIndex, path, smallBatches } from './shared-lab.js'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type UndoOptions, rollback, undo } from '../../src/index.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
-import { removeRun } from '../../src/run-list.js'
+import { removeRun } from '../../src/state/run-list.js'
 import { type RunWorld, codeOf, lines, openRunWorld } from './run-world.js'
 
 let lab: Lab

@@ -2,9 +2,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { deletionsPath, recallDeletions, rememberDeletions } from '../../src/ledger/deletions-file.js'
-import { makeFolder } from '../../src/ledger/make-folder.js'
-import { limitOf } from '../../src/run/reconcile.js'
+import { deletionsPath, recallDeletions, rememberDeletions } from '../../src/tables/deletions-file.js'
+import { makeFolder } from '../../src/disk/make-folder.js'
+import { limitOf } from '../../src/tables/reconcile.js'
 
 let state: string
 let path: string

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { nothing } from '../../src/ledger/account.js'
-import type { Checkpoint } from '../../src/ledger/checkpoint.js'
-import { checkpointPath, prepareStateDir, readCheckpoint, writeCheckpoint } from '../../src/ledger/checkpoint-file.js'
-import { bringBack, keepEarlier, lastOf } from '../../src/ledger/earlier-checkpoints.js'
-import { knownCheckpoints } from '../../src/ledger/known-checkpoints.js'
-import { makeFolder } from '../../src/ledger/make-folder.js'
+import type { Checkpoint } from '../../src/state/checkpoint.js'
+import { checkpointPath, prepareStateDir, readCheckpoint, writeCheckpoint } from '../../src/state/checkpoint-file.js'
+import { bringBack, keepEarlier, lastOf } from '../../src/state/earlier-checkpoints.js'
+import { knownCheckpoints } from '../../src/state/known-checkpoints.js'
+import { makeFolder } from '../../src/disk/make-folder.js'
 
 let work: string
 let path: string

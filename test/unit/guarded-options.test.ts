@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { checkIngestOptions } from '../../src/checks/check-ingest-options.js'
+import { checkIngestOptions } from '../../src/options/check-ingest-options.js'
 import type { IngestOptions } from '../../src/index.js'
 import { isSluiceError } from '../../src/index.js'
 import { readGuarded } from '../../src/options/guarded.js'

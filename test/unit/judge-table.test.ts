@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Rows, Source } from '../../src/flow.js'
 import { nothing } from '../../src/ledger/account.js'
-import { type Checkpoint, type CheckpointInput, parseCheckpoint } from '../../src/ledger/checkpoint.js'
-import { type Plan, type Planning, planRun } from '../../src/ledger/plan-run.js'
+import { type Checkpoint, type CheckpointInput, parseCheckpoint } from '../../src/state/checkpoint.js'
+import { type Plan, type Planning, planRun } from '../../src/state/plan-run.js'
 
 const rows: Rows = {
   selection: { query: 'a=1' },

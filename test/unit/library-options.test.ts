@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type IngestOptions, connect, ingest, isSluiceError } from '../../src/index.js'
-import { findWay } from '../../src/open-target.js'
+import { findWay } from '../../src/connect/open-target.js'
 import { startHttpProxy } from './proxy-servers.js'
 
 let asked = 0

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Cluster, openCluster } from '../../src/cluster/open-cluster.js'
 import type { FreshCredentials, IngestOptions } from '../../src/index.js'
-import { findWay } from '../../src/open-target.js'
+import { findWay } from '../../src/connect/open-target.js'
 import { renewCredentials } from '../../src/run/renew-credentials.js'
 import { startHttpProxy, startTarget } from './proxy-servers.js'
 

@@ -2,7 +2,7 @@ import { appendFile, mkdir, mkdtemp, readFile, readdir, rm, truncate, writeFile 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { randomToken } from '../../src/ledger/token.js'
+import { randomToken } from '../../src/state/token.js'
 import { hashOf } from '../../src/serve/journal.js'
 import { recover } from '../../src/serve/recover.js'
 import type { Request, Segment } from '../../src/serve/segment.js'

@@ -6,11 +6,11 @@ import type { Cluster } from '../../src/cluster/open-cluster.js'
 import { failure } from '../../src/failure/failure.js'
 import { SluiceError } from '../../src/failure/sluice-error.js'
 import type { Batch, Outcome, Source } from '../../src/flow.js'
-import type { Checkpoint } from '../../src/ledger/checkpoint.js'
+import type { Checkpoint } from '../../src/state/checkpoint.js'
 import { DeadLetters } from '../../src/ledger/dead-letters.js'
 import { Ledger } from '../../src/ledger/ledger.js'
-import { planRun } from '../../src/ledger/plan-run.js'
-import { StateKeeper } from '../../src/run/state-keeper.js'
+import { planRun } from '../../src/state/plan-run.js'
+import { StateKeeper } from '../../src/state/state-keeper.js'
 
 let folder: string
 beforeEach(async () => {

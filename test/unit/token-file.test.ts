@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Tokens } from '../../src/servicenow/login/tokens.js'
 import { systemClock } from '../../src/system-clock.js'
-import { type TokenFile, tokensInFile } from '../../src/token-file.js'
+import { type TokenFile, tokensInFile } from '../../src/connect/token-file.js'
 import { SkippingClock } from './held-clock.js'
 
 const tokens: Tokens = { accessToken: 'a', refreshToken: 'r', renewAt: 1 }

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { type LoggedIn, logIn } from '../../log-in.js'
+import { type LoggedIn, logIn } from '../../connect/log-in.js'
 import { addOptions } from '../add-options.js'
 import { columns } from '../columns.js'
 import { connectOptions } from '../ingest-options.js'

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { Access } from '../../options/access.js'
 import type { Effective } from '../../options/resolve.js'
 import type { PullOptions } from '../../servicenow.js'
-import { tablesIn } from '../../table-names.js'
+import { tablesIn } from '../../options/table-names.js'
 import { addOptions } from '../add-options.js'
 import { openAlarm } from '../alarm.js'
 import { connectOptions } from '../ingest-options.js'
@@ -100,7 +100,7 @@ async function write(options: PullOptions, terminal: Terminal, quiet: boolean): 
   using interruption = interruptible(terminal, 'stopping')
   using progress = showPull(terminal, quiet)
   const { signal } = interruption
-  const { pullLines } = await import('../../pull.js')
+  const { pullLines } = await import('../../tables/pull.js')
   spareOptimising()
   try {
     for await (const lines of pullLines({ ...options, signal, onProgress: progress.update })) {
@@ -119,7 +119,7 @@ async function writeFile(options: PullOptions, output: string, terminal: Termina
   using interruption = interruptible(terminal, 'stopping')
   using progress = showPull(terminal, quiet)
   const { signal } = interruption
-  const { pullToFile } = await import('../../pull.js')
+  const { pullToFile } = await import('../../tables/pull.js')
   spareOptimising()
   try {
     const pulled = await pullToFile({ ...options, output, signal, onProgress: progress.update })

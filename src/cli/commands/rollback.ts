@@ -27,7 +27,7 @@ The alias is switched in one step. The index that it was on is kept.`,
       const access = await loadAccess(effective, terminal)
       sayWarnings(effective, terminal)
       using interruption = interruptible(terminal, 'stopping')
-      const { rollback } = await import('../../rollback.js')
+      const { rollback } = await import('../../guarded/rollback.js')
       const { signal } = interruption
       const way = { ...connectOptions(effective, access), signal }
       const switched = await rollback({ ...way, alias, ...(typeof to === 'string' ? { to } : {}) }).catch(

@@ -1,0 +1,42 @@
+import type { Client } from '@elastic/elasticsearch'
+import { checkConnectOptions } from '../options/check-ingest-options.js'
+import type { ClusterInfo } from '../cluster/version.js'
+import type { ConnectOptions } from '../options/ingest-options.js'
+import { openTarget } from './open-target.js'
+
+/** The way to a cluster, checked and open. */
+export interface Connected extends AsyncDisposable {
+  /** The official client, over one pool through the proxy. It retries nothing by itself. */
+  readonly client: Client
+  /** What GET / told. Absent when the credentials may not ask it. */
+  readonly cluster?: ClusterInfo
+  /** The proxy in use, `scheme://host:port` without credentials; absent when connected directly. */
+  readonly proxy?: string
+  /** Waits for what is under way, then closes the pool. */
+  close(): Promise<void>
+}
+
+/**
+ * The official Elasticsearch client through the static-IP proxy, for everything else that an application asks of its cluster:
+ * preflighted as `ingest` does it, over one pool of at most `concurrency` connections. Without `proxy` it connects directly.
+ *
+ * ```ts
+ * await using way = await connect({ target: { url, apiKey }, proxy: process.env.STATIC_PROXY_URL })
+ * await way.client.indices.refresh({ index: 'logs' })
+ * ```
+ * The client's own requests throw the client's own errors.
+ * @throws SluiceError OPTION_INVALID, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED, PLAINTEXT_CREDENTIALS
+ */
+export async function connect(options: ConnectOptions): Promise<Connected> {
+  checkConnectOptions(options)
+  const { cluster } = await openTarget(options)
+  const { client, route, preflight } = cluster
+  const close = async () => await client.close()
+  return {
+    client,
+    ...(preflight.info === undefined ? {} : { cluster: preflight.info }),
+    ...(route.proxy === undefined ? {} : { proxy: route.proxy }),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}

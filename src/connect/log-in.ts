@@ -1,0 +1,100 @@
+import type { Clock } from '../flow.js'
+import { type InstanceOptions, instanceSettings } from './open-instance.js'
+import { type Attempt, type Brought, beginAttempt } from '../servicenow/login/authorization-code.js'
+import { type LoopbackRedirect, listenForRedirect } from '../servicenow/login/loopback-redirect.js'
+import { interrupted } from '../servicenow/calls/lost-answer.js'
+import { openInstance } from '../servicenow/open-instance.js'
+import { systemClock } from '../system-clock.js'
+import { fail } from '../failure/fail.js'
+
+export interface LogInOptions extends InstanceOptions {
+  /** Of the redirect URI `http://127.0.0.1:PORT/callback`, which has to be registered at the instance. 0: any. */
+  readonly port: number
+  /** Has the URL opened in a browser, whose traffic is the user's own: it does not go through the proxy. */
+  readonly open: (url: string, redirectUri: string) => void
+  /** How long the browser may take, in milliseconds. Default 300,000. */
+  readonly waitMs?: number | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** What is kept after a login. */
+export interface LoggedIn {
+  /** Scheme, host and port. */
+  readonly instance: string
+  /** Where the tokens are. */
+  readonly tokenFile: string
+  /** Whether they can be renewed without another login. */
+  readonly isRenewable: boolean
+}
+
+/**
+ * Has a person log in at the instance with a browser, and keeps the tokens: the authorization code grant with PKCE. The code is
+ * exchanged through the proxy. Throws SluiceError: OPTION_INVALID, SERVICENOW_LOGIN_FAILED, SERVICENOW_TOKEN_REFUSED, STATE_UNWRITABLE,
+ * RUN_INTERRUPTED, and what else stands in the way.
+ */
+export async function logIn(options: LogInOptions): Promise<LoggedIn> {
+  const { port, open, clock = systemClock, waitMs = 300_000 } = options
+  const settings = instanceSettings({ ...options, servicenow: { ...options.servicenow, grant: 'authorization_code' } })
+  const { access, tokens: kept } = settings
+  if (access.grant !== 'authorization_code' || kept === undefined) {
+    throw fail('OPTION_INVALID', { option: 'servicenow.tokenFile', problem: 'is not set' })
+  }
+  await using instance = openInstance(settings)
+  await using redirect = await listen(port)
+  const { id } = access.client
+  const attempt = beginAttempt(instance.display, id, redirect.uri)
+  const bringing = comeBack(redirect, attempt, clock, waitMs, options.signal)
+  open(attempt.url, redirect.uri)
+  const brought = await bringing
+  const failed = (reason: string) => fail('SERVICENOW_LOGIN_FAILED', { instance: instance.display, reason })
+  if (brought === undefined) throw failed(`the browser did not come back within ${Math.round(waitMs / 1000)} s`)
+  if (brought.is === 'refusal') throw failed(instance.line.judging().quote(brought.reason))
+  const { codeVerifier, redirectUri } = attempt
+  const request = { grant: 'authorization_code', code: brought.code, redirectUri, codeVerifier } as const
+  const tokens = await instance.callForTokens(request, { signal: options.signal })
+  await kept.store.exclusively(async () => await Promise.resolve(tokens))
+  return {
+    instance: instance.display,
+    tokenFile: kept.place,
+    isRenewable: tokens.refreshToken !== undefined,
+  }
+}
+
+/** Undefined when the time is over. Throws SluiceError RUN_INTERRUPTED. */
+async function comeBack(
+  redirect: LoopbackRedirect,
+  attempt: Attempt,
+  clock: Clock,
+  waitMs: number,
+  signal: AbortSignal | undefined,
+): Promise<Exclude<Brought, { is: 'stray' }> | undefined> {
+  const over = new AbortController()
+  const until = AbortSignal.any([over.signal, ...(signal === undefined ? [] : [signal])])
+  // Rejects once the login is over, and then nobody waits for it.
+  void clock.sleep(waitMs, until).then(
+    () => over.abort(),
+    () => {},
+  )
+  try {
+    return await redirect.wait(attempt, until)
+  } catch (error) {
+    if (signal?.aborted === true) throw interrupted(signal)
+    if (over.signal.aborted) return undefined
+    throw error
+  } finally {
+    over.abort()
+  }
+}
+
+async function listen(port: number): Promise<LoopbackRedirect> {
+  try {
+    return await listenForRedirect(port)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    const problem =
+      code === 'EADDRINUSE'
+        ? `${port} is taken by another program: choose one that is free, and register its redirect URL at the instance`
+        : `${port} cannot be listened on (${code})`
+    throw fail('OPTION_INVALID', { option: 'port', problem }, { cause: error })
+  }
+}

@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto'
+import { checkServiceNowOptions } from '../options/check-servicenow-options.js'
+import { isLoopback } from '../cluster/loopback.js'
+import { DEFAULT_CONCURRENCY, DEFAULT_MAX_ELAPSED_MS, DEFAULT_TIMEOUT_MS } from '../options/defaults.js'
+import { fail } from '../failure/fail.js'
+import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
+import type { Clock } from '../flow.js'
+import type { ConnectOptions, ServiceNowOptions } from '../options/ingest-options.js'
+import { proxyOptions, proxyTo } from './proxy-to.js'
+import { isWebAddress } from '../options/web-address.js'
+import type { ChosenProxy } from '../proxy/choose-proxy.js'
+import { type Access, chooseAccess } from '../servicenow/access.js'
+import { type InstanceSettings, type OpenInstance, openInstance } from '../servicenow/open-instance.js'
+import type { TokenStore } from '../servicenow/login/tokens.js'
+import { systemClock } from '../system-clock.js'
+import { tokensInFile } from './token-file.js'
+
+export { grantOf } from '../servicenow/access.js'
+
+/** The service-management platform, and the way there. */
+export interface InstanceOptions extends Pick<ConnectOptions, 'proxy' | 'concurrency' | 'timeoutMs'> {
+  readonly servicenow: ServiceNowOptions
+  /** How long one call may be refused in a way that may pass, in milliseconds. Default 900,000. */
+  readonly maxElapsedMs?: number | undefined
+  /** Default: the machine's. */
+  readonly clock?: Clock | undefined
+  /** Told each secret in every form that something might repeat, also tokens that come later. */
+  readonly onSecret?: ((secret: string) => void) | undefined
+  /** Told what is not as it should be, and is no reason to stop. */
+  readonly onWarning?: ((message: string) => void) | undefined
+}
+
+/**
+ * The instance over the way that the options describe. It connects to nothing before the first call; `probe` is its preflight.
+ * Throws SluiceError: OPTION_INVALID, PLAINTEXT_CREDENTIALS, PROXY_URL_INVALID, PROXY_NOT_USED.
+ */
+export async function openServiceNow(options: InstanceOptions): Promise<OpenInstance> {
+  return await Promise.resolve(openInstance(instanceSettings(options)))
+}
+
+/** Throws as `openServiceNow` does. */
+export function instanceSettings(options: InstanceOptions): InstanceSettings {
+  const { servicenow, clock = systemClock, onWarning = () => {} } = options
+  checkServiceNowOptions(servicenow)
+  const { tokenFile } = servicenow
+  const proxy = proxyOptions(options.proxy)
+  const url = instanceUrl(servicenow.url)
+  const access = chooseAccess(servicenow)
+  const chosen = wayTo(url, proxy)
+  refusePlaintext(url, chosen)
+  return {
+    url,
+    access,
+    connections: options.concurrency ?? DEFAULT_CONCURRENCY,
+    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    maxElapsedMs: options.maxElapsedMs ?? DEFAULT_MAX_ELAPSED_MS,
+    clock,
+    ...(tokenFile === undefined || access.grant === 'basic'
+      ? {}
+      : { tokens: { store: storeIn(tokenFile, url, access, clock, onWarning), place: tokenFile } }),
+    ...(chosen.proxy === undefined ? {} : { proxy: chosen.proxy }),
+    ...(proxy.ca === undefined ? {} : { proxyTls: { ca: proxy.ca } }),
+    ...(servicenow.ca === undefined ? {} : { tls: { ca: servicenow.ca } }),
+    ...(options.onSecret === undefined ? {} : { onSecret: options.onSecret }),
+  }
+}
+
+function storeIn(
+  path: string,
+  url: URL,
+  access: Exclude<Access, { grant: 'basic' }>,
+  clock: Clock,
+  onWarning: (message: string) => void,
+): TokenStore {
+  const { id: client } = access.client
+  const owner = { instance: url.origin, client, user: userOf(access), grant: access.grant }
+  return tokensInFile({ path, owner, clock, onWarning })
+}
+
+/** Whose tokens they are, as far as that is told: another refresh token may be another user's. */
+function userOf(access: Access): string {
+  if (access.grant === 'password') return access.username
+  return access.grant === 'refresh_token'
+    ? createHash('sha256').update(access.refreshToken).digest('hex').slice(0, 16)
+    : ''
+}
+
+/** Throws SluiceError OPTION_INVALID, which shows none of it: credentials may stand in it. */
+function instanceUrl(given: string | URL): URL {
+  const text = String(given).trim()
+  if (!isWebAddress(text)) throw invalid('is not an http:// or https:// URL')
+  const url = new URL(text)
+  if (url.username !== '' || url.password !== '')
+    throw invalid('holds credentials: set the user name and password beside it')
+  if (url.pathname !== '/' || url.search !== '' || url.hash !== '')
+    throw invalid("has a path: it is the instance's own address alone, as in https://my-instance.example")
+  return url
+}
+
+function wayTo(url: URL, proxy: ConnectOptions['proxy']): ChosenProxy {
+  try {
+    return proxyTo(url, proxy)
+  } catch (error) {
+    if (!isSluiceError(error) || error.code !== 'CLUSTER_URL_IS_PROXY') throw error
+    throw invalid("is the proxy's address: set it to that of the instance")
+  }
+}
+
+/** Whoever is on the way, the proxy included, would read them. */
+function refusePlaintext(url: URL, { proxy }: ChosenProxy): void {
+  const local = isLoopback(url.hostname) && (proxy === undefined || isLoopback(proxy.host))
+  if (url.protocol === 'http:' && !local) throw fail('PLAINTEXT_CREDENTIALS', { url: url.origin })
+}
+
+function invalid(problem: string): SluiceError {
+  return fail('OPTION_INVALID', { option: 'servicenow.url', problem })
+}

@@ -1,0 +1,109 @@
+import { type Cluster, openCluster } from '../cluster/open-cluster.js'
+import type { Credentials } from '../cluster/credentials.js'
+import { DEFAULT_CONCURRENCY, DEFAULT_MAX_ELAPSED_MS, DEFAULT_TIMEOUT_MS } from '../options/defaults.js'
+import { fail } from '../failure/fail.js'
+import { explain } from '../failure/catalogue.js'
+import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
+import type { ConnectOptions, TargetOptions } from '../options/ingest-options.js'
+import { cloudUrl, readClusterUrl } from '../options/cluster-url.js'
+import { isWebAddress } from '../options/web-address.js'
+import { proxyOptions, proxyTo } from './proxy-to.js'
+import type { ProxyUrl } from '../proxy/proxy-url.js'
+import type { TlsOptions } from '../proxy/tls-layer.js'
+
+export { DEFAULT_CONCURRENCY, DEFAULT_MAX_ELAPSED_MS, DEFAULT_TIMEOUT_MS, proxyOptions }
+
+/** The cluster's URL and the proxy that leads to it, before anything is connected. */
+export interface Way {
+  readonly url: URL
+  readonly credentials?: Credentials
+  readonly proxy?: ProxyUrl
+  /** What was decided, for the log. */
+  readonly notes: readonly string[]
+}
+
+/** Throws SluiceError: OPTION_INVALID, PROXY_URL_INVALID, PROXY_NOT_USED, CLUSTER_URL_IS_PROXY. */
+export function findWay(target: TargetOptions, given: ConnectOptions['proxy']): Way {
+  const { url, username, password } = clusterUrl(target)
+  const chosen = proxyTo(url, given)
+  const credentials = credentialsOf({
+    apiKey: target.apiKey,
+    username: target.username ?? username,
+    password: target.password ?? password,
+  })
+  return {
+    url,
+    notes: chosen.notes,
+    ...(credentials === undefined ? {} : { credentials }),
+    ...(chosen.proxy === undefined ? {} : { proxy: chosen.proxy }),
+  }
+}
+
+/** How the cluster's certificate is checked, and which one it is shown. */
+export function targetTls({ ca, caFingerprint, cert, key }: TargetOptions): TlsOptions {
+  return {
+    ...(ca === undefined ? {} : { ca }),
+    ...(caFingerprint === undefined ? {} : { caFingerprint }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+  }
+}
+
+/** Opens the cluster over the way that the options describe. Throws SluiceError: see `openCluster`. */
+export async function openTarget(options: ConnectOptions): Promise<{ cluster: Cluster; way: Way }> {
+  const { target, signal, staticIps } = options
+  const proxy = proxyOptions(options.proxy)
+  const way = findWay(target, proxy)
+  const opening = openCluster({
+    ...way,
+    tls: targetTls(target),
+    ...(proxy.ca === undefined ? {} : { proxyTls: { ca: proxy.ca } }),
+    connections: options.concurrency ?? DEFAULT_CONCURRENCY,
+    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    preflightConnections: options.preflightConnections ?? 16,
+    allowPlaintext: target.allowPlaintext ?? false,
+    ...(options.ipCheckUrl === undefined ? {} : { ipCheckUrl: readUrl('ipCheckUrl', options.ipCheckUrl) }),
+    ...(staticIps === undefined ? {} : { staticIps }),
+    ...(signal === undefined ? {} : { signal }),
+  })
+  const cluster = await opening.catch((error: unknown) => {
+    throw way.proxy === undefined ? tellDirect(error, way) : error
+  })
+  return { cluster, way }
+}
+
+/** A filter that refuses a connection without a proxy is right to: say that there was none, and why. */
+function tellDirect(error: unknown, { notes }: Way): unknown {
+  if (!isSluiceError(error) || explain(error.code).stage !== 'egress') return error
+  const message = [`${error.message}; no proxy was used`, ...notes].join('; ')
+  return new SluiceError({ ...error.failure, message }, { cause: error })
+}
+
+function clusterUrl(target: TargetOptions): { url: URL; username?: string; password?: string } {
+  const text = target.url ?? (target.cloudId === undefined ? undefined : cloudUrl(target.cloudId))
+  if (text === undefined) {
+    const [option, problem] =
+      target.cloudId === undefined
+        ? ['target.url', "the cluster's endpoint is not set"]
+        : ['target.cloudId', 'is not a cloud id: copy it whole from the cluster console']
+    throw fail('OPTION_INVALID', { option, problem })
+  }
+  const read = readClusterUrl(String(text))
+  if ('problem' in read) throw fail('OPTION_INVALID', { option: 'target.url', problem: read.problem })
+  return { ...read, url: new URL(read.url) }
+}
+
+export function credentialsOf({
+  apiKey,
+  username,
+  password,
+}: Pick<TargetOptions, 'apiKey' | 'username' | 'password'>): Credentials | undefined {
+  if (apiKey !== undefined) return { apiKey }
+  return username === undefined ? undefined : { username, password: password ?? '' }
+}
+
+/** Throws SluiceError OPTION_INVALID. */
+export function readUrl(option: string, text: string): URL {
+  if (isWebAddress(text)) return new URL(text)
+  throw fail('OPTION_INVALID', { option, problem: 'is not an http or https URL' })
+}

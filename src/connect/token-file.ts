@@ -1,0 +1,130 @@
+/** Tokens in a file that other processes share, readable by its owner alone. */
+import { chmod, readFile, stat } from 'node:fs/promises'
+import { platform } from 'node:os'
+import { dirname, resolve } from 'node:path'
+import { fail } from '../failure/fail.js'
+import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
+import type { Clock } from '../flow.js'
+import { makeFolder } from '../disk/make-folder.js'
+import { InputLocks } from '../state/lock.js'
+import { replaceFile } from '../disk/replace-file.js'
+import type { TokenStore, Tokens } from '../servicenow/login/tokens.js'
+
+export interface TokenFile {
+  readonly path: string
+  /** Whose tokens: one file may hold those of several instances, clients and users. */
+  readonly owner: { readonly instance: string; readonly client: string; readonly user: string; readonly grant: string }
+  readonly clock: Clock
+  /** Told what is not as it should be, and is no reason to stop. */
+  readonly onWarning: (message: string) => void
+}
+
+/** What the file says of one owner. Times in milliseconds since 1970. */
+type Kept = Readonly<Record<string, Tokens>>
+
+/** How long another process may take to renew: longer than that it is not waited for. */
+const LONGEST_WAIT_MS = 30_000
+const LOOK_EVERY_MS = 100
+
+/**
+ * A store in that file; it is made with the first tokens. Its methods throw SluiceError: STATE_UNWRITABLE where it cannot be read, or
+ * where tokens would be lost, OPTION_INVALID for a file that holds something else.
+ */
+export function tokensInFile(file: TokenFile): TokenStore {
+  const path = resolve(file.path)
+  const { instance, client, user, grant } = file.owner
+  const key = [instance, client, user, grant].map(encodeURIComponent).join(' ')
+  const read = async () => (await readKept(path, file.onWarning))[key]
+  return {
+    read,
+    exclusively: async renew => {
+      await using _ = await turn(path, file)
+      const kept = await read()
+      const tokens = await renew(kept)
+      if (tokens !== kept) await write(path, key, tokens, kept, file.onWarning)
+      return tokens
+    },
+  }
+}
+
+/** One process at a time renews. Where no lock can be had, or its holder is too slow, each goes by what it finds in the file. */
+async function turn(path: string, { clock, onWarning }: TokenFile): Promise<AsyncDisposable> {
+  try {
+    await makeFolder(dirname(path))
+    const locks = await InputLocks.open(dirname(path))
+    for (const until = clock.now() + LONGEST_WAIT_MS; clock.now() < until; await clock.sleep(LOOK_EVERY_MS)) {
+      if ((await locks.take(`${path}.lock`)) === undefined) return locks
+    }
+    onWarning(`another process has held ${path}.lock for ${LONGEST_WAIT_MS / 1000} s: going on without it`)
+    return locks
+  } catch (error) {
+    if (isSluiceError(error) && error.code !== 'STATE_UNWRITABLE') throw error
+    return { [Symbol.asyncDispose]: async () => await Promise.resolve() }
+  }
+}
+
+async function readKept(path: string, onWarning: TokenFile['onWarning']): Promise<Kept> {
+  let text: string
+  try {
+    await closeToOthers(path, onWarning)
+    text = await readFile(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    throw isSluiceError(error) ? error : unwritable(path, error)
+  }
+  if (text.trim() === '') return {}
+  const tokens = parse(text)
+  if (tokens === undefined) {
+    const problem = `${path} is no file of tokens: name another one, or delete it`
+    throw fail('OPTION_INVALID', { option: 'servicenow.tokenFile', problem })
+  }
+  return tokens
+}
+
+/** Whoever could read it has the tokens: it is closed, and that is told. */
+async function closeToOthers(path: string, onWarning: TokenFile['onWarning']): Promise<void> {
+  // There, permissions are of another kind.
+  if (platform() === 'win32') return
+  const { mode } = await stat(path)
+  if ((mode & 0o077) === 0) return
+  await chmod(path, 0o600)
+  const had = (mode & 0o777).toString(8).padStart(4, '0')
+  onWarning(
+    `others could read the tokens in ${path} (mode ${had}): it is for you alone now; have them revoked if that matters`,
+  )
+}
+
+async function write(
+  path: string,
+  key: string,
+  tokens: Tokens,
+  before: Tokens | undefined,
+  onWarning: TokenFile['onWarning'],
+): Promise<void> {
+  try {
+    await makeFolder(dirname(path))
+    const all = { ...(await readKept(path, onWarning)), [key]: tokens }
+    await replaceFile(path, `${JSON.stringify({ version: 1, tokens: all }, undefined, 2)}\n`)
+  } catch (error) {
+    // The refresh token that is kept gives others: nothing is lost but a call.
+    if (before !== undefined && tokens.refreshToken === before.refreshToken) return
+    throw isSluiceError(error) ? error : unwritable(path, error)
+  }
+}
+
+function parse(text: string): Kept | undefined {
+  try {
+    const value = JSON.parse(text) as { version?: unknown; tokens?: unknown } | null
+    const { version, tokens } = value ?? {}
+    if (version !== 1 || typeof tokens !== 'object' || tokens === null) return undefined
+    const isWhole = Object.values(tokens).every((one: Partial<Tokens> | null) => typeof one?.accessToken === 'string')
+    return isWhole ? (tokens as Kept) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function unwritable(path: string, error: unknown): SluiceError {
+  const { code, message } = error as NodeJS.ErrnoException
+  return fail('STATE_UNWRITABLE', { path, problem: code ?? message }, { cause: error })
+}

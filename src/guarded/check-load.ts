@@ -1,0 +1,82 @@
+/** Whether a loaded index is fit to be found: all of it is there, and it holds what the run stored. */
+import { countDocuments, waitForCopies } from '../cluster/check-index.js'
+import type { Cluster } from '../cluster/open-cluster.js'
+import { fail } from '../failure/fail.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import type { IngestOptions } from '../options/ingest-options.js'
+import type { Counts } from '../ledger/receipt.js'
+import { DEFAULT_TIMEOUT_MS } from '../connect/open-target.js'
+import { countReplayed } from './count-replayed.js'
+
+/** How long copies are waited for, at most. */
+const COPIES_SECONDS = 15
+
+export interface Loaded {
+  readonly cluster: Cluster
+  readonly alias: { readonly name: string }
+  readonly index: string
+  readonly options: IngestOptions
+}
+
+/** Resolves to a warning, if there is one. Throws SluiceError LOAD_CHECK_FAILED where a part of the index is on no node. */
+export async function checkCopies(loaded: Loaded): Promise<string | undefined> {
+  const { cluster, index, options } = loaded
+  const seconds = Math.min(COPIES_SECONDS, Math.ceil((options.timeoutMs ?? DEFAULT_TIMEOUT_MS) / 2000))
+  const health = await waitForCopies(cluster, index, seconds)
+  if (health === 'red') throw failed(loaded, 'a part of it is on no node (health red)')
+  return health === 'yellow' ? `${index} has fewer copies than its settings ask for, yet (health yellow)` : undefined
+}
+
+/**
+ * `counts` are those of the whole run, `deadLetters` where it wrote down what was rejected: what was replayed since is not held
+ * against it. Resolves to how many that are. Throws SluiceError LOAD_CHECK_FAILED.
+ */
+export async function checkLoad(loaded: Loaded, counts: Counts, deadLetters: string | undefined): Promise<number> {
+  const { cluster, index, options } = loaded
+  const { checkQuery, checkHits = 1, maxRejected } = options
+  const { documents, failedShards } = await countDocuments(cluster, index)
+  if (failedShards > 0) throw failed(loaded, `${failedShards} of its shards did not answer`)
+  const { least, most } = storedBy(counts, options)
+  const mayBeReplayed = counts.rejected > 0 && documents > least && deadLetters !== undefined
+  const replayed = mayBeReplayed ? await countReplayed(cluster, index, deadLetters) : 0
+  const untold = documents - most - replayed
+  const more = counts.rejected > 0 && untold > 0 ? `; it holds ${untold} more, of which no dead letter tells` : ''
+  const rejected = counts.rejected - replayed
+  if (rejected > 0 && maxRejected === undefined) {
+    const observed = `of its documents ${rejected} were rejected, and --max-rejected does not say how many may be`
+    throw failed(loaded, observed + more)
+  }
+  if (documents === 0) throw failed(loaded, 'it holds no document')
+  if (documents < least + replayed || untold > 0) {
+    const stored = least === most ? `${least}` : `${least} to ${most}`
+    const since = replayed === 0 ? '' : `, ${replayed} were replayed`
+    throw failed(loaded, `the run stored ${stored} documents${since}, and it holds ${documents}`)
+  }
+  const found = checkQuery === undefined ? checkHits : await countMatches(cluster, index, checkQuery)
+  if (found < checkHits)
+    throw failed(loaded, `the check query has to match ${checkHits} of its documents, and matches ${found}`)
+  return replayed
+}
+
+/** Throws SluiceError INDEX_REQUEST_REFUSED for a query that the cluster does not know. */
+export async function countMatches(
+  cluster: Cluster,
+  index: string,
+  { query }: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  return (await countDocuments(cluster, index, query as object)).documents
+}
+
+/** How many documents an index may hold that a run has stored so many in. Equal wherever every document has an id of its own. */
+function storedBy(
+  { created, duplicate, updated, unknown, skipped }: Counts,
+  { ids, onConflict }: IngestOptions,
+): { least: number; most: number } {
+  const least = created + duplicate
+  // Two documents with the same id of the user's are one. What is sent again after a kill may be updated, or skipped.
+  return { least, most: least + updated + unknown + (ids === 'field' && onConflict === 'skip' ? skipped : 0) }
+}
+
+function failed({ alias, index }: Loaded, observed: string): SluiceError {
+  return fail('LOAD_CHECK_FAILED', { alias: alias.name, index, observed })
+}

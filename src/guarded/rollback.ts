@@ -1,0 +1,62 @@
+import { readAlias, readIndices, switchAlias } from '../cluster/alias.js'
+import { countDocuments } from '../cluster/check-index.js'
+import { readMark } from '../cluster/load-mark.js'
+import { checkConnectOptions } from '../options/check-ingest-options.js'
+import { fail } from '../failure/fail.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import type { ConnectOptions } from '../options/ingest-options.js'
+import { name } from '../options/option-checks.js'
+import { openTarget } from '../connect/open-target.js'
+
+export interface RollbackOptions extends ConnectOptions {
+  readonly alias: string
+  /** The index that the alias is to be on. Default: the one before the load that made the index that it is on. */
+  readonly to?: string | undefined
+}
+
+export interface RolledBack {
+  readonly alias: string
+  /** Where the alias was. That index is kept. */
+  readonly from: string
+  readonly to: string
+  /** In the index that it is on now. */
+  readonly documents: number
+}
+
+/**
+ * Switches an alias back to the index before, in one step. Nothing else changes: the index that it was on stays as it is.
+ *
+ * @throws SluiceError ROLLBACK_IMPOSSIBLE, ALIAS_CONFLICT, OPTION_INVALID, and every failure of the way to the cluster
+ */
+export async function rollback(options: RollbackOptions): Promise<RolledBack> {
+  const { alias, to: wanted, ...way } = options
+  for (const [option, value] of [
+    ['alias', alias],
+    ['to', wanted ?? 'the one before'],
+  ] as const) {
+    const problem = name(value)
+    if (problem !== undefined) throw fail('OPTION_INVALID', { option, problem })
+  }
+  checkConnectOptions(way)
+  const { cluster } = await openTarget(way)
+  try {
+    const found = await readAlias(cluster, alias)
+    if (found.on === undefined) throw impossible(alias, 'there is no such alias')
+    const from = found.on.name
+    const to = wanted ?? readMark(found.on.mappings)?.previous
+    if (to === undefined) throw impossible(alias, `${from} does not say which index was before it`)
+    if (to === from) throw impossible(alias, `it is on ${from} already`)
+    const target = (await readIndices(cluster, to)).find(index => index.name === to)
+    if (target === undefined) throw impossible(alias, `there is no index ${to}`)
+    if (readMark(target.mappings)?.loading === true) throw impossible(alias, `the load into ${to} has not finished`)
+    const { documents } = await countDocuments(cluster, to)
+    await switchAlias(cluster, found, to)
+    return { alias, from, to, documents }
+  } finally {
+    await cluster.route.destroy()
+  }
+}
+
+function impossible(alias: string, observed: string): SluiceError {
+  return fail('ROLLBACK_IMPOSSIBLE', { alias, observed })
+}

@@ -1,0 +1,150 @@
+/** What a value has to be, at run time. A check gives the problem, never the value: it may be a secret. */
+import { isIPv4 } from 'node:net'
+import { invalid } from './candidate.js'
+import { nearest } from './nearest.js'
+
+/** What is wrong with the value of an option, or undefined. It is not asked about undefined: that is the default. */
+export type Check = (value: unknown) => string | undefined
+
+export const string: Check = value => (typeof value === 'string' ? undefined : `is ${kindOf(value)}, not a string`)
+
+export const name: Check = value => string(value) ?? (value === '' ? 'is empty' : undefined)
+
+/** Anything may stand in it that fits in a header. */
+export const secret: Check = value => {
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  const isBroken = typeof value === 'string' && /[\u0000-\u001f\u007f]/.test(value)
+  return string(value) ?? (isBroken ? 'holds a line break or another control character' : undefined)
+}
+
+/** Sent as it stands. */
+export const token: Check = value => {
+  const isBroken = typeof value === 'string' && !/^[\u0020-\u007e]+$/.test(value)
+  return name(value) ?? secret(value) ?? (isBroken ? 'holds a character that no API key has' : undefined)
+}
+
+export const url: Check = value => (isUrl(value) || typeof value === 'string' ? undefined : mustBe('a URL', value))
+
+export const pem: Check = value =>
+  typeof value === 'string' || value instanceof Uint8Array ? undefined : mustBe('a PEM string or Buffer', value)
+
+/** It becomes part of a file's name. */
+export const runId: Check = value => {
+  const fits = typeof value === 'string' && /^[\w][\w.-]{0,99}$/.test(value)
+  return string(value) ?? (fits ? undefined : 'is not 1 to 100 letters, digits, dots, hyphens and underscores')
+}
+
+export const flag: Check = value => (typeof value === 'boolean' ? undefined : mustBe('true or false', value))
+
+export const listener: Check = value => (typeof value === 'function' ? undefined : mustBe('a function', value))
+
+export const signal: Check = value => (tagOf(value) === 'AbortSignal' ? undefined : mustBe('an AbortSignal', value))
+
+export const stream: Check = value =>
+  typeof value === 'object' && value !== null && 'pipe' in value && Symbol.asyncIterator in value
+    ? undefined
+    : mustBe('a readable stream', value)
+
+export const addresses: Check = value =>
+  Array.isArray(value) && value.every(one => typeof one === 'string' && isIPv4(one))
+    ? undefined
+    : 'is not an array of IPv4 addresses'
+
+export const strings: Check = value =>
+  Array.isArray(value) && value.every(one => typeof one === 'string') ? undefined : 'is not an array of strings'
+
+export const limit: Check = value => {
+  const isCount = Number.isSafeInteger(value) && Number(value) >= 0
+  const isShare = typeof value === 'string' && /^\d+(\.\d+)?%$/.test(value) && Number.parseFloat(value) <= 100
+  return isCount || isShare ? undefined : "is neither a whole number from 0 nor a share from '0%' to '100%'"
+}
+
+/** For how long, at most: what a timer of Node can hold. */
+export const onBlock: Check = value => {
+  if (!isPlainObject(value)) return oneOf('stop', 'wait')(value)
+  const found = problemIn(value, { waitMs: whole(1, 2 ** 31 - 1) })
+  if (found !== undefined) return [found.option, found.problem].filter(Boolean).join(' ')
+  return 'waitMs' in value ? undefined : 'has no waitMs'
+}
+
+/** One that is written. */
+export const file: Check = value => {
+  if (value === '-') return "is '-', which is no file: to write one of that name, say './-'"
+  return value === false ? undefined : value === true ? mustBe('a path or false', value) : name(value)
+}
+
+/** What becomes JSON. */
+export const jsonObject: Check = value => (isPlainObject(value) ? undefined : mustBe('a plain object', value))
+
+export const anything: Check = () => undefined
+
+export function oneOf(...choices: readonly string[]): Check {
+  const known = choices.map(choice => `'${choice}'`).join(', ')
+  return value => (choices.some(choice => choice === value) ? undefined : `is not one of ${known}`)
+}
+
+export function whole(least: number, most: number): Check {
+  return value => {
+    if (Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most) return undefined
+    return `${typeof value === 'number' ? value : kindOf(value)} is not a whole number from ${least} to ${most}`
+  }
+}
+
+/** The first option of an object that is unknown, or has a problem. */
+/** `whole`: where they stand, `options` for what is given as a whole. Throws SluiceError OPTION_INVALID as `problemIn` finds it. */
+export function all(whole: string, options: unknown, checks: Readonly<Record<string, Check>>): void {
+  const found = problemIn(options, checks)
+  if (found === undefined) return
+  const path = whole === 'options' ? '' : `${whole}.`
+  throw invalid(found.option === undefined ? whole : `${path}${found.option}`, found.problem)
+}
+
+export function problemIn(
+  options: unknown,
+  checks: Readonly<Record<string, Check>>,
+): { readonly option?: string; readonly problem: string } | undefined {
+  if (!isPlainObject(options)) return { problem: mustBe('a plain object of options', options) }
+  for (const [option, value] of Object.entries(options)) {
+    const check = Object.hasOwn(checks, option) ? checks[option] : undefined
+    if (check === undefined) return unknownOption(option, Object.keys(checks))
+    const problem = value === undefined ? undefined : check(value)
+    if (problem !== undefined) return { option, problem }
+  }
+  return undefined
+}
+
+export function isUrl(value: unknown): value is URL {
+  return tagOf(value) === 'URL'
+}
+
+function unknownOption(option: string, known: readonly string[]): { option?: string; problem: string } {
+  // A key that is no identifier may be a URL with its password.
+  if (!/^[a-z_]\w{0,39}$/i.test(option)) return { problem: 'holds an unknown option' }
+  const near = nearest(option, known)
+  return { option, problem: `is not an option${near === undefined ? '' : `: did you mean ${near}?`}` }
+}
+
+function mustBe(what: string, value: unknown): string {
+  return `is ${kindOf(value)}, not ${what}`
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined || value === null) return String(value)
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value !== 'object') return `a ${typeof value}`
+  if (isPlainObject(value)) return 'a plain object'
+  return tagOf(value) === 'Object' ? 'an object of a class' : `an object of the kind ${tagOf(value)}`
+}
+
+/** Of this realm or another. */
+function isPlainObject(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (typeof prototype !== 'object' || prototype === null) return prototype === null
+  return Object.getPrototypeOf(prototype) === null && tagOf(value) === 'Object'
+}
+
+/** Also tells an object of another realm, which is no instance of this one's class. */
+function tagOf(value: unknown): string {
+  return typeof value === 'object' && value !== null ? Object.prototype.toString.call(value).slice(8, -1) : ''
+}

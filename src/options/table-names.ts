@@ -1,0 +1,37 @@
+/** Inputs that are tables of the service-management platform, by their names: `servicenow:incident`. */
+import { fail } from '../failure/fail.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import type { IngestOptions, ServiceNowOptions } from './ingest-options.js'
+
+const PREFIX = 'servicenow:'
+
+/** What is named among the inputs: nothing where they are no names. */
+export function namedIn(source: unknown): string[] {
+  const names: unknown[] = typeof source === 'string' ? [source] : Array.isArray(source) ? source : []
+  return names.filter(name => typeof name === 'string')
+}
+
+export function isTable(name: string): boolean {
+  return name.startsWith(PREFIX)
+}
+
+/** The tables that are named, each once. Throws SluiceError OPTION_INVALID for a name that is none, and beside other inputs. */
+export function tablesIn(source: IngestOptions['source']): string[] {
+  const names = namedIn(source)
+  const tables = [...new Set(names.filter(isTable).map(name => name.slice(PREFIX.length)))]
+  if (tables.length === 0) return []
+  const wrong = tables.find(table => !/^[a-z]\w{0,79}$/i.test(table))
+  if (wrong !== undefined) throw invalid(`'${PREFIX}${wrong}' names no table: write it as in ${PREFIX}incident`)
+  const file = names.find(name => !isTable(name))
+  if (file === undefined) return tables
+  throw invalid(`'${file}' cannot be loaded together with a table, whose ids are another matter: take two commands`)
+}
+
+/** Scheme, host and port. Undefined for what is no URL. */
+export function instanceOf({ url }: ServiceNowOptions): string | undefined {
+  return URL.canParse(String(url)) ? new URL(String(url)).origin : undefined
+}
+
+function invalid(problem: string): SluiceError {
+  return fail('OPTION_INVALID', { option: 'source', problem })
+}

@@ -1,0 +1,58 @@
+/** Loads one file after the other over a way that stays open in between, as `serve` does. */
+import { checkIngestOptions } from '../options/check-ingest-options.js'
+import type { IngestEvent, IngestOptions } from '../options/ingest-options.js'
+import { run } from '../ingest.js'
+import type { Receipt } from '../ledger/receipt.js'
+import { openTarget } from '../connect/open-target.js'
+import { openSlots } from '../run/open-batcher.js'
+
+interface LoadedFile {
+  readonly path: string
+  /** The part of ids that is this file's own: loaded again under the same one, it doubles nothing. */
+  readonly token: string
+  /** Of the run. */
+  readonly name: string
+  /** Without a checkpoint: where none can be written, or the one that is there is of no use. Default true. */
+  readonly isKept?: boolean
+}
+
+export interface StandingLoad {
+  /** `https://HOST:PORT`, without credentials. */
+  readonly cluster: string
+  /** Throws what `ingest` throws. */
+  load(
+    file: LoadedFile,
+    heard: { readonly signal: AbortSignal; readonly onEvent: (event: IngestEvent) => void },
+  ): Promise<Receipt>
+  close(): Promise<void>
+}
+
+/** Opens the way, with its preflight. Throws SluiceError: OPTION_INVALID, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED. */
+export async function openStandingLoad(options: Omit<IngestOptions, 'source'>): Promise<StandingLoad> {
+  const ids = checkIngestOptions({ ...options, source: [] })
+  const { cluster, way } = await openTarget(options)
+  const slots = openSlots(options)
+  let isTold = false
+  return {
+    cluster: cluster.display,
+    load: async ({ path, token, name, isKept = true }, { signal, onEvent }) => {
+      // The way is opened once, and each run tells of it.
+      const tell = (event: IngestEvent) => {
+        if (event.type === 'preflight' && isTold) return
+        isTold ||= event.type === 'preflight'
+        onEvent(event)
+      }
+      const given = {
+        ...options,
+        source: path,
+        format: 'ndjson' as const,
+        runId: name,
+        stateDir: isKept ? options.stateDir : undefined,
+        signal,
+        onEvent: tell,
+      }
+      return await run(given, ids, { standing: { cluster, way, slots, token } })
+    },
+    close: async () => await cluster.route.destroy(),
+  }
+}

@@ -1,0 +1,68 @@
+/** Checkpoints whose place another run of the same command has taken: kept, so that their runs can be verified and undone. */
+import { rename } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import type { Checkpoint } from './checkpoint.js'
+import { namesIn, readCheckpoint, removeCheckpoint, stateUnwritable, writeCheckpoint } from './checkpoint-file.js'
+import { makeFolder } from '../disk/make-folder.js'
+import { syncFolder } from '../disk/sync-folder.js'
+
+/** Of each command. */
+const KEPT = 20
+const SUFFIX = '.json'
+
+export function earlierFolder(stateDir: string): string {
+  return join(stateDir, 'earlier')
+}
+
+/** Before `path` is given to another run. May be repeated. Throws SluiceError STATE_UNWRITABLE, STATE_UNREADABLE. */
+export async function keepEarlier(path: string, checkpoint: Checkpoint): Promise<void> {
+  const folder = folderBeside(path)
+  try {
+    await makeFolder(folder)
+  } catch (error) {
+    throw stateUnwritable(folder, error)
+  }
+  await writeCheckpoint(join(folder, `${keyOf(path)}.${checkpoint.written.replaceAll(/\D/g, '')}${SUFFIX}`), checkpoint)
+  for (const one of (await earlierThan(path)).slice(0, -KEPT)) await removeCheckpoint(one)
+}
+
+/**
+ * Replaces the checkpoint at `path` by the one before, if there is one, and it is of a run that had read all of its inputs, whether
+ * it was content with that or not.
+ * Resolves to that run. Throws SluiceError STATE_UNWRITABLE.
+ */
+export async function bringBack(path: string): Promise<string | undefined> {
+  const last = (await earlierThan(path)).at(-1)
+  const checkpoint = last === undefined ? undefined : await readCheckpoint(last).catch(() => undefined)
+  if (last === undefined || checkpoint?.inputs.every(({ status }) => status === 'finished') !== true) return undefined
+  try {
+    await rename(last, path)
+    await syncFolder(dirname(path))
+    return checkpoint.run
+  } catch (error) {
+    throw stateUnwritable(path, error)
+  }
+}
+
+/** Where the checkpoint lies that took the place of this one. Undefined: it is the last one of its command itself. */
+export function lastOf(path: string): string | undefined {
+  const folder = dirname(path)
+  if (basename(folder) !== 'earlier') return undefined
+  return join(dirname(folder), 'runs', `${basename(path).split('.')[0]}${SUFFIX}`)
+}
+
+/** Oldest first. */
+async function earlierThan(path: string): Promise<string[]> {
+  const folder = folderBeside(path)
+  const names = await namesIn(folder)
+  const own = names.filter(name => name.startsWith(`${keyOf(path)}.`) && name.endsWith(SUFFIX))
+  return own.toSorted().map(name => join(folder, name))
+}
+
+function folderBeside(path: string): string {
+  return earlierFolder(dirname(dirname(path)))
+}
+
+function keyOf(path: string): string {
+  return basename(path, SUFFIX)
+}

@@ -1,0 +1,159 @@
+/** What a run has left to do: what its inputs hold now, against what its last checkpoint says of them. */
+import type { FileLook, Mark, Place, Source } from '../flow.js'
+import { nothing } from '../ledger/account.js'
+import type { Checkpoint, CheckpointInput, FileIdentity } from './checkpoint.js'
+import { holdsStill, identityOf } from './file-identity.js'
+import { anotherSelection, judgeTable, sinceWhen } from './plan-table.js'
+import type { Counts, Rejections } from '../ledger/receipt.js'
+import { fail } from '../failure/fail.js'
+
+export interface Planning {
+  /** The last checkpoint of the same inputs and target, if there is one. */
+  readonly previous: Checkpoint | undefined
+  readonly sources: readonly Source[]
+  /** Whether files are looked at: for a checkpoint, or for tokens that depend on what they hold. */
+  readonly isLookedAt: boolean
+  readonly options: Checkpoint['options']
+  /** Load what is finished again. */
+  readonly again: boolean
+  /** What was loaded of a table is no use to the next run, which goes into another index. Default false. */
+  readonly readsTablesWhole?: boolean
+  /** For a run that is not a resume. */
+  newRunId(): string
+  /** For an input that has none yet; `look` where it is a file. */
+  newToken(source: Source, look: FileLook | undefined): string
+}
+
+export interface Plan {
+  readonly run: string
+  readonly began: string | undefined
+  readonly inputs: readonly PlannedInput[]
+  /** What earlier processes of this run committed. */
+  readonly before: { readonly counts: Counts; readonly rejections: readonly Rejections[] }
+  /** The checkpoint says so already: nothing is left to do, nor to write. */
+  readonly isDone: boolean
+  /** Where the dead letters of this run stood when that was written. */
+  readonly deadLetters: Checkpoint['deadLetters']
+  /** Whether an earlier process may have sent documents that this one will send, under the same ids. */
+  readonly isDoubtful: boolean
+  /** What a person should know of it. */
+  readonly warnings: readonly string[]
+  /** Tables that are not read whole, and since when. */
+  readonly notes: readonly string[]
+}
+
+export interface PlannedInput {
+  readonly source: Source
+  readonly token: string
+  /** Where reading goes on; absent: at the start. */
+  readonly from?: Mark
+  /** The same of a table: absent where all of it is to be read. */
+  readonly place?: Place
+  /** See `CheckpointInput`. */
+  readonly start?: CheckpointInput['start']
+  /** Nothing of it is left to do. */
+  readonly isLoaded: boolean
+  /** Documents and blank lines that this run has read before. */
+  readonly read: number
+  /** As it was read, or is about to be. */
+  readonly file?: FileIdentity
+}
+
+/** Throws SluiceError INPUT_CHANGED, RUN_OPTIONS_CHANGED, INPUT_NOT_FOUND, INPUT_UNREADABLE. */
+export async function planRun(planning: Planning): Promise<Plan> {
+  const { sources, again } = planning
+  const wasLoaded = planning.previous?.inputs.every(({ status }) => status === 'finished') === true
+  const previous = again && wasLoaded ? undefined : planning.previous
+  const wasFinished = previous?.status === 'finished'
+  const known = new Map(previous?.inputs.map(input => [input.name, input]))
+  const judged = await Promise.all(
+    sources.map(async source =>
+      source.rows === undefined
+        ? await judge(source, known.get(source.name), planning, previous?.run ?? '')
+        : judgeTable(source, source.rows, previous, planning),
+    ),
+  )
+  // A run that was cut off for good has no unfinished inputs either.
+  const isOver = previous?.inputs.every(({ status }) => status === 'finished') === true
+  if (previous === undefined || (isOver && judged.some(({ isLoaded }) => !isLoaded))) {
+    return {
+      run: planning.newRunId(),
+      began: undefined,
+      inputs: judged.map(beginAnew),
+      before: { counts: nothing, rejections: [] },
+      isDone: false,
+      deadLetters: undefined,
+      // A last line that has grown is sent a second time.
+      isDoubtful: judged.some(({ from, isLoaded }) => !isLoaded && from !== undefined && from.tail > 0),
+      warnings: anotherSelection(judged, previous),
+      notes: sinceWhen(judged),
+    }
+  }
+  const isBegun = judged.some(({ from, isLoaded }) => !isLoaded && (from !== undefined || previous.isDoubtful))
+  if (isBegun) sameOptions(previous, planning.options)
+  return {
+    run: previous.run,
+    began: previous.began,
+    inputs: judged,
+    before: previous,
+    isDone: wasFinished,
+    deadLetters: previous.deadLetters,
+    isDoubtful: previous.isDoubtful,
+    warnings: previous.inputs
+      .filter(({ name, status }) => status !== 'finished' && !sources.some(source => source.name === name))
+      .map(
+        ({ name, read }) => `${name} is not among the inputs any more: ${read} documents of it were loaded, not all`,
+      ),
+    notes: sinceWhen(judged),
+  }
+}
+
+/** What an earlier run has loaded of it is not the new run's. */
+function beginAnew(input: PlannedInput): PlannedInput {
+  const { from, source, token, place, isLoaded } = input
+  // Its numbers are none of the table's own: they count the rows of a run.
+  if (source.rows !== undefined) return { source, token, isLoaded, read: 0, ...(place === undefined ? {} : { place }) }
+  if (from === undefined) return { ...input, read: 0 }
+  return { ...input, read: 0, start: { document: from.document, wasRead: from.tail > 0 } }
+}
+
+async function judge(
+  source: Source,
+  known: CheckpointInput | undefined,
+  { isLookedAt, newToken }: Planning,
+  run: string,
+): Promise<PlannedInput> {
+  const look = isLookedAt ? await source.file?.look() : undefined
+  const identity = look === undefined ? {} : { file: identityOf(look) }
+  const fresh = () => ({ source, token: newToken(source, look), isLoaded: false, read: 0, ...identity })
+  if (known?.file === undefined || look === undefined || source.file === undefined) return fresh()
+  const { mark, token, read, status, start, spool } = known
+  if (spool !== source.spool?.id) return fresh()
+  // Nothing of it was sent: it is what it is now.
+  if (status === 'waiting') return { ...fresh(), token }
+  const isSame = await holdsStill(known.file, source.file)
+  // What stands behind the mark may be a last line without a line end: then all of it was read.
+  const wasRead = status === 'finished' || (status === 'begun' && mark.tail > 0)
+  const from = mark.line > 1 || mark.document > 1 || mark.tail > 0 ? { from: mark } : {}
+  if (isSame) {
+    const isLoaded = wasRead && (source.spool?.grows === false || look.size === known.file.size)
+    const begun = start === undefined ? {} : { start }
+    return { source, token, ...from, ...begun, isLoaded, read, file: { ...known.file, inode: look.inode } }
+  }
+  if (status === 'finished') return fresh()
+  const isShorter = look.size < known.file.tail.end
+  const observed = isShorter ? `it has only ${look.size} bytes now` : 'what was read of it reads differently now'
+  const documents = mark.document - 1
+  throw fail('INPUT_CHANGED', { input: source.name, run, documents, observed, offset: mark.offset })
+}
+
+/**
+ * A mark is good for what it was made with, and half a run in one way and half in another is nobody's wish.
+ * Throws SluiceError RUN_OPTIONS_CHANGED.
+ */
+export function sameOptions({ options: was, run }: Checkpoint, now: Checkpoint['options']): void {
+  const changed = [...new Set([...Object.keys(was), ...Object.keys(now)])].filter(name => was[name] !== now[name])
+  if (changed.length === 0) return
+  const differences = changed.map(name => `${name} was ${was[name] ?? 'not set'} and is ${now[name] ?? 'not set'}`)
+  throw fail('RUN_OPTIONS_CHANGED', { run, differences })
+}

@@ -1,0 +1,114 @@
+import { basename, resolve } from 'node:path'
+import type { Checkpoint } from './checkpoint.js'
+import { removeCheckpoint } from './checkpoint-file.js'
+import { ownRuns } from './checkpoint-lock.js'
+import { type BrokenCheckpoint, type KnownCheckpoint, knownCheckpoints } from './known-checkpoints.js'
+import type { Counts } from '../ledger/receipt.js'
+import { lockInputs } from './lock.js'
+import { type KeptSpool, keptSpools, removeSpool } from '../source/kept-spools.js'
+
+/** A run that a checkpoint tells of. */
+export interface KnownRun {
+  readonly run: string
+  /** `running` also where the process was killed. */
+  readonly status: Checkpoint['status']
+  /** Another run of the same command has taken its place: it can be verified and undone, and no resume goes by it. */
+  readonly isEarlier: boolean
+  /** ISO 8601: when it was begun, and when the checkpoint was written. */
+  readonly began: string
+  readonly written: string
+  readonly url: string
+  readonly index: string
+  readonly inputs: readonly { readonly name: string; readonly status: string; readonly read: number }[]
+  /** Of what a resume would not send again. */
+  readonly counts: Counts
+  readonly checkpoint: string
+  /** What is on the disk of the stdin that it loads, where that is spooled. Absent for an earlier run. */
+  readonly spool?: KeptSpool
+}
+
+export interface RunList {
+  /** Last written first. */
+  readonly runs: readonly KnownRun[]
+  /** Stdin that was spooled and that no run knows of: none of it is loaded, the cluster was not reached. */
+  readonly spools: readonly KeptSpool[]
+  /** Checkpoints that cannot be read, and why. `run`: where its name can be told all the same. */
+  readonly broken: readonly { readonly checkpoint: string; readonly run?: string; readonly problem: string }[]
+}
+
+/** Throws SluiceError STATE_UNREADABLE where the folder itself cannot be read. */
+export async function listRuns(stateDir: string): Promise<RunList> {
+  const spools = await keptSpools(stateDir)
+  const { known, broken } = await knownCheckpoints(stateDir)
+  const runs = known.map(one => knownRun(one, spools))
+  const ofRuns = new Set(runs.map(({ spool }) => spool?.path))
+  return {
+    runs: runs.toSorted((one, other) => (one.written < other.written ? 1 : -1)),
+    spools: spools.filter(({ path }) => !ofRuns.has(path)),
+    broken: broken.map(brokenRun),
+  }
+}
+
+/**
+ * Forgets the checkpoints of a run, which are several where a name was given to several, and deletes what is spooled for it; or one
+ * checkpoint by its path or file name, also where it cannot be read; or a spool of no run, by the name of its folder. Resolves to
+ * what it forgot.
+ * Throws SluiceError RUN_LOCKED while a process is at one of them, STATE_UNWRITABLE.
+ */
+export async function removeRun(stateDir: string, run: string): Promise<RunList> {
+  const list = await listRuns(stateDir)
+  const isNamed = (path: string) =>
+    [basename(path), basename(path, '.json')].includes(run) || resolve(path) === resolve(run)
+  const runs = list.runs.filter(one => one.run === run || isNamed(one.checkpoint))
+  const broken = list.broken.filter(one => one.run === run || isNamed(one.checkpoint))
+  const spools = list.spools.filter(one => one.spool === run)
+  const owned = [
+    ...runs.map(one => ({ path: one.checkpoint, run: one.run, input: one.inputs[0]?.name ?? '', index: one.index })),
+    ...broken.map(one => ({
+      path: one.checkpoint,
+      run: one.run ?? run,
+      input: one.checkpoint,
+      index: 'its index',
+    })),
+  ]
+  if (owned.length > 0) {
+    await using _ = await ownRuns(stateDir, owned, { isUndo: false })
+    // What is spooled would be loaded from its start if it stayed.
+    for (const { spool, index } of runs) if (spool !== undefined) await remove(stateDir, spool, index)
+    for (const { path } of owned) await removeCheckpoint(path)
+  }
+  for (const spool of spools) await remove(stateDir, spool, '(no run)')
+  return { runs, spools, broken }
+}
+
+/** Nobody may write to it or load from it meanwhile, named or not. */
+async function remove(stateDir: string, spool: KeptSpool, index: string): Promise<void> {
+  await using _lock = await lockInputs({ stateDir, cluster: '', index, sources: [], spool: spool.path })
+  await removeSpool(spool)
+}
+
+function knownRun({ path, isEarlier, checkpoint }: KnownCheckpoint, spools: readonly KeptSpool[]): KnownRun {
+  const { run, status, began, written, target, inputs, counts } = checkpoint
+  const { url, index } = target
+  const shown = inputs.map(({ name, status: state, read }) => ({ name, status: state, read }))
+  // What an earlier run has left of it is the last one's to go on with.
+  const own = isEarlier ? [] : spools
+  const spool = own.find(({ ids }) => inputs.some(input => input.spool !== undefined && ids.includes(input.spool)))
+  return {
+    run,
+    status,
+    isEarlier,
+    began,
+    written,
+    url,
+    index,
+    inputs: shown,
+    counts,
+    checkpoint: path,
+    ...(spool === undefined ? {} : { spool }),
+  }
+}
+
+function brokenRun({ path, run, problem }: BrokenCheckpoint): RunList['broken'][number] {
+  return { checkpoint: path, ...(run === undefined ? {} : { run }), problem }
+}

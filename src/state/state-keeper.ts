@@ -1,0 +1,225 @@
+/** Keeps the checkpoint of a run up to date while it goes on. */
+import { dirname, resolve } from 'node:path'
+import { seeIndex } from '../cluster/index-uuid.js'
+import type { Cluster } from '../cluster/open-cluster.js'
+import { explain } from '../failure/catalogue.js'
+import type { Failure } from '../failure/failure.js'
+import { isSluiceError } from '../failure/sluice-error.js'
+import type { FoundRun } from './find-run.js'
+import type { Input, Mark, Rows } from '../flow.js'
+import { sumOf } from '../ledger/account.js'
+import { type Checkpoint, type CheckpointInput, type FileIdentity, type Target, VERSION } from './checkpoint.js'
+import { prepareStateDir, writeCheckpoint } from './checkpoint-file.js'
+import { CheckpointWriter } from './checkpoint-writer.js'
+import { keepEarlier } from './earlier-checkpoints.js'
+import type { DeadLetters } from '../ledger/dead-letters.js'
+import { identityAt, identityOf } from './file-identity.js'
+import type { Ledger } from '../ledger/ledger.js'
+import type { PlannedInput } from './plan-run.js'
+import type { Committed } from '../ledger/prefix.js'
+import type { Spool } from '../source/spool.js'
+import { systemClock } from '../system-clock.js'
+
+/** A kill costs what was settled since the last write: it is sent again, and found stored. */
+const EVERY_MS = 500
+
+const START: Mark = { kind: 'lines', document: 1, line: 1, offset: 0, tail: 0 }
+
+export interface Keeping {
+  readonly found: FoundRun
+  readonly path: string
+  /** Asked also when a budget of bytes is spent, which leaves room for that. */
+  readonly cluster: Cluster
+  readonly ledger: Ledger
+  readonly deadLetters: DeadLetters
+  /** What was read from it is on the disk before the checkpoint says that it was loaded. */
+  readonly spool?: Pick<Spool, 'sync' | 'loaded'>
+
+  /** Aborted when the cluster is not waited for any longer. */
+  readonly givenUp: AbortSignal
+}
+
+export class StateKeeper {
+  readonly path: string
+  readonly #keeping: Keeping
+  readonly #writer: CheckpointWriter
+  readonly #began: string
+  readonly #files = new Map<number, FileIdentity>()
+  readonly #begun = new Set<number>()
+  #target: Target
+  /** Those that were asked for the uuid that they have while this process stores documents in them. */
+  readonly #seen = new Set<string>()
+  #isIndexMissing: boolean
+  #isComplete = false
+
+  constructor(keeping: Keeping) {
+    const { found } = keeping
+    this.#keeping = keeping
+    this.path = keeping.path
+    this.#began = found.plan.began ?? new Date().toISOString()
+    this.#target = found.target
+    this.#isIndexMissing = found.isIndexMissing
+    this.#writer = new CheckpointWriter(async () => await this.#write('running'), EVERY_MS, systemClock)
+    for (const { source, from, file, place } of found.plan.inputs) {
+      if (file !== undefined) this.#files.set(source.id, file)
+      if (from !== undefined || place !== undefined) this.#begun.add(source.id)
+    }
+  }
+
+  /** Whether the last checkpoint that was written leaves nothing to do. */
+  get isComplete(): boolean {
+    return this.#isComplete
+  }
+
+  /** With every token that the first request may carry. Throws SluiceError STATE_UNWRITABLE, STATE_UNREADABLE. */
+  async start(): Promise<void> {
+    const { replaces } = this.#keeping.found
+    if (replaces !== undefined) await keepEarlier(this.path, replaces)
+    await this.#write('running')
+  }
+
+  /** An input may have changed while it waited for its turn. */
+  async begin({ id }: Input): Promise<void> {
+    if (this.#begun.has(id)) return
+    this.#begun.add(id)
+    const file = this.#keeping.found.plan.inputs.find(({ source }) => source.id === id)?.source.file
+    // What cannot be looked at is named when it is opened.
+    const look = await file?.look().catch(() => undefined)
+    if (look !== undefined) this.#files.set(id, identityOf(look))
+  }
+
+  /** There is something new. Returns why the state cannot be kept, if so. */
+  touch(): Failure | undefined {
+    return this.#writer.touch()
+  }
+
+  /** The last word. Returns why it could not be written. */
+  async finish(status: Exclude<Checkpoint['status'], 'running'>): Promise<Failure | undefined> {
+    await this.#writer.end()
+    try {
+      // Where the folder is gone, what is known is worth a new one.
+      await prepareStateDir(dirname(dirname(this.path)))
+      await this.#write(status)
+      return undefined
+    } catch (error) {
+      if (isSluiceError(error)) return error.failure
+      throw error
+    }
+  }
+
+  async #write(status: Checkpoint['status']): Promise<void> {
+    const { found, deadLetters, ledger } = this.#keeping
+    const { plan } = found
+    // Taken at once: what is settled while the rest is gathered belongs to the next write.
+    const { committed } = ledger
+    const { counts, rejections } = sumOf(plan.before, committed)
+    const failed = new Set(ledger.inputs.filter(one => one.status === 'failed').map(({ name }) => name))
+    await deadLetters.sync()
+    // Where this process wrote none, those of before are where they were, whatever file it was given.
+    const keptLetters = deadLetters.records === 0 ? plan.deadLetters : undefined
+    await this.#keeping.spool?.sync()
+    await this.#seeNewIndex(committed)
+    await this.#seeDestinations(committed)
+    const inputs: CheckpointInput[] = []
+    for (const input of plan.inputs) inputs.push(await this.#inputOf(input, committed, failed))
+    const isFinished = status === 'finished' && inputs.every(input => input.status === 'finished')
+    await writeCheckpoint(this.path, {
+      version: VERSION,
+      run: plan.run,
+      status: status === 'finished' && !isFinished ? 'failed' : status,
+      began: this.#began,
+      written: new Date().toISOString(),
+      target: this.#target,
+      sources: found.sources,
+      options: found.options,
+      isDoubtful: !isFinished && (status === 'running' || found.isNamed || plan.isDoubtful || committed.isDoubtful),
+      inputs,
+      counts,
+      rejections,
+      ...(deadLetters.path === undefined
+        ? {}
+        : {
+            deadLetters: {
+              ...(keptLetters ?? { path: resolve(deadLetters.path), length: committed.deadLetters }),
+              writer: deadLetters.writer,
+            },
+          }),
+    })
+    this.#isComplete = inputs.every(input => input.status === 'finished')
+    this.#letGo(inputs, committed.isBroken)
+  }
+
+  /** What a checkpoint says is loaded need not stay on the disk, where a resume does not read it. `isLast`: no later one says more. */
+  #letGo(inputs: readonly CheckpointInput[], isLast: boolean): void {
+    for (const { spool, mark, file } of inputs) {
+      if (spool === undefined || file === undefined) continue
+      const isRead = mark.kind === 'lines' && !file.isCompressed
+      this.#keeping.spool?.loaded(spool, isRead && !isLast ? mark.offset : undefined)
+    }
+  }
+
+  async #inputOf(planned: PlannedInput, committed: Committed, failed: ReadonlySet<string>): Promise<CheckpointInput> {
+    const { source, token, from = START, start, isLoaded, read } = planned
+    const settled = committed.inputs.get(source.id)
+    const isFinished = isLoaded || settled?.isFinished === true
+    const mark = settled?.mark ?? from
+    const known = this.#files.get(source.id)
+    const file =
+      isLoaded || known === undefined || source.file === undefined
+        ? known
+        : await identityAt(mark, isFinished, known, source.file)
+    if (file !== undefined) this.#files.set(source.id, file)
+    const begun = this.#begun.has(source.id) ? 'begun' : 'waiting'
+    return {
+      name: source.name,
+      status: isFinished ? 'finished' : failed.has(source.name) ? 'failed' : begun,
+      token,
+      mark,
+      ...(start === undefined ? {} : { start }),
+      read: read + (settled?.read ?? 0),
+      ...(file === undefined ? {} : { file }),
+      ...(source.spool === undefined ? {} : { spool: source.spool.id }),
+      ...(source.rows === undefined ? {} : tableAt(source.rows, planned, settled)),
+    }
+  }
+
+  /** The first document may have made the index. */
+  async #seeNewIndex({ counts }: Committed): Promise<void> {
+    if (!this.#isIndexMissing || counts.created === 0) return
+    const seen = await seeIndex(this.#keeping.cluster, this.#target.index, this.#keeping.givenUp)
+    this.#isIndexMissing = seen.kind === 'unreadable'
+    if (seen.kind === 'index') this.#target = { ...this.#target, indexUuid: seen.uuid }
+    if (seen.kind === 'name') this.#target = { ...this.#target, behind: seen.behind }
+  }
+
+  /** Dead letters go to many indices. That one was made anew is known by the uuid that it had when a document was stored in it. */
+  async #seeDestinations({ destinations: reached }: Committed): Promise<void> {
+    for (const index of reached) {
+      if (this.#seen.has(index)) continue
+      const seen = await seeIndex(this.#keeping.cluster, index, this.#keeping.givenUp)
+      // Asked again with the next checkpoint, and so are the others.
+      if (seen.kind === 'unreadable') return
+      this.#seen.add(index)
+      const others = (this.#target.destinations ?? []).filter(one => one.index !== index)
+      const known = { index, ...(seen.kind === 'index' ? { indexUuid: seen.uuid } : {}) }
+      this.#target = { ...this.#target, destinations: [...others, known] }
+    }
+  }
+}
+
+/** Where the reading of a table goes on. The table counts its rows from where this process began to read. */
+function tableAt(
+  rows: Rows,
+  { from = START, place, isLoaded }: PlannedInput,
+  settled: ReturnType<Committed['inputs']['get']>,
+): Pick<CheckpointInput, 'place' | 'selection'> {
+  const isReached = !isLoaded && (settled?.mark !== undefined || settled?.isFinished === true)
+  const at = isReached ? rows.placeAt((settled.mark ?? from).document - from.document + 1) : place
+  return { selection: rows.selection, ...(at === undefined ? {} : { place: at }) }
+}
+
+/** What a checkpoint calls a run that ends so. */
+export function statusOf(stopped: Failure | undefined): 'finished' | 'interrupted' | 'failed' {
+  if (stopped === undefined) return 'finished'
+  return explain(stopped.code).exit === 5 ? 'interrupted' : 'failed'
+}

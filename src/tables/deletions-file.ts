@@ -1,0 +1,55 @@
+/**
+ * How far deleted rows have been followed, for the next run of the same command. What cannot be read is as if it were not there, and
+ * what cannot be written is left: then what was deleted is looked for once more.
+ */
+import { readFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { makeFolder } from '../disk/make-folder.js'
+import { replaceFile } from '../disk/replace-file.js'
+
+const VERSION = 1
+
+export interface FollowedDeletions {
+  /** Uuid of the index, where it was known: of another one nothing is known. */
+  readonly index?: string
+  /** The documents of all rows that were deleted before are deleted: `yyyy-MM-dd HH:mm:ss` of the platform, in UTC. */
+  readonly audited?: string
+  /** Of rows that there were: of those that are gone none is left to tell. */
+  readonly classes?: readonly string[]
+  /** When the index was last compared with the table, in ISO 8601. */
+  readonly reconciled?: string
+}
+
+/** Beside the checkpoint of the command. */
+export function deletionsPath(checkpoint: string): string {
+  return join(dirname(dirname(checkpoint)), 'deletions', basename(checkpoint))
+}
+
+export async function recallDeletions(path: string): Promise<FollowedDeletions> {
+  try {
+    const kept = JSON.parse(await readFile(path, 'utf8')) as Readonly<Record<string, unknown>>
+    const { version, index, audited, classes, reconciled } = kept
+    if (version !== VERSION) return {}
+    return {
+      ...(typeof index === 'string' ? { index } : {}),
+      ...(typeof audited === 'string' && isTime(audited) ? { audited } : {}),
+      ...(Array.isArray(classes) && classes.every(name => typeof name === 'string') ? { classes } : {}),
+      ...(typeof reconciled === 'string' && !Number.isNaN(Date.parse(reconciled)) ? { reconciled } : {}),
+    }
+  } catch {
+    return {}
+  }
+}
+
+export async function rememberDeletions(path: string, followed: FollowedDeletions): Promise<void> {
+  try {
+    await makeFolder(dirname(path))
+    await replaceFile(path, `${JSON.stringify({ version: VERSION, ...followed })}\n`)
+  } catch {
+    // The next run looks for them again.
+  }
+}
+
+function isTime(text: string): boolean {
+  return /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/.test(text)
+}

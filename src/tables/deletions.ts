@@ -1,0 +1,223 @@
+/** Rows that were deleted at the platform: once all that a run reads is loaded, their documents are deleted, too. */
+import { mayDelete } from '../cluster/may-delete.js'
+import type { Cluster } from '../cluster/open-cluster.js'
+import type { Failure } from '../failure/failure.js'
+import { isSluiceError } from '../failure/sluice-error.js'
+import type { IngestOptions } from '../options/ingest-options.js'
+import { settledOf } from '../ledger/account.js'
+import type { Counts, DeletionsReceipt } from '../ledger/receipt.js'
+import type { AccessOptions } from '../sender/access-gate.js'
+import { mayReadDeletions } from '../servicenow/deletions/audited-deletions.js'
+import type { Instance } from '../servicenow/instance.js'
+import { stillThere } from '../servicenow/deletions/still-there.js'
+import { tablesIn } from '../options/table-names.js'
+import { patienceOf } from '../run/access.js'
+import type { Begun } from '../run/begin.js'
+import { deleteAudited, notedUnder } from './delete-audited.js'
+import { type DeletionsSoFar, deletionsSoFar } from './deletions-so-far.js'
+import type { Ending } from '../run/ending.js'
+import type { FoundRun } from '../state/find-run.js'
+import type { Tell } from '../run/listener.js'
+import { refuseSharedIndex } from './shared-index.js'
+import { patiently } from '../run/patiently.js'
+import { reconcile } from './reconcile.js'
+import type { Removed, Removing } from './remove-gone.js'
+import type { Run } from '../run/run.js'
+
+type Mode = DeletionsReceipt['mode']
+
+interface Following {
+  readonly mode: Mode
+  readonly options: IngestOptions
+  readonly stateDir: string | undefined
+  readonly found: FoundRun
+  readonly cluster: Cluster
+  readonly instance: Instance
+  readonly ending: Ending
+  readonly tell: Tell
+  step(settled: number): Removing['step']
+}
+
+const DEFAULT_MAX_DELETED = '10%'
+
+/** Undefined where deletions are not followed. */
+export function followDeletions(
+  { options, stateDir, platform, ending, tell }: Run,
+  { cluster, found }: Begun,
+  access: AccessOptions,
+): Deletions | undefined {
+  const { deletions: mode = 'keep', dryRun } = options
+  if (mode === 'keep' || platform === undefined || dryRun === true) return undefined
+  const { instance } = platform
+  return new Deletions({
+    mode,
+    options,
+    stateDir,
+    found,
+    cluster,
+    instance,
+    ending,
+    tell,
+    step: settled => {
+      const patience = patienceOf(options, cluster, { ending, access, tell }, settled)
+      return async take => await patiently(patience, take)
+    },
+  })
+}
+
+export class Deletions {
+  readonly #following: Following
+  readonly #removed: Removed = { deleted: 0, there: 0, changed: 0, other: 0 }
+  #soFar: DeletionsSoFar | undefined
+  #compared = 0
+  #skipped: string | undefined
+
+  constructor(following: Following) {
+    this.#following = following
+    if (following.found.alias !== undefined)
+      this.#skipped = 'the index is a new one, and holds no document of a row that was deleted before'
+  }
+
+  get receipt(): DeletionsReceipt {
+    const { deleted, there, changed, other } = this.#removed
+    const skipped = this.#skipped
+    return {
+      mode: this.#following.mode,
+      compared: this.#compared,
+      deleted,
+      kept: { there, changed, other },
+      ...(skipped === undefined ? {} : { skipped }),
+    }
+  }
+
+  /**
+   * What would stand in the way is better known before the first row is read than after the last.
+   * Throws SluiceError SERVICENOW_ACCESS_DENIED, CLUSTER_PRIVILEGE_MISSING, DELETIONS_INDEX_SHARED, and every failure of the way there.
+   */
+  async prepare(): Promise<void> {
+    const { mode, stateDir, found, cluster, ending } = this.#following
+    if (this.#skipped !== undefined) return
+    try {
+      const soFar = await deletionsSoFar(found)
+      this.#soFar = soFar
+      await mayDelete(cluster, found.target.index, { isNamed: found.target.behind === undefined })
+      await (mode === 'audit' ? this.#prepareAudit(soFar) : refuseSharedIndex(stateDir, found))
+    } catch (error) {
+      throw ending.cause(error)
+    }
+  }
+
+  /**
+   * To be called once every row was read and every document has its outcome. `save` is called first: it writes that down, so that
+   * whoever comes after a kill reads no row again. Resolves to why not all that is gone was deleted; then the next run deletes it.
+   */
+  async complete(counts: Counts, save: () => Promise<Failure | undefined>): Promise<Failure | undefined> {
+    const { mode, ending } = this.#following
+    if (this.#soFar === undefined) return undefined
+    const unsaved = await save()
+    if (unsaved !== undefined) return unsaved
+    const settled = settledOf(counts)
+    try {
+      if (ending.signal.aborted) return ending.why(settled)
+      await (mode === 'audit' ? this.#audit(this.#soFar, settled) : this.#reconcile(this.#soFar, settled))
+      return undefined
+    } catch (error) {
+      if (ending.signal.aborted) return ending.why(settled)
+      if (isSluiceError(error)) return error.failure
+      throw error
+    }
+  }
+
+  async #prepareAudit(soFar: DeletionsSoFar): Promise<void> {
+    const { options, found, instance, ending } = this.#following
+    const classes = await notedUnder(instance, tablesIn(options.source), soFar.known.classes ?? [], ending.signal)
+    const now = await mayReadDeletions(instance, classes, ending.signal)
+    // Of a row that is deleted already no document can be in an index that is not there yet.
+    const isNew = found.isIndexMissing && found.plan.began === undefined
+    await soFar.add({ ...(classes === undefined ? {} : { classes }), ...(isNew ? { audited: now } : {}) })
+  }
+
+  async #audit(soFar: DeletionsSoFar, settled: number): Promise<void> {
+    const { options, instance, ending } = this.#following
+    const { classes: known = [], audited: since } = soFar.known
+    const { signal } = ending
+    const classes = await notedUnder(instance, tablesIn(options.source), known, signal)
+    this.#tell()
+    const audited = await deleteAudited(
+      {
+        // What was deleted and is there again stays, whether the query means it or not.
+        removing: this.#removing(settled, ''),
+        instance,
+        noted: classes,
+        since,
+        signal,
+        compared: more => {
+          this.#compared += more
+        },
+      },
+      this.#removed,
+    )
+    await soFar.add({ ...(classes === undefined ? {} : { classes }), audited })
+  }
+
+  async #reconcile(soFar: DeletionsSoFar, settled: number): Promise<void> {
+    const { options, instance, ending } = this.#following
+    const due = this.#notDueBefore(soFar)
+    if (due !== undefined) {
+      this.#skipped = `the index was compared with the table a while ago, and is again from ${due} on`
+      return
+    }
+    this.#tell()
+    const began = new Date().toISOString()
+    const { displayValue = 'false', fields = ['sys_class_name'], query = '' } = options.table ?? {}
+    this.#compared = await reconcile(
+      {
+        ...this.#removing(settled, query),
+        instance,
+        selected: tablesIn(options.source).map(table => ({ table, query })),
+        isDisplayed: displayValue !== 'false',
+        // A pipeline may have taken it out.
+        saysClass: fields.includes('sys_class_name') && options.pipeline === undefined,
+        maxDeleted: options.maxDeleted ?? DEFAULT_MAX_DELETED,
+        signal: ending.signal,
+      },
+      this.#removed,
+    )
+    await soFar.add({ reconciled: began })
+  }
+
+  /** In ISO 8601. A whole reading is always compared. */
+  #notDueBefore({ known: { reconciled } }: DeletionsSoFar): string | undefined {
+    const { options, found } = this.#following
+    const isWhole = found.plan.inputs.some(({ place }) => place === undefined)
+    if (isWhole || reconciled === undefined) return undefined
+    const since = Date.now() - Date.parse(reconciled)
+    const every = options.reconcileEveryMs ?? 0
+    // A clock that was set back makes a time of tomorrow.
+    return since >= 0 && since < every ? new Date(Date.parse(reconciled) + every).toISOString() : undefined
+  }
+
+  /** `query`: which rows count as there. */
+  #removing(settled: number, query: string): Pick<Removing, 'cluster' | 'index' | 'by' | 'step' | 'there'> {
+    const { cluster, found, options, instance, ending, step } = this.#following
+    const { index, behind } = found.target
+    return {
+      cluster,
+      index,
+      // Without its routing value a document is not found by its id alone, nor is one behind an alias.
+      by: behind === undefined && options.routingField === undefined ? 'id' : 'search',
+      step: step(settled),
+      there: async ids => {
+        const there = new Set<string>()
+        for (const table of tablesIn(options.source))
+          for (const id of await stillThere(instance, { table, query }, ids, ending.signal)) there.add(id)
+        return there
+      },
+    }
+  }
+
+  #tell(): void {
+    const { mode, found, tell } = this.#following
+    tell({ type: 'deletions', mode, index: found.target.index })
+  }
+}

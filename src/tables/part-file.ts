@@ -1,0 +1,208 @@
+/** A file of rows that is there when it is whole. Until then its rows lie in the folder FILE.part, from which the same pull goes on. */
+import { createReadStream } from 'node:fs'
+import { type FileHandle, open, readFile, realpath, rename, rm, rmdir, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { fail } from '../failure/fail.js'
+import { diskProblem } from '../disk/disk-problem.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import type { Place } from '../flow.js'
+import { InputLocks } from '../state/lock.js'
+import { makeFolder } from '../disk/make-folder.js'
+import { replaceFile } from '../disk/replace-file.js'
+import { syncFolder } from '../disk/sync-folder.js'
+import { type RowsSoFar, placeBehind, rowsSoFar } from '../servicenow/table/rows-so-far.js'
+
+const VERSION = 1
+const ROWS = 'rows.ndjson'
+/** What is being read, and where that began: written before the first row. */
+const READING = 'reading.json'
+
+/** What makes two pulls of one table the same. Shown where they are not. */
+export type Selection = Readonly<Record<string, string>>
+
+interface Reading {
+  readonly version: number
+  readonly selection: Selection
+  /** Where it began. */
+  readonly start: Place
+}
+
+/** One process at a time has it. Disposing leaves it as it is, for the next one. */
+export class PartFile implements AsyncDisposable {
+  /** What was written before. */
+  readonly before: RowsSoFar
+  /** Where reading goes on; undefined: it begins. */
+  readonly place: Place | undefined
+  readonly #path: string
+  readonly #folder: string
+  readonly #selection: Selection
+  readonly #locks: InputLocks
+  readonly #file: FileHandle
+  #isTold: boolean
+  #bytes: number
+
+  private constructor(
+    path: string,
+    selection: Selection,
+    locks: InputLocks,
+    file: FileHandle,
+    before: RowsSoFar,
+    start: Place | undefined,
+  ) {
+    this.#path = path
+    this.#folder = partOf(path)
+    this.#selection = selection
+    this.#locks = locks
+    this.#file = file
+    this.before = before
+    this.place = start === undefined ? undefined : placeBehind(start, before)
+    this.#isTold = start !== undefined
+    this.#bytes = before.bytes
+  }
+
+  /** Throws SluiceError OUTPUT_UNWRITABLE, OPTION_INVALID, RUN_LOCKED, STATE_UNREADABLE. */
+  static async open(output: string, selection: Selection): Promise<PartFile> {
+    const path = await realpath(output).catch(() => resolve(output))
+    const folder = partOf(path)
+    await checkPath(path, folder)
+    const locks = await lockFolder(folder, output)
+    let file: FileHandle | undefined
+    try {
+      const start = await readStart(folder, selection)
+      file = await open(join(folder, ROWS), 'a', 0o600)
+      const before = await rowsSoFar(createReadStream(join(folder, ROWS)))
+      await file.truncate(before.bytes)
+      return new PartFile(path, selection, locks, file, before, start)
+    } catch (error) {
+      await file?.close()
+      await locks[Symbol.asyncDispose]()
+      throw unwritable(path, error)
+    }
+  }
+
+  /** So far, with those that were written before. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Before the first row. Throws SluiceError OUTPUT_UNWRITABLE. */
+  async begin(start: Place): Promise<void> {
+    if (this.#isTold) return
+    const reading: Reading = { version: VERSION, selection: this.#selection, start }
+    await replaceFile(join(this.#folder, READING), `${JSON.stringify(reading)}\n`).catch((error: unknown) => {
+      throw unwritable(this.#path, error)
+    })
+    this.#isTold = true
+  }
+
+  /** Whole lines. Throws SluiceError OUTPUT_UNWRITABLE: what was written of them is cut off when the pull goes on. */
+  async append(lines: Uint8Array): Promise<void> {
+    try {
+      await this.#file.appendFile(lines)
+      this.#bytes += lines.length
+    } catch (error) {
+      throw unwritable(this.#path, error)
+    }
+  }
+
+  /** All rows are there: FILE is replaced as a whole. Throws SluiceError OUTPUT_UNWRITABLE. */
+  async finish(): Promise<void> {
+    try {
+      await this.#file.sync()
+      await rename(join(this.#folder, ROWS), this.#path)
+      await syncFolder(dirname(this.#path))
+      // With what processes that were killed have left in it.
+      await rm(this.#folder, { recursive: true, force: true })
+    } catch (error) {
+      throw unwritable(this.#path, error)
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#file.close()
+    // Nothing to go on from.
+    if (!this.#isTold) await rm(join(this.#folder, ROWS), { force: true }).catch(() => undefined)
+    await this.#locks[Symbol.asyncDispose]()
+    await rmdir(this.#folder).catch(() => undefined)
+  }
+}
+
+function partOf(path: string): string {
+  return `${path}.part`
+}
+
+async function checkPath(path: string, folder: string): Promise<void> {
+  const wrong = (problem: string) => fail('OUTPUT_UNWRITABLE', { path, problem })
+  const known = await stat(path).catch(() => undefined)
+  if (known?.isDirectory() === true) throw wrong('it is a directory')
+  if (known?.isFile() === false) throw wrong('it is a device or a pipe, not a file')
+  const part = await stat(folder).catch(() => undefined)
+  if (part?.isDirectory() === false) throw wrong(`${folder} is in its way, which no pull has made`)
+  // The folder above is the user's to make.
+  await stat(dirname(path)).catch((error: unknown) => {
+    throw unwritable(path, error)
+  })
+  await makeFolder(folder).catch((error: unknown) => {
+    throw unwritable(path, error)
+  })
+}
+
+async function lockFolder(folder: string, output: string): Promise<InputLocks> {
+  const locks = await InputLocks.open(folder)
+  try {
+    const lock = join(folder, 'lock')
+    const other = await locks.take(lock)
+    if (other === undefined) return locks
+    const { pid, host, since } = other
+    const doing = 'written by another pull'
+    throw fail('RUN_LOCKED', { input: output, doing, index: '', run: 'pull', pid, host, since, lock })
+  } catch (error) {
+    await locks[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+/** Undefined where nothing was written. Throws SluiceError OPTION_INVALID, STATE_UNREADABLE. */
+async function readStart(folder: string, selection: Selection): Promise<Place | undefined> {
+  const path = join(folder, READING)
+  // Also where a process was killed once the file was in its place.
+  const rows = await stat(join(folder, ROWS)).catch(() => undefined)
+  if (rows === undefined || rows.size === 0) return undefined
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+  })
+  if (text === undefined)
+    throw unreadable(path, `it is missing, and ${ROWS} beside it has rows of an unknown reading: remove ${folder}`)
+  const { selection: begun, start } = parse(text, path)
+  const names = [...new Set([...Object.keys(begun), ...Object.keys(selection)])]
+  const differences = names
+    .filter(name => begun[name] !== selection[name])
+    .map(name => `${name} was ${shown(begun[name])} and is ${shown(selection[name])}`)
+  if (differences.length === 0) return start
+  const problem = `an unfinished pull lies in ${folder}, of something else (${differences.join('; ')}): run it as it was, or remove that folder`
+  throw fail('OPTION_INVALID', { option: 'output', problem })
+}
+
+function parse(text: string, path: string): Reading {
+  try {
+    const reading = JSON.parse(text) as Partial<Reading> | null
+    if (reading?.version === VERSION && typeof reading.selection === 'object' && typeof reading.start === 'object')
+      return reading as Reading
+  } catch {
+    // The same as another version's.
+  }
+  throw unreadable(path, 'it holds no reading that this version understands: remove its folder')
+}
+
+function shown(value: string | undefined): string {
+  return value === undefined || value === '' ? 'not set' : value
+}
+
+function unreadable(path: string, problem: string): SluiceError {
+  return fail('STATE_UNREADABLE', { path, problem })
+}
+
+function unwritable(path: string, error: unknown): SluiceError {
+  if (error instanceof SluiceError) return error
+  return fail('OUTPUT_UNWRITABLE', { path, problem: diskProblem(error) }, { cause: error })
+}

@@ -1,0 +1,141 @@
+import { checkPullOptions } from '../options/check-servicenow-options.js'
+import type { ServiceNowConnection } from '../connect/connect-servicenow.js'
+import type { TableOptions } from '../options/ingest-options.js'
+import type { Place } from '../flow.js'
+import { instanceSettings, openServiceNow } from '../connect/open-instance.js'
+import { PartFile, type Selection } from './part-file.js'
+import type { IdSet } from '../servicenow/deletions/id-set.js'
+import { readTable } from '../servicenow/table/read-table.js'
+import { rowLines } from '../servicenow/table/row-lines.js'
+import { selectTable } from '../servicenow/table/select-table.js'
+import { fail } from '../failure/fail.js'
+
+/** Which rows, from where, and through which proxy. */
+export interface PullOptions extends ServiceNowConnection, TableOptions {
+  /** Its name, not its label: `incident`. */
+  readonly table: string
+  /** Told after each page. */
+  readonly onProgress?: ((progress: Pulled) => void) | undefined
+  /** Told each secret in every form that something might repeat, also tokens that come later. */
+  readonly onSecret?: ((secret: string) => void) | undefined
+}
+
+export interface Pulled {
+  /** Rows that were given out. */
+  readonly rows: number
+  /** As many as the platform told that there are when reading began, with those that the user may not see. */
+  readonly total?: number
+  /** Of the file, where one is written. */
+  readonly bytes?: number
+}
+
+export interface PullFileOptions extends PullOptions {
+  /** The file: replaced as a whole, once all rows are there. Until then they lie in the folder `FILE.part`. */
+  readonly output: string
+}
+
+export interface PulledFile {
+  /** Rows of the file. */
+  readonly rows: number
+  /** Of them, those that an earlier call had written, which did not come to its end. */
+  readonly resumed: number
+  readonly bytes: number
+}
+
+/**
+ * The rows of a table of the service-management platform, through the static-IP proxy: each one time, in the order of `sys_id`, then
+ * those that were inserted meanwhile. Every row that is there from before the reading to its end, and may be seen, is among them; each
+ * is as it was at the moment when it was read.
+ *
+ * ```ts
+ * for await (const incident of pull({ servicenow: { url, username, password }, proxy, table: 'incident' })) …
+ * ```
+ * @throws SluiceError OPTION_INVALID, SERVICENOW_*, PROXY_*, PLAINTEXT_CREDENTIALS, RUN_INTERRUPTED
+ */
+export async function* pull(options: PullOptions): AsyncGenerator<Readonly<Record<string, unknown>>> {
+  for await (const rows of pages(options)) yield* rows
+}
+
+/** The same rows as NDJSON, in chunks of whole lines. Throws as `pull` does. */
+export async function* pullLines(options: PullOptions): AsyncGenerator<Uint8Array> {
+  for await (const rows of pages(options)) yield* rowLines(rows)
+}
+
+/**
+ * The same rows as a file of NDJSON. A call that ended before its time, however, is gone on with by the same call: behind the last row
+ * that it wrote, and then with all that were inserted since it began.
+ * @throws SluiceError as `pull` does; OUTPUT_UNWRITABLE, STATE_UNREADABLE, RUN_LOCKED
+ */
+export async function pullToFile({ output, ...options }: PullFileOptions): Promise<PulledFile> {
+  checkPullOptions(options)
+  if (typeof output !== 'string' || output === '')
+    throw fail('OPTION_INVALID', { option: 'output', problem: 'is no name of a file' })
+  await using file = await PartFile.open(output, selectionOf(options))
+  let start: Place | undefined
+  const { rows: resumed, ids: known } = file.before
+  let rows = resumed
+  const onProgress = (progress: Pulled) => options.onProgress?.({ ...progress, bytes: file.bytes })
+  const going = { place: file.place, known, rows: resumed, started: (place: Place) => (start = place) }
+  for await (const page of pages({ ...options, onProgress }, going)) {
+    if (start !== undefined) await file.begin(start)
+    for (const lines of rowLines(page)) await file.append(lines)
+    rows += page.length
+  }
+  await file.finish()
+  return { rows, resumed, bytes: file.bytes }
+}
+
+function selectionOf(options: PullOptions): Selection {
+  const { table, query = '', fields, displayValue = 'false' } = options
+  const instance = instanceSettings(options).url.origin
+  return { instance, table, query, fields: fields?.join(',') ?? '', displayValue }
+}
+
+/** Where a reading goes on that gave out rows before. */
+interface GoingOn {
+  readonly place: Place | undefined
+  readonly known: IdSet
+  /** That were given out. */
+  readonly rows: number
+  started(place: Place): void
+}
+
+async function* pages(options: PullOptions, going?: GoingOn) {
+  checkPullOptions(options)
+  const { onProgress, onWarning = () => {}, preflightConnections } = options
+  const { signal = new AbortController().signal } = options
+  let total: number | undefined
+  const before = going?.rows ?? 0
+  let given = before
+  try {
+    await using instance = await openServiceNow({ ...options, onWarning })
+    const selected = selectTable(instance, options)
+    await instance.probe({ connections: preflightConnections, signal })
+    const reading = readTable({
+      instance,
+      ...selected,
+      mode: 'once',
+      place: going?.place,
+      known: going?.known,
+      started: place => going?.started(place),
+      signal,
+      begun: () => {},
+      counted: rows => (total = before + rows),
+      note: onWarning,
+    })
+    for await (const { rows } of reading) {
+      given += rows.length
+      yield rows
+      onProgress?.({ rows: given, ...(total === undefined ? {} : { total }) })
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error
+    throw fail(
+      'RUN_INTERRUPTED',
+      { reason: String(signal.reason), settled: given },
+      {
+        cause: error,
+      },
+    )
+  }
+}
