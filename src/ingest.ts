@@ -22,7 +22,7 @@ import { intoOf, openDeadLetters } from './run/open-dead-letters.js'
 import { openPipeline, openRunsDeadLetters } from './run/open-pipeline.js'
 import type { Run, Standing } from './run/run.js'
 import { withSpool } from './run/with-spool.js'
-import { systemClock } from './system-clock.js'
+import { systemClock } from './time/system-clock.js'
 import { instanceOf } from './options/table-names.js'
 
 /**

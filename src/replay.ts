@@ -8,7 +8,7 @@ import type { IngestOptions } from './options/ingest-options.js'
 import { run } from './ingest.js'
 import type { Receipt } from './ledger/receipt.js'
 import { findSources } from './source/open-sources.js'
-import { systemClock } from './system-clock.js'
+import { systemClock } from './time/system-clock.js'
 
 /** What the dead letters say themselves. */
 type Said = 'op' | 'ids' | 'idField' | 'routingField' | 'format' | 'pick'

@@ -12,21 +12,21 @@ const src = fileURLToPath(new URL('../src', import.meta.url))
 const allowed: Readonly<Record<string, readonly string[]>> = {
   failure: [],
   'flow.ts': ['failure'],
-  'system-clock.ts': ['flow.ts'],
+  time: ['flow.ts'],
   disk: ['failure'],
   // The stages.
   source: ['flow.ts', 'failure', 'disk'],
   format: ['flow.ts', 'failure'],
   bulk: ['flow.ts', 'failure'],
-  sender: ['flow.ts', 'failure', 'cluster'],
+  sender: ['flow.ts', 'failure', 'cluster', 'time'],
   ledger: ['flow.ts', 'failure', 'disk'],
   // The way to a cluster or an instance.
   proxy: ['failure'],
   cluster: ['failure', 'proxy'],
-  servicenow: ['flow.ts', 'failure', 'proxy'],
-  connect: ['flow.ts', 'failure', 'disk', 'cluster', 'options', 'proxy', 'servicenow', 'state', 'system-clock.ts'],
+  servicenow: ['flow.ts', 'failure', 'proxy', 'time'],
+  connect: ['flow.ts', 'failure', 'disk', 'cluster', 'options', 'proxy', 'servicenow', 'state', 'time'],
   options: ['flow.ts', 'failure', 'bulk', 'connect', 'format', 'ledger', 'replay.ts', 'source', 'tables'],
-  state: ['flow.ts', 'failure', 'disk', 'cluster', 'guarded', 'ledger', 'options', 'run', 'source', 'system-clock.ts'],
+  state: ['flow.ts', 'failure', 'disk', 'cluster', 'guarded', 'ledger', 'options', 'run', 'source', 'time'],
   // A run, and what hangs on it.
   run: [
     'flow.ts',
@@ -45,21 +45,9 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'options',
     'state',
     'tables',
-    'system-clock.ts',
+    'time',
   ],
-  guarded: [
-    'flow.ts',
-    'failure',
-    'bulk',
-    'cluster',
-    'connect',
-    'ledger',
-    'options',
-    'run',
-    'sender',
-    'state',
-    'system-clock.ts',
-  ],
+  guarded: ['flow.ts', 'failure', 'bulk', 'cluster', 'connect', 'ledger', 'options', 'run', 'sender', 'state', 'time'],
   tables: [
     'flow.ts',
     'failure',
@@ -73,25 +61,13 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'servicenow',
     'state',
   ],
-  'ingest.ts': ['flow.ts', 'bulk', 'connect', 'ledger', 'options', 'run', 'state', 'tables', 'system-clock.ts'],
-  'replay.ts': ['flow.ts', 'failure', 'bulk', 'format', 'source', 'ingest.ts', 'ledger', 'options', 'system-clock.ts'],
-  serve: [
-    'flow.ts',
-    'failure',
-    'disk',
-    'cluster',
-    'connect',
-    'ingest.ts',
-    'ledger',
-    'options',
-    'run',
-    'state',
-    'system-clock.ts',
-  ],
+  'ingest.ts': ['flow.ts', 'bulk', 'connect', 'ledger', 'options', 'run', 'state', 'tables', 'time'],
+  'replay.ts': ['flow.ts', 'failure', 'bulk', 'format', 'source', 'ingest.ts', 'ledger', 'options', 'time'],
+  serve: ['flow.ts', 'failure', 'disk', 'cluster', 'connect', 'ingest.ts', 'ledger', 'options', 'run', 'state', 'time'],
   // What looks, and what tells.
-  verify: ['flow.ts', 'failure', 'cluster', 'connect', 'options', 'sender', 'state', 'system-clock.ts'],
-  filter: ['flow.ts', 'failure', 'cluster', 'connect', 'options', 'proxy', 'system-clock.ts'],
-  doctor: ['flow.ts', 'failure', 'cluster', 'connect', 'options', 'proxy', 'servicenow', 'system-clock.ts'],
+  verify: ['flow.ts', 'failure', 'cluster', 'connect', 'options', 'sender', 'state', 'time'],
+  filter: ['flow.ts', 'failure', 'cluster', 'connect', 'options', 'proxy', 'time'],
+  doctor: ['flow.ts', 'failure', 'cluster', 'connect', 'options', 'proxy', 'servicenow', 'time'],
   alarm: ['failure', 'connect', 'ledger', 'options', 'servicenow'],
   // A double must not share our bugs.
   lab: [],
@@ -182,7 +158,7 @@ function violations({ path, text }: SourceFile): string[] {
   // The bundle of the command line has a client without them, for a quicker start.
   if (part !== 'lab' && /\bclient\.(?!transport\b|close\b)\w/.test(withoutTexts(text)))
     found.push(`${path}: requests go through the client's transport, not its API`)
-  const waits = path === 'system-clock.ts' || part === 'lab' || part === 'cli'
+  const waits = path === 'time/system-clock.ts' || part === 'lab' || part === 'cli'
   if (!waits && code.includes('node:timers/promises')) found.push(`${path}: waiting belongs to the clock`)
   return found
 }

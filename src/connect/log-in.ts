@@ -4,7 +4,7 @@ import { type Attempt, type Brought, beginAttempt } from '../servicenow/login/au
 import { type LoopbackRedirect, listenForRedirect } from '../servicenow/login/loopback-redirect.js'
 import { interrupted } from '../servicenow/calls/lost-answer.js'
 import { openInstance } from '../servicenow/open-instance.js'
-import { systemClock } from '../system-clock.js'
+import { systemClock } from '../time/system-clock.js'
 import { fail } from '../failure/fail.js'
 
 export interface LogInOptions extends InstanceOptions {

@@ -12,7 +12,7 @@ import type { ChosenProxy } from '../proxy/choose-proxy.js'
 import { type Access, chooseAccess } from '../servicenow/access.js'
 import { type InstanceSettings, type OpenInstance, openInstance } from '../servicenow/open-instance.js'
 import type { TokenStore } from '../servicenow/login/tokens.js'
-import { systemClock } from '../system-clock.js'
+import { systemClock } from '../time/system-clock.js'
 import { tokensInFile } from './token-file.js'
 
 export { grantOf } from '../servicenow/access.js'

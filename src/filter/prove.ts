@@ -3,7 +3,8 @@ import { type Failure, failure } from '../failure/failure.js'
 import type { Clock } from '../flow.js'
 import type { ConnectOptions } from '../options/ingest-options.js'
 import { findWay } from '../connect/open-target.js'
-import { systemClock } from '../system-clock.js'
+import { Retries, doublingMs } from '../time/retry.js'
+import { systemClock } from '../time/system-clock.js'
 import type { Guard } from './judge-guard.js'
 import { type Direct, type Through, probeDirect, probeThrough } from './probe.js'
 
@@ -32,14 +33,16 @@ export async function prove(
   { expected, patienceMs, directCheck = true, clock = systemClock }: ProveOptions,
 ): Promise<Proof> {
   const way = findWay(options.target, options.proxy)
-  const begun = clock.now()
-  for (let waitMs = 1000; ; waitMs *= 2) {
+  const waitMs = (probes: number) => doublingMs(probes, 1000)
+  const retries = new Retries({ clock, maxElapsedMs: patienceMs, waitMs })
+  for (;;) {
     const proof: Proof = {
       ...(way.proxy === undefined ? {} : { through: await probeThrough(way, way.proxy, options) }),
       ...(directCheck || way.proxy === undefined ? { direct: await probeDirect(way, options) } : {}),
     }
-    if (isAsExpected(proof, expected) || clock.now() - begun + waitMs > patienceMs) return proof
-    await clock.sleep(waitMs, options.signal)
+    const wait = isAsExpected(proof, expected) ? undefined : retries.next()
+    if (wait === undefined) return proof
+    await clock.sleep(wait, options.signal)
   }
 }
 

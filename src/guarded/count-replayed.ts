@@ -3,7 +3,7 @@ import { readLetters } from '../bulk/read-letters.js'
 import { type Wanted, findDocuments } from '../cluster/find-documents.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import { SluiceError } from '../failure/sluice-error.js'
-import { systemClock } from '../system-clock.js'
+import { systemClock } from '../time/system-clock.js'
 
 const IDS_AT_ONCE = 500
 

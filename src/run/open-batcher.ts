@@ -6,7 +6,7 @@ import type { Input, Operation, Origin } from '../flow.js'
 import type { IngestOptions } from '../options/ingest-options.js'
 import type { Ledger } from '../ledger/ledger.js'
 import { DEFAULT_CONCURRENCY } from '../connect/open-target.js'
-import { systemClock } from '../system-clock.js'
+import { systemClock } from '../time/system-clock.js'
 
 export const DEFAULT_BATCH_BYTES = 5_000_000
 

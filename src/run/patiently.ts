@@ -3,7 +3,7 @@ import type { Failure } from '../failure/failure.js'
 import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
 import type { AccessGate } from '../sender/access-gate.js'
-import { backoffMs } from '../sender/backoff.js'
+import { Retries, backoffMs } from '../time/retry.js'
 import type { Verdict } from '../sender/verdict.js'
 import type { Ending } from './ending.js'
 
@@ -27,19 +27,18 @@ export interface Patience {
 export async function patiently<T>(patience: Patience, step: () => Promise<T>): Promise<T> {
   const { maxElapsedMs, gate, clock, random, ending, settled, onRetry } = patience
   const { signal } = ending
-  let began = gate.now()
-  for (let refusals = 1; ; refusals += 1) {
+  const retries = new Retries({ clock: gate, maxElapsedMs, waitMs: refusals => backoffMs(refusals, random) })
+  for (;;) {
     const tried = await attempt(gate, step)
     if (tried.taken !== undefined) return tried.taken.value
     if (tried.verdict === undefined) throw new SluiceError(ending.why(settled))
     const { kind, failure } = tried.verdict
     if (kind === 'stop') throw errorOf(failure, tried)
     if (signal.aborted) throw new SluiceError(ending.why(settled))
-    const waitMs = backoffMs(refusals, random)
-    if (gate.now() + waitMs - began > maxElapsedMs) {
+    const waitMs = retries.next()
+    if (waitMs === undefined) {
       if (!gate.lost(failure)) throw errorOf(failure, tried)
-      began = gate.now()
-      refusals = 0
+      retries.startAgain()
       continue
     }
     onRetry(failure, waitMs)

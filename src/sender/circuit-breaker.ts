@@ -5,7 +5,7 @@
  */
 import type { Failure } from '../failure/failure.js'
 import { worseLoss } from './access-loss.js'
-import { probePauseMs } from './backoff.js'
+import { probePauseMs } from '../time/retry.js'
 
 /** So many bodies accepted since access came back: what is refused then is another outage. */
 const STEADY_AFTER = 50

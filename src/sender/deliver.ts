@@ -6,7 +6,7 @@
  */
 import { type Failure, failure } from '../failure/failure.js'
 import type { Batch, Clock, Outcome } from '../flow.js'
-import { backoffMs } from './backoff.js'
+import { backoffMs } from '../time/retry.js'
 import { type Body, halves, keepItems } from './body.js'
 import { Settlement } from './settlement.js'
 import type { Verdict } from './verdict.js'

@@ -6,7 +6,7 @@ import { AccessGate, type AccessOptions, PROBES_OF_LOST_ACCESS } from './access-
 import { AdaptiveLimit } from './adaptive-limit.js'
 import { BodySize } from './body-size.js'
 import type { Body } from './body.js'
-import { backoffMs } from './backoff.js'
+import { backoffMs } from '../time/retry.js'
 import { type BulkRequestOptions, BulkRequests, idsOf } from './bulk-requests.js'
 import type { ByteBudget } from './byte-budget.js'
 import { compress } from './compress.js'

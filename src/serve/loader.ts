@@ -7,6 +7,7 @@ import type { IngestEvent } from '../options/ingest-options.js'
 import { removeCheckpoint } from '../state/checkpoint-file.js'
 import type { Receipt } from '../ledger/receipt.js'
 import type { StandingLoad } from './standing-load.js'
+import { doublingMs } from '../time/retry.js'
 import type { Segment } from './segment.js'
 import type { ServeEvent } from './serve-options.js'
 import type { Spool } from './spool.js'
@@ -135,8 +136,8 @@ export class Loader {
 
   #note(failure: Failure): number {
     const { spool, tell } = this.#loading
-    const retryMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** this.#retries)
     this.#retries += 1
+    const retryMs = doublingMs(this.#retries, FIRST_RETRY_MS, LONGEST_RETRY_MS)
     this.#last = failure
     this.#trouble = { failure, since: this.#trouble?.since ?? new Date().toISOString(), retryMs }
     tell({ type: 'failed', failure, retryMs, waiting: spool.waiting })

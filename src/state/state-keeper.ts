@@ -18,7 +18,7 @@ import type { Ledger } from '../ledger/ledger.js'
 import type { PlannedInput } from './plan-run.js'
 import type { Committed } from '../ledger/prefix.js'
 import type { Spool } from '../source/spool.js'
-import { systemClock } from '../system-clock.js'
+import { systemClock } from '../time/system-clock.js'
 
 /** A kill costs what was settled since the last write: it is sent again, and found stored. */
 const EVERY_MS = 500

@@ -3,7 +3,7 @@ import { fail } from '../failure/fail.js'
 import type { Failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
-import { backoffMs } from '../sender/backoff.js'
+import { Retries, backoffMs } from '../time/retry.js'
 import { atLast } from '../sender/deliver.js'
 import { retryAfterMs } from '../sender/retry-after.js'
 
@@ -69,8 +69,7 @@ export class Pace {
   async settle<T>(batch: readonly T[], attempt: Attempt<T>): Promise<void> {
     const { clock, wallClock, random, maxElapsedMs, signal } = this.#options
     const parts = [batch]
-    let refusals = 0
-    let began = clock.now()
+    const retries = new Retries({ clock, maxElapsedMs, waitMs: refusals => backoffMs(refusals, random) })
     for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
       if (signal?.aborted === true) throw this.#interrupted(signal)
       const step = await attempt(part).catch((error: unknown) => {
@@ -78,8 +77,7 @@ export class Pace {
       })
       if (step.kind === 'done') {
         this.#size = Math.min(this.#options.most, this.#size + Math.ceil(this.#options.most / 20))
-        refusals = 0
-        began = clock.now()
+        retries.startAgain()
         continue
       }
       if (step.kind === 'refused') throw new SluiceError(step.failure)
@@ -88,10 +86,9 @@ export class Pace {
         parts.unshift(...this.#halves(part))
         continue
       }
-      refusals += 1
-      const waitMs = backoffMs(refusals, random, retryAfterMs(step.retryAfter, wallClock()))
-      const elapsedMs = Math.round(clock.now() - began)
-      if (elapsedMs + waitMs > maxElapsedMs) throw new SluiceError(atLast(step.failure, elapsedMs))
+      const waitMs = retries.next(retryAfterMs(step.retryAfter, wallClock()))
+      const { elapsedMs } = retries
+      if (waitMs === undefined) throw new SluiceError(atLast(step.failure, elapsedMs))
       const { left } = step
       parts.unshift(...(left.length > 1 && step.failure.code === 'CLUSTER_OVERLOADED' ? this.#halves(left) : [left]))
       // An abort is seen before the next attempt.

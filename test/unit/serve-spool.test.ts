@@ -7,7 +7,7 @@ import { hashOf } from '../../src/serve/journal.js'
 import { recover } from '../../src/serve/recover.js'
 import type { Request, Segment } from '../../src/serve/segment.js'
 import { Spool } from '../../src/serve/spool.js'
-import { systemClock } from '../../src/system-clock.js'
+import { systemClock } from '../../src/time/system-clock.js'
 
 let folder: string
 beforeEach(async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Tokens } from '../../src/servicenow/login/tokens.js'
-import { systemClock } from '../../src/system-clock.js'
+import { systemClock } from '../../src/time/system-clock.js'
 import { type TokenFile, tokensInFile } from '../../src/connect/token-file.js'
 import { SkippingClock } from './held-clock.js'
 

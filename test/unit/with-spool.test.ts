@@ -10,7 +10,7 @@ import type { IngestEvent } from '../../src/options/ingest-options.js'
 import { Ending } from '../../src/run/ending.js'
 import { withSpool } from '../../src/run/with-spool.js'
 import type { Spool } from '../../src/source/spool.js'
-import { systemClock } from '../../src/system-clock.js'
+import { systemClock } from '../../src/time/system-clock.js'
 
 let work: string
 beforeEach(async () => void (work = await mkdtemp(join(tmpdir(), 'with-spool-'))))

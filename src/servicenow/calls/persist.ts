@@ -1,10 +1,8 @@
 import type { Clock } from '../../flow.js'
 import { failure } from '../../failure/failure.js'
+import { Retries, backoffMs } from '../../time/retry.js'
 import { interrupted } from './lost-answer.js'
 import type { Verdict } from './verdict.js'
-
-const FIRST_MS = 250
-const LONGEST_MS = 30_000
 
 /** How long to go on asking, and by which clock. */
 export interface Patience {
@@ -24,21 +22,15 @@ export async function persist<T>(
   { clock, random, maxElapsedMs }: Patience,
   { isRepeatable, signal }: { readonly isRepeatable: boolean; readonly signal?: AbortSignal | undefined },
 ): Promise<Exclude<Verdict<T>, { is: 'later' }>> {
-  const began = clock.now()
-  for (let refusals = 1; ; refusals += 1) {
+  const retries = new Retries({ clock, maxElapsedMs, waitMs: refusals => backoffMs(refusals, random) })
+  for (;;) {
     const verdict = await attempt()
     if (verdict.is !== 'later') return verdict
     if (!isRepeatable && !verdict.undone) return { is: 'stop', failure: withDoubt(verdict.failure) }
-    const pauseMs = pause(refusals, random, verdict.afterMs)
-    if (clock.now() - began + pauseMs > maxElapsedMs) return { is: 'stop', failure: verdict.failure }
-    await sleep(clock, pauseMs, signal)
+    const waitMs = retries.next(verdict.afterMs)
+    if (waitMs === undefined) return { is: 'stop', failure: verdict.failure }
+    await sleep(clock, waitMs, signal)
   }
-}
-
-/** Exponential with jitter, so that many do not come back at once. What the instance asked for is a lower bound. */
-function pause(refusals: number, random: () => number, afterMs = 0): number {
-  const ceiling = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(refusals - 1, 20))
-  return Math.max(afterMs, ceiling / 2 + (ceiling / 2) * random())
 }
 
 function withDoubt(known: ReturnType<typeof failure>): ReturnType<typeof failure> {

@@ -1,5 +1,5 @@
 import { setTimeout as after } from 'node:timers/promises'
-import type { Clock } from './flow.js'
+import type { Clock } from '../flow.js'
 
 /** The machine's own clock. */
 export const systemClock: Clock = {

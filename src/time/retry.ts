@@ -1,0 +1,66 @@
+/** Says how long to wait before another attempt, and when patience ends. The one place where Sluice computes it. */
+import type { Clock } from '../flow.js'
+
+const FIRST_MS = 250
+const LONGEST_MS = 30_000
+
+export interface RetryLimits {
+  readonly clock: Pick<Clock, 'now'>
+  /** How long attempts may fail in a row, in milliseconds. */
+  readonly maxElapsedMs: number
+  /** The wait after the nth refusal in a row, counted from 1. */
+  waitMs(refusals: number): number
+}
+
+/** Attempts at one thing, since it last succeeded. */
+export class Retries {
+  readonly #limits: RetryLimits
+  #refusals = 0
+  #began: number
+
+  constructor(limits: RetryLimits) {
+    this.#limits = limits
+    this.#began = limits.clock.now()
+  }
+
+  /** Counts a refusal and returns how long to wait. Returns undefined if the wait would end after the allowed time. */
+  next(atLeastMs = 0): number | undefined {
+    const { clock, maxElapsedMs, waitMs } = this.#limits
+    this.#refusals += 1
+    const wait = Math.max(atLeastMs, waitMs(this.#refusals))
+    return clock.now() - this.#began + wait > maxElapsedMs ? undefined : wait
+  }
+
+  /** Forgets the refusals so far: something succeeded. */
+  startAgain(): void {
+    this.#refusals = 0
+    this.#began = this.#limits.clock.now()
+  }
+
+  get elapsedMs(): number {
+    return Math.round(this.#limits.clock.now() - this.#began)
+  }
+}
+
+/**
+ * Doubles the wait with each refusal and adds jitter, so that many senders do not return at once. `retryAfter` is what the server
+ * asked for: a lower bound. `refusals` counts from 1; `random` gives [0, 1).
+ */
+export function backoffMs(refusals: number, random: () => number, retryAfter = 0): number {
+  const ceiling = doublingMs(refusals, FIRST_MS, LONGEST_MS)
+  return Math.max(retryAfter, ceiling / 2 + (ceiling / 2) * random())
+}
+
+/** Doubles the wait with each attempt, from `first` to `longest`. */
+export function doublingMs(attempts: number, first: number, longest = Infinity): number {
+  return Math.min(longest, first * 2 ** (attempts - 1))
+}
+
+/** Between two rounds of probes while access is lost. */
+const FIRST_PROBE_MS = 5000
+const SLOWEST_PROBE_MS = 60_000
+
+/** Adds a little jitter, so that runs that lost access together do not ask together. `rounds` counts from 1. */
+export function probePauseMs(rounds: number, random: () => number): number {
+  return Math.round(doublingMs(rounds, FIRST_PROBE_MS, SLOWEST_PROBE_MS) * (0.8 + 0.2 * random()))
+}
