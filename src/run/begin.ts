@@ -3,15 +3,12 @@ import { SluiceError } from '../failure/sluice-error.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import { settledOf } from '../ledger/account.js'
 import { lockCheckpoint } from '../state/checkpoint-lock.js'
-import { DEFAULT_CONCURRENCY, type Way } from '../connect/open-target.js'
+import type { Way } from '../connect/open-target.js'
 import { bindCluster } from './bind-cluster.js'
 import { type MeteredWire, meterWire } from './budgets.js'
-import { actionOf, formatOf } from './documents.js'
 import { type FoundRun, findRun } from '../state/find-run.js'
 import { tellPreflight } from './listener.js'
-import { DEFAULT_BATCH_BYTES } from './open-batcher.js'
 import { intoOf } from './open-dead-letters.js'
-import { compresses } from './open-sender.js'
 import type { Run } from './run.js'
 
 export interface Begun {
@@ -49,26 +46,12 @@ export async function begin(run: Run, open: Cluster, way: Way): Promise<Begun> {
   if (ending.signal.aborted) throw new SluiceError(ending.why(settledOf(plan.before.counts)))
   await locks?.name(plan.run)
   const begun = { way, open, cluster, wire, found, platformNotes }
-  await tellWhatIsKnown(run, begun)
+  tellWhatIsKnown(run, begun)
   return begun
 }
 
-async function tellWhatIsKnown(run: Run, { way, cluster, wire, found, platformNotes }: Begun): Promise<void> {
-  const { options, ids, ending, tell } = run
-  const { concurrency = DEFAULT_CONCURRENCY, batchBytes = DEFAULT_BATCH_BYTES, batchDocs = Infinity } = options
-  const { inputs } = found.plan
-  const outlook = await wire?.foresee({
-    format: formatOf(options),
-    action: actionOf(options, ids),
-    gzip: compresses(options, way),
-    batchBytes,
-    batchDocs,
-    inputs,
-    connections: concurrency,
-    signal: ending.signal,
-  })
-  const { notes, warnings } = outlook ?? { notes: [], warnings: [] }
-  tellPreflight(tell, cluster, [...way.notes, ...platformNotes, ...found.notes, ...notes])
-  for (const message of [...cluster.warnings, ...found.warnings, ...warnings]) tell({ type: 'warning', message })
-  for (const { source, isLoaded } of inputs) if (isLoaded) tell({ type: 'loaded', name: source.name })
+function tellWhatIsKnown({ tell }: Run, { way, cluster, found, platformNotes }: Begun): void {
+  tellPreflight(tell, cluster, [...way.notes, ...platformNotes, ...found.notes])
+  for (const message of [...cluster.warnings, ...found.warnings]) tell({ type: 'warning', message })
+  for (const { source, isLoaded } of found.plan.inputs) if (isLoaded) tell({ type: 'loaded', name: source.name })
 }

@@ -1,7 +1,6 @@
 /** What a run may take: its time, and its bytes over the wire. */
 import type { Cluster } from '../cluster/open-cluster.js'
 import { Ending } from './ending.js'
-import { type Estimating, estimateTraffic } from './estimate-traffic.js'
 import { fail } from '../failure/fail.js'
 import { failure } from '../failure/failure.js'
 import type { Clock } from '../flow.js'
@@ -29,13 +28,6 @@ export function endingOf({ signal, graceMs, timeBudgetMs, startedAt }: IngestOpt
 export interface MeteredWire {
   readonly budget: ByteBudget
   use(): WireUse
-  /** What the load will take, and what there is to say of that. */
-  foresee(estimating: Omit<Estimating, 'connectionBytes' | 'used'>): Promise<Outlook>
-}
-
-interface Outlook {
-  readonly notes: readonly string[]
-  readonly warnings: readonly string[]
 }
 
 /**
@@ -54,7 +46,6 @@ export function meterWire(limit: number, { route }: Cluster, ending: Ending): Me
       onSpent: spent => ending.end(settled => failure('BYTE_BUDGET_SPENT', { budget: limit, ...spent, settled })),
     }),
     use: () => ({ bytes: used(), budget: limit }),
-    foresee: async estimating => await foresee(limit, { ...estimating, connectionBytes, used: used() }),
   }
 }
 
@@ -66,21 +57,4 @@ function refuseTooLittle(limit: number, used: number, connectionBytes: number): 
   const enough = Math.ceil((least * 1.1) / 1000) * 1000
   const problem = `${limit} bytes are too few: the preflight took ${used}, and with one request it has to be ${enough} at least`
   throw fail('OPTION_INVALID', { option: 'byteBudget', problem })
-}
-
-async function foresee(limit: number, estimating: Estimating): Promise<Outlook> {
-  if (estimating.inputs.every(({ isLoaded }) => isLoaded)) return { notes: [], warnings: [] }
-  const { bytes, documents, sampledBytes, unknown } = await estimateTraffic(estimating)
-  const [first, ...more] = unknown
-  const others = more.length === 0 ? '' : ` and ${more.length} more`
-  const besides = first === undefined ? '' : `; of ${first}${others} nothing is known before it is read`
-  const estimate = `an estimated ${megabytes(bytes)} will go over the wire for ${documents} documents, judged by ${megabytes(sampledBytes)} of them`
-  const budget = `the byte budget is ${megabytes(limit)}`
-  if (bytes <= limit) return { notes: [`${estimate}; ${budget}${besides}`], warnings: [] }
-  const warning = `${estimate}, and ${budget}: the run will stop before its inputs are loaded, the same command goes on${besides}`
-  return { notes: [], warnings: [warning] }
-}
-
-function megabytes(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(bytes < 1e6 ? 3 : 1)} MB`
 }

@@ -63,7 +63,7 @@ export function openSender(sending: Sending): Sender {
 }
 
 /** Bytes through a proxy are metered and slow; on loopback only the CPU counts. */
-export function compresses({ compress = 'auto' }: IngestOptions, { url, proxy }: Way): boolean {
+function compresses({ compress = 'auto' }: IngestOptions, { url, proxy }: Way): boolean {
   if (compress !== 'auto') return compress === 'gzip'
   return !isLoopback(url.hostname) || (proxy !== undefined && !isLoopback(proxy.host))
 }

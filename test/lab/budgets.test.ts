@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { readFile, readdir, writeFile } from 'node:fs/promises'
-import { gzipSync } from 'node:zlib'
 import { describe, expect, test, vi } from 'vitest'
 import { type IngestEvent, type IngestOptions, type Receipt, explain, ingest, isSluiceError } from '../../src/index.js'
 import { checkpoint, index, lab, otherIndex, path, smallBatches, work } from './shared-lab.js'
@@ -288,82 +287,6 @@ describe('a byte budget', () => {
     expect(uses.every(({ budget }) => budget === 10_000_000)).toBe(true)
     expect(uses.map(({ bytes }) => bytes)).toEqual(uses.map(({ bytes }) => bytes).toSorted((a, b) => a - b))
     expect(uses.at(-1)?.bytes).toBeLessThanOrEqual(wireOf(receipt))
-  })
-})
-
-describe('an estimate', () => {
-  /** What was said before the first document, and what it came to. */
-  async function foreseen(more: Partial<IngestOptions>) {
-    const said: string[] = []
-    const onEvent = (event: IngestEvent) => {
-      if (event.type === 'preflight') said.push(...event.notes.filter(note => note.includes('estimated')))
-      if (event.type === 'warning') said.push(event.message)
-    }
-    const run = load({ byteBudget: 1_000_000_000, batchDocs: 1000, onEvent, ...more })
-    const receipt = await run.catch((error: unknown) => {
-      if (isSluiceError(error) && error.receipt !== undefined) return error.receipt as Receipt
-      throw error
-    })
-    const [, bytes = '', documents = ''] =
-      /^an estimated ([\d.]+) MB will go over the wire for (\d+) documents/.exec(said[0] ?? '') ?? []
-    return { said, receipt, bytes: Number(bytes) * 1e6, documents: Number(documents) }
-  }
-
-  const array = (text: string) => `[${text.trimEnd().replaceAll('\n', ',\n')}]`
-  const inputs: readonly [string, string, (text: string) => string | Buffer][] = [
-    ['NDJSON', 'a.ndjson', text => text],
-    ['gzip', 'a.ndjson.gz', text => gzipSync(text)],
-    ['a JSON array', 'a.json', array],
-  ]
-  for (const [what, name, stored] of inputs) {
-    test.each(['gzip', 'none'] as const)(`of ${what} is near what goes over the wire (%s)`, async compress => {
-      await writeFile(path(name), stored(lines(8000, 300)))
-      const { receipt, bytes, documents } = await foreseen({ source: path(name), compress })
-      expect(receipt.created).toBe(8000)
-      expect(bytes / wireOf(receipt)).toBeGreaterThan(0.9)
-      expect(bytes / wireOf(receipt)).toBeLessThan(1.1)
-      expect(documents / 8000).toBeGreaterThan(0.97)
-      expect(documents / 8000).toBeLessThan(1.03)
-    })
-  }
-
-  test('of many files is taken from a few of them', async () => {
-    for (let file = 0; file < 40; file += 1) await writeFile(path(`part-${file}.ndjson`), lines(200, 100 + file * 10))
-    const { receipt, bytes } = await foreseen({ source: path('part-*.ndjson'), compress: 'none' })
-    expect(receipt.created).toBe(8000)
-    expect(bytes / wireOf(receipt)).toBeGreaterThan(0.85)
-    expect(bytes / wireOf(receipt)).toBeLessThan(1.15)
-  })
-
-  test('counts what is left of a run that was interrupted', async () => {
-    await writeFile(path('a.ndjson'), lines(2000, 400))
-    await stopped(load({ byteBudget: 500_000, compress: 'none', batchDocs: 100 }))
-    const { receipt, bytes, documents } = await foreseen({ compress: 'none' })
-    expect(receipt.status).toBe('finished')
-    expect(documents / receipt.thisProcess.read).toBeGreaterThan(0.95)
-    expect(documents / receipt.thisProcess.read).toBeLessThan(1.05)
-    expect(bytes / wireOf(receipt)).toBeLessThan(1.1)
-  })
-
-  test('above the budget is a warning, and the run begins all the same', async () => {
-    await writeFile(path('a.ndjson'), lines(2000, 400))
-    const { said, receipt } = await foreseen({ byteBudget: 300_000, compress: 'none', batchDocs: 100 })
-    expect(said).toEqual([expect.stringMatching(/and the byte budget is 0\.300 MB: the run will stop before/)])
-    expect(receipt.failure?.code).toBe('BYTE_BUDGET_SPENT')
-    expect(receipt.created).toBeGreaterThan(0)
-  })
-
-  test('says of which inputs nothing is known', async () => {
-    const { said, receipt } = await foreseen({ source: [{ n: 1 }, { n: 2 }] })
-    expect(said).toEqual([expect.stringContaining('; of (iterable) nothing is known before it is read')])
-    expect(receipt.created).toBe(2)
-  })
-
-  test('is not made without a budget', async () => {
-    await writeFile(path('a.ndjson'), lines(10))
-    const notes: string[] = []
-    await load({ onEvent: event => event.type === 'preflight' && notes.push(...event.notes) })
-    expect(notes.filter(note => note.includes('estimated'))).toEqual([])
   })
 })
 
