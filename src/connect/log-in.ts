@@ -1,7 +1,12 @@
 import type { Clock } from '../flow.js'
 import { type InstanceOptions, instanceSettings } from './open-instance.js'
-import { type Attempt, type Brought, beginAttempt } from '../servicenow/login/authorization-code.js'
-import { type LoopbackRedirect, listenForRedirect } from '../servicenow/login/loopback-redirect.js'
+import {
+  type Attempt,
+  beginAttempt,
+  type Brought,
+  listenForRedirect,
+  type LoopbackRedirect,
+} from '../servicenow/login/authorization-code.js'
 import { interrupted } from '../servicenow/calls/lost-answer.js'
 import { openInstance } from '../servicenow/open-instance.js'
 import { systemClock } from '../time/system-clock.js'

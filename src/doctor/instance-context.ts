@@ -5,13 +5,13 @@ import { isSluiceError } from '../failure/sluice-error.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
 import { type RouteOptions, openRoute } from '../proxy/route.js'
 import type { Answer } from '../servicenow/calls/answer.js'
-import { type Line, lineOver } from '../servicenow/calls/line.js'
+import { type InstanceHttp, openInstanceHttp } from '../servicenow/calls/instance-http.js'
 import { Secrets } from '../servicenow/calls/secrets.js'
 import type { InstanceSettings } from '../servicenow/open-instance.js'
 import { type Session, openSession } from '../servicenow/login/session.js'
 import { type TokenRequest, callForTokens } from '../servicenow/login/token-call.js'
 import { type Tokens, tokensInMemory } from '../servicenow/login/tokens.js'
-import type { Refusal } from '../servicenow/calls/verdict.js'
+import type { Refusal } from '../servicenow/calls/judge-refusal.js'
 import { BREAKS_WITHIN_MS } from './ask-again.js'
 import type { Context } from './context.js'
 import { counted } from './counted-route.js'
@@ -29,7 +29,7 @@ export interface Asked {
 }
 
 /** A line of which every request goes over a connection of its own, and is counted. */
-export interface DoctorLine extends Line, AsyncDisposable {}
+export interface DoctorLine extends InstanceHttp, AsyncDisposable {}
 
 export interface InstanceContext {
   readonly way: InstanceWay
@@ -79,7 +79,7 @@ export function openInstanceContext(
   }
   const openLine = (by?: By): DoctorLine => {
     const route = counted(openRoute(routeOptions(by)), countOne)
-    const line = lineOver(route, { timeoutMs: limitMs, secrets, now: today })
+    const line = openInstanceHttp(route, { timeoutMs: limitMs, secrets, now: today })
     return {
       ...line,
       ask: async question => await line.ask({ ...question, isFresh: true, signal: question.signal ?? signal }),

@@ -1,12 +1,11 @@
 /** Reading a few rows of a table, on one fresh connection. */
 import type { Failure } from '../failure/failure.js'
 import { type Answer, header } from '../servicenow/calls/answer.js'
-import { errorOf } from '../servicenow/calls/judge-refusal.js'
+import { errorOf, type Refusal } from '../servicenow/calls/judge-refusal.js'
 import { judgeTableAnswer } from '../servicenow/calls/judge-table-answer.js'
-import type { Line } from '../servicenow/calls/line.js'
-import type { Refusal } from '../servicenow/calls/verdict.js'
+import type { InstanceHttp } from '../servicenow/calls/instance-http.js'
 import type { Context } from './context.js'
-import { type InstanceContext, askInstance } from './instance-context.js'
+import { askInstance, type InstanceContext } from './instance-context.js'
 import { ROWS_ASKED } from './instance-facts.js'
 
 /** One row, and no count: only the first question asks for more. */
@@ -60,7 +59,7 @@ export async function readTable(
 export function isKnown(
   answer: Answer | Refusal,
   { table }: Pick<InstanceContext, 'table'>,
-  judging: ReturnType<Line['judging']>,
+  judging: ReturnType<InstanceHttp['judging']>,
 ): Failure | undefined {
   if ('is' in answer) return answer.failure
   const verdict = judgeTableAnswer(answer, { method: 'GET', table }, judging)

@@ -2,14 +2,14 @@ import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { TableAnswer, TableRequest } from './instance.js'
 import { judgeTableAnswer } from './calls/judge-table-answer.js'
-import type { Line } from './calls/line.js'
+import type { InstanceHttp } from './calls/instance-http.js'
 import { type Patience, persist } from './calls/persist.js'
 import type { Session } from './login/session.js'
-import type { Verdict } from './calls/verdict.js'
+import type { Verdict } from './calls/judge-refusal.js'
 
 /** One call of the Table API, asked again while that may help, and once with another token. Throws SluiceError. */
 export async function callTable(
-  line: Line,
+  line: InstanceHttp,
   session: Session,
   request: TableRequest,
   patience: Patience,

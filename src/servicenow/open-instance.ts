@@ -1,20 +1,19 @@
 import { isSluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
-import { type Route, openRoute } from '../proxy/route.js'
+import { openRoute, type Route } from '../proxy/route.js'
 import type { TlsOptions } from '../proxy/tls-layer.js'
 import type { Access } from './access.js'
 import { callTable } from './call-table.js'
 import type { Instance } from './instance.js'
-import { lineOver } from './calls/line.js'
-import { type InstancePreflight, type Probing, probeInstance } from './refusal/probe-instance.js'
+import { openInstanceHttp, nameSilentPort } from './calls/instance-http.js'
+import { type InstancePreflight, probeInstance, type Probing } from './refusal/probe-instance.js'
 import { Refusals } from './refusal/refusals.js'
 import { Secrets } from './calls/secrets.js'
 import { openSession } from './login/session.js'
-import { nameSilentPort } from './calls/silent-port.js'
 import type { Means } from './refusal/tell-apart.js'
 import { callForTokens } from './login/token-call.js'
-import { type TokenStore, tokensInMemory } from './login/tokens.js'
+import { tokensInMemory, type TokenStore } from './login/tokens.js'
 
 export interface InstanceSettings {
   /** Only its origin counts. */
@@ -60,7 +59,7 @@ export function openInstance(settings: InstanceSettings): OpenInstance {
     ...(settings.tls === undefined ? {} : { targetTls: settings.tls }),
     ...(settings.proxyTls === undefined ? {} : { proxyTls: settings.proxyTls }),
   })
-  const line = lineOver(route, { timeoutMs: settings.timeoutMs, secrets, now })
+  const line = openInstanceHttp(route, { timeoutMs: settings.timeoutMs, secrets, now })
   const patience = { clock, random, maxElapsedMs }
   const closing = new AbortController()
   const ask: Means['callForTokens'] = async (request, calling) => {

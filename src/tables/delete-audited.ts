@@ -1,9 +1,8 @@
 /** Documents of rows whose deletion the platform has noted. */
 import { refresh } from '../cluster/refresh.js'
-import { readDeletions } from '../servicenow/deletions/audited-deletions.js'
-import { addClassesOf } from '../servicenow/deletions/classes-of-table.js'
+import { addClassesOf, readDeletions } from '../servicenow/deletions/audited-deletions.js'
 import type { Instance } from '../servicenow/instance.js'
-import { type Removed, type Removing, removeGone } from './remove-gone.js'
+import { type Removed, removeGone, type Removing } from './remove-gone.js'
 
 export interface Auditing {
   readonly removing: Pick<Removing, 'cluster' | 'index' | 'by' | 'step' | 'there'>

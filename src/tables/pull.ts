@@ -6,7 +6,7 @@ import { instanceSettings, openServiceNow } from '../connect/open-instance.js'
 import { PartFile, type Selection } from './part-file.js'
 import type { IdSet } from '../servicenow/deletions/id-set.js'
 import { readTable } from '../servicenow/table/read-table.js'
-import { rowLines } from '../servicenow/table/row-lines.js'
+import { rowLines } from '../servicenow/table/row.js'
 import { selectTable } from '../servicenow/table/select-table.js'
 import { fail } from '../failure/fail.js'
 

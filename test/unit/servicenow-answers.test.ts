@@ -6,7 +6,7 @@ import type { Answer } from '../../src/servicenow/calls/answer.js'
 import type { TableRequest } from '../../src/servicenow/instance.js'
 import type { Judging } from '../../src/servicenow/calls/judge-refusal.js'
 import { isTruncated, judgeTableAnswer } from '../../src/servicenow/calls/judge-table-answer.js'
-import { judgeTokenAnswer } from '../../src/servicenow/login/judge-token-answer.js'
+import { judgeTokenAnswer } from '../../src/servicenow/login/token-call.js'
 import { Secrets } from '../../src/servicenow/calls/secrets.js'
 
 const json = { 'content-type': 'application/json;charset=UTF-8', server: 'snow_adc' }

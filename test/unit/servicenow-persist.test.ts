@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { failure } from '../../src/failure/failure.js'
 import { persist } from '../../src/servicenow/calls/persist.js'
-import type { Verdict } from '../../src/servicenow/calls/verdict.js'
+import type { Verdict } from '../../src/servicenow/calls/judge-refusal.js'
 import { SkippingClock } from './held-clock.js'
 
 const busy = failure('SERVICENOW_RATE_LIMITED', { instance: 'https://instance.example', observed: 'busy' })

@@ -1,7 +1,5 @@
 import { type Failure, failure } from '../../failure/failure.js'
-import { type Answer, header } from './answer.js'
-import { retryAfterMs } from './retry-after.js'
-import type { Refusal } from './verdict.js'
+import { type Answer, header, retryAfterMs } from './answer.js'
 
 /** What a judgement needs to know besides the answer. */
 export interface Judging {
@@ -106,3 +104,13 @@ export function parse(text: string): unknown {
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** What an answer, or the lack of one, means for whoever asked. */
+export type Verdict<T> = { readonly is: 'done'; readonly value: T } | Refusal
+
+export type Refusal =
+  /** It may succeed later. `undone`: what was asked has certainly not been done. `afterMs`: how long the instance wants to be left alone. */
+  | { readonly is: 'later'; readonly failure: Failure; readonly undone: boolean; readonly afterMs?: number }
+  /** The instance does not know who asks, or says so. Certainly not done. */
+  | { readonly is: 'unauthenticated'; readonly failure: Failure }
+  | { readonly is: 'stop'; readonly failure: Failure }

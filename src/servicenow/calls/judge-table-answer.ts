@@ -4,16 +4,17 @@ import { isSluiceError } from '../../failure/sluice-error.js'
 import { type Answer, header } from './answer.js'
 import type { TableAnswer, TableRequest } from '../instance.js'
 import {
-  type Judging,
   describe,
   errorOf,
   isJson,
   isObject,
   judgeRefusal,
+  type Judging,
   notAnInstance,
   parse,
+  type Refusal,
+  type Verdict,
 } from './judge-refusal.js'
-import type { Refusal, Verdict } from './verdict.js'
 
 /** Whether the instance gave up on a page: it may manage one with fewer rows. */
 export function isTruncated(error: unknown): boolean {

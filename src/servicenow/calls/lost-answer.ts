@@ -2,7 +2,7 @@ import { explain } from '../../failure/catalogue.js'
 import { type Failure, failure } from '../../failure/failure.js'
 import { SluiceError } from '../../failure/sluice-error.js'
 import { RouteError } from '../../proxy/route-error.js'
-import type { Refusal } from './verdict.js'
+import type { Refusal } from './judge-refusal.js'
 
 /** Why there was no answer. Throws SluiceError RUN_INTERRUPTED for an abort, and what is no fault of the way as it is. */
 export function judgeLost(error: unknown, instance: string): Refusal {
@@ -37,4 +37,17 @@ function ofTheInstance({ failure: known, phase, cause }: RouteError, instance: s
 export function interrupted(signal: AbortSignal): SluiceError {
   const named = failure('RUN_INTERRUPTED', { reason: 'the request was aborted by its caller', settled: 0 })
   return new SluiceError(named, { cause: signal.reason })
+}
+
+/** Others may wait for the same: one that gives up ends nothing but its own waiting. */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return await work
+  // Perhaps nobody is left to hear why it failed.
+  work.catch(() => {})
+  if (signal.aborted) throw interrupted(signal)
+  return await new Promise<T>((resolve, reject) => {
+    const onAbort = () => reject(interrupted(signal))
+    signal.addEventListener('abort', onAbort, { once: true })
+    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+  })
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../flow.js'
 import { failure } from '../../failure/failure.js'
 import { Retries, backoffMs } from '../../time/retry.js'
 import { interrupted } from './lost-answer.js'
-import type { Verdict } from './verdict.js'
+import type { Verdict } from './judge-refusal.js'
 
 /** How long to go on asking, and by which clock. */
 export interface Patience {

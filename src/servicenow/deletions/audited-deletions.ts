@@ -1,14 +1,12 @@
 /** Rows that were deleted, as the platform's own table of deletions names them. */
-import { parseQuery, queryWith } from '../table/encoded-query.js'
-import { ignored } from '../table/ignored.js'
+import { ignored, parseQuery, queryWith } from '../table/encoded-query.js'
 import type { Instance } from '../instance.js'
-import { pageSize } from '../table/page-size.js'
-import { platformTime } from '../table/platform-time.js'
+import { askPage, pageSize, type TablePage } from '../table/table-page.js'
+import { platformTime, stored } from '../table/row.js'
 import { bySysId } from '../table/row-order.js'
-import { type TablePage, askPage } from '../table/table-page.js'
-import { stored } from '../table/table-row.js'
 import { walkTable } from '../table/walk-table.js'
 import { fail } from '../../failure/fail.js'
+import { CLASS } from './list-ids.js'
 
 const AUDIT = 'sys_audit_delete'
 const MOST_ROWS = 1000
@@ -97,4 +95,44 @@ async function* keysIn(pages: AsyncIterable<TablePage>): AsyncGenerator<readonly
 
 function before({ date }: TablePage): string {
   return platformTime(date - OVERLAP_MS)
+}
+
+/** Names that fit into a query, with their commas encoded. */
+const MOST_CHARACTERS = 1200
+const MOST_CLASS_ROWS = 10_000
+
+/**
+ * Adds the classes of the rows that the table shows to those that are known: one request for each that is new, and one more. None where
+ * its rows have no class. Classes of hidden rows may be missing. False: there are too many to name them all, or the platform does not
+ * tell them apart. Throws SluiceError SERVICENOW_*.
+ */
+export async function addClassesOf(
+  instance: Instance,
+  table: string,
+  known: Set<string>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  for (;;) {
+    if (encodeURIComponent([...known].join(',')).length > MOST_CHARACTERS) return false
+    const found = await anotherClass(instance, table, [...known], signal)
+    if (found === undefined) return true
+    if (known.has(found)) return false
+    known.add(found)
+  }
+}
+
+/** Of any row that is of none of these classes. Rows may be hidden: a page without any is asked for again, larger. */
+async function anotherClass(
+  instance: Instance,
+  table: string,
+  known: readonly string[],
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const query = `${CLASS}NOT IN${known.join(',')}`
+  for (let limit = 1; ; limit = Math.min(MOST_CLASS_ROWS, limit * 20)) {
+    const { rows, total } = await askPage(instance, { table, query, limit, fields: ['sys_id', CLASS] }, signal)
+    const [first] = rows
+    if (first !== undefined) return stored(first[CLASS]) === '' ? undefined : stored(first[CLASS])
+    if (limit >= (total ?? MOST_CLASS_ROWS) || limit === MOST_CLASS_ROWS) return undefined
+  }
 }

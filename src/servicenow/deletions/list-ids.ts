@@ -1,11 +1,9 @@
 /** The ids of every row that a table shows: what it no longer shows is told by what is missing among them. */
-import { parseQuery, queryWith } from '../table/encoded-query.js'
+import { ignored, parseQuery, queryWith } from '../table/encoded-query.js'
 import type { IdSet } from './id-set.js'
-import { ignored } from '../table/ignored.js'
 import type { Instance } from '../instance.js'
-import { pageSize } from '../table/page-size.js'
+import { askPage, pageSize } from '../table/table-page.js'
 import { bySysId } from '../table/row-order.js'
-import { askPage } from '../table/table-page.js'
 import { walkTable } from '../table/walk-table.js'
 
 /** Which rows of which table. */

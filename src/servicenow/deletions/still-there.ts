@@ -4,7 +4,7 @@ import { parseQuery, queryWith } from '../table/encoded-query.js'
 import type { Instance } from '../instance.js'
 import type { Selected } from './list-ids.js'
 import { askPage } from '../table/table-page.js'
-import { stored } from '../table/table-row.js'
+import { stored } from '../table/row.js'
 
 /** Of 2,048 characters that a URL may have at the least, what is left for the query. */
 const QUERY_LENGTH = 1750

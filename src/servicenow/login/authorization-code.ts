@@ -1,5 +1,8 @@
 /** The first step of the authorization code grant: what the browser is sent with, and what it brings back. PKCE as in RFC 7636. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 
 /** One attempt to log in: its secrets never leave this process, but for what is derived from them. */
 export interface Attempt {
@@ -45,4 +48,67 @@ export function readRedirect(parameters: URLSearchParams, { state }: Attempt): B
 function isSame(given: string, expected: string): boolean {
   const [one, other] = [given, expected].map(text => createHash('sha256').update(text).digest())
   return one !== undefined && other !== undefined && timingSafeEqual(one, other)
+}
+
+/** Part of the redirect URI that is registered at the instance. */
+const PATH = '/callback'
+
+/** Where the browser is sent back to: a server on this machine alone, for one login. */
+export interface LoopbackRedirect extends AsyncDisposable {
+  /** `http://127.0.0.1:PORT/callback` */
+  readonly uri: string
+  /** Resolves once the browser brought what belongs to the attempt; what does not is sent away. Rejects with the signal's reason. */
+  wait(attempt: Attempt, signal: AbortSignal): Promise<Exclude<Brought, { is: 'stray' }>>
+}
+
+/** `port` 0 takes any. Rejects with the system's error where the port is taken. */
+export async function listenForRedirect(port: number): Promise<LoopbackRedirect> {
+  const server = createServer()
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  const { port: bound } = server.address() as AddressInfo
+  const uri = `http://127.0.0.1:${bound}${PATH}`
+  return {
+    uri,
+    wait: async (attempt, signal) => await waitFor(server, uri, attempt, signal),
+    [Symbol.asyncDispose]: async () => {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+async function waitFor(
+  server: Server,
+  uri: string,
+  attempt: Attempt,
+  signal: AbortSignal,
+): Promise<Exclude<Brought, { is: 'stray' }>> {
+  return await new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason as Error)
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+    server.on('request', (request, response) => {
+      const url = URL.canParse(request.url ?? '', uri) ? new URL(request.url ?? '', uri) : undefined
+      if (request.method !== 'GET' || url?.pathname !== PATH) return say(response, 404, 'There is nothing here.')
+      const brought = readRedirect(url.searchParams, attempt)
+      if (brought.is === 'stray') return say(response, 400, 'This does not belong to the login that is under way.')
+      response.once('close', () => resolve(brought))
+      say(response, 200, brought.is === 'code' ? DONE : 'The instance did not let you in. See the terminal.')
+    })
+  })
+}
+
+const DONE = 'The instance knows who you are. Go back to the terminal; this window can be closed.'
+
+/** The address that was asked holds a code: the page leads nowhere, and is kept nowhere. */
+function say(response: ServerResponse, status: number, words: string): void {
+  response.writeHead(status, {
+    'content-type': 'text/plain; charset=utf-8',
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    connection: 'close',
+  })
+  response.end(`${words}\n`)
 }

@@ -2,8 +2,8 @@ import { setMaxListeners } from 'node:events'
 import type { Failure } from '../../failure/failure.js'
 import { SluiceError } from '../../failure/sluice-error.js'
 import { judgeTableAnswer } from '../calls/judge-table-answer.js'
-import type { Line } from '../calls/line.js'
-import type { Refusal } from '../calls/verdict.js'
+import type { InstanceHttp } from '../calls/instance-http.js'
+import type { Refusal } from '../calls/judge-refusal.js'
 
 /** What fresh connections met. */
 export interface Seen {
@@ -40,7 +40,7 @@ const BROKEN_AGAIN = 2
  * Asks on fresh connections, one alone first, until it is settled or `most` were asked. Throws SluiceError for what says neither: no
  * answer, an instance that hibernates, a proxy that refuses; RUN_INTERRUPTED.
  */
-export async function lookIn(line: Line, looking: LookingIn): Promise<Seen> {
+export async function lookIn(line: InstanceHttp, looking: LookingIn): Promise<Seen> {
   // Node warns of more than ten listeners on one signal, and how many the caller's own may have is the caller's to say.
   const signal = looking.signal === undefined ? undefined : AbortSignal.any([looking.signal])
   if (signal !== undefined) setMaxListeners(0, signal)
@@ -63,7 +63,7 @@ function waves(most: number): number[] {
 }
 
 /** Undefined: the application took it. */
-async function askOnce(line: Line, { authorization, signal }: LookingIn): Promise<Refusal | undefined> {
+async function askOnce(line: InstanceHttp, { authorization, signal }: LookingIn): Promise<Refusal | undefined> {
   const headers = authorization === undefined ? {} : { authorization }
   for (let broken = 0; ; broken += 1) {
     const answer = await line.ask({ method: 'GET', path: PATH, headers, signal, isFresh: true })

@@ -1,7 +1,7 @@
 import type { Failure } from '../../failure/failure.js'
 import { SluiceError } from '../../failure/sluice-error.js'
 import { type Means, tellApart } from './tell-apart.js'
-import { unlessAborted } from '../calls/unless-aborted.js'
+import { unlessAborted } from '../calls/lost-answer.js'
 
 /** Many calls may be refused at once, and for one reason: it is looked for once. */
 export class Refusals {

@@ -6,7 +6,7 @@
 import { type Failure, failure } from '../../failure/failure.js'
 import { isSluiceError } from '../../failure/sluice-error.js'
 import type { Access } from '../access.js'
-import type { Line } from '../calls/line.js'
+import type { InstanceHttp } from '../calls/instance-http.js'
 import { type Seen, lookIn } from './look-in.js'
 import { type Session, firstRequest } from '../login/session.js'
 import type { TokenRequest } from '../login/token-call.js'
@@ -14,7 +14,7 @@ import type { Tokens } from '../login/tokens.js'
 
 /** What is asked with. */
 export interface Means {
-  readonly line: Line
+  readonly line: InstanceHttp
   readonly access: Access
   readonly session: Session
   /** A token that is kept nowhere. Throws SluiceError. */
@@ -66,7 +66,7 @@ export async function tellApart(
 type Asking = TellingApart & { readonly most: number }
 
 /** Without credentials everybody whose address is let in gets a 401 of the application. */
-async function tellAddress(line: Line, refused: Failure, { most, signal }: Asking): Promise<Failure | undefined> {
+async function tellAddress(line: InstanceHttp, refused: Failure, { most, signal }: Asking): Promise<Failure | undefined> {
   const seen = await lookIn(line, { most, isSettled: isMixed, signal })
   if (seen.letIn > 0) return partly(line, seen.letIn, seen)
   const said = String(refused.evidence['observed'])
@@ -151,12 +151,12 @@ function isMixed({ letIn, refusedAddress, known, unknown }: Seen): boolean {
 }
 
 /** One was refused before. Undefined where so many agree now that the refusal has passed. */
-function partly({ instance, route }: Line, allowed: number, { asked }: Seen): Failure | undefined {
+function partly({ instance, route }: InstanceHttp, allowed: number, { asked }: Seen): Failure | undefined {
   if (allowed === asked && (asked >= ENOUGH || route.proxy === undefined)) return undefined
   return failure('SERVICENOW_PARTLY_ALLOWED', { instance, allowed, asked: allowed === asked ? asked + 1 : asked })
 }
 
 /** Of a REST API access policy, or of adaptive authentication. */
-function byPolicy({ instance }: Line, observed: string): Failure {
+function byPolicy({ instance }: InstanceHttp, observed: string): Failure {
   return failure('SERVICENOW_ADDRESS_REFUSED', { instance, observed, status: 401 })
 }

@@ -1,5 +1,5 @@
 import type { Place } from '../../flow.js'
-import { earlier, nextSecond } from './platform-time.js'
+import { earlier, nextSecond } from './row.js'
 import type { Cursor } from './row-order.js'
 import { type Phase, type TablePlace, placeOf } from './table-place.js'
 import type { VersionsSeen } from './versions-seen.js'

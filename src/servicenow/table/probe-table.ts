@@ -1,9 +1,7 @@
-import { type EncodedQuery, fieldsOf } from './encoded-query.js'
-import { ignored } from './ignored.js'
-import { pageSize } from './page-size.js'
+import { type EncodedQuery, fieldsOf, ignored } from './encoded-query.js'
+import { type PageRequest, pageSize, type TablePage } from './table-page.js'
 import { bySysId } from './row-order.js'
-import type { PageRequest, TablePage } from './table-page.js'
-import { type Row, type TimeField, keyFields } from './table-row.js'
+import { keyFields, type Row, type TimeField } from './row.js'
 import { nextVisible } from './walk-table.js'
 
 const ROWS = 20

@@ -1,10 +1,9 @@
 import type { Note, PlaceLog } from './place-log.js'
-import { platformTime } from './platform-time.js'
-import { type Cursor, bySysId, byChange } from './row-order.js'
+import { platformTime, type Row } from './row.js'
+import { byChange, bySysId, type Cursor } from './row-order.js'
 import type { RowsTaken } from './rows-taken.js'
 import type { ChangesPhase, Phase } from './table-place.js'
 import type { TablePage } from './table-page.js'
-import type { Row } from './table-row.js'
 import { type Walk, type WalkedPage, walkTable } from './walk-table.js'
 
 /**

@@ -1,18 +1,14 @@
 import type { Place } from '../../flow.js'
 import type { IdSet } from '../deletions/id-set.js'
-import { queryWith } from './encoded-query.js'
-import { ignored } from './ignored.js'
+import { ignored, queryWith, unmet } from './encoded-query.js'
 import type { Instance } from '../instance.js'
-import { unmet } from './judge-rows.js'
-import { pageSize } from './page-size.js'
+import { askPage, type PageRequest, pageSize } from './table-page.js'
 import { type PlaceLog, placeLog } from './place-log.js'
-import { platformTime } from './platform-time.js'
+import { platformTime } from './row.js'
 import { probeTable } from './probe-table.js'
-import { readAhead } from './read-ahead.js'
-import { type RowsRead, readPhases, settledAt } from './read-phases.js'
+import { readPhases, type RowsRead, settledAt } from './read-phases.js'
 import { everyRow, everyVersion } from './rows-taken.js'
 import type { Selected } from './select-table.js'
-import { type PageRequest, askPage } from './table-page.js'
 import { isStart, placeOf, readPlace } from './table-place.js'
 import { versionsSeen } from './versions-seen.js'
 import type { WalkedPage } from './walk-table.js'
@@ -124,4 +120,22 @@ function judgeOf({ instance, table, query }: TableReading): (page: WalkedPage) =
       throw ignored(instance.display, table, condition.text, problem)
     }
   }
+}
+
+/** Asks for the next item while one is being used. Whoever stops early has `items` end by themselves: by a signal. */
+export async function* readAhead<T>(items: AsyncIterator<T>): AsyncGenerator<T> {
+  let coming = ask(items)
+  for (;;) {
+    const step = await coming
+    if (step.done === true) return
+    coming = ask(items)
+    yield step.value
+  }
+}
+
+function ask<T>(items: AsyncIterator<T>): Promise<IteratorResult<T, unknown>> {
+  const coming = items.next()
+  // It is looked at when its turn comes.
+  coming.catch(() => undefined)
+  return coming
 }

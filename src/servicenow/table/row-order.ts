@@ -1,4 +1,4 @@
-import type { Key, TimeField } from './table-row.js'
+import type { Key, TimeField } from './row.js'
 
 /** Behind a row, or with `includes` from it on. Serialised in places. */
 export interface Cursor {

@@ -1,7 +1,7 @@
 import type { Place } from '../../flow.js'
 import { IdSet } from '../deletions/id-set.js'
 import { isBehind } from './row-order.js'
-import { stored } from './table-row.js'
+import { stored } from './row.js'
 
 const LINE_FEED = 0x0a
 

@@ -1,10 +1,9 @@
 import type { IdSet } from '../deletions/id-set.js'
 import { type Note, takeNote } from './place-log.js'
-import { earlier } from './platform-time.js'
+import { earlier, type Key, type Row, stored } from './row.js'
 import type { Cursor } from './row-order.js'
 import type { Phase } from './table-place.js'
-import { type Key, type Row, stored } from './table-row.js'
-import { type VersionsSeen, versionOf } from './versions-seen.js'
+import { versionOf, type VersionsSeen } from './versions-seen.js'
 
 /** Which of the rows that are read are given out. */
 export interface RowsTaken {

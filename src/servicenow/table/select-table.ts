@@ -1,7 +1,8 @@
 import type { Instance } from '../instance.js'
-import type { EncodedQuery } from './encoded-query.js'
-import { type RowShape, rowShape } from './row-shape.js'
-import { checkNames, tableQuery } from './table-query.js'
+import { type EncodedQuery, ignored, parseQuery } from './encoded-query.js'
+import { fail } from '../../failure/fail.js'
+import { SluiceError } from '../../failure/sluice-error.js'
+import { keyFields, type Row } from './row.js'
 
 export interface Selecting {
   readonly table: string
@@ -28,4 +29,75 @@ export function selectTable({ display }: Instance, selecting: Selecting): Select
   const { table, query = '', fields, displayValue = 'false', pageSize = 1000 } = selecting
   checkNames(table, fields)
   return { table, query: tableQuery(query, table, display), shape: rowShape(fields, displayValue), pageSize }
+}
+
+/** Throws SluiceError OPTION_INVALID where it asks for an order of its own, SERVICENOW_QUERY_IGNORED where an operator is unknown. */
+export function tableQuery(text: string, table: string, instance: string): EncodedQuery {
+  const query = parseQuery(text)
+  const [order] = query.ordering
+  if (order !== undefined) throw optionInvalid('query', `${order} cannot be: the order of reading is that of sys_id`)
+  const [part] = query.unknown
+  if (part !== undefined) throw ignored(instance, table, part, 'it has no operator that the platform knows')
+  return query
+}
+
+/** Throws SluiceError OPTION_INVALID. */
+export function checkNames(table: string, fields: readonly string[] | undefined): void {
+  if (!/^[a-z0-9_]+$/i.test(table)) throw optionInvalid('source', `servicenow:${table} names no table`)
+  const wrong = fields?.find(field => !/^[a-z0-9_]+(?:\.[a-z0-9_]+)*$/i.test(field))
+  if (wrong !== undefined) throw optionInvalid('fields', `${JSON.stringify(wrong)} is no name of a field`)
+  if (fields?.length === 0) throw optionInvalid('fields', 'names no field')
+}
+
+function optionInvalid(option: string, problem: string): SluiceError {
+  return fail('OPTION_INVALID', { option, problem })
+}
+
+/** What is asked for, and how what comes is given out. */
+export interface RowShape {
+  /** For the platform; undefined: every field. */
+  readonly fields: readonly string[] | undefined
+  readonly displayValue: 'false' | 'all'
+  shape(row: Row): Row
+}
+
+/**
+ * The values that were asked for, in the form that was asked for, and `sys_id`. Displayed values are asked for together with those that
+ * are stored, because reading goes by them.
+ */
+export function rowShape(fields: readonly string[] | undefined, display: 'false' | 'true' | 'all'): RowShape {
+  const kept = fields === undefined ? undefined : new Set(['sys_id', ...fields])
+  const cell = display === 'true' ? displayed : display === 'all' ? both : (value: unknown) => value
+  const isAsItComes = display === 'false' && (kept === undefined || keyFields.every(field => kept.has(field)))
+  return {
+    fields: kept === undefined ? undefined : [...new Set([...kept, ...keyFields])],
+    displayValue: display === 'false' ? 'false' : 'all',
+    shape: isAsItComes
+      ? row => row
+      : row => {
+          const shaped: Record<string, unknown> = {}
+          for (const name of Object.keys(row)) {
+            // A document's id is the one that is stored, in every form.
+            if (name === 'sys_id') shaped[name] = storedValue(row[name])
+            else if (kept === undefined || kept.has(name)) shaped[name] = cell(row[name])
+          }
+          return shaped
+        },
+  }
+}
+
+function displayed(value: unknown): unknown {
+  return isBoth(value) ? value.display_value : value
+}
+
+function storedValue(value: unknown): unknown {
+  return isBoth(value) ? value.value : value
+}
+
+function both(value: unknown): unknown {
+  return isBoth(value) ? { display_value: value.display_value, value: value.value } : value
+}
+
+function isBoth(value: unknown): value is { display_value: unknown; value: unknown } {
+  return typeof value === 'object' && value !== null && 'display_value' in value && 'value' in value
 }

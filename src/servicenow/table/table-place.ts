@@ -1,7 +1,6 @@
 import type { Place } from '../../flow.js'
-import { isPlatformTime } from './platform-time.js'
+import { isPlatformTime, type TimeField } from './row.js'
 import type { Cursor } from './row-order.js'
-import type { TimeField } from './table-row.js'
 import { type VersionsSeen, versionsSeen } from './versions-seen.js'
 import { fail } from '../../failure/fail.js'
 

@@ -1,9 +1,8 @@
 import { isSluiceError } from '../../failure/sluice-error.js'
 import { isTruncated } from '../calls/judge-table-answer.js'
-import type { PageSize } from './page-size.js'
+import { type PageRequest, type PageSize, type TablePage, truncated } from './table-page.js'
 import type { Cursor, Followed, RowOrder } from './row-order.js'
-import { type PageRequest, type TablePage, truncated } from './table-page.js'
-import { type Key, type TimeField, keyOf } from './table-row.js'
+import { type Key, keyOf, type TimeField } from './row.js'
 
 /** Rows of one request that asks for keys alone. */
 const MOST_KEYS = 10_000

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseQuery } from '../../../src/servicenow/table/encoded-query.js'
-import { unmet } from '../../../src/servicenow/table/judge-rows.js'
+import { parseQuery, unmet } from '../../../src/servicenow/table/encoded-query.js'
 
 const id = '0123456789abcdef0123456789abcdef'
 const other = 'f'.repeat(32)

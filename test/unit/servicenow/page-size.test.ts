@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { pageSize } from '../../../src/servicenow/table/page-size.js'
+import { pageSize } from '../../../src/servicenow/table/table-page.js'
 
 /** Answers pages of at most so many rows; how many were given up. */
 function ask(size: ReturnType<typeof pageSize>, pages: number, most: () => number): number {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { Place } from '../../../src/flow.js'
 import { readTable } from '../../../src/servicenow/table/read-table.js'
-import { rowLines } from '../../../src/servicenow/table/row-lines.js'
+import { rowLines } from '../../../src/servicenow/table/row.js'
 import { placeBehind, rowsSoFar } from '../../../src/servicenow/table/rows-so-far.js'
 import { selectTable } from '../../../src/servicenow/table/select-table.js'
 import { seeded } from '../seeded.js'

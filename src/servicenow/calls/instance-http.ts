@@ -3,10 +3,13 @@ import type { Failure } from '../../failure/failure.js'
 import { proxyRefusal } from '../../proxy/proxy-answer.js'
 import type { Route } from '../../proxy/route.js'
 import { type Answer, readAnswer } from './answer.js'
-import type { Judging } from './judge-refusal.js'
+import type { Judging, Refusal } from './judge-refusal.js'
 import { interrupted, judgeLost } from './lost-answer.js'
 import type { Secrets } from './secrets.js'
-import type { Refusal } from './verdict.js'
+import { fail } from '../../failure/fail.js'
+import { isSluiceError } from '../../failure/sluice-error.js'
+import { expectsTls } from '../../proxy/expects-tls.js'
+import type { ProxyUrl } from '../../proxy/proxy-url.js'
 
 /** What a fresh connection is asked for is small. */
 const PROBE_MS = 30_000
@@ -24,7 +27,7 @@ interface Question {
 }
 
 /** The one way to the instance: token calls and data calls alike. */
-export interface Line {
+export interface InstanceHttp {
   /** Scheme, host and port. */
   readonly instance: string
   readonly route: Route
@@ -35,10 +38,10 @@ export interface Line {
   judging(): Judging
 }
 
-export function lineOver(
+export function openInstanceHttp(
   route: Route,
   { timeoutMs, secrets, now }: { timeoutMs: number; secrets: Secrets; now: () => number },
-): Line {
+): InstanceHttp {
   const instance = route.target.origin
   return {
     instance,
@@ -72,4 +75,13 @@ export function lineOver(
 function judgeProxy(refused: Failure): Refusal {
   if (explain(refused.code).retry === 'no') return { is: 'stop', failure: refused }
   return { is: 'later', failure: refused, undone: false }
+}
+
+/** A port that expects TLS closes on plain bytes without a word, like a proxy that is down: ask it which of the two it is. */
+export async function nameSilentPort(error: unknown, proxy: ProxyUrl | undefined): Promise<unknown> {
+  const isSilent = isSluiceError(error) && /^(PROXY|SERVICENOW)_UNREACHABLE$/.test(error.code)
+  if (!isSilent || proxy === undefined || !/^(http|socks5)$/.test(proxy.scheme)) return error
+  if (!(await expectsTls(proxy))) return error
+  const observed = `its port expects TLS, and the URL says ${proxy.scheme}://`
+  return fail('PROXY_TLS_MISMATCH', { proxy: proxy.display, observed }, { cause: error })
 }
