@@ -66,7 +66,11 @@ export async function tellApart(
 type Asking = TellingApart & { readonly most: number }
 
 /** Without credentials everybody whose address is let in gets a 401 of the application. */
-async function tellAddress(line: InstanceHttp, refused: Failure, { most, signal }: Asking): Promise<Failure | undefined> {
+async function tellAddress(
+  line: InstanceHttp,
+  refused: Failure,
+  { most, signal }: Asking,
+): Promise<Failure | undefined> {
   const seen = await lookIn(line, { most, isSettled: isMixed, signal })
   if (seen.letIn > 0) return partly(line, seen.letIn, seen)
   const said = String(refused.evidence['observed'])
