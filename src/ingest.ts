@@ -1,7 +1,7 @@
 /** The main job, composed: source → format → bulk → sender → ledger. */
-import type { Ids } from './bulk/action-line.js'
-import { checkIngestOptions } from './options/check-ingest-options.js'
 import { completeForTables } from './options/check-table-options.js'
+import type { Load } from './options/load.js'
+import { readOptions } from './options/read-options.js'
 import type { Batch, Outcome, Source } from './flow.js'
 import type { IngestOptions } from './options/ingest-options.js'
 import { prepareStateDir } from './state/checkpoint-file.js'
@@ -52,8 +52,7 @@ const openPlatform: OpenPlatform = async (tables, options) => {
 
 /** A load whose tables are opened by `open`. */
 export async function ingestFrom(given: IngestOptions, open: OpenPlatform): Promise<Receipt> {
-  const options = completeForTables(given)
-  return await run(options, checkIngestOptions(options), { open })
+  return await run(completeForTables(given), readOptions(given), { open })
 }
 
 /** What a run may have besides its options. */
@@ -66,9 +65,10 @@ interface Beside {
 }
 
 /** Runs a load whose options were checked. Throws as `ingest` does. */
-export async function run(given: IngestOptions, ids: Ids, { open, replaying, standing }: Beside): Promise<Receipt> {
+export async function run(given: IngestOptions, asked: Load, { open, replaying, standing }: Beside): Promise<Receipt> {
   using ending = endingOf(given, systemClock)
   const options: IngestOptions = { ...given, signal: ending.signal }
+  const { ids } = asked.documents
   const tell = listenerOf(options)
   const { sources, platform } = await findInputs(options, open)
   await using _ = platform
@@ -85,6 +85,7 @@ export async function run(given: IngestOptions, ids: Ids, { open, replaying, sta
     async (all, spool) =>
       await loadSources({
         options,
+        asked,
         ids,
         replaying,
         ending,

@@ -5,6 +5,7 @@ import { SluiceError, isSluiceError } from './failure/sluice-error.js'
 import type { Source } from './flow.js'
 import { type DecodeOptions, decode } from './format/decode.js'
 import type { IngestOptions } from './options/ingest-options.js'
+import { loadOf } from './options/read-options.js'
 import { run } from './ingest.js'
 import type { Receipt } from './ledger/receipt.js'
 import { findSources } from './source/open-sources.js'
@@ -47,7 +48,8 @@ export async function replay(options: ReplayOptions): Promise<Receipt> {
   }
   const replaying = { ...(index === undefined ? {} : { index }), ...(pipeline === undefined ? {} : { pipeline }) }
   // Ids stand in the dead letters; those that have none get one of the cluster's.
-  return await run({ ...options, ...format, index: target }, { from: 'cluster' }, { replaying })
+  const given = { ...options, ...format, index: target }
+  return await run(given, loadOf(given, { from: 'cluster' }), { replaying })
 }
 
 const format = { format: 'ndjson' } as const satisfies DecodeOptions

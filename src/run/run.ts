@@ -3,6 +3,7 @@ import type { SlotPool } from '../bulk/slots.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { Source } from '../flow.js'
 import type { IngestOptions } from '../options/ingest-options.js'
+import type { Load } from '../options/load.js'
 import type { InputLocks } from '../state/lock.js'
 import type { Way } from '../connect/open-target.js'
 import type { Spool } from '../source/spool.js'
@@ -15,6 +16,8 @@ import type { Replaying } from './open-batcher.js'
 export interface Run {
   /** As they were checked; `signal` is that of `ending`. */
   readonly options: IngestOptions
+  /** The same, read once: every stage takes its own section. The run's signal is that of `ending`. */
+  readonly asked: Load
   readonly ids: Ids
   readonly replaying: Replaying | undefined
   /** When it ends before its inputs do. */

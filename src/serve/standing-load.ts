@@ -1,6 +1,7 @@
 /** Loads one file after the other over a way that stays open in between, as `serve` does. */
 import { checkIngestOptions } from '../options/check-ingest-options.js'
 import type { IngestEvent, IngestOptions } from '../options/ingest-options.js'
+import { loadOf } from '../options/read-options.js'
 import { run } from '../ingest.js'
 import type { Receipt } from '../ledger/receipt.js'
 import { openTarget } from '../connect/open-target.js'
@@ -51,7 +52,7 @@ export async function openStandingLoad(options: Omit<IngestOptions, 'source'>): 
         signal,
         onEvent: tell,
       }
-      return await run(given, ids, { standing: { cluster, way, slots, token } })
+      return await run(given, loadOf(given, ids), { standing: { cluster, way, slots, token } })
     },
     close: async () => await cluster.route.destroy(),
   }
