@@ -140,6 +140,14 @@ describe('cron', () => {
     const receipts = readFileSync(join(work.path, 'state', 'receipts.ndjson'), 'utf8')
     expect(JSON.parse(receipts)).toMatchObject({ status: 'finished', created: 42 })
   })
+
+  test('the command prints what is to be mailed if documents are rejected', async () => {
+    writeFileSync(join(work.path, 'orders', 'orders-3.ndjson'), '["order",3]\n')
+    const { variables, command } = parts()
+    const env = Object.fromEntries(variables.map(([name, value]) => [name, here(value)]))
+    const { stdout } = await run(`exec ${env['SHELL']} -c "$COMMAND"`, { ...env, COMMAND: here(command) })
+    expect(stdout).toMatch(/^sluice ended with exit code 1: see \S+receipts\.ndjson\n$/)
+  })
 })
 
 describe('systemd', () => {
