@@ -93,7 +93,10 @@ describe('commands in the docs', () => {
   /** Replaces a block of a page by what its commands print today. */
   function rewrite(path: string, code: string, printed: string): void {
     const file = join(root, path)
-    writeFileSync(file, readFileSync(file, 'utf8').replace(`\`\`\`console\n${code}`, () => `\`\`\`console\n${printed}`))
+    writeFileSync(
+      file,
+      readFileSync(file, 'utf8').replace(`\`\`\`console\n${code}`, () => `\`\`\`console\n${printed}`),
+    )
   }
 })
 
