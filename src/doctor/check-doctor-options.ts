@@ -1,9 +1,9 @@
 import { checkConnectOptions } from '../options/check-ingest-options.js'
 import type { DoctorOptions } from './doctor-options.js'
 import { readUrl } from '../connect/open-target.js'
-import * as check from '../options/option-checks.js'
 import { indexNameProblem } from '../options/index-name.js'
 import { fail } from '../failure/fail.js'
+import * as check from '../options/option-checks.js'
 
 /** What a load does not take. */
 const own = { nodes: check.strings, directCheck: check.flag, writeCheck: check.flag, table: check.name }

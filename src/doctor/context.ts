@@ -1,18 +1,16 @@
-import { authorization } from '../cluster/credentials.js'
-import { ask } from '../cluster/ask.js'
-import { forMany } from '../cluster/for-many.js'
-import { refusePlaintext } from '../cluster/open-cluster.js'
 import type { Answer } from '../cluster/who-answered.js'
 import type { Failure } from '../failure/failure.js'
-import { isSluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
-import { type Way, proxyOptions, targetTls } from '../connect/open-target.js'
+import type { Way } from '../connect/open-target.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
-import { type Route, type RouteOptions, openRoute } from '../proxy/route.js'
+import type { Route, RouteOptions } from '../proxy/route.js'
 import type { TlsOptions } from '../proxy/tls-layer.js'
-import { counted } from './counted-route.js'
 import type { DoctorOptions } from './doctor-options.js'
-import { type InstanceContext, type InstanceWay, openInstanceContext } from './instance-context.js'
+import type { InstanceHttp } from '../servicenow/calls/instance-http.js'
+import type { InstanceSettings } from '../servicenow/open-instance.js'
+import type { Session } from '../servicenow/login/session.js'
+import type { TokenRequest } from '../servicenow/login/token-call.js'
+import type { Tokens } from '../servicenow/login/tokens.js'
 
 /** Where a probe goes, if not the way of a load: another target, another proxy, or past it. */
 export interface Destination {
@@ -64,85 +62,45 @@ export interface Context {
   readonly ask: (route: Route, asked: Asked) => Promise<Answer | Failure>
 }
 
-/** What takes longer is a finding: so that a person has an answer, while a load may wait for minutes. */
-const PATIENCE_MS = 4_000
+/** The way to an instance, and who asks there. */
+export type InstanceWay = Pick<InstanceSettings, 'url' | 'access' | 'proxy' | 'tls' | 'tokens'>
+
+/** By which proxy a probe goes, if not by that of the way. */
+export type OtherProxy = ProxyUrl | 'none'
+
+export interface InstanceQuestion {
+  readonly method?: 'GET' | 'HEAD'
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A line of which every request goes over a connection of its own, and is counted. */
+export interface DoctorLine extends InstanceHttp, AsyncDisposable {}
+
+export interface InstanceContext {
+  readonly way: InstanceWay
+  /** Scheme, host and port. */
+  readonly display: string
+  /** Fresh connections that have to agree. */
+  readonly connections: number
+  /** The table that is read, and whether somebody named it. */
+  readonly table: string
+  readonly isTableNamed: boolean
+  routeOptions(by?: OtherProxy): RouteOptions
+  openLine(by?: OtherProxy): DoctorLine
+  readonly session: Session
+  /** Token calls so far. */
+  tokenCalls(): number
+  /** One token call that is kept nowhere. Throws SluiceError. */
+  callForTokens(request: TokenRequest): Promise<Tokens>
+  /** The header that was taken, for the probes behind the login. */
+  readonly proved: { authorization?: string }
+  close(): Promise<void>
+}
 
 /** The ways that are looked at. */
 export interface Ways {
   readonly way: Way
   readonly hasCluster: boolean
   readonly instance?: InstanceWay
-}
-
-export function openContext(
-  options: DoctorOptions,
-  { way, hasCluster, instance }: Ways,
-  { clock, today }: { readonly clock: Clock; readonly today: () => number },
-): Context {
-  const { target } = options
-  const signal = options.signal === undefined ? undefined : forMany(options.signal)
-  const { ca } = proxyOptions(options.proxy)
-  const limitMs = Math.min(options.timeoutMs ?? PATIENCE_MS, PATIENCE_MS)
-  const plaintext = plaintextProblem(way, target.allowPlaintext ?? false)
-  let sent = 0
-  const countOne = (): void => void (sent += 1)
-  const { cert: _, key: __, ...withoutOwn } = targetTls(target)
-  const routeOptions: Context['routeOptions'] = (to = {}) => {
-    const proxy = to.proxy === 'none' ? undefined : (to.proxy ?? way.proxy)
-    return {
-      target: to.target ?? way.url,
-      connections: 1,
-      connectTimeoutMs: limitMs,
-      // A client certificate is a credential: past the proxy it is not shown.
-      ...(to.target === undefined ? { targetTls: to.proxy === 'none' ? withoutOwn : targetTls(target) } : {}),
-      ...(proxy === undefined ? {} : { proxy }),
-      ...(ca === undefined ? {} : { proxyTls: { ca } }),
-    }
-  }
-  const context: Context = {
-    options,
-    way,
-    cluster: hasCluster ? way.url.origin + prefixOf(way.url) : '',
-    prefix: prefixOf(way.url),
-    headers: plaintext === undefined ? authorization(way.credentials) : {},
-    ...(plaintext === undefined ? {} : { plaintext }),
-    // Without a proxy every connection leaves from the same address: more than one asks the same question again.
-    connections: way.proxy === undefined ? 1 : Math.max(1, options.preflightConnections ?? 16),
-    limitMs,
-    clock,
-    today,
-    signal,
-    sent: () => sent,
-    countOne,
-    dates: [],
-    ...(ca === undefined ? {} : { proxyTls: { ca } }),
-    routeOptions,
-    openRoute: to => counted(openRoute(routeOptions(to)), countOne),
-    ask: async (route, { method = 'GET', path, headers = {}, body, isToTheEnd }) =>
-      await ask(route, {
-        method,
-        path,
-        headers,
-        timeoutMs: limitMs,
-        ...(body === undefined ? {} : { body }),
-        ...(signal === undefined || isToTheEnd === true ? {} : { signal }),
-      }),
-  }
-  return instance === undefined
-    ? context
-    : { ...context, instance: openInstanceContext(context, instance, options.table) }
-}
-
-function prefixOf(url: URL): string {
-  return url.pathname.replace(/\/$/, '')
-}
-
-function plaintextProblem(way: Way, allowPlaintext: boolean): Failure | undefined {
-  try {
-    refusePlaintext({ ...way, allowPlaintext })
-    return undefined
-  } catch (error) {
-    if (isSluiceError(error)) return error.failure
-    throw error
-  }
 }

@@ -3,8 +3,7 @@
  * named first is the cause, and what follows from it is not named again.
  */
 import type { Facts } from './facts.js'
-import type { Rule } from './finding.js'
-import type { Finding, Severity } from './report.js'
+import type { Finding, Rule, Severity } from './report.js'
 import {
   doorFindings,
   instanceFindings,
@@ -15,7 +14,7 @@ import {
 } from './rules-of-the-instance.js'
 import { certificateFindings, connectionFindings, optionFindings, proxyFindings } from './rules-of-the-way.js'
 import { egressFindings, filterFindings, pastFindings } from './rules-of-the-filter.js'
-import { clusterFindings, clockFindings, indexFindings, nodeFindings, rangeFindings } from './rules-of-the-cluster.js'
+import { clockFindings, clusterFindings, indexFindings, nodeFindings, rangeFindings } from './rules-of-the-cluster.js'
 
 /** In the order of the path. */
 const rules: readonly Rule[] = [

@@ -1,6 +1,6 @@
 /** What was seen on the way to the service-management platform. Every probe adds its own part; what was left out is absent. */
 import type { Failure } from '../failure/failure.js'
-import type { ConnectionSeen, NodeSeen, PastSeen } from './facts.js'
+import type { ConnectionSeen, NodeSeen, PastSeen } from './way-facts.js'
 
 export interface InstanceFacts {
   readonly instance?: InstanceAsked

@@ -1,7 +1,6 @@
 import { BROKEN_AGAIN } from '../cluster/preflight.js'
-import type { Context } from './context.js'
-import type { InstanceContext } from './instance-context.js'
-import { TOKEN_CALLS } from './probes/instance-login.js'
+import type { Context, InstanceContext } from './context.js'
+import { TOKEN_CALLS } from './probes/instance/instance-login.js'
 
 /** Requests and greetings that a walk can take: what each probe asks at the most, each retry counted. */
 export function mostRequests(context: Context): number {

@@ -1,6 +1,6 @@
 /** Which protocol a proxy's port speaks: found out by its first bytes, with no credentials and no destination. */
 import type { X509Certificate } from 'node:crypto'
-import { type Socket, connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { ProxyScheme } from '../proxy/proxy-url.js'
 

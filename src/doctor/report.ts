@@ -1,5 +1,5 @@
-import type { FailureCode } from '../failure/catalogue.js'
-import type { Evidence } from '../failure/failure.js'
+import { explain, type FailureCode } from '../failure/catalogue.js'
+import type { Evidence, Failure } from '../failure/failure.js'
 import type { Facts } from './facts.js'
 
 /**
@@ -50,4 +50,20 @@ export interface DoctorReport {
   readonly steps: readonly Step[]
   /** Requests and greetings that were sent, and what these options could take at the most. */
   readonly requests: { readonly sent: number; readonly atMost: number }
+}
+
+/** What a set of facts tells of one part of the way. */
+export type Rule = (facts: Facts) => readonly Finding[]
+
+/** A failure as a finding. `more` is added to its message: what the other facts tell of it. */
+export function finding(severity: Severity, { code, message, evidence }: Failure, more = ''): Finding {
+  // What somebody else said may be a whole sentence.
+  const told = more === '' ? message : `${message.replace(/\.$/, '')}; ${more}`
+  return { code, severity, message: told, evidence, advice: explain(code).fixes }
+}
+
+/** A share from 0 to 1 as text: whole percents, below ten the first digit that counts. */
+export function percent(share: number): string {
+  const hundredths = share * 100
+  return `${hundredths >= 10 ? Math.round(hundredths) : Number(hundredths.toPrecision(1))} %`
 }

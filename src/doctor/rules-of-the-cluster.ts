@@ -1,6 +1,6 @@
 /** What the cluster itself says, and what one should know of the way to it. */
 import { failure } from '../failure/failure.js'
-import { type Rule, finding } from './finding.js'
+import { finding, type Rule } from './report.js'
 import { CLOCK_TOLERANCE_MS, skewEvidence } from './rules-of-the-way.js'
 
 /** Halfway between a proxy beside the application (10 to 20 ms) and one in another region (50 to 100 ms). */

@@ -1,8 +1,8 @@
 /** Which addresses the requests leave from, which of them the IP filter lets in, and whether it stops anybody else. */
 import { failure } from '../failure/failure.js'
-import type { Facts, NodeSeen } from './facts.js'
-import { type Rule, finding } from './finding.js'
-import { percent } from './percent.js'
+import type { Facts } from './facts.js'
+import type { NodeSeen } from './way-facts.js'
+import { finding, percent, type Rule } from './report.js'
 
 /** A second address that was not seen is significantly absent below this chance. */
 const SIGNIFICANT = 0.001

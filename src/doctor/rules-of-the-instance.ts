@@ -1,10 +1,10 @@
 /** What the service-management platform says: its addresses, its logins, its tables. */
 import { type Failure, failure } from '../failure/failure.js'
 import { tellCertificate } from './certificate.js'
-import type { Facts, NodeSeen } from './facts.js'
-import { type Rule, finding } from './finding.js'
+import type { Facts } from './facts.js'
+import type { NodeSeen } from './way-facts.js'
+import { finding, percent, type Rule } from './report.js'
 import { type DoorSeen, type LoginSeen, ROWS_ASKED } from './instance-facts.js'
-import { percent } from './percent.js'
 
 /** The way there, and whether what answers is an instance that works. */
 export const instanceFindings: Rule = ({ instanceConnection: connection, instanceAwake: awake }) => {

@@ -2,7 +2,7 @@
 import { type Failure, failure } from '../failure/failure.js'
 import { tellCertificate } from './certificate.js'
 import type { Facts } from './facts.js'
-import { type Rule, finding } from './finding.js'
+import { finding, type Rule } from './report.js'
 
 /** A clock that is wrong by this much makes certificates look expired, or not valid yet. */
 export const CLOCK_TOLERANCE_MS = 300_000

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { CertificateProblem } from '../../src/doctor/certificate.js'
-import type { ConnectionSeen, Facts, FilterSeen } from '../../src/doctor/facts.js'
+import type { ConnectionSeen } from '../../src/doctor/way-facts.js'
+import type { Facts, FilterSeen } from '../../src/doctor/facts.js'
 import { findingsOf } from '../../src/doctor/findings.js'
 import { nextStep, policyNeeded } from '../../src/doctor/next-step.js'
 import { failure } from '../../src/failure/failure.js'

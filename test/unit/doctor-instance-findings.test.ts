@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { ConnectionSeen, Facts } from '../../src/doctor/facts.js'
+import type { ConnectionSeen } from '../../src/doctor/way-facts.js'
+import type { Facts } from '../../src/doctor/facts.js'
 import { findingsOf } from '../../src/doctor/findings.js'
 import type { DoorSeen, LoginSeen, TableSeen } from '../../src/doctor/instance-facts.js'
 import { nextStep } from '../../src/doctor/next-step.js'

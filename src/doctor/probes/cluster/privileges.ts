@@ -1,10 +1,10 @@
-import type { Route } from '../../proxy/route.js'
-import { callCluster } from '../call-cluster.js'
-import type { Context } from '../context.js'
-import type { IdentitySeen, IndexSeen } from '../facts.js'
-import { seeIndex } from '../index-access.js'
-import type { Probe } from '../probe.js'
-import { clusterProblem } from '../way-so-far.js'
+import type { Route } from '../../../proxy/route.js'
+import { callCluster } from '../../call-cluster.js'
+import type { Context } from '../../context.js'
+import type { IdentitySeen, IndexSeen } from '../../facts.js'
+import { seeIndex } from './index-access.js'
+import type { Probe } from '../../probe.js'
+import { clusterProblem } from '../../way-so-far.js'
 
 /** Who the credentials are, and what they may do with the index. */
 export const privileges: Probe = {

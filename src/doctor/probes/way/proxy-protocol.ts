@@ -1,8 +1,8 @@
-import { type Failure, failure } from '../../failure/failure.js'
-import type { ProxyUrl } from '../../proxy/proxy-url.js'
-import { describeCertificate } from '../certificate.js'
-import { type Spoken, portSpeaks } from '../port-speaks.js'
-import type { Probe } from '../probe.js'
+import { type Failure, failure } from '../../../failure/failure.js'
+import type { ProxyUrl } from '../../../proxy/proxy-url.js'
+import { describeCertificate } from '../../certificate.js'
+import { portSpeaks, type Spoken } from '../../port-speaks.js'
+import type { Probe } from '../../probe.js'
 
 /** A proxy answers its first bytes at once, or waits for others. */
 const FIRST_BYTES_MS = 1_500

@@ -1,5 +1,5 @@
-import type { Context } from '../context.js'
-import type { Probe } from '../probe.js'
+import type { Context } from '../../context.js'
+import type { Probe } from '../../probe.js'
 
 /** A Date header counts whole seconds, and an answer takes its time. */
 const EXACT_MS = 2_000

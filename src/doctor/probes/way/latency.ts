@@ -1,9 +1,9 @@
-import { RouteError } from '../../proxy/route-error.js'
-import type { Context, Destination } from '../context.js'
-import type { LatencySeen } from '../facts.js'
-import { percent } from '../percent.js'
-import type { Probe } from '../probe.js'
-import { pathProblem } from '../way-so-far.js'
+import { RouteError } from '../../../proxy/route-error.js'
+import type { Context, Destination } from '../../context.js'
+import type { LatencySeen } from '../../way-facts.js'
+import { percent } from '../../report.js'
+import type { Probe } from '../../probe.js'
+import { pathProblem } from '../../way-so-far.js'
 
 /** After the first, which builds the connection. */
 const ROUND_TRIPS = 4

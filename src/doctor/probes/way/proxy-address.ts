@@ -1,12 +1,11 @@
 import { lookup } from 'node:dns/promises'
 import { connect, isIP } from 'node:net'
-import { type Failure, failure } from '../../failure/failure.js'
-import { established } from '../../proxy/established.js'
-import type { ProxyUrl } from '../../proxy/proxy-url.js'
-import { textOf } from '../../proxy/what-was-seen.js'
-import type { Context } from '../context.js'
-import type { Probe } from '../probe.js'
-import { within } from '../within.js'
+import { type Failure, failure } from '../../../failure/failure.js'
+import { established } from '../../../proxy/established.js'
+import type { ProxyUrl } from '../../../proxy/proxy-url.js'
+import { textOf } from '../../../proxy/what-was-seen.js'
+import type { Context } from '../../context.js'
+import type { Probe } from '../../probe.js'
 
 /** The proxy's name and port: DNS and TCP. */
 export const proxyAddress: Probe = {
@@ -50,5 +49,16 @@ async function reach(proxy: ProxyUrl, { limitMs, signal }: Context): Promise<Fai
   } finally {
     signal?.removeEventListener('abort', destroy)
     socket.destroy()
+  }
+}
+
+/** The result of some work, or undefined when it takes longer than `ms`. What is late may still reject: nobody hears it. */
+export async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>(resolve => (timer = setTimeout(() => resolve(undefined), ms)))
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
   }
 }

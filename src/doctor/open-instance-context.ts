@@ -2,55 +2,17 @@
 import { BROKEN_AGAIN } from '../cluster/preflight.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
-import type { ProxyUrl } from '../proxy/proxy-url.js'
-import { type RouteOptions, openRoute } from '../proxy/route.js'
+import { openRoute, type RouteOptions } from '../proxy/route.js'
 import type { Answer } from '../servicenow/calls/answer.js'
-import { type InstanceHttp, openInstanceHttp } from '../servicenow/calls/instance-http.js'
+import { openInstanceHttp } from '../servicenow/calls/instance-http.js'
 import { Secrets } from '../servicenow/calls/secrets.js'
-import type { InstanceSettings } from '../servicenow/open-instance.js'
-import { type Session, openSession } from '../servicenow/login/session.js'
-import { type TokenRequest, callForTokens } from '../servicenow/login/token-call.js'
-import { type Tokens, tokensInMemory } from '../servicenow/login/tokens.js'
+import { openSession } from '../servicenow/login/session.js'
+import { callForTokens } from '../servicenow/login/token-call.js'
+import { tokensInMemory } from '../servicenow/login/tokens.js'
 import type { Refusal } from '../servicenow/calls/judge-refusal.js'
 import { BREAKS_WITHIN_MS } from './ask-again.js'
-import type { Context } from './context.js'
+import type { Context, DoctorLine, InstanceContext, InstanceQuestion, InstanceWay, OtherProxy } from './context.js'
 import { counted } from './counted-route.js'
-
-/** The way to an instance, and who asks there. */
-export type InstanceWay = Pick<InstanceSettings, 'url' | 'access' | 'proxy' | 'tls' | 'tokens'>
-
-/** By which proxy a probe goes, if not by that of the way. */
-type By = ProxyUrl | 'none'
-
-export interface Asked {
-  readonly method?: 'GET' | 'HEAD'
-  readonly path: string
-  readonly headers?: Readonly<Record<string, string>>
-}
-
-/** A line of which every request goes over a connection of its own, and is counted. */
-export interface DoctorLine extends InstanceHttp, AsyncDisposable {}
-
-export interface InstanceContext {
-  readonly way: InstanceWay
-  /** Scheme, host and port. */
-  readonly display: string
-  /** Fresh connections that have to agree. */
-  readonly connections: number
-  /** The table that is read, and whether somebody named it. */
-  readonly table: string
-  readonly isTableNamed: boolean
-  routeOptions(by?: By): RouteOptions
-  openLine(by?: By): DoctorLine
-  readonly session: Session
-  /** Token calls so far. */
-  tokenCalls(): number
-  /** One token call that is kept nowhere. Throws SluiceError. */
-  callForTokens(request: TokenRequest): Promise<Tokens>
-  /** The header that was taken, for the probes behind the login. */
-  readonly proved: { authorization?: string }
-  close(): Promise<void>
-}
 
 /** Asked where nobody names a table: on every instance there is one, and whoever may not read it may read others. */
 const TABLE = 'incident'
@@ -66,7 +28,7 @@ export function openInstanceContext(
   // What a password gives anew is not looked for among what is kept: whether it is still right, is the question.
   const isKept = way.access.grant === 'refresh_token' || way.access.grant === 'authorization_code'
   const { store, place } = (isKept ? way.tokens : undefined) ?? { store: tokensInMemory(), place: 'memory' }
-  const routeOptions = (by?: By): RouteOptions => {
+  const routeOptions = (by?: OtherProxy): RouteOptions => {
     const proxy = by === 'none' ? undefined : (by ?? way.proxy)
     return {
       target: way.url,
@@ -77,7 +39,7 @@ export function openInstanceContext(
       ...(proxyTls === undefined ? {} : { proxyTls }),
     }
   }
-  const openLine = (by?: By): DoctorLine => {
+  const openLine = (by?: OtherProxy): DoctorLine => {
     const route = counted(openRoute(routeOptions(by)), countOne)
     const line = openInstanceHttp(route, { timeoutMs: limitMs, secrets, now: today })
     return {
@@ -130,7 +92,7 @@ export function openInstanceContext(
 export async function askInstance(
   { clock, dates, today }: Context,
   line: DoctorLine,
-  { method = 'GET', path, headers = {} }: Asked,
+  { method = 'GET', path, headers = {} }: InstanceQuestion,
 ): Promise<{ readonly answer: Answer | Refusal; readonly broken: number }> {
   const until = clock.now() + BREAKS_WITHIN_MS
   for (let broken = 0; ; broken += 1) {

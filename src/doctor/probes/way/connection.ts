@@ -1,18 +1,22 @@
 /** One connection to a target as a load builds it, layer by layer, and whose certificates it meets. */
 import type { X509Certificate } from 'node:crypto'
-import { BROKEN_AGAIN, isBroken } from '../cluster/preflight.js'
-import type { Failure } from '../failure/failure.js'
-import type { ProxyUrl } from '../proxy/proxy-url.js'
-import type { RouteError } from '../proxy/route-error.js'
-import type { RouteOptions } from '../proxy/route.js'
-import { type Trace, traceConnection } from '../proxy/trace.js'
-import { addressOf, authorityOf } from '../proxy/way.js'
-import { BREAKS_WITHIN_MS } from './ask-again.js'
-import { describeCertificate, problemWith, tellCertificate } from './certificate.js'
-import type { Context } from './context.js'
-import type { ConnectionSeen, Facts } from './facts.js'
-import type { Seen } from './probe.js'
-import type { Step } from './report.js'
+import { BROKEN_AGAIN, isBroken } from '../../../cluster/preflight.js'
+import type { Failure } from '../../../failure/failure.js'
+import type { ProxyUrl } from '../../../proxy/proxy-url.js'
+import type { RouteError } from '../../../proxy/route-error.js'
+import type { RouteOptions } from '../../../proxy/route.js'
+import { type Trace, traceConnection } from '../../../proxy/trace.js'
+import { addressOf, authorityOf } from '../../../proxy/way.js'
+import { askAgain, BREAKS_WITHIN_MS } from '../../ask-again.js'
+import { describeCertificate, problemWith, tellCertificate } from '../../certificate.js'
+import type { Context } from '../../context.js'
+import type { ConnectionSeen } from '../../way-facts.js'
+import type { Facts } from '../../facts.js'
+import type { Probe, Seen } from '../../probe.js'
+import type { Step } from '../../report.js'
+import { proxyRefusal } from '../../../proxy/proxy-answer.js'
+import { instanceWayProblem, proxyProblem } from '../../way-so-far.js'
+import { judgeLost } from '../../../servicenow/calls/lost-answer.js'
 
 /** Where it leads. */
 export interface Leg {
@@ -128,4 +132,51 @@ function tellGood(certificate: ConnectionSeen['certificate'], today: number): st
   if (certificate === undefined) return 'it stands'
   const days = Math.floor((Date.parse(certificate.validTo) - today) / 86_400_000)
   return `${certificate.subject}, issued by ${certificate.issuer}, ${days} days left`
+}
+
+/** One connection as a load builds it: the proxy's certificate, its login, CONNECT, and the cluster's certificate. */
+export const connection: Probe = {
+  name: 'connection',
+  leaveOut: (_, facts) => proxyProblem(facts),
+  look: async (context, facts) => {
+    const { url, proxy } = context.way
+    const leg: Leg = {
+      url,
+      ...(proxy === undefined ? {} : { proxy }),
+      options: context.routeOptions(),
+      target: 'cluster',
+      nameFault: fault => fault.failure,
+      login: async () => await refusedLogin(context),
+    }
+    const seen = await seeConnection(context, leg, facts)
+    return { ...tellConnection(context, leg, seen), facts: { connection: seen } }
+  },
+}
+
+/** A proxy that forwards plain http takes credentials with each request, and there is no CONNECT: so one is sent. */
+async function refusedLogin(context: Context): Promise<Failure | undefined> {
+  await using route = context.openRoute()
+  if (route.form !== 'forward') return undefined
+  const { answer } = await askAgain(context, route, { path: `${context.prefix}/` })
+  return 'code' in answer ? answer : proxyRefusal(answer, route)
+}
+
+/** One connection as a reading builds it: through the same proxy, to another destination with another certificate. */
+export const instanceConnection: Probe = {
+  name: 'connection to the instance',
+  leaveOut: (_, facts) => instanceWayProblem(facts),
+  look: async (context, facts) => {
+    const { instance } = context
+    if (instance === undefined) throw new Error('looked at the connection to no instance')
+    const { url, proxy } = instance.way
+    const leg: Leg = {
+      url,
+      ...(proxy === undefined ? {} : { proxy }),
+      options: instance.routeOptions(),
+      target: 'instance',
+      nameFault: fault => judgeLost(fault, instance.display).failure,
+    }
+    const seen = await seeConnection(context, leg, facts)
+    return { ...tellConnection(context, leg, seen), facts: { instanceConnection: seen } }
+  },
 }

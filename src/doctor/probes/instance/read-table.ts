@@ -1,12 +1,12 @@
 /** Reading a few rows of a table, on one fresh connection. */
-import type { Failure } from '../failure/failure.js'
-import { type Answer, header } from '../servicenow/calls/answer.js'
-import { errorOf, type Refusal } from '../servicenow/calls/judge-refusal.js'
-import { judgeTableAnswer } from '../servicenow/calls/judge-table-answer.js'
-import type { InstanceHttp } from '../servicenow/calls/instance-http.js'
-import type { Context } from './context.js'
-import { askInstance, type InstanceContext } from './instance-context.js'
-import { ROWS_ASKED } from './instance-facts.js'
+import type { Failure } from '../../../failure/failure.js'
+import { type Answer, header } from '../../../servicenow/calls/answer.js'
+import { errorOf, type Refusal } from '../../../servicenow/calls/judge-refusal.js'
+import { judgeTableAnswer } from '../../../servicenow/calls/judge-table-answer.js'
+import type { InstanceHttp } from '../../../servicenow/calls/instance-http.js'
+import type { Context, InstanceContext } from '../../context.js'
+import { askInstance } from '../../open-instance-context.js'
+import { ROWS_ASKED } from '../../instance-facts.js'
 
 /** One row, and no count: only the first question asks for more. */
 export function pathOf({ table }: Pick<InstanceContext, 'table'>, isFirst = false): string {

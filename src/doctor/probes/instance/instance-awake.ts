@@ -1,10 +1,11 @@
-import type { Answer } from '../../servicenow/calls/answer.js'
-import { errorOf, notAnInstance } from '../../servicenow/calls/judge-refusal.js'
-import { judgeTableAnswer } from '../../servicenow/calls/judge-table-answer.js'
-import { type InstanceContext, askInstance } from '../instance-context.js'
-import type { AwakeSeen } from '../instance-facts.js'
-import type { Probe } from '../probe.js'
-import { instanceProblem } from '../way-so-far.js'
+import type { Answer } from '../../../servicenow/calls/answer.js'
+import { errorOf, notAnInstance } from '../../../servicenow/calls/judge-refusal.js'
+import { judgeTableAnswer } from '../../../servicenow/calls/judge-table-answer.js'
+import type { InstanceContext } from '../../context.js'
+import { askInstance } from '../../open-instance-context.js'
+import type { AwakeSeen } from '../../instance-facts.js'
+import type { Probe } from '../../probe.js'
+import { instanceProblem } from '../../way-so-far.js'
 
 /**
  * One question to the Table API without credentials: an instance that works asks for them. One that hibernates shows a page, and what

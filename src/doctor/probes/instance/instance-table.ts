@@ -1,12 +1,11 @@
-import { waves } from '../../cluster/preflight.js'
-import type { Failure } from '../../failure/failure.js'
-import { isSluiceError } from '../../failure/sluice-error.js'
-import type { Context } from '../context.js'
-import type { DoctorLine, InstanceContext } from '../instance-context.js'
-import type { LoginSeen, TableSeen } from '../instance-facts.js'
-import type { Probe } from '../probe.js'
-import { type Read, readTable } from '../read-table.js'
-import { instanceProblem } from '../way-so-far.js'
+import { waves } from '../../../cluster/preflight.js'
+import type { Failure } from '../../../failure/failure.js'
+import { isSluiceError } from '../../../failure/sluice-error.js'
+import type { Context, DoctorLine, InstanceContext } from '../../context.js'
+import type { LoginSeen, TableSeen } from '../../instance-facts.js'
+import type { Probe } from '../../probe.js'
+import { type Read, readTable } from './read-table.js'
+import { instanceProblem } from '../../way-so-far.js'
 
 /**
  * A table, read on fresh connections with credentials that were taken: so a refusal is about the address, or about a policy of the API,

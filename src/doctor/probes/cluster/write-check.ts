@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { isObject } from '../../cluster/call.js'
-import { nameRefusal } from '../../cluster/name-refusal.js'
-import { type Answer, whoAnswered } from '../../cluster/who-answered.js'
-import { type Failure, failure } from '../../failure/failure.js'
-import type { Route } from '../../proxy/route.js'
-import type { Context } from '../context.js'
-import type { Facts } from '../facts.js'
-import type { Probe, Seen } from '../probe.js'
-import { clusterProblem } from '../way-so-far.js'
+import { isObject } from '../../../cluster/call.js'
+import { nameRefusal } from '../../../cluster/name-refusal.js'
+import { type Answer, whoAnswered } from '../../../cluster/who-answered.js'
+import { type Failure, failure } from '../../../failure/failure.js'
+import type { Route } from '../../../proxy/route.js'
+import type { Context } from '../../context.js'
+import type { Facts } from '../../facts.js'
+import type { Probe, Seen } from '../../probe.js'
+import { clusterProblem } from '../../way-so-far.js'
 
 /** Writes one document, reads it, and deletes it: only where it was asked for, and where nothing would stay behind. */
 export const writeCheck: Probe = {

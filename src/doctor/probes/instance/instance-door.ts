@@ -1,11 +1,11 @@
-import { waves } from '../../cluster/preflight.js'
-import { judgeRefusal } from '../../servicenow/calls/judge-refusal.js'
-import type { Context } from '../context.js'
-import { type DoctorLine, askInstance } from '../instance-context.js'
-import type { DoorSeen } from '../instance-facts.js'
-import { percent } from '../percent.js'
-import type { Probe } from '../probe.js'
-import { instanceProblem } from '../way-so-far.js'
+import { waves } from '../../../cluster/preflight.js'
+import { judgeRefusal } from '../../../servicenow/calls/judge-refusal.js'
+import type { Context, DoctorLine } from '../../context.js'
+import { askInstance } from '../../open-instance-context.js'
+import type { DoorSeen } from '../../instance-facts.js'
+import { percent } from '../../report.js'
+import type { Probe } from '../../probe.js'
+import { instanceProblem } from '../../way-so-far.js'
 
 /** Only its headers: it may be large, and every byte through the proxy is metered. */
 const loginPage = { method: 'HEAD', path: '/login.do' } as const

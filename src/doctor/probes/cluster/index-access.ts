@@ -1,10 +1,10 @@
 /** What the credentials may do with an index, and whether it takes writes. */
-import { isObject } from '../cluster/call.js'
-import type { Failure } from '../failure/failure.js'
-import type { Route } from '../proxy/route.js'
-import { callCluster } from './call-cluster.js'
-import type { Context } from './context.js'
-import type { IndexSeen } from './facts.js'
+import { isObject } from '../../../cluster/call.js'
+import type { Failure } from '../../../failure/failure.js'
+import type { Route } from '../../../proxy/route.js'
+import { callCluster } from '../../call-cluster.js'
+import type { Context } from '../../context.js'
+import type { IndexSeen } from '../../facts.js'
 
 export async function seeIndex(context: Context, route: Route, index: string): Promise<IndexSeen> {
   const [needs, settings] = await Promise.all([

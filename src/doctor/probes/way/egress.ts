@@ -1,10 +1,10 @@
-import { askAddress } from '../../cluster/egress-check.js'
-import { isSluiceError } from '../../failure/sluice-error.js'
-import type { Context } from '../context.js'
-import type { EgressFacts } from '../facts.js'
-import { percent } from '../percent.js'
-import type { Probe } from '../probe.js'
-import { loginProblem } from '../way-so-far.js'
+import { askAddress } from '../../../cluster/egress-check.js'
+import { isSluiceError } from '../../../failure/sluice-error.js'
+import type { Context } from '../../context.js'
+import type { EgressFacts } from '../../way-facts.js'
+import { percent } from '../../report.js'
+import type { Probe } from '../../probe.js'
+import { loginProblem } from '../../way-so-far.js'
 
 /** Fresh connections at once: most checks are over with the first few. */
 const WAVE = 3

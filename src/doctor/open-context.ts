@@ -1,0 +1,89 @@
+import { authorization } from '../cluster/credentials.js'
+import { ask } from '../cluster/ask.js'
+import { forMany } from '../cluster/for-many.js'
+import { refusePlaintext } from '../cluster/open-cluster.js'
+import type { Failure } from '../failure/failure.js'
+import { isSluiceError } from '../failure/sluice-error.js'
+import type { Clock } from '../flow.js'
+import { proxyOptions, targetTls, type Way } from '../connect/open-target.js'
+import { openRoute } from '../proxy/route.js'
+import { counted } from './counted-route.js'
+import type { DoctorOptions } from './doctor-options.js'
+import { openInstanceContext } from './open-instance-context.js'
+import type { Context, Ways } from './context.js'
+
+/** What takes longer is a finding: so that a person has an answer, while a load may wait for minutes. */
+const PATIENCE_MS = 4_000
+
+export function openContext(
+  options: DoctorOptions,
+  { way, hasCluster, instance }: Ways,
+  { clock, today }: { readonly clock: Clock; readonly today: () => number },
+): Context {
+  const { target } = options
+  const signal = options.signal === undefined ? undefined : forMany(options.signal)
+  const { ca } = proxyOptions(options.proxy)
+  const limitMs = Math.min(options.timeoutMs ?? PATIENCE_MS, PATIENCE_MS)
+  const plaintext = plaintextProblem(way, target.allowPlaintext ?? false)
+  let sent = 0
+  const countOne = (): void => void (sent += 1)
+  const { cert: _, key: __, ...withoutOwn } = targetTls(target)
+  const routeOptions: Context['routeOptions'] = (to = {}) => {
+    const proxy = to.proxy === 'none' ? undefined : (to.proxy ?? way.proxy)
+    return {
+      target: to.target ?? way.url,
+      connections: 1,
+      connectTimeoutMs: limitMs,
+      // A client certificate is a credential: past the proxy it is not shown.
+      ...(to.target === undefined ? { targetTls: to.proxy === 'none' ? withoutOwn : targetTls(target) } : {}),
+      ...(proxy === undefined ? {} : { proxy }),
+      ...(ca === undefined ? {} : { proxyTls: { ca } }),
+    }
+  }
+  const context: Context = {
+    options,
+    way,
+    cluster: hasCluster ? way.url.origin + prefixOf(way.url) : '',
+    prefix: prefixOf(way.url),
+    headers: plaintext === undefined ? authorization(way.credentials) : {},
+    ...(plaintext === undefined ? {} : { plaintext }),
+    // Without a proxy every connection leaves from the same address: more than one asks the same question again.
+    connections: way.proxy === undefined ? 1 : Math.max(1, options.preflightConnections ?? 16),
+    limitMs,
+    clock,
+    today,
+    signal,
+    sent: () => sent,
+    countOne,
+    dates: [],
+    ...(ca === undefined ? {} : { proxyTls: { ca } }),
+    routeOptions,
+    openRoute: to => counted(openRoute(routeOptions(to)), countOne),
+    ask: async (route, { method = 'GET', path, headers = {}, body, isToTheEnd }) =>
+      await ask(route, {
+        method,
+        path,
+        headers,
+        timeoutMs: limitMs,
+        ...(body === undefined ? {} : { body }),
+        ...(signal === undefined || isToTheEnd === true ? {} : { signal }),
+      }),
+  }
+  return instance === undefined
+    ? context
+    : { ...context, instance: openInstanceContext(context, instance, options.table) }
+}
+
+function prefixOf(url: URL): string {
+  return url.pathname.replace(/\/$/, '')
+}
+
+function plaintextProblem(way: Way, allowPlaintext: boolean): Failure | undefined {
+  try {
+    refusePlaintext({ ...way, allowPlaintext })
+    return undefined
+  } catch (error) {
+    if (isSluiceError(error)) return error.failure
+    throw error
+  }
+}

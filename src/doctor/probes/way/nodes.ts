@@ -1,0 +1,141 @@
+import { askAddress } from '../../../cluster/egress-check.js'
+import { nameRefusal } from '../../../cluster/name-refusal.js'
+import { whoAnswered } from '../../../cluster/who-answered.js'
+import { type Failure, failure } from '../../../failure/failure.js'
+import { isSluiceError } from '../../../failure/sluice-error.js'
+import { parseProxyUrl, type ProxyUrl } from '../../../proxy/proxy-url.js'
+import type { Context } from '../../context.js'
+import type { Facts } from '../../facts.js'
+import type { NodeSeen } from '../../way-facts.js'
+import type { Probe, Seen } from '../../probe.js'
+import { readTable } from '../instance/read-table.js'
+import { instanceWayProblem } from '../../way-so-far.js'
+import { knock } from '../instance/instance-door.js'
+
+/** Each node of the pair by itself: it always leaves from one address, so that the address is known that is refused. */
+export const nodes: Probe = {
+  name: 'each node alone',
+  leaveOut: ({ options, way }, facts) => {
+    if (way.proxy === undefined) return 'no proxy is set'
+    if ((options.nodes ?? []).length === 0) return 'no node is given (--nodes)'
+    return facts.plaintext === undefined && facts.hosts?.clusterIsProxy !== true
+      ? undefined
+      : 'the cluster cannot be asked'
+  },
+  look: async context => {
+    const seen = await seeNodes(context, {
+      address: () => undefined,
+      judge: async node => await judgeNode(context, node),
+    })
+    return { ...tellNodes(seen), facts: { nodes: seen } }
+  },
+}
+
+interface NodeLook {
+  /** Returns the egress address of a node, if an earlier probe saw it. */
+  address(node: string): string | undefined
+  judge(proxy: ProxyUrl): Promise<Pick<NodeSeen, 'verdict' | 'failure'>>
+}
+
+async function seeNodes(context: Context, look: NodeLook): Promise<NodeSeen[]> {
+  return await Promise.all((context.options.nodes ?? []).map(async url => await seeNode(context, url, look)))
+}
+
+async function seeNode(context: Context, url: string, look: NodeLook): Promise<NodeSeen> {
+  let proxy: ProxyUrl
+  try {
+    proxy = parseProxyUrl(url, '--nodes')
+  } catch (error) {
+    if (!isSluiceError(error)) throw error
+    return { node: 'of --nodes', verdict: 'failed', failure: error.failure }
+  }
+  const [address, judged] = await Promise.all([
+    look.address(proxy.display) ?? askNode(context, proxy),
+    look.judge(proxy),
+  ])
+  return { node: proxy.display, ...(address === undefined ? {} : { address }), ...judged }
+}
+
+/** From which address it leaves; undefined where nobody tells. */
+async function askNode({ openRoute, options, limitMs, signal }: Context, proxy: ProxyUrl): Promise<string | undefined> {
+  if (options.ipCheckUrl === undefined) return undefined
+  await using route = openRoute({ target: new URL(options.ipCheckUrl), proxy })
+  try {
+    const asked = await askAddress(route, { timeoutMs: limitMs, ...(signal === undefined ? {} : { signal }) })
+    return asked.address
+  } catch (error) {
+    if (!isSluiceError(error)) throw error
+    return undefined
+  }
+}
+
+/** Without the cluster's credentials: a filter judges the address alone, and comes first. */
+async function judgeNode(context: Context, proxy: ProxyUrl): Promise<Pick<NodeSeen, 'verdict' | 'failure'>> {
+  await using route = context.openRoute({ proxy })
+  const answer = await context.ask(route, { path: `${context.prefix}/` })
+  if ('code' in answer) return { verdict: 'failed', failure: answer }
+  const answered = whoAnswered(answer, route)
+  if (answered.by === 'elasticsearch') return { verdict: 'allowed' }
+  const named: Failure = nameRefusal(answer, answered, context.cluster)
+  if (answered.by !== 'filter') return { verdict: 'failed', failure: named }
+  return {
+    verdict: 'refused',
+    failure: failure('EGRESS_NOT_ALLOWED', {
+      ...named.evidence,
+      cluster: context.cluster,
+      refused: 1,
+      probes: 1,
+      observed: answered.message,
+    }),
+  }
+}
+
+function tellNodes(seen: readonly NodeSeen[]): Pick<Seen, 'detail' | 'failed'> {
+  return { detail: seen.map(tellNode).join(', '), failed: seen.some(({ verdict }) => verdict !== 'allowed') }
+}
+
+function tellNode({ node, address, verdict, failure: named }: NodeSeen): string {
+  const which = address ?? node
+  if (verdict === 'allowed') return `${which} is let in`
+  return verdict === 'refused' ? `${which} is refused` : `${which}: ${named?.message ?? 'failed'}`
+}
+
+/** Each node of the pair by itself, to the instance: which address it is that is refused there. */
+export const instanceNodes: Probe = {
+  name: 'each node, to the instance',
+  leaveOut: ({ options, instance }, facts) => {
+    if (instance?.way.proxy === undefined) return 'no proxy is set'
+    if ((options.nodes ?? []).length === 0) return 'no node is given (--nodes)'
+    if (facts.instanceAwake?.failure !== undefined) return 'the instance cannot be asked'
+    return instanceWayProblem(facts)
+  },
+  look: async (context, facts) => {
+    const seen = await seeNodes(context, {
+      address: display => facts.nodes?.find(({ node }) => node === display)?.address,
+      judge: async proxy => await judgeAtInstance(context, facts, proxy),
+    })
+    return { ...tellNodes(seen), facts: { instanceNodes: seen } }
+  },
+}
+
+async function judgeAtInstance(
+  context: Context,
+  { instanceLogin: login, instanceDoor: door }: Facts,
+  proxy: ProxyUrl,
+): Promise<Pick<NodeSeen, 'verdict' | 'failure'>> {
+  const { instance } = context
+  if (instance === undefined) throw new Error('asked nodes for no instance')
+  await using line = instance.openLine(proxy)
+  const { authorization } = instance.proved
+  const isGreeting = login?.isTaken === true && door?.allowed === 0
+  if (authorization === undefined || login?.isTaken !== true) {
+    const { verdict, failure } = await knock(context, line)
+    return { verdict, ...(failure === undefined ? {} : { failure }) }
+  }
+  const page = isGreeting ? undefined : await knock(context, line)
+  if (page !== undefined && page.verdict !== 'allowed') {
+    return { verdict: page.verdict, ...(page.failure === undefined ? {} : { failure: page.failure }) }
+  }
+  const { verdict, failure } = await readTable(context, instance, line, { authorization })
+  return { verdict, ...(failure === undefined || verdict === 'allowed' ? {} : { failure }) }
+}

@@ -1,0 +1,64 @@
+import type { Probe } from '../../probe.js'
+import { addressOf } from '../../../proxy/way.js'
+import type { HostsSeen } from '../../way-facts.js'
+import { compareRegions, isProxyHost, proxyRegionsOf, readClusterHost } from '../../regions.js'
+
+/** Those that decide the way; `sluice config` shows all. */
+const ofTheWay = ['url', 'cloudId', 'apiKey', 'apiKeyFile', 'username', 'proxy', 'proxyFile', 'httpsProxy', 'staticIps', 'ipCheckUrl', 'index', 'servicenowUrl', 'servicenowGrant'] // prettier-ignore
+
+/** The options in force and where each came from. */
+export const optionsGiven: Probe = {
+  name: 'options',
+  isPure: true,
+  look: ({ options: { settings = [], staticIps, proxy, target }, plaintext, way }) => {
+    const told = settings.filter(({ name, from }) => ofTheWay.includes(name) && from !== 'default')
+    const from = told.map(({ name, from: origin }) => `${name} from ${origin}`)
+    const isDirect = typeof proxy === 'object' && 'direct' in proxy && proxy.direct === true
+    return {
+      detail: plaintext?.message ?? ([...from, ...way.notes].join(', ') || 'as they were given'),
+      failed: plaintext !== undefined,
+      facts: {
+        ...(settings.length === 0 ? {} : { settings }),
+        ...(staticIps === undefined ? {} : { staticIps }),
+        ...(way.notes.length === 0 ? {} : { notes: way.notes }),
+        ...(plaintext === undefined ? {} : { plaintext }),
+        ...(isDirect ? { isDirect } : {}),
+        ...(target.apiKey === undefined ? {} : { isKeyEncoded: isEncoded(target.apiKey) }),
+      },
+    }
+  },
+}
+
+function isEncoded(apiKey: string): boolean {
+  return /^[\x21-\x7e]+:[\x21-\x7e]+$/.test(Buffer.from(apiKey, 'base64').toString('latin1'))
+}
+
+/** What the names of proxy and cluster tell. Nothing is asked. */
+export const hostNames: Probe = {
+  name: 'hosts and regions',
+  isPure: true,
+  look: ({ way: { url, proxy } }) => {
+    const { host, port } = addressOf(url)
+    const cluster = readClusterHost(host)
+    const proxyRegions = proxy === undefined ? [] : proxyRegionsOf(proxy.host)
+    const regions = compareRegions(proxyRegions, cluster)
+    const isProxyPort = port === 9293 || port === 9294 || port === 1080
+    const hosts: HostsSeen = {
+      ...cluster,
+      proxyRegions,
+      ...(regions === undefined ? {} : { regions }),
+      clusterIsProxy: isProxyHost(host) || (isProxyPort && host.toLowerCase() === proxy?.host),
+    }
+    return { detail: tell(hosts), failed: hosts.clusterIsProxy, facts: { hosts } }
+  },
+}
+
+function tell({ proxyRegions, region, provider, isPrivate, clusterIsProxy }: HostsSeen): string {
+  const known = [
+    ...(clusterIsProxy ? ["the cluster URL has a proxy's host"] : []),
+    ...(proxyRegions.length === 0 ? [] : [`the proxy is in ${proxyRegions.join(' or ')}`]),
+    ...(region === undefined ? [] : [`the cluster is in ${region} (${provider})`]),
+    ...(isPrivate ? ['the cluster has a private-link name'] : []),
+  ]
+  return known.length === 0 ? 'the names tell no region' : known.join(', ')
+}
