@@ -9,8 +9,12 @@ export default defineConfig({
     include: ['test/{unit,lab,cli,types}/**/*.test.ts', 'test/*.test.ts'],
     // Tests wait for others more than they work.
     maxWorkers: '100%',
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Guards against a hang. Work has no time limit: a machine may be slow.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: 240_000, interval: 5 } },
+    // One line per file: no test is slow enough to have its own.
+    slowTestThreshold: Infinity,
     reporters: report ? ['default', ['json', { outputFile: report }]] : ['default'],
   },
 })

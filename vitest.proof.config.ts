@@ -7,6 +7,7 @@ export default defineConfig({
     globalSetup: ['scripts/kernel/build.js', 'test/cli/build.ts'],
     fileParallelism: false,
     testTimeout: 1_800_000,
-    hookTimeout: 180_000,
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: 240_000, interval: 5 } },
   },
 })

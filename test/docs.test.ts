@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { failureCodes } from '../src/failure/catalogue.js'
 import { type Lab, registers, startLab } from '../src/lab/index.js'
 import { optionNames } from '../src/options/schema.js'
@@ -11,8 +11,6 @@ import { built } from './cli/build.js'
 import { type Folder, binary, folder, shell, sluice } from './cli/sluice.js'
 
 // Each example starts processes.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 })
-
 const root = fileURLToPath(new URL('..', import.meta.url))
 const pages = [
   'README.md',

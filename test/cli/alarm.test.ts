@@ -1,13 +1,11 @@
 /** `--on-failure incident`, in a process of its own, at the lab's service-management platform. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import { type Ended, type Folder, folder, sluice, startSluice } from './sluice.js'
 
 // Each test starts processes.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
-
 let lab: Lab
 let work: Folder
 beforeAll(async () => {
@@ -202,7 +200,7 @@ describe('nobody is told', () => {
       env: { ...lab.env, SLUICE_SERVICENOW_CA: lab.line.cluster.caFile },
       endless: '{"n":1}\n',
     })
-    await expect.poll(() => lab.control.count('alarms'), { timeout: 20_000 }).toBeGreaterThan(50)
+    await expect.poll(() => lab.control.count('alarms')).toBeGreaterThan(50)
     run.child.kill('SIGTERM')
     const { code, stderr } = await run.ended
     expect({ code, stderr }).toMatchObject({ code: 5 })
@@ -287,7 +285,7 @@ describe('an alarm that fails', () => {
       cwd: work.path,
       env: { ...lab.env, SLUICE_SERVICENOW_CA: lab.line.cluster.caFile },
     })
-    await expect.poll(() => lab.control.servicenow.struck('stall'), { timeout: 20_000 }).toBe(1)
+    await expect.poll(() => lab.control.servicenow.struck('stall')).toBe(1)
     run.child.kill('SIGTERM')
     const { code, stderr } = await run.ended
     expect({ code, stderr }).toMatchObject({ code: 3 })

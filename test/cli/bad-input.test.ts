@@ -111,7 +111,7 @@ describe('inputs', () => {
     const line = Buffer.from(dead.base64, 'base64')
     expect(line).toHaveLength(200_000_011)
     expect([line.subarray(0, 10).toString(), line.subarray(-3).toString()]).toEqual(['{"long":"x', 'x"}'])
-  }, 60_000)
+  })
 })
 
 describe('lines', () => {

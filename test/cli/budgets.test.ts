@@ -1,13 +1,12 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { eventually } from '../support/eventually.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import type { Receipt } from '../../src/ledger/receipt.js'
 import { type Folder, folder, sluice, startSluice } from './sluice.js'
 
 // Each test starts processes.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
-
 let lab: Lab
 beforeAll(async () => {
   lab = await startLab()
@@ -32,7 +31,7 @@ test('after SIGTERM a request without an answer is given up when the grace is ov
   const command = ['ingest', 'a.ndjson', '--index', 'cli-grace', '--grace', '100ms', ...inBatches]
   lab.control.plant({ hold: { after: 5, stored: true } })
   const run = startSluice(command, surroundings(work))
-  await vi.waitFor(() => expect(lab.control.count('cli-grace')).toBe(60), { timeout: 30_000 })
+  await eventually(() => expect(lab.control.count('cli-grace')).toBe(60))
   run.child.kill('SIGTERM')
   const { code, stdout, stderr } = await run.ended
   expect({ code, stderr }).toEqual({

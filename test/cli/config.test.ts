@@ -1,11 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { folder, sluice } from './sluice.js'
 
 // Each test starts processes.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
-
 const env = {
   STATIC_PROXY_URL: 'http://user:pl4nted-proxy@proxy.example:9293',
   ELASTICSEARCH_URL: 'https://es.example:9243',

@@ -1,12 +1,10 @@
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { DoctorReport } from '../../src/doctor/report.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import { mechanisms, mendInstance } from '../contracts/instance-world.js'
 import { folder, sluice } from './sluice.js'
 
 // Each test starts processes.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
-
 let lab: Lab
 beforeAll(async () => {
   lab = await startLab()

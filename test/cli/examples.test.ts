@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { explain, failureCodes } from '../../src/failure/catalogue.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
@@ -11,8 +11,6 @@ import { built } from './build.js'
 import { type Ended, type Folder, binary, folder, shell } from './sluice.js'
 
 // Each test starts processes.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
-
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const example = (path: string) => readFileSync(join(root, 'examples', path), 'utf8')
 

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { explain, failureCodes } from '../../src/failure/catalogue.js'
 import { exampleOf } from '../../src/failure/failure.js'
 import { stages } from '../../src/failure/stages.js'
@@ -6,8 +6,6 @@ import { symptoms } from '../../src/failure/symptoms.js'
 import { sluice } from './sluice.js'
 
 // Each test starts processes.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
-
 async function said(...args: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await sluice(['explain', ...args])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })

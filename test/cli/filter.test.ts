@@ -1,12 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type Lab, type LabOptions, startLab } from '../../src/lab/index.js'
 import { folder, sluice } from './sluice.js'
 
 // Each test starts processes.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
-
 const filter = async (lab: Lab, args: readonly string[], env: Record<string, string> = {}) =>
   await sluice(['filter', ...args], { env: { ...lab.env, ...env } })
 

@@ -1,13 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import type { Receipt } from '../../src/ledger/receipt.js'
 import { folder, shell, sluice, startSluice } from './sluice.js'
 
 // Each test starts processes.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
-
 let lab: Lab
 beforeAll(async () => {
   lab = await startLab({ register: 'both', ports: 'random' })

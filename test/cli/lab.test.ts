@@ -1,9 +1,7 @@
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { binary, shell, sluice, startSluice } from './sluice.js'
 
 // Each test starts processes.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
-
 const print = (expression: string) => [process.execPath, '-e', `console.log(JSON.stringify(${expression}))`]
 
 describe('lab -- COMMAND', () => {

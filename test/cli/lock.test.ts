@@ -4,14 +4,13 @@ import { existsSync } from 'node:fs'
 import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
+import { eventually } from '../support/eventually.js'
 import { built } from './build.js'
 import { silentCluster } from './silent-cluster.js'
 import { binary, folder, sluice, startSluice } from './sluice.js'
 
 // Each test starts processes.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
-
 interface Said {
   readonly failure: { readonly code: string; readonly exit: number; readonly evidence: Record<string, unknown> }
 }
@@ -86,7 +85,7 @@ describe.skipIf(!mayUnshare)('in a container, as process 1 (skipped where the sy
     let stderr = ''
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
     const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, stderr }))
-    const pid = await vi.waitFor(async () => {
+    const pid = await eventually(async () => {
       const children = await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')
       expect(children).toMatch(/^\d+ $/)
       return Number(children)
@@ -103,7 +102,7 @@ describe.skipIf(!mayUnshare)('in a container, as process 1 (skipped where the sy
     const load = await startInside(args, work.path, {})
     await arrived
     process.kill(load.pid, 'SIGTERM')
-    await vi.waitFor(() => expect(load.said()).toContain('SIGTERM: finishing what is under way'))
+    await eventually(() => expect(load.said()).toContain('SIGTERM: finishing what is under way'))
     process.kill(load.pid, 'SIGTERM')
     expect((await load.ended).code).toBe(130)
   })

@@ -1,12 +1,11 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually } from '../support/eventually.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import { folder, sluice, startSluice } from './sluice.js'
 
 // Each test starts processes, and waits for a round of probes.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
-
 let lab: Lab
 beforeAll(async () => {
   lab = await startLab()
@@ -37,7 +36,7 @@ test('credentials in files may be rotated while a load waits for them: it goes o
   const { args, renew } = await prepare(work.path, 'cli-rotated')
   lab.control.plant({ latencyMs: 10 })
   const load = startSluice(args, { cwd: work.path })
-  await vi.waitFor(() => expect(lab.control.count('cli-rotated')).toBeGreaterThan(100), { timeout: 30_000 })
+  await eventually(() => expect(lab.control.count('cli-rotated')).toBeGreaterThan(100))
   const { proxy: oldProxy, cluster: oldCluster } = lab.line
   lab.control.rotateCredentials()
   lab.control.rotateApiKey()
@@ -62,7 +61,7 @@ test('a load that was given other credentials meanwhile, and is refused for anot
   const { args, renew } = await prepare(work.path, 'cli-rotated-busy')
   lab.control.plant({ latencyMs: 10 })
   const load = startSluice([...args, '--max-elapsed', '1s'], { cwd: work.path })
-  await vi.waitFor(() => expect(lab.control.count('cli-rotated-busy')).toBeGreaterThan(100), { timeout: 30_000 })
+  await eventually(() => expect(lab.control.count('cli-rotated-busy')).toBeGreaterThan(100))
   lab.control.rotateApiKey()
   await load.printed('waiting for access since')
   await renew()
@@ -83,7 +82,7 @@ test('SIGTERM ends the wait at once, with exit code 5, and the same command goes
   const { args, renew } = await prepare(work.path, 'cli-parked')
   lab.control.plant({ latencyMs: 10 })
   const load = startSluice([...args, '--quiet'], { cwd: work.path })
-  await vi.waitFor(() => expect(lab.control.count('cli-parked')).toBeGreaterThan(100), { timeout: 30_000 })
+  await eventually(() => expect(lab.control.count('cli-parked')).toBeGreaterThan(100))
   lab.control.rotateApiKey()
   await load.printed('waiting for access since')
   load.child.kill('SIGTERM')

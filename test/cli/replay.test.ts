@@ -1,14 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { eventually } from '../support/eventually.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import type { Receipt } from '../../src/ledger/receipt.js'
 import { type Ended, type Folder, folder, sluice, startSluice } from './sluice.js'
 
 // Each test starts processes.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
-
 let lab: Lab
 beforeAll(async () => {
   lab = await startLab()
@@ -108,7 +107,7 @@ describe('sluice replay', () => {
     lab.control.plant({ latencyMs: 20 })
     const running = startSluice(command, { cwd: work.path, env: own })
     const written = async () => (await readdir(work.path)).filter(one => one.startsWith('sluice-dead-letters-'))
-    await vi.waitFor(async () => expect(await written()).toHaveLength(2), { timeout: 30_000 })
+    await eventually(async () => expect(await written()).toHaveLength(2))
     running.child.kill('SIGTERM')
     const stopped = await running.ended
     lab.control.heal()

@@ -1,14 +1,13 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually } from '../support/eventually.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import type { Receipt } from '../../src/ledger/receipt.js'
 import { folder, sluice, startSluice } from './sluice.js'
 
 // Each test starts processes.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
-
 let lab: Lab
 beforeAll(async () => {
   lab = await startLab()
@@ -27,7 +26,7 @@ test('an interrupted command goes on when it is given again; runs lists it, and 
 
   lab.control.plant({ latencyMs: 20 })
   const load = startSluice(command, surroundings)
-  await vi.waitFor(() => expect(lab.control.count('cli-resumed')).toBeGreaterThan(100), { timeout: 30_000 })
+  await eventually(() => expect(lab.control.count('cli-resumed')).toBeGreaterThan(100))
   load.child.kill('SIGTERM')
   const stopped = await load.ended
   expect(stopped.code).toBe(5)

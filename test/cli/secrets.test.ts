@@ -1,12 +1,10 @@
 import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import { type Folder, type Surroundings, folder, sluice } from './sluice.js'
 
 // Each test starts processes.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
-
 const apiKey = Buffer.from('key-id:pl4nted-api-key').toString('base64')
 const password = 'pl4nted:p@ss/w%rd'
 const proxyPassword = 'pl4nted#proxy@p%ss'

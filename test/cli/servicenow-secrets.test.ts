@@ -1,13 +1,11 @@
 /** Secrets of the service-management platform, planted where they do not work: what is said of that holds none of them. */
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import { folder, sluice } from './sluice.js'
 
 // Each test starts processes.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
-
 let lab: Lab
 beforeAll(async () => {
   lab = await startLab()

@@ -1,12 +1,11 @@
 import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { eventually } from '../support/eventually.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import { folder, shell, sluice, startSluice } from './sluice.js'
 
 // Each test starts processes.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
-
 let lab: Lab
 beforeAll(async () => {
   lab = await startLab()
@@ -26,7 +25,7 @@ test('a command that was killed goes on from its spool, and says that the end of
   lab.control.plant({ latencyMs: 20 })
   const load = startSluice(command, { ...surroundings, piped: true })
   load.child.stdin?.write(`${lines(2000)}{"torn`)
-  await vi.waitFor(() => expect(lab.control.count('cli-spool')).toBeGreaterThan(100), { timeout: 30_000 })
+  await eventually(() => expect(lab.control.count('cli-spool')).toBeGreaterThan(100))
   load.child.kill('SIGKILL')
   await load.ended
   lab.control.heal()
@@ -124,7 +123,7 @@ test('runs shows what is spooled, and rm deletes it with its run', async () => {
   lab.control.plant({ latencyMs: 20 })
   const load = startSluice(command, { ...surroundings, piped: true })
   load.child.stdin?.write(lines(2000))
-  await vi.waitFor(() => expect(lab.control.count('cli-kept')).toBeGreaterThan(100), { timeout: 30_000 })
+  await eventually(() => expect(lab.control.count('cli-kept')).toBeGreaterThan(100))
   const listed = JSON.parse((await sluice(['runs', '--json'], surroundings)).stdout) as { runs: { run: string }[] }
   expect(listed).toMatchObject({ runs: [{ spool: { spool, bytes: 20_890 } }], spools: [] })
   const run = listed.runs[0]?.run ?? ''

@@ -1,12 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { startLab } from '../../src/lab/index.js'
 import { folder, sluice } from './sluice.js'
 
 // Each test starts processes.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
-
 /** Writes down which of Node's modules were there at the end. */
 const watching = `
 const { writeFileSync } = require('node:fs')

@@ -1,12 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import { folder, sluice } from './sluice.js'
 
 // The test starts processes.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
-
 let lab: Lab
 beforeAll(async () => {
   lab = await startLab()

@@ -1,11 +1,9 @@
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { optionsOf } from '../../src/options/view.js'
 import { shell, sluice } from './sluice.js'
 
 // Each test starts processes.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
-
 test('--version prints the version of the package', async () => {
   expect(await sluice(['--version'])).toMatchObject({ code: 0, stdout: `${manifest.version}\n`, stderr: '' })
 })

@@ -1,7 +1,8 @@
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { until } from '../support/eventually.js'
 import { type IngestEvent, type IngestOptions, type Receipt, connect, ingest, isSluiceError } from '../../src/index.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import type { Checkpoint } from '../../src/state/checkpoint.js'
@@ -222,9 +223,9 @@ describe('a run that waits', () => {
       }
       const abort = new AbortController()
       const onBlocked = () =>
-        void vi
-          .waitUntil(async () => (await checkpoint()).counts.created === lab.control.count('access'), 10_000)
-          .then(() => abort.abort('SIGTERM'))
+        void until(async () => (await checkpoint()).counts.created === lab.control.count('access')).then(() =>
+          abort.abort('SIGTERM'),
+        )
       const begun = () => lab.control.register('none')
       const waiting = await load({ ...files, onBlock: 'wait', signal: abort.signal }, { onBegun: begun, onBlocked })
       expect(waiting.receipt).toMatchObject({ status: 'interrupted', failure: { code: 'RUN_INTERRUPTED' }, unknown: 0 })

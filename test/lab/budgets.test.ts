@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile, readdir, writeFile } from 'node:fs/promises'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { eventually, until } from '../support/eventually.js'
 import { type IngestEvent, type IngestOptions, type Receipt, explain, ingest, isSluiceError } from '../../src/index.js'
 import { checkpoint, index, lab, otherIndex, path, smallBatches, work } from './shared-lab.js'
 
@@ -42,7 +43,7 @@ function expectBalanced({ read, created, duplicate, rejected, skipped, unsent, u
 
 /** Aborts once so many documents are in the index, answered or not. */
 async function abortAt(controller: AbortController, documents: number): Promise<void> {
-  await vi.waitFor(() => expect(lab.control.count(index)).toBeGreaterThanOrEqual(documents), { timeout: 20_000 })
+  await eventually(() => expect(lab.control.count(index)).toBeGreaterThanOrEqual(documents))
   controller.abort('SIGTERM')
 }
 
@@ -126,7 +127,7 @@ describe('a lookup after a rollover', () => {
     lab.control.plant({ stall: { method, path: end, after } })
     const controller = new AbortController()
     const run = stopped(load({ ...named, signal: controller.signal, graceMs: 50 }))
-    await vi.waitUntil(() => lab.control.struck('stall') > 0, 20_000)
+    await until(() => lab.control.struck('stall') > 0)
     controller.abort('SIGTERM')
     const { code, receipt } = await run
     expect(code).toBe('RUN_INTERRUPTED')

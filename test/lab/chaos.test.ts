@@ -5,7 +5,7 @@ import type { World } from '../contracts/world.js'
 import { short } from './chaos-cases.js'
 import { describeChaos } from './chaos-suite.js'
 
-vi.setConfig({ testTimeout: 60_000, maxConcurrency: 12 })
+vi.setConfig({ maxConcurrency: 12 })
 
 let world: World
 beforeAll(async () => {

@@ -2,12 +2,11 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { eventually } from '../support/eventually.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import type { Receipt } from '../../src/ledger/receipt.js'
 import { type Folder, folder, startSluice } from '../cli/sluice.js'
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const index = 'disk-faults'
 const DOCUMENTS = 5000
@@ -54,7 +53,7 @@ async function end({
 }
 
 async function documentsStored(count: number): Promise<void> {
-  await vi.waitFor(() => expect(lab.control.count(index)).toBeGreaterThan(count), { timeout: 30_000, interval: 5 })
+  await eventually(() => expect(lab.control.count(index)).toBeGreaterThan(count))
 }
 
 const write = (lineOf: (n: number) => string) =>

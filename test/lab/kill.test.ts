@@ -2,15 +2,13 @@
 import { readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import type { Receipt } from '../../src/ledger/receipt.js'
 import { type Folder, folder, startSluice } from '../cli/sluice.js'
 import { type Seeded, seeded } from '../unit/seeded.js'
 
 // Each test starts some twenty processes.
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })
-
 const KILLS = 20
 const index = 'killed'
 

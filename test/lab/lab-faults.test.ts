@@ -1,5 +1,6 @@
 import { type AddressInfo, type Socket, createServer } from 'node:net'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { eventually } from '../support/eventually.js'
 import { Agent } from 'node:http'
 import {
   ask,
@@ -164,7 +165,7 @@ it('filters from a bulk request on, and for so long every request', async () => 
     text: expect.stringContaining('traffic filtering') as string,
   })
   expect((await world.get('/')).status).toBe(403)
-  await vi.waitFor(async () => expect((await world.get('/')).status).toBe(200), 5000)
+  await eventually(async () => expect((await world.get('/')).status).toBe(200))
   expect((await world.bulk(bulkBody)).status).toBe(200)
 })
 
@@ -208,7 +209,7 @@ describe('a bulk fault', () => {
     await using world = await openLab()
     world.lab.control.plant({ bulk: { status: 503, forMs: 200 } })
     expect((await world.bulk(bulkBody)).status).toBe(503)
-    await vi.waitFor(async () => expect((await world.bulk(bulkBody)).status).toBe(200), 5000)
+    await eventually(async () => expect((await world.bulk(bulkBody)).status).toBe(200))
   })
 
   it('refuses one item in so many', async () => {
@@ -251,7 +252,7 @@ describe('a bulk fault', () => {
     control.plant({ hold: { times: 1, stored: true } })
     const held = expect(world.bulk(bulkBody)).rejects.toThrow()
     // The first to arrive is held: wait until it has.
-    await vi.waitFor(() => expect(control.count('i')).toBe(2))
+    await eventually(() => expect(control.count('i')).toBe(2))
     const next = await world.bulk(bulkBody.replaceAll('"i"', '"j"'))
     expect(next.status).toBe(200)
     expect(control.count('j')).toBe(2)

@@ -34,7 +34,7 @@ test.skipIf(!canMount)('a full disk acknowledges nothing, and is emptied once th
   // To the last byte: nothing is left for a checkpoint.
   await writeFile(join(disk, 'filler'), Buffer.alloc(4 << 20)).catch(() => undefined)
   lab.control.register('both')
-  await expect.poll(() => serving.status().waiting.bytes, { timeout: 25_000 }).toBe(0)
+  await expect.poll(() => serving.status().waiting.bytes).toBe(0)
   const told = serving.events.flatMap(event => (event.type === 'warning' ? [event.message] : []))
   expect(told).toContainEqual(expect.stringMatching(/^loading goes on without a checkpoint: .*the disk is full/))
   expect(lab.control.count(index)).toBe(accepted)

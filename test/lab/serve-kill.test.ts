@@ -1,10 +1,8 @@
 /** Three kills. `npm run proof:serve` has many, also on real servers. */
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import { type Folder, folder } from '../cli/sluice.js'
 import { killServing, tally } from './serve-kills.js'
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 
 let lab: Lab
 let work: Folder

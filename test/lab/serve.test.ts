@@ -172,7 +172,7 @@ describe('where the cluster refuses', () => {
     // Whoever has no token is told no more than whether documents are accepted.
     expect(JSON.parse((await ask(`${lab.line.inbound.url}/health`)).text)).toEqual({ state: 'blocked' })
     lab.control.register('both')
-    await expect.poll(() => serving.status().waiting.bytes, { timeout: 20_000 }).toBe(0)
+    await expect.poll(() => serving.status().waiting.bytes).toBe(0)
     expect(lab.control.count(index)).toBe(19)
     expect((await post(chunk)).status).toBe(202)
     expect(await serving.close()).toMatchObject({ status: 'finished', accepted: 22, read: 22, created: 22 })

@@ -1,14 +1,12 @@
 /** Loads that are killed at random instants while they delete what was deleted: nothing else goes, and in the end all of that has gone. */
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import type { Receipt } from '../../src/ledger/receipt.js'
 import { type Folder, folder, startSluice } from '../cli/sluice.js'
 import { type Seeded, seeded } from '../unit/seeded.js'
 
 // Each test starts some twenty processes.
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })
-
 const ROWS = 1500
 const TURNS = 9
 const index = 'killed'

@@ -1,6 +1,7 @@
 /** Rows that are deleted at the platform: their documents go with the next run, and no others. */
 import { readFileSync } from 'node:fs'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
+import { eventually } from '../support/eventually.js'
 import { type IngestOptions, type Receipt, connect, ingest, isSluiceError } from '../../src/index.js'
 import { index, lab, path, smallBatches, way } from './shared-lab.js'
 
@@ -96,7 +97,7 @@ async function during(table: string, after: number, act: () => void): Promise<vo
       .requests()
       .filter(({ path: asking }) => asking.endsWith(`/${table}`)).length
   const before = asked()
-  await vi.waitFor(() => expect(asked()).toBeGreaterThan(before + after), { timeout: 20_000, interval: 1 })
+  await eventually(() => expect(asked()).toBeGreaterThan(before + after))
   act()
 }
 
@@ -424,7 +425,7 @@ describe('by reconciling', () => {
     lab.control.plant({ hold: {} })
     const controller = new AbortController()
     const run = stopped(reconcile(table, { signal: controller.signal, graceMs: 1 }))
-    await vi.waitFor(() => expect(lab.control.struck('hold')).toBe(1), { timeout: 20_000 })
+    await eventually(() => expect(lab.control.struck('hold')).toBe(1))
     controller.abort('SIGTERM')
     expect(await run).toMatchObject({ code: 'RUN_INTERRUPTED', receipt: { status: 'interrupted' } })
     lab.control.heal()

@@ -1,6 +1,7 @@
 /** `servicenow:incident` into the lab's cluster, through the lab's proxy: all of it, then what changed, whatever happens meanwhile. */
 import { readFileSync } from 'node:fs'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { eventually } from '../support/eventually.js'
 import { type IngestEvent, type IngestOptions, type Receipt, ingest, isSluiceError } from '../../src/index.js'
 import { checkpoint, index, lab, otherIndex, smallBatches } from './shared-lab.js'
 
@@ -72,7 +73,7 @@ async function during(table: string, after: number, act: () => void): Promise<vo
       .requests()
       .filter(({ path }) => path.endsWith(`/${table}`)).length
   const before = asked()
-  await vi.waitFor(() => expect(asked()).toBeGreaterThan(before + after), { timeout: 20_000, interval: 1 })
+  await eventually(() => expect(asked()).toBeGreaterThan(before + after))
   act()
 }
 

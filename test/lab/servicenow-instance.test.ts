@@ -1,6 +1,7 @@
 /** The instance as programs see it, on the lab: through its proxy, against its platform. */
 import { readFileSync } from 'node:fs'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { until } from '../support/eventually.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import { type InstanceOptions, openServiceNow } from '../../src/connect/open-instance.js'
 import { type ServiceNowConnection, connectServiceNow } from '../../src/servicenow.js'
@@ -418,7 +419,7 @@ describe('an instance', () => {
     await using instance = await openServiceNow(basic())
     platform().plant({ stall: {} })
     const reading = instance.call({ method: 'GET', table: 'incident', signal: controller.signal })
-    await vi.waitUntil(() => platform().struck('stall') === 1)
+    await until(() => platform().struck('stall') === 1)
     controller.abort('enough')
     await expect(reading).rejects.toMatchObject({ code: 'RUN_INTERRUPTED' })
   })
@@ -428,7 +429,7 @@ describe('an instance', () => {
     await using instance = await openServiceNow(basic())
     platform().plant({ login: { times: 1 }, stall: { after: 1 } })
     const reading = instance.call({ method: 'GET', table: 'incident', signal: controller.signal })
-    await vi.waitUntil(() => platform().struck('stall') > 0)
+    await until(() => platform().struck('stall') > 0)
     controller.abort('enough')
     await expect(reading).rejects.toMatchObject({ code: 'RUN_INTERRUPTED' })
   })

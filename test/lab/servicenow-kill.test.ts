@@ -1,7 +1,7 @@
 /** Loads of a table that are killed at random instants while others change its rows, and what the next process makes of it. */
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import type { Checkpoint } from '../../src/state/checkpoint.js'
 import type { Receipt } from '../../src/ledger/receipt.js'
@@ -9,8 +9,6 @@ import { type Folder, folder, startSluice } from '../cli/sluice.js'
 import { type Seeded, seeded } from '../unit/seeded.js'
 
 // It starts some thirty processes.
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })
-
 const ROWS = 3000
 const KILLS = 10
 const index = 'killed'

@@ -2,15 +2,13 @@
 import { existsSync } from 'node:fs'
 import { readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import { folder, shell, sluice, startSluice } from '../cli/sluice.js'
 import { seeded } from '../unit/seeded.js'
 import { killPulls } from './pull-kills.js'
 
 // Each test starts processes.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
-
 const ROWS = 3000
 const pull = ['pull', 'servicenow:incident', '--output', 'rows.ndjson', '--page-size', '100']
 

@@ -1,15 +1,13 @@
 /** Processes that are killed at random instants while they take their stdin by way of the disk. */
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import type { Receipt } from '../../src/ledger/receipt.js'
 import { type Folder, type Running, folder, startSluice } from '../cli/sluice.js'
 import { type Seeded, seeded } from '../unit/seeded.js'
 
 // Each test starts some ten processes.
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })
-
 const KILLS = 10
 const index = 'spooled'
 

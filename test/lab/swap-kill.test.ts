@@ -1,7 +1,8 @@
 /** Guarded loads whose process is killed between any two steps: the alias leads to the index before, or to the whole new one. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually } from '../support/eventually.js'
 import { type Faults, type Lab, startLab } from '../../src/lab/index.js'
 import type { Receipt } from '../../src/ledger/receipt.js'
 import { folder, sluice, startSluice } from '../cli/sluice.js'
@@ -9,8 +10,6 @@ import { newIndex } from '../contracts/options.js'
 import { behind, indicesOf } from './guarded-world.js'
 
 // Each test starts processes.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
-
 let lab: Lab
 beforeAll(async () => {
   lab = await startLab()
@@ -55,7 +54,7 @@ test.each(points)('killed %s, the same command makes it whole', async (_, fault,
   lab.control.plant(fault)
   const killed = startSluice(load('new.ndjson'), surroundings)
   const name = fault.stall === undefined ? 'hold' : 'stall'
-  await vi.waitFor(() => expect(lab.control.struck(name)).toBeGreaterThan(0), { timeout: 30_000 })
+  await eventually(() => expect(lab.control.struck(name)).toBeGreaterThan(0))
   killed.child.kill('SIGKILL')
   await killed.ended
   lab.control.heal()

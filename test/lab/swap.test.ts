@@ -2,7 +2,8 @@
 import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { eventually, until } from '../support/eventually.js'
 import {
   type IngestEvent,
   type IngestOptions,
@@ -340,7 +341,7 @@ test.each(steps)(
     lab.control.plant({ stall: { method, path: end } })
     const controller = new AbortController()
     const run = failureOf(load(path('a.ndjson'), { signal: controller.signal, graceMs: 50 }))
-    await vi.waitUntil(() => lab.control.struck('stall') > 0, 20_000)
+    await until(() => lab.control.struck('stall') > 0)
     controller.abort('test')
     // One is in the index before.
     const settled = lab.control.count(`${alias}-*`) - 1
@@ -355,7 +356,7 @@ test('an alias that is not answered for holds an interrupted load no longer than
   lab.control.plant({ stall: { method: 'GET', path: `/${alias}` } })
   const controller = new AbortController()
   const run = failureOf(load(new Set([{ n: 1 }]), { signal: controller.signal, graceMs: 50 }))
-  await vi.waitUntil(() => lab.control.struck('stall') > 0, 20_000)
+  await until(() => lab.control.struck('stall') > 0)
   controller.abort('test')
   expect((await run).text).toBe(
     'RUN_INTERRUPTED: interrupted (test) after 0 documents; this process had not begun to load',
@@ -442,7 +443,7 @@ test('an alias that a template puts on the new index is taken off again, and nam
   // What a template does, done by hand: the answer to the index's making comes too late.
   lab.control.plant({ stall: { method: 'PUT', path: '', done: true, times: 1 } })
   const run = failureOf(load(new Set([{}]), { timeoutMs: 2000 }))
-  await vi.waitFor(() => expect(lab.control.struck('stall')).toBe(1))
+  await eventually(() => expect(lab.control.struck('stall')).toBe(1))
   const [fresh] = await freshOnes()
   {
     await using way = await connect(wayInto(lab))

@@ -1,6 +1,7 @@
 import { appendFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { eventually } from '../support/eventually.js'
 import { type UndoOptions, rollback, undo } from '../../src/index.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import { removeRun } from '../../src/state/run-list.js'
@@ -231,7 +232,7 @@ describe('undo', () => {
     lab.control.plant({ stall: { method: 'POST', path: '/_bulk', times: 1 } })
     const controller = new AbortController()
     const undoing = codeOf(takeBack(world, run, { signal: controller.signal }))
-    await vi.waitFor(() => expect(lab.control.struck('stall')).toBe(1))
+    await eventually(() => expect(lab.control.struck('stall')).toBe(1))
     const locked = `RUN_LOCKED: ${world.path('a.ndjson')} is being taken out of ${world.index} by the undo of run ${run}`
     const others: (() => Promise<unknown>)[] = [
       async () => await world.load('a.ndjson'),

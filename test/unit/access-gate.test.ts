@@ -1,4 +1,5 @@
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { until } from '../support/eventually.js'
 import { type Failure, failure } from '../../src/failure/failure.js'
 import { SluiceError } from '../../src/failure/sluice-error.js'
 import { AccessGate, type Blocked } from '../../src/sender/access-gate.js'
@@ -69,7 +70,7 @@ function open(waitMs: number) {
         return sent
       },
       answer: async given => {
-        await vi.waitUntil(() => answer !== undefined)
+        await until(() => answer !== undefined)
         const answerNow = answer
         answer = undefined
         answerNow?.(given)
@@ -79,7 +80,7 @@ function open(waitMs: number) {
   }
   /** Answers the round of probes that is under way. */
   const probed = async (seen?: Failure) => {
-    await vi.waitUntil(() => probes.length > 0)
+    await until(() => probes.length > 0)
     probes.shift()?.(seen)
     await aMoment()
   }
@@ -291,7 +292,7 @@ describe('a run that waits', () => {
       const body = send()
       await body.answer(stop(filtered))
       if (isPause) await probed(bothRefused)
-      else await vi.waitUntil(() => probes.length > 0)
+      else await until(() => probes.length > 0)
       const later = send()
       halt()
       expect([await body.verdict, await later.verdict]).toEqual([undefined, undefined])
@@ -308,7 +309,7 @@ describe('an index that is blocked', () => {
     await second.answer(stop(blocked))
     expect(told).toMatchObject([{ failure: blocked, nextProbeMs: 5000 }])
     clock.advance(5000)
-    await vi.waitUntil(() => first.sent + second.sent === 3)
+    await until(() => first.sent + second.sent === 3)
     const tried = first.sent === 2 ? first : second
     const other = tried === first ? second : first
     // Told as busy this time, as a full disk is: blocked all the same.
@@ -316,11 +317,11 @@ describe('an index that is blocked', () => {
     expect(told).toHaveLength(2)
     expect([tried.sent, other.sent]).toEqual([2, 1])
     clock.advance(10_000)
-    await vi.waitUntil(() => first.sent + second.sent === 4)
+    await until(() => first.sent + second.sent === 4)
     const last = other.sent === 2 ? other : tried
     await last.answer(done)
     expect(await last.verdict).toBe(done)
-    await vi.waitUntil(() => first.sent + second.sent === 5)
+    await until(() => first.sent + second.sent === 5)
     await (last === first ? second : first).answer(done)
     expect(unblocked).toEqual([['INDEX_BLOCKED', 15_000]])
     expect(probes).toEqual([])
@@ -332,7 +333,7 @@ describe('an index that is blocked', () => {
     await body.answer(stop(blocked))
     await other.answer(stop(blocked))
     clock.advance(5000)
-    await vi.waitUntil(() => body.sent + other.sent === 3)
+    await until(() => body.sent + other.sent === 3)
     const tried = body.sent === 2 ? body : other
     await tried.answer(wait(clusterGone))
     expect(await tried.verdict).toEqual(wait(clusterGone))
@@ -349,7 +350,7 @@ describe('an index that is blocked', () => {
     await other.answer(wait(blocked))
     expect(told).toMatchObject([{ failure: blocked, nextProbeMs: 5000 }])
     clock.advance(5000)
-    await vi.waitUntil(() => other.sent === 2)
+    await until(() => other.sent === 2)
     await other.answer(busy)
     expect(await other.verdict).toBe(busy)
     expect(told).toHaveLength(2)

@@ -4,7 +4,8 @@ import { mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from 
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { eventually } from '../support/eventually.js'
 import { isSluiceError } from '../../src/failure/sluice-error.js'
 import { type InputLocks, lockInputs } from '../../src/state/lock.js'
 import type { Holder } from '../../src/state/lock-holder.js'
@@ -306,7 +307,7 @@ describe('a process', () => {
     const parent = spawn('/bin/sh', ['-c', 'true & echo $!; exec sleep 60'])
     try {
       const [text] = (await once(parent.stdout, 'data')) as [Buffer]
-      await vi.waitFor(async () => expect(await lookAtProcess(Number(String(text)))).toEqual({ isThere: false }))
+      await eventually(async () => expect(await lookAtProcess(Number(String(text)))).toEqual({ isThere: false }))
     } finally {
       parent.kill('SIGKILL')
     }

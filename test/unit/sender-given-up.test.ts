@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { until } from '../support/eventually.js'
 import { type Cluster, openCluster } from '../../src/cluster/open-cluster.js'
 import type { LearntLimits } from '../../src/flow.js'
 import { ByteBudget } from '../../src/sender/byte-budget.js'
@@ -121,7 +122,7 @@ test('what waited for its share of the byte budget when access was lost is sent 
   const document = `{"a":"${'x'.repeat(1500)}"}`
   const sending = [sender.send(await batchOf([document])), sender.send(await batchOf([document]))]
   const refusing = await first
-  await vi.waitUntil(() => asked === 2)
+  await until(() => asked === 2)
   answering = (_, response) => response.end(stored)
   order.length = 0
   refusing.writeHead(403).end('{"ok":false,"message":"Forbidden"}')

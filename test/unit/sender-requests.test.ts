@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gunzipSync } from 'node:zlib'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { until } from '../support/eventually.js'
 import { type Cluster, openCluster } from '../../src/cluster/open-cluster.js'
 import type { Batch, Outcome, Replayed } from '../../src/flow.js'
 import type { Blocked } from '../../src/sender/access-gate.js'
@@ -256,7 +257,7 @@ describe('an answer on the wire', () => {
     const clock = new HeldClock()
     const sender = senderOf({ ownIds: false, safeToResend: false, concurrency: 1, clock })
     const sent = [await batchOf(['{"a":1}']), await batchOf(['{"b":2}'])].map(async batch => await sender.send(batch))
-    await vi.waitUntil(() => clock.sleeping === 1)
+    await until(() => clock.sleeping === 1)
     await aMoment()
     expect(received).toHaveLength(1)
     answering = stored
@@ -287,7 +288,7 @@ describe('room for one more batch', () => {
     const sent = [sender.send(first), sender.send(second)]
     expect(await hasRoom(sender)).toBe(true)
     sent.push(sender.send(third))
-    await vi.waitUntil(() => held.length === 2)
+    await until(() => held.length === 2)
     let goesOn = false
     const room = sender.room().then(() => (goesOn = true))
     await aMoment()
@@ -295,7 +296,7 @@ describe('room for one more batch', () => {
     expect(received).toHaveLength(2)
     held.shift()?.()
     await room
-    await vi.waitUntil(() => held.length === 2)
+    await until(() => held.length === 2)
     for (const answerNow of held) answerNow()
     expect(await Promise.all(sent)).toMatchObject([{ created: 1 }, { created: 1 }, { created: 1 }])
   })
@@ -309,7 +310,7 @@ describe('room for one more batch', () => {
     }
     const [first, second] = (await batches(2)) as [Batch, Batch]
     const waiting = sender.send(first)
-    await vi.waitUntil(() => clock.sleeping === 1)
+    await until(() => clock.sleeping === 1)
     expect(await hasRoom(sender)).toBe(true)
     expect(await sender.send(second)).toMatchObject({ created: 1 })
     clock.advance(250)
@@ -330,7 +331,7 @@ describe('room for one more batch', () => {
       if (!(await hasRoom(sender))) break
       read += 1
       outcomes.push(sender.send(batch))
-      await vi.waitUntil(() => clock.sleeping === read)
+      await until(() => clock.sleeping === read)
     }
     // One may be under way, one may be filled, and three wait.
     expect(read).toBe(5)
@@ -357,10 +358,10 @@ describe('while access is lost', () => {
       else stored({ bytes, ...more }, response)
     }
     const busy = sender.send(await batchOf(['{"busy":1}']))
-    await vi.waitUntil(() => clock.sleeping === 1)
+    await until(() => clock.sleeping === 1)
     isFiltered = true
     const filtered = sender.send(await batchOf(['{"n":1}']))
-    await vi.waitUntil(() => told.length === 1)
+    await until(() => told.length === 1)
     // The busy one wakes, and waits with the others.
     clock.advance(250)
     const later = sender.send(await batchOf(['{"n":2}']))
@@ -369,10 +370,10 @@ describe('while access is lost', () => {
 
     isFiltered = false
     clock.advance(4750)
-    await vi.waitUntil(() => told.length === 2)
+    await until(() => told.length === 2)
     expect(told).toEqual(['EGRESS_NOT_ALLOWED', 'unblocked'])
     // Refused as busy once more: after five seconds, of which it was given one.
-    await vi.waitUntil(() => clock.sleeping > 0)
+    await until(() => clock.sleeping > 0)
     for (let step = 0; step < 4; step += 1) {
       await aMoment()
       clock.advance(500)

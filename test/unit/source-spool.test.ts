@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { eventually } from '../support/eventually.js'
 import type { Source } from '../../src/flow.js'
 import { isSluiceError } from '../../src/failure/sluice-error.js'
 import { syncFolder } from '../../src/disk/sync-folder.js'
@@ -73,7 +74,7 @@ async function leave(content: string | Uint8Array, isCut: boolean): Promise<void
   const spool = await openWith(stdin, { isOther: true, signal: controller.signal })
   if (isCut) {
     stdin.write(content)
-    await vi.waitFor(async () => expect((await spool.sources.at(-1)?.file?.look())?.size).toBe(content.length))
+    await eventually(async () => expect((await spool.sources.at(-1)?.file?.look())?.size).toBe(content.length))
     controller.abort()
   } else stdin.end(content)
   await spool[Symbol.asyncDispose]()
@@ -497,7 +498,7 @@ describe('a spool with a limit', () => {
   test('lets go of stdin when it is interrupted while it is held back', async () => {
     const controller = new AbortController()
     const spool = await openWith(bytes(content), { limit, signal: controller.signal })
-    await vi.waitFor(async () => expect((await spool.sources[0]?.file?.look())?.size).toBeGreaterThan(600_000))
+    await eventually(async () => expect((await spool.sources[0]?.file?.look())?.size).toBeGreaterThan(600_000))
     controller.abort()
     await spool[Symbol.asyncDispose]()
     expect(await files()).toEqual(['1'])

@@ -1,0 +1,14 @@
+import { vi } from 'vitest'
+
+/** Guards against a hang, not against a slow machine. */
+const patience = { timeout: 240_000, interval: 5 }
+
+/** Repeats a check until it passes, and returns what it returned. */
+export async function eventually<T>(check: () => T | Promise<T>): Promise<T> {
+  return await vi.waitFor(check, patience)
+}
+
+/** Waits until a condition holds. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  await vi.waitUntil(condition, patience)
+}
