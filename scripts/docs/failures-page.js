@@ -1,11 +1,11 @@
-/** docs/failures.md: what `sluice explain` tells, of every failure, and the way from what is seen to its code. */
+/** Writes docs/failures.md: the text of `sluice explain` for every failure, and an index from symptom to code. */
 
 const exits = {
-  1: 'some documents rejected, or of unknown outcome',
-  2: 'wrong usage or options',
-  3: 'a person must change something: access, configuration or input',
-  4: 'not reachable or overloaded for longer than allowed: run again later',
-  5: 'interrupted, or a budget is spent: the same command goes on',
+  1: 'documents were rejected, or their outcome is unknown',
+  2: 'an option or an input is wrong',
+  3: 'access, configuration or input must be changed',
+  4: 'the cluster or proxy was unreachable or overloaded for too long: run again later',
+  5: 'interrupted, or a time or byte budget is spent: run the same command again to continue',
   6: 'another run is loading the same input into the same index',
   70: 'a bug in Sluice',
 }
@@ -20,22 +20,22 @@ export function failuresPage({ catalogue, stages, symptoms, exampleOf }) {
     '<!-- Made by `npm run docs` from src/failure. Edit the entries and symptoms there. -->',
     '# Failures',
     '',
-    'Every failure that Sluice can name, in the order of the path from options to index. `sluice explain CODE` shows the same;',
-    '`sluice explain WORDS` finds codes by what is seen, as in `sluice explain 407`.',
+    'This page lists every failure that Sluice can name, in the order of the route from options to index. `sluice explain CODE`',
+    'shows the same text. `sluice explain WORDS` finds codes by a symptom, for example `sluice explain 407`.',
     '',
     '- [From symptom to code](#from-symptom-to-code)',
     ...sections.map(({ title }) => `- [${title}](#${anchor(title)})`),
     '',
     '| Exit code | Meaning |',
     '| --- | --- |',
-    '| 0 | every document stored |',
+    '| 0 | every document is stored |',
     ...Object.entries(exits).map(([exit, meaning]) => `| ${exit} | ${meaning} |`),
     '',
     '## From symptom to code',
     '',
-    'What is seen, in whatever tool, and the failures that it may be, most likely first. `sluice doctor` tells them apart.',
+    'The symptoms that any tool may show, with the failures behind them, most likely first. `sluice doctor` finds the cause.',
     '',
-    '| Where | What is seen | What is behind it | Codes | What tells them apart |',
+    '| Where | Symptom | Cause | Codes | How to find the cause |',
     '| --- | --- | --- | --- | --- |',
     ...symptoms.map(symptomRow),
     ...sections.flatMap(section),
@@ -47,11 +47,11 @@ export function failuresPage({ catalogue, stages, symptoms, exampleOf }) {
       '',
       `## ${title}`,
       '',
-      '| Code | Exit | Again? | What it is |',
+      '| Code | Exit | Retry? | Meaning |',
       '| --- | --- | --- | --- |',
       ...members.map(([code, { exit, retry, isNotice, title: what }]) => `| ${link(code)} | ${isNotice ? '– | –' : `${exit} | ${retry}`} | ${what} |`),
       '',
-      'Again: whether the same command may succeed later with nothing changed. –: a notice, which ends no run.',
+      '*Retry* shows whether the same command may succeed later without a change. A notice (–) does not end a run.',
       ...members.flatMap(chapter),
     ]
   }
@@ -62,11 +62,11 @@ export function failuresPage({ catalogue, stages, symptoms, exampleOf }) {
       '',
       `### ${code}`,
       '',
-      `${title}. ${isNotice ? 'A notice: it ends no run.' : `Exit code ${exit}.`}`,
+      `${title}. ${isNotice ? 'This notice does not end a run.' : `Exit code ${exit}.`}`,
       '',
       `    ${isNotice ? '' : 'error: '}${exampleOf(code)}`,
       '',
-      `Elsewhere: ${plain(observed)}`,
+      `In other tools: ${plain(observed)}`,
       '',
       ...causes.map(cause => `- Cause: ${plain(cause)}`),
       ...fixes.map(fix => `- Fix: ${plain(fix)}`),
@@ -87,7 +87,7 @@ function anchor(title) {
   return title.toLowerCase().replaceAll(' ', '-')
 }
 
-/** Text of a terminal, which may hold what Markdown takes for markup. */
+/** Escapes the parts of a terminal text that Markdown would take for markup. */
 function plain(text) {
   return text.replaceAll(/`[^`]*`|[\\*<]/g, part => (part.startsWith('`') ? part : `\\${part}`))
 }

@@ -1,9 +1,9 @@
 /**
- * Writes docs/failures.md and docs/options.md, which are views of the catalogue of failures and of the options' schema.
+ * Writes docs/failures.md and docs/options.md from the catalogue of failures and the table of options.
  *
  *   node scripts/docs/generate.js [--check] [DIST]
  *
- * DIST is the built package's code (default: dist). With --check nothing is written: stale pages are named, exit code 1.
+ * DIST is the code of the built package (default: dist). With --check it writes nothing, names stale pages and exits with 1.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

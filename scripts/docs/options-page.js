@@ -1,4 +1,4 @@
-/** docs/options.md: every option, as flag, variable and key of the file. */
+/** Writes docs/options.md: every option as flag, variable and key of the file. */
 
 export function optionsPage(views) {
   const options = views.filter(({ flag }) => flag !== undefined)
@@ -8,20 +8,20 @@ export function optionsPage(views) {
     '<!-- Made by `npm run docs` from src/options/sections. Edit those. -->',
     '# Options',
     '',
-    'An option can stand in four places. The first that sets it counts: flag, environment, `sluice.config.json` in the working',
-    'folder, default. `sluice config` shows what is in force, and where it came from.',
+    'Sluice looks for an option in four places, in this order: flag, environment, `sluice.config.json` in the working folder, default.',
+    'The first value counts. `sluice config` shows each value and its source.',
     '',
-    '- In the environment every option is `SLUICE_…`: `--batch-bytes` is `SLUICE_BATCH_BYTES`. Some have other names as well,',
-    '  which count after it, in the order given below. An empty variable counts as unset.',
-    '- In `sluice.config.json` every option is a key: `--batch-bytes` is `batchBytes`. An unknown key is an error.',
-    '- Switches are set by their flag alone, elsewhere by `true` or `false`.',
-    '- Sizes are bytes, or have a unit: `5mb`, `512kb`, `16mib`, `5_000_000`. Durations have one: `500ms`, `30s`, `15m`, `2h`.',
-    '- Keep secrets in the environment, or in a file of their own (`--api-key-file`, `--password-file`, `--proxy-file`).',
-    '  On the command line or in `sluice.config.json` they work, with a warning.',
+    '- In the environment the name is `SLUICE_…`: `SLUICE_BATCH_BYTES` sets `--batch-bytes`. Some options have other variables too. They',
+    '  count after it, in the order below. An empty variable counts as unset.',
+    '- In `sluice.config.json` the name is a key: `batchBytes` sets `--batch-bytes`. An unknown key is an error.',
+    '- A switch needs no value on the command line. In the environment and the file, use `true` or `false`.',
+    '- A size is a number of bytes, or has a unit: `5mb`, `512kb`, `16mib`, `5_000_000`. A duration needs a unit: `500ms`, `30s`, `15m`, `2h`.',
+    '- Keep secrets in the environment, or in separate files (`--api-key-file`, `--password-file`, `--proxy-file`). On the command line',
+    '  and in `sluice.config.json` they work, with a warning.',
     '',
-    'All options but those of the doctor, of the webhook receiver and of filter administration, and the one with a **p**, which is for `sluice pull` alone, belong to `sluice ingest`. The ones with a **d** belong to `sluice doctor`,',
-    'the ones with an **s** to `sluice serve`, the ones with a **v** to `sluice verify` and `sluice undo`, and `sluice config` takes all. `sluice filter` takes those of filter',
-    'administration, of the cluster and of the path to it, and `--no-direct-check`.',
+    '`sluice ingest` takes all options, except those of the doctor, the webhook receiver and filter administration. The letters show which',
+    'other commands take an option: **d** `sluice doctor`, **s** `sluice serve`, **v** `sluice verify` and `sluice undo`, **p** only `sluice pull`.',
+    '`sluice filter` takes the options of filter administration, of the cluster and of the path to it, and `--no-direct-check`. `sluice config` takes all.',
     ...groups.flatMap(group => [
       '',
       `## ${group}`,
@@ -31,14 +31,13 @@ export function optionsPage(views) {
       ...options.filter(view => view.group === group).map(row),
     ]),
     '',
-    '## From the environment alone',
+    '## Only in the environment',
     '',
     '| Variable | What it does |',
     '| --- | --- |',
     ...environmentOnly.map(({ env, doc }) => `| ${env.map(code).join(', ')} | ${cell(doc)} |`),
     '',
-    '`NO_PROXY` applies to `HTTPS_PROXY` alone. If it covers the cluster while a static proxy is set, Sluice stops with',
-    '`PROXY_NOT_USED`: a proxy that was asked for is never left out silently.',
+    '`NO_PROXY` applies only to `HTTPS_PROXY`. If it covers the cluster and a static proxy is set, Sluice stops with `PROXY_NOT_USED`.',
     '',
   ].join('\n')
 }
