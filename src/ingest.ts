@@ -7,7 +7,7 @@ import type { IngestOptions } from './options/ingest-options.js'
 import { prepareStateDir } from './state/checkpoint-file.js'
 import { lockInputs } from './state/lock.js'
 import type { Receipt } from './ledger/receipt.js'
-import { findWay, openTarget } from './connect/open-target.js'
+import { resolveTarget, openTarget } from './connect/open-target.js'
 import { begin } from './run/begin.js'
 import { endingOf } from './run/budgets.js'
 import { conclude } from './run/conclude.js'
@@ -142,7 +142,7 @@ async function loadSources(run: Run): Promise<Receipt> {
 
 /** Before anything is asked of anybody: a second run of the same inputs leaves no trace. */
 async function lock(options: IngestOptions, stateDir: string, sources: readonly Source[], isReplay: boolean) {
-  const { url } = findWay(options.target, options.proxy)
+  const { url } = resolveTarget(options.target, options.proxy)
   const spool = options.spool === true ? { spool: spoolFolder(options, stateDir, url, isReplay) } : {}
   const instance = options.servicenow === undefined ? undefined : instanceOf(options.servicenow)
   return await lockInputs({ stateDir, cluster: url.href, index: intoOf(options), sources, instance, ...spool })

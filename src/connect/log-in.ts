@@ -7,7 +7,7 @@ import {
   listenForRedirect,
   type LoopbackRedirect,
 } from '../servicenow/login/authorization-code.js'
-import { interrupted } from '../servicenow/calls/lost-answer.js'
+import { abortedByCaller } from '../servicenow/calls/lost-answer.js'
 import { openInstance } from '../servicenow/open-instance.js'
 import { systemClock } from '../time/system-clock.js'
 import { fail } from '../failure/fail.js'
@@ -83,7 +83,7 @@ async function comeBack(
   try {
     return await redirect.wait(attempt, until)
   } catch (error) {
-    if (signal?.aborted === true) throw interrupted(signal)
+    if (signal?.aborted === true) throw abortedByCaller(signal)
     if (over.signal.aborted) return undefined
     throw error
   } finally {

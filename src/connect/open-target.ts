@@ -14,7 +14,7 @@ import type { TlsOptions } from '../proxy/tls-layer.js'
 export { DEFAULT_CONCURRENCY, DEFAULT_MAX_ELAPSED_MS, DEFAULT_TIMEOUT_MS, proxyOptions }
 
 /** The cluster's URL and the proxy that leads to it, before anything is connected. */
-export interface Way {
+export interface ResolvedTarget {
   readonly url: URL
   readonly credentials?: Credentials
   readonly proxy?: ProxyUrl
@@ -23,7 +23,7 @@ export interface Way {
 }
 
 /** Throws SluiceError: OPTION_INVALID, PROXY_URL_INVALID, PROXY_NOT_USED, CLUSTER_URL_IS_PROXY. */
-export function findWay(target: TargetOptions, given: ConnectOptions['proxy']): Way {
+export function resolveTarget(target: TargetOptions, given: ConnectOptions['proxy']): ResolvedTarget {
   const { url, username, password } = clusterUrl(target)
   const chosen = proxyTo(url, given)
   const credentials = credentialsOf({
@@ -50,10 +50,10 @@ export function targetTls({ ca, caFingerprint, cert, key }: TargetOptions): TlsO
 }
 
 /** Opens the cluster over the way that the options describe. Throws SluiceError: see `openCluster`. */
-export async function openTarget(options: ConnectOptions): Promise<{ cluster: Cluster; way: Way }> {
+export async function openTarget(options: ConnectOptions): Promise<{ cluster: Cluster; way: ResolvedTarget }> {
   const { target, signal, staticIps } = options
   const proxy = proxyOptions(options.proxy)
-  const way = findWay(target, proxy)
+  const way = resolveTarget(target, proxy)
   const opening = openCluster({
     ...way,
     tls: targetTls(target),
@@ -73,7 +73,7 @@ export async function openTarget(options: ConnectOptions): Promise<{ cluster: Cl
 }
 
 /** A filter that refuses a connection without a proxy is right to: say that there was none, and why. */
-function tellDirect(error: unknown, { notes }: Way): unknown {
+function tellDirect(error: unknown, { notes }: ResolvedTarget): unknown {
   if (!isSluiceError(error) || explain(error.code).stage !== 'egress') return error
   const message = [`${error.message}; no proxy was used`, ...notes].join('; ')
   return new SluiceError({ ...error.failure, message }, { cause: error })

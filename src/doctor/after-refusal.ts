@@ -1,7 +1,7 @@
 /** A load was refused and has stopped: what the cause is, not only the symptom. */
 import { type Entry, explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
-import { authorityOf } from '../proxy/way.js'
+import { authorityOf } from '../proxy/destination.js'
 import type { DoctorOptions } from './doctor-options.js'
 import { type DoctorReport, finding, type Finding } from './report.js'
 import { clockSkew } from './probes/way/clock-skew.js'

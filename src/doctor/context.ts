@@ -1,7 +1,7 @@
 import type { Answer } from '../cluster/who-answered.js'
 import type { Failure } from '../failure/failure.js'
 import type { Clock } from '../flow.js'
-import type { Way } from '../connect/open-target.js'
+import type { ResolvedTarget } from '../connect/open-target.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
 import type { Route, RouteOptions } from '../proxy/route.js'
 import type { TlsOptions } from '../proxy/tls-layer.js'
@@ -13,7 +13,7 @@ import type { TokenRequest } from '../servicenow/login/token-call.js'
 import type { Tokens } from '../servicenow/login/tokens.js'
 
 /** Where a probe goes, if not the way of a load: another target, another proxy, or past it. */
-export interface Destination {
+export interface OtherRoute {
   readonly target?: URL
   readonly proxy?: ProxyUrl | 'none'
 }
@@ -31,7 +31,7 @@ export interface Asked {
 export interface Context {
   readonly options: DoctorOptions
   /** That to the cluster; to the instance where there is no cluster to look at. */
-  readonly way: Way
+  readonly way: ResolvedTarget
   /** The cluster's URL without credentials; empty where there is none to look at. */
   readonly cluster: string
   /** Absent where no instance is to be looked at. */
@@ -56,8 +56,8 @@ export interface Context {
   /** Date headers of answers, and when they came, for the clock. */
   readonly dates: { readonly header: string; readonly at: number; readonly from: string }[]
   readonly proxyTls?: TlsOptions
-  readonly routeOptions: (to?: Destination) => RouteOptions
-  readonly openRoute: (to?: Destination) => Route
+  readonly routeOptions: (to?: OtherRoute) => RouteOptions
+  readonly openRoute: (to?: OtherRoute) => Route
   /** On a fresh connection. An abort is thrown. */
   readonly ask: (route: Route, asked: Asked) => Promise<Answer | Failure>
 }
@@ -100,7 +100,7 @@ export interface InstanceContext {
 
 /** The ways that are looked at. */
 export interface Ways {
-  readonly way: Way
+  readonly way: ResolvedTarget
   readonly hasCluster: boolean
   readonly instance?: InstanceWay
 }

@@ -38,7 +38,7 @@ export interface Facts extends InstanceFacts {
   readonly nodes?: readonly NodeSeen[]
   readonly past?: PastSeen
   readonly identity?: IdentitySeen
-  readonly index?: IndexSeen
+  readonly index?: IndexFacts
   readonly write?: { readonly failure?: Failure; readonly left?: string }
   readonly latency?: LatencySeen
   readonly clock?: { readonly skewMs: number; readonly comparedWith: string }
@@ -71,7 +71,7 @@ export interface IdentitySeen {
   readonly failure?: Failure
 }
 
-export interface IndexSeen {
+export interface IndexFacts {
   readonly index: string
   readonly exists?: boolean
   /** Index privileges that the load needs and the credentials lack. */

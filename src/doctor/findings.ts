@@ -3,7 +3,7 @@
  * named first is the cause, and what follows from it is not named again.
  */
 import type { Facts } from './facts.js'
-import type { Finding, Rule, Severity } from './report.js'
+import type { Finding, FindingRule, Severity } from './report.js'
 import {
   doorFindings,
   instanceFindings,
@@ -17,7 +17,7 @@ import { egressFindings, filterFindings, pastFindings } from './rules-of-the-fil
 import { clockFindings, clusterFindings, indexFindings, nodeFindings, rangeFindings } from './rules-of-the-cluster.js'
 
 /** In the order of the path. */
-const rules: readonly Rule[] = [
+const rules: readonly FindingRule[] = [
   optionFindings,
   proxyFindings,
   certificateFindings,

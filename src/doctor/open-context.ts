@@ -5,7 +5,7 @@ import { refusePlaintext } from '../cluster/open-cluster.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
-import { proxyOptions, targetTls, type Way } from '../connect/open-target.js'
+import { proxyOptions, targetTls, type ResolvedTarget } from '../connect/open-target.js'
 import { openRoute } from '../proxy/route.js'
 import { counted } from './counted-route.js'
 import type { DoctorOptions } from './doctor-options.js'
@@ -78,7 +78,7 @@ function prefixOf(url: URL): string {
   return url.pathname.replace(/\/$/, '')
 }
 
-function plaintextProblem(way: Way, allowPlaintext: boolean): Failure | undefined {
+function plaintextProblem(way: ResolvedTarget, allowPlaintext: boolean): Failure | undefined {
   try {
     refusePlaintext({ ...way, allowPlaintext })
     return undefined

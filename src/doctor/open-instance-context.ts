@@ -3,7 +3,7 @@ import { BROKEN_AGAIN } from '../cluster/preflight.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import { openRoute, type RouteOptions } from '../proxy/route.js'
-import type { Answer } from '../servicenow/calls/answer.js'
+import type { InstanceAnswer } from '../servicenow/calls/answer.js'
 import { openInstanceHttp } from '../servicenow/calls/instance-http.js'
 import { Secrets } from '../servicenow/calls/secrets.js'
 import { openSession } from '../servicenow/login/session.js'
@@ -93,7 +93,7 @@ export async function askInstance(
   { clock, dates, today }: Context,
   line: DoctorLine,
   { method = 'GET', path, headers = {} }: InstanceQuestion,
-): Promise<{ readonly answer: Answer | Refusal; readonly broken: number }> {
+): Promise<{ readonly answer: InstanceAnswer | Refusal; readonly broken: number }> {
   const until = clock.now() + BREAKS_WITHIN_MS
   for (let broken = 0; ; broken += 1) {
     const answer = await line.ask({ method, path, headers })

@@ -53,7 +53,7 @@ export interface DoctorReport {
 }
 
 /** What a set of facts tells of one part of the way. */
-export type Rule = (facts: Facts) => readonly Finding[]
+export type FindingRule = (facts: Facts) => readonly Finding[]
 
 /** A failure as a finding. `more` is added to its message: what the other facts tell of it. */
 export function finding(severity: Severity, { code, message, evidence }: Failure, more = ''): Finding {

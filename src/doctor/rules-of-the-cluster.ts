@@ -1,6 +1,6 @@
 /** What the cluster itself says, and what one should know of the way to it. */
 import { failure } from '../failure/failure.js'
-import { finding, type Rule } from './report.js'
+import { finding, type FindingRule } from './report.js'
 import { CLOCK_TOLERANCE_MS, skewEvidence } from './rules-of-the-way.js'
 
 /** Halfway between a proxy beside the application (10 to 20 ms) and one in another region (50 to 100 ms). */
@@ -9,7 +9,7 @@ const CROSS_REGION_MS = 35
 /** So many connections that broke are no accident any more. */
 const BROKEN = 3
 
-export const clusterFindings: Rule = ({ filter, identity, hosts, isKeyEncoded }) => {
+export const clusterFindings: FindingRule = ({ filter, identity, hosts, isKeyEncoded }) => {
   const { failure: failed, rejected } = filter ?? {}
   const elsewhere =
     hosts?.product === undefined || hosts.product === 'es' ? '' : `the host is that of "${hosts.product}"`
@@ -19,7 +19,7 @@ export const clusterFindings: Rule = ({ filter, identity, hosts, isKeyEncoded })
   return refused === undefined ? [] : [finding('error', refused, form)]
 }
 
-export const indexFindings: Rule = ({ index, write, cluster }) => {
+export const indexFindings: FindingRule = ({ index, write, cluster }) => {
   if (index === undefined) return []
   const { index: name, missing = [], blocks = [], failure: failed } = index
   if (failed !== undefined) return [finding('error', failed)]
@@ -44,7 +44,7 @@ export const indexFindings: Rule = ({ index, write, cluster }) => {
 }
 
 /** Of a pair, one node that is away stops nothing: the load's connections are made again. */
-export const nodeFindings: Rule = ({
+export const nodeFindings: FindingRule = ({
   nodes = [],
   filter,
   proxy,
@@ -77,13 +77,13 @@ export const nodeFindings: Rule = ({
   ]
 }
 
-export const clockFindings: Rule = ({ clock }) =>
+export const clockFindings: FindingRule = ({ clock }) =>
   clock === undefined || Math.abs(clock.skewMs) < CLOCK_TOLERANCE_MS
     ? []
     : [finding('warning', failure('CLOCK_SKEW', skewEvidence(clock)))]
 
 /** How far it is. */
-export const rangeFindings: Rule = ({ hosts, latency }) => {
+export const rangeFindings: FindingRule = ({ hosts, latency }) => {
   const { proxyRegions = [], region = '', regions } = hosts ?? {}
   const evidence = { proxyRegion: proxyRegions.join(' or '), clusterRegion: region }
   const { throughMs = 0, directMs = 0, addedMs = 0 } = latency ?? {}

@@ -2,12 +2,12 @@
 import { failure } from '../failure/failure.js'
 import type { Facts } from './facts.js'
 import type { NodeSeen } from './way-facts.js'
-import { finding, percent, type Rule } from './report.js'
+import { finding, percent, type FindingRule } from './report.js'
 
 /** A second address that was not seen is significantly absent below this chance. */
 const SIGNIFICANT = 0.001
 
-export const egressFindings: Rule = ({
+export const egressFindings: FindingRule = ({
   egress,
   connection,
   instanceConnection,
@@ -32,7 +32,7 @@ export const egressFindings: Rule = ({
   return [finding('info', failure('EGRESS_ONE_ADDRESS', evidence))]
 }
 
-export const filterFindings: Rule = facts => {
+export const filterFindings: FindingRule = facts => {
   const { cluster, proxy, filter, notes = [] } = facts
   const nodes = facts.nodes ?? []
   const refusedNodes = nodes.filter(({ verdict }) => verdict === 'refused')
@@ -75,7 +75,7 @@ function chance({ filter }: Facts): string {
 }
 
 /** Refused from one address and let in from another: then a policy is in force, and it covers this machine. */
-export const pastFindings: Rule = ({ past, filter, cluster, nodes = [] }) => {
+export const pastFindings: FindingRule = ({ past, filter, cluster, nodes = [] }) => {
   if (past?.verdict !== 'open') return []
   const evidence = { cluster, status: past.status ?? 0 }
   const isInForce = (filter?.refused ?? 0) > 0 || nodes.some(({ verdict }) => verdict === 'refused')

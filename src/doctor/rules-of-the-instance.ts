@@ -3,11 +3,11 @@ import { type Failure, failure } from '../failure/failure.js'
 import { tellCertificate } from './certificate.js'
 import type { Facts } from './facts.js'
 import type { NodeSeen } from './way-facts.js'
-import { finding, percent, type Rule } from './report.js'
+import { finding, percent, type FindingRule } from './report.js'
 import { type DoorSeen, type LoginSeen, ROWS_ASKED } from './instance-facts.js'
 
 /** The way there, and whether what answers is an instance that works. */
-export const instanceFindings: Rule = ({ instanceConnection: connection, instanceAwake: awake }) => {
+export const instanceFindings: FindingRule = ({ instanceConnection: connection, instanceAwake: awake }) => {
   const { failure: failed, certificate, certificateProblem } = connection ?? {}
   if (failed === undefined) return awake?.failure === undefined ? [] : [finding('error', awake.failure)]
   if (certificate === undefined || certificateProblem === undefined) return [finding('error', failed)]
@@ -16,7 +16,7 @@ export const instanceFindings: Rule = ({ instanceConnection: connection, instanc
 }
 
 /** Addresses that are refused before anybody asks who it is: IP Address Access Control, adaptive authentication. */
-export const doorFindings: Rule = facts => {
+export const doorFindings: FindingRule = facts => {
   const { instanceDoor: door, instanceNodes: nodes = [], instanceAwake: awake } = facts
   if (door === undefined || awake?.failure !== undefined) return []
   if (door.refused === 0) return door.failure === undefined ? [] : [finding('error', door.failure)]
@@ -29,7 +29,7 @@ export const doorFindings: Rule = facts => {
 }
 
 /** What is refused to somebody who has shown who it is. */
-export const loginFindings: Rule = facts => {
+export const loginFindings: FindingRule = facts => {
   const { instanceLogin: login, instanceTable: table, instance } = facts
   if (login === undefined || isAboutAddresses(facts)) return []
   const { failure: failed, tokens } = login
@@ -46,7 +46,7 @@ export const loginFindings: Rule = facts => {
 }
 
 /** Reading a table with credentials that are right. A table that nobody named may be none of the user's business. */
-export const tableFindings: Rule = facts => {
+export const tableFindings: FindingRule = facts => {
   const { instanceTable: seen, instance, instanceNodes: nodes = [] } = facts
   if (seen === undefined || isAboutAddresses(facts)) return []
   if (seen.refused > 0) {
@@ -68,14 +68,14 @@ export const tableFindings: Rule = facts => {
  * Asked without credentials: what comes with them may stop this machine all the same. And people work at the platform: that their
  * network is let in is most often meant.
  */
-export const instancePastFindings: Rule = ({ instancePast: past, instance, instanceDoor: door }) => {
+export const instancePastFindings: FindingRule = ({ instancePast: past, instance, instanceDoor: door }) => {
   if (past?.verdict !== 'open') return []
   const named = failure('SERVICENOW_NOT_ENFORCED', { instance: instance?.url ?? '', status: past.status ?? 0 })
   return [finding('info', named, (door?.refused ?? 0) > 0 ? 'and refuses addresses of the proxy' : '')]
 }
 
 /** A node of the pair that cannot be asked. */
-export const instanceNodeFindings: Rule = ({ instanceNodes = [] }) =>
+export const instanceNodeFindings: FindingRule = ({ instanceNodes = [] }) =>
   instanceNodes.flatMap(({ verdict, failure: failed }) => {
     if (verdict !== 'failed' || failed === undefined) return []
     const severity = failed.code === 'PROXY_URL_INVALID' ? 'error' : 'warning'

@@ -2,12 +2,12 @@
 import { type Failure, failure } from '../failure/failure.js'
 import { tellCertificate } from './certificate.js'
 import type { Facts } from './facts.js'
-import { finding, type Rule } from './report.js'
+import { finding, type FindingRule } from './report.js'
 
 /** A clock that is wrong by this much makes certificates look expired, or not valid yet. */
 export const CLOCK_TOLERANCE_MS = 300_000
 
-export const optionFindings: Rule = ({ unusable, plaintext, hosts, cluster, proxy, filter }) => {
+export const optionFindings: FindingRule = ({ unusable, plaintext, hosts, cluster, proxy, filter }) => {
   if (unusable !== undefined) return [finding('error', unusable)]
   if (plaintext !== undefined) return [finding('error', plaintext)]
   if (hosts?.clusterIsProxy === true) return [finding('error', failure('CLUSTER_URL_IS_PROXY', { url: cluster }))]
@@ -16,11 +16,11 @@ export const optionFindings: Rule = ({ unusable, plaintext, hosts, cluster, prox
   return [finding(isReached ? 'info' : 'error', failure('CLUSTER_PRIVATE_LINK', { cluster, proxy }))]
 }
 
-export const proxyFindings: Rule = ({ address, port }) =>
+export const proxyFindings: FindingRule = ({ address, port }) =>
   [address?.failure, port?.failure].flatMap(one => (one === undefined ? [] : [finding('error', one)]))
 
 /** Of a certificate that only looks expired, the clock is the cause. */
-export const certificateFindings: Rule = ({ connection, instanceConnection, clock }) => {
+export const certificateFindings: FindingRule = ({ connection, instanceConnection, clock }) => {
   const isAboutTime = (problem?: string) => problem === 'expired' || problem === 'early'
   const certificateProblem = [connection, instanceConnection]
     .map(one => one?.certificateProblem)
@@ -37,7 +37,7 @@ export function skewEvidence({ skewMs, comparedWith }: NonNullable<Facts['clock'
   return { seconds, direction: skewMs > 0 ? 'ahead of' : 'behind', comparedWith }
 }
 
-export const connectionFindings: Rule = facts => {
+export const connectionFindings: FindingRule = facts => {
   const { connection, cluster } = facts
   const { failure: failed, certificate, certificateProblem } = connection ?? {}
   if (failed === undefined) return []

@@ -3,7 +3,7 @@ import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
 import { instanceSettings } from '../connect/open-instance.js'
-import { findWay } from '../connect/open-target.js'
+import { resolveTarget } from '../connect/open-target.js'
 import { proxyTo } from '../connect/proxy-to.js'
 import { systemClock } from '../time/system-clock.js'
 import type { Context, InstanceContext, InstanceWay, Ways } from './context.js'
@@ -121,7 +121,7 @@ function waysOf(options: DoctorOptions): Ways | Failure {
     const toInstance = servicenow === undefined ? undefined : instanceSettings({ servicenow, proxy })
     const instance = toInstance === undefined ? {} : { instance: toInstance }
     if (toInstance === undefined || hasCluster(options))
-      return { way: findWay(target, proxy), hasCluster: true, ...instance }
+      return { way: resolveTarget(target, proxy), hasCluster: true, ...instance }
     return { way: wayTo(toInstance, options), hasCluster: false, ...instance }
   } catch (error) {
     if (isSluiceError(error)) return error.failure

@@ -4,7 +4,7 @@ import { nameRefusal } from '../cluster/name-refusal.js'
 import { whoAnswered } from '../cluster/who-answered.js'
 import { type Failure, failure } from '../failure/failure.js'
 import type { ConnectOptions } from '../options/ingest-options.js'
-import { type Way, proxyOptions, targetTls } from '../connect/open-target.js'
+import { type ResolvedTarget, proxyOptions, targetTls } from '../connect/open-target.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
 import { type Route, openRoute } from '../proxy/route.js'
 
@@ -28,7 +28,7 @@ type Judged = 'allowed' | { readonly refused: string } | { readonly failure: Fai
 const AT_ONCE = 8
 
 /** On as many fresh connections as a preflight has: the proxy chooses one of its two addresses for each. */
-export async function probeThrough(way: Way, proxy: ProxyUrl, options: ConnectOptions): Promise<Through> {
+export async function probeThrough(way: ResolvedTarget, proxy: ProxyUrl, options: ConnectOptions): Promise<Through> {
   const { ca } = proxyOptions(options.proxy)
   await using route = openRoute({
     target: way.url,
@@ -51,7 +51,7 @@ export async function probeThrough(way: Way, proxy: ProxyUrl, options: ConnectOp
   return sumUp(judged, way.url.origin)
 }
 
-export async function probeDirect(way: Way, { target, signal }: ConnectOptions): Promise<Direct> {
+export async function probeDirect(way: ResolvedTarget, { target, signal }: ConnectOptions): Promise<Direct> {
   // A client certificate is a credential too.
   const { cert: _, key: __, ...tls } = targetTls(target)
   await using route = openRoute({ target: way.url, connections: 1, targetTls: tls })
@@ -83,7 +83,7 @@ function sumUp(judged: readonly Judged[], cluster: string): Through {
 }
 
 /** A connection that breaks once among many is no finding. */
-async function judge(route: Route, way: Way, signal: AbortSignal | undefined, number: number): Promise<Judged> {
+async function judge(route: Route, way: ResolvedTarget, signal: AbortSignal | undefined, number: number): Promise<Judged> {
   // Of http targets a forwarding proxy may keep its own connection, and with it the address, for all but requests with a body.
   const asked = question(way, signal, route.form === 'forward' && number > 0)
   let answer = await ask(route, asked)
@@ -100,7 +100,7 @@ function isFailed(judged: Judged): judged is { readonly failure: Failure } {
   return typeof judged === 'object' && 'failure' in judged
 }
 
-function question({ url }: Way, signal: AbortSignal | undefined, hasBody = false): Parameters<typeof ask>[1] {
+function question({ url }: ResolvedTarget, signal: AbortSignal | undefined, hasBody = false): Parameters<typeof ask>[1] {
   const prefix = url.pathname.replace(/\/$/, '')
   return {
     ...(hasBody

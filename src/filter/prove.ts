@@ -2,7 +2,7 @@
 import { type Failure, failure } from '../failure/failure.js'
 import type { Clock } from '../flow.js'
 import type { ConnectOptions } from '../options/ingest-options.js'
-import { findWay } from '../connect/open-target.js'
+import { resolveTarget } from '../connect/open-target.js'
 import { Retries, doublingMs } from '../time/retry.js'
 import { systemClock } from '../time/system-clock.js'
 import type { Guard } from './judge-guard.js'
@@ -32,7 +32,7 @@ export async function prove(
   options: ConnectOptions,
   { expected, patienceMs, directCheck = true, clock = systemClock }: ProveOptions,
 ): Promise<Proof> {
-  const way = findWay(options.target, options.proxy)
+  const way = resolveTarget(options.target, options.proxy)
   const waitMs = (probes: number) => doublingMs(probes, 1000)
   const retries = new Retries({ clock, maxElapsedMs: patienceMs, waitMs })
   for (;;) {

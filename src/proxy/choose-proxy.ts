@@ -3,7 +3,7 @@ import { SluiceError } from '../failure/sluice-error.js'
 import { noProxyEntry } from './no-proxy.js'
 import { type ProxyUrl, parseProxyUrl } from './proxy-url.js'
 import { isSameAddress } from './same-address.js'
-import { addressOf } from './way.js'
+import { addressOf } from './destination.js'
 
 /** A proxy URL as it was given. */
 export interface GivenProxy {

@@ -7,7 +7,7 @@ import { type Phase, RouteError } from './route-error.js'
 import { openSocksTunnel } from './socks-tunnel.js'
 import type { SecureLayer } from './tls-layer.js'
 import type { TrafficMeter } from './traffic.js'
-import { type Way, addressOf } from './way.js'
+import { type Destination, addressOf } from './destination.js'
 
 /** `tunnel`: the proxy passes bytes on. `forward`: the proxy reads plain http requests and sends them on itself. */
 export type RouteForm = 'direct' | 'tunnel' | 'forward'
@@ -20,7 +20,7 @@ export interface Connection {
 }
 
 /** Shared with whoever waits for the connection: how far it has come, and the connection once it stands. */
-export interface Progress {
+export interface ConnectProgress {
   phase: Phase
   connection?: Connection
   /** Until it is known whether the connection outlives the exchange that it carried; nothing may be written to it before. */
@@ -33,14 +33,14 @@ export class Connector {
   readonly #sockets = new Set<Socket>()
 
   constructor(
-    private readonly way: Way,
+    private readonly way: Destination,
     private readonly form: RouteForm,
     private readonly secure: { readonly proxy?: SecureLayer; readonly target?: SecureLayer },
     private readonly meter: TrafficMeter,
   ) {}
 
   /** Rejects with a RouteError of delivery `none`, within the way's time limit. */
-  async open(progress: Progress): Promise<Connection> {
+  async open(progress: ConnectProgress): Promise<Connection> {
     const { way } = this
     const raw = connect({
       ...(way.proxy ?? addressOf(way.target)),
@@ -78,7 +78,7 @@ export class Connector {
     for (const socket of this.#sockets) socket.destroy()
   }
 
-  async #build(raw: Socket, progress: Progress): Promise<Socket[]> {
+  async #build(raw: Socket, progress: ConnectProgress): Promise<Socket[]> {
     const { way, form, secure } = this
     const { proxy } = way
     const layers = [raw]

@@ -3,8 +3,8 @@ import { failure } from '../failure/failure.js'
 import { nameTimeout } from './connect-fault.js'
 import { type Phase, RouteError } from './route-error.js'
 import { nameNotHttp } from './tunnel-fault.js'
-import type { Way } from './way.js'
-import { codeOf, isTlsAlert, proxyOf, textOf } from './what-was-seen.js'
+import type { Destination } from './destination.js'
+import { errorCodeOf, isTlsAlert, proxyOf, textOf } from './name-error.js'
 
 /** What is known of a connection that broke. */
 interface Broken {
@@ -15,8 +15,8 @@ interface Broken {
 }
 
 /** The connection stood and failed while it carried the request or the answer. */
-export function exchangeFault(way: Way, broken: Broken, error: unknown, delivery: 'none' | 'possible'): RouteError {
-  const code = codeOf(error)
+export function exchangeFault(way: Destination, broken: Broken, error: unknown, delivery: 'none' | 'possible'): RouteError {
+  const code = errorCodeOf(error)
   const bytes = broken.forward ? unparsableBytes(error) : undefined
   if (bytes !== undefined && (bytes[0] === 5 || isTlsAlert(bytes))) {
     return new RouteError({
@@ -48,7 +48,7 @@ export function exchangeFault(way: Way, broken: Broken, error: unknown, delivery
 
 /** The request's own limit ran out. */
 export function requestTimeoutFault(
-  way: Way,
+  way: Destination,
   phase: Phase,
   limitMs: number,
   delivery: 'none' | 'possible',
@@ -63,7 +63,7 @@ export function abortedFault(phase: Phase, delivery: 'none' | 'possible', reason
 }
 
 /** The route is closed, or was destroyed while the request was under way. */
-export function closedFault(way: Way, phase: Phase, delivery: 'none' | 'possible', cause: unknown): RouteError {
+export function closedFault(way: Destination, phase: Phase, delivery: 'none' | 'possible', cause: unknown): RouteError {
   const named = failure('CLUSTER_UNAVAILABLE', {
     cluster: way.target.origin,
     observed: 'the route was closed by this process',
@@ -71,7 +71,7 @@ export function closedFault(way: Way, phase: Phase, delivery: 'none' | 'possible
   return new RouteError({ code: 'CLOSED', phase, delivery, failure: named, cause })
 }
 
-function whoBroke(way: Way, broken: Broken): string {
+function whoBroke(way: Destination, broken: Broken): string {
   if (!broken.forward) return 'the connection broke'
   const tlsHint = broken.silent && way.proxy?.scheme === 'http' ? ' (a port that expects TLS does this too)' : ''
   return `the proxy ${proxyOf(way)} broke the connection${tlsHint}`

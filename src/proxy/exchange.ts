@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { AnswerBody } from './answer-body.js'
-import type { Connection, Progress } from './connector.js'
+import type { Connection, ConnectProgress } from './connector.js'
 import { abortedFault, closedFault, exchangeFault, requestTimeoutFault } from './exchange-fault.js'
 import { type Phase, RouteError } from './route-error.js'
 import type { RouteRequest, RouteResponse } from './request.js'
-import type { Way } from './way.js'
+import type { Destination } from './destination.js'
 
 /** Turns of the event loop in which the last writes of a body are still reported. */
 const LAST_WRITES = 3
@@ -25,7 +25,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** Rejects with a RouteError. */
   readonly response: Promise<RouteResponse>
   /** Set by the connection that takes the request. */
-  progress: Progress | undefined
+  progress: ConnectProgress | undefined
   #resolve!: (response: RouteResponse) => void
   #reject!: (error: RouteError) => void
   #controller: Dispatcher.DispatchController | undefined
@@ -39,7 +39,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** `over` is called when nothing more comes of it for the caller, `freed` after that, when undici is done with it too. */
   constructor(
-    private readonly way: Way,
+    private readonly way: Destination,
     private readonly forward: boolean,
     private readonly request: RouteRequest,
     private readonly calls: { readonly over: () => void; readonly freed: () => void },

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { connectRefusedFault, notHttpFault, proxyClosedFault } from './tunnel-fault.js'
 import type { ProxyUrl } from './proxy-url.js'
-import { type Way, authorityOf } from './way.js'
+import { type Destination, authorityOf } from './destination.js'
 
 /** A proxy's answer to CONNECT is a few hundred bytes; its error page is not read. */
 const replyLimitBytes = 64 * 1024
@@ -10,7 +10,7 @@ const replyLimitBytes = 64 * 1024
  * Asks an HTTP proxy for a tunnel to the target over a connected socket. Resolves on any 2xx; the socket then carries the
  * target's bytes, those that came with the reply included. Rejects with a RouteError; the time limit is the caller's.
  */
-export function openHttpTunnel(socket: Socket, way: Way, proxy: ProxyUrl): Promise<void> {
+export function openHttpTunnel(socket: Socket, way: Destination, proxy: ProxyUrl): Promise<void> {
   const authority = authorityOf(way.target)
   const credentials = basicCredentials(proxy)
   return new Promise((resolve, reject) => {

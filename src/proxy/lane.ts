@@ -1,5 +1,5 @@
 import { Client, type Dispatcher } from 'undici'
-import type { Connector, Progress } from './connector.js'
+import type { Connector, ConnectProgress } from './connector.js'
 import { type Exchange, NoConnection } from './exchange.js'
 import { RouteError } from './route-error.js'
 
@@ -10,7 +10,7 @@ export interface LaneOptions extends Dispatcher.DispatchOptions {
 
 /** One connection's worth of a pool: tells each exchange how far its connection has come. */
 export function openLane(origin: string, settings: Client.Options, connector: Connector): Client {
-  const progress: Progress = { phase: 'exchange' }
+  const progress: ConnectProgress = { phase: 'exchange' }
   return new Lane(progress, origin, {
     ...settings,
     connect: (_, callback) => {
@@ -31,7 +31,7 @@ export function openLane(origin: string, settings: Client.Options, connector: Co
 
 class Lane extends Client {
   constructor(
-    private readonly progress: Progress,
+    private readonly progress: ConnectProgress,
     origin: string,
     options: Client.Options,
   ) {

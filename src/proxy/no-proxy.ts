@@ -1,5 +1,5 @@
 import { BlockList, isIP, isIPv4 } from 'node:net'
-import { addressOf } from './way.js'
+import { addressOf } from './destination.js'
 
 /**
  * The entry of a NO_PROXY list that covers the target, if one does. Entries are separated by commas or spaces: `*`, a host, which covers

@@ -2,13 +2,13 @@ import type { Socket } from 'node:net'
 import { notSocksFault, proxyClosedFault, socksRefusedFault } from './tunnel-fault.js'
 import type { ProxyUrl } from './proxy-url.js'
 import type { RouteError } from './route-error.js'
-import { type Way, addressOf } from './way.js'
+import { type Destination, addressOf } from './destination.js'
 
 /**
  * Asks a SOCKS5 proxy for a tunnel to the target over a connected socket (raw or TLS); the proxy resolves the host name.
  * Rejects with a RouteError; the time limit is the caller's.
  */
-export async function openSocksTunnel(socket: Socket, way: Way, proxy: ProxyUrl): Promise<void> {
+export async function openSocksTunnel(socket: Socket, way: Destination, proxy: ProxyUrl): Promise<void> {
   // Of no use to any other way.
   const { SocksClient } = await import('socks')
   // It may have ended meanwhile, with nobody to hear it.
@@ -52,7 +52,7 @@ const lastResort = 0.8
 const HANDSHAKE = 'during the SOCKS5 handshake'
 
 /** The package has no codes and its error object holds the credentials: only its text is used, and it is no one's cause. */
-function nameSocksError(way: Way, text: string, first: Buffer | undefined): RouteError {
+function nameSocksError(way: Destination, text: string, first: Buffer | undefined): RouteError {
   if (/Authentication failed/i.test(text)) return socksRefusedFault(way, { code: 'SOCKS_AUTH_FAILED' })
   if (/no accepted authentication type/i.test(text)) return socksRefusedFault(way, { code: 'SOCKS_NO_METHOD' })
   const reply = /rejected connection - (\w+)/i.exec(text)?.[1]

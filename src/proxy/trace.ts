@@ -1,7 +1,7 @@
 /** One connection, built as a load builds it and closed again: how far it came, what each layer took, whose certificate it met. */
 import type { X509Certificate } from 'node:crypto'
 import { TLSSocket } from 'node:tls'
-import { Connector, type Progress } from './connector.js'
+import { Connector, type ConnectProgress } from './connector.js'
 import { type Phase, RouteError } from './route-error.js'
 import { type RouteOptions, formOf, layersOf } from './route.js'
 import { TrafficMeter } from './traffic.js'
@@ -46,7 +46,7 @@ export async function traceConnection(
 }
 
 /** Told of each layer as the connection is built. */
-class Stopwatch implements Progress {
+class Stopwatch implements ConnectProgress {
   giveUp?: () => void
   readonly layers: { readonly phase: Phase; readonly ms: number }[] = []
   #phase: Phase | undefined

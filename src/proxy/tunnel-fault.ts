@@ -2,12 +2,12 @@
 import { type Failure, failure } from '../failure/failure.js'
 import { nameProxyAnswer } from './proxy-answer.js'
 import { RouteError } from './route-error.js'
-import { type Way, authorityOf } from './way.js'
-import { codeOf, isTlsAlert, proxyOf, quote } from './what-was-seen.js'
+import { type Destination, authorityOf } from './destination.js'
+import { errorCodeOf, isTlsAlert, proxyOf, quoteBytes } from './name-error.js'
 
 /** CONNECT was answered with something else than 2xx: the proxy's own answer, whatever the number. */
 export function connectRefusedFault(
-  way: Way,
+  way: Destination,
   statusCode: number,
   headers: Readonly<Record<string, string>>,
 ): RouteError {
@@ -21,11 +21,11 @@ export function connectRefusedFault(
 }
 
 /** The proxy closed the connection instead of answering CONNECT or the SOCKS5 greeting. */
-export function proxyClosedFault(way: Way, after: string, cause?: unknown): RouteError {
+export function proxyClosedFault(way: Destination, after: string, cause?: unknown): RouteError {
   const tlsHint = way.proxy?.scheme === 'http' || way.proxy?.scheme === 'socks5'
   const problem = `it closed the connection ${after}${tlsHint ? '; a port that expects TLS does this too' : ''}`
   return new RouteError({
-    code: cause === undefined ? 'PROXY_CLOSED' : codeOf(cause),
+    code: cause === undefined ? 'PROXY_CLOSED' : errorCodeOf(cause),
     phase: 'proxy-handshake',
     delivery: 'none',
     failure: failure('PROXY_UNREACHABLE', { proxy: proxyOf(way), problem }),
@@ -34,7 +34,7 @@ export function proxyClosedFault(way: Way, after: string, cause?: unknown): Rout
 }
 
 /** The proxy port answered CONNECT with something that is not HTTP. */
-export function notHttpFault(way: Way, bytes: Uint8Array): RouteError {
+export function notHttpFault(way: Destination, bytes: Uint8Array): RouteError {
   return new RouteError({
     code: 'PROXY_NOT_HTTP',
     phase: 'proxy-handshake',
@@ -44,9 +44,9 @@ export function notHttpFault(way: Way, bytes: Uint8Array): RouteError {
 }
 
 /** The proxy port answered the SOCKS5 greeting with something that is not SOCKS5. */
-export function notSocksFault(way: Way, bytes: Uint8Array): RouteError {
+export function notSocksFault(way: Destination, bytes: Uint8Array): RouteError {
   const proxy = proxyOf(way)
-  const observed = `it answered ${quote(bytes)}`
+  const observed = `it answered ${quoteBytes(bytes)}`
   const named = isTlsAlert(bytes)
     ? failure('PROXY_TLS_MISMATCH', { proxy, observed: `${observed}: the port expects TLS` })
     : Buffer.from(bytes).toString('latin1').startsWith('HTTP/')
@@ -57,7 +57,7 @@ export function notSocksFault(way: Way, bytes: Uint8Array): RouteError {
 
 /** The SOCKS5 proxy refused the credentials, or the destination (`reply` is the number of RFC 1928 §6). */
 export function socksRefusedFault(
-  way: Way,
+  way: Destination,
   refusal: { code: 'SOCKS_AUTH_FAILED' | 'SOCKS_NO_METHOD' } | { reply: number; text: string },
 ): RouteError {
   const proxy = proxyOf(way)
@@ -87,9 +87,9 @@ export function socksRefusedFault(
 }
 
 /** The first bytes tell which protocol the port speaks instead of HTTP. */
-export function nameNotHttp(way: Way, bytes: Uint8Array): Failure {
+export function nameNotHttp(way: Destination, bytes: Uint8Array): Failure {
   const proxy = proxyOf(way)
-  const observed = `it answered ${quote(bytes)}`
+  const observed = `it answered ${quoteBytes(bytes)}`
   if (bytes[0] === 5)
     return failure('PROXY_PORT_IS_SOCKS', { proxy, observed: 'it answered with byte 05, as SOCKS5 does' })
   if (isTlsAlert(bytes)) return failure('PROXY_TLS_MISMATCH', { proxy, observed: `${observed}: the port expects TLS` })

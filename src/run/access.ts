@@ -1,7 +1,7 @@
 /** What a run does when access is lost: with a body under way, or with a step of a guarded load. */
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { IngestOptions } from '../options/ingest-options.js'
-import { DEFAULT_MAX_ELAPSED_MS, type Way } from '../connect/open-target.js'
+import { DEFAULT_MAX_ELAPSED_MS, type ResolvedTarget } from '../connect/open-target.js'
 import { AccessGate, type AccessOptions, PROBES_OF_LOST_ACCESS } from '../sender/access-gate.js'
 import { systemClock } from '../time/system-clock.js'
 import type { Ending } from './ending.js'
@@ -10,7 +10,7 @@ import type { Patience } from './patiently.js'
 import { renewCredentials } from './renew-credentials.js'
 
 /** As the options say. */
-export function accessOf(options: IngestOptions, way: Way, cluster: Cluster, tell: Tell): AccessOptions {
+export function accessOf(options: IngestOptions, way: ResolvedTarget, cluster: Cluster, tell: Tell): AccessOptions {
   return {
     waitMs: waitOf(options.onBlock),
     renew: async () => await renewCredentials(options, way, cluster),

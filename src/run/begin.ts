@@ -3,7 +3,7 @@ import { SluiceError } from '../failure/sluice-error.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import { settledOf } from '../ledger/account.js'
 import { lockCheckpoint } from '../state/checkpoint-lock.js'
-import type { Way } from '../connect/open-target.js'
+import type { ResolvedTarget } from '../connect/open-target.js'
 import { bindCluster } from './bind-cluster.js'
 import { type MeteredWire, meterWire } from './budgets.js'
 import { type FoundRun, findRun } from '../state/find-run.js'
@@ -12,7 +12,7 @@ import { intoOf } from './open-dead-letters.js'
 import type { Run } from './run.js'
 
 export interface Begun {
-  readonly way: Way
+  readonly way: ResolvedTarget
   /** As it was opened: for what is asked when all else is over. */
   readonly open: Cluster
   /** The same, within the run's time and budget. */
@@ -24,7 +24,7 @@ export interface Begun {
 }
 
 /** Throws SluiceError: why the run cannot begin, or why it ended before it could. */
-export async function begin(run: Run, open: Cluster, way: Way): Promise<Begun> {
+export async function begin(run: Run, open: Cluster, way: ResolvedTarget): Promise<Begun> {
   const { options, replaying, ending, sources, locks, platform } = run
   const probed = platform?.probe(ending.signal).catch((error: unknown) => {
     throw ending.cause(error)

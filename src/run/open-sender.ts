@@ -2,7 +2,7 @@ import type { Ids } from '../bulk/action-line.js'
 import { isLoopback } from '../cluster/loopback.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { IngestOptions } from '../options/ingest-options.js'
-import { DEFAULT_CONCURRENCY, DEFAULT_MAX_ELAPSED_MS, type Way } from '../connect/open-target.js'
+import { DEFAULT_CONCURRENCY, DEFAULT_MAX_ELAPSED_MS, type ResolvedTarget } from '../connect/open-target.js'
 import type { AccessOptions } from '../sender/access-gate.js'
 import { Sender } from '../sender/sender.js'
 import { systemClock } from '../time/system-clock.js'
@@ -16,7 +16,7 @@ interface Sending {
   readonly options: IngestOptions
   readonly ids: Ids
   readonly found: FoundRun
-  readonly way: Way
+  readonly way: ResolvedTarget
   readonly cluster: Cluster
   /** What to do when access is lost. */
   readonly access: AccessOptions
@@ -63,7 +63,7 @@ export function openSender(sending: Sending): Sender {
 }
 
 /** Bytes through a proxy are metered and slow; on loopback only the CPU counts. */
-function compresses({ compress = 'auto' }: IngestOptions, { url, proxy }: Way): boolean {
+function compresses({ compress = 'auto' }: IngestOptions, { url, proxy }: ResolvedTarget): boolean {
   if (compress !== 'auto') return compress === 'gzip'
   return !isLoopback(url.hostname) || (proxy !== undefined && !isLoopback(proxy.host))
 }

@@ -2,7 +2,7 @@ import { checkFreshCredentials } from '../options/check-ingest-options.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import type { IngestOptions } from '../options/ingest-options.js'
-import { type Way, credentialsOf, proxyOptions } from '../connect/open-target.js'
+import { type ResolvedTarget, credentialsOf, proxyOptions } from '../connect/open-target.js'
 import { parseProxyUrl } from '../proxy/proxy-url.js'
 
 /**
@@ -11,7 +11,7 @@ import { parseProxyUrl } from '../proxy/proxy-url.js'
  */
 export async function renewCredentials(
   { refreshCredentials, proxy: given }: Pick<IngestOptions, 'refreshCredentials' | 'proxy'>,
-  way: Pick<Way, 'proxy' | 'credentials'>,
+  way: Pick<ResolvedTarget, 'proxy' | 'credentials'>,
   cluster: Pick<Cluster, 'renew'>,
 ): Promise<string | undefined> {
   if (refreshCredentials === undefined) return undefined
@@ -36,6 +36,6 @@ export async function renewCredentials(
   }
 }
 
-function usernameOf(credentials: Way['credentials']): string | undefined {
+function usernameOf(credentials: ResolvedTarget['credentials']): string | undefined {
   return credentials !== undefined && 'username' in credentials ? credentials.username : undefined
 }

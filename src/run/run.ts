@@ -5,7 +5,7 @@ import type { Source } from '../flow.js'
 import type { IngestOptions } from '../options/ingest-options.js'
 import type { Load } from '../options/load.js'
 import type { InputLocks } from '../state/lock.js'
-import type { Way } from '../connect/open-target.js'
+import type { ResolvedTarget } from '../connect/open-target.js'
 import type { Spool } from '../source/spool.js'
 import type { Ending } from './ending.js'
 import type { Platform } from './find-inputs.js'
@@ -36,7 +36,7 @@ export interface Run {
 /** What runs use that follow one another. Whoever made it closes it. */
 export interface Standing {
   readonly cluster: Cluster
-  readonly way: Way
+  readonly way: ResolvedTarget
   /** For bodies: all of them are free between two runs. */
   readonly slots: SlotPool
   /** The part of the ids that belongs to the one input of the run. */

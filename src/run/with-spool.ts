@@ -8,7 +8,7 @@ import type { IngestEvent, IngestOptions } from '../options/ingest-options.js'
 import { settledOf } from '../ledger/account.js'
 import type { Counts, Receipt } from '../ledger/receipt.js'
 import { syncFolder } from '../disk/sync-folder.js'
-import { findWay } from '../connect/open-target.js'
+import { resolveTarget } from '../connect/open-target.js'
 import { type Spool, isStdin, openSpool } from '../source/spool.js'
 
 interface Surroundings {
@@ -39,7 +39,7 @@ export async function withSpool<T>(
     throw fail('OPTION_INVALID', { option: 'spool', problem })
   }
   if (options.dryRun === true || stateDir === undefined) return await load(sources)
-  const { url } = findWay(options.target, options.proxy)
+  const { url } = resolveTarget(options.target, options.proxy)
   const opening = openSpool({
     folder: { path: spoolFolder(options, stateDir, url, isReplay), syncFolder },
     input,

@@ -5,7 +5,7 @@ import { explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import { randomToken } from '../state/token.js'
-import { findWay } from '../connect/open-target.js'
+import { resolveTarget } from '../connect/open-target.js'
 import { type StandingLoad, openStandingLoad } from './standing-load.js'
 import { systemClock } from '../time/system-clock.js'
 import { type Address, DEFAULT_MAX_BODY, DEFAULT_SPOOL_LIMIT, checkServeOptions } from './check-serve-options.js'
@@ -44,7 +44,7 @@ const UNENCRYPTED =
  */
 export async function serve(options: ServeOptions): Promise<Serving> {
   const address = checkServeOptions(options)
-  const { url } = findWay(options.target, options.proxy)
+  const { url } = resolveTarget(options.target, options.proxy)
   const folder = await openFolder(options.stateDir, url, options.index)
   try {
     return await open(options, address, folder)

@@ -5,7 +5,7 @@ import { judgeTableAnswer } from './calls/judge-table-answer.js'
 import type { InstanceHttp } from './calls/instance-http.js'
 import { type Patience, persist } from './calls/persist.js'
 import type { Session } from './login/session.js'
-import type { Verdict } from './calls/judge-refusal.js'
+import type { InstanceVerdict } from './calls/judge-refusal.js'
 
 /** One call of the Table API, asked again while that may help, and once with another token. Throws SluiceError. */
 export async function callTable(
@@ -16,11 +16,11 @@ export async function callTable(
 ): Promise<TableAnswer> {
   const { signal } = request
   const question = questionOf(request)
-  const once = async (authorization: string): Promise<Verdict<TableAnswer>> => {
+  const once = async (authorization: string): Promise<InstanceVerdict<TableAnswer>> => {
     const answer = await line.ask({ ...question, headers: { ...question.headers, authorization }, signal })
     return 'is' in answer ? answer : judgeTableAnswer(answer, request, line.judging())
   }
-  const attempt = async (): Promise<Verdict<TableAnswer>> => {
+  const attempt = async (): Promise<InstanceVerdict<TableAnswer>> => {
     const value = await session.authorization(signal)
     const verdict = await once(value)
     if (verdict.is !== 'unauthenticated') return verdict

@@ -5,13 +5,13 @@ import { walkIds } from '../cluster/walk-ids.js'
 import type { RejectionLimit } from '../flow.js'
 import { IdSet, isSysId } from '../servicenow/deletions/id-set.js'
 import type { Instance } from '../servicenow/instance.js'
-import { CLASS, type KnownRows, type Selected, classesOf, listIds } from '../servicenow/deletions/list-ids.js'
+import { CLASS, type KnownRows, type RowSelection, classesOf, listIds } from '../servicenow/deletions/list-ids.js'
 import { type Removed, type Removing, removeGone } from './remove-gone.js'
 import { fail } from '../failure/fail.js'
 
 export interface Reconciling extends Pick<Removing, 'cluster' | 'index' | 'by' | 'step' | 'there'> {
   readonly instance: Instance
-  readonly selected: readonly Selected[]
+  readonly selected: readonly RowSelection[]
   /** Whether documents have fields as they are displayed. */
   readonly isDisplayed: boolean
   /** Whether each document has the class of its row, where that has one. */

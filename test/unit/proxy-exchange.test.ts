@@ -2,7 +2,7 @@
 import { Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
 import { describe, expect, it } from 'vitest'
-import type { Progress } from '../../src/proxy/connector.js'
+import type { ConnectProgress } from '../../src/proxy/connector.js'
 import { Exchange } from '../../src/proxy/exchange.js'
 import type { RouteResponse } from '../../src/proxy/request.js'
 
@@ -21,12 +21,12 @@ const controller = {
 /** A request that was answered before its body had left. */
 async function answeredEarly(signal?: AbortSignal): Promise<{
   answer: RouteResponse
-  progress: Progress
+  progress: ConnectProgress
   socket: Socket
   freed: Promise<void>
 }> {
   const socket = new Socket()
-  const progress: Progress = { phase: 'exchange', connection: { socket, unsentBytes: () => 1 } }
+  const progress: ConnectProgress = { phase: 'exchange', connection: { socket, unsentBytes: () => 1 } }
   let free = (): void => undefined
   const freed = new Promise<void>(resolve => (free = resolve))
   const request = { method: 'POST', path: '/', headers: {}, body: 'body', ...(signal === undefined ? {} : { signal }) }

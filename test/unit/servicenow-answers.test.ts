@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest'
 import type { FailureCode } from '../../src/failure/catalogue.js'
 import { SluiceError } from '../../src/failure/sluice-error.js'
-import type { Answer } from '../../src/servicenow/calls/answer.js'
+import type { InstanceAnswer } from '../../src/servicenow/calls/answer.js'
 import type { TableRequest } from '../../src/servicenow/instance.js'
-import type { Judging } from '../../src/servicenow/calls/judge-refusal.js'
+import type { InstanceJudging } from '../../src/servicenow/calls/judge-refusal.js'
 import { isTruncated, judgeTableAnswer } from '../../src/servicenow/calls/judge-table-answer.js'
 import { judgeTokenAnswer } from '../../src/servicenow/login/token-call.js'
 import { Secrets } from '../../src/servicenow/calls/secrets.js'
@@ -13,9 +13,9 @@ const json = { 'content-type': 'application/json;charset=UTF-8', server: 'snow_a
 const html = { 'content-type': 'text/html', server: 'snow_adc' }
 const list: TableRequest = { method: 'GET', table: 'incident', query: { sysparm_limit: '500' } }
 const now = Date.parse('2026-11-21T12:00:00Z')
-const judging: Judging = { instance: 'https://instance.example', now, quote: text => new Secrets().quote(text) }
+const judging: InstanceJudging = { instance: 'https://instance.example', now, quote: text => new Secrets().quote(text) }
 
-const answers: Readonly<Record<string, Answer>> = {
+const answers: Readonly<Record<string, InstanceAnswer>> = {
   page: answer(
     200,
     '{"result":[{"number":"INC0000060","sys_id":"89abcdef0123456789abcdef01234567","sys_updated_on":"2016-12-14 02:46:44"}]}',
@@ -119,7 +119,7 @@ describe('an answer of the Table API', () => {
     expect(verdict.is !== 'done' && verdict.failure.message).toContain(says)
   })
 
-  const others: readonly [string, Answer, string][] = [
+  const others: readonly [string, InstanceAnswer, string][] = [
     ['a page of another site', answer(200, '<html>Welcome</html>', html), 'status 200, text/html, "Welcome"'],
     ['JSON of another kind', answer(200, '{"version":{"number":"9.1.0"}}'), 'status 200, application/json'],
     ['a list of another kind', answer(200, '[1]'), 'status 200'],
@@ -170,7 +170,7 @@ describe('an answer of the Table API', () => {
   })
 
   test('says how long to wait: Retry-After as seconds or a date, else X-RateLimit-Reset', () => {
-    const after = (headers: Answer['headers']) => {
+    const after = (headers: InstanceAnswer['headers']) => {
       const verdict = judgeTableAnswer(answer(429, '', headers), list, judging)
       return verdict.is === 'later' ? verdict.afterMs : 'no wait'
     }
@@ -184,7 +184,7 @@ describe('an answer of the Table API', () => {
 })
 
 describe('an answer of the token endpoint', () => {
-  const judge = (given: Answer) => judgeTokenAnswer(given, 'password', judging)
+  const judge = (given: InstanceAnswer) => judgeTokenAnswer(given, 'password', judging)
   const whole = { scope: 'useraccount', token_type: 'Bearer', expires_in: 1799, refresh_token: 'r', access_token: 'a' }
 
   test('holds tokens, which are renewed a minute before they end', () => {
@@ -209,7 +209,7 @@ describe('an answer of the token endpoint', () => {
     expect(verdict.is === 'done' && verdict.value.renewAt).toBe(ms === undefined ? undefined : now + ms)
   })
 
-  const refused: readonly [string, Answer, string][] = [
+  const refused: readonly [string, InstanceAnswer, string][] = [
     ['the one answer for almost every cause', answers['tokenRefused']!, 'access_denied (server_error)'],
     ['an error of OAuth', answer(400, '{"error":"invalid_grant","error_description":"no"}'), 'no (invalid_grant)'],
     ['an error in a 200', answer(200, '{"error":"invalid_client"}'), 'invalid_client'],
@@ -226,7 +226,7 @@ describe('an answer of the token endpoint', () => {
   })
 
   test('may be that of the edge, of a busy instance, or of something else', () => {
-    const codeOf = (given: Answer) => {
+    const codeOf = (given: InstanceAnswer) => {
       const verdict = judge(given)
       return verdict.is === 'done' ? 'done' : `${verdict.is} ${verdict.failure.code}`
     }
@@ -252,6 +252,6 @@ describe('what somebody else says', () => {
   })
 })
 
-function answer(status: number, text: string, headers: Answer['headers'] = json): Answer {
+function answer(status: number, text: string, headers: InstanceAnswer['headers'] = json): InstanceAnswer {
   return { status, text, headers, isTooLong: false }
 }

@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest'
 import { failure } from '../../src/failure/failure.js'
 import { persist } from '../../src/servicenow/calls/persist.js'
-import type { Verdict } from '../../src/servicenow/calls/judge-refusal.js'
+import type { InstanceVerdict } from '../../src/servicenow/calls/judge-refusal.js'
 import { SkippingClock } from './held-clock.js'
 
 const busy = failure('SERVICENOW_RATE_LIMITED', { instance: 'https://instance.example', observed: 'busy' })
-const later = (undone: boolean, afterMs?: number): Verdict<string> => ({
+const later = (undone: boolean, afterMs?: number): InstanceVerdict<string> => ({
   is: 'later',
   failure: busy,
   undone,
   ...(afterMs === undefined ? {} : { afterMs }),
 })
-const done: Verdict<string> = { is: 'done', value: 'rows' }
+const done: InstanceVerdict<string> = { is: 'done', value: 'rows' }
 
 /** Answers in this order, the last one again and again. */
-function answering(...verdicts: Verdict<string>[]) {
+function answering(...verdicts: InstanceVerdict<string>[]) {
   const asked = { times: 0 }
   const attempt = async () => {
     asked.times += 1

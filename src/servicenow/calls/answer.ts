@@ -9,7 +9,7 @@ const LONGEST_BYTES = 256 * 1024 * 1024
 const unzip = promisify(gunzip)
 
 /** An answer, read whole. */
-export interface Answer {
+export interface InstanceAnswer {
   readonly status: number
   /** Names in lower case. */
   readonly headers: IncomingHttpHeaders
@@ -19,7 +19,7 @@ export interface Answer {
 }
 
 /** Rejects with RouteError where the connection breaks in the middle. */
-export async function readAnswer({ statusCode, headers, body }: RouteResponse): Promise<Answer> {
+export async function readInstanceAnswer({ statusCode, headers, body }: RouteResponse): Promise<InstanceAnswer> {
   const parts: Buffer[] = []
   let bytes = 0
   for await (const part of body) {

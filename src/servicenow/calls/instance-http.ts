@@ -2,9 +2,9 @@ import { explain } from '../../failure/catalogue.js'
 import type { Failure } from '../../failure/failure.js'
 import { proxyRefusal } from '../../proxy/proxy-answer.js'
 import type { Route } from '../../proxy/route.js'
-import { type Answer, readAnswer } from './answer.js'
-import type { Judging, Refusal } from './judge-refusal.js'
-import { interrupted, judgeLost } from './lost-answer.js'
+import { type InstanceAnswer, readInstanceAnswer } from './answer.js'
+import type { InstanceJudging, Refusal } from './judge-refusal.js'
+import { abortedByCaller, judgeLost } from './lost-answer.js'
 import type { Secrets } from './secrets.js'
 import { fail } from '../../failure/fail.js'
 import { isSluiceError } from '../../failure/sluice-error.js'
@@ -34,8 +34,8 @@ export interface InstanceHttp {
   /**
    * The instance's answer, or why there is none: the proxy's own answers are among these. Throws SluiceError RUN_INTERRUPTED.
    */
-  ask(question: Question): Promise<Answer | Refusal>
-  judging(): Judging
+  ask(question: Question): Promise<InstanceAnswer | Refusal>
+  judging(): InstanceJudging
 }
 
 export function openInstanceHttp(
@@ -48,7 +48,7 @@ export function openInstanceHttp(
     route,
     judging: () => ({ instance, now: now(), quote: (text, length) => secrets.quote(text, length) }),
     ask: async ({ method, path, headers, body, signal, isFresh = false }) => {
-      if (signal?.aborted === true) throw interrupted(signal)
+      if (signal?.aborted === true) throw abortedByCaller(signal)
       try {
         const response = await (isFresh ? route.once : route.request).call(route, {
           method,
@@ -63,7 +63,7 @@ export function openInstanceHttp(
           response.body.destroy()
           return judgeProxy(refused)
         }
-        return await readAnswer(response)
+        return await readInstanceAnswer(response)
       } catch (error) {
         return judgeLost(error, instance)
       }

@@ -1,8 +1,8 @@
 import { type Failure, failure } from '../../failure/failure.js'
-import { type Answer, header, retryAfterMs } from './answer.js'
+import { type InstanceAnswer, header, retryAfterMs } from './answer.js'
 
 /** What a judgement needs to know besides the answer. */
-export interface Judging {
+export interface InstanceJudging {
   /** Scheme, host and port. */
   readonly instance: string
   /** Milliseconds since 1970. */
@@ -12,20 +12,20 @@ export interface Judging {
 }
 
 /** What is no answer of the application, or means the same whatever was asked. Undefined: the rest depends on the question. */
-export function judgeRefusal(answer: Answer, judging: Judging): Refusal | undefined {
+export function judgeRefusal(answer: InstanceAnswer, judging: InstanceJudging): Refusal | undefined {
   const { status } = answer
   const { instance } = judging
   if (isHibernating(answer)) return { is: 'stop', failure: failure('SERVICENOW_HIBERNATING', { instance, status }) }
   if (status >= 300 && status < 400) return { is: 'stop', failure: notAnInstance(answer, judging) }
   if (status === 429) return judgeLimit(answer, judging)
   if (status === 403 && !isJson(answer)) {
-    const observed = describe(answer, judging)
+    const observed = describeAnswer(answer, judging)
     return { is: 'stop', failure: failure('SERVICENOW_ADDRESS_REFUSED', { instance, observed, status }) }
   }
   if (status === 408 || (status >= 500 && status <= 504 && status !== 501)) {
     const afterMs = retryAfterMs(answer.headers, judging.now)
     const said = errorOf(answer)
-    const observed = said === undefined ? describe(answer, judging) : `status ${status}, ${judging.quote(said.reason)}`
+    const observed = said === undefined ? describeAnswer(answer, judging) : `status ${status}, ${judging.quote(said.reason)}`
     const named = failure('SERVICENOW_UNREACHABLE', { instance, observed, status })
     return { is: 'later', failure: named, undone: false, ...(afterMs === undefined ? {} : { afterMs }) }
   }
@@ -33,7 +33,7 @@ export function judgeRefusal(answer: Answer, judging: Judging): Refusal | undefi
 }
 
 /** The page about it comes for every path; who asks for it without a browser may be sent to the developer site. */
-function isHibernating({ status, headers, text }: Answer): boolean {
+function isHibernating({ status, headers, text }: InstanceAnswer): boolean {
   if (status >= 300 && status < 400) {
     const location = header(headers, 'location') ?? ''
     return /^https:\/\/developer\.servicenow\.com\//i.test(location) || /[?&]wu=true\b/.test(location)
@@ -41,7 +41,7 @@ function isHibernating({ status, headers, text }: Answer): boolean {
   return !isJson({ headers, text }) && /\bhibernating\b/i.test(text.slice(0, 64 * 1024))
 }
 
-function judgeLimit(answer: Answer, judging: Judging): Refusal {
+function judgeLimit(answer: InstanceAnswer, judging: InstanceJudging): Refusal {
   const { headers } = answer
   const afterMs = retryAfterMs(headers, judging.now)
   const rule = header(headers, 'x-ratelimit-limit')
@@ -56,13 +56,13 @@ function judgeLimit(answer: Answer, judging: Judging): Refusal {
 }
 
 /** The answer of something else. */
-export function notAnInstance(answer: Answer, judging: Judging): Failure {
-  const observed = describe(answer, judging)
+export function notAnInstance(answer: InstanceAnswer, judging: InstanceJudging): Failure {
+  const observed = describeAnswer(answer, judging)
   return failure('SERVICENOW_NOT_AN_INSTANCE', { instance: judging.instance, observed, status: answer.status })
 }
 
 /** Status, kind and first words of an answer that nobody expected. A redirect shows where it leads, without its path and query. */
-export function describe({ status, headers, text }: Answer, { quote }: Judging): string {
+export function describeAnswer({ status, headers, text }: InstanceAnswer, { quote }: InstanceJudging): string {
   const location = header(headers, 'location')
   const to = location === undefined || !URL.canParse(location) ? undefined : new URL(location).origin
   const type = header(headers, 'content-type')?.split(';')[0]?.trim()
@@ -75,7 +75,7 @@ export function describe({ status, headers, text }: Answer, { quote }: Judging):
   ].join(', ')
 }
 
-export function isJson({ headers, text }: Pick<Answer, 'headers' | 'text'>): boolean {
+export function isJson({ headers, text }: Pick<InstanceAnswer, 'headers' | 'text'>): boolean {
   const type = header(headers, 'content-type') ?? ''
   if (/^\s*</.test(text)) return false
   return /[/+]json\b/i.test(type) || /^\s*\{/.test(text)
@@ -84,7 +84,7 @@ export function isJson({ headers, text }: Pick<Answer, 'headers' | 'text'>): boo
 /** The error of the application's envelope, `{"error":{"message","detail"},"status":"failure"}`. Undefined for any other answer. */
 export function errorOf({
   text,
-}: Pick<Answer, 'text'>): { readonly message: string; readonly reason: string } | undefined {
+}: Pick<InstanceAnswer, 'text'>): { readonly message: string; readonly reason: string } | undefined {
   const value = parse(text)
   if (!isObject(value) || !isObject(value['error'])) return undefined
   const { message, detail } = value['error']
@@ -106,7 +106,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 }
 
 /** What an answer, or the lack of one, means for whoever asked. */
-export type Verdict<T> = { readonly is: 'done'; readonly value: T } | Refusal
+export type InstanceVerdict<T> = { readonly is: 'done'; readonly value: T } | Refusal
 
 export type Refusal =
   /** It may succeed later. `undone`: what was asked has certainly not been done. `afterMs`: how long the instance wants to be left alone. */

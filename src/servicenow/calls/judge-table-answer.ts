@@ -1,19 +1,19 @@
 /** What an answer of the Table API means. Pure. */
 import { type Failure, failure } from '../../failure/failure.js'
 import { isSluiceError } from '../../failure/sluice-error.js'
-import { type Answer, header } from './answer.js'
+import { type InstanceAnswer, header } from './answer.js'
 import type { TableAnswer, TableRequest } from '../instance.js'
 import {
-  describe,
+  describeAnswer,
   errorOf,
   isJson,
   isObject,
   judgeRefusal,
-  type Judging,
+  type InstanceJudging,
   notAnInstance,
   parse,
   type Refusal,
-  type Verdict,
+  type InstanceVerdict,
 } from './judge-refusal.js'
 
 /** Whether the instance gave up on a page: it may manage one with fewer rows. */
@@ -21,7 +21,7 @@ export function isTruncated(error: unknown): boolean {
   return isSluiceError(error) && error.code === 'SERVICENOW_PAGE_TRUNCATED'
 }
 
-export function judgeTableAnswer(answer: Answer, request: TableRequest, judging: Judging): Verdict<TableAnswer> {
+export function judgeTableAnswer(answer: InstanceAnswer, request: TableRequest, judging: InstanceJudging): InstanceVerdict<TableAnswer> {
   const refused = judgeRefusal(answer, judging)
   if (refused !== undefined) return refused
   const { status } = answer
@@ -31,12 +31,12 @@ export function judgeTableAnswer(answer: Answer, request: TableRequest, judging:
 }
 
 /** The queue of requests that share a session is full: this one was not taken. */
-function judgeQueued({ instance }: Judging): Refusal {
+function judgeQueued({ instance }: InstanceJudging): Refusal {
   const named = failure('SERVICENOW_UNREACHABLE', { instance, observed: 'status 202, its queue is full', status: 202 })
   return { is: 'later', failure: named, undone: false }
 }
 
-function judgeSuccess(answer: Answer, request: TableRequest, judging: Judging): Verdict<TableAnswer> {
+function judgeSuccess(answer: InstanceAnswer, request: TableRequest, judging: InstanceJudging): InstanceVerdict<TableAnswer> {
   const { status, headers, text } = answer
   if (status === 204) return { is: 'done', value: { status, headers, result: undefined } }
   if (answer.isTooLong) return { is: 'stop', failure: truncated(request, judging, 'its answer is too long') }
@@ -68,7 +68,7 @@ function problemInside(value: unknown, text: string): string | undefined {
 }
 
 /** Only rows can be fewer: what changes a record has failed, or has not, and nobody knows. */
-function truncated(request: TableRequest, { instance, quote }: Judging, problem: string): Failure {
+function truncated(request: TableRequest, { instance, quote }: InstanceJudging, problem: string): Failure {
   const { method, table, query } = request
   const reason = quote(problem)
   if (method !== 'GET') {
@@ -78,12 +78,12 @@ function truncated(request: TableRequest, { instance, quote }: Judging, problem:
   return failure('SERVICENOW_PAGE_TRUNCATED', { instance, rows, table, reason })
 }
 
-function judgeError(answer: Answer, request: TableRequest, judging: Judging): Refusal {
+function judgeError(answer: InstanceAnswer, request: TableRequest, judging: InstanceJudging): Refusal {
   const { status, headers } = answer
   const { instance, quote } = judging
   const said = errorOf(answer)
   if (status === 401) {
-    const reason = quote(said?.reason ?? describe(answer, judging))
+    const reason = quote(said?.reason ?? describeAnswer(answer, judging))
     const asksForCredentials = header(headers, 'www-authenticate') !== undefined
     const named = failure('SERVICENOW_AUTH_REJECTED', { instance, reason, asksForCredentials })
     return { is: 'unauthenticated', failure: named }

@@ -34,7 +34,7 @@ function ofTheInstance({ failure: known, phase, cause }: RouteError, instance: s
 }
 
 /** For waits and callers that end before a request is sent. */
-export function interrupted(signal: AbortSignal): SluiceError {
+export function abortedByCaller(signal: AbortSignal): SluiceError {
   const named = failure('RUN_INTERRUPTED', { reason: 'the request was aborted by its caller', settled: 0 })
   return new SluiceError(named, { cause: signal.reason })
 }
@@ -44,9 +44,9 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | u
   if (signal === undefined) return await work
   // Perhaps nobody is left to hear why it failed.
   work.catch(() => {})
-  if (signal.aborted) throw interrupted(signal)
+  if (signal.aborted) throw abortedByCaller(signal)
   return await new Promise<T>((resolve, reject) => {
-    const onAbort = () => reject(interrupted(signal))
+    const onAbort = () => reject(abortedByCaller(signal))
     signal.addEventListener('abort', onAbort, { once: true })
     void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
   })

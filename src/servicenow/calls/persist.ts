@@ -1,8 +1,8 @@
 import type { Clock } from '../../flow.js'
 import { failure } from '../../failure/failure.js'
 import { Retries, backoffMs } from '../../time/retry.js'
-import { interrupted } from './lost-answer.js'
-import type { Verdict } from './judge-refusal.js'
+import { abortedByCaller } from './lost-answer.js'
+import type { InstanceVerdict } from './judge-refusal.js'
 
 /** How long to go on asking, and by which clock. */
 export interface Patience {
@@ -18,10 +18,10 @@ export interface Patience {
  * asked again only where doing it twice is the same as once (`isRepeatable`). Throws SluiceError RUN_INTERRUPTED.
  */
 export async function persist<T>(
-  attempt: () => Promise<Verdict<T>>,
+  attempt: () => Promise<InstanceVerdict<T>>,
   { clock, random, maxElapsedMs }: Patience,
   { isRepeatable, signal }: { readonly isRepeatable: boolean; readonly signal?: AbortSignal | undefined },
-): Promise<Exclude<Verdict<T>, { is: 'later' }>> {
+): Promise<Exclude<InstanceVerdict<T>, { is: 'later' }>> {
   const retries = new Retries({ clock, maxElapsedMs, waitMs: refusals => backoffMs(refusals, random) })
   for (;;) {
     const verdict = await attempt()
@@ -42,6 +42,6 @@ async function sleep(clock: Clock, ms: number, signal: AbortSignal | undefined):
   try {
     await clock.sleep(ms, signal)
   } catch (error) {
-    throw signal?.aborted === true ? interrupted(signal) : error
+    throw signal?.aborted === true ? abortedByCaller(signal) : error
   }
 }

@@ -7,13 +7,13 @@ import { bySysId } from '../table/row-order.js'
 import { walkTable } from '../table/walk-table.js'
 
 /** Which rows of which table. */
-export interface Selected {
+export interface RowSelection {
   readonly table: string
   /** Encoded query. */
   readonly query: string
 }
 
-export interface Listing extends Selected {
+export interface Listing extends RowSelection {
   /** Whether classes are told in the form that they are displayed in, too. */
   readonly isDisplayed: boolean
   readonly signal: AbortSignal

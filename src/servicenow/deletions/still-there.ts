@@ -2,7 +2,7 @@
 import { isSluiceError } from '../../failure/sluice-error.js'
 import { parseQuery, queryWith } from '../table/encoded-query.js'
 import type { Instance } from '../instance.js'
-import type { Selected } from './list-ids.js'
+import type { RowSelection } from './list-ids.js'
 import { askPage } from '../table/table-page.js'
 import { stored } from '../table/row.js'
 
@@ -14,7 +14,7 @@ const ID_LENGTH = 35
 /** Throws SluiceError SERVICENOW_*, RUN_INTERRUPTED. */
 export async function stillThere(
   instance: Instance,
-  selected: Selected,
+  selected: RowSelection,
   ids: readonly string[],
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
@@ -27,7 +27,7 @@ export async function stillThere(
 }
 
 /** Each part of a query names them. */
-function mostIds({ query }: Selected): number {
+function mostIds({ query }: RowSelection): number {
   const parsed = parseQuery(query)
   const room = QUERY_LENGTH - encodeURIComponent(queryOf(query, [])).length
   return Math.max(1, Math.floor(room / ID_LENGTH / parsed.parts.length))
@@ -39,7 +39,7 @@ function queryOf(query: string, ids: readonly string[]): string {
 
 async function look(
   instance: Instance,
-  selected: Selected,
+  selected: RowSelection,
   ids: readonly string[],
   signal: AbortSignal,
   there: Set<string>,
@@ -58,7 +58,7 @@ async function look(
 }
 
 /** Undefined: the instance gave up on so many at once. */
-async function ask(instance: Instance, { table, query }: Selected, ids: readonly string[], signal: AbortSignal) {
+async function ask(instance: Instance, { table, query }: RowSelection, ids: readonly string[], signal: AbortSignal) {
   const request = {
     table,
     query: queryOf(query, ids),

@@ -5,19 +5,19 @@ import { type Patience, persist } from '../calls/persist.js'
 import type { Secrets } from '../calls/secrets.js'
 import { renewAt, type Tokens } from './tokens.js'
 import {
-  describe,
+  describeAnswer,
   errorOf,
   isJson,
   isObject,
   judgeRefusal,
-  type Judging,
+  type InstanceJudging,
   notAnInstance,
   parse,
   type Refusal,
-  type Verdict,
+  type InstanceVerdict,
 } from '../calls/judge-refusal.js'
 import { failure } from '../../failure/failure.js'
-import type { Answer } from '../calls/answer.js'
+import type { InstanceAnswer } from '../calls/answer.js'
 
 /** What a token is asked for with. Each is a grant of OAuth 2.0. */
 export type TokenRequest =
@@ -50,7 +50,7 @@ export async function callForTokens(
   { patience, secrets, signal, isFresh = false }: TokenCalling,
 ): Promise<Tokens> {
   const body = formOf(client, request)
-  const attempt = async (): Promise<Verdict<Tokens>> => {
+  const attempt = async (): Promise<InstanceVerdict<Tokens>> => {
     const answer = await line.ask({
       method: 'POST',
       path: '/oauth_token.do',
@@ -98,7 +98,7 @@ function formOf({ id, secret }: OauthClient, request: TokenRequest): string {
 }
 
 /** What an answer of the token endpoint means. Pure. */
-export function judgeTokenAnswer(answer: Answer, grant: TokenRequest['grant'], judging: Judging): Verdict<Tokens> {
+export function judgeTokenAnswer(answer: InstanceAnswer, grant: TokenRequest['grant'], judging: InstanceJudging): InstanceVerdict<Tokens> {
   const refused = judgeRefusal(answer, judging)
   if (refused !== undefined) return refused
   const { status, text } = answer
@@ -129,7 +129,7 @@ export function judgeTokenAnswer(answer: Answer, grant: TokenRequest['grant'], j
     }
   }
   // Some refuse without a word of OAuth.
-  if (status === 401) return refuse(describe(answer, judging))
+  if (status === 401) return refuse(describeAnswer(answer, judging))
   return { is: 'stop', failure: notAnInstance(answer, judging) }
 }
 
@@ -141,7 +141,7 @@ function reasonIn(value: Readonly<Record<string, unknown>>): string | undefined 
 }
 
 /** Secrets that an answer holds, whatever else it says. */
-export function tokensIn({ text }: Answer): string[] {
+export function tokensIn({ text }: InstanceAnswer): string[] {
   const value = parse(text)
   if (!isObject(value)) return []
   return [value['access_token'], value['refresh_token']].filter(token => typeof token === 'string')

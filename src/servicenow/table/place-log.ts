@@ -1,7 +1,7 @@
 import type { Place } from '../../flow.js'
 import { earlier, nextSecond } from './row.js'
 import type { Cursor } from './row-order.js'
-import { type Phase, type TablePlace, placeOf } from './table-place.js'
+import { type ReadingPhase, type TablePlace, placeOf } from './table-place.js'
 import type { VersionsSeen } from './versions-seen.js'
 
 /** What one row adds to a place besides where it stands. */
@@ -20,7 +20,7 @@ export function takeNote(seen: VersionsSeen, { version, floor }: Note): void {
 /** Where reading goes on behind each row that was given out and is not settled yet. */
 export interface PlaceLog {
   /** Rows that are given out next, in one phase. */
-  add(phase: Phase, cursors: readonly (Cursor | undefined)[], notes: readonly (Note | undefined)[]): void
+  add(phase: ReadingPhase, cursors: readonly (Cursor | undefined)[], notes: readonly (Note | undefined)[]): void
   /** Nothing comes any more. */
   end(): void
   /** Of the reading once every row before that number, from 1, is settled. Forgets them. */
@@ -28,7 +28,7 @@ export interface PlaceLog {
 }
 
 export function placeLog(start: TablePlace): PlaceLog {
-  const pages: { phase: Phase; cursors: readonly (Cursor | undefined)[]; notes: readonly (Note | undefined)[] }[] = []
+  const pages: { phase: ReadingPhase; cursors: readonly (Cursor | undefined)[]; notes: readonly (Note | undefined)[] }[] = []
   const { seen } = start
   let { phase, cursor } = start
   let last = phase

@@ -6,7 +6,7 @@ import { nextVisible } from './walk-table.js'
 
 const ROWS = 20
 
-export interface Probing {
+export interface TableProbing {
   readonly instance: string
   readonly table: string
   readonly query: EncodedQuery
@@ -28,7 +28,7 @@ export interface Probed {
  * out the condition, and answers with more rows. Some rows of the table are asked for these fields; one that no row has is not there.
  * Throws SluiceError SERVICENOW_QUERY_IGNORED.
  */
-export async function probeTable(probing: Probing): Promise<Probed> {
+export async function probeTable(probing: TableProbing): Promise<Probed> {
   const { instance, table, query, fields } = probing
   const named = [...fieldsOf(query).filter(isProper), ...fields]
   const references = named.filter(isBehind).map(referenceOf)
@@ -47,7 +47,7 @@ export async function probeTable(probing: Probing): Promise<Probed> {
 }
 
 /** Rows that the user may see, whatever the query finds. None where they do not come soon. */
-async function someRows({ instance, table, ask }: Probing, fields: readonly string[]): Promise<TablePage> {
+async function someRows({ instance, table, ask }: TableProbing, fields: readonly string[]): Promise<TablePage> {
   const request = { table, query: bySysId.orderBy, limit: ROWS, fields }
   const first = await ask(request)
   if (first.rows.length > 0 || (first.total ?? 0) <= ROWS) return first
@@ -68,7 +68,7 @@ async function someRows({ instance, table, ask }: Probing, fields: readonly stri
 }
 
 /** Of a reference that is empty in every row, what lies behind it may be left out: then a row is looked for where it is not. */
-async function isEmptyReference({ table, ask }: Probing, field: string, rows: readonly Row[]): Promise<boolean> {
+async function isEmptyReference({ table, ask }: TableProbing, field: string, rows: readonly Row[]): Promise<boolean> {
   const reference = referenceOf(field)
   if (!isBehind(field) || !rows.some(row => reference in row)) return false
   const query = `${reference}ISNOTEMPTY^${bySysId.orderBy}`

@@ -2,7 +2,7 @@ import type { Note, PlaceLog } from './place-log.js'
 import { platformTime, type Row } from './row.js'
 import { byChange, bySysId, type Cursor } from './row-order.js'
 import type { RowsTaken } from './rows-taken.js'
-import type { ChangesPhase, Phase } from './table-place.js'
+import type { ChangesPhase, ReadingPhase } from './table-place.js'
 import type { TablePage } from './table-page.js'
 import { type Walk, type WalkedPage, walkTable } from './walk-table.js'
 
@@ -16,7 +16,7 @@ const MOST_ROUNDS = 5
 
 export interface PhasesReading {
   readonly walk: Omit<Walk, 'order' | 'from' | 'time'>
-  readonly phase: Phase
+  readonly phase: ReadingPhase
   readonly cursor: Cursor | undefined
   /** The instance's clock when the reading began. */
   readonly date: number
@@ -30,14 +30,14 @@ export interface PhasesReading {
   answered(page: TablePage): void
 }
 
-export interface RowsRead {
+export interface TableRows {
   readonly rows: readonly Row[]
   /** Whether some of them may have come before, as they were then. */
   readonly mayRepeat: boolean
 }
 
 /** Rows of a table, page by page: all of them, then what changed meanwhile; or only what has changed. */
-export async function* readPhases(reading: PhasesReading): AsyncGenerator<RowsRead> {
+export async function* readPhases(reading: PhasesReading): AsyncGenerator<TableRows> {
   const { walk, taken, log, judge, answered, isTimed } = reading
   let { phase, cursor, date } = reading
   // After a resume it is not known what the phase has given out before.
@@ -72,15 +72,15 @@ export function settledAt(date: number): string {
   return platformTime(date - OVERLAP_MS)
 }
 
-function begin(phase: Phase, date: number): Phase & { readonly settled?: string } {
+function begin(phase: ReadingPhase, date: number): ReadingPhase & { readonly settled?: string } {
   return phase.kind === 'whole' || phase.settled !== undefined ? phase : { ...phase, settled: settledAt(date) }
 }
 
-function orderOf(phase: Phase) {
+function orderOf(phase: ReadingPhase) {
   return phase.kind === 'whole' ? bySysId : byChange(phase.by, phase.since, phase.settled ?? phase.since)
 }
 
-function phaseAfter(phase: Phase, given: number): ChangesPhase | undefined {
+function phaseAfter(phase: ReadingPhase, given: number): ChangesPhase | undefined {
   const { by, since } = phase
   if (phase.kind === 'whole') return { kind: 'changes', by, since, rounds: MOST_ROUNDS }
   if (given === 0 || phase.rounds <= 1) return undefined
@@ -91,18 +91,18 @@ function phaseAfter(phase: Phase, given: number): ChangesPhase | undefined {
  * Whether all that had changed when reading began is read. What has changed since then is the next reading's: a table that changes
  * faster than it is read would be followed for ever.
  */
-function isPast(phase: Phase, { keys }: WalkedPage, began: string): boolean {
+function isPast(phase: ReadingPhase, { keys }: WalkedPage, began: string): boolean {
   return phase.kind === 'changes' && keys.every(({ time }) => time > began)
 }
 
 /** Behind a whole reading each row may; else only those that changed after this reading had begun. */
-function mayRepeat(phase: Phase, { keys }: WalkedPage): boolean {
+function mayRepeat(phase: ReadingPhase, { keys }: WalkedPage): boolean {
   if (phase.kind === 'whole') return false
   const { rounds, since, settled = since } = phase
   return rounds > 0 || keys.some(({ time }) => time >= settled)
 }
 
-function choose({ rows, keys, cursors }: WalkedPage, phase: Phase, taken: RowsTaken) {
+function choose({ rows, keys, cursors }: WalkedPage, phase: ReadingPhase, taken: RowsTaken) {
   const chosen = { rows: [] as Row[], cursors: [] as (Cursor | undefined)[], notes: [] as (Note | undefined)[] }
   for (const [at, row] of rows.entries()) {
     const key = keys[at]

@@ -6,7 +6,7 @@ import { askPage, type PageRequest, pageSize } from './table-page.js'
 import { type PlaceLog, placeLog } from './place-log.js'
 import { platformTime } from './row.js'
 import { probeTable } from './probe-table.js'
-import { readPhases, type RowsRead, settledAt } from './read-phases.js'
+import { readPhases, type TableRows, settledAt } from './read-phases.js'
 import { everyRow, everyVersion } from './rows-taken.js'
 import type { Selected } from './select-table.js'
 import { isStart, placeOf, readPlace } from './table-place.js'
@@ -33,7 +33,7 @@ export interface TableReading extends Selected {
 }
 
 /** Rows as they are given out, page by page; the next page is asked for meanwhile. Throws SluiceError SERVICENOW_*, STATE_UNREADABLE. */
-export async function* readTable(reading: TableReading): AsyncGenerator<RowsRead> {
+export async function* readTable(reading: TableReading): AsyncGenerator<TableRows> {
   const ending = new AbortController()
   try {
     const rows = await phasesOf(reading, AbortSignal.any([reading.signal, ending.signal]))
@@ -46,7 +46,7 @@ export async function* readTable(reading: TableReading): AsyncGenerator<RowsRead
   }
 }
 
-async function phasesOf(reading: TableReading, signal: AbortSignal): Promise<AsyncGenerator<RowsRead> | undefined> {
+async function phasesOf(reading: TableReading, signal: AbortSignal): Promise<AsyncGenerator<TableRows> | undefined> {
   const { instance, table, query, shape, mode, note } = reading
   const name = `servicenow:${table}`
   const given = reading.place === undefined || isStart(reading.place) ? undefined : reading.place

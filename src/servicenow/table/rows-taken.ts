@@ -2,13 +2,13 @@ import type { IdSet } from '../deletions/id-set.js'
 import { type Note, takeNote } from './place-log.js'
 import { earlier, type Key, type Row, stored } from './row.js'
 import type { Cursor } from './row-order.js'
-import type { Phase } from './table-place.js'
+import type { ReadingPhase } from './table-place.js'
 import { versionOf, type VersionsSeen } from './versions-seen.js'
 
 /** Which of the rows that are read are given out. */
 export interface RowsTaken {
   /** What its place has to remember; undefined: the row is left out. */
-  take(row: Row, key: Key, phase: Phase, cursor: Cursor | undefined): Note | undefined
+  take(row: Row, key: Key, phase: ReadingPhase, cursor: Cursor | undefined): Note | undefined
 }
 
 /** Each row as it was when it was read, and again when it has changed since then: the last version comes last. */

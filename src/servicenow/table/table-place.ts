@@ -5,7 +5,7 @@ import { type VersionsSeen, versionsSeen } from './versions-seen.js'
 import { fail } from '../../failure/fail.js'
 
 /** A stretch of a reading, in one order. Times are the platform's. */
-export type Phase = WholePhase | ChangesPhase
+export type ReadingPhase = WholePhase | ChangesPhase
 
 /** Every row, by sys_id. */
 interface WholePhase {
@@ -28,7 +28,7 @@ export interface ChangesPhase {
 
 /** Where reading goes on: in a phase, or after its end with the changes since then. */
 export interface TablePlace {
-  readonly phase: Phase | { readonly kind: 'end'; readonly by: TimeField; readonly since: string }
+  readonly phase: ReadingPhase | { readonly kind: 'end'; readonly by: TimeField; readonly since: string }
   readonly cursor: Cursor | undefined
   readonly seen: VersionsSeen
 }

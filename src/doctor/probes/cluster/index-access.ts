@@ -4,9 +4,9 @@ import type { Failure } from '../../../failure/failure.js'
 import type { Route } from '../../../proxy/route.js'
 import { callCluster } from '../../call-cluster.js'
 import type { Context } from '../../context.js'
-import type { IndexSeen } from '../../facts.js'
+import type { IndexFacts } from '../../facts.js'
 
-export async function seeIndex(context: Context, route: Route, index: string): Promise<IndexSeen> {
+export async function lookAtIndex(context: Context, route: Route, index: string): Promise<IndexFacts> {
   const [needs, settings] = await Promise.all([
     askPrivileges(context, route, index),
     callCluster(context, route, { path: `/${encodeURIComponent(index)}/_settings?flat_settings=true` }),
@@ -39,7 +39,7 @@ function missingOf(
   has: Privileges | undefined,
   op: 'create' | 'index',
   exists: boolean | undefined,
-): Pick<IndexSeen, 'missing' | 'mayCheckWrites'> {
+): Pick<IndexFacts, 'missing' | 'mayCheckWrites'> {
   if (has === undefined) return {}
   const may = (...names: (typeof asked)[number][]) => names.some(name => has[name] === true)
   const missing = [
@@ -52,7 +52,7 @@ function missingOf(
 }
 
 /** Credentials that may not see the settings (403) tell nothing. Of several indices behind one name any may be the one written to. */
-function readSettings(status: number, json: Readonly<Record<string, unknown>>): Partial<IndexSeen> {
+function readSettings(status: number, json: Readonly<Record<string, unknown>>): Partial<IndexFacts> {
   if (status === 404) return { exists: false }
   if (status !== 200) return {}
   const indices = Object.entries(json)

@@ -1,8 +1,8 @@
 import type { Route } from '../../../proxy/route.js'
 import { callCluster } from '../../call-cluster.js'
 import type { Context } from '../../context.js'
-import type { IdentitySeen, IndexSeen } from '../../facts.js'
-import { seeIndex } from './index-access.js'
+import type { IdentitySeen, IndexFacts } from '../../facts.js'
+import { lookAtIndex } from './index-access.js'
 import type { Probe } from '../../probe.js'
 import { clusterProblem } from '../../way-so-far.js'
 
@@ -15,7 +15,7 @@ export const privileges: Probe = {
     const identity = await seeIdentity(context, route)
     const { index } = context.options
     const seen =
-      identity.failure === undefined && index !== undefined ? await seeIndex(context, route, index) : undefined
+      identity.failure === undefined && index !== undefined ? await lookAtIndex(context, route, index) : undefined
     const told = [tellIdentity(identity), seen === undefined ? undefined : tellIndex(seen)]
     return {
       detail: [
@@ -47,7 +47,7 @@ function tellIdentity({ username, kind, failure }: IdentitySeen): string {
   return kind === 'api_key' ? `an API key of ${username}` : username
 }
 
-function tellIndex({ index, exists, missing, blocks, failure }: IndexSeen): string {
+function tellIndex({ index, exists, missing, blocks, failure }: IndexFacts): string {
   if (failure !== undefined) return failure.message
   const there = exists === undefined ? '' : exists ? ', which exists' : ', which does not exist yet'
   const lacks =

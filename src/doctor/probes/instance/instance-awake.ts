@@ -1,4 +1,4 @@
-import type { Answer } from '../../../servicenow/calls/answer.js'
+import type { InstanceAnswer } from '../../../servicenow/calls/answer.js'
 import { errorOf, notAnInstance } from '../../../servicenow/calls/judge-refusal.js'
 import { judgeTableAnswer } from '../../../servicenow/calls/judge-table-answer.js'
 import type { InstanceContext } from '../../context.js'
@@ -29,7 +29,7 @@ export const instanceAwake: Probe = {
   },
 }
 
-function judge(answer: Answer, { table }: InstanceContext, judging: Parameters<typeof judgeTableAnswer>[2]): AwakeSeen {
+function judge(answer: InstanceAnswer, { table }: InstanceContext, judging: Parameters<typeof judgeTableAnswer>[2]): AwakeSeen {
   const { status } = answer
   // Others say 401 as well, in words of their own.
   if (status === 401 && errorOf(answer) === undefined) return { status, failure: notAnInstance(answer, judging) }

@@ -4,7 +4,7 @@ import { isSluiceError } from '../../../failure/sluice-error.js'
 import type { Context, DoctorLine, InstanceContext } from '../../context.js'
 import type { LoginSeen, TableSeen } from '../../instance-facts.js'
 import type { Probe } from '../../probe.js'
-import { type Read, readTable } from './read-table.js'
+import { type Read, askForRow } from './read-table.js'
 import { instanceProblem } from '../../way-so-far.js'
 
 /**
@@ -40,7 +40,7 @@ async function readFirst(
 ): Promise<Read | { readonly login: LoginSeen }> {
   const { proved, session } = instance
   const authorization = proved.authorization ?? ''
-  const first = await readTable(context, instance, line, { authorization, isFirst: true })
+  const first = await askForRow(context, instance, line, { authorization, isFirst: true })
   if (first.verdict !== 'refused' || first.status !== 401 || instance.tokenCalls() > 0) return first
   if (instance.way.access.grant === 'basic') return first
   try {
@@ -51,7 +51,7 @@ async function readFirst(
     if (!isSluiceError(error) || error.code === 'RUN_INTERRUPTED') throw error
     return { login: { isTaken: false, tried: ['the token call'], failure: error.failure } }
   }
-  return await readTable(context, instance, line, { authorization: proved.authorization, isFirst: true })
+  return await askForRow(context, instance, line, { authorization: proved.authorization, isFirst: true })
 }
 
 async function seeTable(
@@ -65,7 +65,7 @@ async function seeTable(
   // What is said to one is said to all, but for the address: requests count towards a limit of the instance's.
   for (const size of waves(instance.connections).slice(1)) {
     if (read.some(one => one.failure !== undefined && one.verdict !== 'refused')) break
-    const wave = Array.from({ length: size }, async () => await readTable(context, instance, line, { authorization }))
+    const wave = Array.from({ length: size }, async () => await askForRow(context, instance, line, { authorization }))
     read.push(...(await Promise.all(wave)))
   }
   const count = (verdict: Read['verdict']) => read.filter(one => one.verdict === verdict).length

@@ -1,6 +1,6 @@
 /** Reading a few rows of a table, on one fresh connection. */
 import type { Failure } from '../../../failure/failure.js'
-import { type Answer, header } from '../../../servicenow/calls/answer.js'
+import { type InstanceAnswer, header } from '../../../servicenow/calls/answer.js'
 import { errorOf, type Refusal } from '../../../servicenow/calls/judge-refusal.js'
 import { judgeTableAnswer } from '../../../servicenow/calls/judge-table-answer.js'
 import type { InstanceHttp } from '../../../servicenow/calls/instance-http.js'
@@ -25,7 +25,7 @@ export interface Read {
   readonly shown?: number
 }
 
-export async function readTable(
+export async function askForRow(
   context: Context,
   instance: InstanceContext,
   line: ReturnType<InstanceContext['openLine']>,
@@ -57,7 +57,7 @@ export async function readTable(
 
 /** Undefined where the instance knows who asks, whatever else it says. Otherwise why not. */
 export function isKnown(
-  answer: Answer | Refusal,
+  answer: InstanceAnswer | Refusal,
   { table }: Pick<InstanceContext, 'table'>,
   judging: ReturnType<InstanceHttp['judging']>,
 ): Failure | undefined {

@@ -1,5 +1,5 @@
 import { RouteError } from '../../../proxy/route-error.js'
-import type { Context, Destination } from '../../context.js'
+import type { Context, OtherRoute } from '../../context.js'
 import type { LatencySeen } from '../../way-facts.js'
 import { percent } from '../../report.js'
 import type { Probe } from '../../probe.js'
@@ -44,7 +44,7 @@ function compare(throughMs: number, directMs: number | undefined): LatencySeen {
 }
 
 /** Milliseconds; undefined where requests fail, or each needs a connection of its own. */
-async function shortest(context: Context, to: Destination = {}): Promise<number | undefined> {
+async function shortest(context: Context, to: OtherRoute = {}): Promise<number | undefined> {
   const { clock, limitMs, signal, prefix } = context
   await using route = context.openRoute(to)
   const times: number[] = []

@@ -8,7 +8,7 @@ import type { Context } from '../../context.js'
 import type { Facts } from '../../facts.js'
 import type { NodeSeen } from '../../way-facts.js'
 import type { Probe, Seen } from '../../probe.js'
-import { readTable } from '../instance/read-table.js'
+import { askForRow } from '../instance/read-table.js'
 import { instanceWayProblem } from '../../way-so-far.js'
 import { knock } from '../instance/instance-door.js'
 
@@ -136,6 +136,6 @@ async function judgeAtInstance(
   if (page !== undefined && page.verdict !== 'allowed') {
     return { verdict: page.verdict, ...(page.failure === undefined ? {} : { failure: page.failure }) }
   }
-  const { verdict, failure } = await readTable(context, instance, line, { authorization })
+  const { verdict, failure } = await askForRow(context, instance, line, { authorization })
   return { verdict, ...(failure === undefined || verdict === 'allowed' ? {} : { failure }) }
 }

@@ -1,5 +1,5 @@
 import type { Probe } from '../../probe.js'
-import { addressOf } from '../../../proxy/way.js'
+import { addressOf } from '../../../proxy/destination.js'
 import type { HostsSeen } from '../../way-facts.js'
 import { compareRegions, isProxyHost, proxyRegionsOf, readClusterHost } from '../../regions.js'
 

@@ -3,7 +3,7 @@ import { connect, isIP } from 'node:net'
 import { type Failure, failure } from '../../../failure/failure.js'
 import { established } from '../../../proxy/established.js'
 import type { ProxyUrl } from '../../../proxy/proxy-url.js'
-import { textOf } from '../../../proxy/what-was-seen.js'
+import { textOf } from '../../../proxy/name-error.js'
 import type { Context } from '../../context.js'
 import type { Probe } from '../../probe.js'
 

@@ -1,16 +1,16 @@
 /** What an error or the first bytes of an answer say, in the words and codes that faults are named with. */
-import type { Way } from './way.js'
+import type { Destination } from './destination.js'
 
 /** The code of the innermost error that has one. */
-export function codeOf(error: unknown): string {
+export function errorCodeOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return 'UNKNOWN'
   if ('code' in error && typeof error.code === 'string') return error.code
-  return 'cause' in error && error.cause !== undefined ? codeOf(error.cause) : 'UNKNOWN'
+  return 'cause' in error && error.cause !== undefined ? errorCodeOf(error.cause) : 'UNKNOWN'
 }
 
 /** The first line of an error's message, with its code. */
 export function textOf(error: unknown): string {
-  const code = codeOf(error)
+  const code = errorCodeOf(error)
   const text = error instanceof Error ? (error.message.split('\n')[0] ?? '').trim() : ''
   // OpenSSL's message is a file and line of its own source; an AggregateError's is empty.
   if (text === '' || code.startsWith('ERR_SSL_')) return code
@@ -22,12 +22,12 @@ export function isTlsAlert(bytes: Uint8Array): boolean {
 }
 
 /** The first bytes as they may stand in a message: text if it is text, else hexadecimal. */
-export function quote(bytes: Uint8Array): string {
+export function quoteBytes(bytes: Uint8Array): string {
   const first = Buffer.from(bytes.subarray(0, 24))
   const text = first.toString('latin1')
   return /^[\x20-\x7e\r\n]+$/.test(text) ? JSON.stringify(text.split('\r\n')[0]) : `bytes ${first.toString('hex')}`
 }
 
-export function proxyOf(way: Way): string {
+export function proxyOf(way: Destination): string {
   return way.proxy?.display ?? '(none)'
 }
