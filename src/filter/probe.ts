@@ -83,7 +83,12 @@ function sumUp(judged: readonly Judged[], cluster: string): Through {
 }
 
 /** A connection that breaks once among many is no finding. */
-async function judge(route: Route, way: ResolvedTarget, signal: AbortSignal | undefined, number: number): Promise<Judged> {
+async function judge(
+  route: Route,
+  way: ResolvedTarget,
+  signal: AbortSignal | undefined,
+  number: number,
+): Promise<Judged> {
   // Of http targets a forwarding proxy may keep its own connection, and with it the address, for all but requests with a body.
   const asked = question(way, signal, route.form === 'forward' && number > 0)
   let answer = await ask(route, asked)
@@ -100,7 +105,11 @@ function isFailed(judged: Judged): judged is { readonly failure: Failure } {
   return typeof judged === 'object' && 'failure' in judged
 }
 
-function question({ url }: ResolvedTarget, signal: AbortSignal | undefined, hasBody = false): Parameters<typeof ask>[1] {
+function question(
+  { url }: ResolvedTarget,
+  signal: AbortSignal | undefined,
+  hasBody = false,
+): Parameters<typeof ask>[1] {
   const prefix = url.pathname.replace(/\/$/, '')
   return {
     ...(hasBody

@@ -15,7 +15,12 @@ interface Broken {
 }
 
 /** The connection stood and failed while it carried the request or the answer. */
-export function exchangeFault(way: Destination, broken: Broken, error: unknown, delivery: 'none' | 'possible'): RouteError {
+export function exchangeFault(
+  way: Destination,
+  broken: Broken,
+  error: unknown,
+  delivery: 'none' | 'possible',
+): RouteError {
   const code = errorCodeOf(error)
   const bytes = broken.forward ? unparsableBytes(error) : undefined
   if (bytes !== undefined && (bytes[0] === 5 || isTlsAlert(bytes))) {

@@ -25,7 +25,8 @@ export function judgeRefusal(answer: InstanceAnswer, judging: InstanceJudging): 
   if (status === 408 || (status >= 500 && status <= 504 && status !== 501)) {
     const afterMs = retryAfterMs(answer.headers, judging.now)
     const said = errorOf(answer)
-    const observed = said === undefined ? describeAnswer(answer, judging) : `status ${status}, ${judging.quote(said.reason)}`
+    const observed =
+      said === undefined ? describeAnswer(answer, judging) : `status ${status}, ${judging.quote(said.reason)}`
     const named = failure('SERVICENOW_UNREACHABLE', { instance, observed, status })
     return { is: 'later', failure: named, undone: false, ...(afterMs === undefined ? {} : { afterMs }) }
   }

@@ -21,7 +21,11 @@ export function isTruncated(error: unknown): boolean {
   return isSluiceError(error) && error.code === 'SERVICENOW_PAGE_TRUNCATED'
 }
 
-export function judgeTableAnswer(answer: InstanceAnswer, request: TableRequest, judging: InstanceJudging): InstanceVerdict<TableAnswer> {
+export function judgeTableAnswer(
+  answer: InstanceAnswer,
+  request: TableRequest,
+  judging: InstanceJudging,
+): InstanceVerdict<TableAnswer> {
   const refused = judgeRefusal(answer, judging)
   if (refused !== undefined) return refused
   const { status } = answer
@@ -36,7 +40,11 @@ function judgeQueued({ instance }: InstanceJudging): Refusal {
   return { is: 'later', failure: named, undone: false }
 }
 
-function judgeSuccess(answer: InstanceAnswer, request: TableRequest, judging: InstanceJudging): InstanceVerdict<TableAnswer> {
+function judgeSuccess(
+  answer: InstanceAnswer,
+  request: TableRequest,
+  judging: InstanceJudging,
+): InstanceVerdict<TableAnswer> {
   const { status, headers, text } = answer
   if (status === 204) return { is: 'done', value: { status, headers, result: undefined } }
   if (answer.isTooLong) return { is: 'stop', failure: truncated(request, judging, 'its answer is too long') }

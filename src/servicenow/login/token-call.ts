@@ -98,7 +98,11 @@ function formOf({ id, secret }: OauthClient, request: TokenRequest): string {
 }
 
 /** What an answer of the token endpoint means. Pure. */
-export function judgeTokenAnswer(answer: InstanceAnswer, grant: TokenRequest['grant'], judging: InstanceJudging): InstanceVerdict<Tokens> {
+export function judgeTokenAnswer(
+  answer: InstanceAnswer,
+  grant: TokenRequest['grant'],
+  judging: InstanceJudging,
+): InstanceVerdict<Tokens> {
   const refused = judgeRefusal(answer, judging)
   if (refused !== undefined) return refused
   const { status, text } = answer

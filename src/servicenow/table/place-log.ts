@@ -28,7 +28,11 @@ export interface PlaceLog {
 }
 
 export function placeLog(start: TablePlace): PlaceLog {
-  const pages: { phase: ReadingPhase; cursors: readonly (Cursor | undefined)[]; notes: readonly (Note | undefined)[] }[] = []
+  const pages: {
+    phase: ReadingPhase
+    cursors: readonly (Cursor | undefined)[]
+    notes: readonly (Note | undefined)[]
+  }[] = []
   const { seen } = start
   let { phase, cursor } = start
   let last = phase

@@ -29,7 +29,11 @@ export const instanceAwake: Probe = {
   },
 }
 
-function judge(answer: InstanceAnswer, { table }: InstanceContext, judging: Parameters<typeof judgeTableAnswer>[2]): AwakeSeen {
+function judge(
+  answer: InstanceAnswer,
+  { table }: InstanceContext,
+  judging: Parameters<typeof judgeTableAnswer>[2],
+): AwakeSeen {
   const { status } = answer
   // Others say 401 as well, in words of their own.
   if (status === 401 && errorOf(answer) === undefined) return { status, failure: notAnInstance(answer, judging) }
