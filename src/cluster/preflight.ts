@@ -3,13 +3,14 @@
  * connection: with one of two addresses registered a single request passes half the time.
  */
 import { fail } from '../failure/fail.js'
-import type { Failure } from '../failure/failure.js'
+import { type Failure, failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { Route } from '../proxy/route.js'
 import { type ClusterInfo, readClusterInfo } from './version.js'
 import { nameRefusal, nameRootRefusal } from './name-refusal.js'
 import { ask } from './ask.js'
-import { forMany } from './for-many.js'
+import { askInWaves, askUnbroken, missChance } from '../proxy/fresh-connections.js'
+import { manyListeners } from '../proxy/many-listeners.js'
 import { type Answer, whoAnswered } from './who-answered.js'
 
 export interface Preflight {
@@ -42,14 +43,14 @@ type Judged =
  * Throws SluiceError: EGRESS_PARTLY_ALLOWED, EGRESS_NOT_ALLOWED, or what else stands in the way.
  */
 export async function preflight(route: Route, cluster: string, given: PreflightOptions): Promise<Preflight> {
-  const options = given.signal === undefined ? given : { ...given, signal: forMany(given.signal) }
-  const judged: Judged[] = []
-  for (const size of waves(options.connections)) {
-    const offset = judged.length
-    const wave = await Promise.all(Array.from({ length: size }, (_, at) => judge(route, cluster, options, offset + at)))
-    judged.push(...wave)
-    stopOnVerdict(judged, cluster)
-  }
+  const options = given.signal === undefined ? given : { ...given, signal: manyListeners(given.signal) }
+  const judged = await askInWaves<Judged>({
+    most: options.connections,
+    ask: async number => await judge(route, cluster, options, number),
+    isSettled: answers => failureOf(answers, cluster) !== undefined,
+  })
+  const found = failureOf(judged, cluster)
+  if (found !== undefined) throw new SluiceError(found)
   const refused = judged.find(one => one.verdict === 'refused')
   if (refused !== undefined) {
     throw fail('EGRESS_NOT_ALLOWED', {
@@ -65,32 +66,21 @@ export async function preflight(route: Route, cluster: string, given: PreflightO
     ...(info === undefined ? {} : { info }),
     probes: judged.length,
     allowed: judged.length,
-    // Without a proxy there is but one address.
-    missChance: route.proxy === undefined ? 0 : 2 ** -judged.length,
+    missChance: missChance(route.proxy, judged.length),
   }
 }
 
-/** One alone first, so that wrong credentials cost one refusal and not sixteen. */
-export function waves(connections: number): number[] {
-  const total = Math.max(1, Math.floor(connections))
-  const second = Math.min(5, total - 1)
-  return [1, second, total - 1 - second].filter(size => size > 0)
-}
-
-function stopOnVerdict(judged: readonly Judged[], cluster: string): void {
+function failureOf(judged: readonly Judged[], cluster: string): Failure | undefined {
   const refused = judged.filter(one => one.verdict === 'refused')
   const failed = judged.find(one => one.verdict === 'failed')
   const passed = judged.some(one => one.verdict === 'allowed' || (one.verdict === 'failed' && one.passedFilter))
   const first = refused[0]
   if (first !== undefined && passed) {
     const evidence = { ...first.failure.evidence, cluster, refused: refused.length, probes: judged.length }
-    throw fail('EGRESS_PARTLY_ALLOWED', evidence)
+    return failure('EGRESS_PARTLY_ALLOWED', evidence)
   }
-  if (failed !== undefined) throw new SluiceError(failed.failure)
+  return failed?.failure
 }
-
-/** A connection that breaks once among many is no finding. */
-export const BROKEN_AGAIN = 2
 
 export function isBroken(answer: Answer | Failure): boolean {
   return 'code' in answer && (answer.code === 'PROXY_UNREACHABLE' || answer.code === 'CLUSTER_UNAVAILABLE')
@@ -115,8 +105,7 @@ async function judge(route: Route, cluster: string, options: PreflightOptions, n
     timeoutMs: options.timeoutMs,
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   }
-  let answer = await ask(route, question)
-  for (let again = 0; again < BROKEN_AGAIN && isBroken(answer); again += 1) answer = await ask(route, question)
+  const { answer } = await askUnbroken(async () => await ask(route, question), isBroken)
   if ('code' in answer) return { verdict: 'failed', failure: answer, passedFilter: false }
   const answered = whoAnswered(answer, route)
   const { statusCode } = answer

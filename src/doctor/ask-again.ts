@@ -1,6 +1,7 @@
-import { BROKEN_AGAIN, isBroken } from '../cluster/preflight.js'
+import { isBroken } from '../cluster/preflight.js'
 import type { Answer } from '../cluster/who-answered.js'
 import type { Failure } from '../failure/failure.js'
+import { askUnbroken } from '../proxy/fresh-connections.js'
 import type { Route } from '../proxy/route.js'
 import type { Asked, Context } from './context.js'
 
@@ -14,11 +15,8 @@ export async function askAgain(
   asked: Asked,
 ): Promise<{ readonly answer: Answer | Failure; readonly broken: number }> {
   const until = clock.now() + BREAKS_WITHIN_MS
-  let broken = 0
-  let answer = await ask(route, asked)
-  while (broken < BROKEN_AGAIN && isBroken(answer) && clock.now() < until) {
-    broken += 1
-    answer = await ask(route, asked)
-  }
-  return { answer, broken }
+  return await askUnbroken(
+    async () => await ask(route, asked),
+    answer => isBroken(answer) && clock.now() < until,
+  )
 }

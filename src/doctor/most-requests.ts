@@ -1,4 +1,4 @@
-import { BROKEN_AGAIN } from '../cluster/preflight.js'
+import { BROKEN_AGAIN } from '../proxy/fresh-connections.js'
 import type { Context, InstanceContext } from './context.js'
 import { TOKEN_CALLS } from './probes/instance/instance-login.js'
 

@@ -1,6 +1,6 @@
 import { authorization } from '../cluster/credentials.js'
 import { ask } from '../cluster/ask.js'
-import { forMany } from '../cluster/for-many.js'
+import { manyListeners } from '../proxy/many-listeners.js'
 import { refusePlaintext } from '../cluster/open-cluster.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
@@ -21,7 +21,7 @@ export function openContext(
   { clock, today }: { readonly clock: Clock; readonly today: () => number },
 ): Context {
   const { target } = options
-  const signal = options.signal === undefined ? undefined : forMany(options.signal)
+  const signal = options.signal === undefined ? undefined : manyListeners(options.signal)
   const { ca } = proxyOptions(options.proxy)
   const limitMs = Math.min(options.timeoutMs ?? PATIENCE_MS, PATIENCE_MS)
   const plaintext = plaintextProblem(way, target.allowPlaintext ?? false)

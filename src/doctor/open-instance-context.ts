@@ -1,5 +1,4 @@
 /** What the probes of an instance are given: the way there, and the means to ask along it. */
-import { BROKEN_AGAIN } from '../cluster/preflight.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import { openRoute, type RouteOptions } from '../proxy/route.js'
@@ -10,6 +9,7 @@ import { openSession } from '../servicenow/login/session.js'
 import { callForTokens } from '../servicenow/login/token-call.js'
 import { tokensInMemory } from '../servicenow/login/tokens.js'
 import type { Refusal } from '../servicenow/calls/judge-refusal.js'
+import { BROKEN_AGAIN, askUnbroken } from '../proxy/fresh-connections.js'
 import { BREAKS_WITHIN_MS } from './ask-again.js'
 import type { Context, DoctorLine, InstanceContext, InstanceQuestion, InstanceWay, OtherProxy } from './context.js'
 import { counted } from './counted-route.js'
@@ -95,15 +95,13 @@ export async function askInstance(
   { method = 'GET', path, headers = {} }: InstanceQuestion,
 ): Promise<{ readonly answer: InstanceAnswer | Refusal; readonly broken: number }> {
   const until = clock.now() + BREAKS_WITHIN_MS
-  for (let broken = 0; ; broken += 1) {
-    const answer = await line.ask({ method, path, headers })
-    if (!('is' in answer)) {
-      const { date } = answer.headers
-      if (date !== undefined) dates.push({ header: date, at: today(), from: 'the instance' })
-      return { answer, broken }
-    }
-    if (broken >= BROKEN_AGAIN || !isBroken(answer.failure) || clock.now() >= until) return { answer, broken }
-  }
+  const asked = await askUnbroken(
+    async () => await line.ask({ method, path, headers }),
+    answer => 'is' in answer && isBroken(answer.failure) && clock.now() < until,
+  )
+  const date = 'is' in asked.answer ? undefined : asked.answer.headers.date
+  if (date !== undefined) dates.push({ header: date, at: today(), from: 'the instance' })
+  return asked
 }
 
 /** Whoever hung up said nothing; a status is an answer. */

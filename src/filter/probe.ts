@@ -1,10 +1,13 @@
 /** What the cluster answers through the proxy, and without it. Sends no credentials: the IP filter judges addresses alone. */
 import { ask } from '../cluster/ask.js'
 import { nameRefusal } from '../cluster/name-refusal.js'
+import { isBroken, questionOf } from '../cluster/preflight.js'
 import { whoAnswered } from '../cluster/who-answered.js'
 import { type Failure, failure } from '../failure/failure.js'
 import type { ConnectOptions } from '../options/ingest-options.js'
 import { type ResolvedTarget, proxyOptions, targetTls } from '../connect/open-target.js'
+import { askInWaves, askUnbroken } from '../proxy/fresh-connections.js'
+import { manyListeners } from '../proxy/many-listeners.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
 import { type Route, openRoute } from '../proxy/route.js'
 
@@ -24,9 +27,6 @@ export interface Direct {
 
 type Judged = 'allowed' | { readonly refused: string } | { readonly failure: Failure }
 
-/** Connections that are opened at once. */
-const AT_ONCE = 8
-
 /** On as many fresh connections as a preflight has: the proxy chooses one of its two addresses for each. */
 export async function probeThrough(way: ResolvedTarget, proxy: ProxyUrl, options: ConnectOptions): Promise<Through> {
   const { ca } = proxyOptions(options.proxy)
@@ -37,17 +37,12 @@ export async function probeThrough(way: ResolvedTarget, proxy: ProxyUrl, options
     targetTls: targetTls(options.target),
     ...(ca === undefined ? {} : { proxyTls: { ca } }),
   })
-  // One alone first, so that a proxy that refuses the credentials does so once.
-  const first = await judge(route, way, options.signal, 0)
-  if (isFailed(first)) return { verdict: 'failed', detail: first.failure.message, failure: first.failure }
-  const judged: Judged[] = [first]
-  const probes = Math.max(1, options.preflightConnections ?? 16)
-  while (judged.length < probes) {
-    const wave = Array.from({ length: Math.min(AT_ONCE, probes - judged.length) }, async (_, at) => {
-      return await judge(route, way, options.signal, judged.length + at)
-    })
-    judged.push(...(await Promise.all(wave)))
-  }
+  const signal = options.signal === undefined ? undefined : manyListeners(options.signal)
+  const judged = await askInWaves<Judged>({
+    most: options.preflightConnections ?? 16,
+    ask: async number => await judge(route, way, signal, number),
+    isSettled: answers => answers.length === 1 && answers.every(isFailed),
+  })
   return sumUp(judged, way.url.origin)
 }
 
@@ -55,7 +50,7 @@ export async function probeDirect(way: ResolvedTarget, { target, signal }: Conne
   // A client certificate is a credential too.
   const { cert: _, key: __, ...tls } = targetTls(target)
   await using route = openRoute({ target: way.url, connections: 1, targetTls: tls })
-  const answer = await ask(route, question(way, signal))
+  const answer = await ask(route, { ...questionOf(route, prefixOf(way), 0), ...asked(signal) })
   if ('code' in answer) return { verdict: 'unclear', detail: answer.message }
   const status = answer.statusCode
   const { by } = whoAnswered(answer, route)
@@ -82,17 +77,17 @@ function sumUp(judged: readonly Judged[], cluster: string): Through {
   return { verdict: 'refused', detail, failure: named }
 }
 
-/** A connection that breaks once among many is no finding. */
 async function judge(
   route: Route,
   way: ResolvedTarget,
   signal: AbortSignal | undefined,
   number: number,
 ): Promise<Judged> {
-  // Of http targets a forwarding proxy may keep its own connection, and with it the address, for all but requests with a body.
-  const asked = question(way, signal, route.form === 'forward' && number > 0)
-  let answer = await ask(route, asked)
-  if ('code' in answer && number > 0) answer = await ask(route, asked)
+  const question = { ...questionOf(route, prefixOf(way), number), ...asked(signal) }
+  const { answer } = await askUnbroken(
+    async () => await ask(route, question),
+    unread => number > 0 && isBroken(unread),
+  )
   if ('code' in answer) return { failure: answer }
   const answered = whoAnswered(answer, route)
   if (answered.by === 'elasticsearch') return 'allowed'
@@ -105,18 +100,10 @@ function isFailed(judged: Judged): judged is { readonly failure: Failure } {
   return typeof judged === 'object' && 'failure' in judged
 }
 
-function question(
-  { url }: ResolvedTarget,
-  signal: AbortSignal | undefined,
-  hasBody = false,
-): Parameters<typeof ask>[1] {
-  const prefix = url.pathname.replace(/\/$/, '')
-  return {
-    ...(hasBody
-      ? { method: 'POST', path: `${prefix}/_security/user/_has_privileges`, body: '{"cluster":["monitor"]}' }
-      : { method: 'GET', path: `${prefix}/` }),
-    headers: {},
-    timeoutMs: 30_000,
-    ...(signal === undefined ? {} : { signal }),
-  }
+function prefixOf({ url }: ResolvedTarget): string {
+  return url.pathname.replace(/\/$/, '')
+}
+
+function asked(signal: AbortSignal | undefined) {
+  return { headers: {}, timeoutMs: 30_000, ...(signal === undefined ? {} : { signal }) }
 }

@@ -1,6 +1,7 @@
-import { setMaxListeners } from 'node:events'
 import type { Failure } from '../../failure/failure.js'
 import { SluiceError } from '../../failure/sluice-error.js'
+import { askInWaves, askUnbroken } from '../../proxy/fresh-connections.js'
+import { manyListeners } from '../../proxy/many-listeners.js'
 import { judgeTableAnswer } from '../calls/judge-table-answer.js'
 import type { InstanceHttp } from '../calls/instance-http.js'
 import type { Refusal } from '../calls/judge-refusal.js'
@@ -33,45 +34,35 @@ export interface LookingIn {
 const QUESTION = { method: 'GET', table: 'x', query: { sysparm_limit: '1' } } as const
 const PATH = '/api/now/table/x?sysparm_limit=1'
 
-/** A connection that breaks once among many is no finding. */
-const BROKEN_AGAIN = 2
-
 /**
  * Asks on fresh connections, one alone first, until it is settled or `most` were asked. Throws SluiceError for what says neither: no
  * answer, an instance that hibernates, a proxy that refuses; RUN_INTERRUPTED.
  */
 export async function lookIn(line: InstanceHttp, looking: LookingIn): Promise<Seen> {
-  // Node warns of more than ten listeners on one signal, and how many the caller's own may have is the caller's to say.
-  const signal = looking.signal === undefined ? undefined : AbortSignal.any([looking.signal])
-  if (signal !== undefined) setMaxListeners(0, signal)
-  let seen: Seen = { asked: 0, letIn: 0, refusedAddress: 0, known: 0, unknown: 0 }
-  for (const size of waves(looking.most)) {
-    const answers = await Promise.all(
-      Array.from({ length: size }, async () => await askOnce(line, { ...looking, signal })),
-    )
-    for (const answer of answers) seen = counted(seen, answer)
-    if (looking.isSettled(seen)) break
-  }
-  return seen
-}
-
-/** Wrong credentials cost one refusal, and not all of them. */
-function waves(most: number): number[] {
-  const total = Math.max(1, Math.floor(most))
-  const second = Math.min(5, total - 1)
-  return [1, second, total - 1 - second].filter(size => size > 0)
+  const signal = looking.signal === undefined ? undefined : manyListeners(looking.signal)
+  const answers = await askInWaves<Refusal | undefined>({
+    most: looking.most,
+    ask: async () => await askOnce(line, { ...looking, signal }),
+    isSettled: soFar => looking.isSettled(countRefusals(soFar)),
+  })
+  return countRefusals(answers)
 }
 
 /** Undefined: the application took it. */
 async function askOnce(line: InstanceHttp, { authorization, signal }: LookingIn): Promise<Refusal | undefined> {
   const headers = authorization === undefined ? {} : { authorization }
-  for (let broken = 0; ; broken += 1) {
+  const look = async () => {
     const answer = await line.ask({ method: 'GET', path: PATH, headers, signal, isFresh: true })
-    const verdict = 'is' in answer ? answer : judgeTableAnswer(answer, QUESTION, line.judging())
-    if (verdict.is === 'done' || saidByTheApplication.has(verdict.failure.code)) return undefined
-    if (verdict.is === 'unauthenticated' || verdict.failure.code === 'SERVICENOW_ADDRESS_REFUSED') return verdict
-    if (verdict.is !== 'later' || broken === BROKEN_AGAIN) throw new SluiceError(verdict.failure)
+    return 'is' in answer ? answer : judgeTableAnswer(answer, QUESTION, line.judging())
   }
+  const { answer } = await askUnbroken(look, verdict => verdict.is === 'later' && !isAnswer(verdict.failure))
+  if (answer.is === 'done' || saidByTheApplication.has(answer.failure.code)) return undefined
+  if (answer.is === 'unauthenticated' || isAnswer(answer.failure)) return answer
+  throw new SluiceError(answer.failure)
+}
+
+function isAnswer({ code }: Failure): boolean {
+  return code === 'SERVICENOW_ADDRESS_REFUSED' || saidByTheApplication.has(code)
 }
 
 const saidByTheApplication = new Set<string>([
@@ -83,13 +74,20 @@ const saidByTheApplication = new Set<string>([
   'SERVICENOW_RATE_LIMITED',
 ])
 
-function counted(seen: Seen, answer: Refusal | undefined): Seen {
-  const asked = seen.asked + 1
-  if (answer === undefined) return { ...seen, asked, letIn: seen.letIn + 1, known: seen.known + 1 }
-  if (answer.is === 'unauthenticated') {
-    const first = { credentials: answer.failure, ...seen.first }
-    return { ...seen, asked, letIn: seen.letIn + 1, unknown: seen.unknown + 1, first }
+function countRefusals(answers: readonly (Refusal | undefined)[]): Seen {
+  const refusals = answers.filter(answer => answer !== undefined)
+  const credentials = refusals.filter(({ is }) => is === 'unauthenticated')
+  const addresses = refusals.filter(({ is }) => is !== 'unauthenticated')
+  const first = {
+    ...(addresses[0] === undefined ? {} : { address: addresses[0].failure }),
+    ...(credentials[0] === undefined ? {} : { credentials: credentials[0].failure }),
   }
-  const first = { address: answer.failure, ...seen.first }
-  return { ...seen, asked, refusedAddress: seen.refusedAddress + 1, first }
+  return {
+    asked: answers.length,
+    letIn: answers.length - addresses.length,
+    refusedAddress: addresses.length,
+    known: answers.length - refusals.length,
+    unknown: credentials.length,
+    ...(refusals.length === 0 ? {} : { first }),
+  }
 }

@@ -1,5 +1,6 @@
 import { type Failure, failure } from '../../failure/failure.js'
 import { SluiceError, isSluiceError } from '../../failure/sluice-error.js'
+import { missChance } from '../../proxy/fresh-connections.js'
 import { type Seen, lookIn } from './look-in.js'
 import { type Means, tellApart } from './tell-apart.js'
 
@@ -52,7 +53,7 @@ async function look(means: Means, most: number, signal: AbortSignal | undefined)
   }
   const { asked, known, first } = seen
   const refused = first?.credentials ?? first?.address
-  if (refused === undefined) return { probes: asked, missChance: line.route.proxy === undefined ? 0 : 2 ** -asked }
+  if (refused === undefined) return { probes: asked, missChance: missChance(line.route.proxy, asked) }
   // Some were let in with the same credentials: the others were refused for their address.
   return known > 0 ? failure('SERVICENOW_PARTLY_ALLOWED', { instance: line.instance, allowed: known, asked }) : refused
 }

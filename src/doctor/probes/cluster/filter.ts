@@ -1,4 +1,4 @@
-import { questionOf, waves } from '../../../cluster/preflight.js'
+import { questionOf } from '../../../cluster/preflight.js'
 import { nameRefusal, nameRootRefusal } from '../../../cluster/name-refusal.js'
 import { type ClusterInfo, readClusterInfo } from '../../../cluster/version.js'
 import { type Answer, whoAnswered } from '../../../cluster/who-answered.js'
@@ -10,6 +10,7 @@ import type { FilterSeen } from '../../facts.js'
 import { percent } from '../../report.js'
 import type { Probe } from '../../probe.js'
 import { pathProblem } from '../../way-so-far.js'
+import { type FreshAnswer, askInWaves, countVerdicts } from '../../../proxy/fresh-connections.js'
 
 /** GET / on fresh connections, as before a load; here it is asked to the end, so that the share is known that is refused. */
 export const filter: Probe = {
@@ -21,9 +22,7 @@ export const filter: Probe = {
   },
 }
 
-interface Judged {
-  readonly verdict: 'allowed' | 'refused' | 'failed'
-  readonly broken: number
+interface Judged extends FreshAnswer {
   readonly failure?: Failure
   readonly rejected?: Failure
   readonly info?: ClusterInfo
@@ -31,25 +30,21 @@ interface Judged {
 
 async function seeFilter(context: Context): Promise<FilterSeen> {
   await using route = context.openRoute()
-  const judged: Judged[] = []
-  for (const size of waves(context.connections)) {
-    // Once they were refused, credentials have told what they can: any answer of the cluster's shows that it let a request in.
-    const headers = judged.some(({ rejected }) => rejected !== undefined) ? {} : context.headers
-    const wave = Array.from({ length: size }, (_, at) => judge(context, route, headers, judged.length + at))
-    judged.push(...(await Promise.all(wave)))
-    if (judged.some(({ verdict }) => verdict === 'failed')) break
-  }
-  const count = (verdict: Judged['verdict']) => judged.filter(one => one.verdict === verdict).length
+  const judged = await askInWaves<Judged>({
+    most: context.connections,
+    ask: async (number, soFar) => {
+      // Refused credentials have shown all that they can: any answer of the cluster shows that it accepted the connection.
+      const headers = soFar.some(({ rejected }) => rejected !== undefined) ? {} : context.headers
+      return await judge(context, route, headers, number)
+    },
+    isSettled: answers => answers.some(({ verdict }) => verdict === 'failed'),
+  })
   const refusal = judged.find(({ verdict }) => verdict === 'refused')?.failure?.evidence
   const failed = judged.find(one => one.verdict !== 'refused' && one.failure !== undefined)?.failure
   const rejected = judged.find(one => one.rejected !== undefined)?.rejected
   const info = judged.find(one => one.info !== undefined)?.info
   return {
-    probes: judged.length,
-    allowed: count('allowed'),
-    refused: count('refused'),
-    broken: judged.reduce((sum, { broken }) => sum + broken, 0),
-    missChance: route.proxy === undefined ? 0 : 2 ** -judged.length,
+    ...countVerdicts(judged, route.proxy),
     ...(typeof refusal?.['observed'] === 'string' ? { observed: refusal['observed'] } : {}),
     ...(typeof refusal?.['status'] === 'number' ? { status: refusal['status'] } : {}),
     ...(typeof refusal?.['requestId'] === 'string' ? { requestId: refusal['requestId'] } : {}),

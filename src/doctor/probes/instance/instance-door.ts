@@ -1,4 +1,3 @@
-import { waves } from '../../../cluster/preflight.js'
 import { judgeRefusal } from '../../../servicenow/calls/judge-refusal.js'
 import type { Context, DoctorLine } from '../../context.js'
 import { askInstance } from '../../open-instance-context.js'
@@ -6,6 +5,7 @@ import type { DoorSeen } from '../../instance-facts.js'
 import { percent } from '../../report.js'
 import type { Probe } from '../../probe.js'
 import { instanceProblem } from '../../way-so-far.js'
+import { type FreshAnswer, askInWaves, countVerdicts } from '../../../proxy/fresh-connections.js'
 
 /** Only its headers: it may be large, and every byte through the proxy is metered. */
 const loginPage = { method: 'HEAD', path: '/login.do' } as const
@@ -23,26 +23,21 @@ export const instanceDoor: Probe = {
   },
 }
 
-type Judged = Pick<DoorSeen, 'broken' | 'status' | 'failure'> & { readonly verdict: 'allowed' | 'refused' | 'failed' }
+type Judged = FreshAnswer & Pick<DoorSeen, 'status' | 'failure'>
 
 async function seeDoor(context: Context): Promise<DoorSeen> {
   const { instance } = context
   if (instance === undefined) throw new Error('knocked at no instance')
   await using line = instance.openLine()
-  const judged: Judged[] = []
-  for (const size of waves(instance.connections)) {
-    judged.push(...(await Promise.all(Array.from({ length: size }, async () => await knock(context, line)))))
-    if (judged.some(({ verdict }) => verdict === 'failed')) break
-  }
-  const count = (verdict: Judged['verdict']) => judged.filter(one => one.verdict === verdict).length
+  const judged = await askInWaves<Judged>({
+    most: instance.connections,
+    ask: async () => await knock(context, line),
+    isSettled: answers => answers.some(({ verdict }) => verdict === 'failed'),
+  })
   const status = judged.find(({ verdict }) => verdict === 'refused')?.status
   const failure = judged.find(one => one.failure !== undefined)?.failure
   return {
-    probes: judged.length,
-    allowed: count('allowed'),
-    refused: count('refused'),
-    broken: judged.reduce((sum, { broken }) => sum + broken, 0),
-    missChance: instance.way.proxy === undefined ? 0 : 2 ** -judged.length,
+    ...countVerdicts(judged, instance.way.proxy),
     ...(status === undefined ? {} : { status }),
     ...(failure === undefined ? {} : { failure }),
   }

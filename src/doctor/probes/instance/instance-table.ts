@@ -1,4 +1,3 @@
-import { waves } from '../../../cluster/preflight.js'
 import type { Failure } from '../../../failure/failure.js'
 import { isSluiceError } from '../../../failure/sluice-error.js'
 import type { Context, DoctorLine, InstanceContext } from '../../context.js'
@@ -6,6 +5,7 @@ import type { LoginSeen, TableSeen } from '../../instance-facts.js'
 import type { Probe } from '../../probe.js'
 import { type Read, askForRow } from './read-table.js'
 import { instanceProblem } from '../../way-so-far.js'
+import { askInWaves, countVerdicts } from '../../../proxy/fresh-connections.js'
 
 /**
  * A table, read on fresh connections with credentials that were taken: so a refusal is about the address, or about a policy of the API,
@@ -61,24 +61,19 @@ async function seeTable(
   first: Read,
 ): Promise<TableSeen> {
   const authorization = instance.proved.authorization ?? ''
-  const read: Read[] = [first]
-  // What is said to one is said to all, but for the address: requests count towards a limit of the instance's.
-  for (const size of waves(instance.connections).slice(1)) {
-    if (read.some(one => one.failure !== undefined && one.verdict !== 'refused')) break
-    const wave = Array.from({ length: size }, async () => await askForRow(context, instance, line, { authorization }))
-    read.push(...(await Promise.all(wave)))
-  }
-  const count = (verdict: Read['verdict']) => read.filter(one => one.verdict === verdict).length
+  const read = await askInWaves<Read>({
+    most: instance.connections,
+    first: [first],
+    ask: async () => await askForRow(context, instance, line, { authorization }),
+    // All connections get the same answer, except for the address. Each request counts towards a limit of the instance.
+    isSettled: answers => answers.some(one => one.failure !== undefined && one.verdict !== 'refused'),
+  })
   const status = read.find(({ verdict }) => verdict === 'refused')?.status
   const failure = read.find(one => one.verdict !== 'refused' && one.failure !== undefined)?.failure
   const { total, shown } = read.find(one => one.total !== undefined) ?? {}
   return {
     table: instance.table,
-    probes: read.length,
-    allowed: count('allowed'),
-    refused: count('refused'),
-    broken: read.reduce((sum, { broken }) => sum + broken, 0),
-    missChance: instance.way.proxy === undefined ? 0 : 2 ** -read.length,
+    ...countVerdicts(read, instance.way.proxy),
     ...(status === undefined ? {} : { status }),
     ...(failure === undefined ? {} : { failure }),
     ...(total === undefined ? {} : { total }),

@@ -7,6 +7,7 @@ import type { InstanceHttp } from '../../../servicenow/calls/instance-http.js'
 import type { Context, InstanceContext } from '../../context.js'
 import { askInstance } from '../../open-instance-context.js'
 import { ROWS_ASKED } from '../../instance-facts.js'
+import type { FreshAnswer } from '../../../proxy/fresh-connections.js'
 
 /** One row, and no count: only the first question asks for more. */
 export function pathOf({ table }: Pick<InstanceContext, 'table'>, isFirst = false): string {
@@ -14,10 +15,8 @@ export function pathOf({ table }: Pick<InstanceContext, 'table'>, isFirst = fals
   return `/api/now/table/${table}?${limit}&sysparm_fields=sys_id&sysparm_exclude_reference_link=true`
 }
 
-export interface Read {
-  /** `refused`: the address is, as far as the credentials are right. `failed`: neither is known. */
-  readonly verdict: 'allowed' | 'refused' | 'failed'
-  readonly broken: number
+/** One reading. `refused` means the address, if the credentials are right. */
+export interface Read extends FreshAnswer {
   readonly status?: number
   /** Of what was let in too: the table is not there, or not for this user. */
   readonly failure?: Failure

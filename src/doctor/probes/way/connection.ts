@@ -1,6 +1,6 @@
 /** One connection to a target as a load builds it, layer by layer, and whose certificates it meets. */
 import type { X509Certificate } from 'node:crypto'
-import { BROKEN_AGAIN, isBroken } from '../../../cluster/preflight.js'
+import { isBroken } from '../../../cluster/preflight.js'
 import type { Failure } from '../../../failure/failure.js'
 import type { ProxyUrl } from '../../../proxy/proxy-url.js'
 import type { RouteError } from '../../../proxy/route-error.js'
@@ -17,6 +17,7 @@ import type { Step } from '../../report.js'
 import { proxyRefusal } from '../../../proxy/proxy-answer.js'
 import { instanceWayProblem, proxyProblem } from '../../way-so-far.js'
 import { judgeLost } from '../../../servicenow/calls/lost-answer.js'
+import { askUnbroken } from '../../../proxy/fresh-connections.js'
 
 /** Where it leads. */
 export interface Leg {
@@ -51,13 +52,17 @@ async function traceUnlessBroken(
   options: RouteOptions,
 ): Promise<Trace & { readonly broken: number }> {
   const until = clock.now() + BREAKS_WITHIN_MS
-  for (let broken = 0; ; broken += 1) {
-    countOne()
-    const trace = await traceConnection(options, () => clock.now(), signal)
-    signal?.throwIfAborted()
-    const again = trace.fault !== undefined && isBroken(trace.fault.failure) && trace.fault.code !== 'ECONNREFUSED'
-    if (!again || broken >= BROKEN_AGAIN || clock.now() >= until) return { ...trace, broken }
-  }
+  const { answer, broken } = await askUnbroken(
+    async () => {
+      countOne()
+      const trace = await traceConnection(options, () => clock.now(), signal)
+      signal?.throwIfAborted()
+      return trace
+    },
+    ({ fault }) =>
+      fault !== undefined && isBroken(fault.failure) && fault.code !== 'ECONNREFUSED' && clock.now() < until,
+  )
+  return { ...answer, broken }
 }
 
 /** Of a certificate that was refused, another look without a request: whose it is. */
