@@ -16,7 +16,7 @@ import { settledOf } from '../ledger/account.js'
 import type { AliasReceipt, Counts } from '../ledger/receipt.js'
 import { type Patience, patiently } from '../run/patiently.js'
 import { leadsTo } from './plan-guarded.js'
-import type { AccessOptions } from '../sender/access-gate.js'
+import type { AccessOptions } from '../sender/layers/access.js'
 
 interface Guarding {
   readonly cluster: Cluster

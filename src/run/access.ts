@@ -2,7 +2,7 @@
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { IngestOptions } from '../options/ingest-options.js'
 import { DEFAULT_MAX_ELAPSED_MS, type ResolvedTarget } from '../connect/open-target.js'
-import { AccessGate, type AccessOptions, PROBES_OF_LOST_ACCESS } from '../sender/access-gate.js'
+import { AccessGate, type AccessOptions, PROBES_OF_LOST_ACCESS } from '../sender/layers/access.js'
 import { systemClock } from '../time/system-clock.js'
 import type { Ending } from './ending.js'
 import type { Tell } from './listener.js'

@@ -1,6 +1,6 @@
 import { bounded } from '../cluster/bounds.js'
 import type { Cluster } from '../cluster/open-cluster.js'
-import type { ByteBudget } from '../sender/byte-budget.js'
+import type { ByteBudget } from '../sender/layers/budget.js'
 
 /**
  * A cluster that a run asks: its small requests are given up with those of documents, and held back by the same budget of bytes.

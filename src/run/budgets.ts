@@ -5,7 +5,7 @@ import { fail } from '../failure/fail.js'
 import { failure } from '../failure/failure.js'
 import type { Clock } from '../flow.js'
 import type { IngestOptions, WireUse } from '../options/ingest-options.js'
-import { ByteBudget } from '../sender/byte-budget.js'
+import { ByteBudget } from '../sender/layers/budget.js'
 
 /** One for the index, one for documents, and what is kept for the end of the run, each as large as one of the preflight's. */
 const FIRST_REQUESTS = 3

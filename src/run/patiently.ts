@@ -2,7 +2,7 @@ import { explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
 import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
-import type { AccessGate } from '../sender/access-gate.js'
+import type { AccessGate } from '../sender/layers/access.js'
 import { Retries, backoffMs } from '../time/retry.js'
 import type { Verdict } from '../sender/verdict.js'
 import type { Ending } from './ending.js'
@@ -74,7 +74,7 @@ async function attempt<T>(gate: AccessGate, step: () => Promise<T>): Promise<Tri
       return { kind, failure, delivery: 'none' }
     }
   })
-  if (verdict?.kind === 'wait' || verdict?.kind === 'stop') tried.verdict = verdict
+  if (verdict.kind === 'wait' || verdict.kind === 'stop') tried.verdict = verdict
   return tried
 }
 

@@ -1,4 +1,4 @@
-/** Which failures say that the way to the index is barred, though nothing is wrong with what is sent over it. */
+/** Finds the failures that say: access to the index is lost, and nothing is wrong with the documents. */
 import { explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
 import type { Verdict } from './verdict.js'
@@ -9,20 +9,20 @@ export function isAccessLoss({ code }: Failure): boolean {
   return stage === 'proxy' || stage === 'egress' || code === 'CLUSTER_AUTH_REJECTED' || code === 'INDEX_BLOCKED'
 }
 
-/** What a request met, if it was that, and certainly stored nothing. */
+/** Returns the loss of access that a request met, if it certainly stored nothing. */
 export function accessLossIn(verdict: Verdict): Failure | undefined {
-  if (verdict.kind === 'done' || verdict.kind === 'there' || verdict.kind === 'split') return undefined
+  if (verdict.kind !== 'retryItems' && verdict.kind !== 'wait' && verdict.kind !== 'stop') return undefined
   if (verdict.delivery === 'possible') return undefined
   return isAccessLoss(verdict.failure) ? verdict.failure : undefined
 }
 
-/** Of two findings about the same loss the newer one, unless it is one that passes by itself and the older is not. */
+/** Returns the newer of two findings about the same loss, unless only the newer one may pass by itself. */
 export function worseLoss(known: Failure, seen: Failure): Failure {
   const isPassing = explain(seen.code).retry === 'later' && explain(known.code).retry === 'no'
   return isAccessLoss(seen) && !isPassing ? seen : known
 }
 
-/** Whether other credentials may be all that is missing. */
+/** Returns whether other credentials may be enough. */
 export function areCredentialsRefused({ code }: Failure): boolean {
   return code === 'PROXY_AUTH_REJECTED' || code === 'CLUSTER_AUTH_REJECTED'
 }

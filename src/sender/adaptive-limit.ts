@@ -1,15 +1,15 @@
 /**
- * How many requests may be under way at once. Nobody can know it beforehand, so it is tried: more as long as more brings more,
- * half when the cluster refuses, then one more at a time. Without clock or timer of its own: every call tells the time.
+ * Finds how many requests may be under way at once, by trying: more while more requests bring a higher rate, half if the cluster
+ * refuses, then one more at a time. It has no clock or timer: every call passes the time.
  */
 const START = 2
-/** A rate is measured over at least so long. Shorter, it tells of the machine's hiccups. */
+/** Shortest time for a measured rate. A shorter one measures the machine's hiccups. */
 const MEASURED_MS = 100
-/** More requests can only help where the reader waits for a place for so much of the time. */
+/** Share of the time that the reader has to wait for a place. Else more requests cannot help. */
 const WAITED_SHARE = 0.25
-/** Of what more requests bring at the very best (twice as many, twice the rate), so much has to be seen. */
+/** Share of the best possible gain (twice as many, twice the rate) that more requests have to bring. */
 const NEEDED_SHARE = 0.25
-/** Measurements from one trial that failed to the next; doubled each time. */
+/** Measurements from a failed trial to the next one. Doubled each time. */
 const FIRST_PATIENCE = 4
 const LONGEST_PATIENCE = 64
 
@@ -17,16 +17,16 @@ interface Measurement {
   readonly from: number
   answers: number
   bytes: number
-  /** How long the reader waited, but for the wait that is going on. */
+  /** How long the reader waited, without the wait that has not ended. */
   waitedMs: number
 }
 
 export class AdaptiveLimit {
   readonly #most: number
   #allowed: number
-  /** So many have been found worth it: recovery goes up to here without asking. */
+  /** The largest number that brought a higher rate. Recovery returns to it without trials. */
   #proven: number
-  /** Since when so many are allowed. What was sent before tells nothing about them. */
+  /** Since when this number is allowed. Answers to earlier requests say nothing about it. */
   #since = -Infinity
   #halvedAt = -Infinity
   /** Whether the cluster has refused yet. Until then each trial doubles. */
@@ -37,7 +37,7 @@ export class AdaptiveLimit {
   #measured: Measurement | undefined
   #waitingSince: number | undefined
 
-  /** `most`: never more than so many. `start`: what an earlier run found worth it. */
+  /** `most`: the upper limit. `start`: the number that an earlier run learnt. */
   constructor(most: number, start = START) {
     this.#most = most
     this.#allowed = Math.min(start, most)
@@ -48,31 +48,31 @@ export class AdaptiveLimit {
     return this.#allowed
   }
 
-  /** So many have been found worth it. */
+  /** The number that brought a higher rate. */
   get learnt(): number {
     return this.#trial?.from ?? this.#allowed
   }
 
-  /** The reader has a body ready, or could make one, and there is no place for it. */
+  /** The reader waits: it could make a body, and there is no place for it. */
   waits(now: number): void {
     this.#waitingSince ??= now
   }
 
-  /** The reader goes on. */
-  goesOn(now: number): void {
+  /** The reader continues. */
+  continues(now: number): void {
     if (this.#measured !== undefined) this.#measured.waitedMs += this.#waitedUntil(now, this.#measured.from)
     this.#waitingSince = undefined
   }
 
-  /** A request that was sent at `sentAt` was taken, all of it. */
+  /** Counts a request, sent at `sentAt`, that was accepted as a whole. */
   answered(sentAt: number, bytes: number, now: number): void {
     if (sentAt < this.#since) return
-    // Of the first request with so many under way only the end is seen: from there on it is measured.
+    // The first answer under a new limit only begins the measurement.
     if (this.#measured === undefined) return this.#measure(now)
     this.#measured.answers += 1
     this.#measured.bytes += bytes
     const elapsedMs = now - this.#measured.from
-    // Answers come in bunches, one for each place: whole rounds alone make a rate.
+    // Answers come in bunches, one for each place: only whole rounds make a rate.
     if (elapsedMs < MEASURED_MS || this.#measured.answers % this.#allowed !== 0) return
     const rate = this.#measured.bytes / elapsedMs
     const waited = (this.#measured.waitedMs + this.#waitedUntil(now, this.#measured.from)) / elapsedMs
@@ -80,9 +80,9 @@ export class AdaptiveLimit {
     this.#judge(rate, waited, now)
   }
 
-  /** A request that was sent at `sentAt` was refused as too much for now, in all or in part, or was lost. */
+  /** Counts a request, sent at `sentAt`, that a busy cluster refused as a whole or in part, or that was lost. */
   refused(sentAt: number, now: number): void {
-    // All that was under way tells of the same pressure.
+    // All requests that were under way show the same pressure.
     if (sentAt < this.#halvedAt) return
     this.#proven = this.#trial?.from ?? Math.max(1, this.#allowed - 1)
     this.#refused = true

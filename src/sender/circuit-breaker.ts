@@ -1,17 +1,16 @@
 /**
- * What to do when access is lost in the middle of a run. The circuit is closed while requests may be sent; one that is refused
- * access opens it, and probes decide when it closes again, or that the run stops. Without clock or timer of its own: every
- * call tells the time.
+ * Decides what to do if access is lost in the middle of a run. The circuit is closed while requests may be sent. A request that is
+ * refused access opens it. Probes close it again, or stop the run. It has no clock or timer: every call passes the time.
  */
 import type { Failure } from '../failure/failure.js'
 import { worseLoss } from './access-loss.js'
 import { probePauseMs } from '../time/retry.js'
 
-/** So many bodies accepted since access came back: what is refused then is another outage. */
+/** After so many accepted bodies since access came back, a refusal begins another outage. */
 const STEADY_AFTER = 50
 
 /** What to do next while the circuit is open. */
-export type Step =
+export type CircuitStep =
   | { readonly kind: 'probe'; readonly afterMs: number }
   | { readonly kind: 'close' }
   | { readonly kind: 'stop'; readonly failure: Failure }
@@ -35,13 +34,13 @@ export class CircuitBreaker {
   /** How long it was open in earlier outages. */
   #openMs = 0
 
-  /** `waitMs`: how long an outage may last; 0: it is looked at once, and only one that is over by then is survived. */
+  /** `waitMs`: how long an outage may last. 0: Sluice probes once, and stops unless access is back by then. */
   constructor(waitMs: number, random: () => number) {
     this.#waitMs = waitMs
     this.#random = random
   }
 
-  /** Why the circuit is open: the best name so far for what is in the way. */
+  /** Why the circuit is open: the best failure found so far. */
   get why(): Failure | undefined {
     return this.#outage?.why
   }
@@ -51,7 +50,7 @@ export class CircuitBreaker {
     return this.#openMs + this.waitedMs(now)
   }
 
-  /** How long of that in this outage. */
+  /** How long it has been open in this outage. */
   waitedMs(now: number): number {
     if (this.#outage === undefined) return 0
     const { waitedMs, openedAt = now } = this.#outage
@@ -59,22 +58,22 @@ export class CircuitBreaker {
   }
 
   /** Access was refused: opens the circuit. */
-  trip(why: Failure, now: number): Step {
+  trip(why: Failure, now: number): CircuitStep {
     const last = this.#outage
     if (last === undefined || last.acceptedSince >= STEADY_AFTER) {
       this.#openMs = this.openMs(now)
       this.#outage = { why, openedAt: now, waitedMs: 0, rounds: 0, regained: 0, acceptedSince: 0 }
-      // Nobody but the index knows whether it is blocked, and it has just said so.
+      // Only the index knows whether it is blocked, and it has just said so.
       return why.code === 'INDEX_BLOCKED' ? this.#nextRound(this.#outage, now) : { kind: 'probe', afterMs: 0 }
     }
     last.why = why
     last.openedAt = now
-    // Access that comes and goes: without patience there is but its name to be found.
+    // Access comes and goes. If the run does not wait, one probe only finds the best failure to report.
     return this.#waitMs === 0 ? { kind: 'probe', afterMs: 0 } : this.#nextRound(last, now)
   }
 
   /** Probes found that access is back. */
-  passed(now: number): Step {
+  passed(now: number): CircuitStep {
     const outage = this.#outage
     if (outage === undefined) return { kind: 'close' }
     if (this.#waitMs === 0 && outage.regained > 0) return this.#stop(outage, now)
@@ -85,22 +84,22 @@ export class CircuitBreaker {
     return { kind: 'close' }
   }
 
-  /** Probes found that it is not. */
-  failed(seen: Failure, now: number): Step {
+  /** Probes found that access is still lost. */
+  failed(seen: Failure, now: number): CircuitStep {
     const outage = this.#outage
     if (outage === undefined) return { kind: 'close' }
     outage.why = worseLoss(outage.why, seen)
-    // One of two addresses is let through: that is how somebody has set it, and nothing that passes.
+    // The filter allows one of two addresses: somebody has to change that, waiting does not help.
     if (outage.why.code === 'EGRESS_PARTLY_ALLOWED') return this.#stop(outage, now)
     return this.#nextRound(outage, now)
   }
 
-  /** A body was taken, all of it. */
+  /** Counts a body that was accepted as a whole. */
   accepted(): void {
     if (this.#outage !== undefined) this.#outage.acceptedSince += 1
   }
 
-  #nextRound(outage: Outage, now: number): Step {
+  #nextRound(outage: Outage, now: number): CircuitStep {
     const leftMs = this.#waitMs - this.waitedMs(now)
     if (leftMs <= 0) return this.#stop(outage, now)
     outage.rounds += 1
@@ -108,7 +107,7 @@ export class CircuitBreaker {
     return { kind: 'probe', afterMs: Math.min(leftMs, probePauseMs(outage.rounds, this.#random)) }
   }
 
-  #stop({ why, regained }: Outage, now: number): Step {
+  #stop({ why, regained }: Outage, now: number): CircuitStep {
     const waitedMs = Math.round(this.waitedMs(now))
     const comesAndGoes = regained > 0 ? { regained } : {}
     const waited = this.#waitMs > 0 ? { waitedMs } : {}

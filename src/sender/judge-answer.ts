@@ -1,15 +1,15 @@
-/** From an answer to a verdict: pure, so that every rule of wire and contract can be tested without a server. */
+/** Turns an answer, or an error, into a verdict. Pure, so that tests of every rule need no server. */
+import { routeErrorOf } from '../cluster/connection.js'
 import { nameRefusal } from '../cluster/name-refusal.js'
 import { type Answer, type Answered, type RouteFacts, whoAnswered } from '../cluster/who-answered.js'
 import { explain } from '../failure/catalogue.js'
 import { type Failure, failure } from '../failure/failure.js'
 import { type JudgedBody, judgeItems } from './judge-items.js'
-import { retryAfterMs } from './retry-after.js'
 import type { Delivery, Verdict } from './verdict.js'
 
 export interface Judging {
   readonly body: JudgedBody
-  /** The cluster's URL, without credentials, and the way to it. */
+  /** The cluster's URL without credentials, and the route to it. */
   readonly cluster: string
   readonly route: RouteFacts
   /** Milliseconds since the epoch, for a Retry-After that is a date. */
@@ -37,16 +37,45 @@ export function judgeAnswer(answer: Answer, judging: Judging): Verdict {
   return { kind: 'stop', failure: named, delivery: status >= 500 || status < 400 ? 'possible' : 'none' }
 }
 
-/** Whether the same request may be taken later, with nothing changed by a person. */
+/** Returns whether the same request may succeed later although nobody changes anything. */
 function mayPass(status: number, by: Answered['by'], named: Failure): boolean {
   if (by === 'filter') return false
   if (by === 'proxy') return explain(named.code).retry === 'later'
   return status === 429 || status === 502 || status === 503 || status === 504
 }
 
-/** A gateway's 502, 503 or 504 may hide a request that went through; the cluster's and the edge's own refusals do not. */
+/** Returns whether the request may have gone through: a gateway's 502, 503 or 504 may hide that. */
 function deliveryOf(status: number, by: Answered['by']): Delivery {
   if (status === 429) return 'none'
   if (status === 503 && (by === 'elasticsearch' || by === 'edge')) return 'none'
   return 'possible'
+}
+
+/** Judges a request that got no answer. Throws any error again that is not one of the route: a bug. */
+export function judgeError(error: unknown, cluster: string): Verdict {
+  const lost = routeErrorOf(error)
+  if (lost !== undefined) {
+    const kind = explain(lost.failure.code).retry === 'later' ? 'wait' : 'stop'
+    return { kind, failure: lost.failure, delivery: lost.delivery }
+  }
+  // Aborted before the client used the route.
+  if (error instanceof Error && error.name === 'RequestAbortedError') {
+    return { kind: 'wait', failure: failure('RUN_INTERRUPTED', { reason: 'aborted', settled: 0 }), delivery: 'none' }
+  }
+  if (error instanceof Error && error.name === 'ProductNotSupportedError') {
+    const observed = 'status 200 without the x-elastic-product header'
+    return { kind: 'stop', failure: failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed }), delivery: 'possible' }
+  }
+  // An error of the client holds the request, and with it the credentials.
+  if (error instanceof Error && 'meta' in error) throw new Error(`${error.name}: ${error.message}`)
+  throw error
+}
+
+/** Returns a Retry-After header (seconds or a date) as milliseconds from now. Undefined: there is none that can be read. */
+export function retryAfterMs(header: string | string[] | undefined, now: number): number | undefined {
+  const value = Array.isArray(header) ? header[0] : header
+  if (value === undefined) return undefined
+  if (/^\d+$/.test(value.trim())) return Number(value) * 1000
+  const date = Date.parse(value)
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
 }

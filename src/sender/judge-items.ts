@@ -4,23 +4,23 @@ import { quote } from '../failure/quote.js'
 import type { Operation } from '../flow.js'
 import type { RefusedItem, Settled, Verdict } from './verdict.js'
 
-/** What the sender knows of the body that was answered. */
+/** The body that was answered, as the sender knows it. */
 export interface JudgedBody {
   readonly items: number
   readonly index: string
   readonly operation: Operation
-  /** Whether `_id`s are Sluice's own, so that a 409 can only be an earlier send of the same document. */
+  /** Whether Sluice made the ids: a 409 can then only be an earlier send of the same document. */
   readonly ownIds: boolean
-  /** Whether a resend cannot double a document: ids from anywhere but the cluster. */
+  /** Whether a second send stores no second copy. True unless the cluster makes the ids. */
   readonly safeToResend: boolean
   /** Whether Elasticsearch may have seen these items before. */
   readonly resent: boolean
-  /** Whether one of those sends may have been stored without an answer that told. */
+  /** Whether one of those sends may have been stored without an answer. */
   readonly doubtful: boolean
   readonly onConflict: 'reject' | 'skip'
 }
 
-/** What to ask of the answer: a status for each item keeps positions; more is not needed. */
+/** Asks for the fields that Sluice needs. A status for each item keeps positions. */
 export const filterPath = 'errors,items.*.status,items.*.error.type,items.*.error.reason,items.*.failure_store'
 
 interface ItemResult {
@@ -33,7 +33,7 @@ interface ItemResult {
 export function judgeItems(answer: Answer, body: JudgedBody, cluster: string): Verdict {
   const plain = allStored(answer.body, body.items)
   if (plain !== undefined) {
-    // Ids of our own are new: what was there already can only be an earlier send.
+    // Our own ids are new: a document that was there already can only be an earlier send.
     const { created, updated } = plain
     const there = body.ownIds ? { created, duplicate: updated } : { created, updated }
     return { kind: 'done', settled: { ...nothing, ...there } }
@@ -61,14 +61,14 @@ export function judgeItems(answer: Answer, body: JudgedBody, cluster: string): V
   const settled = { ...counts, refused }
   const first = results[busy[0] ?? -1]
   if (first === undefined) return { kind: 'done', settled }
-  // A 504 of an item tells as little as one of a whole request.
+  // A 504 of an item leaves the outcome open, as one of a whole request does.
   const delivery = busy.some(item => results[item]?.status === 504) ? 'possible' : 'none'
   return { kind: 'retryItems', settled, items: busy, failure: nameBusy(first, body, cluster), delivery }
 }
 
 const nothing: Settled = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, refused: [] }
 
-/** Reads an answer without errors off its raw bytes: it is not worth parsing. Undefined when it has to be parsed. */
+/** Reads an answer without errors from its raw bytes. Undefined: the answer has to be parsed. */
 function allStored(bytes: Buffer, items: number): { created: number; updated: number } | undefined {
   if (!bytes.subarray(0, 64).includes('"errors":false')) return undefined
   if (isAllCreated(bytes, items)) return { created: items, updated: 0 }
@@ -82,7 +82,7 @@ const CREATED = '{"create":{"status":201}},'
 const ITEMS = '"items":['
 let pattern = Buffer.alloc(0)
 
-/** Whether the answer holds this many items, each created and nothing else: one comparison of memory. */
+/** Returns whether all items are created, by one comparison of memory. */
 function isAllCreated(bytes: Buffer, items: number): boolean {
   const from = bytes.subarray(0, 128).indexOf(ITEMS) + ITEMS.length
   const length = items * CREATED.length - 1
@@ -109,7 +109,7 @@ function parseItems(bytes: Buffer): ItemResult[] | undefined {
   }
 }
 
-/** An answer of Elasticsearch's of which the end is missing, although the connection told nothing: something on the way lost it. */
+/** Returns whether the end of Elasticsearch's answer is missing although the connection reported no error. */
 function isCutOff({ headers, body }: Answer): boolean {
   return headers['x-elastic-product'] === 'Elasticsearch' && !body.toString('latin1').trimEnd().endsWith('}')
 }
@@ -120,7 +120,7 @@ function judgeItem(
 ): 'created' | 'updated' | 'duplicate' | 'skipped' | 'unknown' | 'busy' | 'refused' {
   const { status = 0 } = result
   if (status === 200 || status === 201) {
-    // The failure store took the document: it is not in the stream that it was meant for.
+    // The failure store holds the document, and the data stream does not.
     if (result.failure_store === 'used') return 'refused'
     if (status === 201) return 'created'
     return body.ownIds ? 'duplicate' : 'updated'
@@ -130,7 +130,7 @@ function judgeItem(
   if (status === 409 && body.operation === 'create') {
     if (body.ownIds && body.resent) return 'duplicate'
     if (body.onConflict === 'skip') return 'skipped'
-    // It may be our own earlier send or somebody else's document: the id does not tell.
+    // It may be our own earlier send or another document with the same id.
     if (body.doubtful) return 'unknown'
   }
   return 'refused'
@@ -145,7 +145,7 @@ function refusalOf({ status = 0, error, failure_store: store }: ItemResult): Omi
 function nameBusy(result: ItemResult, body: JudgedBody, cluster: string): Failure {
   const { status, type, reason: said } = refusalOf(result)
   const reason = quote(said)
-  // A full disk, which time alone does not empty.
+  // The disk is full, and waiting does not empty it.
   if (type === 'cluster_block_exception' && status === 429)
     return failure('INDEX_BLOCKED', { index: body.index, reason, status })
   if (status === 429)
@@ -154,8 +154,8 @@ function nameBusy(result: ItemResult, body: JudgedBody, cluster: string): Failur
 }
 
 /**
- * A refusal that is about the target and not about any document: every item got it, and so would every other document of the
- * run. That stops the run, instead of filling the dead letters with a whole input.
+ * Returns the failure if the refusal is about the target and not about any document: every other document of the run would get
+ * it too. It stops the run, so that the dead letters do not fill with a whole input.
  */
 function sameForAll(refused: readonly RefusedItem[], body: JudgedBody, cluster: string): Failure | undefined {
   const first = refused[0]

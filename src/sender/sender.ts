@@ -1,84 +1,77 @@
-import pLimit, { type LimitFunction } from 'p-limit'
+/** Sends batches, as many at once as the cluster bears, at most `concurrency`. */
 import { setMaxListeners } from 'node:events'
 import type { Failure } from '../failure/failure.js'
 import type { Batch, Clock, LearntLimits, Outcome } from '../flow.js'
-import { AccessGate, type AccessOptions, PROBES_OF_LOST_ACCESS } from './access-gate.js'
-import { AdaptiveLimit } from './adaptive-limit.js'
-import { BodySize } from './body-size.js'
-import type { Body } from './body.js'
-import { backoffMs } from '../time/retry.js'
-import { type BulkRequestOptions, BulkRequests, idsOf } from './bulk-requests.js'
-import type { ByteBudget } from './byte-budget.js'
-import { compress } from './compress.js'
-import { LOSSES_BEFORE_STOP, deliver } from './deliver.js'
-import { EarlierSends, type EarlierSendsOptions, type SendHistory } from './earlier-sends.js'
-import { StreamWatch } from './stream-watch.js'
-import type { Verdict } from './verdict.js'
+import { compress } from './body.js'
+import { type DeliveryOptions, deliver } from './deliver.js'
+import { AccessGate, type AccessOptions, PROBES_OF_LOST_ACCESS, access } from './layers/access.js'
+import { type ByteBudget, budget } from './layers/budget.js'
+import { Learning, type LearningOptions, learn } from './layers/learn.js'
+import { Places, places } from './layers/places.js'
+import { type PostOptions, post } from './layers/post.js'
+import { type RolloverOptions, StreamWatch, rollover } from './layers/rollover.js'
+import type { Send } from './send.js'
 
-export interface SenderOptions extends BulkRequestOptions, EarlierSendsOptions {
-  /** Indices behind an alias or data stream when its first document was sent. Absent: not known. */
-  readonly behind?: readonly string[]
-  /** Never more requests under way at once than so many. */
-  readonly concurrency: number
-  /** What a body may be at first; see `Sender.bodyBytes`. */
-  readonly batchBytes: number
+export interface SenderOptions extends PostOptions, LearningOptions, Omit<RolloverOptions, 'halted'> {
+  readonly gzip: boolean
   readonly maxElapsedMs: number
-  /** What to do when access is lost. */
+  /** What to do if access is lost. */
   readonly access: AccessOptions
   readonly clock: Clock
   readonly random: () => number
-  /** What an earlier run learnt of this cluster: where this one begins. */
-  readonly learnt?: LearntLimits
-  /** What may go over the wire. Default: any number of bytes. */
+  /** Limits the bytes on the wire. Absent: no limit. */
   readonly budget?: ByteBudget
   onRetry(failure: Failure, documents: number, waitMs: number): void
 }
 
-/** Bodies that wait before they are sent again do not keep others from being read: up to so many of them. */
-const SPARE_BODIES = 3
-
-/** Sends batches, as many at once as the cluster bears, at most `concurrency`. */
 export class Sender {
-  readonly #options: SenderOptions
-  readonly #limit: AdaptiveLimit
-  readonly #places: LimitFunction
-  readonly #access: AccessGate
   readonly #halt = new AbortController()
-  readonly #bodySize: BodySize
-  readonly #earlier: EarlierSends
-  readonly #requests: BulkRequests
-  /** Batches without an outcome, and those of them that wait before they are sent again. */
-  #open = 0
-  #waiting = 0
-  #reader: (() => void) | undefined
-  #accepted = 0
-  #lostInARow = 0
+  readonly #budget: ByteBudget | undefined
+  readonly #learning: Learning
+  readonly #places: Places
+  readonly #send: Send
+  readonly #delivery: DeliveryOptions
   #retries = 0
 
   constructor(options: SenderOptions) {
-    this.#options = options
-    // Every body that waits listens.
-    setMaxListeners(0, this.#halt.signal)
-    const { concurrency, bodyBytes } = options.learnt ?? {}
-    this.#limit = new AdaptiveLimit(options.concurrency, concurrency)
-    this.#places = pLimit(this.#limit.allowed)
-    this.#bodySize = new BodySize(options.batchBytes, bodyBytes)
-    const stream = new StreamWatch({ ...options, halted: this.#halt.signal })
-    this.#earlier = new EarlierSends(options, stream)
-    this.#requests = new BulkRequests(options, async index => await stream.isBehind(index))
-    const { access, clock, wallClock, random } = options
-    this.#access = new AccessGate({
-      ...access,
+    const { cluster, ownIds, safeToResend, maxElapsedMs, clock, wallClock, random } = options
+    const halted = this.#halt.signal
+    // Every body that waits for a retry listens.
+    setMaxListeners(0, halted)
+    this.#budget = options.budget
+    this.#learning = new Learning(options)
+    this.#places = new Places({ ownIds, safeToResend, clock, random, halted }, this.#learning)
+    const stream = new StreamWatch({ ...options, halted })
+    const gate = new AccessGate({
+      ...options.access,
       clock,
       wallClock,
       random,
-      halted: this.#halt.signal,
-      probe: async signal => await options.cluster.probe({ atLeast: PROBES_OF_LOST_ACCESS, signal }),
+      halted,
+      probe: async signal => await cluster.probe({ atLeast: PROBES_OF_LOST_ACCESS, signal }),
     })
+    const posted = learn(this.#learning, post(options, async index => await stream.isBehind(index)))
+    const looked = rollover(stream, budget(options.budget, halted, posted))
+    const passed = access(gate, () => (this.#retries += 1), looked)
+    this.#send = places(this.#places, options.gzip ? gzip(passed) : passed)
+    this.#delivery = {
+      ownIds,
+      safeToResend,
+      maxElapsedMs,
+      halted,
+      random,
+      learning: this.#learning,
+      access: gate,
+      onRetry: (failure, documents, waitMs) => {
+        this.#retries += 1
+        options.onRetry(failure, documents, waitMs)
+      },
+      pause: async ms => await this.#places.pause(ms),
+    }
   }
 
   get requests(): number {
-    return this.#requests.count
+    return this.#learning.requests
   }
 
   get retries(): number {
@@ -87,153 +80,33 @@ export class Sender {
 
   /** How large a body should be: smaller than `batchBytes` once the cluster found one too large. */
   get bodyBytes(): number {
-    return this.#bodySize.next
+    return this.#learning.bodySize.next
   }
 
-  /** What the next run may begin with; undefined where the cluster took nothing. */
+  /** The limits that the next run may begin with. Undefined if the cluster accepted nothing. */
   get learnt(): LearntLimits | undefined {
-    if (this.#accepted === 0) return undefined
-    const { learnt } = this.#bodySize
-    return { concurrency: this.#limit.learnt, ...(learnt === undefined ? {} : { bodyBytes: learnt }) }
+    return this.#learning.learnt
   }
 
-  /** From now on nothing is sent: what is in flight is awaited, the rest is left unsent. */
+  /** Sends nothing from now on. Requests under way are awaited, other documents stay unsent. */
   halt(): void {
     this.#halt.abort()
-    this.#options.budget?.close()
-    this.#letRead()
+    this.#budget?.close()
   }
 
-  /** Resolves when one more batch may be read while the others are being sent. For one reader. */
+  /** Resolves when one more batch may be read while others are being sent. For one reader. */
   async room(): Promise<void> {
-    if (this.#hasRoom) return
-    const { clock } = this.#options
-    this.#limit.waits(clock.now())
-    await new Promise<void>(resolve => (this.#reader = resolve))
-    this.#limit.goesOn(clock.now())
+    await this.#places.room()
   }
 
   /** Resolves when every document of the batch has an outcome. The batch's memory is free then. */
   async send(batch: Batch): Promise<Outcome> {
-    this.#open += 1
-    this.#bodySize.sent(batch.bytes.length)
-    try {
-      return await deliver(batch, {
-        attempt: async (body, resent, doubtful) => await this.#inPlace(body, { resent, doubtful }, batch),
-        safeToResend: idsOf(batch, this.#options).safeToResend,
-        maxElapsedMs: this.#options.maxElapsedMs,
-        halted: this.#halt.signal,
-        accepted: () => this.#accepted,
-        lostInARow: () => this.#lostInARow,
-        lost: failure => this.#access.lost(failure),
-        clock: this.#access,
-        random: this.#options.random,
-        onRetry: (failure, documents, waitMs) => {
-          this.#retries += 1
-          this.#options.onRetry(failure, documents, waitMs)
-        },
-        pause: async ms => await this.#pause(ms),
-      })
-    } finally {
-      this.#open -= 1
-      this.#letRead()
-    }
-  }
-
-  get #hasRoom(): boolean {
-    return this.#halt.signal.aborted || this.#open <= this.#limit.allowed + Math.min(this.#waiting, SPARE_BODIES)
-  }
-
-  #letRead(): void {
-    if (!this.#hasRoom) return
-    this.#reader?.()
-    this.#reader = undefined
-  }
-
-  async #inPlace(body: Body, history: SendHistory, batch: Batch): Promise<Verdict | undefined> {
-    const { gzip, random } = this.#options
-    const { safeToResend } = idsOf(batch, this.#options)
-    return await this.#places(async () => {
-      if (this.#halt.signal.aborted) return undefined
-      const bytes = gzip ? await compress(body.bytes) : body.bytes
-      let isAgain = false
-      const verdict = await this.#access.pass(async isShut => {
-        // Behind the gate: what was stored, and where, may have changed while the body waited.
-        const found = await this.#earlier.lookUp(body, history, batch)
-        const judged = found ?? (await this.#send(body, bytes, history, batch, isShut))
-        if (judged === 'held') return judged
-        if (isAgain) this.#retries += 1
-        isAgain = true
-        return judged
-      })
-      // The place is kept: whoever came next would run into the same, and be lost to the count too.
-      const lost = this.#lostInARow
-      if (!safeToResend && isLost(verdict) && lost < LOSSES_BEFORE_STOP) await this.#sleep(backoffMs(lost, random))
-      return verdict
-    })
-  }
-
-  /** Undefined: nothing may be sent any more. `held`: access was lost while it waited for the budget. */
-  async #send(
-    body: Body,
-    bytes: Buffer,
-    history: SendHistory,
-    batch: Batch,
-    isShut: () => boolean,
-  ): Promise<Verdict | 'held' | undefined> {
-    const { clock, budget, givenUp } = this.#options
-    const admission = await budget?.admit(bytes.length, body.items)
-    try {
-      if (this.#halt.signal.aborted || (budget !== undefined && admission === undefined)) return undefined
-      if (isShut()) return 'held'
-      const sentAt = clock.now()
-      const known = this.#earlier.withBefore(history, batch)
-      const verdict = await this.#requests.send({ body, bytes, batch, history: known, admission })
-      if (givenUp?.aborted === true) return verdict
-      this.#count(verdict)
-      this.#learn(verdict, body, sentAt)
-      return verdict
-    } finally {
-      admission?.leave()
-    }
-  }
-
-  /** Its place is free meanwhile; its memory is not. */
-  async #pause(ms: number): Promise<void> {
-    this.#waiting += 1
-    this.#letRead()
-    await this.#sleep(ms)
-    this.#waiting -= 1
-  }
-
-  /** Ends early when nothing more may be sent. */
-  async #sleep(ms: number): Promise<void> {
-    await this.#options.clock.sleep(ms, this.#halt.signal).catch(() => undefined)
-  }
-
-  #count(verdict: Verdict): void {
-    if (verdict.kind === 'there') return
-    if (verdict.kind === 'done' || verdict.kind === 'retryItems') {
-      const { created, updated, duplicate } = verdict.settled
-      if (created + updated + duplicate === 0) return
-      this.#accepted += 1
-      this.#lostInARow = 0
-    } else if (verdict.delivery === 'possible') this.#lostInARow += 1
-  }
-
-  /** How many requests, and how large, the cluster bears. */
-  #learn(verdict: Verdict, { bytes }: Body, sentAt: number): void {
-    const now = this.#options.clock.now()
-    if (verdict.kind === 'done' || verdict.kind === 'retryItems') this.#bodySize.taken(bytes.length)
-    if (verdict.kind === 'done') this.#limit.answered(sentAt, bytes.length, now)
-    else if (verdict.kind === 'wait' || verdict.kind === 'retryItems') this.#limit.refused(sentAt, now)
-    else if (verdict.kind === 'split' && verdict.refusal.status === 413) this.#bodySize.tooLarge(bytes.length)
-    if (this.#places.concurrency !== this.#limit.allowed) this.#places.concurrency = this.#limit.allowed
-    this.#letRead()
+    this.#learning.bodySize.sent(batch.bytes.length)
+    return await this.#places.whileOpen(async () => await deliver(batch, this.#send, this.#delivery))
   }
 }
 
-/** Whether what was sent may be stored or not, with nothing that tells. */
-function isLost(verdict: Verdict | undefined): boolean {
-  return (verdict?.kind === 'wait' || verdict?.kind === 'retryItems') && verdict.delivery === 'possible'
+/** Compresses a body once for each attempt, however often it passes the gate. */
+function gzip(inner: Send): Send {
+  return async request => await inner({ ...request, compressed: await compress(request.body) })
 }

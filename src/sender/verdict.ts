@@ -1,6 +1,6 @@
 import type { Failure } from '../failure/failure.js'
 
-/** An item that Elasticsearch refused for good. `item` is its place in the body. */
+/** An item that Elasticsearch refused for good. `item` is its position in the body. */
 export interface RefusedItem {
   readonly item: number
   readonly status: number
@@ -8,7 +8,7 @@ export interface RefusedItem {
   readonly reason: string
 }
 
-/** What an answer says of the items that are settled by it. */
+/** Counts the items that an answer settled. */
 export interface Settled {
   readonly created: number
   readonly updated: number
@@ -18,10 +18,10 @@ export interface Settled {
   readonly refused: readonly RefusedItem[]
 }
 
-/** Whether what was refused can have been stored all the same. Only then does a resend need ids. */
+/** Says whether documents may be stored although no answer confirmed it. Only then does a resend need ids. */
 export type Delivery = 'none' | 'possible'
 
-/** What to do about a body, judged from its answer alone, or from what was looked up before it was sent. */
+/** Says what to do about a body. It is judged from its answer only, or from a look-up before it was sent. */
 export type Verdict =
   /** Every item has its outcome. */
   | { readonly kind: 'done'; readonly settled: Settled }
@@ -40,7 +40,7 @@ export type Verdict =
       readonly alike?: Failure
       readonly delivery: Delivery
     }
-  /** Send the same body again, later. `unsent`: it was not sent this time, because what it waits for is a lookup. */
+  /** Send the same body again, later. `unsent`: it was not sent this time, because it waits for a look-up. */
   | {
       readonly kind: 'wait'
       readonly failure: Failure
@@ -48,7 +48,12 @@ export type Verdict =
       readonly retryAfterMs?: number
       readonly unsent?: true
     }
-  /** Not sent: some of its documents are stored already, under ids that would not have kept them from being stored twice. */
+  /** Not sent: some of its documents are stored already, and their ids would not have kept a second copy out. */
   | { readonly kind: 'there'; readonly settled: Settled; readonly left: readonly number[] }
+  /** Not sent: the run is stopping, or access was lost and the body has to pass the gate again. */
+  | { readonly kind: 'notSent'; readonly because: 'stopping' | 'noAccess' }
   /** No document can be stored until a person changes something. */
   | { readonly kind: 'stop'; readonly failure: Failure; readonly delivery: Delivery }
+
+/** Nothing may be sent any more. */
+export const STOPPING: Verdict = { kind: 'notSent', because: 'stopping' }

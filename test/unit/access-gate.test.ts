@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { until } from '../support/eventually.js'
 import { type Failure, failure } from '../../src/failure/failure.js'
 import { SluiceError } from '../../src/failure/sluice-error.js'
-import { AccessGate, type Blocked } from '../../src/sender/access-gate.js'
+import { AccessGate, type Blocked } from '../../src/sender/layers/access.js'
 import type { Verdict } from '../../src/sender/verdict.js'
 import { HeldClock } from './held-clock.js'
 
@@ -24,7 +24,7 @@ const stop = (named: Failure, delivery: 'none' | 'possible' = 'none'): Verdict =
 const wait = (named: Failure): Verdict => ({ kind: 'wait', failure: named, delivery: 'none' })
 
 interface Passing {
-  readonly verdict: Promise<Verdict | undefined>
+  readonly verdict: Promise<Verdict>
   /** How often its body was sent. */
   readonly sent: number
   answer(verdict: Verdict): Promise<void>
@@ -126,9 +126,9 @@ describe('one refusal', () => {
     let makeRoom: (() => void) | undefined
     const room = new Promise<void>(resolve => (makeRoom = resolve))
     let sent = 0
-    const late = gate.pass(async isShut => {
+    const late = gate.pass(async isHeld => {
       await room
-      if (isShut()) return 'held'
+      if (isHeld()) return { kind: 'notSent', because: 'noAccess' }
       sent += 1
       return done
     })
@@ -295,7 +295,8 @@ describe('a run that waits', () => {
       else await until(() => probes.length > 0)
       const later = send()
       halt()
-      expect([await body.verdict, await later.verdict]).toEqual([undefined, undefined])
+      const stopping = { kind: 'notSent', because: 'stopping' }
+      expect([await body.verdict, await later.verdict]).toEqual([stopping, stopping])
       expect([body.sent, later.sent, unblocked]).toEqual([1, 0, []])
     }
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Admission, ByteBudget } from '../../src/sender/byte-budget.js'
+import { type Admission, ByteBudget } from '../../src/sender/layers/budget.js'
 import { seeded } from './seeded.js'
 
 interface Wire {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { failure } from '../../src/failure/failure.js'
-import { CircuitBreaker, type Step } from '../../src/sender/circuit-breaker.js'
+import { CircuitBreaker, type CircuitStep } from '../../src/sender/circuit-breaker.js'
 
 const cluster = 'https://cluster.example'
 const filtered = failure('EGRESS_NOT_ALLOWED', { cluster, refused: 1, probes: 1, observed: 'Forbidden' })
@@ -12,11 +12,11 @@ const clusterGone = failure('CLUSTER_UNAVAILABLE', { cluster, observed: 'status 
 const blocked = failure('INDEX_BLOCKED', { index: 'logs', reason: 'flood stage' })
 
 const minutes = 60_000
-const atOnce: Step = { kind: 'probe', afterMs: 0 }
+const atOnce: CircuitStep = { kind: 'probe', afterMs: 0 }
 const patient = () => new CircuitBreaker(30 * minutes, () => 1)
 const impatient = () => new CircuitBreaker(0, () => 1)
 
-function stopped(step: Step) {
+function stopped(step: CircuitStep) {
   if (step.kind !== 'stop') throw new Error(`it does not stop: ${step.kind}`)
   return step.failure
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type Failure, failure } from '../../src/failure/failure.js'
 import { SluiceError } from '../../src/failure/sluice-error.js'
 import { type Patience, patiently } from '../../src/run/patiently.js'
-import { AccessGate } from '../../src/sender/access-gate.js'
+import { AccessGate } from '../../src/sender/layers/access.js'
 import { SkippingClock } from './held-clock.js'
 
 const cluster = 'https://cluster.example'

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { type Failure, failure } from '../../src/failure/failure.js'
 import type { Outcome } from '../../src/flow.js'
-import type { Body } from '../../src/sender/body.js'
-import { type Delivering, deliver } from '../../src/sender/deliver.js'
-import type { Settled, Verdict } from '../../src/sender/verdict.js'
+import { type DeliveryOptions, deliver } from '../../src/sender/deliver.js'
+import type { Send } from '../../src/sender/send.js'
+import { STOPPING, type Settled, type Verdict } from '../../src/sender/verdict.js'
 import { SkippingClock } from './held-clock.js'
 import { batchOf, documentsOf } from './sender-batch.js'
 
@@ -80,7 +80,7 @@ async function delivered(
     tookMs = 0,
     onSleep,
     ...more
-  }: Partial<Delivering> & { tookMs?: number; onSleep?: (halt: () => void) => void } = {},
+  }: Partial<DeliveryOptions> & { tookMs?: number; onSleep?: (halt: () => void) => void } = {},
 ): Promise<Delivered> {
   const batch = await batchOf(numbered(documents), more.safeToResend === false ? { ids: { from: 'cluster' } } : {})
   const clock = new SkippingClock()
@@ -89,21 +89,21 @@ async function delivered(
   clock.onSleep = () => onSleep?.(halt)
   const sent: Sent[] = []
   const retries: number[] = []
-  const outcome = await deliver(batch, {
-    attempt: async (body: Body, resent) => {
-      const one = { documents: documentsOf(body), bytes: body.bytes.toString('utf8'), resent }
-      expect(one.documents).toHaveLength(body.items)
-      sent.push(one)
-      clock.advance(tookMs)
-      return script(one, sent.length - 1, halt)
-    },
+  const send: Send = async ({ body, history: { resent } }) => {
+    await Promise.resolve()
+    const one = { documents: documentsOf(body), bytes: body.bytes.toString('utf8'), resent }
+    expect(one.documents).toHaveLength(body.items)
+    sent.push(one)
+    clock.advance(tookMs)
+    return script(one, sent.length - 1, halt)
+  }
+  const outcome = await deliver(batch, send, {
+    ownIds: true,
     safeToResend: true,
     maxElapsedMs: 1_000_000,
     halted: halted.signal,
-    accepted: () => 0,
-    lostInARow: () => 1,
-    lost: () => false,
-    clock,
+    learning: { accepted: 0, lostInARow: 1 },
+    access: { now: () => clock.now(), lost: () => false },
     random: () => 1,
     onRetry: (_, items) => retries.push(items),
     pause: async ms => await clock.sleep(ms, halted.signal).catch(() => undefined),
@@ -116,6 +116,18 @@ async function delivered(
 
 const numbered = (count: number) => Array.from({ length: count }, (_, n) => `{"n":${n}}`)
 const one = (n: number) => `{"n":${n}}`
+
+/** Each look at the count finds one more accepted request. */
+function acceptingMore(): DeliveryOptions['learning'] {
+  let accepted = 0
+  return {
+    get accepted() {
+      accepted += 1
+      return accepted
+    },
+    lostInARow: 1,
+  }
+}
 
 describe('busy items', () => {
   test('are sent again alone, byte for byte, as often as it takes', async () => {
@@ -160,7 +172,7 @@ describe('busy items', () => {
 
 describe('pressure on one half of a body', () => {
   const hasBig = (documents: string[]) => documents.includes(one(2))
-  const pressed = async (documents: number, more: Partial<Delivering> = {}) =>
+  const pressed = async (documents: number, more: Partial<DeliveryOptions> = {}) =>
     await delivered(
       documents,
       ({ documents: sent }) => (hasBig(sent) ? busy(sent.map((_, item) => item)) : done(sent.length)),
@@ -208,10 +220,9 @@ describe('documents that are stored already', () => {
   })
 
   test('are asked for again after a while when the cluster is too busy to tell, and nothing is rejected for that', async () => {
-    let taken = 0
     const unsent: Verdict = { kind: 'wait', failure: overloaded, delivery: 'none', unsent: true }
     const { outcome, clock } = await delivered(1, (_, at) => (at < 9 ? unsent : done(1)), {
-      accepted: () => (taken += 1),
+      learning: acceptingMore(),
     })
     expect(outcome).toMatchObject({ created: 1, rejected: [] })
     expect(clock.slept.slice(0, 4)).toEqual([250, 500, 1000, 2000])
@@ -291,8 +302,7 @@ describe('a request that is refused as a whole', () => {
 
 describe('pressure on a single document', () => {
   test('ends in its rejection when others are taken meanwhile', async () => {
-    let taken = 0
-    const { outcome, sent } = await delivered(1, () => wait(overloaded), { accepted: () => (taken += 1) })
+    const { outcome, sent } = await delivered(1, () => wait(overloaded), { learning: acceptingMore() })
     expect(sent).toHaveLength(8)
     expect(outcome.rejected).toMatchObject([{ status: 429, type: 'never_accepted', attempts: 8 }])
     expect(outcome.rejected[0]?.reason).toContain('es_rejected: queue full')
@@ -305,18 +315,16 @@ describe('pressure on a single document', () => {
   })
 
   test('is waited out when it is the cluster, and not the document, that cannot', async () => {
-    let taken = 0
-    const accepted = () => (taken += 1)
+    const learning = acceptingMore()
     for (const named of [unavailable, blocked]) {
-      const { outcome } = await delivered(1, (_, at) => (at < 20 ? wait(named) : done(1)), { accepted })
+      const { outcome } = await delivered(1, (_, at) => (at < 20 ? wait(named) : done(1)), { learning })
       expect(outcome).toMatchObject({ created: 1, rejected: [] })
     }
   })
 
   test('leaves a document unknown that an earlier send may have stored', async () => {
-    let taken = 0
     const { outcome } = await delivered(1, (_, at) => (at === 0 ? wait(unavailable, 'possible') : wait(overloaded)), {
-      accepted: () => (taken += 1),
+      learning: acceptingMore(),
     })
     expect(outcome).toMatchObject({ unknown: 1, rejected: [] })
     expect(outcome).not.toHaveProperty('stop')
@@ -431,7 +439,7 @@ describe('ids of the cluster', () => {
 
   test('stop the run after many losses in a row', async () => {
     const losing = async (lost: number) =>
-      await delivered(1, () => wait(unavailable, 'possible'), { safeToResend: false, lostInARow: () => lost })
+      await delivered(1, () => wait(unavailable, 'possible'), { safeToResend: false, learning: { accepted: 0, lostInARow: lost } })
     for (const lost of [1, 3, 7]) expect((await losing(lost)).outcome).not.toHaveProperty('stop')
     const { clock, outcome } = await losing(8)
     expect(clock.slept).toEqual([])
@@ -439,7 +447,7 @@ describe('ids of the cluster', () => {
   })
 
   test('are not sent where there is no place for them any more', async () => {
-    const { outcome } = await delivered(2, () => done(2), { attempt: async () => await Promise.resolve(undefined) })
+    const { outcome } = await delivered(2, () => STOPPING)
     expect(outcome).toMatchObject({ unsent: 2 })
   })
 })

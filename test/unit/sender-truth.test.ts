@@ -2,10 +2,9 @@ import { expect, test } from 'vitest'
 import { failure } from '../../src/failure/failure.js'
 import type { Outcome } from '../../src/flow.js'
 import { RouteError } from '../../src/proxy/route-error.js'
-import type { Body } from '../../src/sender/body.js'
 import { deliver } from '../../src/sender/deliver.js'
-import { judgeAnswer } from '../../src/sender/judge-answer.js'
-import { judgeError } from '../../src/sender/judge-error.js'
+import { judgeAnswer, judgeError } from '../../src/sender/judge-answer.js'
+import type { Send } from '../../src/sender/send.js'
 import type { Verdict } from '../../src/sender/verdict.js'
 import { SkippingClock } from './held-clock.js'
 import { type Seeded, seeded } from './seeded.js'
@@ -203,26 +202,33 @@ async function run(seed: number): Promise<void> {
   const haltInSleep = random.chance(0.1)
   clock.onSleep = () => haltInSleep && halted.abort()
   let accepted = 0
-  const outcome = await deliver(batch, {
-    attempt: async (body: Body, resent) => {
-      expect(halted.signal.aborted, 'something is sent after the end').toBe(false)
-      const text = body.bytes.toString('utf8')
-      const numbers = [...text.matchAll(/"n":(\d+)/g)].map(([, digits]) => Number(digits))
-      expect(text).toBe(numbers.map(number => pairs[number]).join(''))
-      expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
-      expect(numbers).toHaveLength(body.items)
-      if (truth.calls === haltAt) halted.abort()
-      accepted += random.below(2)
-      clock.advance(random.below(50))
-      return truth.request(numbers, resent)
-    },
+  const send: Send = async ({ body, history: { resent } }) => {
+    await Promise.resolve()
+    expect(halted.signal.aborted, 'something is sent after the end').toBe(false)
+    const text = body.bytes.toString('utf8')
+    const numbers = [...text.matchAll(/"n":(\d+)/g)].map(([, digits]) => Number(digits))
+    expect(text).toBe(numbers.map(number => pairs[number]).join(''))
+    expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
+    expect(numbers).toHaveLength(body.items)
+    if (truth.calls === haltAt) halted.abort()
+    accepted += random.below(2)
+    clock.advance(random.below(50))
+    return truth.request(numbers, resent)
+  }
+  const outcome = await deliver(batch, send, {
+    ownIds: safe,
     safeToResend: safe,
     maxElapsedMs: random.pick([1000, 60_000, 900_000]),
     halted: halted.signal,
-    accepted: () => accepted,
-    lostInARow: () => random.below(10),
-    lost: () => false,
-    clock,
+    learning: {
+      get accepted() {
+        return accepted
+      },
+      get lostInARow() {
+        return random.below(10)
+      },
+    },
+    access: { now: () => clock.now(), lost: () => false },
     random: random.real,
     onRetry: (_, documents) => expect(documents).toBeGreaterThan(0),
     pause: async ms => await clock.sleep(ms, halted.signal).catch(() => undefined),

@@ -3,10 +3,8 @@ import type { Answer, RouteFacts } from '../../src/cluster/who-answered.js'
 import { failure } from '../../src/failure/failure.js'
 import { RouteError } from '../../src/proxy/route-error.js'
 import { backoffMs } from '../../src/time/retry.js'
-import { type Judging, judgeAnswer } from '../../src/sender/judge-answer.js'
-import { judgeError } from '../../src/sender/judge-error.js'
+import { type Judging, judgeAnswer, judgeError, retryAfterMs } from '../../src/sender/judge-answer.js'
 import type { JudgedBody } from '../../src/sender/judge-items.js'
-import { retryAfterMs } from '../../src/sender/retry-after.js'
 import type { Verdict } from '../../src/sender/verdict.js'
 
 const cluster = 'https://cluster.example:9243'
@@ -43,6 +41,8 @@ function judge(
 /** What a verdict comes to: what is done, why, and whether the documents may be stored. */
 function short(verdict: Verdict): string {
   switch (verdict.kind) {
+    case 'notSent':
+      return 'not sent'
     case 'there':
       return `there ${verdict.left.join()}`
     case 'done':

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Cluster, openCluster } from '../../src/cluster/open-cluster.js'
 import { Sender, type SenderOptions } from '../../src/sender/sender.js'
-import { hear } from '../../src/sender/witness.js'
+import { readFirstAnswer } from '../../src/sender/first-answer.js'
 import { batchOf } from './sender-batch.js'
 import { senderOptions } from './sender-options.js'
 
@@ -18,7 +18,7 @@ interface Item {
 async function heard(items: readonly Item[]) {
   const batch = await batchOf(items.map((_, n) => `{"n":${n}}`))
   const answer = Buffer.from(JSON.stringify({ errors: false, items: items.map(item => ({ create: item })) }))
-  const said = hear(answer, { bytes: batch.bytes, items: batch.docs, first: 0 }, 'logs')
+  const said = readFirstAnswer(answer, { bytes: batch.bytes, items: batch.docs, first: 0 }, 'logs')
   batch.release()
   return said
 }
@@ -44,7 +44,7 @@ describe('the first answer', () => {
   })
 
   test('that cannot be read says nothing', () => {
-    expect(hear(Buffer.from('{"items":['), { bytes: Buffer.alloc(0), items: 0, first: 0 }, 'logs')).toEqual({
+    expect(readFirstAnswer(Buffer.from('{"items":['), { bytes: Buffer.alloc(0), items: 0, first: 0 }, 'logs')).toEqual({
       otherId: false,
     })
   })

@@ -62,7 +62,7 @@ export function simulate({
     for (let free = Math.min(ready, allowed() - underWay); free > 0; free -= 1) send()
     if (isReading) return
     if (open > allowed() + Math.min(resting, SPARE_BODIES)) return limit.waits(now)
-    limit.goesOn(now)
+    limit.continues(now)
     isReading = true
     after(BODY_BYTES / readRate, () => {
       isReading = false

@@ -1,11 +1,11 @@
-/** What the first answer tells of where documents go, and under which ids: a pipeline may change both. */
-import { type Body, itemLines, itemStarts } from './body.js'
+/** Reads from the first answer where documents go, and under which ids. A pipeline may change both. */
+import { type Body, idIn, itemStarts } from './body.js'
 import { filterPath } from './judge-items.js'
 
-export const filterPathOfWitness = `${filterPath},items.*._id,items.*._index`
+export const filterPathOfFirst = `${filterPath},items.*._id,items.*._index`
 
-export interface Heard {
-  /** A document is stored under another id than it was sent with. */
+export interface StoredAs {
+  /** Whether a document was stored under another id than the one that was sent. */
   readonly otherId: boolean
   /** An index that by its name is neither the target nor behind a data stream of that name. */
   readonly elsewhere?: string
@@ -18,7 +18,7 @@ interface Item {
   failure_store?: string
 }
 
-export function hear(answer: Buffer, body: Body, index: string): Heard {
+export function readFirstAnswer(answer: Buffer, body: Body, index: string): StoredAs {
   const items = itemsOf(answer)
   const starts = itemStarts(body)
   const stored = items.map((item, at) => ({ item, at })).filter(({ item }) => isStored(item))
@@ -35,12 +35,7 @@ function isOf(found: string, index: string): boolean {
   return found === index || found.startsWith(`.ds-${index}-`)
 }
 
-export function idIn(body: Body, starts: Uint32Array, item: number): string | undefined {
-  const line = JSON.parse(itemLines(body, starts, item).action.toString('utf8')) as Record<string, { _id?: string }>
-  return Object.values(line)[0]?._id
-}
-
-/** None where the answer is not what it should be: the verdict says so. */
+/** Returns no items if the answer cannot be read: the verdict reports that. */
 function itemsOf(answer: Buffer): Item[] {
   try {
     const { items = [] } = JSON.parse(answer.toString('utf8')) as { items?: Record<string, Item>[] }

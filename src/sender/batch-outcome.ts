@@ -3,8 +3,8 @@ import type { Batch, Origin, Outcome, Refused } from '../flow.js'
 import { type Body, itemLines, itemStarts, ordinalOf } from './body.js'
 import type { RefusedItem, Settled } from './verdict.js'
 
-/** Collects what becomes of a batch's documents, until each has an outcome. */
-export class Settlement {
+/** Collects the outcomes of a batch's documents, until each has one. */
+export class BatchOutcome {
   readonly #batch: Batch
   readonly #counts = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, unsent: 0 }
   #unanswered = 0
@@ -32,14 +32,14 @@ export class Settlement {
     this.#reject(body, refused, attempts)
   }
 
-  /** The documents of a body that was not answered: `unknown` when it may have arrived. */
+  /** Counts documents of a body that was not answered: `unknown` if it may have arrived. */
   leave(items: number, as: 'unsent' | 'unknown', stop?: Failure): void {
     this.#counts[as] += items
     if (as === 'unknown') this.#unanswered += items
     this.#stop ??= stop
   }
 
-  /** Has to be called before a body's bytes change: positions are worked out from them. */
+  /** Has to be called before a body's bytes change: origins are computed from them. */
   rememberOrigins(): void {
     this.#originOf ??= this.#batch.origins()
   }
@@ -65,7 +65,7 @@ export class Settlement {
       const { replayed } = this.#batch
       this.#rejected.push({
         ...refusal,
-        // The slot is used again; the dead letter outlives it.
+        // Another batch will use this memory. The dead letter has to outlive it.
         document: Buffer.from(document),
         operation: this.#batch.operation,
         ...(id === undefined ? {} : { id }),

@@ -1,42 +1,43 @@
 /**
- * Where every bulk request passes. When one of them is refused access nothing more is sent: what is in flight drains, fresh
- * connections are probed, and as the circuit breaker decides all that waits here is sent, or none of it any more.
+ * The layer that keeps every request back while access is lost. If a request is refused access, Sluice stops sending, waits for
+ * the answers of requests under way, and probes on fresh connections. Then all that waits here is sent, or the run stops.
  */
-import type { Failure } from '../failure/failure.js'
-import { isSluiceError } from '../failure/sluice-error.js'
-import type { Clock } from '../flow.js'
-import { accessLossIn, areCredentialsRefused, isAccessLoss } from './access-loss.js'
-import { CircuitBreaker, type Step } from './circuit-breaker.js'
-import type { Verdict } from './verdict.js'
+import type { Failure } from '../../failure/failure.js'
+import { isSluiceError } from '../../failure/sluice-error.js'
+import type { Clock } from '../../flow.js'
+import { accessLossIn, areCredentialsRefused, isAccessLoss } from '../access-loss.js'
+import { type CircuitStep, CircuitBreaker } from '../circuit-breaker.js'
+import type { Send } from '../send.js'
+import { STOPPING, type Verdict } from '../verdict.js'
 
-/** Fresh connections that have to agree, however few the preflight asked for: something is known to be wrong. */
+/** Fewest fresh connections that have to agree: something is known to be wrong. */
 export const PROBES_OF_LOST_ACCESS = 16
 
-/** The run waits for access that was lost. Times in milliseconds. */
+/** Reports that the run waits for access. Times in milliseconds. */
 export interface Blocked {
   readonly failure: Failure
   /** When access was lost, in ISO 8601. */
   readonly since: string
-  /** How long it has been waited for, and for how long it will be at most. */
+  /** How long the run has waited, and how long it will wait at most. */
   readonly waitedMs: number
   readonly leftMs: number
   readonly nextProbeMs: number
-  /** What else stood in the way of the last probe: credentials that could not be read again, a cluster that did not answer. */
+  /** What else failed in the last probe: credentials could not be read again, or the cluster did not answer. */
   readonly problem?: string
 }
 
 export interface AccessOptions {
-  /** How long to wait for access that was lost, in milliseconds; 0: not at all. */
+  /** How long to wait for access, in milliseconds. 0: not at all. */
   readonly waitMs: number
-  /** Takes new credentials, where there are any. Resolves to why there are none, if something went wrong. */
+  /** Takes new credentials, if there are any. Resolves to a problem, if something went wrong. */
   renew(): Promise<string | undefined>
   onBlocked(blocked: Blocked): void
-  /** Access is back: what was in the way, and for how long. */
+  /** Reports that access is back: what was in the way, and for how long. */
   onUnblocked(failure: Failure, waitedMs: number): void
 }
 
-interface Surroundings {
-  /** Asks on fresh connections whether the way is open. Throws SluiceError where it is not. */
+interface GateOptions extends AccessOptions {
+  /** Checks access on fresh connections. Throws SluiceError if there is none. */
   probe(signal: AbortSignal): Promise<unknown>
   /** Aborted when nothing more may be sent. */
   readonly halted: AbortSignal
@@ -46,28 +47,38 @@ interface Surroundings {
   readonly random: () => number
 }
 
-/**
- * Sends one body. Undefined: nothing may be sent any more. `held`: it was not sent, because `isShut()` by the time that it could
- * have been: access was lost since it was let through.
- */
-type Send = (isShut: () => boolean) => Promise<Verdict | 'held' | undefined>
+/** Tries to send one body. `isHeld`: whether access was lost since the body passed the gate. Then it must not be sent. */
+type Attempt = (isHeld: () => boolean) => Promise<Verdict>
+
+export function access(gate: AccessGate, onAgain: () => void, inner: Send): Send {
+  return async request => {
+    let isAgain = false
+    return await gate.pass(async isHeld => {
+      const verdict = await inner({ ...request, isHeld })
+      if (verdict.kind === 'notSent') return verdict
+      if (isAgain) onAgain()
+      isAgain = true
+      return verdict
+    })
+  }
+}
 
 export class AccessGate {
-  readonly #options: AccessOptions & Surroundings
+  readonly #options: GateOptions
   readonly #circuit: CircuitBreaker
   #inFlight = 0
   #drained: (() => void) | undefined
   /** While access is lost. */
   #isShut = false
   readonly #waiting: (() => void)[] = []
-  /** Takes what becomes of the one request that is let through to try: why it was refused. */
+  /** Takes the failure of the one request that may try while the gate is shut; undefined if it succeeded. */
   #trial: ((why: Failure | undefined) => void) | undefined
   #since = 0
   #problem: string | undefined
   #givenUp: Failure | undefined
   #bug: { readonly error: unknown } | undefined
 
-  constructor(options: AccessOptions & Surroundings) {
+  constructor(options: GateOptions) {
     this.#options = options
     this.#circuit = new CircuitBreaker(options.waitMs, options.random)
     options.halted.addEventListener('abort', () => {
@@ -76,31 +87,28 @@ export class AccessGate {
     })
   }
 
-  /** A clock that stands still while access is lost. */
+  /** Returns the time of a clock that stands still while access is lost. */
   now(): number {
     const now = this.#options.clock.now()
     return now - this.#circuit.openMs(now)
   }
 
-  /**
-   * Sends as soon as that may be, and once more for each time that access was lost by it and is back. Undefined: nothing may
-   * be sent any more, which `send` may say as well.
-   */
-  async pass(send: Send): Promise<Verdict | undefined> {
+  /** Tries once access is there, and again each time that this attempt lost access and access is back. */
+  async pass(attempt: Attempt): Promise<Verdict> {
     for (;;) {
       if (this.#mustWait) {
         await new Promise<void>(resolve => this.#waiting.push(resolve))
         continue
       }
       if (this.#bug !== undefined) throw this.#bug.error
-      if (this.#options.halted.aborted) return undefined
+      if (this.#options.halted.aborted) return STOPPING
       if (this.#givenUp !== undefined) return { kind: 'stop', failure: this.#givenUp, delivery: 'none' }
-      const verdict = await this.#sent(send)
+      const verdict = await this.#tried(attempt)
       if (verdict !== 'refused') return verdict
     }
   }
 
-  /** A body was refused for as long as it may be. True: it was for want of access, and may pass the gate again. */
+  /** Takes the failure of a body whose time for retries is over. True: access was lost, and the body may pass the gate again. */
   lost(failure: Failure): boolean {
     if (!isAccessLoss(failure)) return false
     this.#lose(failure)
@@ -111,16 +119,15 @@ export class AccessGate {
     return this.#isShut && this.#trial === undefined && !this.#options.halted.aborted && this.#bug === undefined
   }
 
-  /** `refused`: for want of access, and nothing else is sent from then on. */
-  async #sent(send: Send): Promise<Verdict | 'refused' | undefined> {
+  /** `refused`: access is lost, and the body has to pass the gate again. */
+  async #tried(attempt: Attempt): Promise<Verdict | 'refused'> {
     const trial = this.#trial
     this.#trial = undefined
     this.#inFlight += 1
     try {
-      const verdict = await send(() => this.#isShut && trial === undefined)
-      if (verdict === 'held') return 'refused'
-      trial?.(verdict === undefined ? undefined : refusalIn(verdict))
-      if (verdict === undefined) return undefined
+      const verdict = await attempt(() => this.#isShut && trial === undefined)
+      if (verdict.kind === 'notSent' && verdict.because === 'noAccess') return 'refused'
+      trial?.(refusalIn(verdict))
       if (verdict.kind === 'done') this.#circuit.accepted()
       return this.#isRefused(verdict) ? 'refused' : verdict
     } finally {
@@ -130,8 +137,8 @@ export class AccessGate {
   }
 
   /**
-   * What passes by itself is the sender's to send again, until it lasts too long. So is an index that is blocked for want of
-   * disk, unless somebody waits for it: then one body at a time finds out as well as all of them.
+   * The sender retries what may pass by itself, until that lasts too long. The same holds for an index that is blocked because
+   * its disk is full, unless the run waits for access: then one body at a time finds out as well as all of them.
    */
   #isRefused(verdict: Verdict): boolean {
     const loss = accessLossIn(verdict)
@@ -153,13 +160,13 @@ export class AccessGate {
     })
   }
 
-  async #recover(first: Step): Promise<void> {
+  async #recover(first: CircuitStep): Promise<void> {
     const { clock, halted, onUnblocked } = this.#options
     if (this.#inFlight > 0) await new Promise<void>(resolve => (this.#drained = resolve))
     let step = first
     while (step.kind === 'probe') {
       if (step.afterMs > 0) {
-        this.#tell(step.afterMs)
+        this.#report(step.afterMs)
         await clock.sleep(step.afterMs, halted).catch(() => undefined)
       }
       if (halted.aborted) return
@@ -173,7 +180,7 @@ export class AccessGate {
     this.#letAllGo()
   }
 
-  async #probe(): Promise<Step> {
+  async #probe(): Promise<CircuitStep> {
     const { clock, waitMs, renew, probe, halted } = this.#options
     const { why } = this.#circuit
     const isBlock = why?.code === 'INDEX_BLOCKED'
@@ -184,7 +191,7 @@ export class AccessGate {
     return this.#circuit.failed(seen, clock.now())
   }
 
-  /** Lets one of those who wait send what it has. Resolves to why it was not taken, if so. */
+  /** Lets one of the waiting bodies be sent. Resolves to its failure, if it was refused. */
   async #tryOne(): Promise<Failure | undefined> {
     return await new Promise(resolve => {
       this.#trial = resolve
@@ -192,7 +199,7 @@ export class AccessGate {
     })
   }
 
-  #tell(nextProbeMs: number): void {
+  #report(nextProbeMs: number): void {
     const { clock, waitMs, onBlocked } = this.#options
     const { why } = this.#circuit
     if (why === undefined) return
@@ -212,12 +219,12 @@ export class AccessGate {
   }
 }
 
-/** Why nothing of a body was taken. */
+/** Returns why nothing of a body was accepted. */
 function refusalIn(verdict: Verdict): Failure | undefined {
   return verdict.kind === 'wait' || verdict.kind === 'stop' ? verdict.failure : accessLossIn(verdict)
 }
 
-/** What a probe threw. What is no finding of its own is a bug, unless the run ended meanwhile. */
+/** Returns the failure that a probe threw. Any other error is a bug, unless the run ended meanwhile. */
 async function failureOf(probing: Promise<unknown>, halted: AbortSignal): Promise<Failure | undefined> {
   try {
     await probing

@@ -1,66 +1,99 @@
 /**
- * Behind a data stream or alias a rollover puts a new index in the place of the one that was written to, and the same id can be
- * created again there. What may have been stored before the rollover is looked up, in all of them, before it is sent again.
+ * The layer that looks up documents that may be stored already. After a rollover of a data stream or alias, a new index takes the
+ * documents, and a second send would store the same id there. So Sluice searches all indices before it sends such a body.
  */
-import { type FoundDocument, type Looked, findDocuments } from '../cluster/find-documents.js'
-import { type IndexSeen, seeIndex } from '../cluster/index-uuid.js'
-import type { Cluster } from '../cluster/open-cluster.js'
-import { refresh } from '../cluster/refresh.js'
-import { explain } from '../failure/catalogue.js'
-import type { Failure } from '../failure/failure.js'
-import { isSluiceError } from '../failure/sluice-error.js'
-import type { Clock } from '../flow.js'
-import { isAccessLoss } from './access-loss.js'
-import { type Body, itemStarts } from './body.js'
-import type { Settled, Verdict } from './verdict.js'
-import { idIn } from './witness.js'
+import { type FoundDocument, type Looked, findDocuments } from '../../cluster/find-documents.js'
+import { type IndexSeen, seeIndex } from '../../cluster/index-uuid.js'
+import type { Cluster } from '../../cluster/open-cluster.js'
+import { refresh } from '../../cluster/refresh.js'
+import { explain } from '../../failure/catalogue.js'
+import type { Failure } from '../../failure/failure.js'
+import { isSluiceError } from '../../failure/sluice-error.js'
+import type { Clock } from '../../flow.js'
+import { isAccessLoss } from '../access-loss.js'
+import { type Body, idIn, itemStarts } from '../body.js'
+import { type BatchIds, type BulkRequest, type Send, batchIds } from '../send.js'
+import type { Settled, Verdict } from '../verdict.js'
 
-export interface StreamWatchOptions {
-  readonly cluster: Pick<Cluster, 'client' | 'display' | 'route' | 'bounds'>
+export interface RolloverOptions extends BatchIds {
+  readonly cluster: Cluster
   readonly index: string
+  /** Whether an earlier process may have sent the same documents under the same ids: a resume, or a named run. */
+  readonly sentBefore: boolean
   /** Indices behind the name when the first document was sent. Absent: not known. */
   readonly behind?: readonly string[]
   readonly onConflict: 'reject' | 'skip'
   readonly clock: Pick<Clock, 'now'>
-  /** Aborted when nothing more may be sent: then nothing is in doubt that would be. */
+  /** Aborted when nothing more may be sent. A doubt is not reported then. */
   readonly halted: AbortSignal
   onDoubt?(message: string): void
 }
 
 const MOST_IDS = 1000
-/** For bodies that only may have been sent before, what was seen of an index is good for so long. */
+/** An answer about the index serves other bodies for this time, unless one of their own sends got no answer. */
 const SEEN_MS = 1000
 
+export function rollover(stream: StreamWatch, inner: Send): Send {
+  const { sentBefore } = stream.options
+  return async request => {
+    const found = await lookUp(stream, request)
+    if (found !== undefined) return found
+    // The last send of a dead letter was answered, so it is no reason for doubt.
+    const resent = request.history.resent || sentBefore || request.batch.replayed !== undefined
+    const doubtful = request.history.doubtful || sentBefore
+    return await inner({ ...request, history: { resent, doubtful } })
+  }
+}
+
+/** Looks up a body whose ids would not keep a second copy out. Undefined: send it. */
+async function lookUp(stream: StreamWatch, { body, batch, history }: BulkRequest): Promise<Verdict | undefined> {
+  const { operation, replayed } = batch
+  const { ownIds, safeToResend } = batchIds(batch, stream.options)
+  // An earlier send, or an earlier replay of the same file, may have stored a dead letter. Under an id that Sluice did not make,
+  // a document that is found need not be the dead letter.
+  const isOfAnyAge = replayed !== undefined && ownIds
+  // With operation index and ids of their own, users ask Sluice to overwrite.
+  const isOnce = operation === 'create' || ownIds
+  const isDoubtful = history.doubtful || stream.options.sentBefore || isOfAnyAge
+  if (!safeToResend || !isOnce || !isDoubtful) return undefined
+  const target = replayed === undefined ? stream : stream.of(replayed.destination.index, isOfAnyAge)
+  return await target.look(body, history.doubtful, ownIds)
+}
+
+/** Watches which indices are behind a name. */
 export class StreamWatch {
-  readonly #options: StreamWatchOptions
+  readonly options: RolloverOptions
   #seen: { readonly at: number; readonly index: Promise<IndexSeen> } | undefined
   #refreshed: ReturnType<typeof refresh> | undefined
   readonly #told = new Set<string>()
   readonly #others = new Map<string, StreamWatch>()
 
-  constructor(options: StreamWatchOptions) {
-    this.#options = options
+  constructor(options: RolloverOptions) {
+    this.options = options
   }
 
   /**
-   * The watch over where dead letters go. `atAnyTime`: one may have been stored by a process of which nothing is known, so that
-   * what stood behind the name when this run began tells nothing.
+   * Returns the watch over an index that dead letters go to. `atAnyTime`: an unknown process may have stored some of them, so the
+   * indices behind the name at the start of this run are no evidence.
    */
   of(index: string, atAnyTime: boolean): StreamWatch {
-    if (index === this.#options.index && !atAnyTime) return this
-    const { behind: _, ...options } = this.#options
+    if (index === this.options.index && !atAnyTime) return this
+    const { behind: _, ...options } = this.options
     const other = this.#others.get(index) ?? new StreamWatch({ ...options, index })
     this.#others.set(index, other)
     return other
   }
 
-  /** Whether an index stands behind the target. True also where that may not be asked. */
+  /** Returns whether an index is behind the target. True also if Sluice may not ask. */
   async isBehind(name: string): Promise<boolean> {
     const seen = await this.#see(true)
     return seen.kind === 'unreadable' || (seen.kind === 'name' && seen.behind.includes(name))
   }
 
-  /** Undefined: none of the body's ids can be doubled, or nothing can be done about it. `fresh`: ask now what is behind the name. `ownIds`: what is found is Sluice's. */
+  /**
+   * Returns undefined if no id can exist twice, or if Sluice may not look. `fresh`: ask again which indices are behind the name.
+   * `ownIds`: documents that are found are Sluice's.
+   */
   async look(body: Body, fresh: boolean, ownIds: boolean): Promise<Verdict | undefined> {
     const seen = await this.#see(fresh)
     if (seen.kind === 'unreadable') {
@@ -69,12 +102,12 @@ export class StreamWatch {
         this.#seen = undefined
         return later
       }
-      if (this.#options.behind !== undefined)
-        this.#doubt(`whether ${this.#options.index} has rolled over may not be asked: a document may be stored twice`)
+      if (this.options.behind !== undefined)
+        this.#doubt(`whether ${this.options.index} has rolled over may not be asked: a document may be stored twice`)
     }
     if (!this.#hasRolledOver(seen)) return undefined
-    const { cluster, index } = this.#options
-    // What an earlier process stored is as old as this one; what got no answer may have come a moment ago.
+    const { cluster, index } = this.options
+    // Documents of an earlier process are old. A document whose send got no answer may have arrived just now.
     if (fresh || this.#refreshed === undefined) this.#refreshed = refresh(cluster, index)
     const unrefreshed = await this.#refreshed
     if (unrefreshed !== undefined) {
@@ -100,30 +133,30 @@ export class StreamWatch {
   }
 
   async #see(fresh: boolean): Promise<IndexSeen> {
-    const { cluster, index, clock } = this.#options
+    const { cluster, index, clock } = this.options
     const now = clock.now()
     if (fresh || this.#seen === undefined || now - this.#seen.at > SEEN_MS)
       this.#seen = { at: now, index: seeIndex(cluster, index) }
     const seen = await this.#seen.index
-    // Behind a name another index may stand by the next body.
+    // By the next body, another index may be behind the name.
     if (seen.kind === 'name') this.#seen = undefined
     return seen
   }
 
   #hasRolledOver(seen: IndexSeen): boolean {
     if (seen.kind !== 'name') return false
-    const { behind } = this.#options
+    const { behind } = this.options
     return behind === undefined ? seen.behind.length > 1 : seen.behind.some(name => !behind.includes(name))
   }
 
-  /** Halved as often as it has to be. Undefined: it is refused for good. */
+  /** Finds the ids, in halves if the cluster refuses so many. Undefined: it refuses for good. */
   async #find(ids: readonly string[]): Promise<FoundDocument[] | Verdict | undefined> {
-    const { cluster, index } = this.#options
+    const { cluster, index } = this.options
     const finding = findDocuments(cluster, { index, by: 'search', wanted: ids.map(id => ({ id })) })
     const looked = await finding.catch(asBusy)
     if (looked.kind === 'found') return [...looked.documents]
     if (looked.kind === 'busy') return { kind: 'wait', failure: looked.failure, delivery: 'none', unsent: true }
-    // What cannot be asked for want of access is asked again when access is back.
+    // If access is lost, the layer above asks again once it is back.
     if (isAccessLoss(looked.failure)) return { kind: 'stop', failure: looked.failure, delivery: 'none' }
     if (looked.kind === 'refused' || ids.length === 1) {
       this.#doubt(
@@ -141,27 +174,27 @@ export class StreamWatch {
   }
 
   #settled(there: number, ownIds: boolean): Settled {
-    const { onConflict } = this.#options
+    const { onConflict } = this.options
     const none = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, refused: [] }
     if (ownIds) return { ...none, duplicate: there }
-    // As with a conflict: whose document stands under an id of the user's own is not known.
+    // As with a conflict: the document under a user's id may be another one.
     return onConflict === 'skip' ? { ...none, skipped: there } : { ...none, unknown: there }
   }
 
   #doubt(message: string): void {
-    if (this.#options.halted.aborted || this.#told.has(message)) return
+    if (this.options.halted.aborted || this.#told.has(message)) return
     this.#told.add(message)
-    this.#options.onDoubt?.(message)
+    this.options.onDoubt?.(message)
   }
 }
 
-/** What was in the way of a question may pass, or access may come back: until then nothing is sent unseen. Undefined: it is refused for good. */
+/** Returns the verdict on a body whose look-up failed and may succeed later. Undefined: the cluster refuses it for good. */
 function askLater(why: Failure): Verdict | undefined {
   if (explain(why.code).retry === 'later') return { kind: 'wait', failure: why, delivery: 'none', unsent: true }
   return isAccessLoss(why) ? { kind: 'stop', failure: why, delivery: 'none' } : undefined
 }
 
-/** Given up, or past a budget: as good as a cluster that is too busy to answer. */
+/** Treats a request that was given up, or that is over the budget, as one to a busy cluster. */
 function asBusy(error: unknown): Looked {
   if (isSluiceError(error) && error.code === 'RUN_INTERRUPTED') return { kind: 'busy', failure: error.failure }
   throw error

@@ -1,32 +1,49 @@
 /**
- * Keeps what goes over the wire within a number of bytes. A request that could take it past them waits until those under way
- * are answered, so that what they took is known and not guessed; one that does not fit even then is not sent, nor any other.
+ * The layer that keeps the traffic of a run within a number of bytes. A request that might not fit waits for the answers of those
+ * under way, so that Sluice knows their size and need not guess. If it does not fit then, nothing more is sent.
  */
+import type { Send } from '../send.js'
+import { STOPPING } from '../verdict.js'
 
-/** What an answer takes for an item that was stored, and more: the most that was seen counts from then on. */
+/** Bytes of an answer for each stored item. The largest answer so far replaces this guess. */
 const ANSWER_BYTES = 48
-/** What one takes that tells of an index, where none was seen yet. */
+/** Bytes of an answer about an index, until one was seen. */
 const REPLY_BYTES = 2048
-/** Records of TLS, in two layers where the proxy is reached by TLS too. */
+/** Records of TLS, in two layers if the proxy is reached over TLS too. */
 const FRAMING_SHARE = 1 / 200
 
 export interface ByteBudgetOptions {
-  /** Bytes, both ways, in all. */
+  /** Bytes in both directions. */
   readonly limit: number
-  /** What went over the wire up to now. */
+  /** Returns the bytes that went over the wire so far. */
   used(): number
-  /** What a request takes beside its body and answer: headers, and a connection that may have to be opened. */
+  /** Bytes of a request besides body and answer: headers, and perhaps a new connection. */
   readonly overhead: number
-  /** The next request would need so many bytes more than are left. Called once. */
+  /** Reports that the next request does not fit. Called once. */
   onSpent(spent: { readonly used: number; readonly needed: number }): void
 }
 
 /** A request that fits. */
 export interface Admission {
-  /** What its answer took. It is over with that. */
-  answered(bytes: number): void
-  /** It is over, well or not. */
-  leave(): void
+  /** Takes the length of its answer, and ends the request. */
+  readonly answered: (bytes: number) => void
+  /** Ends the request, answered or not. */
+  readonly leave: () => void
+}
+
+/** The last check before a request is sent: it may have waited, here or in a layer above, for a long time. */
+export function budget(limit: ByteBudget | undefined, halted: AbortSignal, inner: Send): Send {
+  return async request => {
+    const { length } = request.compressed ?? request.body.bytes
+    const admission = await limit?.admit(length, request.body.items)
+    try {
+      if (halted.aborted || (limit !== undefined && admission === undefined)) return STOPPING
+      if (request.isHeld?.() === true) return { kind: 'notSent', because: 'noAccess' }
+      return await inner(admission === undefined ? request : { ...request, answered: admission.answered })
+    } finally {
+      admission?.leave()
+    }
+  }
 }
 
 export class ByteBudget {
@@ -36,22 +53,22 @@ export class ByteBudget {
   #answerBytes = ANSWER_BYTES
   #replyBytes = REPLY_BYTES
   #isClosed = false
-  /** When the last one that came has been admitted, or not. */
+  /** Settles when the request before was admitted, or refused. */
   #turn: Promise<unknown> = Promise.resolve()
-  /** The one whose turn it is waits for room. */
+  /** Wakes the request whose turn it is. */
   #waiting: (() => void) | undefined
 
   constructor(options: ByteBudgetOptions) {
     this.#options = options
   }
 
-  /** Resolves when the request may be sent; to undefined when it may not, nor any other. */
+  /** Resolves when the request may be sent. Undefined: nothing may be sent any more. */
   async admit(bodyBytes: number, items: number): Promise<Admission | undefined> {
     const answered = (bytes: number) => void (this.#answerBytes = Math.max(this.#answerBytes, bytes / items))
     return await this.#enter(() => this.#framed(bodyBytes + items * this.#answerBytes), answered)
   }
 
-  /** The same for a request without documents. `answerBytes`: what its answer may take. Default: as the longest of them. */
+  /** Admits a request without documents. `answerBytes`: most bytes of its answer. Default: as many as the longest so far. */
   async admitQuestion(bodyBytes: number, answerBytes?: number): Promise<Admission | undefined> {
     const answered = (bytes: number) => {
       if (answerBytes === undefined) this.#replyBytes = Math.max(this.#replyBytes, bytes)
@@ -59,7 +76,7 @@ export class ByteBudget {
     return await this.#enter(() => this.#framed(bodyBytes + (answerBytes ?? this.#replyBytes)), answered)
   }
 
-  /** The same for fresh connections, each with one small request. */
+  /** Admits fresh connections, each with one small request. */
   async admitConnections(count: number): Promise<Admission | undefined> {
     return await this.#enter(
       () => count * this.#options.overhead,
@@ -73,7 +90,7 @@ export class ByteBudget {
     this.#wake()
   }
 
-  /** First come, first served: what is small would always find room before what a run cannot go on without. */
+  /** Admits in the order of arrival. Else small requests would always overtake the large ones that a run needs. */
   async #enter(needs: () => number, answered: (bytes: number) => void): Promise<Admission | undefined> {
     const before = this.#turn
     const admission = before.then(async () => await this.#fit(needs, answered))
@@ -87,7 +104,7 @@ export class ByteBudget {
       const { limit, onSpent } = this.#options
       const needed = needs()
       const used = this.#options.used()
-      // What those under way took is counted in both: they are waited for before it comes to that.
+      // Bytes of requests under way count twice, in `used` and as reserved. Their end is awaited before a request is refused.
       if (used + this.#reserved + needed <= limit - this.#spare) return this.#reserve(needed, answered)
       if (this.#underWay === 0) {
         this.close()
@@ -98,12 +115,12 @@ export class ByteBudget {
     }
   }
 
-  /** Of a body and its answer, with all that goes around them. */
+  /** Returns the bytes on the wire for a body and its answer. */
   #framed(bytes: number): number {
     return Math.ceil(bytes * (1 + FRAMING_SHARE) + this.#options.overhead)
   }
 
-  /** At the end of a run the cluster may be asked once more: for the index that was made. */
+  /** Keeps room for one request at the end of a run, about the index that it made. */
   get #spare(): number {
     return this.#options.overhead
   }
@@ -122,14 +139,14 @@ export class ByteBudget {
     return {
       answered: answer => {
         answered(answer)
-        // Not later: what is asked because of the answer must not wait for it.
+        // A request that is made because of the answer must not wait for this one.
         leave()
       },
       leave,
     }
   }
 
-  /** A turn later: what an answer says of the way is known by then, before the next request goes there. */
+  /** Wakes the next request one turn later: by then the answer's verdict is known, a loss of access for example. */
   #wake(): void {
     setImmediate(() => this.#waiting?.())
   }

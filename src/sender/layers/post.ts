@@ -1,0 +1,77 @@
+/** The lowest layer: posts a body as a bulk request, and judges the answer. */
+import { post as postBulk } from '../../cluster/post.js'
+import { canHideSource } from '../../cluster/version.js'
+import type { Cluster } from '../../cluster/open-cluster.js'
+import type { Body } from '../body.js'
+import { filterPathOfFirst, readFirstAnswer } from '../first-answer.js'
+import { judgeAnswer, judgeError } from '../judge-answer.js'
+import { filterPath } from '../judge-items.js'
+import { type BatchIds, type Send, batchIds } from '../send.js'
+
+export interface PostOptions extends BatchIds {
+  readonly cluster: Cluster
+  readonly index: string
+  readonly pipeline?: string
+  readonly onConflict: 'reject' | 'skip'
+  /** Milliseconds since the epoch. */
+  readonly wallClock: () => number
+  /** Aborted when Sluice gives up requests under way, and closes their connections. */
+  readonly givenUp?: AbortSignal
+  /** Reports what Sluice cannot promise for this target, each once. */
+  onDoubt?(message: string): void
+}
+
+/** Most bytes of an answer, in all and for each item. A refusal with its reason takes a few hundred bytes. */
+const ANSWER_BYTES = 1 << 20
+const ITEM_BYTES = 4096
+
+/** `isBehind`: whether an index is behind the target. */
+export function post(options: PostOptions, isBehind: (index: string) => Promise<boolean>): Send {
+  const { cluster, ownIds, onConflict, wallClock, givenUp, onDoubt } = options
+  /** The first answer shows which ids the cluster stores, and in which indices. */
+  let firstAnswer: 'none' | 'asked' | 'read' = 'none'
+
+  async function read(answer: Buffer, body: Body): Promise<void> {
+    firstAnswer = 'read'
+    const { otherId, elsewhere } = readFirstAnswer(answer, body, options.index)
+    const lost =
+      'a document that is sent again after a lost answer may be stored twice, and verify and undo may not find it'
+    if (otherId) onDoubt?.(`documents do not keep the ids that they are sent with (a pipeline sets _id?): ${lost}`)
+    if (elsewhere === undefined || (await isBehind(elsewhere))) return
+    onDoubt?.(`documents go to ${elsewhere} instead of ${options.index} (a pipeline reroutes them?): ${lost}`)
+  }
+
+  return async ({ body, batch, history, compressed, answered }) => {
+    const { index, pipeline } = batch.replayed?.destination ?? options
+    const isFirst = ownIds && firstAnswer === 'none'
+    if (isFirst) firstAnswer = 'asked'
+    try {
+      const answer = await postBulk(cluster, {
+        path: `/${encodeURIComponent(index)}/_bulk`,
+        query: {
+          filter_path: isFirst ? filterPathOfFirst : filterPath,
+          ...(canHideSource(cluster.preflight.info) ? { include_source_on_error: 'false' } : {}),
+          ...(pipeline === undefined ? {} : { pipeline }),
+        },
+        headers: compressed === undefined ? {} : { 'content-encoding': 'gzip' },
+        maxAnswerBytes: ANSWER_BYTES + ITEM_BYTES * body.items,
+        body: compressed ?? body.bytes,
+        ...(givenUp === undefined ? {} : { signal: givenUp }),
+      })
+      answered?.(answer.body.length)
+      if (isFirst && answer.statusCode === 200) await read(answer.body, body)
+      const { items } = body
+      const { operation } = batch
+      return judgeAnswer(answer, {
+        body: { items, index, operation, ...batchIds(batch, options), ...history, onConflict },
+        cluster: cluster.display,
+        route: cluster.route,
+        now: wallClock(),
+      })
+    } catch (error) {
+      return judgeError(error, cluster.display)
+    } finally {
+      if (firstAnswer === 'asked' && isFirst) firstAnswer = 'none'
+    }
+  }
+}
