@@ -50,7 +50,10 @@ export class Sender {
       halted,
       probe: async signal => await cluster.probe({ atLeast: PROBES_OF_LOST_ACCESS, signal }),
     })
-    const posted = learn(this.#learning, post(options, async index => await stream.isBehind(index)))
+    const posted = learn(
+      this.#learning,
+      post(options, async index => await stream.isBehind(index)),
+    )
     const looked = rollover(stream, budget(options.budget, halted, posted))
     const passed = access(gate, () => (this.#retries += 1), looked)
     this.#send = places(this.#places, options.gzip ? gzip(passed) : passed)

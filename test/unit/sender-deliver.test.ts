@@ -439,7 +439,10 @@ describe('ids of the cluster', () => {
 
   test('stop the run after many losses in a row', async () => {
     const losing = async (lost: number) =>
-      await delivered(1, () => wait(unavailable, 'possible'), { safeToResend: false, learning: { accepted: 0, lostInARow: lost } })
+      await delivered(1, () => wait(unavailable, 'possible'), {
+        safeToResend: false,
+        learning: { accepted: 0, lostInARow: lost },
+      })
     for (const lost of [1, 3, 7]) expect((await losing(lost)).outcome).not.toHaveProperty('stop')
     const { clock, outcome } = await losing(8)
     expect(clock.slept).toEqual([])
