@@ -24,12 +24,12 @@ export type Access =
       readonly refreshToken: string
       readonly otherwise?: Password
     }
-  /** With the tokens that are kept since somebody logged in. */
+  /** Uses the tokens that an earlier `sluice login` kept. */
   | { readonly grant: 'authorization_code'; readonly client: OauthClient }
 
 export type Grant = Access['grant']
 
-/** As it was given: any part may be missing. */
+/** Credentials as the caller gave them. Any part may be missing. */
 export interface GivenAccess {
   readonly username?: string | undefined
   readonly password?: string | undefined
@@ -39,7 +39,7 @@ export interface GivenAccess {
   readonly grant?: Grant | undefined
 }
 
-/** Which grant is used where none is named: OAuth before Basic, and what renews itself before what asks for the password. */
+/** Chooses the grant if none is named: OAuth before Basic, and a refresh token before a password. */
 export function grantOf({ grant, username, password, clientId, clientSecret, refreshToken }: GivenAccess): Grant {
   if (grant !== undefined) return grant
   if (clientId === undefined) return 'basic'

@@ -7,7 +7,7 @@ import { type Patience, persist } from './calls/persist.js'
 import type { Session } from './login/session.js'
 import type { InstanceVerdict } from './calls/judge-refusal.js'
 
-/** One call of the Table API, asked again while that may help, and once with another token. Throws SluiceError. */
+/** Makes one call of the Table API. Retries while that may help, and once with another token. Throws SluiceError. */
 export async function callTable(
   line: InstanceHttp,
   session: Session,

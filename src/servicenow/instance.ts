@@ -5,8 +5,8 @@ export interface Instance extends AsyncDisposable {
   /** Scheme, host and port: for messages. */
   readonly display: string
   /**
-   * One call of the Table API. What passes (429, 202, 5xx, a lost answer of a GET, an expired token) was asked again before it throws.
-   * Throws SluiceError: SERVICENOW_*, PROXY_*, RUN_INTERRUPTED where `signal` was aborted.
+   * Makes one call of the Table API. Retries transient refusals first: 429, 202, 5xx, a lost answer of a GET, an
+   * expired token. Throws SluiceError: SERVICENOW_*, PROXY_*, and RUN_INTERRUPTED after an abort of `signal`.
    */
   call(request: TableRequest): Promise<TableAnswer>
 }
@@ -14,12 +14,15 @@ export interface Instance extends AsyncDisposable {
 export interface TableRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly table: string
-  /** Of one record. */
+  /** The id of one record. */
   readonly sysId?: string
   /** sysparm_…, not encoded. */
   readonly query?: Readonly<Record<string, string>>
   readonly body?: Readonly<Record<string, unknown>>
-  /** Doing it twice is the same as once: it is asked again also where its outcome is unknown. Default: for GET alone. */
+  /**
+   * Whether doing it twice is the same as once, so that it may be retried after an unknown outcome. Default: true for
+   * GET only.
+   */
   readonly isRepeatable?: boolean
   readonly signal?: AbortSignal
 }
@@ -28,6 +31,6 @@ export interface TableAnswer {
   readonly status: number
   /** Names in lower case. */
   readonly headers: IncomingHttpHeaders
-  /** The rows of a list, one record, or undefined where there is no body (204). */
+  /** The rows of a list, one record, or undefined if there is no body (204). */
   readonly result: unknown
 }

@@ -19,13 +19,13 @@ export interface InstanceSettings {
   /** Only its origin counts. */
   readonly url: URL
   readonly access: Access
-  /** Absent: connect directly. */
+  /** Undefined: connect directly. */
   readonly proxy?: ProxyUrl
   readonly proxyTls?: TlsOptions
   readonly tls?: TlsOptions
   /** Connections of the pool. */
   readonly connections: number
-  /** For one request, in milliseconds. */
+  /** Limit of one request in milliseconds. */
   readonly timeoutMs: number
   /** How long one call may be refused in a way that may pass, in milliseconds. */
   readonly maxElapsedMs: number
@@ -36,11 +36,11 @@ export interface InstanceSettings {
   readonly now?: () => number
   /** Default: Math.random. */
   readonly random?: () => number
-  /** Told each secret in every form that something might repeat, also those that come later. */
+  /** Receives every secret, in each form that a server might repeat, also later ones. */
   readonly onSecret?: (secret: string) => void
 }
 
-/** An instance with what preflight and doctor need besides its calls. Owns the pool: closing it waits for what is under way. */
+/** An instance with the means of preflight and doctor. Owns the pool. Closing waits for requests under way. */
 export interface OpenInstance extends Instance, Means {
   readonly route: Route
   /** Its preflight: see `probeInstance`. */
@@ -101,7 +101,7 @@ export function openInstance(settings: InstanceSettings): OpenInstance {
         const reason = await refusals.reasonFor(error, request.signal)
         if (reason !== undefined) throw reason
       }
-      // It has passed, and what was refused was not done.
+      // The refusal has passed, and the refused request was not carried out.
       return await call()
     },
     [Symbol.asyncDispose]: async () => {

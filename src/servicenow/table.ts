@@ -2,8 +2,8 @@ import { isSluiceError } from '../failure/sluice-error.js'
 import type { Instance, TableRequest } from './instance.js'
 
 /**
- * A record as the platform gave it: each field as text, empty ones as `''`. With `displayValue: 'all'` each field is
- * `{ display_value, value }`.
+ * A record of the platform: each field as text, empty ones as `''`. With `displayValue: 'all'` each field is `{
+ * display_value, value }`.
  */
 export type Row = Readonly<Record<string, unknown>>
 
@@ -26,28 +26,31 @@ export interface PageOptions extends RecordOptions {
 
 interface Page<R> {
   readonly records: readonly R[]
-  /** How many records the query means, those that the user may not read among them. Absent where the platform does not tell. */
+  /**
+   * How many records the query finds, including records that the user may not read. Absent if the platform does not
+   * say.
+   */
   readonly total?: number
 }
 
 /**
- * One table. A `signal` that is aborted ends a call with RUN_INTERRUPTED.
- * Every method throws SluiceError: SERVICENOW_TABLE_UNKNOWN, SERVICENOW_ACCESS_DENIED, SERVICENOW_REQUEST_REFUSED and what stands in
- * the way to the platform.
+ * One table. An aborted `signal` ends a call with RUN_INTERRUPTED. Every method throws SluiceError:
+ * SERVICENOW_TABLE_UNKNOWN, SERVICENOW_ACCESS_DENIED, SERVICENOW_REQUEST_REFUSED, or a failure of the route to the
+ * platform.
  */
 export interface Table<R extends Row = Row> {
   readonly name: string
-  /** GET of one page; SERVICENOW_PAGE_TRUNCATED where the platform gives up on it: ask for fewer. */
+  /** GET of one page. If the platform gives up on it (SERVICENOW_PAGE_TRUNCATED), ask for fewer records. */
   list(options?: PageOptions): Promise<Page<R>>
-  /** GET of one record. Undefined where there is none, or none that the user may read. */
+  /** GET of one record. Undefined if it does not exist, or if the user may not read it. */
   get(sysId: string, options?: RecordOptions): Promise<R | undefined>
-  /** POST. Resolves to the record as it is now. */
+  /** POST. Resolves to the stored record. */
   create(values: Row, options?: RecordOptions): Promise<R>
   /** PUT. */
   replace(sysId: string, values: Row, options?: RecordOptions): Promise<R>
   /** PATCH: the fields that are named. */
   update(sysId: string, values: Row, options?: RecordOptions): Promise<R>
-  /** DELETE. False where there is no such record, or none that the user may read. */
+  /** DELETE. False if the record does not exist, or if the user may not read it. */
   remove(sysId: string, options?: Pick<RecordOptions, 'signal'>): Promise<boolean>
 }
 

@@ -18,7 +18,7 @@ export interface InstanceAnswer {
   readonly isTooLong: boolean
 }
 
-/** Rejects with RouteError where the connection breaks in the middle. */
+/** Rejects with RouteError if the connection breaks in the middle. */
 export async function readInstanceAnswer({ statusCode, headers, body }: RouteResponse): Promise<InstanceAnswer> {
   const parts: Buffer[] = []
   let bytes = 0
@@ -35,7 +35,7 @@ export async function readInstanceAnswer({ statusCode, headers, body }: RouteRes
   return { status: statusCode, headers, text: isTooLong ? '' : plain.toString('utf8'), isTooLong }
 }
 
-/** What is no gzip although its header says so will not parse either, and is named for what it is. */
+/** Returns the bytes as they are if they are not gzip. They will not parse either, and get a name then. */
 async function unzipped(bytes: Buffer): Promise<Buffer | 'too long'> {
   try {
     return await unzip(bytes, { maxOutputLength: LONGEST_BYTES })
@@ -54,8 +54,8 @@ export function header(headers: IncomingHttpHeaders, name: string): string | und
 const LONGEST_WAIT_S = 1e9
 
 /**
- * How long the instance wants to be left alone, in milliseconds: Retry-After (seconds or a date), else X-RateLimit-Reset. Undefined
- * where it says neither. `now`: milliseconds since 1970.
+ * Returns how long the instance asks to wait, in milliseconds: Retry-After (seconds or a date), else X-RateLimit-
+ * Reset. Undefined if it sends neither. `now`: milliseconds since 1970.
  */
 export function retryAfterMs(headers: IncomingHttpHeaders, now: number): number | undefined {
   const after = header(headers, 'retry-after')?.trim()

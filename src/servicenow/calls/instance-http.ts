@@ -11,10 +11,10 @@ import { isSluiceError } from '../../failure/sluice-error.js'
 import { expectsTls } from '../../proxy/expects-tls.js'
 import type { ProxyUrl } from '../../proxy/proxy-url.js'
 
-/** What a fresh connection is asked for is small. */
+/** A probe's answer is small. */
 const PROBE_MS = 30_000
 
-/** One request to the instance, whatever it is for. */
+/** One request to the instance: a token call or a data call. */
 interface Question {
   readonly method: string
   /** Path and query. */
@@ -22,7 +22,7 @@ interface Question {
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | undefined
   readonly signal?: AbortSignal | undefined
-  /** Over a connection of its own: its egress address is chosen anew. Default false. */
+  /** Uses a connection of its own, so the proxy chooses the egress address again. Default false. */
   readonly isFresh?: boolean
 }
 
@@ -71,13 +71,13 @@ export function openInstanceHttp(
   }
 }
 
-/** The proxy answered in the place of the instance, and sent nothing on; with a status of 5xx it may have tried. */
+/** The proxy answered instead of the instance and forwarded nothing. With a 5xx status it may have tried. */
 function judgeProxy(refused: Failure): Refusal {
   if (explain(refused.code).retry === 'no') return { is: 'stop', failure: refused }
   return { is: 'later', failure: refused, undone: false }
 }
 
-/** A port that expects TLS closes on plain bytes without a word, like a proxy that is down: ask it which of the two it is. */
+/** Checks whether a silent port expects TLS. Such a port closes on plain bytes, and so does a proxy that is down. */
 export async function nameSilentPort(error: unknown, proxy: ProxyUrl | undefined): Promise<unknown> {
   const isSilent = isSluiceError(error) && /^(PROXY|SERVICENOW)_UNREACHABLE$/.test(error.code)
   if (!isSilent || proxy === undefined || !/^(http|socks5)$/.test(proxy.scheme)) return error

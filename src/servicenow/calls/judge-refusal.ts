@@ -1,17 +1,20 @@
 import { type Failure, failure } from '../../failure/failure.js'
 import { type InstanceAnswer, header, retryAfterMs } from './answer.js'
 
-/** What a judgement needs to know besides the answer. */
+/** Facts that a judgement needs besides the answer. */
 export interface InstanceJudging {
   /** Scheme, host and port. */
   readonly instance: string
   /** Milliseconds since 1970. */
   readonly now: number
-  /** What somebody else said, as it may be shown. */
+  /** Returns foreign text that is safe to show. */
   quote(text: string, length?: number): string
 }
 
-/** What is no answer of the application, or means the same whatever was asked. Undefined: the rest depends on the question. */
+/**
+ * Judges answers that mean the same for every request, or that do not come from the application. Undefined: the
+ * request decides.
+ */
 export function judgeRefusal(answer: InstanceAnswer, judging: InstanceJudging): Refusal | undefined {
   const { status } = answer
   const { instance } = judging
@@ -33,7 +36,7 @@ export function judgeRefusal(answer: InstanceAnswer, judging: InstanceJudging): 
   return undefined
 }
 
-/** The page about it comes for every path; who asks for it without a browser may be sent to the developer site. */
+/** A hibernating instance sends this page for every path. It may redirect programs to the developer site. */
 function isHibernating({ status, headers, text }: InstanceAnswer): boolean {
   if (status >= 300 && status < 400) {
     const location = header(headers, 'location') ?? ''
@@ -62,7 +65,7 @@ export function notAnInstance(answer: InstanceAnswer, judging: InstanceJudging):
   return failure('SERVICENOW_NOT_AN_INSTANCE', { instance: judging.instance, observed, status: answer.status })
 }
 
-/** Status, kind and first words of an answer that nobody expected. A redirect shows where it leads, without its path and query. */
+/** Describes an unexpected answer: status, kind, first words. A redirect shows its target without path and query. */
 export function describeAnswer({ status, headers, text }: InstanceAnswer, { quote }: InstanceJudging): string {
   const location = header(headers, 'location')
   const to = location === undefined || !URL.canParse(location) ? undefined : new URL(location).origin
@@ -82,7 +85,10 @@ export function isJson({ headers, text }: Pick<InstanceAnswer, 'headers' | 'text
   return /[/+]json\b/i.test(type) || /^\s*\{/.test(text)
 }
 
-/** The error of the application's envelope, `{"error":{"message","detail"},"status":"failure"}`. Undefined for any other answer. */
+/**
+ * Returns the error of the application's envelope, `{"error":{"message","detail"},"status":"failure"}`, if the answer
+ * has one.
+ */
 export function errorOf({
   text,
 }: Pick<InstanceAnswer, 'text'>): { readonly message: string; readonly reason: string } | undefined {
@@ -93,7 +99,7 @@ export function errorOf({
   return { message, reason: typeof detail === 'string' && detail !== '' ? `${message}: ${detail}` : message }
 }
 
-/** Undefined for what is not JSON. */
+/** Returns undefined if the text is not JSON. */
 export function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown
@@ -106,11 +112,14 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** What an answer, or the lack of one, means for whoever asked. */
+/** The meaning of an answer, or of a missing one. */
 export type InstanceVerdict<T> = { readonly is: 'done'; readonly value: T } | Refusal
 
 export type Refusal =
-  /** It may succeed later. `undone`: what was asked has certainly not been done. `afterMs`: how long the instance wants to be left alone. */
+  /**
+   * A retry may succeed. `undone`: the instance certainly did not do it. `afterMs`: how long the instance asks to
+   * wait.
+   */
   | { readonly is: 'later'; readonly failure: Failure; readonly undone: boolean; readonly afterMs?: number }
   /** The instance does not know who asks, or says so. Certainly not done. */
   | { readonly is: 'unauthenticated'; readonly failure: Failure }

@@ -1,4 +1,4 @@
-/** What an answer of the Table API means. Pure. */
+/** Judges answers of the Table API. Pure. */
 import { type Failure, failure } from '../../failure/failure.js'
 import { isSluiceError } from '../../failure/sluice-error.js'
 import { type InstanceAnswer, header } from './answer.js'
@@ -57,8 +57,8 @@ function judgeSuccess(
 }
 
 /**
- * Why an answer that says 200 is not whole. A row may have a field `status` of value `failure`, so what can be read as JSON is judged
- * by its envelope; text is looked through only in what cannot.
+ * Returns why a 200 is not whole. A row may have a field `status` with the value `failure`, so JSON is judged by its
+ * envelope. Only text that is not JSON is searched.
  */
 function problemInside(value: unknown, text: string): string | undefined {
   if (value === undefined) {

@@ -4,12 +4,15 @@ import { SluiceError } from '../../failure/sluice-error.js'
 import { RouteError } from '../../proxy/route-error.js'
 import type { Refusal } from './judge-refusal.js'
 
-/** Why there was no answer. Throws SluiceError RUN_INTERRUPTED for an abort, and what is no fault of the way as it is. */
+/**
+ * Judges a missing answer. Throws SluiceError RUN_INTERRUPTED for an abort, and rethrows errors that are not the
+ * route's.
+ */
 export function judgeLost(error: unknown, instance: string): Refusal {
   if (!(error instanceof RouteError)) throw error
   if (error.code === 'ABORTED') throw new SluiceError(error.failure, { cause: error.cause })
   const named = ofTheInstance(error, instance)
-  // By this process: it does not open again.
+  // This process closed the route, and never opens it again.
   if (error.code === 'CLOSED') return { is: 'stop', failure: named }
   if (explain(named.code).retry === 'no') return { is: 'stop', failure: named }
   return { is: 'later', failure: named, undone: error.delivery === 'none' }
@@ -33,13 +36,13 @@ function ofTheInstance({ failure: known, phase, cause }: RouteError, instance: s
   }
 }
 
-/** For waits and callers that end before a request is sent. */
+/** Makes the error for a caller that stops before a request is sent. */
 export function abortedByCaller(signal: AbortSignal): SluiceError {
   const named = failure('RUN_INTERRUPTED', { reason: 'the request was aborted by its caller', settled: 0 })
   return new SluiceError(named, { cause: signal.reason })
 }
 
-/** Others may wait for the same: one that gives up ends nothing but its own waiting. */
+/** Stops waiting on abort. The work continues, because others may wait for it too. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return await work
   // Perhaps nobody is left to hear why it failed.

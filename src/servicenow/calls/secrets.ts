@@ -4,11 +4,11 @@ import type { Access } from '../access.js'
 /** Shorter ones would be found in any text. */
 const SHORTEST = 3
 
-/** What must stand in no message: an instance, or what answers in its place, may repeat what it was sent. */
+/** Texts that no message may contain. The instance, or a server in its place, may repeat what it received. */
 export class Secrets {
   readonly #known = new Set<string>()
 
-  /** `tell` is called with each secret that is new, those that tokens are among them. */
+  /** `tell` receives each new secret, tokens included. */
   constructor(private readonly tell: (secret: string) => void = () => {}) {}
 
   add(...secrets: readonly (string | undefined)[]): void {
@@ -30,7 +30,10 @@ export class Secrets {
     this.add(password.password, Buffer.from(`${password.username}:${password.password}`).toString('base64'))
   }
 
-  /** What somebody else said, as it may be shown: short, and without the secrets. Longer ones first: one may be part of another. */
+  /**
+   * Returns foreign text that is safe to show: short, without secrets. Replaces longer secrets first, because one may
+   * contain another.
+   */
   quote(text: string, length = 200): string {
     const longestFirst = [...this.#known].toSorted((a, b) => b.length - a.length)
     return quote(

@@ -10,12 +10,14 @@ import { CLASS } from './list-ids.js'
 
 const AUDIT = 'sys_audit_delete'
 const MOST_ROWS = 1000
-/** What a long transaction deletes is written with the time when it began, about: read once more by the next run, which costs little. */
+/**
+ * A long transaction dates its deletions near its own start. The next run reads this span again, which costs little.
+ */
 const OVERLAP_MS = 15 * 60_000
 
 /**
- * From when on deletions are to be read by whoever begins now. Throws SluiceError SERVICENOW_ACCESS_DENIED where the user may not read
- * them.
+ * Returns the time from which a new reader reads deletions. Throws SluiceError SERVICENOW_ACCESS_DENIED if the user
+ * may not read them.
  */
 export async function mayReadDeletions(
   instance: Instance,
@@ -39,14 +41,14 @@ export async function mayReadDeletions(
 export interface ReadDeletions {
   /** Ids of rows, as they come. */
   readonly ids: AsyncIterable<readonly string[]>
-  /** From when on the next run has to read; to be asked once all came. */
+  /** Returns the time from which the next run reads. Call it after the last deletion came. */
   next(): string
 }
 
 export interface DeletionsAsked {
-  /** Absent: any. */
+  /** Undefined: any table. */
   readonly tables: readonly string[] | undefined
-  /** `yyyy-MM-dd HH:mm:ss`, in UTC; absent: all there are. */
+  /** `yyyy-MM-dd HH:mm:ss` in UTC. Undefined: from the beginning. */
   readonly since: string | undefined
   readonly signal: AbortSignal
 }
@@ -56,7 +58,7 @@ export function readDeletions(instance: Instance, { tables, since, signal }: Del
   const parsed = parseQuery(queryOf(tables, since))
   const pages = walkTable(
     {
-      // What is written while it is read comes with the next run, wherever its id falls.
+      // Entries written during the reading may sort anywhere. The next run reads them.
       order: bySysId,
       from: undefined,
       time: 'sys_created_on',
@@ -102,9 +104,9 @@ const MOST_CHARACTERS = 1200
 const MOST_CLASS_ROWS = 10_000
 
 /**
- * Adds the classes of the rows that the table shows to those that are known: one request for each that is new, and one more. None where
- * its rows have no class. Classes of hidden rows may be missing. False: there are too many to name them all, or the platform does not
- * tell them apart. Throws SluiceError SERVICENOW_*.
+ * Adds the classes of the table's visible rows to the known ones, with one request per new class and one more. Adds
+ * none if the rows have no class. Classes of hidden rows may be missing. Returns false if there are too many to name,
+ * or if the platform does not tell them apart. Throws SluiceError SERVICENOW_*.
  */
 export async function addClassesOf(
   instance: Instance,
@@ -121,7 +123,10 @@ export async function addClassesOf(
   }
 }
 
-/** Of any row that is of none of these classes. Rows may be hidden: a page without any is asked for again, larger. */
+/**
+ * Returns the class of a row outside the known classes. Rows may be hidden, so an empty page is requested again,
+ * larger.
+ */
 async function anotherClass(
   instance: Instance,
   table: string,

@@ -1,6 +1,6 @@
 /**
- * Ids of rows, 16 bytes each: ten million of them fit in 160 MB. A sys_id is 32 hex digits; the few that are not are kept as they
- * are. Those that come in order, as from a reading by sys_id, are never sorted.
+ * A set of row ids, 16 bytes each: ten million fit in 160 MB. A sys_id has 32 hex digits, and other ids are kept as
+ * text. Ids that arrive in order, as from a reading by sys_id, need no sorting.
  */
 const WORDS = 4
 const DIGITS_OF_WORD = 8
@@ -10,7 +10,7 @@ const MOST_ROOM = 1 << 18
 
 const regular = /^[0-9a-f]{32}$/
 
-/** Whether it is a sys_id as the platform makes them. */
+/** Returns whether the platform could have made this sys_id. */
 export function isSysId(id: string): boolean {
   return regular.test(id)
 }
@@ -22,7 +22,7 @@ export class IdSet {
   readonly #irregular = new Set<string>()
   #size = 0
 
-  /** How many were added. What was added twice counts twice. */
+  /** Counts every added id. An id added twice counts twice. */
   get size(): number {
     return this.#size + this.#irregular.size
   }
@@ -43,7 +43,7 @@ export class IdSet {
     return this.#segments.some(segment => segment.has(words))
   }
 
-  /** All of them, so many at a time. */
+  /** Yields all ids, at most `most` per page. */
   *pages(most: number): Generator<readonly string[]> {
     let page: string[] = []
     for (const id of this.#all()) {
@@ -113,7 +113,7 @@ class Segment {
     return 0
   }
 
-  /** For a platform whose order of ids is another one. */
+  /** Needed only if the platform sorts ids in another order. */
   #sort(): void {
     const places = Uint32Array.from({ length: this.#length }, (_, place) => place)
     places.sort((one, other) => this.#compare(one, this.#at(other)))

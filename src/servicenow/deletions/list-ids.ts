@@ -1,4 +1,4 @@
-/** The ids of every row that a table shows: what it no longer shows is told by what is missing among them. */
+/** Lists the ids of every row that a table shows. Rows that are gone are missing from the list. */
 import { ignored, parseQuery, queryWith } from '../table/encoded-query.js'
 import type { IdSet } from './id-set.js'
 import type { Instance } from '../instance.js'
@@ -6,7 +6,7 @@ import { askPage, pageSize } from '../table/table-page.js'
 import { bySysId } from '../table/row-order.js'
 import { walkTable } from '../table/walk-table.js'
 
-/** Which rows of which table. */
+/** Selects rows of one table. */
 export interface RowSelection {
   readonly table: string
   /** Encoded query. */
@@ -14,18 +14,18 @@ export interface RowSelection {
 }
 
 export interface Listing extends RowSelection {
-  /** Whether classes are told in the form that they are displayed in, too. */
+  /** Whether rows show their class in its display form too. */
   readonly isDisplayed: boolean
   readonly signal: AbortSignal
 }
 
-/** What is known of rows: their ids, and the classes that they are of. */
+/** Ids of rows, and the classes of these rows. */
 export interface KnownRows {
   readonly ids: IdSet
   readonly classes: Set<string>
 }
 
-/** Rows of one request; halved where the instance gives up on a page. */
+/** Rows per request, halved if the instance gives up on a page. */
 const MOST_ROWS = 10_000
 
 /** Resolves when every row is known. Throws SluiceError SERVICENOW_*, RUN_INTERRUPTED: then not all are. */
@@ -59,10 +59,13 @@ export async function listIds(
   }
 }
 
-/** Which table a row is of that several tables share: absent where no table extends it, and where the user may not read it. */
+/**
+ * The field that names the class of a row in a shared table. Absent if no table extends it, or if the user may not
+ * read it.
+ */
 export const CLASS = 'sys_class_name'
 
-/** The class that a row or document says it is of, in each form that it gives. */
+/** Returns the class of a row or document, in every form that it shows. */
 export function classesOf({ [CLASS]: cell }: Readonly<Record<string, unknown>>): string[] {
   const forms: unknown[] = typeof cell === 'object' && cell !== null ? Object.values(cell) : [cell]
   return forms.filter(form => typeof form === 'string' && form !== '') as string[]

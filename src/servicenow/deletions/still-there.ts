@@ -1,4 +1,4 @@
-/** Which of some rows there are. One that is hidden from the user is there all the same. */
+/** Finds which rows still exist. A row that is hidden from the user still exists. */
 import { isSluiceError } from '../../failure/sluice-error.js'
 import { parseQuery, queryWith } from '../table/encoded-query.js'
 import type { Instance } from '../instance.js'
@@ -6,7 +6,7 @@ import type { RowSelection } from './list-ids.js'
 import { askPage } from '../table/table-page.js'
 import { stored } from '../table/row.js'
 
-/** Of 2,048 characters that a URL may have at the least, what is left for the query. */
+/** The characters left for the query in a URL of 2,048. */
 const QUERY_LENGTH = 1750
 /** A sys_id with its comma, encoded. */
 const ID_LENGTH = 35
@@ -47,7 +47,7 @@ async function look(
   const page = await ask(instance, selected, ids, signal)
   const seen = new Set(page?.rows.map(row => stored(row['sys_id'])))
   for (const id of seen) there.add(id)
-  // Rows are counted before access control hides them. Where nothing is counted, none is known to be gone.
+  // The platform counts rows before it hides any. Without a count, no row is known to be gone.
   const hidden = page?.total === undefined ? Infinity : page.total - seen.size
   if (hidden <= 0) return
   const left = ids.filter(id => !seen.has(id))
@@ -57,7 +57,7 @@ async function look(
     if (half.length > 0) await look(instance, selected, half, signal, there)
 }
 
-/** Undefined: the instance gave up on so many at once. */
+/** Returns undefined if the instance gave up on this many ids. */
 async function ask(instance: Instance, { table, query }: RowSelection, ids: readonly string[], signal: AbortSignal) {
   const request = {
     table,

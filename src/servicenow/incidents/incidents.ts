@@ -6,7 +6,7 @@ import type { Instance, TableAnswer, TableRequest } from '../instance.js'
 
 export type Fields = Readonly<Record<string, string>>
 
-/** As it is stored; a field that the user may not read is empty. */
+/** Stored values. A field that the user may not read is empty. */
 export interface Incident {
   readonly sysId: string
   readonly number: string
@@ -17,13 +17,13 @@ export interface Incidents {
   /** The instance, for messages. */
   readonly display: string
   /**
-   * Those that are neither resolved, closed nor cancelled, the oldest first. Throws SluiceError SERVICENOW_QUERY_IGNORED where
-   * rows come back that are not of this key: then nothing may be touched.
+   * Lists incidents that are neither resolved, closed nor cancelled, oldest first. Throws SluiceError
+   * SERVICENOW_QUERY_IGNORED if rows with another key come back, because then no row may be touched.
    */
   open(): Promise<readonly Incident[]>
-  /** One of them with this key. A lost answer opens no second one. */
+  /** Creates an incident with this key. A lost answer creates no second one. */
   create(fields: Fields): Promise<Incident>
-  /** `isDone`: whether a row is as it should be. A change whose answer was lost is made again only where it is not. */
+  /** Changes an incident. Repeats a change whose answer was lost only if `isDone` says that the row lacks it. */
   change(incident: Incident, fields: Fields, isDone: (values: Fields) => boolean): Promise<Incident>
 }
 
@@ -78,7 +78,7 @@ function ofKey(key: string): string {
   return [`correlation_id=${key}`, ...over.map(state => `state!=${state}`), 'ORDERBYsys_created_on'].join('^')
 }
 
-/** The platform does not tell upper from lower case. */
+/** The platform ignores case. */
 function isOfKey({ correlation_id: own = '' }: Fields, key: string): boolean {
   return own.toLowerCase() === key.toLowerCase()
 }
@@ -92,27 +92,27 @@ function ageOf({ sysId, values }: Incident): string {
   return `${values['sys_created_on']} ${sysId}`
 }
 
-/** Does something that must not be done twice. Where its answer was lost, `look` tells whether it was done all the same. */
+/** Does something that may happen only once. If the answer is lost, `look` finds out whether it happened. */
 async function once(act: () => Promise<Incident>, look: () => Promise<Incident | undefined>): Promise<Incident> {
   try {
     return await act()
   } catch (error) {
     if (!isSluiceError(error) || !mayBeDone(error.failure)) throw error
     const found = await look().catch(() => {
-      // Who cannot look either tells why it was needed.
+      // If the look fails too, the first error is the useful one.
       throw error
     })
     return found ?? (await act())
   }
 }
 
-/** Whether it is open that the instance did what it was asked. */
+/** Returns whether the instance may have carried out the request. */
 function mayBeDone({ code, evidence }: Failure): boolean {
   if (evidence['outcome'] === 'unknown' || evidence['status'] === 200) return true
   return code === 'SERVICENOW_UNREACHABLE' || code === 'SERVICENOW_NOT_AN_INSTANCE'
 }
 
-/** Whoever took something else for an empty list would open another incident with each failure. */
+/** Rejects anything but a list. Taken for an empty list, it would open a new incident with each failure. */
 function listIn(result: unknown, { display }: Instance): readonly unknown[] {
   if (Array.isArray(result)) return result
   const observed = 'one record where a list was asked for'

@@ -1,16 +1,16 @@
-/** A failed run opens the incident of its job, or notes itself in the open one; a good run resolves it. */
+/** Opens the incident of a job after a failed run, or adds a note to the open one. A good run resolves it. */
 import { fail } from '../../failure/fail.js'
 import { isSluiceError } from '../../failure/sluice-error.js'
 import type { Fields, Incident, Incidents } from './incidents.js'
 
-/** What a failed run says. */
+/** One failed run, as the incident shows it. */
 export interface Occurrence {
   readonly shortDescription: string
   readonly description: string
   readonly note: string
-  /** Of an incident that is opened: impact, urgency, and what the user wants in it. */
+  /** Fields of a new incident: impact, urgency, and the user's own. */
   readonly fields: Fields
-  /** What one is closed with that turns out to be one too many. */
+  /** The code that closes a surplus incident. */
   readonly closeCode: string
   /** ISO 8601. */
   readonly at: string
@@ -19,16 +19,16 @@ export interface Occurrence {
 export interface Raised {
   readonly did: 'opened' | 'updated'
   readonly incident: Incident
-  /** What is not as it was asked for. */
+  /** Deviations from the request. */
   readonly notes: readonly string[]
 }
 
 /** How often the job failed stands in the description, where people see it. */
 const OCCURRENCES = /^Occurrences: (\d+).*$/m
-/** What the platform keeps of the two. */
+/** The platform's limits for the two texts. */
 const LONGEST_SHORT_DESCRIPTION = 160
 const LONGEST_DESCRIPTION = 4000
-/** What a short description begins with as long as nobody has written another. */
+/** The start of a short description until a person writes another one. */
 export const OWN_TITLE = 'Sluice: '
 
 /** Throws SluiceError: what `Instance.call` throws, and SERVICENOW_QUERY_IGNORED. */
@@ -46,7 +46,7 @@ export async function raiseIncident(incidents: Incidents, occurrence: Occurrence
     return await settleRace(incidents, made, occurrence, notes)
   } catch (error) {
     if (!isSluiceError(error)) throw error
-    // It is open: that is what counts.
+    // The incident is open, and that is enough.
     return { did: 'opened', incident: made, notes: [...notes, `it could not be looked at again: ${error.message}`] }
   }
 }
@@ -71,7 +71,7 @@ async function settleRace(
   return { did: 'updated', incident: kept, notes }
 }
 
-/** A comment for those who work on it, and one more in the count. What people have written stays. */
+/** Adds a comment for the people on the incident, and raises the count. Their own texts stay. */
 async function note(incidents: Incidents, incident: Incident, { shortDescription, note: text, at }: Occurrence) {
   const { description = '', short_description: title = '' } = incident.values
   const count = Number(OCCURRENCES.exec(description)?.[1] ?? 1) + 1
@@ -100,7 +100,7 @@ export async function resolveIncidents(
 async function resolve(incidents: Incidents, incident: Incident, closing: Fields): Promise<Incident> {
   const isResolved = (values: Fields) => values['state'] === '6' || values['state'] === '7'
   const after = await incidents.change(incident, { ...closing, state: '6' }, isResolved)
-  // A field that may not be written is left as it is, without a word.
+  // The platform silently skips fields that the user may not write.
   if (isResolved(after.values)) return after
   const reason = `its state is '${after.values['state'] ?? ''}' as before: the user may not resolve it`
   throw fail('SERVICENOW_ACCESS_DENIED', {

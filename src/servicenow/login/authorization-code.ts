@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** One attempt to log in: its secrets never leave this process, but for what is derived from them. */
+/** One attempt to log in. Its secrets never leave this process, only hashes of them do. */
 export interface Attempt {
   /** To be opened in the browser. */
   readonly url: string
@@ -28,7 +28,7 @@ export function beginAttempt(instance: string, clientId: string, redirectUri: st
   return { url: url.href, redirectUri, codeVerifier, state }
 }
 
-/** What a browser brought to the redirect URI. `stray`: it does not belong to this attempt. */
+/** The query that a browser brought to the redirect URI. `stray`: it belongs to another attempt. */
 export type Brought =
   | { readonly is: 'code'; readonly code: string }
   | { readonly is: 'refusal'; readonly reason: string }
@@ -53,15 +53,18 @@ function isSame(given: string, expected: string): boolean {
 /** Part of the redirect URI that is registered at the instance. */
 const PATH = '/callback'
 
-/** Where the browser is sent back to: a server on this machine alone, for one login. */
+/** A server on this machine that the browser returns to, for one login. */
 export interface LoopbackRedirect extends AsyncDisposable {
   /** `http://127.0.0.1:PORT/callback` */
   readonly uri: string
-  /** Resolves once the browser brought what belongs to the attempt; what does not is sent away. Rejects with the signal's reason. */
+  /**
+   * Resolves when the browser brings the answer to this attempt, and turns strays away. Rejects with the signal's
+   * reason.
+   */
   wait(attempt: Attempt, signal: AbortSignal): Promise<Exclude<Brought, { is: 'stray' }>>
 }
 
-/** `port` 0 takes any. Rejects with the system's error where the port is taken. */
+/** Listens on `port`, or on any free port if it is 0. Rejects with the system's error if the port is taken. */
 export async function listenForRedirect(port: number): Promise<LoopbackRedirect> {
   const server = createServer()
   server.listen(port, '127.0.0.1')

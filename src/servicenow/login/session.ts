@@ -5,20 +5,20 @@ import type { TokenRequest } from './token-call.js'
 import { type TokenStore, type Tokens, isFresh } from './tokens.js'
 import { unlessAborted } from '../calls/lost-answer.js'
 
-/** Who asks, proved anew with every request. */
+/** Proves the caller's identity for each request. */
 export interface Session {
   /** The value of the header `authorization`. Throws SluiceError: SERVICENOW_TOKEN_REFUSED, SERVICENOW_LOGIN_NEEDED, … */
   authorization(signal?: AbortSignal): Promise<string>
-  /** The instance refused that value. Resolves to another one, or to undefined where there is none. */
+  /** Resolves to another value after the instance refused this one. Undefined if there is none. */
   another(refused: string, signal?: AbortSignal): Promise<string | undefined>
 }
 
 export interface SessionSettings {
   readonly access: Access
   readonly store: TokenStore
-  /** For messages. */
+  /** Shown in messages. */
   readonly instance: string
-  /** Where the tokens are kept, for messages. */
+  /** The store of the tokens, shown in messages. */
   readonly place: string
   /** Milliseconds since 1970. */
   now(): number
@@ -40,7 +40,7 @@ type OauthAccess = Exclude<Access, { grant: 'basic' }>
 
 class OauthSession implements Session {
   #tokens: Tokens | undefined
-  /** One at a time: whoever needs a token meanwhile waits for it. */
+  /** The one renewal under way. Others wait for it. */
   #renewal: Promise<Tokens> | undefined
 
   constructor(private readonly settings: SessionSettings & { readonly access: OauthAccess }) {}
@@ -78,7 +78,7 @@ class OauthSession implements Session {
     return tokens
   }
 
-  /** With the refresh token where there is one, then with what gave the first tokens. */
+  /** Tries the refresh token first, then the grant that gave the first tokens. */
   async #obtain(kept: Tokens | undefined): Promise<Tokens> {
     const { access, store, call } = this.settings
     let refused: SluiceError | undefined
@@ -104,14 +104,14 @@ class OauthSession implements Session {
   }
 }
 
-/** What is kept is newer than what was given: some instances give another refresh token with each renewal. */
+/** Kept refresh tokens come first. Some instances send a new one with each renewal. */
 function refreshTokens(access: OauthAccess, kept: Tokens | undefined): string[] {
   if (access.grant === 'client_credentials') return []
   const given = access.grant === 'refresh_token' ? access.refreshToken : undefined
   return [...new Set([kept?.refreshToken, given])].filter(token => token !== undefined)
 }
 
-/** What asks for tokens where there are none yet, or none that is taken. */
+/** Returns the request for first tokens, or for new ones if the instance accepts none of the kept. */
 export function firstRequest(access: Access): TokenRequest | undefined {
   switch (access.grant) {
     case 'password':

@@ -19,7 +19,7 @@ import {
 import { failure } from '../../failure/failure.js'
 import type { InstanceAnswer } from '../calls/answer.js'
 
-/** What a token is asked for with. Each is a grant of OAuth 2.0. */
+/** One OAuth 2.0 grant. */
 export type TokenRequest =
   | { readonly grant: 'password'; readonly username: string; readonly password: string }
   | { readonly grant: 'client_credentials' }
@@ -40,8 +40,8 @@ interface TokenCalling {
 }
 
 /**
- * Tokens for a proof of who asks. Asks again while that may help. Throws SluiceError: SERVICENOW_TOKEN_REFUSED and what else stands
- * in the way; none of it holds what was sent.
+ * Requests tokens, and retries while that may help. Throws SluiceError: SERVICENOW_TOKEN_REFUSED or a failure of the
+ * route. No error contains what was sent.
  */
 export async function callForTokens(
   line: InstanceHttp,
@@ -60,7 +60,7 @@ export async function callForTokens(
       isFresh,
     })
     if ('is' in answer) return answer
-    // Before anything of the answer is quoted.
+    // First, so that no quote of the answer shows a token.
     secrets.add(...tokensIn(answer))
     return judgeTokenAnswer(answer, request.grant, line.judging())
   }
@@ -69,7 +69,7 @@ export async function callForTokens(
   const verdict = await persist(attempt, patience, { isRepeatable, signal })
   if (verdict.is !== 'done') throw new SluiceError(verdict.failure)
   const { refreshToken } = verdict.value
-  // Not every answer repeats the refresh token that was used, and then it is still good.
+  // An answer may omit the refresh token. Then the used one stays valid.
   return request.grant === 'refresh_token' && refreshToken === undefined
     ? { ...verdict.value, refreshToken: request.refreshToken }
     : verdict.value
@@ -97,7 +97,7 @@ function formOf({ id, secret }: OauthClient, request: TokenRequest): string {
   return form.toString()
 }
 
-/** What an answer of the token endpoint means. Pure. */
+/** Judges an answer of the token endpoint. Pure. */
 export function judgeTokenAnswer(
   answer: InstanceAnswer,
   grant: TokenRequest['grant'],
@@ -137,7 +137,10 @@ export function judgeTokenAnswer(
   return { is: 'stop', failure: notAnInstance(answer, judging) }
 }
 
-/** OAuth's own error, or the envelope of the application. `server_error` is said for wrong credentials too: it does not pass. */
+/**
+ * Returns OAuth's own error, or the one of the application's envelope. The platform sends `server_error` for wrong
+ * credentials too, so a retry does not help.
+ */
 function reasonIn(value: Readonly<Record<string, unknown>>): string | undefined {
   const { error, error_description: description } = value
   if (typeof error !== 'string') return errorOf({ text: JSON.stringify(value) })?.reason

@@ -1,23 +1,26 @@
-/** What the instance gave to prove who asks. */
+/** Tokens of the instance that prove the caller's identity. */
 export interface Tokens {
   readonly accessToken: string
   readonly refreshToken?: string
-  /** Milliseconds since 1970: from then on the access token is renewed before it is used. Absent: when it is refused. */
+  /**
+   * Milliseconds since 1970. From then on, the access token is renewed before use. Undefined: renewed after a
+   * refusal.
+   */
   readonly renewAt?: number
 }
 
-/** Where tokens are kept: in memory, or in a file that other processes share. */
+/** Keeps tokens in memory, or in a file that processes share. */
 export interface TokenStore {
-  /** What is kept. */
+  /** Returns the kept tokens. */
   read(): Promise<Tokens | undefined>
   /**
-   * One renewal at a time, also among processes as far as the store can: `renew` gets what is kept, and what it resolves to is kept
-   * from then on (undefined: as it was).
+   * Runs one renewal at a time, across processes if the store can. `renew` receives the kept tokens, and its result
+   * replaces them.
    */
   exclusively(renew: (kept: Tokens | undefined) => Promise<Tokens>): Promise<Tokens>
 }
 
-/** For this process alone. */
+/** Keeps tokens for this process only. */
 export function tokensInMemory(): TokenStore {
   let kept: Tokens | undefined
   return {
@@ -29,7 +32,7 @@ export function tokensInMemory(): TokenStore {
 /** Renewed so early that a request under way does not meet its end, and that slow clocks do not matter. */
 const EARLY_MS = 60_000
 
-/** `expiresIn`: seconds, as the instance told; anything else is no lifetime. */
+/** Returns when to renew. `expiresIn`: seconds from the instance. Anything else is no lifetime. */
 export function renewAt(expiresIn: unknown, now: number): number | undefined {
   const seconds = typeof expiresIn === 'string' && expiresIn.trim() !== '' ? Number(expiresIn) : expiresIn
   if (typeof seconds !== 'number' || !Number.isFinite(seconds) || seconds <= 0) return undefined

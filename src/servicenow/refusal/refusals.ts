@@ -3,7 +3,7 @@ import { SluiceError } from '../../failure/sluice-error.js'
 import { type Means, tellApart } from './tell-apart.js'
 import { unlessAborted } from '../calls/lost-answer.js'
 
-/** Many calls may be refused at once, and for one reason: it is looked for once. */
+/** Many calls may be refused at once for one reason. This class looks for it once. */
 export class Refusals {
   /** A call has succeeded: asking again with the same credentials locks nobody out. */
   areKnown = false
@@ -15,7 +15,7 @@ export class Refusals {
     private readonly closing: AbortSignal,
   ) {}
 
-  /** What to throw for that which a call ended with; undefined where the refusal has passed. */
+  /** Returns the error to throw instead. Undefined if the refusal has passed. */
   async reasonFor(thrown: SluiceError, signal: AbortSignal | undefined): Promise<SluiceError | undefined> {
     if (signal?.aborted === true) return thrown
     const { code } = thrown
@@ -35,7 +35,7 @@ export class Refusals {
   }
 }
 
-/** Who was refused is the same for all who ask; anything else is about one request. */
+/** A refusal of the caller concerns all calls. Other errors concern one request. */
 function isRefusal(code: Failure['code']): boolean {
   return ['SERVICENOW_ADDRESS_REFUSED', 'SERVICENOW_AUTH_REJECTED', 'SERVICENOW_TOKEN_REFUSED'].includes(code)
 }

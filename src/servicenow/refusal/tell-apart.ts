@@ -1,7 +1,7 @@
 /**
- * Who a refusal was meant for. The platform says 403, and sometimes 401, to an address that it does not let in, and 401 to credentials
- * that are wrong: the same status for two things that different people have to change. Asked on fresh connections, because the proxy
- * chooses the egress address for each.
+ * Finds out whether a refusal is about the address or the credentials. The platform sends 403, and sometimes 401, to
+ * an address outside its list, and 401 for wrong credentials. Different people fix the two. Fresh connections are
+ * asked, because the proxy chooses the egress address for each one.
  */
 import { type Failure, failure } from '../../failure/failure.js'
 import { isSluiceError } from '../../failure/sluice-error.js'
@@ -12,7 +12,7 @@ import { type Session, firstRequest } from '../login/session.js'
 import type { TokenRequest } from '../login/token-call.js'
 import type { Tokens } from '../login/tokens.js'
 
-/** What is asked with. */
+/** The means to ask. */
 export interface Means {
   readonly line: InstanceHttp
   readonly access: Access
@@ -32,15 +32,15 @@ export interface TellingApart {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Requests with credentials that may be wrong, besides the one that was refused: a few more, and platforms lock the user out. */
+/** Further logins with credentials that may be wrong. After a few more, platforms lock the user out. */
 const MOST_LOGINS = 2
-/** So many that agree leave no doubt of the other address. */
+/** This many equal answers leave no doubt about the other address. */
 const ENOUGH = 8
 
 /**
- * The failure behind SERVICENOW_ADDRESS_REFUSED, SERVICENOW_AUTH_REJECTED or SERVICENOW_TOKEN_REFUSED; any other is returned as it is,
- * and so are these where nothing more can be learnt. Undefined: nothing is in the way any more. At most `connections` requests and a
- * few more, and two token calls. Throws SluiceError RUN_INTERRUPTED.
+ * Returns the failure behind SERVICENOW_ADDRESS_REFUSED, SERVICENOW_AUTH_REJECTED or SERVICENOW_TOKEN_REFUSED.
+ * Returns any other failure as it is, and these too if nothing more can be learned. Undefined: the refusal has
+ * passed. Sends at most `connections` requests, a few more, and two token calls. Throws SluiceError RUN_INTERRUPTED.
  */
 export async function tellApart(
   means: Means,
@@ -65,7 +65,7 @@ export async function tellApart(
 
 type Asking = TellingApart & { readonly most: number }
 
-/** Without credentials everybody whose address is let in gets a 401 of the application. */
+/** Without credentials, the application answers 401 to every accepted address. */
 async function tellAddress(
   line: InstanceHttp,
   refused: Failure,
@@ -79,7 +79,7 @@ async function tellAddress(
   return failure('SERVICENOW_ADDRESS_REFUSED', { ...refused.evidence, instance, observed, asked: seen.asked })
 }
 
-/** The token is one that the instance has just given: who asks is known, so what it refuses is the address. */
+/** The instance has just issued this token, so a refusal is about the address. */
 async function tellToken(
   { line, session }: Means,
   refused: Failure,
@@ -154,13 +154,13 @@ function isMixed({ letIn, refusedAddress, known, unknown }: Seen): boolean {
   return (letIn > 0 && refusedAddress > 0) || (known > 0 && unknown > 0)
 }
 
-/** One was refused before. Undefined where so many agree now that the refusal has passed. */
+/** One connection was refused before. Returns undefined if enough agree now that the refusal has passed. */
 function partly({ instance, route }: InstanceHttp, allowed: number, { asked }: Seen): Failure | undefined {
   if (allowed === asked && (asked >= ENOUGH || route.proxy === undefined)) return undefined
   return failure('SERVICENOW_PARTLY_ALLOWED', { instance, allowed, asked: allowed === asked ? asked + 1 : asked })
 }
 
-/** Of a REST API access policy, or of adaptive authentication. */
+/** Names a refusal by a REST API access policy or by adaptive authentication. */
 function byPolicy({ instance }: InstanceHttp, observed: string): Failure {
   return failure('SERVICENOW_ADDRESS_REFUSED', { instance, observed, status: 401 })
 }

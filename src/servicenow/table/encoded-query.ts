@@ -56,7 +56,7 @@ export function parseQuery(text: string): EncodedQuery {
     else part.all.push([condition])
   }
   const [first = { pieces: [], all: [] }, ...more] = parts
-  // A part that says nothing is none, unless it is the only one.
+  // An empty part counts only if it is the only one.
   const saying = [first, ...more].filter(part => part.pieces.length > 0)
   const kept = saying.length === 0 ? [first] : saying
   return { parts: kept.map(part => ({ text: part.pieces.join('^'), all: part.all })), unknown, ordering }
@@ -68,13 +68,13 @@ export function queryWith({ parts }: EncodedQuery, condition: string, orderBy: s
   return body === '' ? orderBy : `${body}^${orderBy}`
 }
 
-/** Fields whose conditions can be judged by asking for them; full-text search names none. */
+/** Returns the fields that have checkable conditions. A full-text search names no field. */
 export function fieldsOf({ parts }: EncodedQuery): string[] {
   const conditions = parts.flatMap(({ all }) => all.flat())
   return [...new Set(conditions.map(({ field }) => field).filter(field => /[a-z]/.test(field)))]
 }
 
-/** Cut at each `^`; two of them are one in a value. */
+/** Cuts at each `^`. A double `^` stands for one inside a value. */
 function split(text: string): string[] {
   const found: string[] = []
   let piece = ''
@@ -94,8 +94,9 @@ function split(text: string): string[] {
 }
 
 /**
- * A condition of the query that a row which came does certainly not meet: the platform did not understand it. Undefined: none is known.
- * How the platform compares texts, choices and times is not known well enough: judged are numbers, truth values and ids alone.
+ * Finds a condition that a received row certainly does not meet: the platform did not understand it. Undefined: none
+ * is known. Judges only numbers, booleans and ids, because the platform's rules for comparing texts, choices and
+ * times are not known well enough.
  */
 export function unmet({ parts }: EncodedQuery): (row: Row) => Condition | undefined {
   const [only, ...others] = parts
@@ -127,14 +128,14 @@ function judgeOf({ operator, value }: Condition): Judge | undefined {
 
 const forms = [/^(?:0|-?[1-9]\d{0,14})$/, /^(?:true|false)$/, /^[0-9a-f]{32}$/]
 
-/** Undefined where the values are not all of one of the forms that can be compared; of a value of another form nothing is said. */
+/** Returns undefined if the values do not share one comparable form. The judge skips values of another form. */
 function judgeOneOf(values: readonly string[]): Judge | undefined {
   const form = forms.find(one => values.every(value => one.test(value)))
   if (form === undefined) return undefined
   return found => (form.test(found) ? values.includes(found) : undefined)
 }
 
-/** Of what is asked for, a part that the platform would leave out without a word. */
+/** Makes the error for a part of the request that the platform would silently ignore. */
 export function ignored(instance: string, table: string, part: string, problem: string): SluiceError {
   return fail('SERVICENOW_QUERY_IGNORED', { instance, table, part, problem })
 }

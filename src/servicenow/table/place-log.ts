@@ -4,11 +4,11 @@ import type { Cursor } from './row-order.js'
 import { type ReadingPhase, type TablePlace, placeOf } from './table-place.js'
 import type { VersionsSeen } from './versions-seen.js'
 
-/** What one row adds to a place besides where it stands. */
+/** What one row adds to a place, besides its position. */
 export interface Note {
-  /** Its version, where it may be read again, with the time of its change. */
+  /** The row's version and the time of its change, if it may be read again. */
   readonly version?: readonly [time: string, version: string]
-  /** What changed before is not read again. */
+  /** Older changes are not read again. */
   readonly floor?: string
 }
 
@@ -17,13 +17,13 @@ export function takeNote(seen: VersionsSeen, { version, floor }: Note): void {
   if (floor !== undefined) seen.forgetBefore(floor)
 }
 
-/** Where reading goes on behind each row that was given out and is not settled yet. */
+/** Remembers where reading continues after each row that is given out and not settled yet. */
 export interface PlaceLog {
   /** Rows that are given out next, in one phase. */
   add(phase: ReadingPhase, cursors: readonly (Cursor | undefined)[], notes: readonly (Note | undefined)[]): void
-  /** Nothing comes any more. */
+  /** Marks the end of the reading. */
   end(): void
-  /** Of the reading once every row before that number, from 1, is settled. Forgets them. */
+  /** Returns the place once every row before that number, from 1, is settled. Forgets these rows. */
   placeAt(number: number): Place
 }
 
@@ -78,7 +78,7 @@ function endOf(phase: TablePlace['phase'], seen: VersionsSeen): TablePlace {
   const { by, since } = phase
   const settled = phase.kind === 'changes' ? (phase.settled ?? since) : since
   const newest = earlier(seen.newest() ?? since, settled)
-  // More changed in that second than is remembered: since it is over, the next reading may begin behind it.
+  // More rows changed in that second than the log remembers. The second is over, so the next reading may begin after it.
   const isFull = newest < settled && !seen.isWholeFrom(newest)
   const from = isFull ? nextSecond(newest) : newest
   seen.forgetBefore(from)

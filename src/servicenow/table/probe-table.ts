@@ -15,18 +15,18 @@ export interface TableProbing {
 }
 
 export interface Probed {
-  /** What tells when a row was changed; undefined where nothing does. */
+  /** The field that shows when a row changed. Undefined if there is none. */
   readonly time: TimeField | undefined
   /** The instance's clock, in milliseconds since the epoch. */
   readonly date: number
-  /** What could not be checked. */
+  /** Notes about fields that could not be checked. */
   readonly notes: readonly string[]
 }
 
 /**
- * Looks whether a table has the fields that are asked for, before it is read: of a field that it does not have the platform leaves
- * out the condition, and answers with more rows. Some rows of the table are asked for these fields; one that no row has is not there.
- * Throws SluiceError SERVICENOW_QUERY_IGNORED.
+ * Checks before the reading that a table has the requested fields. The platform drops a condition on a missing field
+ * and answers with more rows. Some rows are asked for these fields, and a field that no row has is missing. Throws
+ * SluiceError SERVICENOW_QUERY_IGNORED.
  */
 export async function probeTable(probing: TableProbing): Promise<Probed> {
   const { instance, table, query, fields } = probing
@@ -46,7 +46,7 @@ export async function probeTable(probing: TableProbing): Promise<Probed> {
   return { time: timeField(rows), date, notes: [] }
 }
 
-/** Rows that the user may see, whatever the query finds. None where they do not come soon. */
+/** Returns rows that the user may see, whatever the query finds. Returns none if they do not come soon. */
 async function someRows({ instance, table, ask }: TableProbing, fields: readonly string[]): Promise<TablePage> {
   const request = { table, query: bySysId.orderBy, limit: ROWS, fields }
   const first = await ask(request)
@@ -67,7 +67,9 @@ async function someRows({ instance, table, ask }: TableProbing, fields: readonly
   return await ask({ ...request, query: query(bySysId.condition(visible), bySysId.orderBy) })
 }
 
-/** Of a reference that is empty in every row, what lies behind it may be left out: then a row is looked for where it is not. */
+/**
+ * If a reference is empty in every row, the platform may omit the fields behind it. Then look for a row that has one.
+ */
 async function isEmptyReference({ table, ask }: TableProbing, field: string, rows: readonly Row[]): Promise<boolean> {
   const reference = referenceOf(field)
   if (!isBehind(field) || !rows.some(row => reference in row)) return false
@@ -91,7 +93,7 @@ function timeField(rows: readonly Row[]): TimeField | undefined {
   return fields.find(field => rows.some(row => field in row && row[field] !== ''))
 }
 
-/** What is asked for under such a name is no field of the rows. */
+/** Names like this stand for no field of the rows. */
 function isProper(field: string): boolean {
   return !field.startsWith('variables.') && field !== 'sys_tags'
 }

@@ -1,4 +1,4 @@
-/** What may stand between a field and its value in an encoded query. */
+/** Operators between a field and its value in an encoded query. */
 const symbols = ['!=', '<=', '>=', '=', '<', '>']
 
 const words = [
@@ -51,14 +51,17 @@ const usual = new RegExp(`^([a-z0-9_.]+)(${operators.join('|')})([\\s\\S]*)$`)
 const unusual = new RegExp(`^([A-Za-z0-9_.]+?)(${symbols.join('|')})([\\s\\S]*)$`)
 
 export interface Condition {
-  /** As it was written. */
+  /** The condition as written. */
   readonly text: string
   readonly field: string
   readonly operator: string
   readonly value: string
 }
 
-/** Undefined where no operator is found that the platform knows. Capitals in a name could be those of an operator: with them, only signs are. */
+/**
+ * Returns undefined if no known operator is found. Capitals in a name could belong to an operator, so only signs
+ * count in such a name.
+ */
 export function parseCondition(text: string): Condition | undefined {
   const [, field, operator, value] = usual.exec(text) ?? unusual.exec(text) ?? []
   if (field === undefined || operator === undefined || value === undefined) return undefined

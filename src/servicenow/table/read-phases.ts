@@ -7,8 +7,7 @@ import type { TablePage } from './table-page.js'
 import { type Walk, type WalkedPage, walkTable } from './walk-table.js'
 
 /**
- * How long, in milliseconds, a change may take to be seen by others once it has its time; with it, how far the clocks of an instance
- * may be apart.
+ * Milliseconds until others see a change that has its time already, plus how far the clocks of an instance differ.
  */
 const OVERLAP_MS = 60_000
 /** Readings of what changed meanwhile, at most: a table that never rests has an end, too. */
@@ -24,9 +23,9 @@ export interface PhasesReading {
   /** Whether what changes meanwhile can be found. */
   readonly isTimed: boolean
   readonly log: PlaceLog | undefined
-  /** Told of every page with rows. Throws where the query was not obeyed. */
+  /** Receives every page that has rows. Throws if the platform did not obey the query. */
   judge(page: WalkedPage): void
-  /** Told of every answer of the instance. */
+  /** Receives every answer of the instance. */
   answered(page: TablePage): void
 }
 
@@ -36,11 +35,11 @@ export interface TableRows {
   readonly mayRepeat: boolean
 }
 
-/** Rows of a table, page by page: all of them, then what changed meanwhile; or only what has changed. */
+/** Reads rows page by page: the whole table and then what changed meanwhile, or only the changes. */
 export async function* readPhases(reading: PhasesReading): AsyncGenerator<TableRows> {
   const { walk, taken, log, judge, answered, isTimed } = reading
   let { phase, cursor, date } = reading
-  // After a resume it is not known what the phase has given out before.
+  // After a resume, the rows that the phase gave out before are unknown.
   let given = cursor === undefined ? 0 : 1
   const heard = (page: TablePage) => {
     date = page.date
@@ -88,14 +87,14 @@ function phaseAfter(phase: ReadingPhase, given: number): ChangesPhase | undefine
 }
 
 /**
- * Whether all that had changed when reading began is read. What has changed since then is the next reading's: a table that changes
- * faster than it is read would be followed for ever.
+ * Returns whether every change from before the reading is read. Later changes belong to the next reading. Otherwise a
+ * busy table would be followed forever.
  */
 function isPast(phase: ReadingPhase, { keys }: WalkedPage, began: string): boolean {
   return phase.kind === 'changes' && keys.every(({ time }) => time > began)
 }
 
-/** Behind a whole reading each row may; else only those that changed after this reading had begun. */
+/** After a whole reading any row may repeat. Otherwise only rows that changed after this reading began. */
 function mayRepeat(phase: ReadingPhase, { keys }: WalkedPage): boolean {
   if (phase.kind === 'whole') return false
   const { rounds, since, settled = since } = phase

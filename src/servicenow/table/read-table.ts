@@ -15,24 +15,29 @@ import type { WalkedPage } from './walk-table.js'
 
 export interface TableReading extends Selected {
   readonly instance: Instance
-  /** Of rows that change while they are read: every version that is met, so that the last one wins, or one. */
+  /**
+   * `current` gives out every version of a row that changes during the reading, so that the last one wins. `once`
+   * gives out one.
+   */
   readonly mode: 'current' | 'once'
-  /** Where reading goes on; absent: at the table's start. */
+  /** Where reading continues. Undefined: at the table's start. */
   readonly place: Place | undefined
   /** Ids of rows that are left out, in mode `once`: they were given out before. */
   readonly known?: Pick<IdSet, 'has'> | undefined
   readonly signal: AbortSignal
-  /** In mode `current`, once it is known where reading begins. */
+  /** Called in mode `current`, when the start of the reading is known. */
   begun(log: PlaceLog): void
-  /** Where it begins, before the first row. */
+  /** Receives the start of the reading, before the first row. */
   started?(place: Place): void
   /** Rows that the platform says there are. */
   counted(total: number): void
-  /** What is worth knowing, and no failure. */
+  /** Receives facts that are worth knowing and are no failure. */
   note(text: string): void
 }
 
-/** Rows as they are given out, page by page; the next page is asked for meanwhile. Throws SluiceError SERVICENOW_*, STATE_UNREADABLE. */
+/**
+ * Yields rows page by page, and requests the next page meanwhile. Throws SluiceError SERVICENOW_*, STATE_UNREADABLE.
+ */
 export async function* readTable(reading: TableReading): AsyncGenerator<TableRows> {
   const ending = new AbortController()
   try {
@@ -69,7 +74,7 @@ async function phasesOf(reading: TableReading, signal: AbortSignal): Promise<Asy
   const fresh = { phase: { kind: 'whole', by, since: settledAt(probed.date) }, cursor: undefined } as const
   const start = given ?? placeOf({ ...fresh, seen: versionsSeen() })
   reading.started?.(start)
-  // What was read and what is settled are remembered apart.
+  // Rows read and rows settled are remembered separately.
   const log = mode === 'current' ? placeLog(readPlace(start, name)) : undefined
   if (log !== undefined) reading.begun(log)
   const { phase, cursor, seen } = readPlace(start, name)
@@ -113,7 +118,7 @@ function judgeOf({ instance, table, query }: TableReading): (page: WalkedPage) =
   return ({ rows, keys, date }) => {
     const settled = settledAt(date)
     for (const [at, row] of rows.entries()) {
-      // One that changed just now may have been found as it was before.
+      // A row that changed just now may have matched in its earlier form.
       const condition = (keys[at]?.time ?? '') < settled ? find(row) : undefined
       if (condition === undefined) continue
       const problem = `the row ${keys[at]?.id} came, which does not meet it`
@@ -122,7 +127,7 @@ function judgeOf({ instance, table, query }: TableReading): (page: WalkedPage) =
   }
 }
 
-/** Asks for the next item while one is being used. Whoever stops early has `items` end by themselves: by a signal. */
+/** Requests the next item while the caller uses one. To stop early, abort the signal of `items`. */
 export async function* readAhead<T>(items: AsyncIterator<T>): AsyncGenerator<T> {
   let coming = ask(items)
   for (;;) {
@@ -135,7 +140,7 @@ export async function* readAhead<T>(items: AsyncIterator<T>): AsyncGenerator<T> 
 
 function ask<T>(items: AsyncIterator<T>): Promise<IteratorResult<T, unknown>> {
   const coming = items.next()
-  // It is looked at when its turn comes.
+  // The loop handles this rejection when it reaches the item.
   coming.catch(() => undefined)
   return coming
 }

@@ -1,6 +1,6 @@
 import type { Key, TimeField } from './row.js'
 
-/** Behind a row, or with `includes` from it on. Serialised in places. */
+/** A position after a row, or at the row with `includes`. Serialised in places. */
 export interface Cursor {
   readonly id: string
   /** In the order of changes. */
@@ -8,16 +8,19 @@ export interface Cursor {
   readonly includes?: true
 }
 
-/** An order in which a table can be read page by page, each asked for by where the one before ended. */
+/** An order for reading a table page by page. Each page begins where the last one ended. */
 export interface RowOrder {
   readonly orderBy: string
-  /** What the rows behind a cursor have in common; without one, those of the whole reading. Empty: every row. */
+  /** Returns the condition for the rows after a cursor, or for the whole reading. Empty: every row. */
   condition(cursor: Cursor | undefined): string
-  /** Where reading goes on behind each row of a page, or the first row that cannot stand there. */
+  /** Returns where reading continues after each row of a page, or the first row that cannot stand there. */
   follow(keys: readonly Key[], cursor: Cursor | undefined): Followed
 }
 
-/** `isDoubtful`: all of them may stand too early, and reading on behind them would pass others by. Asked again, they have moved. */
+/**
+ * `isDoubtful`: all rows may stand too early, and continuing after them would skip others. Asked again, they have
+ * moved.
+ */
 export type Followed =
   | { readonly cursors: readonly (Cursor | undefined)[]; readonly isDoubtful: boolean }
   | { readonly stray: Key }
@@ -38,9 +41,9 @@ export const bySysId: RowOrder = {
 }
 
 /**
- * Rows that changed at `since` or later, in the order of their changes. A row may change while a page is put together, and then stands
- * too early, with a time that is too late. Only times before `settled` are sure to be those that the page was ordered by: reading goes on
- * behind them as long as there are any. What was read of the others comes again.
+ * Orders rows that changed at `since` or later by their change. A row may change while the platform builds a page,
+ * and then stands too early with too late a time. Only times before `settled` are sure to be those of the order.
+ * Reading continues after such rows if the page has any. The others come again.
  */
 export function byChange(field: TimeField, since: string, settled: string): RowOrder {
   return {
@@ -72,7 +75,7 @@ function comesAfter(key: Key, cursor: Cursor | undefined): boolean {
 
 const hex = /^[0-9a-f]{32}$/i
 
-/** How a database sorts an id that is not of the usual form is not known: of such it is enough that they are not repeated. */
+/** The sort order of unusual ids is unknown. For these it is enough that none repeats. */
 export function isBehind(id: string, { id: last, includes }: Cursor): boolean {
   if (id === last) return includes === true
   return hex.test(id) && hex.test(last) ? id.toLowerCase() > last.toLowerCase() : true

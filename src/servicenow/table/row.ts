@@ -1,20 +1,20 @@
 /** A record as the platform gave it. */
 export type Row = Readonly<Record<string, unknown>>
 
-/** Where a row stands in either order of reading. */
+/** The position of a row in either order of reading. */
 export interface Key {
   readonly id: string
-  /** Of its last change; empty where the platform gave none. */
+  /** Time of the last change. Empty if the platform sent none. */
   readonly time: string
 }
 
-/** The field that holds when a row was changed. Tables whose rows never change have when they were made alone. */
+/** The field that holds the time of change. Tables with unchanging rows have only the time of creation. */
 export type TimeField = 'sys_updated_on' | 'sys_created_on'
 
-/** What a reading asks for besides what was asked of it. */
+/** Fields that every reading requests. */
 export const keyFields = ['sys_id', 'sys_updated_on', 'sys_mod_count', 'sys_created_on'] as const
 
-/** A field as it is stored, whatever form was asked for. */
+/** Returns the stored value of a field, whatever form was requested. */
 export function stored(cell: unknown): string {
   const value = typeof cell === 'object' && cell !== null && 'value' in cell ? cell.value : cell
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''

@@ -5,13 +5,13 @@ import { stored } from './row.js'
 
 const LINE_FEED = 0x0a
 
-/** What a reading that ended anywhere has written of a table, as NDJSON. */
+/** The rows that an interrupted reading wrote as NDJSON. */
 export interface RowsSoFar {
   readonly rows: number
-  /** Of whole lines that hold rows: what follows was being written when it ended. */
+  /** Bytes of whole lines with rows. The rest was being written at the end. */
   readonly bytes: number
   readonly ids: IdSet
-  /** The row that reading goes on behind: the last one of the reading by `sys_id`, as far as it came. */
+  /** The row after which reading continues: the last one of the reading by `sys_id`. */
   readonly last: string | undefined
 }
 
@@ -19,14 +19,15 @@ export interface RowsSoFar {
 export async function rowsSoFar(chunks: AsyncIterable<Uint8Array>): Promise<RowsSoFar> {
   const ids = new IdSet()
   let last: string | undefined
-  // Behind the reading by sys_id come the rows that were made meanwhile, in another order. Where one of them seems to go on with the
-  // first, all rows before it have been read, too: any row of this run is one to go on behind.
+  // Rows made meanwhile follow the reading by sys_id, in another order. If one of them seems to continue the first part,
+  // all rows before it have been read too. So any row of this stretch is a good one to continue after.
   let isInOrder = true
   let rows = 0
   let bytes = 0
   for await (const line of wholeLines(chunks)) {
     const id = idIn(line)
-    // After a failure of the machine whatever was not on the disk may be anything. Each beginning of the file is one to go on from.
+    // After a crash of the machine, bytes that were not synced may be anything. Any prefix of the file is good to
+    // continue from.
     if (id === '') break
     isInOrder &&= last === undefined || isBehind(id, { id: last })
     if (isInOrder) last = id
@@ -37,12 +38,12 @@ export async function rowsSoFar(chunks: AsyncIterable<Uint8Array>): Promise<Rows
   return { rows, bytes, ids, last }
 }
 
-/** The place of a reading that began at `start` and has given out what `so far` tells. */
+/** Returns the place of a reading that began at `start` and has given out these rows. */
 export function placeBehind(start: Place, { last }: RowsSoFar): Place {
   return last === undefined ? start : { ...start, cursor: { id: last } }
 }
 
-/** Empty where the line is no row. */
+/** Returns an empty text if the line is no row. */
 function idIn(line: Buffer): string {
   try {
     const row = JSON.parse(line.toString()) as { readonly sys_id?: unknown } | null
@@ -52,7 +53,7 @@ function idIn(line: Buffer): string {
   }
 }
 
-/** Each with its line end; what follows the last one is left out. */
+/** Yields lines with their line ends. Bytes after the last line end are left out. */
 async function* wholeLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let begun: Uint8Array[] = []
   for await (const chunk of chunks) {

@@ -5,9 +5,9 @@ import type { Cursor } from './row-order.js'
 import type { ReadingPhase } from './table-place.js'
 import { versionOf, type VersionsSeen } from './versions-seen.js'
 
-/** Which of the rows that are read are given out. */
+/** Decides which of the read rows are given out. */
 export interface RowsTaken {
-  /** What its place has to remember; undefined: the row is left out. */
+  /** Returns what the place has to remember. Undefined: the row is left out. */
   take(row: Row, key: Key, phase: ReadingPhase, cursor: Cursor | undefined): Note | undefined
 }
 
@@ -16,7 +16,7 @@ export function everyVersion(seen: VersionsSeen): RowsTaken {
   let newest = seen.newest() ?? ''
   return {
     take(row, key, phase, cursor) {
-      // Who may not read the count tells versions apart by what they hold.
+      // Without access to the count, the content tells versions apart.
       const changes = stored(row.sys_mod_count) || JSON.stringify(row)
       const version = [key.time, versionOf(key.id, changes)] as const
       if (phase.kind === 'changes') {
@@ -30,7 +30,7 @@ export function everyVersion(seen: VersionsSeen): RowsTaken {
       if (key.time === '') return {}
       newest = key.time > newest ? key.time : newest
       const floor = earlier(newest, phase.since)
-      // Those alone will be read again.
+      // Only these rows will be read again.
       const note = key.time < floor ? {} : { version, floor }
       takeNote(seen, note)
       return note
@@ -38,7 +38,10 @@ export function everyVersion(seen: VersionsSeen): RowsTaken {
   }
 }
 
-/** Each row once, as it was when it was read; those that were made meanwhile with them. `known`: what an earlier reading gave out. */
+/**
+ * Takes each row once, as it was when read, including rows made meanwhile. `known`: rows that an earlier reading gave
+ * out.
+ */
 export function everyRow(known: Pick<IdSet, 'has'> | undefined): RowsTaken {
   const made = new Set<string>()
   return {

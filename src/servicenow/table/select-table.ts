@@ -16,7 +16,7 @@ export interface Selecting {
   readonly pageSize?: number | undefined
 }
 
-/** Which rows of a table are read, and in which form, as it was understood. */
+/** The selected rows of a table and their form, after checks. */
 export interface Selected {
   readonly table: string
   readonly query: EncodedQuery
@@ -31,7 +31,9 @@ export function selectTable({ display }: Instance, selecting: Selecting): Select
   return { table, query: tableQuery(query, table, display), shape: rowShape(fields, displayValue), pageSize }
 }
 
-/** Throws SluiceError OPTION_INVALID where it asks for an order of its own, SERVICENOW_QUERY_IGNORED where an operator is unknown. */
+/**
+ * Throws SluiceError OPTION_INVALID if the query has an order, SERVICENOW_QUERY_IGNORED if an operator is unknown.
+ */
 export function tableQuery(text: string, table: string, instance: string): EncodedQuery {
   const query = parseQuery(text)
   const [order] = query.ordering
@@ -53,9 +55,9 @@ function optionInvalid(option: string, problem: string): SluiceError {
   return fail('OPTION_INVALID', { option, problem })
 }
 
-/** What is asked for, and how what comes is given out. */
+/** The requested fields, and the form in which rows are given out. */
 export interface RowShape {
-  /** For the platform; undefined: every field. */
+  /** Fields for the platform. Undefined: every field. */
   readonly fields: readonly string[] | undefined
   readonly displayValue: 'false' | 'all'
   shape(row: Row): Row
@@ -77,7 +79,7 @@ export function rowShape(fields: readonly string[] | undefined, display: 'false'
       : row => {
           const shaped: Record<string, unknown> = {}
           for (const name of Object.keys(row)) {
-            // A document's id is the one that is stored, in every form.
+            // A document's id is always the stored value.
             if (name === 'sys_id') shaped[name] = storedValue(row[name])
             else if (kept === undefined || kept.has(name)) shaped[name] = cell(row[name])
           }

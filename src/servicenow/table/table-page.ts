@@ -6,7 +6,7 @@ import type { Row } from './row.js'
 /** Some rows that stand one behind the other. */
 export interface TablePage {
   readonly rows: readonly Row[]
-  /** Rows that the query finds, hidden ones with them, as far as the platform told. */
+  /** Rows that the query finds, hidden ones included, if the platform says so. */
   readonly total: number | undefined
   /** Whether the Link header names a next page. */
   readonly hasNext: boolean
@@ -19,7 +19,7 @@ export interface PageRequest {
   readonly query: string
   readonly limit: number
   readonly offset?: number
-  /** Absent: every field. */
+  /** Undefined: every field. */
   readonly fields?: readonly string[]
   readonly displayValue?: 'false' | 'all'
 }
@@ -107,7 +107,7 @@ export function pageSize(most: number): PageSize {
       }
     },
     halve(given) {
-      // Where growing was tried in vain, it is tried more and more seldom.
+      // After a failed attempt to grow, the next one waits longer.
       if (grew) patience = Math.min(patience * 2, 1024)
       grew = false
       rows = Math.max(1, Math.min(rows, Math.floor(given / 2)))

@@ -11,22 +11,22 @@ export type ReadingPhase = WholePhase | ChangesPhase
 interface WholePhase {
   readonly kind: 'whole'
   readonly by: TimeField
-  /** What has changed since then may have been read as it was before, or missed. */
+  /** Changes since then may have been missed, or read in their earlier form. */
   readonly since: string
 }
 
-/** What has changed since then, in that order. */
+/** Reads changes since then, in the order of change. */
 export interface ChangesPhase {
   readonly kind: 'changes'
   readonly by: TimeField
   readonly since: string
-  /** Before it nothing changes any more: a minute before the phase began. Absent: it has not begun. */
+  /** Nothing before it changes any more: a minute before the phase began. Undefined: not begun. */
   readonly settled?: string
   /** How many more such phases may follow, each with what changed during the one before. */
   readonly rounds: number
 }
 
-/** Where reading goes on: in a phase, or after its end with the changes since then. */
+/** Where reading continues: in a phase, or after the end with the changes since. */
 export interface TablePlace {
   readonly phase: ReadingPhase | { readonly kind: 'end'; readonly by: TimeField; readonly since: string }
   readonly cursor: Cursor | undefined
@@ -39,14 +39,14 @@ export function placeOf({ phase, cursor, seen }: TablePlace): Place {
   return { v: VERSION, ...phase, ...(cursor === undefined ? {} : { cursor }), seen: seen.toJSON() }
 }
 
-/** Before anything was read. */
+/** The place before the first row. */
 export const atStart: Place = { v: VERSION, kind: 'start' }
 
 export function isStart({ v, kind }: Place): boolean {
   return v === VERSION && kind === 'start'
 }
 
-/** Throws SluiceError STATE_UNREADABLE: another version made it, or it is damaged. */
+/** Throws SluiceError STATE_UNREADABLE if another version made the place, or if it is damaged. */
 export function readPlace(place: Place, source: string): TablePlace {
   const { v, kind, by, since, settled, rounds = 0, cursor, seen } = place
   const wrong = () => {

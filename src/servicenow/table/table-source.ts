@@ -11,19 +11,19 @@ export interface TableSourceOptions extends Selecting {
   /** Position among the inputs of the run. */
   readonly id: number
   /**
-   * Of rows that change while they are read: `current` (the default) gives out each version that is met, the last one last; `once` each
-   * row one time, without places.
+   * `current` (the default) gives out each version of a row that changes during the reading, the last one last.
+   * `once` gives out each row one time, without places.
    */
   readonly mode?: 'current' | 'once' | undefined
-  /** Told what is worth knowing and no failure: fields that could not be checked. */
+  /** Receives facts that are worth knowing, such as fields that could not be checked. */
   readonly note?: ((text: string) => void) | undefined
 }
 
 /**
- * A table as a source of NDJSON, a line for each row. It is complete under paging, and while others insert, change and delete rows.
- * Opened without a place it reads the whole table, then what changed meanwhile; with one it goes on there. Each opening counts its
- * documents from 1 for `placeAt`; the place after the last one, once all is read, is what `after` takes.
- * Throws SluiceError OPTION_INVALID, SERVICENOW_QUERY_IGNORED.
+ * Opens a table as a source of NDJSON, one line per row. It is complete under paging, and while others insert, change
+ * and delete rows. Without a place it reads the whole table, then what changed meanwhile. With a place it continues
+ * there. Each opening counts its documents from 1 for `placeAt`. `after` takes the place after the last row. Throws
+ * SluiceError OPTION_INVALID, SERVICENOW_QUERY_IGNORED.
  */
 export function tableSource(instance: Instance, options: TableSourceOptions): Source {
   const { id, table, query = '', fields, displayValue = 'false', mode = 'current' } = options
@@ -78,7 +78,7 @@ export function tableSource(instance: Instance, options: TableSourceOptions): So
   }
 }
 
-/** Undefined for the changes that a reading of the whole table ends with: they are a part of it. */
+/** Returns undefined for the changes at the end of a whole reading: they are part of it. */
 function sinceOf(place: Place, source: string): string | undefined {
   if (isStart(place)) return undefined
   const { phase } = readPlace(place, source)
@@ -86,7 +86,7 @@ function sinceOf(place: Place, source: string): string | undefined {
   return isWhole ? undefined : `${phase.since.replace(' ', 'T')}Z`
 }
 
-/** What has changed since a reading that ended. */
+/** Returns the place for the changes since a reading ended. */
 function afterEnd(end: Place, source: string): Place {
   const place = isStart(end) ? undefined : readPlace(end, source)
   if (place?.phase.kind !== 'end') {

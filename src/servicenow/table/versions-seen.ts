@@ -11,9 +11,9 @@ export const MOST_VERSIONS = 10_000
 export interface VersionsSeen {
   add(time: string, version: string): void
   has(time: string, version: string): boolean
-  /** What changed before is not read again. */
+  /** Forgets changes that are not read again. */
   forgetBefore(time: string): void
-  /** Time of the latest; undefined where there is none. */
+  /** Time of the latest change. Undefined if there is none. */
   newest(): string | undefined
   /** Whether none of that time or later was forgotten for want of room. */
   isWholeFrom(time: string): boolean
@@ -65,7 +65,7 @@ export function versionsSeen(kept: unknown = {}): VersionsSeen {
   }
 }
 
-/** Of one row, as it is after so many changes. */
+/** Names one version of a row by its count of changes. */
 export function versionOf(id: string, changes: string): string {
   return createHash('sha256').update(`${id} ${changes}`).digest('base64url').slice(0, WIDTH)
 }

@@ -4,12 +4,12 @@ import { type PageRequest, type PageSize, type TablePage, truncated } from './ta
 import type { Cursor, Followed, RowOrder } from './row-order.js'
 import { type Key, keyOf, type TimeField } from './row.js'
 
-/** Rows of one request that asks for keys alone. */
+/** Rows per request that asks for keys only. */
 const MOST_KEYS = 10_000
 
 interface Search {
   readonly order: RowOrder
-  /** Behind it reading begins; absent: at the start. */
+  /** Reading begins after it. Undefined: at the start. */
   readonly from: Cursor | undefined
   readonly time: TimeField
   readonly size: PageSize
@@ -22,22 +22,22 @@ interface Search {
 }
 
 export interface Walk extends Search {
-  /** Absent: every field. */
+  /** Undefined: every field. */
   readonly fields: readonly string[] | undefined
   readonly displayValue: 'false' | 'all'
   /** A row that does not follow the cursor: the platform did not understand the condition, or the order. Throws. */
   stray(row: Key, part: string): never
 }
 
-/** A page that has rows, and where reading goes on behind each of them. */
+/** A page with rows, and where reading continues after each of them. */
 export interface WalkedPage extends TablePage {
   readonly keys: readonly Key[]
   readonly cursors: readonly (Cursor | undefined)[]
 }
 
 /**
- * Every row that stays where it is, once, in order. The limit of a page is applied before access control hides rows: a short page is
- * not the end, nor is an empty one. `seen` is told of every answer.
+ * Yields every row that keeps its position once, in order. The platform applies the page limit before it hides rows,
+ * so neither a short page nor an empty one is the end. `seen` receives every answer.
  */
 export async function* walkTable(walk: Walk, seen: (page: TablePage) => void): AsyncGenerator<WalkedPage> {
   const { order, time, stray } = walk
@@ -80,7 +80,7 @@ async function askSized(walk: Walk, condition: string): Promise<{ page: TablePag
   }
 }
 
-/** Undefined: the instance gave up on the page. Throws where it had one row only. */
+/** Returns undefined if the instance gave up on the page. Throws if the page had only one row. */
 async function unlessTruncated({ ask, instance }: Search, request: PageRequest): Promise<TablePage | undefined> {
   try {
     return await ask(request)
@@ -93,8 +93,8 @@ async function unlessTruncated({ ask, instance }: Search, request: PageRequest):
 }
 
 /**
- * The first row behind the cursor that the user may see, looked for among keys alone, in larger and larger pages. Hidden rows cost
- * no bytes. Undefined: there is none, or not within that many requests.
+ * Finds the first visible row after the cursor by asking for keys, in larger and larger pages. Hidden rows cost no
+ * bytes. Undefined: there is none, or not within that many requests.
  */
 export async function nextVisible(
   walk: Search,
@@ -103,7 +103,7 @@ export async function nextVisible(
 ): Promise<Cursor | undefined> {
   const { order, from, time, table, query } = walk
   const fields = ['sys_id', time]
-  // What the instance gave up on once is not asked for again: it would be for ever.
+  // Never repeats a size that the instance gave up on, or the search would never end.
   let most = MOST_KEYS
   let limit = Math.min(most, Math.max(1000, walk.size.rows * 2))
   let offset = 0
@@ -131,14 +131,14 @@ export async function nextVisible(
   return undefined
 }
 
-/** The first that stands where it has to. What is out of order is for the walk to name. */
+/** Returns the first row in a correct position. The walk names rows that are out of order. */
 function firstOf(keys: readonly Key[], followed: Followed): Key {
   const cursors = 'cursors' in followed ? followed.cursors : []
   const sure = keys.find(({ id, time }, at) => cursors[at]?.id === id && (cursors[at].time ?? time) === time)
   return sure ?? (keys[0] as Key)
 }
 
-/** Said by the number of rows where it is told, else by the Link header. */
+/** Decides by the number of rows if the platform sends it, else by the Link header. */
 function isEnd({ total, hasNext }: TablePage, offset: number, limit: number): boolean {
   return total === undefined ? !hasNext : offset + limit > total
 }
