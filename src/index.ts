@@ -7,7 +7,7 @@ export { diagnose } from './doctor/diagnose.js'
 export type { DoctorOptions } from './doctor/doctor-options.js'
 export type { DoctorReport, Finding, Severity } from './doctor/report.js'
 export { ingest } from './ingest.js'
-export { type ReplayOptions, replay } from './replay.js'
+export { replay } from './replay.js'
 export { type RollbackOptions, type RolledBack, rollback } from './guarded/rollback.js'
 export type {
   ConnectOptions,
@@ -15,6 +15,7 @@ export type {
   IngestEvent,
   IngestOptions,
   ProxyOptions,
+  ReplayOptions,
   ServiceNowOptions,
   TableOptions,
   TargetOptions,

@@ -75,13 +75,13 @@ export async function run(given: IngestOptions, asked: Load, { open, replaying, 
   const stateDir = stateDirOf(options, sources)
   if (stateDir !== undefined) await prepareStateDir(stateDir)
   await using locks =
-    stateDir === undefined ? undefined : await lock(options, stateDir, sources, replaying !== undefined)
+    stateDir === undefined ? undefined : await lock(options, asked, stateDir, sources, replaying !== undefined)
   // What cannot be written is better known before the way is looked for.
   await openDeadLetters(options, sources, options.runId ?? newRunId())
   return await withSpool(
     options,
     sources,
-    { ending, tell, isReplay: replaying !== undefined },
+    { asked, ending, tell, isReplay: replaying !== undefined },
     async (all, spool) =>
       await loadSources({
         options,
@@ -104,7 +104,7 @@ async function loadSources(run: Run): Promise<Receipt> {
   const { options, ending, tell, spool, standing } = run
   const { cluster, way } =
     standing ??
-    (await openTarget(options).catch((error: unknown) => {
+    (await openTarget(run.asked.connecting, options.signal).catch((error: unknown) => {
       throw ending.cause(error)
     }))
   try {
@@ -141,8 +141,14 @@ async function loadSources(run: Run): Promise<Receipt> {
 }
 
 /** Before anything is asked of anybody: a second run of the same inputs leaves no trace. */
-async function lock(options: IngestOptions, stateDir: string, sources: readonly Source[], isReplay: boolean) {
-  const { url } = resolveTarget(options.target, options.proxy)
+async function lock(
+  options: IngestOptions,
+  asked: Load,
+  stateDir: string,
+  sources: readonly Source[],
+  isReplay: boolean,
+) {
+  const { url } = resolveTarget(asked.connecting)
   const spool = options.spool === true ? { spool: spoolFolder(options, stateDir, url, isReplay) } : {}
   const instance = options.servicenow === undefined ? undefined : instanceOf(options.servicenow)
   return await lockInputs({ stateDir, cluster: url.href, index: intoOf(options), sources, instance, ...spool })

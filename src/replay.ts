@@ -4,27 +4,12 @@ import { fail } from './failure/fail.js'
 import { SluiceError, isSluiceError } from './failure/sluice-error.js'
 import type { Source } from './flow.js'
 import { type DecodeOptions, decode } from './format/decode.js'
-import type { IngestOptions } from './options/ingest-options.js'
+import type { ReplayOptions } from './options/ingest-options.js'
 import { loadOf } from './options/read-options.js'
 import { run } from './ingest.js'
 import type { Receipt } from './ledger/receipt.js'
 import { findSources } from './source/open-sources.js'
 import { systemClock } from './time/system-clock.js'
-
-/** What the dead letters say themselves. */
-type Said = 'op' | 'ids' | 'idField' | 'routingField' | 'format' | 'pick'
-/** Dead letters go to the index that the others are in, not to a fresh one. */
-type Guarded = 'swapAlias' | 'indexBody' | 'checkQuery' | 'checkHits'
-
-/** Dead letters, where to, and how. */
-export interface ReplayOptions extends Omit<IngestOptions, 'source' | Said | Guarded> {
-  /** Paths, globs, or `-` (with `stdin` and `index`): files that `ingest` or `replay` wrote, gzip or not. */
-  readonly source: string | readonly string[]
-  /** Where all of them go. Default: each to the index that it was meant for. */
-  readonly index?: string | undefined
-  /** Ingest pipeline for all of them. Default: for each the one that it was meant for. */
-  readonly pipeline?: string | undefined
-}
 
 /**
  * Sends dead letters again: each document byte for byte, with the operation, id and routing that it had. What is refused again

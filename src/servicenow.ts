@@ -4,19 +4,17 @@ export {
   type RecordOptions,
   type Row,
   type ServiceNow,
-  type ServiceNowConnection,
   type Table,
   connectServiceNow,
 } from './connect/connect-servicenow.js'
 export { SluiceError, isSluiceError } from './failure/sluice-error.js'
-export type { ProxyOptions, ServiceNowOptions, TableOptions } from './options/ingest-options.js'
-export {
-  type PullFileOptions,
-  type PullOptions,
-  type Pulled,
-  type PulledFile,
-  pull,
-  pullLines,
-  pullToFile,
-} from './tables/pull.js'
+export type {
+  ProxyOptions,
+  PullOptions,
+  Pulled,
+  ServiceNowConnection,
+  ServiceNowOptions,
+  TableOptions,
+} from './options/ingest-options.js'
+export { type PullFileOptions, type PulledFile, pull, pullLines, pullToFile } from './tables/pull.js'
 export type { TableAnswer, TableRequest } from './servicenow/instance.js'

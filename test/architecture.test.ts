@@ -25,7 +25,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   cluster: ['failure', 'proxy'],
   servicenow: ['flow.ts', 'failure', 'proxy', 'time'],
   connect: ['flow.ts', 'failure', 'disk', 'cluster', 'options', 'proxy', 'servicenow', 'state', 'time'],
-  options: ['flow.ts', 'failure', 'bulk', 'connect', 'format', 'ledger', 'replay.ts', 'source', 'tables'],
+  options: ['flow.ts', 'failure', 'bulk', 'format', 'ledger', 'source'],
   state: ['flow.ts', 'failure', 'disk', 'cluster', 'guarded', 'ledger', 'options', 'run', 'source', 'time'],
   // A run, and what hangs on it.
   run: [

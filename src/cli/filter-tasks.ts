@@ -12,6 +12,7 @@ import { type Proof, failuresOf, prove } from '../filter/prove.js'
 import type { Deployment } from '../filter/read-policy.js'
 import { staticRules } from '../filter/static-rules.js'
 import type { ConnectOptions } from '../index.js'
+import { readConnecting } from '../options/read-options.js'
 import { resolveTarget } from '../connect/open-target.js'
 import type { Settings } from '../options/settings.js'
 
@@ -69,7 +70,7 @@ async function change(
 ): Promise<FilterReport> {
   const { api, values, way, confirm } = context
   // What would keep the proof from being tried is said before anything changes.
-  if (values.url !== undefined) resolveTarget(way.target, way.proxy)
+  if (values.url !== undefined) resolveTarget(readConnecting(way))
   const deployment = await readDeployment(context)
   const region = values.region ?? deployment.region
   // The pair's own policy is what is meant where none is named, but never taken away unnamed.

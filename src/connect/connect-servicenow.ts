@@ -1,22 +1,10 @@
-import type { ConnectOptions, ServiceNowOptions } from '../options/ingest-options.js'
+import type { ServiceNowConnection } from '../options/ingest-options.js'
 import { checkServiceNowConnection } from '../options/check-servicenow-options.js'
 import { openServiceNow } from './open-instance.js'
 import type { TableAnswer, TableRequest } from '../servicenow/instance.js'
 import { type PageOptions, type RecordOptions, type Row, type Table, tableOf } from '../servicenow/table.js'
 
 export type { PageOptions, RecordOptions, Row, Table }
-
-/** The platform, and the way there. */
-export interface ServiceNowConnection extends Pick<
-  ConnectOptions,
-  'proxy' | 'concurrency' | 'preflightConnections' | 'timeoutMs' | 'signal'
-> {
-  readonly servicenow: ServiceNowOptions
-  /** How long one call may be refused in a way that may pass (429, 5xx, a lost answer of a GET), in milliseconds. Default 900,000. */
-  readonly maxElapsedMs?: number | undefined
-  /** Told what is not as it should be, and is no reason to stop: permissions of the token file. */
-  readonly onWarning?: ((message: string) => void) | undefined
-}
 
 /** The platform, reached through the proxy; credentials renew themselves. */
 export interface ServiceNow extends AsyncDisposable {

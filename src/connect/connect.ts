@@ -1,5 +1,5 @@
 import type { Client } from '@elastic/elasticsearch'
-import { checkConnectOptions } from '../options/check-ingest-options.js'
+import { readConnecting } from '../options/read-options.js'
 import type { ClusterInfo } from '../cluster/version.js'
 import type { ConnectOptions } from '../options/ingest-options.js'
 import { openTarget } from './open-target.js'
@@ -28,8 +28,7 @@ export interface Connected extends AsyncDisposable {
  * @throws SluiceError OPTION_INVALID, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED, PLAINTEXT_CREDENTIALS
  */
 export async function connect(options: ConnectOptions): Promise<Connected> {
-  checkConnectOptions(options)
-  const { cluster } = await openTarget(options)
+  const { cluster } = await openTarget(readConnecting(options), options.signal)
   const { client, route, preflight } = cluster
   const close = async () => await client.close()
   return {

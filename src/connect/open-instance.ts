@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
 import { checkServiceNowOptions } from '../options/check-servicenow-options.js'
 import { isLoopback } from '../cluster/loopback.js'
-import { DEFAULT_CONCURRENCY, DEFAULT_MAX_ELAPSED_MS, DEFAULT_TIMEOUT_MS } from '../options/defaults.js'
+import { instanceSection } from '../options/read-options.js'
 import { fail } from '../failure/fail.js'
 import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
-import type { ConnectOptions, ServiceNowOptions } from '../options/ingest-options.js'
-import { proxyOptions, proxyTo } from './proxy-to.js'
+import type { ServiceNowConnection } from '../options/ingest-options.js'
+import type { ProxySection } from '../options/load.js'
+import { proxyTo } from './proxy-to.js'
 import { isWebAddress } from '../options/web-address.js'
 import type { ChosenProxy } from '../proxy/choose-proxy.js'
 import { type Access, chooseAccess } from '../servicenow/access.js'
@@ -18,16 +19,11 @@ import { tokensInFile } from './token-file.js'
 export { grantOf } from '../servicenow/access.js'
 
 /** The service-management platform, and the way there. */
-export interface InstanceOptions extends Pick<ConnectOptions, 'proxy' | 'concurrency' | 'timeoutMs'> {
-  readonly servicenow: ServiceNowOptions
-  /** How long one call may be refused in a way that may pass, in milliseconds. Default 900,000. */
-  readonly maxElapsedMs?: number | undefined
+export interface InstanceOptions extends Omit<ServiceNowConnection, 'signal'> {
   /** Default: the machine's. */
   readonly clock?: Clock | undefined
   /** Told each secret in every form that something might repeat, also tokens that come later. */
   readonly onSecret?: ((secret: string) => void) | undefined
-  /** Told what is not as it should be, and is no reason to stop. */
-  readonly onWarning?: ((message: string) => void) | undefined
 }
 
 /**
@@ -40,10 +36,10 @@ export async function openServiceNow(options: InstanceOptions): Promise<OpenInst
 
 /** Throws as `openServiceNow` does. */
 export function instanceSettings(options: InstanceOptions): InstanceSettings {
-  const { servicenow, clock = systemClock, onWarning = () => {} } = options
-  checkServiceNowOptions(servicenow)
+  const { clock = systemClock, onWarning = () => {} } = options
+  checkServiceNowOptions(options.servicenow)
+  const { servicenow, proxy, concurrency, timeoutMs, maxElapsedMs } = instanceSection(options)
   const { tokenFile } = servicenow
-  const proxy = proxyOptions(options.proxy)
   const url = instanceUrl(servicenow.url)
   const access = chooseAccess(servicenow)
   const chosen = wayTo(url, proxy)
@@ -51,9 +47,9 @@ export function instanceSettings(options: InstanceOptions): InstanceSettings {
   return {
     url,
     access,
-    connections: options.concurrency ?? DEFAULT_CONCURRENCY,
-    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-    maxElapsedMs: options.maxElapsedMs ?? DEFAULT_MAX_ELAPSED_MS,
+    connections: concurrency,
+    timeoutMs,
+    maxElapsedMs,
     clock,
     ...(tokenFile === undefined || access.grant === 'basic'
       ? {}
@@ -97,7 +93,7 @@ function instanceUrl(given: string | URL): URL {
   return url
 }
 
-function wayTo(url: URL, proxy: ConnectOptions['proxy']): ChosenProxy {
+function wayTo(url: URL, proxy: ProxySection): ChosenProxy {
   try {
     return proxyTo(url, proxy)
   } catch (error) {

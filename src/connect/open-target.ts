@@ -1,17 +1,14 @@
 import { type Cluster, openCluster } from '../cluster/open-cluster.js'
 import type { Credentials } from '../cluster/credentials.js'
-import { DEFAULT_CONCURRENCY, DEFAULT_MAX_ELAPSED_MS, DEFAULT_TIMEOUT_MS } from '../options/defaults.js'
 import { fail } from '../failure/fail.js'
 import { explain } from '../failure/catalogue.js'
 import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
-import type { ConnectOptions, TargetOptions } from '../options/ingest-options.js'
+import type { TargetOptions } from '../options/ingest-options.js'
+import type { ConnectSection, ProxySection } from '../options/load.js'
 import { cloudUrl, readClusterUrl } from '../options/cluster-url.js'
-import { isWebAddress } from '../options/web-address.js'
-import { proxyOptions, proxyTo } from './proxy-to.js'
+import { proxyTo } from './proxy-to.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
 import type { TlsOptions } from '../proxy/tls-layer.js'
-
-export { DEFAULT_CONCURRENCY, DEFAULT_MAX_ELAPSED_MS, DEFAULT_TIMEOUT_MS, proxyOptions }
 
 /** The cluster's URL and the proxy that leads to it, before anything is connected. */
 export interface ResolvedTarget {
@@ -23,9 +20,15 @@ export interface ResolvedTarget {
 }
 
 /** Throws SluiceError: OPTION_INVALID, PROXY_URL_INVALID, PROXY_NOT_USED, CLUSTER_URL_IS_PROXY. */
-export function resolveTarget(target: TargetOptions, given: ConnectOptions['proxy']): ResolvedTarget {
+export function resolveTarget({
+  target,
+  proxy,
+}: {
+  readonly target: TargetOptions
+  readonly proxy: ProxySection
+}): ResolvedTarget {
   const { url, username, password } = clusterUrl(target)
-  const chosen = proxyTo(url, given)
+  const chosen = proxyTo(url, proxy)
   const credentials = credentialsOf({
     apiKey: target.apiKey,
     username: target.username ?? username,
@@ -49,20 +52,22 @@ export function targetTls({ ca, caFingerprint, cert, key }: TargetOptions): TlsO
   }
 }
 
-/** Opens the cluster over the way that the options describe. Throws SluiceError: see `openCluster`. */
-export async function openTarget(options: ConnectOptions): Promise<{ cluster: Cluster; way: ResolvedTarget }> {
-  const { target, signal, staticIps } = options
-  const proxy = proxyOptions(options.proxy)
-  const way = resolveTarget(target, proxy)
+/** Opens the cluster over the route that the options describe. Throws SluiceError: see `openCluster`. */
+export async function openTarget(
+  connecting: ConnectSection,
+  signal: AbortSignal | undefined,
+): Promise<{ cluster: Cluster; way: ResolvedTarget }> {
+  const { target, proxy, concurrency, timeoutMs, preflightConnections, ipCheckUrl, staticIps } = connecting
+  const way = resolveTarget(connecting)
   const opening = openCluster({
     ...way,
     tls: targetTls(target),
     ...(proxy.ca === undefined ? {} : { proxyTls: { ca: proxy.ca } }),
-    connections: options.concurrency ?? DEFAULT_CONCURRENCY,
-    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-    preflightConnections: options.preflightConnections ?? 16,
-    allowPlaintext: target.allowPlaintext ?? false,
-    ...(options.ipCheckUrl === undefined ? {} : { ipCheckUrl: readUrl('ipCheckUrl', options.ipCheckUrl) }),
+    connections: concurrency,
+    timeoutMs,
+    preflightConnections,
+    allowPlaintext: target.allowPlaintext === true,
+    ...(ipCheckUrl === undefined ? {} : { ipCheckUrl }),
     ...(staticIps === undefined ? {} : { staticIps }),
     ...(signal === undefined ? {} : { signal }),
   })
@@ -100,10 +105,4 @@ export function credentialsOf({
 }: Pick<TargetOptions, 'apiKey' | 'username' | 'password'>): Credentials | undefined {
   if (apiKey !== undefined) return { apiKey }
   return username === undefined ? undefined : { username, password: password ?? '' }
-}
-
-/** Throws SluiceError OPTION_INVALID. */
-export function readUrl(option: string, text: string): URL {
-  if (isWebAddress(text)) return new URL(text)
-  throw fail('OPTION_INVALID', { option, problem: 'is not an http or https URL' })
 }

@@ -5,7 +5,7 @@ import type { ResolvedTarget } from '../connect/open-target.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
 import type { Route, RouteOptions } from '../proxy/route.js'
 import type { TlsOptions } from '../proxy/tls-layer.js'
-import type { DoctorOptions } from './doctor-options.js'
+import type { DoctorSection } from './check-doctor-options.js'
 import type { InstanceHttp } from '../servicenow/calls/instance-http.js'
 import type { InstanceSettings } from '../servicenow/open-instance.js'
 import type { Session } from '../servicenow/login/session.js'
@@ -29,7 +29,7 @@ export interface Asked {
 
 /** What every probe is given: the way of a load, and the means to ask along it. */
 export interface Context {
-  readonly options: DoctorOptions
+  readonly options: DoctorSection
   /** That to the cluster; to the instance where there is no cluster to look at. */
   readonly way: ResolvedTarget
   /** The cluster's URL without credentials; empty where there is none to look at. */

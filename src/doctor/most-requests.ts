@@ -11,12 +11,19 @@ export function mostRequests(context: Context): number {
 }
 
 /** What is asked once, whatever is behind the proxy. */
-function mostToProxy({ way, connections, options: { ipCheckUrl } }: Context): number {
+function mostToProxy({
+  way,
+  connections,
+  options: {
+    connecting: { ipCheckUrl },
+  },
+}: Context): number {
   return way.proxy === undefined ? 0 : GREETINGS + (ipCheckUrl === undefined ? 0 : connections)
 }
 
 function mostToCluster({ way, connections, options }: Context): number {
-  const { ipCheckUrl, nodes = [], index, directCheck = true, writeCheck = false } = options
+  const { connecting, nodes, index, directCheck, writeCheck } = options
+  const { ipCheckUrl } = connecting
   const each = ipCheckUrl === undefined ? 1 : 2
   const attempts = 1 + BROKEN_AGAIN
   // One connection is traced, and looked at again where its certificate is refused.
@@ -32,7 +39,8 @@ function mostToCluster({ way, connections, options }: Context): number {
 
 /** Wrong passwords among them: one for each kind of login. */
 function mostToInstance({ options }: Context, { connections, way }: InstanceContext): number {
-  const { nodes = [], directCheck = true, ipCheckUrl } = options
+  const { nodes, directCheck } = options
+  const { ipCheckUrl } = options.connecting
   const attempts = 1 + BROKEN_AGAIN
   const connecting = attempts + 1
   // Awake, Basic at two APIs, client_credentials; and the token calls.

@@ -5,10 +5,10 @@ import { refusePlaintext } from '../cluster/open-cluster.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
-import { proxyOptions, targetTls, type ResolvedTarget } from '../connect/open-target.js'
+import { targetTls, type ResolvedTarget } from '../connect/open-target.js'
 import { openRoute } from '../proxy/route.js'
 import { counted } from './counted-route.js'
-import type { DoctorOptions } from './doctor-options.js'
+import type { DoctorSection } from './check-doctor-options.js'
 import { openInstanceContext } from './open-instance-context.js'
 import type { Context, Ways } from './context.js'
 
@@ -16,15 +16,23 @@ import type { Context, Ways } from './context.js'
 const PATIENCE_MS = 4_000
 
 export function openContext(
-  options: DoctorOptions,
+  options: DoctorSection,
   { way, hasCluster, instance }: Ways,
-  { clock, today }: { readonly clock: Clock; readonly today: () => number },
+  {
+    clock,
+    today,
+    ...given
+  }: { readonly clock: Clock; readonly today: () => number; readonly signal?: AbortSignal | undefined },
 ): Context {
-  const { target } = options
-  const signal = options.signal === undefined ? undefined : manyListeners(options.signal)
-  const { ca } = proxyOptions(options.proxy)
-  const limitMs = Math.min(options.timeoutMs ?? PATIENCE_MS, PATIENCE_MS)
-  const plaintext = plaintextProblem(way, target.allowPlaintext ?? false)
+  const {
+    target,
+    proxy: { ca },
+    timeoutMs,
+    preflightConnections,
+  } = options.connecting
+  const signal = given.signal === undefined ? undefined : manyListeners(given.signal)
+  const limitMs = Math.min(timeoutMs, PATIENCE_MS)
+  const plaintext = plaintextProblem(way, target.allowPlaintext === true)
   let sent = 0
   const countOne = (): void => void (sent += 1)
   const { cert: _, key: __, ...withoutOwn } = targetTls(target)
@@ -48,7 +56,7 @@ export function openContext(
     headers: plaintext === undefined ? authorization(way.credentials) : {},
     ...(plaintext === undefined ? {} : { plaintext }),
     // Without a proxy every connection leaves from the same address: more than one asks the same question again.
-    connections: way.proxy === undefined ? 1 : Math.max(1, options.preflightConnections ?? 16),
+    connections: way.proxy === undefined ? 1 : Math.max(1, preflightConnections),
     limitMs,
     clock,
     today,

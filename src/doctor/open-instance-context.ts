@@ -68,7 +68,7 @@ export function openInstanceContext(
     way,
     display: way.url.origin,
     // Without a proxy every connection leaves from the same address: more than one asks the same question again.
-    connections: way.proxy === undefined ? 1 : Math.max(1, context.options.preflightConnections ?? 16),
+    connections: way.proxy === undefined ? 1 : Math.max(1, context.options.connecting.preflightConnections),
     table: table ?? TABLE,
     isTableNamed: table !== undefined,
     routeOptions,

@@ -1,10 +1,11 @@
-import { checkDoctorOptions } from './check-doctor-options.js'
+import { type DoctorSection, readDoctorOptions } from './check-doctor-options.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
 import { instanceSettings } from '../connect/open-instance.js'
 import { resolveTarget } from '../connect/open-target.js'
 import { proxyTo } from '../connect/proxy-to.js'
+import type { ProxySection } from '../options/load.js'
 import { systemClock } from '../time/system-clock.js'
 import type { Context, InstanceContext, InstanceWay, Ways } from './context.js'
 import { openContext } from './open-context.js'
@@ -29,12 +30,12 @@ export interface Tools {
 /** Takes every probe of a path, and tells what all that was seen means. Throws the signal's reason for an abort, and nothing else. */
 export async function walk(options: DoctorOptions, path: Path, tools: Tools = {}): Promise<DoctorReport> {
   const { clock = systemClock, today = Date.now } = tools
-  const ways = waysOf(options)
-  if ('code' in ways) {
-    const refused: Step = { name: 'options', ok: false, detail: ways.message }
-    return conclude({ cluster: shownUrl(options), unusable: ways }, [refused], { sent: 0, atMost: 0 })
+  const read = readWays(options)
+  if ('code' in read) {
+    const refused: Step = { name: 'options', ok: false, detail: read.message }
+    return conclude({ cluster: shownUrl(options), unusable: read }, [refused], { sent: 0, atMost: 0 })
   }
-  const context = openContext(options, ways, { clock, today })
+  const context = openContext(read.section, read.ways, { clock, today, signal: options.signal })
   try {
     return await goAlong(path, context, options.signal)
   } finally {
@@ -114,24 +115,27 @@ export function hasCluster({ target: { url, cloudId }, servicenow }: DoctorOptio
   return url !== undefined || cloudId !== undefined || servicenow === undefined
 }
 
-function waysOf(options: DoctorOptions): Ways | Failure {
+function readWays(options: DoctorOptions): { section: DoctorSection; ways: Ways } | Failure {
   try {
-    checkDoctorOptions(options)
-    const { target, servicenow, proxy } = options
-    const toInstance = servicenow === undefined ? undefined : instanceSettings({ servicenow, proxy })
-    const instance = toInstance === undefined ? {} : { instance: toInstance }
-    if (toInstance === undefined || hasCluster(options))
-      return { way: resolveTarget(target, proxy), hasCluster: true, ...instance }
-    return { way: wayTo(toInstance, options), hasCluster: false, ...instance }
+    const section = readDoctorOptions(options)
+    return { section, ways: waysOf(section, hasCluster(options)) }
   } catch (error) {
     if (isSluiceError(error)) return error.failure
     throw error
   }
 }
 
+function waysOf({ connecting, servicenow }: DoctorSection, isClusterSet: boolean): Ways {
+  const { proxy } = connecting
+  const toInstance = servicenow === undefined ? undefined : instanceSettings({ servicenow, proxy })
+  const instance = toInstance === undefined ? {} : { instance: toInstance }
+  if (toInstance === undefined || isClusterSet) return { way: resolveTarget(connecting), hasCluster: true, ...instance }
+  return { way: wayTo(toInstance, proxy), hasCluster: false, ...instance }
+}
+
 /** The way to the instance in the place of that to a cluster; its credentials are its own. */
-function wayTo({ url, proxy }: InstanceWay, options: DoctorOptions): Ways['way'] {
-  return { url, notes: proxyTo(url, options.proxy).notes, ...(proxy === undefined ? {} : { proxy }) }
+function wayTo({ url, proxy }: InstanceWay, given: ProxySection): Ways['way'] {
+  return { url, notes: proxyTo(url, given).notes, ...(proxy === undefined ? {} : { proxy }) }
 }
 
 /** Of options that cannot be used: what may be shown of the URL. */

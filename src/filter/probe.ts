@@ -4,8 +4,8 @@ import { nameRefusal } from '../cluster/name-refusal.js'
 import { isBroken, questionOf } from '../cluster/preflight.js'
 import { whoAnswered } from '../cluster/who-answered.js'
 import { type Failure, failure } from '../failure/failure.js'
-import type { ConnectOptions } from '../options/ingest-options.js'
-import { type ResolvedTarget, proxyOptions, targetTls } from '../connect/open-target.js'
+import type { ConnectSection } from '../options/load.js'
+import { type ResolvedTarget, targetTls } from '../connect/open-target.js'
 import { askInWaves, askUnbroken } from '../proxy/fresh-connections.js'
 import { manyListeners } from '../proxy/many-listeners.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
@@ -28,25 +28,33 @@ export interface Direct {
 type Judged = 'allowed' | { readonly refused: string } | { readonly failure: Failure }
 
 /** On as many fresh connections as a preflight has: the proxy chooses one of its two addresses for each. */
-export async function probeThrough(way: ResolvedTarget, proxy: ProxyUrl, options: ConnectOptions): Promise<Through> {
-  const { ca } = proxyOptions(options.proxy)
+export async function probeThrough(
+  way: ResolvedTarget,
+  proxy: ProxyUrl,
+  { target, proxy: { ca }, preflightConnections }: ConnectSection,
+  given: AbortSignal | undefined,
+): Promise<Through> {
   await using route = openRoute({
     target: way.url,
     proxy,
     connections: 1,
-    targetTls: targetTls(options.target),
+    targetTls: targetTls(target),
     ...(ca === undefined ? {} : { proxyTls: { ca } }),
   })
-  const signal = options.signal === undefined ? undefined : manyListeners(options.signal)
+  const signal = given === undefined ? undefined : manyListeners(given)
   const judged = await askInWaves<Judged>({
-    most: options.preflightConnections ?? 16,
+    most: preflightConnections,
     ask: async number => await judge(route, way, signal, number),
     isSettled: answers => answers.length === 1 && answers.every(isFailed),
   })
   return sumUp(judged, way.url.origin)
 }
 
-export async function probeDirect(way: ResolvedTarget, { target, signal }: ConnectOptions): Promise<Direct> {
+export async function probeDirect(
+  way: ResolvedTarget,
+  { target }: Pick<ConnectSection, 'target'>,
+  signal?: AbortSignal,
+): Promise<Direct> {
   // A client certificate is a credential too.
   const { cert: _, key: __, ...tls } = targetTls(target)
   await using route = openRoute({ target: way.url, connections: 1, targetTls: tls })

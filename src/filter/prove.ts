@@ -2,6 +2,7 @@
 import { type Failure, failure } from '../failure/failure.js'
 import type { Clock } from '../flow.js'
 import type { ConnectOptions } from '../options/ingest-options.js'
+import { readConnecting } from '../options/read-options.js'
 import { resolveTarget } from '../connect/open-target.js'
 import { Retries, doublingMs } from '../time/retry.js'
 import { systemClock } from '../time/system-clock.js'
@@ -32,17 +33,19 @@ export async function prove(
   options: ConnectOptions,
   { expected, patienceMs, directCheck = true, clock = systemClock }: ProveOptions,
 ): Promise<Proof> {
-  const way = resolveTarget(options.target, options.proxy)
+  const { signal } = options
+  const connecting = readConnecting(options)
+  const way = resolveTarget(connecting)
   const waitMs = (probes: number) => doublingMs(probes, 1000)
   const retries = new Retries({ clock, maxElapsedMs: patienceMs, waitMs })
   for (;;) {
     const proof: Proof = {
-      ...(way.proxy === undefined ? {} : { through: await probeThrough(way, way.proxy, options) }),
-      ...(directCheck || way.proxy === undefined ? { direct: await probeDirect(way, options) } : {}),
+      ...(way.proxy === undefined ? {} : { through: await probeThrough(way, way.proxy, connecting, signal) }),
+      ...(directCheck || way.proxy === undefined ? { direct: await probeDirect(way, connecting, signal) } : {}),
     }
     const wait = isAsExpected(proof, expected) ? undefined : retries.next()
     if (wait === undefined) return proof
-    await clock.sleep(wait, options.signal)
+    await clock.sleep(wait, signal)
   }
 }
 

@@ -5,7 +5,7 @@ import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { IngestOptions } from '../options/ingest-options.js'
 import type { Counts } from '../ledger/receipt.js'
-import { DEFAULT_TIMEOUT_MS } from '../connect/open-target.js'
+import { DEFAULT_TIMEOUT_MS } from '../options/defaults.js'
 import { countReplayed } from './count-replayed.js'
 
 /** How long copies are waited for, at most. */

@@ -1,7 +1,7 @@
 import { readAlias, readIndices, switchAlias } from '../cluster/alias.js'
 import { countDocuments } from '../cluster/check-index.js'
 import { readMark } from '../cluster/load-mark.js'
-import { checkConnectOptions } from '../options/check-ingest-options.js'
+import { readConnecting } from '../options/read-options.js'
 import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { ConnectOptions } from '../options/ingest-options.js'
@@ -37,8 +37,7 @@ export async function rollback(options: RollbackOptions): Promise<RolledBack> {
     const problem = name(value)
     if (problem !== undefined) throw fail('OPTION_INVALID', { option, problem })
   }
-  checkConnectOptions(way)
-  const { cluster } = await openTarget(way)
+  const { cluster } = await openTarget(readConnecting(way), way.signal)
   try {
     const found = await readAlias(cluster, alias)
     if (found.on === undefined) throw impossible(alias, 'there is no such alias')

@@ -1,8 +1,7 @@
 import { checkConnectOptions } from './check-ingest-options.js'
 import { invalid } from './candidate.js'
 import { indexNameProblem } from './index-name.js'
-import type { IngestOptions } from './ingest-options.js'
-import type { ReplayOptions } from '../replay.js'
+import type { IngestOptions, ReplayOptions } from './ingest-options.js'
 import { fail } from '../failure/fail.js'
 
 const said = 'is no option of replay: the dead letters say it'

@@ -1,9 +1,7 @@
-import type { ServiceNowConnection } from '../connect/connect-servicenow.js'
-import type { ServiceNowOptions } from './ingest-options.js'
+import type { PullOptions, ServiceNowConnection, ServiceNowOptions } from './ingest-options.js'
 import { checkProxyOptions } from './check-ingest-options.js'
 import { invalid } from './candidate.js'
 import * as check from './option-checks.js'
-import type { PullOptions } from '../tables/pull.js'
 
 const platform = {
   url: check.url,

@@ -100,6 +100,18 @@ export interface ServiceNowOptions {
   readonly ca?: string | Buffer | undefined
 }
 
+/** How to reach an instance of ServiceNow. */
+export interface ServiceNowConnection extends Pick<
+  ConnectOptions,
+  'proxy' | 'concurrency' | 'preflightConnections' | 'timeoutMs' | 'signal'
+> {
+  readonly servicenow: ServiceNowOptions
+  /** How long to retry one call (429, 5xx, a GET without an answer), in milliseconds. Default 900,000. */
+  readonly maxElapsedMs?: number | undefined
+  /** Called with warnings, for example about the permissions of the token file. */
+  readonly onWarning?: ((message: string) => void) | undefined
+}
+
 /** Which rows of a table are read, and how. */
 export interface TableOptions {
   /** Encoded query: `active=true^priority<=2`. Default: every row. */
@@ -110,6 +122,25 @@ export interface TableOptions {
   readonly displayValue?: 'false' | 'true' | 'all' | undefined
   /** Rows of one request, 1 to 10,000. Default 1,000. Halved where the instance gives up on a page. */
   readonly pageSize?: number | undefined
+}
+
+/** Which rows, from where, and through which proxy. */
+export interface PullOptions extends ServiceNowConnection, TableOptions {
+  /** Its name, not its label: `incident`. */
+  readonly table: string
+  /** Told after each page. */
+  readonly onProgress?: ((progress: Pulled) => void) | undefined
+  /** Told each secret in every form that something might repeat, also tokens that come later. */
+  readonly onSecret?: ((secret: string) => void) | undefined
+}
+
+export interface Pulled {
+  /** Rows that were given out. */
+  readonly rows: number
+  /** As many as the platform told that there are when reading began, with those that the user may not see. */
+  readonly total?: number
+  /** Of the file, where one is written. */
+  readonly bytes?: number
 }
 
 /** What is loaded, where to, and how. `source`, `target`, and one of `index` and `swapAlias` have to be there. */
@@ -260,6 +291,21 @@ export interface WireUse {
 export interface RowsRead {
   readonly read: number
   readonly total: number
+}
+
+/** What the dead letters say themselves. */
+type Said = 'op' | 'ids' | 'idField' | 'routingField' | 'format' | 'pick'
+/** Dead letters go to the index that the others are in, not to a fresh one. */
+type Guarded = 'swapAlias' | 'indexBody' | 'checkQuery' | 'checkHits'
+
+/** Dead letters, where to, and how. */
+export interface ReplayOptions extends Omit<IngestOptions, 'source' | Said | Guarded> {
+  /** Paths, globs, or `-` (with `stdin` and `index`): files that `ingest` or `replay` wrote, gzip or not. */
+  readonly source: string | readonly string[]
+  /** Where all of them go. Default: each to the index that it was meant for. */
+  readonly index?: string | undefined
+  /** Ingest pipeline for all of them. Default: for each the one that it was meant for. */
+  readonly pipeline?: string | undefined
 }
 
 /** What happens during a run, in the order in which it happens. */

@@ -46,7 +46,7 @@ export interface ProxySection {
   /** Complete, with credentials. */
   readonly url: string | undefined
   /** The flag, variable or file that set `url`, for messages. */
-  readonly origin: string | undefined
+  readonly origin: string
   /** PEM of the CA that signed the proxy's own certificate. */
   readonly ca: string | Buffer | undefined
   /** The value of HTTPS_PROXY. */
@@ -97,6 +97,8 @@ export interface RetrySection {
   readonly maxElapsedMs: number
   /** How long to wait for lost access. 0 stops at once. */
   readonly blockWaitMs: number
+  /** Where a new proxy URL comes from, for messages. */
+  readonly freshProxyOrigin: string
   readonly refreshCredentials: (() => FreshCredentials | Promise<FreshCredentials>) | undefined
 }
 
@@ -118,6 +120,16 @@ export interface StateSection {
   readonly runId: string | undefined
   /** Load again what a checkpoint calls finished. */
   readonly again: boolean
+}
+
+/** How to reach an instance of ServiceNow. */
+export interface InstanceSection {
+  readonly servicenow: ServiceNowOptions
+  readonly proxy: ProxySection
+  readonly concurrency: number
+  readonly preflightConnections: number
+  readonly timeoutMs: number
+  readonly maxElapsedMs: number
 }
 
 export interface GuardedSection {

@@ -4,11 +4,19 @@ import { fail } from '../failure/fail.js'
 import { checkConnectOptions, checkIngestOptions } from './check-ingest-options.js'
 import { completeForTables } from './check-table-options.js'
 import { defaults } from './defaults.js'
-import type { ConnectOptions, IngestOptions, ProxyOptions, ServiceNowOptions, TableOptions } from './ingest-options.js'
+import type {
+  ConnectOptions,
+  IngestOptions,
+  ProxyOptions,
+  ServiceNowConnection,
+  ServiceNowOptions,
+  TableOptions,
+} from './ingest-options.js'
 import type {
   ConnectSection,
   DeletionSection,
   GuardedSection,
+  InstanceSection,
   Load,
   ProxySection,
   SelectionSection,
@@ -54,6 +62,7 @@ export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[]
     retrying: freeze({
       maxElapsedMs: given.maxElapsedMs ?? defaults.maxElapsedMs,
       blockWaitMs: blockWaitOf(given.onBlock),
+      freshProxyOrigin: takeProxyApart(given.proxy).origin ?? 'refreshCredentials()',
       refreshCredentials: given.refreshCredentials,
     }),
     stopping: freeze({
@@ -80,16 +89,28 @@ export function readConnecting(given: ConnectOptions): ConnectSection {
 
 /** Takes the proxy apart. A string or a URL is the proxy's own address. */
 export function proxySection(given: ConnectOptions['proxy']): ProxySection {
-  const proxy: ProxyOptions = typeof given === 'string' || isUrl(given) ? { url: given } : (given ?? {})
+  const proxy = takeProxyApart(given)
   return freeze({
     url: proxy.url === undefined ? undefined : String(proxy.url),
-    origin: proxy.origin,
+    origin: proxy.origin ?? 'proxy',
     ca: proxy.ca,
     environmentProxy: proxy.environmentProxy,
     environmentOrigin: proxy.environmentOrigin ?? 'HTTPS_PROXY',
     noProxy: proxy.noProxy,
     direct: proxy.direct ?? false,
     requireProxy: proxy.requireProxy ?? false,
+  })
+}
+
+/** Fills in defaults of how to reach an instance. */
+export function instanceSection(given: Omit<ServiceNowConnection, 'onWarning' | 'signal'>): InstanceSection {
+  return freeze({
+    servicenow: given.servicenow,
+    proxy: proxySection(given.proxy),
+    concurrency: given.concurrency ?? defaults.concurrency,
+    preflightConnections: given.preflightConnections ?? defaults.preflightConnections,
+    timeoutMs: given.timeoutMs ?? defaults.timeoutMs,
+    maxElapsedMs: given.maxElapsedMs ?? defaults.maxElapsedMs,
   })
 }
 
@@ -112,6 +133,10 @@ function connectSection(given: ConnectOptions): ConnectSection {
     staticIps: given.staticIps,
     ipCheckUrl: given.ipCheckUrl === undefined ? undefined : readUrl('ipCheckUrl', given.ipCheckUrl),
   })
+}
+
+function takeProxyApart(given: ConnectOptions['proxy']): ProxyOptions {
+  return typeof given === 'string' || isUrl(given) ? { url: given } : (given ?? {})
 }
 
 function guardedSection({ swapAlias, indexBody, checkQuery, checkHits }: IngestOptions): GuardedSection | undefined {
@@ -152,7 +177,7 @@ function blockWaitOf(onBlock: IngestOptions['onBlock']): number {
 }
 
 /** Throws SluiceError OPTION_INVALID. */
-function readUrl(option: string, text: string): URL {
+export function readUrl(option: string, text: string): URL {
   if (isWebAddress(text)) return new URL(text)
   throw fail('OPTION_INVALID', { option, problem: 'is not an http or https URL' })
 }

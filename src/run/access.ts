@@ -1,7 +1,9 @@
 /** What a run does when access is lost: with a body under way, or with a step of a guarded load. */
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { IngestOptions } from '../options/ingest-options.js'
-import { DEFAULT_MAX_ELAPSED_MS, type ResolvedTarget } from '../connect/open-target.js'
+import type { RetrySection } from '../options/load.js'
+import type { ResolvedTarget } from '../connect/open-target.js'
+import { DEFAULT_MAX_ELAPSED_MS } from '../options/defaults.js'
 import { AccessGate, type AccessOptions, PROBES_OF_LOST_ACCESS } from '../sender/layers/access.js'
 import { systemClock } from '../time/system-clock.js'
 import type { Ending } from './ending.js'
@@ -10,10 +12,10 @@ import type { Patience } from './patiently.js'
 import { renewCredentials } from './renew-credentials.js'
 
 /** As the options say. */
-export function accessOf(options: IngestOptions, way: ResolvedTarget, cluster: Cluster, tell: Tell): AccessOptions {
+export function accessOf(retrying: RetrySection, way: ResolvedTarget, cluster: Cluster, tell: Tell): AccessOptions {
   return {
-    waitMs: waitOf(options.onBlock),
-    renew: async () => await renewCredentials(options, way, cluster),
+    waitMs: retrying.blockWaitMs,
+    renew: async () => await renewCredentials(retrying, way, cluster),
     onBlocked: blocked => tell({ type: 'blocked', ...blocked }),
     onUnblocked: (what, waitedMs) => tell({ type: 'unblocked', failure: what, waitedMs }),
   }
@@ -47,10 +49,4 @@ function openGate(access: AccessOptions, cluster: Pick<Cluster, 'probe'>, halted
     halted,
     probe: async signal => await cluster.probe({ atLeast: PROBES_OF_LOST_ACCESS, signal }),
   })
-}
-
-/** How long access that was lost is waited for, in milliseconds. */
-function waitOf(onBlock: IngestOptions['onBlock'] = 'stop'): number {
-  if (typeof onBlock === 'object') return onBlock.waitMs
-  return onBlock === 'stop' ? 0 : 1_800_000
 }

@@ -5,7 +5,7 @@ import { MAX_DOCUMENT_BYTES } from '../options/check-ingest-options.js'
 import type { Input, Operation, Origin } from '../flow.js'
 import type { IngestOptions } from '../options/ingest-options.js'
 import type { Ledger } from '../ledger/ledger.js'
-import { DEFAULT_CONCURRENCY } from '../connect/open-target.js'
+import { DEFAULT_CONCURRENCY } from '../options/defaults.js'
 import { systemClock } from '../time/system-clock.js'
 
 export const DEFAULT_BATCH_BYTES = 5_000_000

@@ -50,7 +50,7 @@ export async function openPipeline(run: Run, begun: Begun, deadLetters: DeadLett
   const { way, open, cluster, wire, found } = begun
   const { plan, path } = found
   const { givenUp } = ending
-  const access = accessOf(options, way, cluster, tell)
+  const access = accessOf(run.asked.retrying, way, cluster, tell)
   const guarded = guard(options, found, cluster, { ending, access, tell })
   const limits = await openLimits(stateDir, found.target, Date.now)
   const ledger = new Ledger(deadLetters, {

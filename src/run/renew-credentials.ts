@@ -1,8 +1,8 @@
 import { checkFreshCredentials } from '../options/check-ingest-options.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import { isSluiceError } from '../failure/sluice-error.js'
-import type { IngestOptions } from '../options/ingest-options.js'
-import { type ResolvedTarget, credentialsOf, proxyOptions } from '../connect/open-target.js'
+import { type ResolvedTarget, credentialsOf } from '../connect/open-target.js'
+import type { RetrySection } from '../options/load.js'
 import { parseProxyUrl } from '../proxy/proxy-url.js'
 
 /**
@@ -10,7 +10,7 @@ import { parseProxyUrl } from '../proxy/proxy-url.js'
  * why there are none, if that is so: a file may be missing for the moment in which it is replaced.
  */
 export async function renewCredentials(
-  { refreshCredentials, proxy: given }: Pick<IngestOptions, 'refreshCredentials' | 'proxy'>,
+  { refreshCredentials, freshProxyOrigin }: Pick<RetrySection, 'refreshCredentials' | 'freshProxyOrigin'>,
   way: Pick<ResolvedTarget, 'proxy' | 'credentials'>,
   cluster: Pick<Cluster, 'renew'>,
 ): Promise<string | undefined> {
@@ -19,8 +19,7 @@ export async function renewCredentials(
     const fresh = await refreshCredentials()
     checkFreshCredentials(fresh)
     const { apiKey, password, username = usernameOf(way.credentials) } = fresh
-    const { origin = 'refreshCredentials()' } = proxyOptions(given)
-    const proxy = fresh.proxy === undefined ? undefined : parseProxyUrl(String(fresh.proxy), origin)
+    const proxy = fresh.proxy === undefined ? undefined : parseProxyUrl(String(fresh.proxy), freshProxyOrigin)
     const isSame = proxy?.display === way.proxy?.display
     cluster.renew({
       ...(apiKey === undefined && password === undefined

@@ -5,6 +5,7 @@ import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
 import { spoolFolder } from '../state/find-run.js'
 import type { Source } from '../flow.js'
 import type { IngestEvent, IngestOptions } from '../options/ingest-options.js'
+import type { Load } from '../options/load.js'
 import { settledOf } from '../ledger/account.js'
 import type { Counts, Receipt } from '../ledger/receipt.js'
 import { syncFolder } from '../disk/sync-folder.js'
@@ -12,12 +13,13 @@ import { resolveTarget } from '../connect/open-target.js'
 import { type Spool, isStdin, openSpool } from '../source/spool.js'
 
 interface Surroundings {
+  readonly asked: Load
   readonly ending: Ending
   readonly tell: (event: IngestEvent) => void
   readonly isReplay: boolean
 }
 
-type Load<T> = (sources: readonly Source[], spool?: Spool) => Promise<T>
+type Loading<T> = (sources: readonly Source[], spool?: Spool) => Promise<T>
 
 /**
  * Runs a load whose stdin goes by way of the disk, where that is asked for. Whatever stops the load, stdin is taken to its end
@@ -27,8 +29,8 @@ type Load<T> = (sources: readonly Source[], spool?: Spool) => Promise<T>
 export async function withSpool<T>(
   options: IngestOptions,
   sources: readonly Source[],
-  { ending, tell, isReplay }: Surroundings,
-  load: Load<T>,
+  { asked, ending, tell, isReplay }: Surroundings,
+  load: Loading<T>,
 ): Promise<T> {
   const { stdin, stateDir, again = false } = options
   const { stopping: signal } = ending
@@ -39,7 +41,7 @@ export async function withSpool<T>(
     throw fail('OPTION_INVALID', { option: 'spool', problem })
   }
   if (options.dryRun === true || stateDir === undefined) return await load(sources)
-  const { url } = resolveTarget(options.target, options.proxy)
+  const { url } = resolveTarget(asked.connecting)
   const opening = openSpool({
     folder: { path: spoolFolder(options, stateDir, url, isReplay), syncFolder },
     input,

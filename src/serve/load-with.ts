@@ -1,6 +1,6 @@
 import { checkFreshCredentials } from '../options/check-ingest-options.js'
 import type { IngestOptions } from '../options/ingest-options.js'
-import { proxyOptions } from '../connect/open-target.js'
+import { proxySection } from '../options/read-options.js'
 import type { ServeOptions } from './serve-options.js'
 
 /** How long one bulk request may be refused or unanswered: then the way is opened anew, which names what is in the way. */
@@ -33,7 +33,7 @@ export async function loadWith(
     ...load,
     ...more,
     target,
-    ...(proxy === undefined ? {} : { proxy: { ...proxyOptions(load.proxy), url: proxy } }),
+    ...(proxy === undefined ? {} : { proxy: { ...proxySection(load.proxy), url: proxy } }),
     deadLetters: load.deadLetters ?? `sluice-dead-letters-serve-${load.index}.ndjson`,
     maxElapsedMs: MAX_ELAPSED_MS,
   }

@@ -5,6 +5,7 @@ import { explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import { randomToken } from '../state/token.js'
+import { proxySection } from '../options/read-options.js'
 import { resolveTarget } from '../connect/open-target.js'
 import { type StandingLoad, openStandingLoad } from './standing-load.js'
 import { systemClock } from '../time/system-clock.js'
@@ -44,7 +45,7 @@ const UNENCRYPTED =
  */
 export async function serve(options: ServeOptions): Promise<Serving> {
   const address = checkServeOptions(options)
-  const { url } = resolveTarget(options.target, options.proxy)
+  const { url } = resolveTarget({ target: options.target, proxy: proxySection(options.proxy) })
   const folder = await openFolder(options.stateDir, url, options.index)
   try {
     return await open(options, address, folder)

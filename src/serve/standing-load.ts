@@ -1,7 +1,7 @@
 /** Loads one file after the other over a way that stays open in between, as `serve` does. */
 import { checkIngestOptions } from '../options/check-ingest-options.js'
 import type { IngestEvent, IngestOptions } from '../options/ingest-options.js'
-import { loadOf } from '../options/read-options.js'
+import { loadOf, readConnecting } from '../options/read-options.js'
 import { run } from '../ingest.js'
 import type { Receipt } from '../ledger/receipt.js'
 import { openTarget } from '../connect/open-target.js'
@@ -31,7 +31,7 @@ export interface StandingLoad {
 /** Opens the way, with its preflight. Throws SluiceError: OPTION_INVALID, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED. */
 export async function openStandingLoad(options: Omit<IngestOptions, 'source'>): Promise<StandingLoad> {
   const ids = checkIngestOptions({ ...options, source: [] })
-  const { cluster, way } = await openTarget(options)
+  const { cluster, way } = await openTarget(readConnecting(options), options.signal)
   const slots = openSlots(options)
   let isTold = false
   return {

@@ -1,6 +1,5 @@
 import { checkPullOptions } from '../options/check-servicenow-options.js'
-import type { ServiceNowConnection } from '../connect/connect-servicenow.js'
-import type { TableOptions } from '../options/ingest-options.js'
+import type { PullOptions, Pulled } from '../options/ingest-options.js'
 import type { Place } from '../flow.js'
 import { instanceSettings, openServiceNow } from '../connect/open-instance.js'
 import { PartFile, type Selection } from './part-file.js'
@@ -9,25 +8,6 @@ import { readTable } from '../servicenow/table/read-table.js'
 import { rowLines } from '../servicenow/table/row.js'
 import { selectTable } from '../servicenow/table/select-table.js'
 import { fail } from '../failure/fail.js'
-
-/** Which rows, from where, and through which proxy. */
-export interface PullOptions extends ServiceNowConnection, TableOptions {
-  /** Its name, not its label: `incident`. */
-  readonly table: string
-  /** Told after each page. */
-  readonly onProgress?: ((progress: Pulled) => void) | undefined
-  /** Told each secret in every form that something might repeat, also tokens that come later. */
-  readonly onSecret?: ((secret: string) => void) | undefined
-}
-
-export interface Pulled {
-  /** Rows that were given out. */
-  readonly rows: number
-  /** As many as the platform told that there are when reading began, with those that the user may not see. */
-  readonly total?: number
-  /** Of the file, where one is written. */
-  readonly bytes?: number
-}
 
 export interface PullFileOptions extends PullOptions {
   /** The file: replaced as a whole, once all rows are there. Until then they lie in the folder `FILE.part`. */

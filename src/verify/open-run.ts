@@ -3,12 +3,12 @@ import { type IndexSeen, seeIndex } from '../cluster/index-uuid.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import { refresh } from '../cluster/refresh.js'
 import type { Checkpoint } from '../state/checkpoint.js'
-import { DEFAULT_MAX_ELAPSED_MS, openTarget } from '../connect/open-target.js'
+import { openTarget } from '../connect/open-target.js'
 import { systemClock } from '../time/system-clock.js'
 import { type FoundCheckpoint, findCheckpoint } from './find-checkpoint.js'
 import { Pace } from './pace.js'
 import { type InputIds, idsOf } from './run-ids.js'
-import type { VerifyOptions } from './verify-options.js'
+import type { VerifySection } from './verify-options.js'
 import { fail } from '../failure/fail.js'
 
 export interface OpenRun extends FoundCheckpoint {
@@ -29,8 +29,8 @@ const IN_FLIGHT = 4
  * `found`: its checkpoint, where that was looked for before. Throws SluiceError RUN_NOT_FOUND, RUN_IDS_UNKNOWN and RUN_ELSEWHERE,
  * and what `openTarget` throws. The cluster's route is the caller's to end.
  */
-export async function openRun(options: VerifyOptions, found?: FoundCheckpoint): Promise<OpenRun> {
-  const { run, stateDir, maxElapsedMs = DEFAULT_MAX_ELAPSED_MS, signal, concurrency = IN_FLIGHT } = options
+export async function openRun(options: VerifySection, found?: FoundCheckpoint): Promise<OpenRun> {
+  const { run, stateDir, maxElapsedMs, connecting, signal } = options
   const known = found ?? (await findCheckpoint(stateDir, run))
   const { checkpoint, others, namesakes } = known
   const ids = checkpoint.options['ids'] ?? 'run'
@@ -38,7 +38,7 @@ export async function openRun(options: VerifyOptions, found?: FoundCheckpoint): 
     const named = ids === 'replay' ? 'the ids of dead letters' : `--ids ${ids}`
     throw fail('RUN_IDS_UNKNOWN', { run: checkpoint.run, ids: named })
   }
-  const { cluster } = await openTarget(options)
+  const { cluster } = await openTarget(connecting, signal)
   try {
     const where = sameCluster(checkpoint, cluster)
     const { index } = checkpoint.target
@@ -54,7 +54,7 @@ export async function openRun(options: VerifyOptions, found?: FoundCheckpoint): 
       isFresh,
       pace: new Pace({
         most: MOST_IDS,
-        inFlight: Math.min(IN_FLIGHT, concurrency),
+        inFlight: Math.min(IN_FLIGHT, connecting.concurrency),
         maxElapsedMs,
         clock: systemClock,
         wallClock: Date.now,

@@ -7,8 +7,8 @@ import { refuseBehindAlias } from './refuse-behind-alias.js'
 import { idOf } from './run-ids.js'
 import { type Sighting, sweep } from './sweep.js'
 import type { Undone } from './undone.js'
-import { LISTED, progressOf, readRejected } from './verify.js'
-import { type UndoOptions, checkVerifyOptions } from './verify-options.js'
+import { progressOf, readRejected } from './verify.js'
+import { type UndoOptions, readVerifyOptions } from './verify-options.js'
 
 /**
  * Deletes the documents that a run created, and no others: what was written again since is left, unless `force` is set. Works
@@ -23,12 +23,12 @@ import { type UndoOptions, checkVerifyOptions } from './verify-options.js'
  * the alias of a guarded load leads to its index; STATE_UNWRITABLE where the state folder cannot be written.
  */
 export async function undo(options: UndoOptions): Promise<Undone> {
-  checkVerifyOptions(options)
-  const { listed = LISTED, dryRun = false, force = false, signal } = options
+  const asked = readVerifyOptions(options)
+  const { listed, dryRun, force, signal } = asked
   // What is deleted in the front would be loaded behind.
-  const owned = dryRun ? undefined : await ownRun(options.stateDir, options.run)
+  const owned = dryRun ? undefined : await ownRun(asked.stateDir, asked.run)
   await using _ = owned?.locks
-  const run = await openRun(options, owned?.known)
+  const run = await openRun(asked, owned?.known)
   try {
     const { cluster, inputs, by, pace, checkpoint, path } = run
     const { index } = checkpoint.target
@@ -36,7 +36,7 @@ export async function undo(options: UndoOptions): Promise<Undone> {
     const { rejected, notes } = await readRejected(run)
     const stopping = signal === undefined ? {} : { signal }
     const deleter = new Deleter({ cluster, pace, dryRun, force, listed, ...stopping })
-    const progress = progressOf(options, run)
+    const progress = progressOf(asked, run)
     let absent = 0
     let documents = 0
     let foreign = 0

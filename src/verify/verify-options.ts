@@ -1,4 +1,6 @@
-import { checkConnectOptions } from '../options/check-ingest-options.js'
+import { defaults } from '../options/defaults.js'
+import type { ConnectSection } from '../options/load.js'
+import { readConnecting } from '../options/read-options.js'
 import type { ConnectOptions } from '../options/ingest-options.js'
 import { invalid } from '../options/candidate.js'
 import * as check from '../options/option-checks.js'
@@ -34,12 +36,34 @@ const own = {
   force: check.flag,
 } satisfies Record<Exclude<keyof UndoOptions, keyof ConnectOptions>, check.Check>
 
+/** The same, checked, with every default filled in. */
+export interface VerifySection extends Pick<VerifyOptions, 'run' | 'stateDir' | 'onProgress' | 'signal'> {
+  readonly connecting: ConnectSection
+  readonly listed: number
+  readonly maxElapsedMs: number
+  readonly dryRun: boolean
+  readonly force: boolean
+}
+
+const LISTED = 20
+
 /** Throws SluiceError OPTION_INVALID. */
-export function checkVerifyOptions(options: UndoOptions): void {
+export function readVerifyOptions(options: UndoOptions): VerifySection {
   const { run, stateDir, listed, maxElapsedMs, onProgress, dryRun, force, ...connect } = options
-  checkConnectOptions(connect)
+  const connecting = readConnecting(connect)
   const found = check.problemIn({ run, stateDir, listed, maxElapsedMs, onProgress, dryRun, force }, own)
   const missing = run === undefined ? 'run' : stateDir === undefined ? 'stateDir' : undefined
   if (missing !== undefined) throw invalid(missing, 'is not set')
   if (found !== undefined) throw invalid(found.option ?? 'options', found.problem)
+  return {
+    run,
+    stateDir,
+    onProgress,
+    signal: options.signal,
+    connecting,
+    listed: listed ?? LISTED,
+    maxElapsedMs: maxElapsedMs ?? defaults.maxElapsedMs,
+    dryRun: dryRun ?? false,
+    force: force ?? false,
+  }
 }

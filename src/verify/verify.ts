@@ -3,10 +3,7 @@ import { type OpenRun, openRun } from './open-run.js'
 import { sweep } from './sweep.js'
 import { newTally } from './tally.js'
 import type { Verification } from './verification.js'
-import { type VerifyOptions, checkVerifyOptions } from './verify-options.js'
-
-/** Of ids that are listed of each kind and input. */
-export const LISTED = 20
+import { type VerifyOptions, type VerifySection, readVerifyOptions } from './verify-options.js'
 
 /**
  * Looks up every document of a run in the cluster, by its id: from the checkpoint alone, without the input.
@@ -19,14 +16,14 @@ export const LISTED = 20
  * RUN_INTERRUPTED, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED.
  */
 export async function verify(options: VerifyOptions): Promise<Verification> {
-  checkVerifyOptions(options)
-  const { listed = LISTED, signal } = options
-  const run = await openRun(options)
+  const asked = readVerifyOptions(options)
+  const { listed, signal } = asked
+  const run = await openRun(asked)
   try {
     const { cluster, inputs, by, pace, checkpoint, path } = run
     const { rejected, notes } = await readRejected(run)
     const tally = newTally({ inputs, counts: checkpoint.counts, rejected, listed })
-    const progress = progressOf(options, run)
+    const progress = progressOf(asked, run)
     await sweep({
       cluster,
       index: checkpoint.target.index,
@@ -76,7 +73,10 @@ export async function readRejected({ checkpoint, inputs }: Pick<OpenRun, 'checkp
 }
 
 /** Counts what was looked up, and tells it. A listener that throws loses its place. */
-export function progressOf({ onProgress }: VerifyOptions, { inputs }: OpenRun): (more: number) => void {
+export function progressOf(
+  { onProgress }: Pick<VerifySection, 'onProgress'>,
+  { inputs }: OpenRun,
+): (more: number) => void {
   const documents = inputs.reduce((sum, { first, last }) => sum + Math.max(0, last - first + 1), 0)
   let listener = onProgress
   let lookedUp = 0

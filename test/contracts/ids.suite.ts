@@ -6,6 +6,7 @@ import { refresh } from '../../src/cluster/refresh.js'
 import { walkIds } from '../../src/cluster/walk-ids.js'
 import { type Removed, removeGone } from '../../src/tables/remove-gone.js'
 import { type Connected, connect, ingest } from '../../src/index.js'
+import { proxySection } from '../../src/options/read-options.js'
 import { resolveTarget, targetTls } from '../../src/connect/open-target.js'
 import { documents, newIndex, through } from './options.js'
 import type { World } from './world.js'
@@ -16,7 +17,7 @@ export function describeIds(world: () => World): void {
 
   async function open() {
     const { target, proxy } = base()
-    const way = resolveTarget(target, proxy)
+    const way = resolveTarget({ target, proxy: proxySection(proxy) })
     return await openCluster({
       ...way,
       tls: targetTls(target),

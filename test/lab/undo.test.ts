@@ -96,8 +96,11 @@ describe('undo', () => {
     const token = await tokenOf(world)
     const { Deleter } = await import('../../src/verify/deleter.js')
     const { openRun } = await import('../../src/verify/open-run.js')
+    const { readVerifyOptions } = await import('../../src/verify/verify-options.js')
     const { findDocuments } = await import('../../src/cluster/find-documents.js')
-    const { cluster, pace } = await openRun({ ...(await world.way()), run, stateDir: world.stateDir })
+    const { cluster, pace } = await openRun(
+      readVerifyOptions({ ...(await world.way()), run, stateDir: world.stateDir }),
+    )
     try {
       const wanted = [1, 2, 3].map(number => ({ id: `${token}-${number}` }))
       const looked = await findDocuments(cluster, { index: world.index, by: 'id', wanted })

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type IngestOptions, connect, ingest, isSluiceError } from '../../src/index.js'
+import { proxySection } from '../../src/options/read-options.js'
 import { resolveTarget } from '../../src/connect/open-target.js'
 import { startHttpProxy } from './proxy-servers.js'
 
@@ -51,7 +52,9 @@ describe('the proxy is never left out silently', () => {
     const receipt = await ingest(options({ proxy: given, target: { url: new URL(url) } }))
     expect(receipt).toMatchObject({ created: 1 })
     expect(asked).toBeGreaterThan(before)
-    expect(resolveTarget({ url }, new URL('http://u:p%40@127.0.0.1:9293')).proxy).toMatchObject({
+    expect(
+      resolveTarget({ target: { url }, proxy: proxySection(new URL('http://u:p%40@127.0.0.1:9293')) }).proxy,
+    ).toMatchObject({
       port: 9293,
       username: 'u',
       password: 'p@',
@@ -128,7 +131,10 @@ describe('options are checked when the compiler was not asked', () => {
 })
 
 test("credentials of the cluster's URL stay where none of their own are given", () => {
-  const way = resolveTarget({ url: 'https://u:p@localhost', username: undefined, password: undefined }, undefined)
+  const way = resolveTarget({
+    target: { url: 'https://u:p@localhost', username: undefined, password: undefined },
+    proxy: proxySection(undefined),
+  })
   expect(way.credentials).toEqual({ username: 'u', password: 'p' })
 })
 

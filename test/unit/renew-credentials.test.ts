@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Cluster, openCluster } from '../../src/cluster/open-cluster.js'
 import type { FreshCredentials, IngestOptions } from '../../src/index.js'
+import { loadOf, proxySection } from '../../src/options/read-options.js'
 import { resolveTarget } from '../../src/connect/open-target.js'
 import { renewCredentials } from '../../src/run/renew-credentials.js'
 import { startHttpProxy, startTarget } from './proxy-servers.js'
@@ -16,10 +17,14 @@ async function renewed(
   given: Pick<IngestOptions, 'target' | 'proxy'> = { target: { url, username: 'u', password: 'old' }, proxy },
 ): Promise<{ problem: string | undefined; renewals: Renewal[] }> {
   const renewals: Renewal[] = []
-  const way = resolveTarget(given.target, given.proxy)
-  const problem = await renewCredentials({ ...given, ...(refreshCredentials && { refreshCredentials }) }, way, {
-    renew: access => void renewals.push(access),
-  })
+  const way = resolveTarget({ target: given.target, proxy: proxySection(given.proxy) })
+  const problem = await renewCredentials(
+    loadOf({ source: [], ...given, refreshCredentials }, { from: 'run' }).retrying,
+    way,
+    {
+      renew: access => void renewals.push(access),
+    },
+  )
   return { problem, renewals }
 }
 

@@ -8,6 +8,7 @@ import { SluiceError, isSluiceError } from '../../src/failure/sluice-error.js'
 import type { Source } from '../../src/flow.js'
 import type { IngestEvent } from '../../src/options/ingest-options.js'
 import { Ending } from '../../src/run/ending.js'
+import { loadOf } from '../../src/options/read-options.js'
 import { withSpool } from '../../src/run/with-spool.js'
 import type { Spool } from '../../src/source/spool.js'
 import { systemClock } from '../../src/time/system-clock.js'
@@ -33,9 +34,10 @@ async function stopped(
   const source: Source = { id: 0, name: '-', open: () => stdin }
   const target = { url: 'https://c.example' }
   const options = { source: '-', stdin, spool: true, target, index: 'i', stateDir: join(work, 'state') }
+  const asked = loadOf(options, { from: 'run' })
   using ending = new Ending({ clock: systemClock })
   try {
-    await withSpool(options, [source], { ending, tell, isReplay: false }, async (_, spool) => await load(spool))
+    await withSpool(options, [source], { asked, ending, tell, isReplay: false }, async (_, spool) => await load(spool))
   } catch (error) {
     if (isSluiceError(error)) return { error, warnings }
     throw error

@@ -13,7 +13,7 @@ export async function lookAtIndex(context: Context, route: Route, index: string)
   ])
   if ('failure' in needs) return { index, failure: needs.failure }
   const state = 'failure' in settings ? {} : readSettings(settings.status, settings.json)
-  return { index, ...missingOf(needs.has, context.options.op ?? 'create', state.exists), ...state }
+  return { index, ...missingOf(needs.has, context.options.op, state.exists), ...state }
 }
 
 /** What a load into the index may need, and the write check besides. */

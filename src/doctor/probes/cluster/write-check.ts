@@ -13,7 +13,7 @@ import { clusterProblem } from '../../way-so-far.js'
 export const writeCheck: Probe = {
   name: 'write, read and delete',
   leaveOut: ({ options }, facts) =>
-    options.writeCheck !== true ? 'not asked for (--write-check)' : (clusterProblem(facts) ?? indexProblem(facts)),
+    !options.writeCheck ? 'not asked for (--write-check)' : (clusterProblem(facts) ?? indexProblem(facts)),
   look: async (context, { index }) => {
     await using route = context.openRoute()
     return await check(context, route, { index: index?.index ?? '', isDataStream: index?.isDataStream === true })

@@ -13,14 +13,16 @@ const WAVE = 3
 export const egress: Probe = {
   name: 'addresses behind the proxy',
   leaveOut: ({ options, way }, facts) => {
-    if (options.ipCheckUrl === undefined) return 'no address check is set (IP_CHECK_URL)'
+    if (options.connecting.ipCheckUrl === undefined) return 'no address check is set (IP_CHECK_URL)'
     return way.proxy === undefined ? 'no proxy is set' : loginProblem(facts)
   },
   look: async context => {
-    const found = await seeAddresses(context, new URL(context.options.ipCheckUrl ?? ''))
+    const { ipCheckUrl, staticIps } = context.options.connecting
+    if (ipCheckUrl === undefined) return { detail: 'no address check is set' }
+    const found = await seeAddresses(context, ipCheckUrl)
     const { seen, missChance, failure, asked, instead = '' } = found
     const told = Object.entries(seen).map(([address, times]) => `${address} (${times}x)`)
-    const strangers = Object.keys(seen).filter(address => context.options.staticIps?.includes(address) === false)
+    const strangers = Object.keys(seen).filter(address => staticIps?.includes(address) === false)
     const alone = missChance === undefined ? '' : `; another one is in use with a chance of ${percent(missChance)}`
     const none = `the check answered ${asked} times with no address (${instead})`
     return {

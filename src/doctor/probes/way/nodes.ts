@@ -17,7 +17,7 @@ export const nodes: Probe = {
   name: 'each node alone',
   leaveOut: ({ options, way }, facts) => {
     if (way.proxy === undefined) return 'no proxy is set'
-    if ((options.nodes ?? []).length === 0) return 'no node is given (--nodes)'
+    if (options.nodes.length === 0) return 'no node is given (--nodes)'
     return facts.plaintext === undefined && facts.hosts?.clusterIsProxy !== true
       ? undefined
       : 'the cluster cannot be asked'
@@ -38,7 +38,7 @@ interface NodeLook {
 }
 
 async function seeNodes(context: Context, look: NodeLook): Promise<NodeSeen[]> {
-  return await Promise.all((context.options.nodes ?? []).map(async url => await seeNode(context, url, look)))
+  return await Promise.all(context.options.nodes.map(async url => await seeNode(context, url, look)))
 }
 
 async function seeNode(context: Context, url: string, look: NodeLook): Promise<NodeSeen> {
@@ -58,8 +58,9 @@ async function seeNode(context: Context, url: string, look: NodeLook): Promise<N
 
 /** From which address it leaves; undefined where nobody tells. */
 async function askNode({ openRoute, options, limitMs, signal }: Context, proxy: ProxyUrl): Promise<string | undefined> {
-  if (options.ipCheckUrl === undefined) return undefined
-  await using route = openRoute({ target: new URL(options.ipCheckUrl), proxy })
+  const { ipCheckUrl } = options.connecting
+  if (ipCheckUrl === undefined) return undefined
+  await using route = openRoute({ target: ipCheckUrl, proxy })
   try {
     const asked = await askAddress(route, { timeoutMs: limitMs, ...(signal === undefined ? {} : { signal }) })
     return asked.address
@@ -105,7 +106,7 @@ export const instanceNodes: Probe = {
   name: 'each node, to the instance',
   leaveOut: ({ options, instance }, facts) => {
     if (instance?.way.proxy === undefined) return 'no proxy is set'
-    if ((options.nodes ?? []).length === 0) return 'no node is given (--nodes)'
+    if (options.nodes.length === 0) return 'no node is given (--nodes)'
     if (facts.instanceAwake?.failure !== undefined) return 'the instance cannot be asked'
     return instanceWayProblem(facts)
   },

@@ -10,10 +10,11 @@ const ofTheWay = ['url', 'cloudId', 'apiKey', 'apiKeyFile', 'username', 'proxy',
 export const optionsGiven: Probe = {
   name: 'options',
   isPure: true,
-  look: ({ options: { settings = [], staticIps, proxy, target }, plaintext, way }) => {
+  look: ({ options: { settings = [], connecting }, plaintext, way }) => {
+    const { staticIps, proxy, target } = connecting
     const told = settings.filter(({ name, from }) => ofTheWay.includes(name) && from !== 'default')
     const from = told.map(({ name, from: origin }) => `${name} from ${origin}`)
-    const isDirect = typeof proxy === 'object' && 'direct' in proxy && proxy.direct === true
+    const isDirect = proxy.direct
     return {
       detail: plaintext?.message ?? ([...from, ...way.notes].join(', ') || 'as they were given'),
       failed: plaintext !== undefined,

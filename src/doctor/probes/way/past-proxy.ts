@@ -13,7 +13,7 @@ export const pastProxy: Probe = {
   leaveOut: ({ way, options }, { hosts }) => {
     if (way.proxy === undefined) return 'no proxy is set'
     if (hosts?.clusterIsProxy === true) return 'the cluster URL is no cluster'
-    return options.directCheck === false ? '--no-direct-check was said' : undefined
+    return !options.directCheck ? '--no-direct-check was said' : undefined
   },
   look: async context => {
     const { past, detail } = await ask(context)
@@ -26,7 +26,7 @@ async function ask(context: Context): Promise<{ past: PastSeen; detail: string }
   const answer = await context.ask(route, { path: `${context.prefix}/` })
   // Certificates come before the filter: whether it would refuse, is not known. This machine's own was not shown.
   const isUnjudged =
-    'code' in answer && (answer.code === 'CLUSTER_CERT_INVALID' || context.options.target.cert !== undefined)
+    'code' in answer && (answer.code === 'CLUSTER_CERT_INVALID' || context.options.connecting.target.cert !== undefined)
   if (isUnjudged) return { past: { verdict: 'unknown' }, detail: `not known: ${answer.message}` }
   if ('code' in answer)
     return { past: { verdict: 'unreachable' }, detail: `not reachable from here: ${answer.message}` }
@@ -47,7 +47,7 @@ export const instancePast: Probe = {
   leaveOut: ({ instance, options }, { instanceAwake }) => {
     if (instance?.way.proxy === undefined) return 'no proxy is set'
     if (instanceAwake?.failure !== undefined) return 'the instance cannot be asked'
-    return options.directCheck === false ? '--no-direct-check was said' : undefined
+    return !options.directCheck ? '--no-direct-check was said' : undefined
   },
   look: async context => {
     const { past, detail } = await askInstance(context)
