@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -100,19 +100,22 @@ describe('commands in the docs', () => {
 
 describe('library examples in the docs', () => {
   const examples = blocks('ts').filter(({ code }) => code.includes("from 'sluice"))
-  const place = join(built, 'examples-of-docs')
+  let place: string
   let lab: Lab
   let compiled: string
   beforeAll(async () => {
     lab = await startLab()
-    mkdirSync(place, { recursive: true })
+    place = mkdtempSync(join(built, 'examples-of-docs-'))
     for (const [at, { code }] of examples.entries()) writeFileSync(join(place, `example-${at}.ts`), code)
     // Beside the built package, which `sluice` means here.
     const compilerOptions = { target: 'es2023', module: 'nodenext', strict: true, types: ['node'] }
     writeFileSync(join(place, 'tsconfig.json'), JSON.stringify({ compilerOptions }))
     compiled = String(spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', place]).stdout)
   })
-  afterAll(async () => await lab.close())
+  afterAll(async () => {
+    rmSync(place, { recursive: true, force: true })
+    await lab.close()
+  })
 
   test('are all found', () => {
     expect(examples.length).toBeGreaterThanOrEqual(6)

@@ -6,7 +6,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.js'
-import { built } from './build.js'
+import { stateHome } from './build.js'
 import { silentCluster } from './silent-cluster.js'
 import { binary, folder, sluice, startSluice } from './sluice.js'
 
@@ -78,7 +78,7 @@ describe.skipIf(!mayUnshare)('in a container, as process 1 (skipped where the sy
 
   /** Starts Sluice there; resolves to its number out here as well. */
   async function startInside(args: readonly string[], cwd: string, env: Readonly<Record<string, string>>) {
-    const path = { PATH: process.env['PATH'], XDG_STATE_HOME: join(built, 'state') }
+    const path = { PATH: process.env['PATH'], XDG_STATE_HOME: stateHome }
     const child = spawn('unshare', [...container, process.execPath, binary, ...args], { cwd, env: { ...path, ...env } })
     started.push(child)
     child.stdout.resume()

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { built } from './build.js'
+import { built, stateHome } from './build.js'
 
 export const binary = join(built, 'bin', 'sluice.js')
 
@@ -57,7 +57,7 @@ function start(
   { cwd = tmpdir(), env = {}, input, endless, piped }: Surroundings,
 ): Running {
   // Checkpoints stay out of the home folder of whoever runs the tests.
-  const own = { PATH: process.env['PATH'], XDG_STATE_HOME: join(built, 'state') }
+  const own = { PATH: process.env['PATH'], XDG_STATE_HOME: stateHome }
   const child = spawn(command, args, { cwd, env: { ...own, ...env } })
   const output = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {
