@@ -7,14 +7,14 @@ import { readMark } from '../cluster/load-mark.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
-import { patienceOf } from '../run/access.js'
+import { stepRetrying } from '../run/access.js'
 import type { FoundRun } from '../state/find-run.js'
 import type { Ending } from '../run/ending.js'
 import type { IngestOptions } from '../options/ingest-options.js'
 import type { Tell } from '../run/listener.js'
 import { settledOf } from '../ledger/account.js'
 import type { AliasReceipt, Counts } from '../ledger/receipt.js'
-import { type Patience, patiently } from '../run/patiently.js'
+import { type StepRetrying, retryStep } from '../run/retry-step.js'
 import { leadsTo } from './plan-guarded.js'
 import type { AccessOptions } from '../sender/layers/access.js'
 
@@ -30,7 +30,7 @@ interface Guarding {
   readonly options: IngestOptions
   /** Documents that earlier processes of the run settled. */
   readonly settledBefore: number
-  patience(settled: number): Patience
+  patience(settled: number): StepRetrying
   warn(message: string): void
 }
 
@@ -51,7 +51,7 @@ export function guard(
     left: plan.isDone ? 'done' : isLoaded ? 'nothing' : 'documents',
     options,
     settledBefore: settledOf(plan.before.counts),
-    patience: settled => patienceOf(options, cluster, surroundings, settled),
+    patience: settled => stepRetrying(options, cluster, surroundings, settled),
     warn: message => surroundings.tell({ type: 'warning', message }),
   })
 }
@@ -86,7 +86,7 @@ export class GuardedLoad {
    */
   async prepare(): Promise<void> {
     const { left, patience, settledBefore, warn } = this.#guarding
-    if (left !== 'done') return await patiently(patience(settledBefore), async () => await this.#prepare())
+    if (left !== 'done') return await retryStep(patience(settledBefore), async () => await this.#prepare())
     const reason = this.#movedAway
     if (reason !== undefined) warn(reason)
   }
@@ -106,10 +106,10 @@ export class GuardedLoad {
     if (unsaved !== undefined) return unsaved
     const patience = this.#guarding.patience(settledOf(counts))
     try {
-      await patiently(patience, async () => await this.#restore())
-      await patiently(patience, async () => await this.#checkCopies())
-      const replayed = await patiently(patience, async () => await checkLoad(this.#guarding, counts, deadLetters))
-      await patiently(patience, async () => await this.#switch())
+      await retryStep(patience, async () => await this.#restore())
+      await retryStep(patience, async () => await this.#checkCopies())
+      const replayed = await retryStep(patience, async () => await checkLoad(this.#guarding, counts, deadLetters))
+      await retryStep(patience, async () => await this.#switch())
       const { warn, index } = this.#guarding
       if (replayed > 0) warn(`of the rejected documents ${replayed} were replayed, and are in ${index}`)
       return undefined

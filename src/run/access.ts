@@ -8,7 +8,7 @@ import { AccessGate, type AccessOptions, PROBES_OF_LOST_ACCESS } from '../sender
 import { systemClock } from '../time/system-clock.js'
 import type { Ending } from './ending.js'
 import type { Tell } from './listener.js'
-import type { Patience } from './patiently.js'
+import type { StepRetrying } from './retry-step.js'
 import { renewCredentials } from './renew-credentials.js'
 
 /** As the options say. */
@@ -22,12 +22,12 @@ export function accessOf(retrying: RetrySection, way: ResolvedTarget, cluster: C
 }
 
 /** For the steps that a run takes beside its documents. `settled`: documents of the run that have their outcome. */
-export function patienceOf(
+export function stepRetrying(
   options: IngestOptions,
   cluster: Cluster,
   { ending, access, tell }: { readonly ending: Ending; readonly access: AccessOptions; readonly tell: Tell },
   settled: number,
-): Patience {
+): StepRetrying {
   return {
     maxElapsedMs: options.maxElapsedMs ?? DEFAULT_MAX_ELAPSED_MS,
     gate: openGate(access, cluster, ending.signal),

@@ -4,6 +4,7 @@ import { nameRefusal } from '../cluster/name-refusal.js'
 import { type Answer, type Answered, type RouteFacts, whoAnswered } from '../cluster/who-answered.js'
 import { explain } from '../failure/catalogue.js'
 import { type Failure, failure } from '../failure/failure.js'
+import { retryAfterMs } from '../time/retry.js'
 import { type JudgedBody, judgeItems } from './judge-items.js'
 import type { Delivery, Verdict } from './verdict.js'
 
@@ -69,13 +70,4 @@ export function judgeError(error: unknown, cluster: string): Verdict {
   // An error of the client holds the request, and with it the credentials.
   if (error instanceof Error && 'meta' in error) throw new Error(`${error.name}: ${error.message}`)
   throw error
-}
-
-/** Returns a Retry-After header (seconds or a date) as milliseconds from now. Undefined: there is none that can be read. */
-export function retryAfterMs(header: string | string[] | undefined, now: number): number | undefined {
-  const value = Array.isArray(header) ? header[0] : header
-  if (value === undefined) return undefined
-  if (/^\d+$/.test(value.trim())) return Number(value) * 1000
-  const date = Date.parse(value)
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
 }

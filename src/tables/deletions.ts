@@ -11,7 +11,7 @@ import { mayReadDeletions } from '../servicenow/deletions/audited-deletions.js'
 import type { Instance } from '../servicenow/instance.js'
 import { stillThere } from '../servicenow/deletions/still-there.js'
 import { tablesIn } from '../options/table-names.js'
-import { patienceOf } from '../run/access.js'
+import { stepRetrying } from '../run/access.js'
 import type { Begun } from '../run/begin.js'
 import { deleteAudited, notedUnder } from './delete-audited.js'
 import { type DeletionsSoFar, deletionsSoFar } from './deletions-so-far.js'
@@ -19,7 +19,7 @@ import type { Ending } from '../run/ending.js'
 import type { FoundRun } from '../state/find-run.js'
 import type { Tell } from '../run/listener.js'
 import { refuseSharedIndex } from './shared-index.js'
-import { patiently } from '../run/patiently.js'
+import { retryStep } from '../run/retry-step.js'
 import { reconcile } from './reconcile.js'
 import type { Removed, Removing } from './remove-gone.js'
 import type { Run } from '../run/run.js'
@@ -59,8 +59,8 @@ export function followDeletions(
     ending,
     tell,
     step: settled => {
-      const patience = patienceOf(options, cluster, { ending, access, tell }, settled)
-      return async take => await patiently(patience, take)
+      const patience = stepRetrying(options, cluster, { ending, access, tell }, settled)
+      return async take => await retryStep(patience, take)
     },
   })
 }

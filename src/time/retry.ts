@@ -64,3 +64,12 @@ const SLOWEST_PROBE_MS = 60_000
 export function probePauseMs(rounds: number, random: () => number): number {
   return Math.round(doublingMs(rounds, FIRST_PROBE_MS, SLOWEST_PROBE_MS) * (0.8 + 0.2 * random()))
 }
+
+/** Returns a Retry-After header (seconds or a date) as milliseconds from now. Undefined: there is none that can be read. */
+export function retryAfterMs(header: string | string[] | undefined, now: number): number | undefined {
+  const value = Array.isArray(header) ? header[0] : header
+  if (value === undefined) return undefined
+  if (/^\d+$/.test(value.trim())) return Number(value) * 1000
+  const date = Date.parse(value)
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+}

@@ -3,9 +3,8 @@ import { fail } from '../failure/fail.js'
 import type { Failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
-import { Retries, backoffMs } from '../time/retry.js'
+import { Retries, backoffMs, retryAfterMs } from '../time/retry.js'
 import { atLast } from '../sender/deliver.js'
-import { retryAfterMs } from '../sender/judge-answer.js'
 
 /** What one request did about its part of a batch. */
 export type Step<T> =

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { RouteResponse } from '../../proxy/request.js'
+import { retryAfterMs } from '../../time/retry.js'
 
 /** Ten thousand rows with every field are tens of megabytes. */
 const LONGEST_BYTES = 256 * 1024 * 1024
@@ -54,16 +55,12 @@ export function header(headers: IncomingHttpHeaders, name: string): string | und
 const LONGEST_WAIT_S = 1e9
 
 /**
- * Returns how long the instance asks to wait, in milliseconds: Retry-After (seconds or a date), else X-RateLimit-
- * Reset. Undefined if it sends neither. `now`: milliseconds since 1970.
+ * Returns how long the instance asks us to wait, in milliseconds, by Retry-After or else X-RateLimit-Reset. Returns undefined if it
+ * sends neither. `now` is milliseconds since 1970.
  */
-export function retryAfterMs(headers: IncomingHttpHeaders, now: number): number | undefined {
-  const after = header(headers, 'retry-after')?.trim()
-  if (after !== undefined) {
-    if (/^\d+$/.test(after)) return Number(after) * 1000
-    const date = Date.parse(after)
-    if (!Number.isNaN(date)) return Math.max(0, date - now)
-  }
+export function askedWaitMs(headers: IncomingHttpHeaders, now: number): number | undefined {
+  const after = retryAfterMs(headers['retry-after'], now)
+  if (after !== undefined) return after
   const reset = header(headers, 'x-ratelimit-reset')?.trim()
   if (reset === undefined || !/^\d+$/.test(reset)) return undefined
   const seconds = Number(reset)

@@ -1,5 +1,5 @@
 import { type Failure, failure } from '../../failure/failure.js'
-import { type InstanceAnswer, header, retryAfterMs } from './answer.js'
+import { type InstanceAnswer, header, askedWaitMs } from './answer.js'
 
 /** Facts that a judgement needs besides the answer. */
 export interface InstanceJudging {
@@ -26,7 +26,7 @@ export function judgeRefusal(answer: InstanceAnswer, judging: InstanceJudging): 
     return { is: 'stop', failure: failure('SERVICENOW_ADDRESS_REFUSED', { instance, observed, status }) }
   }
   if (status === 408 || (status >= 500 && status <= 504 && status !== 501)) {
-    const afterMs = retryAfterMs(answer.headers, judging.now)
+    const afterMs = askedWaitMs(answer.headers, judging.now)
     const said = errorOf(answer)
     const observed =
       said === undefined ? describeAnswer(answer, judging) : `status ${status}, ${judging.quote(said.reason)}`
@@ -47,7 +47,7 @@ function isHibernating({ status, headers, text }: InstanceAnswer): boolean {
 
 function judgeLimit(answer: InstanceAnswer, judging: InstanceJudging): Refusal {
   const { headers } = answer
-  const afterMs = retryAfterMs(headers, judging.now)
+  const afterMs = askedWaitMs(headers, judging.now)
   const rule = header(headers, 'x-ratelimit-limit')
   const said = errorOf(answer)
   const observed = [

@@ -7,24 +7,24 @@ import { Retries, backoffMs } from '../time/retry.js'
 import type { Verdict } from '../sender/verdict.js'
 import type { Ending } from './ending.js'
 
-export interface Patience {
-  /** How long one step may fail in a way that may pass. */
+export interface StepRetrying {
+  /** How long one step may fail for a reason that may pass. */
   readonly maxElapsedMs: number
-  /** Where a step waits while access is lost. */
+  /** Holds a step while access is lost. */
   readonly gate: AccessGate
   readonly clock: Pick<Clock, 'sleep'>
   readonly random: () => number
   readonly ending: Pick<Ending, 'signal' | 'why'>
-  /** Documents of the run that have their outcome, for what an interruption says. */
+  /** Documents of the run that have their outcome, for the message of an interruption. */
   readonly settled: number
   onRetry(failure: Failure, waitMs: number): void
 }
 
 /**
- * Takes a step, again and again while what is in its way may pass, and once more when access that it lost is back: it has to be
- * one that may be repeated. Throws SluiceError: what the step throws, what barred the way for too long, or why the run ended.
+ * Retries a step while its failure may pass, and once more when lost access is back. The step must be safe to repeat.
+ * Throws SluiceError: what the step throws, the failure that lasted too long, or why the run ended.
  */
-export async function patiently<T>(patience: Patience, step: () => Promise<T>): Promise<T> {
+export async function retryStep<T>(patience: StepRetrying, step: () => Promise<T>): Promise<T> {
   const { maxElapsedMs, gate, clock, random, ending, settled, onRetry } = patience
   const { signal } = ending
   const retries = new Retries({ clock: gate, maxElapsedMs, waitMs: refusals => backoffMs(refusals, random) })
@@ -48,7 +48,7 @@ export async function patiently<T>(patience: Patience, step: () => Promise<T>): 
 
 interface Tried<T> {
   taken?: { readonly value: T }
-  /** Why it was not taken. Undefined: nothing may be sent any more. */
+  /** Why the step failed. Undefined if nothing may be sent any more. */
   verdict?: Extract<Verdict, { kind: 'wait' | 'stop' }> | undefined
   thrown?: SluiceError
 }
@@ -58,7 +58,7 @@ const done: Verdict = {
   settled: { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, refused: [] },
 }
 
-/** Passes the gate, which knows verdicts and no errors. */
+/** Passes the gate. The gate knows verdicts, but no errors. */
 async function attempt<T>(gate: AccessGate, step: () => Promise<T>): Promise<Tried<T>> {
   const tried: Tried<T> = {}
   const verdict = await gate.pass(async () => {
@@ -70,7 +70,7 @@ async function attempt<T>(gate: AccessGate, step: () => Promise<T>): Promise<Tri
       tried.thrown = error
       const { failure } = error
       const kind = explain(failure.code).retry === 'later' ? 'wait' : 'stop'
-      // What it has done already, a step that may be repeated may do again.
+      // A step is safe to repeat, whatever it has done already.
       return { kind, failure, delivery: 'none' }
     }
   })

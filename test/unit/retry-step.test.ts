@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Failure, failure } from '../../src/failure/failure.js'
 import { SluiceError } from '../../src/failure/sluice-error.js'
-import { type Patience, patiently } from '../../src/run/patiently.js'
+import { type StepRetrying, retryStep } from '../../src/run/retry-step.js'
 import { AccessGate } from '../../src/sender/layers/access.js'
 import { SkippingClock } from './held-clock.js'
 
@@ -35,7 +35,7 @@ async function take(waitMs: number, failures: readonly Failure[], probes: readon
     onBlocked: ({ failure: { code }, nextProbeMs }) => told.push(`blocked by ${code}, ${nextProbeMs} ms`),
     onUnblocked: ({ code }) => told.push(`unblocked: ${code}`),
   })
-  const patience: Patience = {
+  const patience: StepRetrying = {
     maxElapsedMs: 1000,
     gate,
     clock,
@@ -55,7 +55,7 @@ async function take(waitMs: number, failures: readonly Failure[], probes: readon
     if (fails.code === 'RUN_INTERRUPTED') ending.abort()
     throw new SluiceError(fails)
   }
-  const result = await patiently(patience, step).catch((error: unknown) => (error as SluiceError).failure)
+  const result = await retryStep(patience, step).catch((error: unknown) => (error as SluiceError).failure)
   return { result, attempts, told }
 }
 
