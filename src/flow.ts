@@ -19,11 +19,8 @@ export interface Input {
 export interface Source extends Input {
   /** Where its bytes are stored. Absent where they cannot be read a second time: stdin, a stream, an iterable. */
   readonly file?: StoredFile
-  /**
-   * Set where that file is Sluice's own copy of what cannot be read a second time: what tells it from others of the same name, and
-   * whether this process adds to it.
-   */
-  readonly spool?: { readonly id: string; readonly grows: boolean }
+  /** Set if that file is Sluice's own copy of an input that cannot be read twice. */
+  readonly copy?: Copy
   /** Set where it is a table: where reading goes on is told by rows, not by an offset. */
   readonly rows?: Rows
   /**
@@ -33,6 +30,22 @@ export interface Source extends Input {
    * Throws SluiceError: INPUT_UNREADABLE, INPUT_TRUNCATED (after all that was whole has been yielded); for a table SERVICENOW_*.
    */
   open(signal: AbortSignal, from?: number, place?: Place, into?: ReadMemory): AsyncIterable<Uint8Array>
+}
+
+/** A copy of an input that cannot be read twice, which this process may still write. */
+export interface Copy {
+  /** No other copy ever had it. */
+  readonly id: string
+  /** The name of the input that it is a copy of. */
+  readonly of: string
+  /** Whether this process adds to it. */
+  readonly grows: boolean
+  /** Waits until its file can be looked at. */
+  begun?(): Promise<void>
+  /** Makes what was read so far survive a power cut. Throws SluiceError STATE_UNWRITABLE. */
+  sync?(): Promise<void>
+  /** A checkpoint says that the bytes before this offset are loaded. Undefined: a resume needs all of them. */
+  loaded?(to: number | undefined): void
 }
 
 /** What is read lies in one buffer while the other one fills. Of the same size. */

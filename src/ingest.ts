@@ -13,7 +13,7 @@ import { endingOf } from './run/budgets.js'
 import { conclude } from './run/conclude.js'
 import { formatOf } from './run/documents.js'
 import { type OpenPlatform, findInputs } from './run/find-inputs.js'
-import { newRunId, spoolFolder, stateDirOf } from './state/find-run.js'
+import { areRepeatable, newRunId, stateDirOf } from './state/find-run.js'
 import { forgetRows } from './tables/forget-rows.js'
 import { listenerOf } from './run/listener.js'
 import { load } from './run/load.js'
@@ -21,7 +21,7 @@ import type { Replaying } from './run/open-batcher.js'
 import { intoOf, openDeadLetters } from './run/open-dead-letters.js'
 import { openPipeline, openRunsDeadLetters } from './run/open-pipeline.js'
 import type { Run, Standing } from './run/run.js'
-import { withSpool } from './run/with-spool.js'
+import { spoolFolder, withSpool } from './spool/with-spool.js'
 import { systemClock } from './time/system-clock.js'
 import { instanceOf } from './options/table-names.js'
 
@@ -72,16 +72,20 @@ export async function run(given: IngestOptions, asked: Load, { open, replaying, 
   const tell = listenerOf(options)
   const { sources, platform } = await findInputs(options, open)
   await using _ = platform
-  const stateDir = stateDirOf(options, sources)
+  const stateDir = stateDirOf(options, options.spool === true || areRepeatable(sources))
   if (stateDir !== undefined) await prepareStateDir(stateDir)
-  await using locks =
-    stateDir === undefined ? undefined : await lock(options, asked, stateDir, sources, replaying !== undefined)
+  const { url } = resolveTarget(asked.connecting)
+  const folder =
+    stateDir === undefined || options.spool !== true
+      ? undefined
+      : spoolFolder(options, stateDir, url, replaying !== undefined)
+  await using locks = stateDir === undefined ? undefined : await lock(options, stateDir, url, sources, folder)
   // What cannot be written is better known before the way is looked for.
   await openDeadLetters(options, sources, options.runId ?? newRunId())
   return await withSpool(
     options,
     sources,
-    { asked, ending, tell, isReplay: replaying !== undefined },
+    { ending, tell, folder },
     async (all, spool) =>
       await loadSources({
         options,
@@ -121,10 +125,7 @@ async function loadSources(run: Run): Promise<Receipt> {
       room: async () => await sender.room(),
       halt: () => sender.halt(),
       ledger,
-      begin: async input => {
-        if (keeper !== undefined) await spool?.begun(input)
-        await keeper?.begin(input)
-      },
+      begin: async input => await keeper?.begin(input),
       opened: (input, kind) => spool?.opened(input, kind),
       settled: () => {
         if (keeper === undefined) forgetRows(run.sources, ledger)
@@ -143,15 +144,13 @@ async function loadSources(run: Run): Promise<Receipt> {
 /** Before anything is asked of anybody: a second run of the same inputs leaves no trace. */
 async function lock(
   options: IngestOptions,
-  asked: Load,
   stateDir: string,
+  url: URL,
   sources: readonly Source[],
-  isReplay: boolean,
+  folder: string | undefined,
 ) {
-  const { url } = resolveTarget(asked.connecting)
-  const spool = options.spool === true ? { spool: spoolFolder(options, stateDir, url, isReplay) } : {}
   const instance = options.servicenow === undefined ? undefined : instanceOf(options.servicenow)
-  return await lockInputs({ stateDir, cluster: url.href, index: intoOf(options), sources, instance, ...spool })
+  return await lockInputs({ stateDir, cluster: url.href, index: intoOf(options), sources, instance, folder })
 }
 
 /** A dry run sends nothing. */

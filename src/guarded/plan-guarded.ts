@@ -18,7 +18,8 @@ export async function planGuarded(planning: GuardedPlanning): Promise<Plan> {
   const { previous, isSwitched, isNamed } = planning
   if (previous === undefined) return await planRun(planning)
   const isOver = isSwitched || previous.status === 'finished'
-  const plan = await planRun(planning).catch((error: unknown) => {
+  // A new run would fill another index, without what this one has loaded.
+  const plan = await planRun({ ...planning, takesMore: !isOver }).catch((error: unknown) => {
     if (isSluiceError(error) && error.code === 'INPUT_CHANGED' && (isOver || !isNamed)) return undefined
     throw error
   })

@@ -13,7 +13,7 @@ import type { Loaded } from './load.js'
 import type { Pipeline } from './open-pipeline.js'
 import type { Run } from './run.js'
 import { statusOf } from '../state/state-keeper.js'
-import { cutFailure } from './with-spool.js'
+import { cutFailure } from '../spool/with-spool.js'
 
 /** `elapsedMs`: since the way was open. Throws SluiceError, with the receipt, for a run that had to stop. */
 export async function conclude(
@@ -36,7 +36,7 @@ export async function conclude(
   const stopped = undeleted ?? unkept
   // What was not switched in is loaded, and checked, once more.
   const isOver = plan.isDone || (keeper?.isComplete === true && guarded?.receipt.switched !== false)
-  const isGone = isOver && (await spool?.settle().catch(tellError(tell))) === true
+  if (isOver) await spool?.remove().catch(tellError(tell))
   const receipt = composeReceipt({
     plan,
     ledger,
@@ -46,7 +46,7 @@ export async function conclude(
     notes,
     ...(platform === undefined ? {} : { platform }),
     ...(path === undefined ? {} : { checkpoint: path }),
-    ...(spool === undefined || isGone ? {} : { spool: spool.path }),
+    ...(spool === undefined || isOver ? {} : { spool: spool.path }),
     ...written,
     requests: sender.requests,
     retries: sender.retries,

@@ -46,7 +46,7 @@ export async function openRunsDeadLetters({ options, tell }: Run, { found }: Beg
 
 /** Throws SluiceError where the state cannot be written, or a guarded load cannot begin. */
 export async function openPipeline(run: Run, begun: Begun, deadLetters: DeadLetters): Promise<Pipeline> {
-  const { options, ids, replaying, ending, stateDir, tell, spool } = run
+  const { options, ids, replaying, ending, stateDir, tell } = run
   const { way, open, cluster, wire, found } = begun
   const { plan, path } = found
   const { givenUp } = ending
@@ -58,7 +58,7 @@ export async function openPipeline(run: Run, begun: Begun, deadLetters: DeadLett
     before: plan.before.counts,
     resendsUnanswered: ids.from !== 'cluster',
   })
-  const kept = { found, cluster: open, ledger, deadLetters, givenUp, ...(spool === undefined ? {} : { spool }) }
+  const kept = { found, cluster: open, ledger, deadLetters, givenUp }
   const keeper = path === undefined || plan.isDone ? undefined : new StateKeeper({ ...kept, path })
   await keeper?.start()
   // A load of files does not wait for it.

@@ -58,8 +58,8 @@ export interface CheckpointInput {
   readonly read: number
   /** Absent for what cannot be read a second time. */
   readonly file?: FileIdentity
-  /** Which copy of stdin it was, where it was spooled. */
-  readonly spool?: string
+  /** Set if Sluice loaded a copy of its own: the copy's id. */
+  readonly copy?: string
   /** Of a table: where reading goes on behind the mark. Absent: at its start. */
   readonly place?: Place
   /** Of a table: which of its rows, and of their fields. */
@@ -127,7 +127,7 @@ const shape: Shape = {
       mark: { kind: 'string', document: 'number', line: 'number', offset: 'number', tail: 'number' },
       'start?': { document: 'number', wasRead: 'boolean' },
       read: 'number',
-      'spool?': 'string',
+      'copy?': 'string',
       'place?': {},
       'selection?': {},
       'file?': {

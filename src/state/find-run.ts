@@ -1,6 +1,6 @@
 /** Which run this is: a new one, or one that a checkpoint knows of. Nothing is written here. */
 import { createHash, randomBytes } from 'node:crypto'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { type AliasFacts, readAlias } from '../cluster/alias.js'
 import { type IndexSeen, seeIndex } from '../cluster/index-uuid.js'
 import type { Cluster } from '../cluster/open-cluster.js'
@@ -10,7 +10,6 @@ import type { Checkpoint, Target } from './checkpoint.js'
 import { checkpointPath, readCheckpoint } from './checkpoint-file.js'
 import { type Plan, type Planning, planRun } from './plan-run.js'
 import { randomToken, tokenOf } from './token.js'
-import { spoolsFolder } from '../source/kept-spools.js'
 import { lostDestinations, lostIndex, movedIndex, sayLost } from './lost-index.js'
 import type { Replaying } from '../run/open-batcher.js'
 import { refuseOtherReplay } from './other-replay.js'
@@ -58,11 +57,11 @@ export async function findRun(
   const uuid = cluster.preflight.info?.uuid
   const clusterUuid = uuid === undefined || uuid === '_na_' ? undefined : uuid
   const place = clusterUuid ?? cluster.display
-  const names = namesOf(options)
-  const stateDir = stateDirOf(options, named)
+  const names = namesOfInputs(options)
+  const stateDir = stateDirOf(options, areRepeatable(named))
   // Where dead letters go they say themselves, unless it is said for all of them.
   const parts = replaying === undefined ? [index, names] : [replaying.index ?? '', names, 'replay']
-  const key = keyOf([place, ...parts, runId ?? ''])
+  const key = commandKey([place, ...parts, runId ?? ''])
   const path = stateDir === undefined ? undefined : checkpointPath(stateDir, key)
   if (path !== undefined) await own(path)
   const last = path === undefined ? undefined : await readCheckpoint(path)
@@ -100,8 +99,9 @@ export async function findRun(
       if (runId === undefined) return randomToken()
       // Another content under the same name is another input: its documents would be taken for those that are there.
       // Of stdin, only the name is known before it is read.
-      const file = source.spool === undefined ? look : undefined
-      return tokenOf(runId, place, index, source.name, file?.size ?? 0, file?.head.sha256 ?? '')
+      const file = source.copy === undefined ? look : undefined
+      const name = source.copy?.of ?? source.name
+      return tokenOf(runId, place, index, name, file?.size ?? 0, file?.head.sha256 ?? '')
     },
   }
   const plan =
@@ -147,20 +147,14 @@ export async function findRun(
   }
 }
 
-/** Where the state of a run is kept, if it is: undefined for a dry run, and where no input can be read a second time. */
-export function stateDirOf({ stateDir, dryRun, spool }: IngestOptions, sources: readonly Source[]): string | undefined {
-  const isGone = spool !== true && sources.every(({ file, rows }) => file === undefined && rows === undefined)
-  return dryRun === true || isGone ? undefined : stateDir
+/** Returns the folder for the state of a run, or undefined if there is nothing to keep: a dry run, or no input that can be read twice. */
+export function stateDirOf({ stateDir, dryRun }: IngestOptions, isRepeatable: boolean): string | undefined {
+  return dryRun === true || !isRepeatable ? undefined : stateDir
 }
 
-/** Where what comes from stdin is kept for this command: known before the cluster is, which may be what is missing. */
-export function spoolFolder(options: IngestOptions, stateDir: string, url: URL, isReplay: boolean): string {
-  const { source, index, swapAlias, runId = '' } = options
-  const into = swapAlias === undefined ? index : ['alias', swapAlias]
-  return join(
-    spoolsFolder(stateDir),
-    keyOf([url.href, into, namesOf({ source }), runId, ...(isReplay ? ['replay'] : [])]),
-  )
+/** Tells whether one of the inputs can be read twice. */
+export function areRepeatable(sources: readonly Source[]): boolean {
+  return sources.some(({ file, rows }) => file !== undefined || rows !== undefined)
 }
 
 /** Sortable by time, and unique. */
@@ -169,7 +163,8 @@ export function newRunId(): string {
   return `${time}-${randomBytes(3).toString('hex')}`
 }
 
-function namesOf({ source, servicenow }: Pick<IngestOptions, 'source' | 'servicenow'>): string[] {
+/** Returns the inputs as the user named them, but absolute. */
+export function namesOfInputs({ source, servicenow }: Pick<IngestOptions, 'source' | 'servicenow'>): string[] {
   const instance = servicenow === undefined ? undefined : instanceOf(servicenow)
   return namedIn(source).map(name => {
     if (instance !== undefined && isTable(name)) return `${name} at ${instance}`
@@ -186,13 +181,14 @@ function refuseDataStream({ op = 'create' }: IngestOptions, known: IndexSeen | u
   throw fail('OPTION_INVALID', { option: 'op', problem })
 }
 
-function keyOf(parts: readonly unknown[]): string {
+/** Returns a file name that stands for a command. */
+export function commandKey(parts: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)
 }
 
 function whatIsSent(options: IngestOptions): Record<string, string> {
   const { op = 'create', ids = 'run', format = 'auto', idField, routingField, pipeline, pick } = options
-  const body = options.indexBody === undefined ? undefined : keyOf([options.indexBody]).slice(0, 8)
+  const body = options.indexBody === undefined ? undefined : commandKey([options.indexBody]).slice(0, 8)
   const given = { op, ids, format, idField, routingField, pipeline, pick, indexBody: body }
   return Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined))
 }

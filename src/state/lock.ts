@@ -23,8 +23,8 @@ export interface Locking {
   readonly sources: readonly Source[]
   /** URL of where tables are read, without credentials. */
   readonly instance?: string | undefined
-  /** Where stdin is spooled, which others can read. */
-  readonly spool?: string
+  /** A folder that only one process may use: it holds what came from stdin. */
+  readonly folder?: string | undefined
 }
 
 /** Locks that are given back at the same time. */
@@ -32,7 +32,7 @@ const AT_ONCE = 16
 
 /** Of all inputs, or of none. Throws SluiceError RUN_LOCKED, STATE_UNWRITABLE. */
 export async function lockInputs(locking: Locking): Promise<InputLocks> {
-  const { stateDir, cluster, index, sources, instance = '', spool } = locking
+  const { stateDir, cluster, index, sources, instance = '' } = locking
   const folder = locksFolder(stateDir)
   const wanted = new Map(
     await Promise.all(
@@ -46,7 +46,7 @@ export async function lockInputs(locking: Locking): Promise<InputLocks> {
       }),
     ),
   )
-  if (spool !== undefined) wanted.set(join(folder, `${keyOf([resolve(spool)])}.lock`), '-')
+  if (locking.folder !== undefined) wanted.set(join(folder, `${keyOf([resolve(locking.folder)])}.lock`), '-')
   const locks = await InputLocks.open(folder)
   try {
     // In the same order in all processes: of two that want the same ones, one gets them.

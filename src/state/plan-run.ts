@@ -18,6 +18,8 @@ export interface Planning {
   readonly again: boolean
   /** What was loaded of a table is no use to the next run, which goes into another index. Default false. */
   readonly readsTablesWhole?: boolean
+  /** The previous run continues with new inputs, though all of its own are loaded. Default false: a new run loads them. */
+  readonly takesMore?: boolean
   /** For a run that is not a resume. */
   newRunId(): string
   /** For an input that has none yet; `look` where it is a file. */
@@ -74,7 +76,7 @@ export async function planRun(planning: Planning): Promise<Plan> {
     ),
   )
   // A run that was cut off for good has no unfinished inputs either.
-  const isOver = previous?.inputs.every(({ status }) => status === 'finished') === true
+  const isOver = planning.takesMore !== true && previous?.inputs.every(({ status }) => status === 'finished') === true
   if (previous === undefined || (isOver && judged.some(({ isLoaded }) => !isLoaded))) {
     return {
       run: planning.newRunId(),
@@ -127,8 +129,8 @@ async function judge(
   const identity = look === undefined ? {} : { file: identityOf(look) }
   const fresh = () => ({ source, token: newToken(source, look), isLoaded: false, read: 0, ...identity })
   if (known?.file === undefined || look === undefined || source.file === undefined) return fresh()
-  const { mark, token, read, status, start, spool } = known
-  if (spool !== source.spool?.id) return fresh()
+  const { mark, token, read, status, start, copy } = known
+  if (copy !== source.copy?.id) return fresh()
   // Nothing of it was sent: it is what it is now.
   if (status === 'waiting') return { ...fresh(), token }
   const isSame = await holdsStill(known.file, source.file)
@@ -136,7 +138,7 @@ async function judge(
   const wasRead = status === 'finished' || (status === 'begun' && mark.tail > 0)
   const from = mark.line > 1 || mark.document > 1 || mark.tail > 0 ? { from: mark } : {}
   if (isSame) {
-    const isLoaded = wasRead && (source.spool?.grows === false || look.size === known.file.size)
+    const isLoaded = wasRead && (source.copy?.grows === false || look.size === known.file.size)
     const begun = start === undefined ? {} : { start }
     return { source, token, ...from, ...begun, isLoaded, read, file: { ...known.file, inode: look.inode } }
   }

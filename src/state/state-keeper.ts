@@ -17,7 +17,6 @@ import { identityAt, identityOf } from './file-identity.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { PlannedInput } from './plan-run.js'
 import type { Committed } from '../ledger/prefix.js'
-import type { Spool } from '../source/spool.js'
 import { systemClock } from '../time/system-clock.js'
 
 /** A kill costs what was settled since the last write: it is sent again, and found stored. */
@@ -32,9 +31,6 @@ export interface Keeping {
   readonly cluster: Cluster
   readonly ledger: Ledger
   readonly deadLetters: DeadLetters
-  /** What was read from it is on the disk before the checkpoint says that it was loaded. */
-  readonly spool?: Pick<Spool, 'sync' | 'loaded'>
-
   /** Aborted when the cluster is not waited for any longer. */
   readonly givenUp: AbortSignal
 }
@@ -82,9 +78,10 @@ export class StateKeeper {
   async begin({ id }: Input): Promise<void> {
     if (this.#begun.has(id)) return
     this.#begun.add(id)
-    const file = this.#keeping.found.plan.inputs.find(({ source }) => source.id === id)?.source.file
+    const source = this.#keeping.found.plan.inputs.find(one => one.source.id === id)?.source
+    await source?.copy?.begun?.()
     // What cannot be looked at is named when it is opened.
-    const look = await file?.look().catch(() => undefined)
+    const look = await source?.file?.look().catch(() => undefined)
     if (look !== undefined) this.#files.set(id, identityOf(look))
   }
 
@@ -117,7 +114,8 @@ export class StateKeeper {
     await deadLetters.sync()
     // Where this process wrote none, those of before are where they were, whatever file it was given.
     const keptLetters = deadLetters.records === 0 ? plan.deadLetters : undefined
-    await this.#keeping.spool?.sync()
+    // What was read from a copy is on the disk before a checkpoint says that it is loaded.
+    for (const { source } of plan.inputs) await source.copy?.sync?.()
     await this.#seeNewIndex(committed)
     await this.#seeDestinations(committed)
     const inputs: CheckpointInput[] = []
@@ -149,12 +147,12 @@ export class StateKeeper {
     this.#letGo(inputs, committed.isBroken)
   }
 
-  /** What a checkpoint says is loaded need not stay on the disk, where a resume does not read it. `isLast`: no later one says more. */
+  /** Lets copies delete what a resume does not read. `isLast`: no later checkpoint of this process says more. */
   #letGo(inputs: readonly CheckpointInput[], isLast: boolean): void {
-    for (const { spool, mark, file } of inputs) {
-      if (spool === undefined || file === undefined) continue
+    for (const [at, { mark, file }] of inputs.entries()) {
+      if (file === undefined) continue
       const isRead = mark.kind === 'lines' && !file.isCompressed
-      this.#keeping.spool?.loaded(spool, isRead && !isLast ? mark.offset : undefined)
+      this.#keeping.found.plan.inputs[at]?.source.copy?.loaded?.(isRead && !isLast ? mark.offset : undefined)
     }
   }
 
@@ -178,7 +176,7 @@ export class StateKeeper {
       ...(start === undefined ? {} : { start }),
       read: read + (settled?.read ?? 0),
       ...(file === undefined ? {} : { file }),
-      ...(source.spool === undefined ? {} : { spool: source.spool.id }),
+      ...(source.copy === undefined ? {} : { copy: source.copy.id }),
       ...(source.rows === undefined ? {} : tableAt(source.rows, planned, settled)),
     }
   }

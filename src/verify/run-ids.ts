@@ -46,9 +46,9 @@ export function idsOf({ inputs, isDoubtful }: Checkpoint, others: readonly Check
   })
 }
 
-/** Of a compressed file, a spool that grows, or what is no file, nothing is known. */
-function mostOf({ file, spool }: CheckpointInput): number {
-  if (file === undefined || file.isCompressed || spool !== undefined) return Infinity
+/** Nothing is known about a compressed file, a copy that grows, or what is no file. */
+function mostOf({ file, copy }: CheckpointInput): number {
+  if (file === undefined || file.isCompressed || copy !== undefined) return Infinity
   return Math.ceil(file.size / LEAST_BYTES) + GROWTH
 }
 

@@ -62,7 +62,7 @@ test('a stopped command names its spool; one without names the option', async ()
 test('a disk that takes no more stops the command, and loses nothing of what it took before', async () => {
   await using work = await folder()
   const surroundings = { cwd: work.path, env: { ...lab.env, SLUICE_STATE_DIR: work.path } }
-  const command = 'ingest - --index cli-full --spool --json'
+  const command = 'ingest - --index cli-full --spool --run-id nightly --json'
   // No file may grow past 64 KiB.
   const { code, stdout } = await shell(`(ulimit -f 64; exec $SLUICE ${command})`, {
     ...surroundings,
@@ -73,9 +73,8 @@ test('a disk that takes no more stops the command, and loses nothing of what it 
   expect(receipt.read).toBeGreaterThan(5000)
   expect(receipt.read).toBeLessThan(7000)
   expect(code).toBe(3)
-  // The producer can say it again.
   const again = await sluice(command.split(' '), { ...surroundings, input: lines(10_000) })
-  expect(JSON.parse(again.stdout)).toMatchObject({ status: 'finished', read: 10_000 })
+  expect(JSON.parse(again.stdout)).toMatchObject({ status: 'finished', rejected: 0 })
   expect(lab.control.count('cli-full')).toBe(10_000)
 })
 
@@ -86,7 +85,7 @@ test('a disk that takes no more behind a load that has stopped is what the comma
   await writeFile(join(work.path, 'many'), lines(10_000))
   lab.control.plant({ bulk: { after: 0, status: 503 } })
   const producer = '{ cat few; until grep -q "load has stopped" errors; do sleep 0.1; done; cat many; }'
-  const command = 'ingest - --index cli-lost --spool --max-elapsed 1ms --json'
+  const command = 'ingest - --index cli-lost --spool --run-id nightly --max-elapsed 1ms --json'
   const line = `touch errors; ${producer} | (ulimit -f 64; exec $SLUICE ${command} 2>errors)`
   const { code, stdout } = await shell(line, surroundings)
   expect(code).toBe(3)
@@ -97,8 +96,8 @@ test('a disk that takes no more behind a load that has stopped is what the comma
   expect(errors).toMatch(/the load has stopped, stdin is spooled to its end all the same \(CLUSTER_/)
   expect(errors).toContain('stdin was taken up to byte 65536')
   lab.control.heal()
-  const again = await shell('cat few many | $SLUICE ingest - --index cli-lost --spool --json', surroundings)
-  expect(JSON.parse(again.stdout)).toMatchObject({ status: 'finished', read: 10_100 })
+  const again = await shell('cat few many | $SLUICE ingest - --index cli-lost --spool --run-id nightly --json', surroundings)
+  expect(JSON.parse(again.stdout)).toMatchObject({ status: 'finished', rejected: 0 })
   expect(lab.control.count('cli-lost')).toBe(10_100)
 })
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { undo, verify } from '../../src/index.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
-import { listRuns, removeRun } from '../../src/state/run-list.js'
+import { listRuns, removeRun } from '../../src/spool/run-list.js'
 import { type RunWorld, codeOf, lines, openRunWorld } from './run-world.js'
 
 let lab: Lab

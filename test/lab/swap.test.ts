@@ -234,6 +234,23 @@ describe('a guarded load that is through', () => {
     await expectSwitched(second, 30)
   })
 
+  test('whose checks failed takes a new file into the same index', async () => {
+    await writeFile(path('a.ndjson'), lines(20))
+    const source = path('*.ndjson')
+    const check = { checkQuery: { query: { match_all: {} } }, deadLetters: undefined }
+    const failed = await failureOf(load(source, { ...check, checkHits: 30 }))
+    expect(failed.text).toMatch(/^LOAD_CHECK_FAILED/)
+    await writeFile(path('b.ndjson'), lines(10, 21))
+    const receipt = await load(source, { ...check, checkHits: 30 })
+    expect(receipt).toMatchObject({
+      run: (failed.receipt as Receipt).run,
+      status: 'finished',
+      created: 30,
+      alias: { to: (failed.receipt as Receipt).alias?.to, switched: true },
+    })
+    expect(lab.control.count(alias)).toBe(30)
+  })
+
   test('whose rejected documents were replayed finds them, and switches when none is left', async () => {
     await writeFile(path('a.ndjson'), `${lines(30)}{"n":"two"}\n[3]\n`)
     const { receipt } = await failureOf(load(path('a.ndjson')))

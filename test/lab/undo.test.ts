@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.js'
 import { type UndoOptions, rollback, undo } from '../../src/index.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
-import { removeRun } from '../../src/state/run-list.js'
+import { removeRun } from '../../src/spool/run-list.js'
 import { type RunWorld, codeOf, lines, openRunWorld } from './run-world.js'
 
 let lab: Lab

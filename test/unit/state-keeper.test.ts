@@ -98,15 +98,16 @@ test('a checkpoint covers no dead letter that is not on the disk', async () => {
   expect(letters.kept).toBe((await readFile(join(folder, 'dead.ndjson'))).length)
 })
 
-test('what is spooled is kept whole once a document waits for the next process: no checkpoint of this one would let go of more', async () => {
+test('a copy is kept whole once a document waits for the next process: no checkpoint of this one would let go of more', async () => {
   const hash = async () => await Promise.resolve('hash')
   const look = async () =>
     await Promise.resolve({ size: 90, inode: '1-a', isCompressed: false, head: { bytes: 90, sha256: 'hash' } })
+  const told: (number | undefined)[] = []
   const source: Source = {
     id: 0,
     name: '-',
     file: { path: join(folder, '1-a'), look, hash },
-    spool: { id: '1-a', grows: true },
+    copy: { id: '1-a', of: '-', grows: true, loaded: to => void told.push(to) },
     open: () => {
       throw new Error('nothing is read')
     },
@@ -124,18 +125,12 @@ test('what is spooled is kept whole once a document waits for the next process: 
   const known = { isIndexMissing: false, isNamed: false, sources: [], options: {}, notes: [], warnings: [] }
   await using letters = new DeadLetters(undefined)
   const ledger = new Ledger(letters)
-  const told: (number | undefined)[] = []
-  const spool = {
-    sync: async () => await Promise.resolve(),
-    loaded: (_: string, to: number | undefined) => told.push(to),
-  }
   const keeper = new StateKeeper({
     found: { plan, target, ...known },
     path: join(folder, 'checkpoint.json'),
     cluster: {} as Cluster,
     ledger,
     deadLetters: letters,
-    spool,
     givenUp: new AbortController().signal,
   })
   ledger.begin(source)

@@ -1,32 +1,32 @@
-/** What is done about the next bytes of a stdin whose spool has a limit. */
+/** What to do before the next bytes of stdin are written. */
 export type Step =
   | { readonly kind: 'write' }
-  /** Until more of it is loaded, or asked for. */
+  /** Until more is loaded, or the load waits for more. */
   | { readonly kind: 'wait' }
-  /** All before that offset is loaded, and is not needed for anything: but for the head. */
+  /** Delete the bytes before `to`, except the head: they are loaded. */
   | { readonly kind: 'drop'; readonly to: number }
   | { readonly kind: 'full' }
 
-/** How a file is known again: by its first bytes, and by as many that end where its loading has come to. */
-export const KNOWN_BYTES = 64 << 10
+/** A checkpoint knows a file by its first bytes, and by as many before the position where loading continues. */
+export const HEAD_BYTES = 64 << 10
 
 export interface Use {
   /** Bytes of stdin that were written. */
   readonly written: number
-  /** What was dropped, from `KNOWN_BYTES` on. */
+  /** The bytes from `HEAD_BYTES` to here are deleted. */
   readonly dropped: number
-  /** Bytes that are to be written next. */
+  /** Bytes to write next. */
   readonly more: number
-  /** Whether anything that can be loaded by itself stands behind that offset. */
+  /** Tells whether a whole line with content stands behind that offset. */
   hasLine(from: number): Promise<boolean>
 }
 
-/** The rest of the limit is for the moment in which a file is written anew, without what is dropped: at least half of it. */
+/** The rest of the limit is for the moment in which a smaller copy stands beside the file. */
 const USABLE = 2 / 3
 
 /**
- * Keeps what is spooled of one stdin below a limit. Once it is used, stdin is held back until what was spooled first is loaded,
- * which is then dropped. Where that cannot be, it is full.
+ * Keeps the file of one stdin below a limit. When the limit is near, Sluice stops reading stdin until the first part of the file
+ * is loaded, and deletes that part. If nothing can be deleted, the spool is full.
  */
 export class SpoolRoom {
   readonly limit: number
@@ -41,40 +41,34 @@ export class SpoolRoom {
     this.limit = limit
   }
 
-  /** So far a checkpoint says that it is loaded. Undefined: nothing can be dropped, it is read from its start. */
+  /** Notes up to where a checkpoint says that the bytes are loaded. Undefined: none may be deleted. */
   loaded(to: number | undefined): void {
     if (to === undefined) this.#isKeptWhole = true
     else this.#loaded = to
     this.#change()
   }
 
-  /** Whether more is needed to go on with the load. */
+  /** Notes whether the load waits for more. */
   want(isWanted: boolean): void {
     this.#isWanted = isWanted
     if (isWanted) this.#change()
   }
 
-  /** Nothing more will be loaded by this process. */
-  keepWhole(): void {
-    this.loaded(undefined)
-  }
-
   async next(use: Use): Promise<Step> {
     this.#isChanged = false
     const { written, dropped, more, hasLine } = use
-    const hole = Math.max(0, dropped - KNOWN_BYTES)
-    const kept = written - hole
+    const kept = written - Math.max(0, dropped - HEAD_BYTES)
     if (kept + more <= this.limit * USABLE) return { kind: 'write' }
     if (this.#isKeptWhole) return { kind: 'full' }
     const isAllLoaded = this.#isWanted && !(await hasLine(this.#loaded))
-    const to = this.#loaded - KNOWN_BYTES
-    const gain = to - Math.max(dropped, KNOWN_BYTES)
-    // To drop little by little would be to write all of it again and again.
+    const to = this.#loaded - HEAD_BYTES
+    const gain = to - Math.max(dropped, HEAD_BYTES)
+    // Each deletion rewrites the rest of the file, so it has to be worth it.
     if (gain >= kept / 2) return { kind: 'drop', to }
     return { kind: isAllLoaded && !this.#isChanged ? 'full' : 'wait' }
   }
 
-  /** Resolves when the next step may be another one. Throws the signal's reason. */
+  /** Waits until the next step may be another one. Throws the signal's reason. */
   async changed(signal: AbortSignal): Promise<void> {
     const abort = () => this.#change()
     signal.addEventListener('abort', abort)

@@ -1,11 +1,11 @@
 import { basename, resolve } from 'node:path'
-import type { Checkpoint } from './checkpoint.js'
-import { removeCheckpoint } from './checkpoint-file.js'
-import { ownRuns } from './checkpoint-lock.js'
-import { type BrokenCheckpoint, type KnownCheckpoint, knownCheckpoints } from './known-checkpoints.js'
+import type { Checkpoint } from '../state/checkpoint.js'
+import { removeCheckpoint } from '../state/checkpoint-file.js'
+import { ownRuns } from '../state/checkpoint-lock.js'
+import { type BrokenCheckpoint, type KnownCheckpoint, knownCheckpoints } from '../state/known-checkpoints.js'
 import type { Counts } from '../ledger/receipt.js'
-import { lockInputs } from './lock.js'
-import { type KeptSpool, keptSpools, removeSpool } from '../source/kept-spools.js'
+import { lockInputs } from '../state/lock.js'
+import { type KeptSpool, keptSpools, removeSpool } from './kept-spools.js'
 
 /** A run that a checkpoint tells of. */
 export interface KnownRun {
@@ -83,7 +83,7 @@ export async function removeRun(stateDir: string, run: string): Promise<RunList>
 
 /** Nobody may write to it or load from it meanwhile, named or not. */
 async function remove(stateDir: string, spool: KeptSpool, index: string): Promise<void> {
-  await using _lock = await lockInputs({ stateDir, cluster: '', index, sources: [], spool: spool.path })
+  await using _lock = await lockInputs({ stateDir, cluster: '', index, sources: [], folder: spool.path })
   await removeSpool(spool)
 }
 
@@ -93,7 +93,7 @@ function knownRun({ path, isEarlier, checkpoint }: KnownCheckpoint, spools: read
   const shown = inputs.map(({ name, status: state, read }) => ({ name, status: state, read }))
   // What an earlier run has left of it is the last one's to go on with.
   const own = isEarlier ? [] : spools
-  const spool = own.find(({ ids }) => inputs.some(input => input.spool !== undefined && ids.includes(input.spool)))
+  const spool = own.find(({ ids }) => inputs.some(input => input.copy !== undefined && ids.includes(input.copy)))
   return {
     run,
     status,

@@ -6,30 +6,28 @@ import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { eventually } from '../support/eventually.js'
-import type { Source } from '../../src/flow.js'
-import { isSluiceError } from '../../src/failure/sluice-error.js'
-import { syncFolder } from '../../src/disk/sync-folder.js'
-import { readStream } from '../../src/source/read-stream.js'
-import { type Spool, openSpool } from '../../src/source/spool.js'
-import type { Segment } from '../../src/source/spool-segments.js'
-import { SpoolWriter } from '../../src/source/spool-writer.js'
+import { eventually } from '../../support/eventually.js'
+import type { Source } from '../../../src/flow.js'
+import { isSluiceError } from '../../../src/failure/sluice-error.js'
+import { syncFolder } from '../../../src/disk/sync-folder.js'
+import { readStream } from '../../../src/source/read-stream.js'
+import { type Spool, openSpool } from '../../../src/spool/spool.js'
+import type { Segment } from '../../../src/spool/segments.js'
+import { SpoolWriter } from '../../../src/spool/writer.js'
 
 const never = new AbortController().signal
 
 let work: string
 let path: string
-let warnings: string[]
 beforeEach(async () => {
   work = await mkdtemp(join(tmpdir(), 'spool-'))
   path = join(work, 'state', 'spool', 'k')
-  warnings = []
 })
 afterEach(async () => await rm(work, { recursive: true, force: true }))
 
 async function openWith(
   stdin: Readable,
-  more: { isOther?: boolean; signal?: AbortSignal; limit?: number } = {},
+  more: { isRepeated?: boolean; signal?: AbortSignal; limit?: number } = {},
 ): Promise<Spool> {
   const input: Source = { id: 0, name: '-', open: () => stdin }
   return await openSpool({
@@ -37,9 +35,8 @@ async function openWith(
     sources: [input],
     input,
     stdin,
-    isOther: false,
+    isRepeated: false,
     signal: never,
-    warn: message => void warnings.push(message),
     ...more,
   })
 }
@@ -71,7 +68,7 @@ const files = async () => (await readdir(path)).map(name => name.replace(/-[0-9a
 async function leave(content: string | Uint8Array, isCut: boolean): Promise<void> {
   const controller = new AbortController()
   const stdin = new PassThrough()
-  const spool = await openWith(stdin, { isOther: true, signal: controller.signal })
+  const spool = await openWith(stdin, { signal: controller.signal })
   if (isCut) {
     stdin.write(content)
     await eventually(async () => expect((await spool.sources.at(-1)?.file?.look())?.size).toBe(content.length))
@@ -122,7 +119,7 @@ describe('stdin that is spooled', () => {
     const stdin = new PassThrough()
     await using spool = await openWith(stdin)
     const [source] = spool.sources
-    const begun = spool.begun({ id: 0, name: '-' })
+    const begun = source?.copy?.begun?.()
     stdin.end(gzipSync('{}\n'))
     await begun
     expect(await source?.file?.look()).toMatchObject({ isCompressed: true })
@@ -131,12 +128,12 @@ describe('stdin that is spooled', () => {
   test('is for its owner alone, and gone when it is removed', async () => {
     await using spool = await openWith(bytes('{}\n'))
     await text(spool.sources[0])
-    await spool.sync()
+    await spool.sources[0]?.copy?.sync?.()
     const modes = await Promise.all(
       [path, ...(await readdir(path)).map(name => join(path, name))].map(one => stat(one)),
     )
     expect(modes.map(({ mode }) => mode & 0o777)).toEqual([0o700, 0o600, 0o600])
-    await spool.settle()
+    await spool.remove()
     await expect(readdir(path)).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
@@ -180,21 +177,28 @@ describe('what an earlier process spooled', () => {
     ])
     expect(await text(spool.sources[0])).toBe('{"old":1}\n')
     expect(await text(spool.sources[1])).toBe('{"new":1}\n')
-    expect(warnings).toEqual([expect.stringContaining('that is loaded first')])
-    expect(new Set(spool.sources.map(source => source.spool?.id)).size).toBe(2)
-    await spool.settle()
+    expect(spool.hasLeftovers).toBe(true)
+    expect(new Set(spool.sources.map(source => source.copy?.id)).size).toBe(2)
+    await spool.remove()
     await expect(readdir(path)).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
-  test('stands alone where nothing comes from stdin', async () => {
+  test('comes before an empty input if nothing comes from stdin', async () => {
     await leave('{"old":1}\n', false)
     await using spool = await openWith(bytes())
-    expect(spool.sources.map(({ name }) => name)).toEqual(['-'])
-    expect(await text(spool.sources[0])).toBe('{"old":1}\n')
-    expect(warnings).toEqual([])
+    expect(await Promise.all(spool.sources.map(async source => await text(source)))).toEqual(['{"old":1}\n', ''])
+    expect(spool.cut).toEqual([])
   })
 
-  test('stands alone at a terminal, where nobody is waited for', async () => {
+  test('is loaded at once, though nothing comes from stdin yet', async () => {
+    await leave('{"old":1}\n', false)
+    const stdin = new PassThrough()
+    await using spool = await openWith(stdin)
+    expect(await text(spool.sources[0])).toBe('{"old":1}\n')
+    stdin.end()
+  })
+
+  test('stands alone at a terminal: nobody is asked for more', async () => {
     await leave('{"old":1}\n', false)
     await using spool = await openWith(Object.assign(new PassThrough(), { isTTY: true }))
     expect(spool.sources.map(({ name }) => name)).toEqual(['-'])
@@ -225,62 +229,31 @@ describe('what an earlier process spooled', () => {
       const { code, message } = await ending(spool.sources[0])
       expect(code).toBe('INPUT_UNENDED')
       expect(message).toContain(said)
-      await spool.settle()
+      await spool.remove()
     }
   })
 
-  test('goes on where the same comes from stdin again', async () => {
-    await leave('{"n":1}\n{"n":2}\n{"n":', true)
-    await using spool = await openWith(bytes('{"n":1}', '\n{"n":2}\n{"n":3}\n', '{"n":4}\n'))
-    expect(spool.sources.map(({ name }) => name)).toEqual(['-'])
-    expect(spool.cut).toEqual([])
-    expect(await text(spool.sources[0])).toBe('{"n":1}\n{"n":2}\n{"n":3}\n{"n":4}\n')
-    expect(await files()).toEqual(['1', '1.end'])
-    expect(warnings).toEqual([expect.stringContaining('begins with the 21 bytes that an unfinished run has spooled')])
+  test('and the same stdin again are two', async () => {
+    await leave('{"n":1}\n{"n":', true)
+    await using spool = await openWith(bytes('{"n":1}\n{"n":2}\n'))
+    expect(spool.sources.map(({ name, copy }) => [name, copy?.of])).toEqual([
+      ['-', '-'],
+      ['- (2)', '-'],
+    ])
+    expect(spool.cut).toEqual(['-'])
+    expect(await text(spool.sources[1])).toBe('{"n":1}\n{"n":2}\n')
   })
 
-  test('gets its end where the same comes again, and no more', async () => {
-    await leave('{"n":1}\n', true)
-    await using spool = await openWith(bytes('{"n":1}\n'))
-    expect(await text(spool.sources[0])).toBe('{"n":1}\n')
-    expect(await files()).toEqual(['1', '1.end'])
-  })
-
-  test('that had its end is as it was when the same comes again, and goes on when more does', async () => {
-    await leave('{"n":1}\n', false)
-    {
-      await using spool = await openWith(bytes('{"n":1}\n'))
-      expect(spool.sources).toMatchObject([{ name: '-', spool: { grows: false } }])
+  test('is made up for by a whole one if stdin holds the same data again', async () => {
+    await leave('{"n":1}\n{"n":', true)
+    for (const [stdin, cut] of [
+      ['', ['-']],
+      ['{"n":1}\n{"n":2}\n', []],
+    ] as const) {
+      await using spool = await openWith(bytes(stdin), { isRepeated: true })
+      await text(spool.sources.at(-1))
+      expect(spool.cut).toEqual(cut)
     }
-    await using spool = await openWith(bytes('{"n":1}\n', '{"n":2}\n'))
-    // Seen at once, for what was loaded whole must not be taken for loaded any more.
-    expect((await spool.sources[0]?.file?.look())?.size).toBe(16)
-    expect(spool.sources).toMatchObject([{ name: '-', spool: { grows: true } }])
-    expect(await text(spool.sources[0])).toBe('{"n":1}\n{"n":2}\n')
-  })
-
-  test.each([
-    ['begins alike and goes on otherwise', ['{"n":1}\n', '{"m":2}\n'], '{"n":1}\n{"m":2}\n'],
-    ['differs in its last byte', ['{"n":1}\n{"n":2}\r', '\n'], '{"n":1}\n{"n":2}\r\n'],
-  ])('and stdin that %s are two', async (_, stdin, whole) => {
-    await leave('{"n":1}\n{"n":2}\n', true)
-    await using spool = await openWith(bytes(...stdin))
-    expect(spool.sources.map(({ name }) => name)).toEqual(['-', '- (2)'])
-    expect(await text(spool.sources[1])).toBe(whole)
-    expect((await ending(spool.sources[0])).read).toBe('{"n":1}\n{"n":2}\n')
-  })
-
-  test('and stdin that ends before it are one: the repetition broke off', async () => {
-    await leave('{"n":1}\n{"n":2}\n', true)
-    await using spool = await openWith(bytes('{"n":1}\n'))
-    expect(spool.sources.map(({ name }) => name)).toEqual(['-'])
-    expect((await ending(spool.sources[0])).read).toBe('{"n":1}\n{"n":2}\n')
-  })
-
-  test('and the same again are two where that is said', async () => {
-    await leave('{"n":1}\n', false)
-    await using spool = await openWith(bytes('{"n":1}\n'), { isOther: true })
-    expect(spool.sources.map(({ name }) => name)).toEqual(['-', '- (2)'])
   })
 
   test('is told from what had its name before', async () => {
@@ -288,87 +261,10 @@ describe('what an earlier process spooled', () => {
     for (let n = 0; n < 2; n++) {
       await using spool = await openWith(bytes('{"n":1}\n'))
       await text(spool.sources[0])
-      ids.push(spool.sources[0]?.spool?.id)
-      await spool.settle()
+      ids.push(spool.sources[0]?.copy?.id)
+      await spool.remove()
     }
     expect(new Set(ids).size).toBe(2)
-  })
-})
-
-describe('what was loaded of stdin whose end was never seen', () => {
-  /** Spooled so far, and loaded by a process to which nothing came. */
-  async function leaveLoaded(...contents: string[]): Promise<void> {
-    for (const content of contents) await leave(content, true)
-    await using spool = await openWith(bytes())
-    for (const source of spool.sources) await ending(source)
-    expect(await spool.settle()).toBe(false)
-  }
-
-  test('is kept, and goes on where the same comes again', async () => {
-    await leaveLoaded('{"n":1}\n{"n":')
-    expect(await files()).toEqual(['1', '1.loaded'])
-    await using spool = await openWith(bytes('{"n":1}\n{"n"', ':2}\n'))
-    expect(spool.sources).toMatchObject([{ name: '-', spool: { grows: true } }])
-    expect(spool.cut).toEqual([])
-    expect((await spool.sources[0]?.file?.look())?.size).toBe(16)
-    expect(await text(spool.sources[0])).toBe('{"n":1}\n{"n":2}\n')
-    expect(warnings).toEqual([expect.stringContaining('not loaded a second time')])
-    expect(await files()).toEqual(['1', '1.end'])
-    expect(await spool.settle()).toBe(true)
-  })
-
-  test('is kept as long as nothing comes, and still lacks its end', async () => {
-    await leaveLoaded('{"n":1}\n')
-    for (let n = 0; n < 2; n++) {
-      await using spool = await openWith(bytes())
-      expect(spool.cut).toEqual(['-'])
-      expect(await spool.settle()).toBe(false)
-    }
-    expect(warnings).toEqual([])
-  })
-
-  test('gives way to other stdin, which is told', async () => {
-    await leaveLoaded('{"n":1}\n{"n":2}\n')
-    await using spool = await openWith(bytes('{"n":1}\n{"m":2}\n'))
-    expect(spool.sources.map(({ name }) => name)).toEqual(['- (2)'])
-    expect(spool.cut).toEqual([])
-    expect(await text(spool.sources[0])).toBe('{"n":1}\n{"m":2}\n')
-    expect(warnings).toEqual([expect.stringContaining('the 16 bytes by which that would be known again are deleted')])
-    expect(await files()).toEqual(['2', '2.end'])
-  })
-
-  test('is known again among several, also with what was whole beside it', async () => {
-    await leave('{"a":1}\n', false)
-    await leaveLoaded('{"b":1}\n', '{"c":1}\n')
-    {
-      await using spool = await openWith(bytes('{"a":1}\n'))
-      expect(spool.sources.map(({ name }) => name)).toEqual(['-', '- (2)', '- (3)'])
-      expect(spool.cut).toEqual(['- (2)', '- (3)'])
-    }
-    await using spool = await openWith(bytes('{"b":1}\n{"b":2}\n'))
-    expect(spool.sources.map(({ name }) => name)).toEqual(['-', '- (3)', '- (2)'])
-    expect(await text(spool.sources[2])).toBe('{"b":1}\n{"b":2}\n')
-  })
-
-  test.each([
-    ['at once', 100],
-    ['byte by byte', 1],
-  ])('is gone on behind where another one begins alike, but goes on otherwise, and all comes %s', async (_, length) => {
-    await leaveLoaded('{"n":1}\n', '{"n":1}\n{"n":2}\n{"n":3')
-    const whole = '{"n":1}\n{"n":2}\n{"n":4}\n'
-    const parts = Array.from({ length: Math.ceil(whole.length / length) }, (_part, n) =>
-      whole.slice(n * length, (n + 1) * length),
-    )
-    await using spool = await openWith(bytes(...parts))
-    expect(spool.sources.map(({ name }) => name)).toEqual(['- (2)', '-'])
-    expect(await text(spool.sources[1])).toBe(whole)
-  })
-
-  test('and was empty is nothing to wait for', async () => {
-    await leaveLoaded('')
-    await using spool = await openWith(bytes('{"n":1}\n'))
-    expect(await text(spool.sources[0])).toBe('{"n":1}\n')
-    expect({ cut: spool.cut, warnings }).toEqual({ cut: [], warnings: [] })
   })
 })
 
@@ -391,7 +287,7 @@ describe('a spool with a limit', () => {
     for await (const part of source?.open(never, from) ?? []) {
       parts.push(Buffer.from(part))
       length += part.length
-      spool.loaded(source?.spool?.id ?? '', length - (length % line.length))
+      source?.copy?.loaded?.(length - (length % line.length))
       most = Math.max(most, await used())
       if (length >= bytesToRead) break
     }
@@ -444,30 +340,6 @@ describe('a spool with a limit', () => {
     expect(() => spool.sources[0]?.open(never)).toThrow(/its first \d+ bytes were loaded and are not kept/)
   })
 
-  test('goes on where the same comes again', async () => {
-    const loaded = await leaveDropped()
-    await using spool = await openWith(Readable.from([Buffer.from(content)]), { limit })
-    expect(spool.sources).toMatchObject([{ name: '-', spool: { grows: true } }])
-    const { read, most } = await loadSome(spool, Infinity, loaded)
-    expect(read.toString()).toBe(content.slice(loaded))
-    expect(most).toBeLessThanOrEqual(limit)
-  })
-
-  test('refuses what begins alike and goes on otherwise, unless that is told', async () => {
-    await leaveDropped()
-    const other = Buffer.from(`${line.repeat(100)}${'y'.repeat(content.length)}`)
-    const parts = Array.from({ length: 30 }, (_, n) => other.subarray(n * 100_000, (n + 1) * 100_000))
-    await expect(openWith(Readable.from(parts), { limit })).rejects.toMatchObject({ code: 'INPUT_UNREADABLE' })
-    await using spool = await openWith(Readable.from([other]), { isOther: true })
-    expect(await text(spool.sources[1])).toBe(other.toString())
-  })
-
-  test('takes what differs from its first bytes on for something new', async () => {
-    await leaveDropped()
-    await using spool = await openWith(bytes(`{"n":1}\n`), { limit })
-    expect(await text(spool.sources[1])).toBe('{"n":1}\n')
-  })
-
   test.each([
     ['is a single line', 'x'.repeat(2_000_000)],
     ['has nothing behind its last line but blank ones', `{"n":1}\n${'\n'.repeat(2_000_000)}`],
@@ -475,7 +347,7 @@ describe('a spool with a limit', () => {
     await using spool = await openWith(bytes(stdin), { limit })
     const [source] = spool.sources
     const read = (async () => {
-      for await (const part of source?.open(never) ?? []) if (part[0] === 0x7b) spool.loaded(source?.spool?.id ?? '', 8)
+      for await (const part of source?.open(never) ?? []) if (part[0] === 0x7b) source?.copy?.loaded?.(8)
     })()
     await expect(read).rejects.toMatchObject({
       code: 'STATE_UNWRITABLE',
@@ -484,7 +356,7 @@ describe('a spool with a limit', () => {
   })
 
   test.each([
-    ['is read from its start', (spool: Spool) => spool.loaded(spool.sources[0]?.spool?.id ?? '', undefined)],
+    ['is read from its start', (spool: Spool) => spool.sources[0]?.copy?.loaded?.(undefined)],
     ['is not loaded any more', (spool: Spool) => void spool.untaken()],
   ])('ends stdin that %s', async (_, stop) => {
     await using spool = await openWith(bytes(content), { limit })
@@ -518,14 +390,14 @@ describe('a spool that cannot be written', () => {
     expect(stdin.readableDidRead).toBe(false)
   })
 
-  test('for a full disk gives all that came before, and then says so', async () => {
-    const segment: Segment = { number: 1, id: '1', path: '/dev/full', isEnded: false, isLoaded: false, dropped: 0 }
-    await using full = new SpoolWriter({ path: work, syncFolder }, segment, await open('/dev/full', 'r+'), 0)
-    await expect(full.append(Buffer.from('{}\n'))).rejects.toMatchObject(unwritable('/dev/full: the disk is full'))
+  test('for a full disk says so, and lets go of stdin', async () => {
+    const segment: Segment = { number: 1, id: '1', path: '/dev/full', isEnded: false, dropped: 0 }
+    await using full = new SpoolWriter({ path: work, syncFolder }, segment, await open('/dev/full', 'r+'))
     const stdin = bytes('{"n":1}\n', '{"n":2}\n')
     const closed = new Promise<void>(resolve => stdin.once('close', () => resolve()))
     full.fill(readStream(stdin, '-', never), never)
     await closed
+    expect(await full.untaken()).toMatchObject(unwritable('/dev/full: the disk is full; stdin was taken up to byte 0'))
   })
 
   test('any more when its folder is gone has no end', async () => {

@@ -3,15 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, type Readable } from 'node:stream'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { failure } from '../../src/failure/failure.js'
-import { SluiceError, isSluiceError } from '../../src/failure/sluice-error.js'
-import type { Source } from '../../src/flow.js'
-import type { IngestEvent } from '../../src/options/ingest-options.js'
-import { Ending } from '../../src/run/ending.js'
-import { loadOf } from '../../src/options/read-options.js'
-import { withSpool } from '../../src/run/with-spool.js'
-import type { Spool } from '../../src/source/spool.js'
-import { systemClock } from '../../src/time/system-clock.js'
+import { failure } from '../../../src/failure/failure.js'
+import { SluiceError, isSluiceError } from '../../../src/failure/sluice-error.js'
+import type { Source } from '../../../src/flow.js'
+import type { IngestEvent } from '../../../src/options/ingest-options.js'
+import { Ending } from '../../../src/run/ending.js'
+import { withSpool } from '../../../src/spool/with-spool.js'
+import type { Spool } from '../../../src/spool/spool.js'
+import { systemClock } from '../../../src/time/system-clock.js'
 
 let work: string
 beforeEach(async () => void (work = await mkdtemp(join(tmpdir(), 'with-spool-'))))
@@ -32,12 +31,10 @@ async function stopped(
     onWarning?.()
   }
   const source: Source = { id: 0, name: '-', open: () => stdin }
-  const target = { url: 'https://c.example' }
-  const options = { source: '-', stdin, spool: true, target, index: 'i', stateDir: join(work, 'state') }
-  const asked = loadOf(options, { from: 'run' })
+  const options = { source: '-', stdin, spool: true, target: { url: 'https://c.example' }, index: 'i' }
   using ending = new Ending({ clock: systemClock })
   try {
-    await withSpool(options, [source], { asked, ending, tell, isReplay: false }, async (_, spool) => await load(spool))
+    await withSpool(options, [source], { ending, tell, folder: join(work, 'state/spool/k') }, async (_, spool) => await load(spool))
   } catch (error) {
     if (isSluiceError(error)) return { error, warnings }
     throw error
@@ -54,7 +51,7 @@ test('stdin that is lost once the load has stopped is how the run ends, with the
   const { error, warnings } = await stopped(
     stdin,
     async spool => {
-      await spool?.begun({ id: 0, name: '-' })
+      await spool?.sources[0]?.copy?.begun?.()
       await loseDisk()
       throw new SluiceError(outage, { receipt })
     },
@@ -108,6 +105,5 @@ test('a load that stopped while stdin was taken to its end ends as it did', asyn
   )
   expect(error.failure).toBe(outage)
   expect(warnings).toHaveLength(1)
-  const [folder = ''] = await readdir(join(work, 'state/spool'))
-  expect(await readdir(join(work, 'state/spool', folder))).toHaveLength(2)
+  expect(await readdir(join(work, 'state/spool/k'))).toHaveLength(2)
 })

@@ -1,9 +1,12 @@
-/** What commands have spooled and not deleted, looked at from outside. */
+/** Lists and removes the spools in a state folder. */
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fail } from '../failure/fail.js'
 import { diskProblem } from '../disk/disk-problem.js'
-import { readSegments, writing } from './spool-segments.js'
+import { fail } from '../failure/fail.js'
+import { readSegments, writing } from './segments.js'
+
+/** In the state folder: one folder for each command. */
+const SPOOLS = 'spool'
 
 export interface KeptSpool {
   /** The name of its folder. */
@@ -12,18 +15,18 @@ export interface KeptSpool {
   readonly bytes: number
   /** ISO 8601: when something was written to it last. */
   readonly written: string
-  /** Of the copies of stdin in it: a checkpoint names the one that it is of. */
+  /** Its segments. A checkpoint names the ones that it belongs to. */
   readonly ids: readonly string[]
 }
 
-/** Where the spools of a state folder lie, one folder for each command. */
-export function spoolsFolder(stateDir: string): string {
-  return join(stateDir, 'spool')
+/** Returns the folder for the spool of one command. */
+export function spoolFolderOf(stateDir: string, key: string): string {
+  return join(stateDir, SPOOLS, key)
 }
 
-/** Those that hold anything. Throws SluiceError STATE_UNREADABLE. */
+/** Lists the spools that hold something. Throws SluiceError STATE_UNREADABLE. */
 export async function keptSpools(stateDir: string): Promise<KeptSpool[]> {
-  const folder = spoolsFolder(stateDir)
+  const folder = join(stateDir, SPOOLS)
   try {
     const names = await readdir(folder)
     const found = await Promise.all(names.map(async name => await look(join(folder, name), name)))
@@ -34,12 +37,12 @@ export async function keptSpools(stateDir: string): Promise<KeptSpool[]> {
   }
 }
 
-/** Nobody may be at it. Throws SluiceError STATE_UNWRITABLE. */
+/** Removes a spool. The caller holds its lock. Throws SluiceError STATE_UNWRITABLE. */
 export async function removeSpool({ path }: KeptSpool): Promise<void> {
   await writing(path, async () => await rm(path, { recursive: true, force: true }))
 }
 
-/** A process may be deleting it meanwhile. */
+/** Another process may delete it meanwhile. */
 async function look(path: string, spool: string): Promise<KeptSpool | undefined> {
   const segments = await readSegments(path).catch((error: unknown) => {
     if (isMissing(error)) return []

@@ -1,0 +1,91 @@
+import { open } from 'node:fs/promises'
+import { fail } from '../failure/fail.js'
+import type { Copy, ReadMemory, Source, StoredFile } from '../flow.js'
+import { decodedFrom } from '../source/decoded-from.js'
+import { readFile } from '../source/read-file.js'
+import { storedFile } from '../source/stored-file.js'
+import type { Segment } from './segments.js'
+import type { SpoolWriter } from './writer.js'
+
+const LINE_FEED = 0x0a
+const LOOK_BYTES = 1 << 16
+
+/** Makes an input of a segment that an earlier process left. */
+export function leftSource(name: string, segment: Segment, of: string): Source {
+  const { id, path, isEnded, dropped } = segment
+  const file = spooledFile(path, name, id)
+  const read = isEnded ? readFile : readCut
+  const open: Source['open'] = (signal, from = 0, _place, into) => {
+    refuseDropped(name, from, dropped)
+    return decodedFrom({ name, file, from, read: at => read(path, name, signal, at, into) })
+  }
+  return { id: 0, name, file, copy: { id, of, grows: false }, open }
+}
+
+/** Makes an input of the segment that this process writes. */
+export function growingSource(name: string, writer: SpoolWriter, of: string): Source {
+  const { id, path } = writer.segment
+  const file = spooledFile(path, name, id)
+  const copy: Copy = {
+    id,
+    of,
+    grows: true,
+    begun: async () => await writer.begun(),
+    sync: async () => await writer.sync(),
+    loaded: to => writer.loaded(to),
+  }
+  const open: Source['open'] = (signal, from = 0) => {
+    refuseDropped(name, from, writer.dropped)
+    return decodedFrom({ name, file, from, read: at => writer.read(name, at, signal) })
+  }
+  return { id: 0, name, file, copy, open }
+}
+
+/** Keeps its inode when its file is replaced by one without the loaded bytes. */
+function spooledFile(path: string, name: string, id: string): StoredFile {
+  const file = storedFile(path, name)
+  return {
+    path,
+    look: async () => ({ ...(await file.look()), inode: id }),
+    hash: async (from, to) => await file.hash(from, to),
+  }
+}
+
+function refuseDropped(name: string, from: number, dropped: number): void {
+  if (from >= dropped) return
+  const problem = `its first ${dropped} bytes were loaded and are not kept (--spool-limit), and the checkpoint that says so is gone or another index is loaded`
+  throw fail('INPUT_UNREADABLE', { input: name, problem })
+}
+
+/** Reads all of a segment that lacks its end, then throws SluiceError INPUT_UNENDED. */
+async function* readCut(
+  path: string,
+  name: string,
+  signal: AbortSignal,
+  from: number,
+  into?: ReadMemory,
+): AsyncGenerator<Uint8Array> {
+  yield* readFile(path, name, signal, from, into)
+  const { size, isCompressed } = await storedFile(path, name).look()
+  const torn = isCompressed ? 0 : await bytesOfLastLine(path, size)
+  const inLine = torn === 0 ? '' : `, the last ${torn} of them in the middle of a line`
+  throw fail('INPUT_UNENDED', { input: name, observed: `${size} bytes were spooled${inLine}`, bytes: size, torn })
+}
+
+/** Counts the bytes after the last line feed. */
+async function bytesOfLastLine(path: string, size: number): Promise<number> {
+  const file = await open(path, 'r')
+  try {
+    const buffer = Buffer.alloc(LOOK_BYTES)
+    for (let end = size; end > 0;) {
+      const start = Math.max(0, end - LOOK_BYTES)
+      const { bytesRead } = await file.read(buffer, 0, end - start, start)
+      const lineFeed = buffer.subarray(0, bytesRead).lastIndexOf(LINE_FEED)
+      if (lineFeed !== -1) return size - (start + lineFeed + 1)
+      end = start
+    }
+    return size
+  } finally {
+    await file.close()
+  }
+}

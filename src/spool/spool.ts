@@ -1,0 +1,98 @@
+/**
+ * Sends stdin through the disk. Sluice writes stdin to a file as fast as it comes, and loads that file while it grows. If the
+ * process dies, the next one loads what is left of the file. What earlier processes left is loaded first.
+ */
+import { stat } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
+import type { SluiceError } from '../failure/sluice-error.js'
+import type { Input, Lines, Source } from '../flow.js'
+import { readStream } from '../source/read-stream.js'
+import { SpoolRoom } from './room.js'
+import { growingSource, leftSource } from './segment-source.js'
+import { type Segment, type SegmentFolder, beginSegment, listSegments, removeSegments, writing } from './segments.js'
+import { SpoolWriter } from './writer.js'
+
+export interface SpoolOptions {
+  readonly folder: SegmentFolder
+  readonly sources: readonly Source[]
+  /** The one of `sources` that is stdin. */
+  readonly input: Source
+  readonly stdin: Readable
+  /** Whether stdin holds the data of the earlier processes again: then a whole stdin makes up for one that was cut. */
+  readonly isRepeated: boolean
+  /** Most bytes of stdin on the disk. Default: no limit. */
+  readonly limit?: number | undefined
+  readonly signal: AbortSignal
+}
+
+/** Owns the file that it writes. Its disposal waits for the end of stdin, unless the signal comes first. */
+export interface Spool extends AsyncDisposable {
+  readonly path: string
+  /** The sources that were given, with spooled files in the place of stdin. */
+  readonly sources: readonly Source[]
+  /** Whether an earlier process left something. */
+  readonly hasLeftovers: boolean
+  /** Names of the inputs whose end was never seen, so far. */
+  readonly cut: readonly string[]
+  /** Whether more may come from stdin. */
+  readonly isFilling: boolean
+  /** Notes what the bytes of an input are: only lines can be resumed in their middle. */
+  opened(input: Input, kind: Lines['kind']): void
+  /**
+   * Waits until stdin has ended, once nothing more is loaded. Resolves to why stdin could not be written to its end, unless that was
+   * the signal.
+   */
+  untaken(): Promise<SluiceError | undefined>
+  /** Deletes all that is spooled, once all of it is loaded. Throws SluiceError STATE_UNWRITABLE. */
+  remove(): Promise<void>
+}
+
+/** Tells whether this is stdin, which cannot be read twice. */
+export function isStdin({ name, file }: Source): boolean {
+  return file === undefined && (name === '-' || name === '/dev/stdin')
+}
+
+/** Begins to write stdin down. Throws SluiceError: STATE_UNWRITABLE, INPUT_UNREADABLE; the signal's reason. */
+export async function openSpool(options: SpoolOptions): Promise<Spool> {
+  const { folder, sources, input: stdin, isRepeated } = options
+  const left = await listSegments(folder)
+  const sizes = await Promise.all(left.map(async ({ path }) => await writing(path, async () => (await stat(path)).size)))
+  const writer = await beginToWrite(options, left)
+  const name = ({ number }: Segment) => (number === 1 ? stdin.name : `${stdin.name} (${number})`)
+  const spooled = [
+    ...left.map(segment => leftSource(name(segment), segment, stdin.name)),
+    ...(writer === undefined ? [] : [growingSource(name(writer.segment), writer, stdin.name)]),
+  ]
+  return {
+    path: folder.path,
+    sources: sources
+      .flatMap(source => (source === stdin ? spooled : [source]))
+      .map((source, id) => ({ ...source, id })),
+    hasLeftovers: left.length > 0,
+    get cut() {
+      const whole = isRepeated && writer?.isWhole === true ? writer.written : -1
+      return left.filter(({ isEnded }, at) => !isEnded && (sizes[at] ?? 0) > whole).map(name)
+    },
+    get isFilling() {
+      return writer?.isOver === false
+    },
+    opened: (input, kind) => {
+      if (kind === 'elements' && writer !== undefined && input.name === name(writer.segment)) writer.loaded(undefined)
+    },
+    untaken: async () => await writer?.untaken(),
+    remove: async () => await removeSegments(folder, [...left, ...(writer === undefined ? [] : [writer.segment])]),
+    [Symbol.asyncDispose]: async () => await writer?.[Symbol.asyncDispose](),
+  }
+}
+
+/** Undefined: there is something to finish, and a person at a terminal is not asked for more. */
+async function beginToWrite(
+  { folder, input, stdin, limit, signal }: SpoolOptions,
+  left: readonly Segment[],
+): Promise<SpoolWriter | undefined> {
+  if (left.length > 0 && 'isTTY' in stdin && stdin.isTTY === true) return undefined
+  const { segment, file } = await beginSegment(folder, (left.at(-1)?.number ?? 0) + 1)
+  const writer = new SpoolWriter(folder, segment, file, limit === undefined ? undefined : new SpoolRoom(limit))
+  writer.fill(readStream(stdin, input.name, signal), signal)
+  return writer
+}
