@@ -258,8 +258,9 @@ export interface IngestOptions extends ConnectOptions {
    */
   readonly stateDir?: string | undefined
   /**
-   * Write what `-` reads to the state folder while it is loaded from there: then a run can be resumed although its stdin cannot be read
-   * a second time. Stdin is taken to its end, also when the load has stopped. Needs `stateDir`. Default false.
+   * Writes stdin to the state folder and loads it from there, so that a run can continue although stdin cannot be read twice. If the
+   * load stops, Sluice still takes stdin to its end. A producer that repeats its data is loaded again, unless `runId` or `ids: 'field'`
+   * makes the ids the same. Needs `stateDir`. Default false.
    */
   readonly spool?: boolean | undefined
   /**

@@ -55,7 +55,7 @@ export const inputEntries = {
       'The disk was full.',
     ],
     fixes: [
-      'Pipe all of it into the same command again: it is recognised by what was spooled of it, and loading goes on behind that.',
+      'Pipe all of it into the same command again. Pass --run-id in both runs, or --ids field, so that no document is stored twice.',
       'Or load what is missing from where it came from: the receipt tells how many documents were read before it broke off.',
     ],
     example: { input: '-', observed: '48210944 bytes were spooled, the last 212 of them in the middle of a line' },

@@ -15,7 +15,7 @@ export const runEntries = {
     ],
     fixes: [
       'Run the same command again: files go on behind the last document that is settled (stored, or written to the dead letters), and so does stdin where it was spooled (--spool). Without that, stdin starts anew, as do streams and iterables.',
-      'Where the end of spooled stdin was never seen, pipe all of it into the same command again: it is recognised by what was spooled of it, which is kept until then, or until other stdin comes.',
+      'If the end of spooled stdin was never seen, pipe all of it into the same command again. Only --run-id or --ids field keeps its documents from being stored twice.',
       'Where the state folder does not outlive the process, name the run (--run-id): then a rerun doubles nothing either.',
     ],
     example: { reason: 'SIGTERM', settled: 48_210 },
@@ -155,7 +155,7 @@ export const runEntries = {
     ],
     fixes: [
       'Name a writable folder with --state-dir (SLUICE_STATE_DIR), one that outlives the process; or free disk space. The same command then goes on.',
-      'Where stdin was not taken to its end, what was spooled is not lost: pipe all of it into the same command again, and loading goes on behind that.',
+      'If stdin was not taken to its end, what was spooled is not lost: the same command loads it. Pipe the rest of stdin into that command, or all of it if you pass --run-id or --ids field.',
     ],
     example: { path: '/var/lib/sluice/runs/5d1e.json', problem: 'the file system is read-only' },
   },

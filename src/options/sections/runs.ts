@@ -10,7 +10,7 @@ export const runsOptions = {
     commands: ['ingest', 'replay', 'runs', 'verify', 'undo', 'pull', 'login', 'serve'],
   }),
   spool: runs(kinds.flag().prefault(false), {
-    doc: 'keep what comes from stdin in the state folder until it is loaded, so that it can be resumed',
+    doc: 'write stdin to the state folder and load it from there, so that a run can continue; data that comes again is loaded again, unless --run-id or --ids field makes its ids the same',
   }),
   spoolLimit: runs(kinds.size({ min: 1_000_000, max: 1e15 }).optional(), {
     doc: 'most that is kept on the disk of one stdin: the producer is held back until what came first is loaded; serve: of all that waits, 1gb if not set',
