@@ -56,7 +56,9 @@ export function isStdin({ name, file }: Source): boolean {
 export async function openSpool(options: SpoolOptions): Promise<Spool> {
   const { folder, sources, input: stdin, isRepeated } = options
   const left = await listSegments(folder)
-  const sizes = await Promise.all(left.map(async ({ path }) => await writing(path, async () => (await stat(path)).size)))
+  const sizes = await Promise.all(
+    left.map(async ({ path }) => await writing(path, async () => (await stat(path)).size)),
+  )
   const writer = await beginToWrite(options, left)
   const name = ({ number }: Segment) => (number === 1 ? stdin.name : `${stdin.name} (${number})`)
   const spooled = [

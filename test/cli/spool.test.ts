@@ -96,7 +96,10 @@ test('a disk that takes no more behind a load that has stopped is what the comma
   expect(errors).toMatch(/the load has stopped, stdin is spooled to its end all the same \(CLUSTER_/)
   expect(errors).toContain('stdin was taken up to byte 65536')
   lab.control.heal()
-  const again = await shell('cat few many | $SLUICE ingest - --index cli-lost --spool --run-id nightly --json', surroundings)
+  const again = await shell(
+    'cat few many | $SLUICE ingest - --index cli-lost --spool --run-id nightly --json',
+    surroundings,
+  )
   expect(JSON.parse(again.stdout)).toMatchObject({ status: 'finished', rejected: 0 })
   expect(lab.control.count('cli-lost')).toBe(10_100)
 })

@@ -134,29 +134,32 @@ test('what was spooled of each stdin is loaded once, whatever is killed, though 
 test.each([
   ['', []],
   [', though what is loaded is let go of', ['--spool-limit', '1mb']],
-])('a named run whose producer repeats itself after every kill has it loaded once, and to its end%s', async (_, limit) => {
-  const random = seeded(29)
-  lab.control.plant({ latencyMs: 60 })
-  const content = lines(15_000, 0)
-  for (let kills = 0; ;) {
-    const running = start('--run-id', 'nightly', ...limit)
-    const isDoomed = kills < KILLS
-    produce(content, running, random, isDoomed)
-    const wasKilled = isDoomed && (await kill(running, random))
-    const { code, stdout, stderr } = await running.ended
-    if (wasKilled) {
-      kills += 1
-      continue
+])(
+  'a named run whose producer repeats itself after every kill has it loaded once, and to its end%s',
+  async (_, limit) => {
+    const random = seeded(29)
+    lab.control.plant({ latencyMs: 60 })
+    const content = lines(15_000, 0)
+    for (let kills = 0; ;) {
+      const running = start('--run-id', 'nightly', ...limit)
+      const isDoomed = kills < KILLS
+      produce(content, running, random, isDoomed)
+      const wasKilled = isDoomed && (await kill(running, random))
+      const { code, stdout, stderr } = await running.ended
+      if (wasKilled) {
+        kills += 1
+        continue
+      }
+      // A producer that says only a part of it and is not killed waits for ever: all of it was said.
+      expect({ code, stderr }).toMatchObject({ code: 0 })
+      expect(JSON.parse(stdout)).toMatchObject({ status: 'finished', rejected: 0, unsent: 0, unknown: 0 })
+      const found = await tokens()
+      expect(new Set(found.values()).size, 'one name, one token').toBe(1)
+      const [[id] = ['']] = [...found]
+      expectStored(new Map([[id, content]]), found)
+      expect(await spooled()).toEqual(new Map())
+      expect(kills).toBeGreaterThan(KILLS / 2)
+      return
     }
-    // A producer that says only a part of it and is not killed waits for ever: all of it was said.
-    expect({ code, stderr }).toMatchObject({ code: 0 })
-    expect(JSON.parse(stdout)).toMatchObject({ status: 'finished', rejected: 0, unsent: 0, unknown: 0 })
-    const found = await tokens()
-    expect(new Set(found.values()).size, 'one name, one token').toBe(1)
-    const [[id] = ['']] = [...found]
-    expectStored(new Map([[id, content]]), found)
-    expect(await spooled()).toEqual(new Map())
-    expect(kills).toBeGreaterThan(KILLS / 2)
-    return
-  }
-})
+  },
+)

@@ -34,7 +34,12 @@ async function stopped(
   const options = { source: '-', stdin, spool: true, target: { url: 'https://c.example' }, index: 'i' }
   using ending = new Ending({ clock: systemClock })
   try {
-    await withSpool(options, [source], { ending, tell, folder: join(work, 'state/spool/k') }, async (_, spool) => await load(spool))
+    await withSpool(
+      options,
+      [source],
+      { ending, tell, folder: join(work, 'state/spool/k') },
+      async (_, spool) => await load(spool),
+    )
   } catch (error) {
     if (isSluiceError(error)) return { error, warnings }
     throw error
