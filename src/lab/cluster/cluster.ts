@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { FilterBody } from '../filter/edge.js'
 import type { Mapping } from './mapping.js'
-import type { PointInTime } from './point-in-time.js'
 import { Security } from './security.js'
-import { type AliasProperties, Index } from './store.js'
+import { type AliasProperties, Index, type PointInTime } from './store.js'
 import { type ClusterVersion, majorOf } from './version.js'
 
 /** The state of one search cluster: its indices and who may use them. Both of its ports show the same. */

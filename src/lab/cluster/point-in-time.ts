@@ -3,18 +3,7 @@ import { RequestRefused, answer, illegalArgument } from './answers.js'
 import { type Exchange, findIndices, parseBody, permit } from './exchange.js'
 import { compileFilterPath } from './filter-path.js'
 import { permissions } from './permissions.js'
-
-/** What an index held at an instant. The lab keeps the ids alone: that is what it is walked for. */
-interface Held {
-  readonly index: string
-  readonly ids: readonly string[]
-}
-
-export interface PointInTime {
-  readonly held: readonly Held[]
-  /** `performance.now()` */
-  expires: number
-}
+import type { Held } from './store.js'
 
 /** A page of a search in one. */
 interface Asked {

@@ -139,3 +139,15 @@ export class Index {
     this.#seqNo = longer(this.#seqNo)
   }
 }
+
+/** The ids that an index held at an instant. Walks need no more. */
+export interface Held {
+  readonly index: string
+  readonly ids: readonly string[]
+}
+
+export interface PointInTime {
+  readonly held: readonly Held[]
+  /** `performance.now()` */
+  expires: number
+}

@@ -2,7 +2,8 @@ import type { Database } from './database.js'
 import { fieldReader } from './field-reader.js'
 import { matcher } from './matcher.js'
 import { parseQuery } from './query.js'
-import type { Row, Table } from './table.js'
+import type { Row } from './row.js'
+import type { Table } from './table.js'
 import { NotThereError } from './not-there.js'
 
 const operations = ['read', 'insert', 'update', 'delete'] as const

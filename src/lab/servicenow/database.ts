@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import type { PlatformClock } from './clock.js'
 import { type TableShape, tables } from './dictionary.js'
 import { applyIncidentRules } from './incident-rules.js'
-import { type Row, Table } from './table.js'
+import type { Row } from './row.js'
+import { Table } from './table.js'
 import { formatTimestamp } from './timestamp.js'
 
 export type Values = Readonly<Record<string, string>>

@@ -1,7 +1,8 @@
 import type { Database } from './database.js'
 import type { Field } from './dictionary.js'
 import type { FieldReader } from './matcher.js'
-import type { Row, Table } from './table.js'
+import type { Row } from './row.js'
+import type { Table } from './table.js'
 
 /** Finds fields of a table's rows, through references where the name has dots: `assigned_to.name`. */
 export function fieldReader(database: Database, table: Table): FieldReader {

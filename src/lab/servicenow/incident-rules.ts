@@ -1,4 +1,4 @@
-import type { Row } from './table.js'
+import type { Row } from './row.js'
 
 /** What the platform's own rules make of an incident before it is kept. `next` is what the caller wants, and is changed. */
 export function applyIncidentRules(before: Row, next: Record<string, string>, now: string): void {

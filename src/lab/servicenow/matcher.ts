@@ -1,6 +1,6 @@
 import type { Field } from './dictionary.js'
 import type { Condition, Query } from './query.js'
-import type { Row } from './table.js'
+import type { Row } from './row.js'
 
 /** How a field of a row is found: dots lead through references. */
 export interface FieldReader {

@@ -1,7 +1,8 @@
 import type { Database } from './database.js'
 import type { Field } from './dictionary.js'
 import { fieldReader } from './field-reader.js'
-import type { Row, Table } from './table.js'
+import type { Row } from './row.js'
+import type { Table } from './table.js'
 import { formatTimestamp, parseTimestamp } from './timestamp.js'
 
 export interface Presentation {

@@ -2,7 +2,8 @@ import { type FieldReader, compareValues, matcher } from './matcher.js'
 import type { Query } from './query.js'
 import type { SortedRows } from './sorted-rows.js'
 import { stretchesOf } from './stretches.js'
-import type { Row, Table } from './table.js'
+import type { Row } from './row.js'
+import type { Table } from './table.js'
 
 export interface PageAsked {
   readonly offset: number

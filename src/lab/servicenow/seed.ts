@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Values } from './database.js'
-import type { Row, Table } from './table.js'
+import type { Row } from './row.js'
+import type { Table } from './table.js'
 import { formatTimestamp, parseTimestamp } from './timestamp.js'
 
 export interface Seed {

@@ -1,4 +1,4 @@
-import type { Row } from './table.js'
+import type { Row } from './row.js'
 
 /** A block is divided in two at this length: short enough to move, long enough that there are few. */
 const BLOCK = 1024

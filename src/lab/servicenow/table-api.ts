@@ -6,7 +6,8 @@ import { missingFields } from './incident-rules.js'
 import { answerList } from './list-rows.js'
 import { presenter } from './present-row.js'
 import { presentationOf } from './read-parameters.js'
-import type { Row, Table } from './table.js'
+import type { Row } from './row.js'
+import type { Table } from './table.js'
 
 const operationOf: Readonly<Record<string, Operation>> = {
   GET: 'read',

@@ -1,14 +1,6 @@
+import type { Row } from './row.js'
 import { type Field, type TableShape, systemFields } from './dictionary.js'
 import { SortedRows } from './sorted-rows.js'
-
-/** A row, never changed in place: every value is a text, empty where there is none. */
-export interface Row {
-  readonly sys_id: string
-  readonly sys_created_on: string
-  readonly sys_updated_on: string
-  readonly sys_mod_count: string
-  readonly [field: string]: string
-}
 
 /** The rows of one table, and the two orders in which they can be read from any place on. */
 export class Table {

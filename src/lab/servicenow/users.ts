@@ -1,6 +1,7 @@
 import { isSame } from '../proxy/credentials.js'
 import type { Database } from './database.js'
-import type { Row, Table } from './table.js'
+import type { Row } from './row.js'
+import type { Table } from './table.js'
 import { NotThereError } from './not-there.js'
 
 /** Who may log in. Whether they may is said by their rows in sys_user, `active` and `locked_out`; passwords are kept here. */

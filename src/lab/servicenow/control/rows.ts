@@ -6,7 +6,8 @@ import { NotThereError } from '../not-there.js'
 import type { Platform } from '../platform.js'
 import { parseQuery } from '../query.js'
 import type { Seed } from '../seed.js'
-import type { Row, Table } from '../table.js'
+import type { Row } from '../row.js'
+import type { Table } from '../table.js'
 
 /** Who changes rows here. */
 const CONTROL_USER = 'control'
