@@ -63,7 +63,8 @@ describe('commands in the docs', () => {
     [/\b[0-9a-f]{32}\b/g, 'POLICY'],
     [/(localhost|127\.0\.0\.1):\d+/g, '$1:PORT'],
     [/127\.0\.0\.[23] \(\d+x\)(, 127\.0\.0\.[23] \(\d+x\))?/g, 'ADDRESSES'],
-    [/\d[\d.,]* (ms|s|B|kB|MB|documents\/s)(?=\W)/g, 'N $1'],
+    [/\d[\d.,]* (ms|s)(?=\W)/g, 'N s'],
+    [/\d[\d.,]* (B|kB|MB|documents\/s)(?=\W)/g, 'N $1'],
     [/refused \d+ of (6|16) connections/g, 'refused N of M connections'],
     [/let in \d+ of 16 connections/g, 'let in N of M connections'],
     [/\d+ connections$/gm, 'N connections'],
@@ -171,6 +172,24 @@ describe('what the docs name exists:', () => {
       return [...links, ...files].filter(file => !existsSync(join(root, file))).map(file => `${path}: ${file}`)
     })
     expect(missing).toEqual([])
+  })
+
+  test('headings that links lead to', () => {
+    const anchors = new Map(
+      pages.map(({ path, text }) => {
+        const titles = [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => title.toLowerCase())
+        return [path, titles.map(title => title.replaceAll(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-'))]
+      }),
+    )
+    const links = pages.flatMap(({ path, text }) =>
+      [...text.matchAll(/\]\((?!https?:)([^)#]*)#([^)]+)\)/g)].map(([, page = '', anchor = '']) => ({
+        path,
+        page: page === '' ? path : join(dirname(path), page),
+        anchor,
+      })),
+    )
+    expect(links.length).toBeGreaterThan(20)
+    expect(links.filter(({ page, anchor }) => anchors.get(page)?.includes(anchor) !== true)).toEqual([])
   })
 
   test('every folder of src stands in CONTRIBUTING and in the architecture', () => {
