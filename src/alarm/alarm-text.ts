@@ -1,5 +1,6 @@
 /** What an incident says of a run. For people who may never have heard of Sluice. */
-import { type Entry, explain } from '../failure/catalogue.js'
+import { causesFor, fixesFor } from '../failure/advice.js'
+import { explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
 import type { Receipt } from '../ledger/receipt.js'
 import { outcomes } from '../ledger/outcomes.js'
@@ -55,19 +56,23 @@ function shortfall(receipt: Receipt | undefined): string {
 }
 
 const adviceForShortfall = [
-  'Rejected documents are in the dead letters, each with the reason: repair them and send them again with `sluice replay FILE`.',
-  'Unknown: sent, and no answer tells whether they were stored.',
+  'Rejected documents are in the dead letters, each with the reason: repair them there and run `sluice replay FILE`.',
+  'Unknown: Sluice sent these documents, and no answer says whether they were stored.',
 ]
 
-function adviceFor({ code, evidence }: Failure): readonly string[] {
-  const { causes, fixes, retry }: Entry = explain(code)
+function adviceFor({ code, message, evidence }: Failure): readonly string[] {
   const { stoppedBy, next } = evidence
+  const fixes = fixesFor(code, next)
   return [
     ...(typeof stoppedBy === 'string' ? [`Seen: ${stoppedBy}`] : []),
-    ...(typeof next === 'string' ? [`Next step: ${next}`] : []),
+    ...(typeof next === 'string' && !fixes.includes(next) ? [`Next step: ${next}`] : []),
     ...fixes.map(fix => `Fix: ${fix}`),
-    ...causes.slice(0, 3).map(cause => `Possible cause: ${cause}`),
-    retry === 'later' ? 'The same command may succeed later with nothing changed.' : 'It needs a person.',
+    ...causesFor(code, message)
+      .slice(0, 3)
+      .map(cause => `Possible cause: ${cause}`),
+    explain(code).retry === 'later'
+      ? 'The same command may succeed later without a change.'
+      : 'A person must change something.',
     `More: sluice explain ${code}`,
   ]
 }

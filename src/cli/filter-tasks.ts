@@ -103,8 +103,8 @@ async function judge(
     ...(ownAddress === undefined ? {} : { ownAddress }),
     findings: guard.findings,
     notes: [
-      ...(staticIps === undefined ? ['whether the static addresses are let in is not known: set STATIC_IPS'] : []),
-      ...('problem' in own ? [`this machine's own address is not known: ${own.problem}`] : []),
+      ...(staticIps === undefined ? ['set STATIC_IPS to check whether the static addresses are allowed'] : []),
+      ...('problem' in own ? [`this machine's own address is unknown: ${own.problem}`] : []),
     ],
   }
 }
@@ -113,7 +113,7 @@ async function judge(
 async function tried({ values, way }: FilterContext, report: FilterReport): Promise<FilterReport> {
   const { guard, findings, notes } = report
   if (values.url === undefined || guard === undefined) {
-    return { ...report, notes: [...notes, 'not tried: no cluster is set (--url)'] }
+    return { ...report, notes: [...notes, 'Sluice tried no connection: no cluster is set (--url)'] }
   }
   const directCheck = !values.noDirectCheck
   const proof = await prove(way, { expected: guard.expected, patienceMs: PATIENCE_MS, directCheck })
@@ -124,8 +124,8 @@ async function tried({ values, way }: FilterContext, report: FilterReport): Prom
     findings: [...findings, ...failures.map(one => finding(one, 'error'))],
     notes: [
       ...notes,
-      ...(proof.through === undefined ? ['not tried through the proxy: none is set'] : []),
-      ...(proof.direct === undefined ? ['not tried without the proxy: --no-direct-check was said'] : []),
+      ...(proof.through === undefined ? ['Sluice did not try the proxy: none is set'] : []),
+      ...(proof.direct === undefined ? ['Sluice did not try without the proxy: --no-direct-check is set'] : []),
     ],
   }
 }
@@ -134,7 +134,7 @@ async function tried({ values, way }: FilterContext, report: FilterReport): Prom
 function withoutOpenness(report: FilterReport): FilterReport {
   const findings = report.findings.filter(({ code }) => code !== 'FILTER_NOT_ATTACHED')
   if (findings.length === report.findings.length) return report
-  return { ...report, findings, notes: [...report.notes, 'the deployment is open to the whole internet now'] }
+  return { ...report, findings, notes: [...report.notes, 'the deployment is now open to the whole internet'] }
 }
 
 function pairOf({ api, values }: FilterContext): ReturnType<typeof staticRules> {

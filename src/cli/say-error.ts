@@ -1,3 +1,4 @@
+import { causesFor, fixesFor } from '../failure/advice.js'
 import { explain } from '../failure/catalogue.js'
 import { type Failure, failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
@@ -34,16 +35,18 @@ export function failureJson(known: Failure) {
   return { code: known.code, message: known.message, exit, retry, evidence: known.evidence, fixes }
 }
 
-/** A failure for people: what happened, then what to look at and what to change, from the catalogue. */
+/** Shows a failure to people: what happened, the causes that fit, and what to do first and then. */
 export function sayFailure({ code, message, evidence }: Failure): string {
-  const { causes, fixes } = explain(code)
   const { stoppedBy, next } = evidence
+  const fixes = fixesFor(code, next)
   return [
     `error: ${message}`,
     ...(typeof stoppedBy === 'string' ? [`  seen:  ${stoppedBy}`] : []),
-    ...causes.slice(0, 3).map(cause => `  cause: ${cause}`),
+    ...causesFor(code, message)
+      .slice(0, 3)
+      .map(cause => `  cause: ${cause}`),
     ...fixes.map(fix => `  fix:   ${fix}`),
-    ...(typeof next === 'string' ? [`  next:  ${next}`] : []),
+    ...(typeof next === 'string' && !fixes.includes(next) ? [`  next:  ${next}`] : []),
     `  more:  sluice explain ${code}`,
     '',
   ].join('\n')

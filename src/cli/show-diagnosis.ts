@@ -1,4 +1,5 @@
 import type { DoctorReport, Finding, Step } from '../doctor/report.js'
+import { fixesFor } from '../failure/advice.js'
 import { columns } from './columns.js'
 import { duration, plural } from './quantities.js'
 
@@ -12,11 +13,11 @@ export function showDiagnosis({ steps, findings, facts, next, policy, requests, 
   return [
     `${targetsOf(facts)}${way}\n\n`,
     columns(steps.map(showStep), '  '),
-    ...findings.map(showFinding),
-    ok ? '\nNothing is in the way.\n' : '',
+    ...findings.map((one, at) => showFinding(one, at === 0 ? next : undefined)),
+    ok ? '\nNo problem found.\n' : '',
     isFilter && policy !== undefined ? showPolicy(policy) : '',
-    next === undefined ? '' : `\nNext: ${next}\n`,
-    `\n${plural(requests.sent, 'request')} sent, of ${requests.atMost} at the most.\n`,
+    next === undefined || isAFix(next, findings) ? '' : `\nNext: ${next}\n`,
+    `\n${plural(requests.sent, 'request')} sent, at most ${requests.atMost} allowed.\n`,
   ].join('')
 }
 
@@ -29,10 +30,15 @@ function showStep({ ok, name, ms, detail, isLeftOut }: Step): string[] {
   return [isLeftOut === true ? '-' : ok ? 'ok' : 'FAIL', name, ms === undefined ? '' : duration(ms), detail]
 }
 
-function showFinding({ code, severity, message, advice }: Finding): string {
+/** Whether the first step already stands below the first finding, as a fix. */
+function isAFix(next: string, [first]: readonly Finding[]): boolean {
+  return first?.advice.includes(next) === true
+}
+
+function showFinding({ code, severity, message }: Finding, next: string | undefined): string {
   return [
     `\n${severity} ${code}: ${message}`,
-    ...(severity === 'info' ? [] : advice.map(line => `  fix:  ${line}`)),
+    ...(severity === 'info' ? [] : fixesFor(code, next).map(line => `  fix:  ${line}`)),
     `  more: sluice explain ${code}`,
     '',
   ].join('\n')
@@ -42,6 +48,6 @@ function showPolicy({ rules, from }: NonNullable<DoctorReport['policy']>): strin
   const source =
     from === 'STATIC_IPS'
       ? 'the addresses in STATIC_IPS'
-      : 'the addresses that were seen; compare them with the dashboard'
+      : 'the addresses that Sluice saw. Compare them with the dashboard of your proxy'
   return `\nThe IP filter policy that this cluster needs (${source}):\n${rules.map(rule => `  ${rule}\n`).join('')}`
 }

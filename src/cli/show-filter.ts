@@ -35,17 +35,17 @@ export function showFilter(report: FilterReport): string {
 }
 
 const doings = {
-  created: 'is created, attached to nothing yet: sluice filter attach',
-  reused: 'is there already: nothing was changed',
-  extended: 'was added to',
-  attached: 'is attached',
-  detached: 'is detached',
+  created: 'was created. To attach it, run `sluice filter attach`',
+  reused: 'exists already. Sluice changed nothing',
+  extended: 'has new rules',
+  attached: 'is now attached',
+  detached: 'is now detached',
 } as const
 
 function done({ action, policy, policies }: FilterReport): string[] {
   if (action === undefined || policy === undefined) return []
   const isAttached = policies?.some(({ id }) => id === policy.id) === true
-  const unchanged = `${isAttached ? 'is attached already' : 'was not attached'}: nothing was changed`
+  const unchanged = `${isAttached ? 'is already attached' : 'is not attached'}. Sluice changed nothing`
   const said = `The policy ${policy.name} (${policy.id}) ${action === 'unchanged' ? unchanged : doings[action]}.\n`
   return policies === undefined ? [said, '\n', columns(ruleRows(policy), '  ')] : [said, '\n']
 }
@@ -57,7 +57,7 @@ function guarded({ deployment, policies = [], guard, ownAddress, proof }: Filter
   const attached = ['no IP filter policy is attached', '1 policy'][policies.length] ?? `${policies.length} policies`
   const addresses = guard.staticIps.map(one => [
     one.address,
-    guard.isOpen ? 'let in, as everybody is' : letInBy(one.policies),
+    guard.isOpen ? 'allowed, like every address' : letInBy(one.policies),
   ])
   const tried = [
     ...(proof?.through === undefined ? [] : [['through the proxy', proof.through.detail]]),
@@ -77,7 +77,7 @@ function guarded({ deployment, policies = [], guard, ownAddress, proof }: Filter
         ...addresses,
         ...(ownAddress === undefined
           ? []
-          : [[ownAddress, `this machine: ${guard.expected.direct ? 'let in' : 'refused'}`]]),
+          : [[ownAddress, `this machine: ${guard.expected.direct ? 'allowed' : 'blocked'}`]]),
         ...tried,
       ],
       '  ',
@@ -91,7 +91,7 @@ function ruleRows({ rules, type }: Policy): string[][] {
 }
 
 function letInBy(policies: readonly string[]): string {
-  return policies.length === 0 ? 'REFUSED: in no attached policy' : `let in by ${policies.join(', ')}`
+  return policies.length === 0 ? 'BLOCKED: in no attached policy' : `allowed by ${policies.join(', ')}`
 }
 
 function found({ code, severity, message, advice }: FilterFinding): string {

@@ -1,4 +1,4 @@
-/** An error of the file system in words; its code where there are none. */
+/** Returns an error of the file system in words, or its code if there are none. */
 export function diskProblem(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
   return (code === undefined ? undefined : problems[code]) ?? code ?? message

@@ -83,7 +83,8 @@ export async function diagnoseRefusal(
   const cause = findings.find(isCause)
   if (cause === undefined && isLogin) return undefined
   if (cause === undefined) {
-    const now = 'it was over when it was asked again: the same command goes on where it stopped'
+    const now =
+      'When Sluice checked again, nothing refused it any more. Run the same command again: it continues where it stopped'
     return { finding: finding('error', refusal, now), isOver: true, requests }
   }
   return { finding: cause, ...(next === undefined ? {} : { next }), isOver: false, requests }

@@ -53,7 +53,7 @@ export function problemWith(
   return code === 'FINGERPRINT_MISMATCH' ? 'fingerprint' : 'authority'
 }
 
-/** A sentence's end that says whose certificate it is, and what about it. */
+/** Returns a sentence that says whose certificate it is, and why it is refused. */
 export function tellCertificate(
   problem: CertificateProblem,
   { subject, issuer, names, validFrom, validTo }: CertificateSeen,
@@ -61,16 +61,16 @@ export function tellCertificate(
   const who = `${subject}, issued by ${issuer}`
   switch (problem) {
     case 'proxy':
-      return `it is the proxy's own certificate (${who}), in place of the cluster's`
+      return `It is the proxy's own certificate (${who}), not the cluster's`
     case 'expired':
-      return `it is that of ${who}, and was valid until ${validTo}`
+      return `It belongs to ${who}, and expired on ${validTo}`
     case 'early':
-      return `it is that of ${who}, and is valid from ${validFrom} on`
+      return `It belongs to ${who}, and is not valid before ${validFrom}`
     case 'name':
-      return `it is that of ${who}, for ${names.length === 0 ? 'no host' : names.slice(0, 5).join(', ')}`
+      return `It belongs to ${who}, and is valid for ${names.length === 0 ? 'no host' : names.slice(0, 5).join(', ')}`
     case 'fingerprint':
     case 'authority':
-      return `it is that of ${who}`
+      return `It belongs to ${who}`
   }
 }
 

@@ -6,23 +6,24 @@ import type { Finding, PolicyNeeded } from './report.js'
 /** In one sentence; undefined where nothing has to be done. */
 export function nextStep([first]: readonly Finding[], facts: Facts): string | undefined {
   if (first === undefined || first.severity === 'info') return undefined
-  const rules = policyNeeded(facts)?.rules.join(' and ') ?? 'both static addresses of the dashboard, each as /32'
+  const rules =
+    policyNeeded(facts)?.rules.join(' and ') ?? 'both static addresses in the dashboard of your proxy, each as /32'
   const { evidence } = first
   const deployment = `the deployment of ${facts.cluster}`
   if (evidence['asked'] === 'address check') {
-    return 'Correct IP_CHECK_URL (--ip-check-url), or leave it unset: a load needs no address check.'
+    return 'Correct IP_CHECK_URL (--ip-check-url), or unset it: a load needs no address check.'
   }
   if (evidence['asked'] === 'one node') {
-    return "Compare this URL of --nodes with the proxy's dashboard; a node that is away is for the proxy's support."
+    return 'Compare this URL of --nodes with the dashboard of your proxy. If the node is down, tell its support.'
   }
   switch (first.code) {
     case 'EGRESS_NOT_ALLOWED':
       if (facts.proxy === undefined) return facts.isDirect === true ? withoutDirect : withProxy
-      return `Put ${rules} into one IP filter policy, attach it to ${deployment}, and run sluice doctor again.`
+      return `Add ${rules} to one IP filter policy, attach it to ${deployment}, and run \`sluice doctor\` again.`
     case 'EGRESS_PARTLY_ALLOWED':
-      return `Add ${missingRules(evidence['addresses'], rules)} to the policy that is attached to ${deployment}, and run sluice doctor again.`
+      return `Add ${missingRules(evidence['addresses'], rules)} to the policy that is attached to ${deployment}, and run \`sluice doctor\` again.`
     case 'FILTER_NOT_ENFORCED':
-      return `Attach a policy with ${rules} to ${deployment}; detach or narrow every other that lets this machine in, unless that is on purpose.`
+      return `Attach a policy with ${rules} to ${deployment}. Detach or narrow every other policy that allows this machine, unless that is on purpose.`
     case 'CLUSTER_PRIVILEGE_MISSING': {
       const { missing, index } = evidence
       if (typeof missing !== 'object') break
@@ -30,11 +31,11 @@ export function nextStep([first]: readonly Finding[], facts: Facts): string | un
     }
     case 'SERVICENOW_ADDRESS_REFUSED':
       if (facts.instance?.proxy === undefined) return facts.isDirect === true ? withoutDirect : withProxy
-      return `Have an administrator of ${facts.instance.url} allow ${pair(facts)}, where addresses are restricted there (IP Address Access Control, or the access policy of the Table API), and run sluice doctor again.`
+      return `Ask an administrator of ${facts.instance.url} to allow ${pair(facts)} in IP Address Access Control or in the access policy of the Table API, and run \`sluice doctor\` again.`
     case 'SERVICENOW_TOKEN_REFUSED':
       return tokenFix(evidence['grant'], facts)
     case 'SERVICENOW_PARTLY_ALLOWED':
-      return `Have an administrator of ${facts.instance?.url ?? 'the instance'} allow ${missingAddress(evidence['addresses'], facts)} as well, where the other address is, and run sluice doctor again.`
+      return `Ask an administrator of ${facts.instance?.url ?? 'the instance'} to allow ${missingAddress(evidence['addresses'], facts)} like the other address, and run \`sluice doctor\` again.`
     case 'CLUSTER_TIMEOUT':
       // The first is to ask the doctor.
       return explain(first.code).fixes[1]
@@ -47,9 +48,9 @@ export function nextStep([first]: readonly Finding[], facts: Facts): string | un
   return explain(first.code).fixes[0]
 }
 
-const withProxy = 'Set STATIC_PROXY_URL, so that the connections leave from the addresses that are registered.'
+const withProxy = 'Set STATIC_PROXY_URL, so that connections leave from the static addresses.'
 const withoutDirect =
-  'Leave --direct out, so that the connections go through the proxy; or register the address of this machine as well.'
+  'Remove --direct, so that connections go through the proxy. Or allow the address of this machine too.'
 
 /** The fixes of both stand in the order of the problems: by whom, for whom, and when. */
 function certificateFix({ code, evidence }: Finding): string | undefined {
@@ -61,9 +62,9 @@ function certificateFix({ code, evidence }: Finding): string | undefined {
 }
 
 function missingRules(addresses: Finding['evidence'][string], rules: string): string {
-  if (typeof addresses !== 'object') return `the one of ${rules} that is missing`
+  if (typeof addresses !== 'object') return `the missing one of ${rules}`
   const known = addresses.filter(address => /^[\d.]+$/.test(address))
-  return known.length === 0 ? `the one of ${rules} that is missing` : known.map(asRule).join(' and ')
+  return known.length === 0 ? `the missing one of ${rules}` : known.map(asRule).join(' and ')
 }
 
 /** The entry, the user or the refresh token, by what is known to be right. */
@@ -76,12 +77,12 @@ function tokenFix(grant: Finding['evidence'][string], { instanceLogin }: Facts):
 /** Of the platform, which takes ranges and no CIDR blocks. */
 function pair(facts: Facts): string {
   const addresses = policyNeeded(facts)?.rules.map(rule => rule.replace(/\/32$/, ''))
-  return addresses?.join(' and ') ?? 'both static addresses of the dashboard'
+  return addresses?.join(' and ') ?? 'both static addresses in the dashboard of your proxy'
 }
 
 function missingAddress(addresses: Finding['evidence'][string], facts: Facts): string {
   const known = typeof addresses === 'object' ? addresses.filter(address => /^[\d.]+$/.test(address)) : []
-  return known.length === 0 ? `the one of ${pair(facts)} that is missing` : known.join(' and ')
+  return known.length === 0 ? `the missing one of ${pair(facts)}` : known.join(' and ')
 }
 
 /** The rules for the proxy's two addresses. The dashboard's pair counts; what the check saw stands in for it. */

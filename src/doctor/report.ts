@@ -55,10 +55,10 @@ export interface DoctorReport {
 /** What a set of facts tells of one part of the way. */
 export type FindingRule = (facts: Facts) => readonly Finding[]
 
-/** A failure as a finding. `more` is added to its message: what the other facts tell of it. */
+/** A failure as a finding. `more` is one more sentence, without its full stop: what the other facts show. */
 export function finding(severity: Severity, { code, message, evidence }: Failure, more = ''): Finding {
   // What somebody else said may be a whole sentence.
-  const told = more === '' ? message : `${message.replace(/\.$/, '')}; ${more}`
+  const told = more === '' ? message : `${message.replace(/\.$/, '')}. ${more}.`
   return { code, severity, message: told, evidence, advice: explain(code).fixes }
 }
 

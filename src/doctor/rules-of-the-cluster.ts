@@ -12,10 +12,10 @@ const BROKEN = 3
 export const clusterFindings: FindingRule = ({ filter, identity, hosts, isKeyEncoded }) => {
   const { failure: failed, rejected } = filter ?? {}
   const elsewhere =
-    hosts?.product === undefined || hosts.product === 'es' ? '' : `the host is that of "${hosts.product}"`
+    hosts?.product === undefined || hosts.product === 'es' ? '' : `The host is that of "${hosts.product}"`
   if (failed !== undefined) return [finding('error', failed, elsewhere)]
   const refused = rejected ?? identity?.failure
-  const form = isKeyEncoded === false ? 'the API key is not in its encoded form, which is base64 of ID:KEY' : ''
+  const form = isKeyEncoded === false ? 'The API key is not in its encoded form, which is base64 of ID:KEY' : ''
   return refused === undefined ? [] : [finding('error', refused, form)]
 }
 
@@ -37,7 +37,7 @@ export const indexFindings: FindingRule = ({ index, write, cluster }) => {
           finding(
             'error',
             write.failure,
-            write.left === undefined ? '' : `the document ${write.left} may stay behind: delete it`,
+            write.left === undefined ? '' : `Sluice could not delete its test document: delete ${write.left}`,
           ),
         ]),
   ]
@@ -56,12 +56,12 @@ export const nodeFindings: FindingRule = ({
   const away = nodes.flatMap(({ failure: failed, verdict }) => (verdict === 'failed' && failed ? [failed] : []))
   const connecting = connection?.failure === undefined ? (connection?.broken ?? 0) : 0
   const broken = (filter?.broken ?? 0) + (door?.broken ?? 0) + connecting
-  const problem = `${broken} connections broke and had to be made again: a node of the pair may be away`
+  const problem = `${broken} connections broke, and Sluice opened them again. A node of the pair may be down`
   return [
     ...away.map(failed => {
       const severity = failed.code === 'PROXY_URL_INVALID' ? 'error' : 'warning'
       const evidence = { ...failed.evidence, asked: 'one node' }
-      return finding(severity, { ...failed, evidence }, 'this is one node, asked alone')
+      return finding(severity, { ...failed, evidence }, 'This is one node of --nodes')
     }),
     ...(broken >= BROKEN && proxy !== undefined && filter?.failure === undefined && door?.failure === undefined
       ? [finding('warning', failure('PROXY_UNREACHABLE', { proxy, problem }))]

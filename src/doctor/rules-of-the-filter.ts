@@ -20,7 +20,7 @@ export const egressFindings: FindingRule = ({
     // What stops the connection to the target stops this one.
     if (connection?.failure !== undefined || instanceConnection?.failure !== undefined) return []
     const evidence = { ...failed.evidence, asked: 'address check' }
-    return [finding('error', { ...failed, evidence }, 'this is the address check, and not the cluster')]
+    return [finding('error', { ...failed, evidence }, 'This is the address check, not the cluster')]
   }
   const addresses = Object.keys(seen)
   const strangers = addresses.filter(address => expected.length > 0 && !expected.includes(address))
@@ -45,19 +45,18 @@ export const filterFindings: FindingRule = facts => {
   if (allowed === 0) {
     const way =
       proxy === undefined
-        ? ['no proxy was used', ...notes]
+        ? ['No proxy was used', ...notes]
         : [sources(facts), chance(facts)].filter(text => text !== '')
-    return [finding('error', failure('EGRESS_NOT_ALLOWED', which), way.join('; '))]
+    return [finding('error', failure('EGRESS_NOT_ALLOWED', which), way.join('. '))]
   }
   return [finding('error', failure('EGRESS_PARTLY_ALLOWED', which), tellWhich(refusedNodes, nodes))]
 }
 
 /** What can be known of the address that is refused, and how to make it certain. */
 function tellWhich(refused: readonly NodeSeen[], nodes: readonly NodeSeen[]): string {
-  if (refused.length > 0) return `it is ${refused.map(nameOf).join(' and ')} that is refused`
-  if (nodes.length > 0)
-    return 'the nodes that were asked alone are let in: it is the address of another one that is refused'
-  return 'that one address is refused is certain; which one, the pair does not tell: sluice doctor --nodes URL,URL asks each node alone'
+  if (refused.length > 0) return `Blocked: ${refused.map(nameOf).join(' and ')}`
+  if (nodes.length > 0) return 'The IP filter allows the nodes in --nodes, and blocks the address of another node'
+  return 'Exactly one of your two addresses is blocked. To find out which one, run `sluice doctor --nodes URL,URL` with the URL of each proxy node'
 }
 
 function nameOf({ address, node }: NodeSeen): string {
@@ -66,12 +65,12 @@ function nameOf({ address, node }: NodeSeen): string {
 
 function sources({ egress }: Facts): string {
   const addresses = Object.keys(egress?.seen ?? {}).toSorted()
-  return addresses.length === 0 ? '' : `they left from ${addresses.join(' and ')}`
+  return addresses.length === 0 ? '' : `The connections left from ${addresses.join(' and ')}`
 }
 
 function chance({ filter }: Facts): string {
   if (filter === undefined) return ''
-  return `that one address is let in all the same has a chance of ${percent(filter.missChance)}`
+  return `Chance that one address is still allowed: ${percent(filter.missChance)}`
 }
 
 /** Refused from one address and let in from another: then a policy is in force, and it covers this machine. */

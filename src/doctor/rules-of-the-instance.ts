@@ -23,8 +23,8 @@ export const doorFindings: FindingRule = facts => {
   if (!isAboutAddresses(facts)) return []
   const rule =
     door.status === 401
-      ? 'its login page is refused (status 401), as adaptive authentication does'
-      : `status ${door.status ?? 403} for everything, as IP Address Access Control does`
+      ? 'status 401 for the login page, as from adaptive authentication'
+      : `status ${door.status ?? 403} for every path, as from IP Address Access Control`
   return [addressFinding(facts, { ...door, observed: rule, refusedNodes: refused(nodes) })]
 }
 
@@ -37,7 +37,11 @@ export const loginFindings: FindingRule = facts => {
     const { asked, given: allowed } = tokens
     const evidence = { instance: instance?.url ?? '', allowed, asked, request: 'token call' }
     return [
-      finding('error', failure('SERVICENOW_PARTLY_ALLOWED', evidence), `it was the token call: ${PARTLY_BY_POLICY}`),
+      finding(
+        'error',
+        failure('SERVICENOW_PARTLY_ALLOWED', evidence),
+        `It refused the token call: ${PARTLY_BY_POLICY}`,
+      ),
     ]
   }
   // Basic authentication is the cause only where the same user's token is taken everywhere.
@@ -50,7 +54,7 @@ export const tableFindings: FindingRule = facts => {
   const { instanceTable: seen, instance, instanceNodes: nodes = [] } = facts
   if (seen === undefined || isAboutAddresses(facts)) return []
   if (seen.refused > 0) {
-    const observed = `status ${seen.status ?? 401} to credentials that it takes: ${BY_POLICY}`
+    const observed = `status ${seen.status ?? 401} to correct credentials. ${BY_POLICY}`
     return [addressFinding(facts, { ...seen, observed, refusedNodes: refused(nodes) })]
   }
   const { failure: failed, total = 0, shown = 0, table } = seen
@@ -60,7 +64,7 @@ export const tableFindings: FindingRule = facts => {
   }
   if (instance?.table === undefined || total === 0 || shown > 0) return []
   const evidence = { instance: instance.url, request: `GET ${table}`, status: 200, rows: total }
-  const reason = `it has ${total} rows, and shows none of the first ${Math.min(total, ROWS_ASKED)} to this user`
+  const reason = `it has ${total} rows, and this user sees none of the first ${Math.min(total, ROWS_ASKED)}`
   return [finding('warning', failure('SERVICENOW_ACCESS_DENIED', { ...evidence, reason }))]
 }
 
@@ -71,7 +75,7 @@ export const tableFindings: FindingRule = facts => {
 export const instancePastFindings: FindingRule = ({ instancePast: past, instance, instanceDoor: door }) => {
   if (past?.verdict !== 'open') return []
   const named = failure('SERVICENOW_NOT_ENFORCED', { instance: instance?.url ?? '', status: past.status ?? 0 })
-  return [finding('info', named, (door?.refused ?? 0) > 0 ? 'and refuses addresses of the proxy' : '')]
+  return [finding('info', named, (door?.refused ?? 0) > 0 ? 'It refuses addresses of the proxy' : '')]
 }
 
 /** A node of the pair that cannot be asked. */
@@ -80,12 +84,11 @@ export const instanceNodeFindings: FindingRule = ({ instanceNodes = [] }) =>
     if (verdict !== 'failed' || failed === undefined) return []
     const severity = failed.code === 'PROXY_URL_INVALID' ? 'error' : 'warning'
     const evidence = { ...failed.evidence, asked: 'one node' }
-    return [finding(severity, { ...failed, evidence }, 'this is one node, asked alone')]
+    return [finding(severity, { ...failed, evidence }, 'This is one node of --nodes')]
   })
 
-const BY_POLICY =
-  'a REST API access policy of the Table API lists other addresses, or asks for something else of the user (a role, a group)'
-const PARTLY_BY_POLICY = 'a REST API access policy lists only one of the addresses'
+const BY_POLICY = 'A REST API access policy of the Table API allows only other addresses, or needs a role or group'
+const PARTLY_BY_POLICY = 'a REST API access policy allows only one of the addresses'
 
 /**
  * Whether what the login page says is about addresses. A 401 on every connection is not, where the credentials are taken: then it is
@@ -117,21 +120,24 @@ function addressFinding(
   const addresses = Object.keys(egress?.seen ?? {}).toSorted()
   const ways =
     instance?.proxy === undefined
-      ? ['no proxy was used', ...notes]
+      ? ['No proxy was used', ...notes]
       : [
-          ...(addresses.length === 0 ? [] : [`they left from ${addresses.join(' and ')}`]),
-          `that one address is let in all the same has a chance of ${percent(missChance)}`,
+          ...(addresses.length === 0 ? [] : [`The connections left from ${addresses.join(' and ')}`]),
+          `Chance that one address is still allowed: ${percent(missChance)}`,
         ]
-  return finding('error', failure('SERVICENOW_ADDRESS_REFUSED', { ...evidence, observed }), ways.join('; '))
+  return finding('error', failure('SERVICENOW_ADDRESS_REFUSED', { ...evidence, observed }), ways.join('. '))
 }
 
 /** What can be known of the address that is refused, and how to make it certain. */
 function tellWhich(refusedNodes: readonly NodeSeen[], nodes: readonly NodeSeen[], observed: string): string {
   const said = refusedNodes.map(nameOf).join(' and ')
-  if (refusedNodes.length > 0) return `it is ${said} that is refused (${observed})`
+  if (refusedNodes.length > 0) return `Blocked: ${said} (${observed})`
   if (nodes.length > 0)
-    return `the nodes that were asked alone are let in: it is the address of another one (${observed})`
-  return `${observed}; which one it is, the pair does not tell: sluice doctor --nodes URL,URL asks each node alone`
+    return `The instance allows the nodes in --nodes, and blocks the address of another node (${observed})`
+  return (
+    `It answers ${observed}. To find out which address is blocked, run ` +
+    '`sluice doctor --nodes URL,URL` with the URL of each proxy node'
+  )
 }
 
 function refused(nodes: readonly NodeSeen[]): NodeSeen[] {
@@ -146,26 +152,26 @@ function nameOf({ address, node }: NodeSeen): string {
 function tellLogin({ instancePast: past }: Facts, { code }: Failure, { otherwise, tried }: LoginSeen): string {
   if (code === 'SERVICENOW_AUTH_REJECTED') {
     if (tried.includes('the token call'))
-      return `so it refuses ${each(tried)}, and it is most likely the user or the password`
-    return `so it refuses ${each(tried)}; whether Basic authentication is forbidden, a client id and secret could tell`
+      return `It refuses ${each(tried)}. The user or the password is most likely wrong`
+    return `It refuses ${each(tried)}. To find out whether it forbids Basic authentication, set a client id and secret`
   }
   if (code !== 'SERVICENOW_TOKEN_REFUSED') return ''
   const way =
     past?.verdict === 'refused'
-      ? 'the token call went through the proxy, as all requests do; past it, the instance refuses this machine'
+      ? 'The token call went through the proxy, and without the proxy the instance refuses this machine'
       : undefined
-  return [tellHalf(otherwise, tried), way].filter(text => text !== undefined).join('; ')
+  return [tellHalf(otherwise, tried), way].filter(text => text !== undefined).join('. ')
 }
 
 function tellHalf(otherwise: LoginSeen['otherwise'], tried: LoginSeen['tried']): string | undefined {
   switch (otherwise) {
     case 'user':
-      return 'user and password are right, since Basic authentication takes them: it is the entry of the application registry, its secret, or the grant'
+      return 'The user and password are right, since Basic authentication accepts them. The entry in the Application Registry, its secret or the grant is wrong'
     case 'client':
-      return 'client id and secret are right, since client_credentials gives a token: it is the user, the password, or the grant'
+      return 'The client id and secret are right, since client_credentials gives a token. The user, the password or the grant is wrong'
     default:
       return tried.includes('Basic authentication at the Table API')
-        ? 'Basic authentication refuses the same user as well: it is most likely the user or the password'
+        ? 'Basic authentication refuses the same user too. The user or the password is most likely wrong'
         : undefined
   }
 }

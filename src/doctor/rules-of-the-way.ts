@@ -29,7 +29,7 @@ export const certificateFindings: FindingRule = ({ connection, instanceConnectio
   if (Math.abs(clock.skewMs) < CLOCK_TOLERANCE_MS) return []
   // Ahead, a clock makes a certificate look expired; behind, it makes it look too new.
   if (certificateProblem === 'expired' ? clock.skewMs < 0 : clock.skewMs > 0) return []
-  return [finding('error', failure('CLOCK_SKEW', skewEvidence(clock)), 'certificates are refused for that')]
+  return [finding('error', failure('CLOCK_SKEW', skewEvidence(clock)), 'That makes certificates look invalid')]
 }
 
 export function skewEvidence({ skewMs, comparedWith }: NonNullable<Facts['clock']>) {
@@ -52,12 +52,12 @@ function nameTimeout(failed: Failure, { connection, port, egress, proxy, cluster
   if (proxy === undefined) return failed
   const leads = egress === undefined ? port?.isPrompt === true : Object.keys(egress.seen).length > 0
   if (failed.code === 'PROXY_TIMEOUT' && connection?.failedIn === 'proxy-handshake' && leads) {
-    const observed = 'it answers, and gets no answer from this destination'
+    const observed = 'it answers, but gets no answer from this target'
     return failure('PROXY_TARGET_UNREACHABLE', { proxy, target: new URL(cluster).host, observed })
   }
   if (failed.code === 'CLUSTER_TIMEOUT' && connection?.failedIn === undefined && !leads) {
     const limitMs = Number(failed.evidence['limitMs'])
-    return failure('PROXY_TIMEOUT', { proxy, limitMs, phase: 'exchange', after: 'a request was sent' })
+    return failure('PROXY_TIMEOUT', { proxy, limitMs, phase: 'exchange', after: 'Sluice sent a request' })
   }
   return failed
 }

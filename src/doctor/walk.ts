@@ -69,7 +69,7 @@ async function take(
 ): Promise<{ facts: Partial<Facts>; steps: readonly Step[] }> {
   const reason = facts.unusable === undefined ? leaveOut?.(context, facts) : 'the options cannot be used'
   if (reason !== undefined)
-    return { facts: {}, steps: [{ name, ok: true, detail: `left out: ${reason}`, isLeftOut: true }] }
+    return { facts: {}, steps: [{ name, ok: true, detail: `skipped: ${reason}`, isLeftOut: true }] }
   const { clock } = context
   const startedAt = clock.now()
   try {

@@ -4,7 +4,7 @@ import type { Facts } from './facts.js'
 /** No connection to the proxy can stand. */
 export function proxyProblem(facts: Facts): string | undefined {
   if (facts.plaintext !== undefined) return 'credentials would be sent unencrypted'
-  if (facts.hosts?.clusterIsProxy === true) return 'the cluster URL is no cluster'
+  if (facts.hosts?.clusterIsProxy === true) return 'the cluster URL is that of the proxy'
   return portProblem(facts)
 }
 
@@ -36,14 +36,14 @@ export function instanceWayProblem(facts: Facts): string | undefined {
 
 /** No request can reach the instance. */
 export function instanceProblem(facts: Facts): string | undefined {
-  if (facts.instanceConnection?.failure !== undefined) return 'no connection to the instance stands'
+  if (facts.instanceConnection?.failure !== undefined) return 'there is no connection to the instance'
   const isAsleep = facts.instanceAwake?.failure !== undefined
-  return instanceWayProblem(facts) ?? (isAsleep ? 'the instance cannot be asked' : undefined)
+  return instanceWayProblem(facts) ?? (isAsleep ? 'the instance does not answer' : undefined)
 }
 
 /** No request can reach the cluster. */
 export function pathProblem(facts: Facts): string | undefined {
-  const closed = facts.connection?.failure === undefined ? undefined : 'no connection to the cluster stands'
+  const closed = facts.connection?.failure === undefined ? undefined : 'there is no connection to the cluster'
   return proxyProblem(facts) ?? closed
 }
 
@@ -52,7 +52,7 @@ export function clusterProblem(facts: Facts): string | undefined {
   const { filter } = facts
   const before = pathProblem(facts)
   if (before !== undefined) return before
-  if (filter === undefined || filter.failure !== undefined) return 'the cluster cannot be asked'
+  if (filter === undefined || filter.failure !== undefined) return 'the cluster does not answer'
   if (filter.refused > 0) return 'the IP filter refuses connections'
-  return filter.rejected === undefined ? undefined : 'the credentials are refused'
+  return filter.rejected === undefined ? undefined : 'the cluster refuses the credentials'
 }

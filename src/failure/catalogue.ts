@@ -11,7 +11,7 @@ import { optionsEntries } from './entries/options.js'
 import { proxyEntries } from './entries/proxy.js'
 import { runEntries } from './entries/run.js'
 import { servicenowEntries } from './entries/servicenow.js'
-import type { Entry } from './entry.js'
+import type { Cause, Entry, Written } from './entry.js'
 
 export type { Entry } from './entry.js'
 
@@ -30,9 +30,15 @@ export const catalogue = {
 /** The stable name of a failure. */
 export type FailureCode = keyof typeof catalogue
 
-/** A failure code's whole entry: title, what is seen, causes in order of likelihood, fixes, exit code. */
+/** Returns a failure code's whole entry: title, what is seen, causes in order of likelihood, fixes, exit code. */
 export function explain(code: FailureCode): Entry {
-  return catalogue[code]
+  const entry: Written = catalogue[code]
+  return { ...entry, causes: entry.causes.map(textOf) }
+}
+
+/** Returns a cause in words. */
+export function textOf(cause: Cause): string {
+  return typeof cause === 'string' ? cause : cause.cause
 }
 
 /** Every code, in the order of the path. */

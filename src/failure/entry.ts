@@ -9,7 +9,7 @@ export interface Entry {
   readonly exit: 1 | 2 | 3 | 4 | 5 | 6 | 70
   /** Whether the same command may succeed later with nothing changed. */
   readonly retry: 'no' | 'later'
-  /** Ends no run: it is told beside the result, by the doctor for one. */
+  /** Ends no run: the doctor and others report it beside the result. */
   readonly isNotice?: true
   readonly title: string
   /** What happened, to what; `{names}` stand for evidence. */
@@ -24,5 +24,13 @@ export interface Entry {
   readonly example: Evidence
 }
 
+/** A cause that only some messages fit: those that match `if`. */
+export type Cause = string | { readonly cause: string; readonly if: RegExp }
+
+/** An entry as the catalogue holds it. */
+export interface Written extends Omit<Entry, 'causes'> {
+  readonly causes: readonly Cause[]
+}
+
 /** The failures of one part of the path. */
-export type Entries<S extends Stage> = Readonly<Record<string, Entry & { readonly stage: S }>>
+export type Entries<S extends Stage> = Readonly<Record<string, Written & { readonly stage: S }>>

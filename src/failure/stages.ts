@@ -6,7 +6,7 @@ export const stages = {
   egress: 'Addresses and the IP filter',
   cluster: 'The cluster',
   index: 'The index',
-  servicenow: 'The service-management platform',
+  servicenow: 'ServiceNow',
   run: 'The run',
 } as const
 

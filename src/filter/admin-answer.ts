@@ -36,7 +36,7 @@ export function readAdminAnswer(answer: Answer | Failure, request: AdminRequest,
   const unreadable = (what: string) => new SluiceError(refused(api, request, status, `${what}: ${quote(text)}`))
   if (request.expects?.includes(status) === true) return { status, json: json ?? {}, unreadable }
   if (status < 200 || status >= 300) throw new SluiceError(nameRefusal(api, request, status, reasonOf(json, text)))
-  if (json === undefined) throw unreadable('the answer is no JSON object')
+  if (json === undefined) throw unreadable('the answer is not a JSON object')
   return { status, json, unreadable }
 }
 
@@ -60,7 +60,7 @@ function reasonOf(json: Readonly<Record<string, unknown>> | undefined, text: str
     const { code, message } = error as Readonly<Record<string, unknown>>
     return [[code, message].filter(one => typeof one === 'string').join(': ')]
   })
-  return quote(said.join('; ')) || quote(text) || 'no reason given'
+  return quote(said.join(', ')) || quote(text) || 'no reason given'
 }
 
 function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {

@@ -34,7 +34,7 @@ export async function attachPolicy(api: AdminApi, wanted: Attachment, confirm: C
       {
         what: `attach the policy ${policy.name} to ${deployment}`,
         difference: [...before.map(({ name }) => `  ${name}`), `+ ${policy.name}`],
-        consequence: `no policy would let in ${refused.join(' and ')}: loads through the proxy are refused`,
+        consequence: `no policy would allow ${refused.join(' and ')}, and Elastic Cloud would refuse loads through the proxy`,
       },
       confirm,
     )
@@ -56,9 +56,9 @@ export async function detachPolicy(api: AdminApi, wanted: Attachment, confirm: C
   const after = before.filter(({ id }) => id !== policy.id)
   const refused = refusedAfter({ deployment, staticIps }, after)
   const consequence = judgeGuard({ deployment, attached: after }).isOpen
-    ? 'no policy would be left: the deployment is then open to the whole internet'
+    ? 'no policy would be left, and the deployment would be open to the whole internet'
     : refused.length > refusedAfter({ deployment, staticIps }, before).length
-      ? `no policy would let in ${refused.join(' and ')}: loads through the proxy are refused`
+      ? `no policy would allow ${refused.join(' and ')}, and Elastic Cloud would refuse loads through the proxy`
       : undefined
   if (consequence !== undefined) {
     await confirmed(

@@ -36,7 +36,7 @@ async function create(
   { name, region, rules }: { name: string; region?: string | undefined; rules: readonly Rule[] },
 ): Promise<Policy> {
   if (region === undefined) {
-    const problem = 'the region of the new policy is not known: set --region, or --deployment, which tells it'
+    const problem = 'the region of the new policy is unknown: set --region or --deployment'
     throw fail('OPTION_INVALID', { option: '--region', problem })
   }
   return await api.policy(await api.create({ name, region, rules }))
@@ -48,7 +48,8 @@ async function addRules(api: AdminApi, policy: Policy, missing: readonly Rule[],
     {
       what: `add ${missing.map(({ source }) => source).join(' and ')} to the policy ${policy.name}`,
       difference: [...policy.rules.map(rule => `  ${lineOf(rule)}`), ...missing.map(rule => `+ ${lineOf(rule)}`)],
-      consequence: 'the rules that it holds stay, and it counts wherever the policy is attached',
+      consequence:
+        'the policy keeps its other rules, and the change counts for every deployment that it is attached to',
     },
     confirm,
   )

@@ -17,18 +17,18 @@ export function findPolicy(
 ): Policy {
   const { policy: said, region, rules } = wanted
   if (said === undefined) {
-    if (rules.length === 0) throw unknown('none was named', policies)
+    if (rules.length === 0) throw unknown('pass its name with --policy', policies)
     const plan = planPolicy(policies, { name: '', region, rules })
     if (plan.action === 'reuse') return plan.policy
-    throw unknown('none was named, and none holds exactly the two static addresses', policies)
+    throw unknown('no policy holds exactly the two static addresses, so pass its name with --policy', policies)
   }
   const byId = policies.find(({ id }) => id === said)
   if (byId !== undefined) return byId
   const named = policies.filter(({ name }) => name === said)
   const inRegion = named.length > 1 && region !== undefined ? named.filter(one => one.region === region) : named
   const [found, ...more] = inRegion
-  if (found === undefined) throw unknown(`there is none with the id or name '${said}'`, policies)
-  if (more.length > 0) throw unknown(`'${said}' is the name of ${inRegion.length}: say which by its id`, inRegion)
+  if (found === undefined) throw unknown(`none has the id or name '${said}'`, policies)
+  if (more.length > 0) throw unknown(`${inRegion.length} policies have the name '${said}', so pass the id`, inRegion)
   return found
 }
 

@@ -52,7 +52,7 @@ export function judgeGuard({ deployment, attached, staticIps = [], ownAddress }:
         finding(
           failure('FILTER_COVERS_CLIENT', {
             cluster: deployment,
-            observed: `the policy ${name} attached to it lets in ${ownAddress ?? ''}`,
+            observed: `the attached policy ${name} allows ${ownAddress ?? ''}`,
             policy: name,
             id,
             address: ownAddress ?? '',
@@ -71,6 +71,9 @@ function tooPermissive(deployment: string, { id, name, rules }: Policy, guards: 
     policy: name,
     id,
     sources: rules.map(({ source }) => source).slice(0, 5),
-    beside: others.length === 0 ? 'it is the only one' : `what else is attached (${others.join(', ')}) guards nothing`,
+    beside:
+      others.length === 0
+        ? 'no other policy is attached'
+        : `the other attached policies (${others.join(', ')}) have no effect`,
   })
 }

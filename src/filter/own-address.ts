@@ -13,7 +13,7 @@ export async function findOwnAddress(
   await using route = openRoute({ target: ipCheckUrl, connections: 1 })
   try {
     const [address] = Object.keys(await checkEgress(route, { connections: 1, ...options }))
-    return address === undefined ? { problem: 'the address check answers with no address' } : { address }
+    return address === undefined ? { problem: 'the address check answers without an address' } : { address }
   } catch (error) {
     if (!isSluiceError(error)) throw error
     return { problem: error.message }

@@ -71,7 +71,7 @@ function sumUp(judged: readonly Judged[], cluster: string): Through {
   const refusals = judged.flatMap(one => (typeof one === 'object' && 'refused' in one ? [one.refused] : []))
   const [observed] = refusals
   const evidence = { cluster, refused: refusals.length, probes }
-  const detail = `let through ${probes - refusals.length} of ${probes} connections`
+  const detail = `${probes - refusals.length} of ${probes} connections accepted`
   const failed = judged.find(isFailed)
   if (observed === undefined) {
     return failed === undefined

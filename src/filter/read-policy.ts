@@ -43,7 +43,7 @@ export function readNewId(answer: AdminAnswer): string {
 
 export function readDeployment(answer: AdminAnswer): Deployment {
   const { id, name, resources } = answer.json
-  if (typeof id !== 'string') throw answer.unreadable('the answer is no deployment')
+  if (typeof id !== 'string') throw answer.unreadable('the answer is not a deployment')
   const clusters = isJson(resources) ? resources['elasticsearch'] : undefined
   const cluster: unknown = Array.isArray(clusters) ? clusters[0] : undefined
   const region = isJson(cluster) ? cluster['region'] : undefined
@@ -53,7 +53,7 @@ export function readDeployment(answer: AdminAnswer): Deployment {
 function policyOf(json: unknown, answer: AdminAnswer): Policy {
   const { id, name, region, type, description, include_by_default: isDefault, rules } = isJson(json) ? json : {}
   if (typeof id !== 'string' || typeof type !== 'string' || !Array.isArray(rules)) {
-    throw answer.unreadable('the answer holds no policy with id, type and rules')
+    throw answer.unreadable('the answer has no policy with id, type and rules')
   }
   return {
     id,

@@ -18,17 +18,17 @@ export function staticRules(
   addresses: readonly string[],
   { origin, isLocal = false }: { readonly origin: string; readonly isLocal?: boolean },
 ): StaticRules {
-  if (new Set(addresses).size !== 2) throw invalid(origin, 'does not hold the two addresses of the dashboard')
+  if (new Set(addresses).size !== 2)
+    throw invalid(origin, 'does not contain the two addresses in the dashboard of your proxy')
   const warnings: string[] = []
   const rules = addresses.map((address, at) => {
     const block = parseSource(address)
     if ('problem' in block) throw invalid(origin, `'${address}' ${block.problem}`)
-    if (address.includes('/'))
-      throw invalid(origin, `'${address}' is a block: the static addresses are two single ones`)
+    if (address.includes('/')) throw invalid(origin, `'${address}' is a block: pass two single addresses`)
     const use = reservedFor(block)
     if (use !== undefined && !(use === 'loopback' && isLocal)) {
       warnings.push(
-        `${address} is a ${use} address: nothing comes from it over the internet; copy the pair from the dashboard`,
+        `${address} is a ${use} address, which the internet does not use: copy the pair from the dashboard of your proxy`,
       )
     }
     return { source: `${address}/32`, description: `static address ${at + 1} of 2` }

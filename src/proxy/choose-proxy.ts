@@ -40,20 +40,20 @@ export function chooseProxy(options: {
     if (options.requireProxy === true) throw notUsed('--require-proxy and --direct contradict each other')
     return {
       origin: '--direct',
-      notes: given === undefined ? [] : [`--direct: the proxy from ${given.origin} is not used`],
+      notes: given === undefined ? [] : [`Sluice ignores ${given.origin}, since --direct is set`],
     }
   }
   if (given === undefined) {
-    if (options.requireProxy === true) throw notUsed('--require-proxy is set, and no proxy is')
+    if (options.requireProxy === true) throw notUsed('--require-proxy is set, but no proxy is set')
     return { origin: 'default', notes: [] }
   }
   const entry = noProxyEntry(options.noProxy ?? '', target)
   if (entry !== undefined && proxy === undefined) {
     if (options.requireProxy === true)
-      throw notUsed(`--require-proxy is set, and NO_PROXY ("${entry}") takes ${target.host} out of ${given.origin}`)
+      throw notUsed(`--require-proxy is set, but NO_PROXY ("${entry}") excludes ${target.host} from ${given.origin}`)
     return {
       origin: 'NO_PROXY',
-      notes: [`NO_PROXY ("${entry}") covers ${target.host}: the proxy from ${given.origin} is not used`],
+      notes: [`Sluice ignores ${given.origin}, since NO_PROXY ("${entry}") covers ${target.host}`],
     }
   }
   const parsed = parseProxyUrl(given.value, given.origin)

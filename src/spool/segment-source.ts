@@ -69,7 +69,7 @@ async function* readCut(
   const { size, isCompressed } = await storedFile(path, name).look()
   const torn = isCompressed ? 0 : await bytesOfLastLine(path, size)
   const inLine = torn === 0 ? '' : `, the last ${torn} of them in the middle of a line`
-  throw fail('INPUT_UNENDED', { input: name, observed: `${size} bytes were spooled${inLine}`, bytes: size, torn })
+  throw fail('INPUT_UNENDED', { input: name, observed: `Sluice spooled ${size} bytes${inLine}`, bytes: size, torn })
 }
 
 /** Counts the bytes after the last line feed. */

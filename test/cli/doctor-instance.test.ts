@@ -24,8 +24,8 @@ test('with the cluster, both ways are walked', async () => {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   const { cluster, servicenow } = lab.line
   expect(stdout).toContain(`${cluster.url} and ${servicenow.url} through `)
-  expect(stdout).toMatch(/^ {2}ok +IP filter +[\d.]+ m?s +let through 16 of 16 connections/m)
-  expect(stdout).toMatch(/^ {2}ok +addresses at the instance +[\d.]+ m?s +16 of 16 connections are let in/m)
+  expect(stdout).toMatch(/^ {2}ok +IP filter +[\d.]+ m?s +16 of 16 connections accepted/m)
+  expect(stdout).toMatch(/^ {2}ok +addresses at the instance +[\d.]+ m?s +16 of 16 connections accepted/m)
   expect(stdout).toMatch(/^ {2}ok +table of the instance +[\d.]+ m?s +incident: 40 rows$/m)
 })
 
@@ -44,8 +44,8 @@ test('an address that is missing at the platform: which, and what to do next', a
   const { code, stdout } = await sluice(['doctor'], { env: withoutCluster({ SLUICE_NODES: nodes }) })
   expect(code).toBe(3)
   expect(stdout).toContain('error SERVICENOW_PARTLY_ALLOWED: ')
-  expect(stdout).toContain('it is 127.0.0.3 that is refused')
-  expect(stdout).toMatch(/\nNext: Have an administrator of \S+ allow 127\.0\.0\.3 as well/)
+  expect(stdout).toContain('Blocked: 127.0.0.3')
+  expect(stdout).toMatch(/\nNext: Ask an administrator of \S+ to allow 127\.0\.0\.3 like the other/)
 })
 
 test('wrong credentials of the platform stand nowhere in the report', async () => {
@@ -79,7 +79,7 @@ test.each([
     })
     expect(ended.code).toBe(3)
     expect(JSON.parse(ended.stdout)).toMatchObject({
-      failure: { code, evidence: { addresses, next: expect.stringContaining('Have an administrator') as string } },
+      failure: { code, evidence: { addresses, next: expect.stringContaining('Ask an administrator') as string } },
     })
     expect(lab.control.count('incidents')).toBe(0)
   },

@@ -60,7 +60,7 @@ test('words of what is seen lead to codes, several words to what has them all', 
   const aborted = await said('request', 'aborted')
   expect(aborted).toContain('PROXY_TARGET_UNREACHABLE')
   expect(aborted).not.toContain('407 Proxy Authentication Required')
-  expect(await said('OTLP')).toContain('No fault of the filter')
+  expect(await said('OTLP')).toContain('not a fault of the IP filter')
   expect(await saidAsJson('otlp')).toMatchObject({ symptoms: [{ where: 'cluster', codes: [] }], failures: [] })
 })
 

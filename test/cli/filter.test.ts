@@ -21,9 +21,9 @@ describe('filter show', () => {
   static pair  ${policy?.id}  127.0.0.2/32
                                                  127.0.0.3/32
 
-  127.0.0.2  let in by static pair
-  127.0.0.3  let in by static pair
-  127.0.0.1  this machine: refused
+  127.0.0.2  allowed by static pair
+  127.0.0.3  allowed by static pair
+  127.0.0.1  this machine: blocked
 
 `)
   })
@@ -52,17 +52,17 @@ describe('filter show', () => {
     lab.control.attachPolicy(lab.control.createPolicy({ name: 'office', rules: ['127.0.0.0/30'] }).id)
     const { code, stdout } = await filter(lab, ['show'])
     expect(code).toBe(0)
-    expect(stdout).toContain('127.0.0.1  this machine: let in\n')
+    expect(stdout).toContain('127.0.0.1  this machine: allowed\n')
     expect(stdout).toContain('warning FILTER_COVERS_CLIENT: main ')
-    expect(stdout).toContain('the policy office attached to it lets in 127.0.0.1')
+    expect(stdout).toContain('the attached policy office allows 127.0.0.1')
   })
 
   test('says what it cannot know', async () => {
     await using lab = await start('both')
     const { code, stdout } = await filter(lab, ['show'], { STATIC_IPS: '', IP_CHECK_URL: '' })
     expect(code).toBe(0)
-    expect(stdout).toContain('note: whether the static addresses are let in is not known: set STATIC_IPS')
-    expect(stdout).toContain("note: this machine's own address is not known: no address check is set (IP_CHECK_URL)")
+    expect(stdout).toContain('note: set STATIC_IPS to check whether the static addresses are allowed')
+    expect(stdout).toContain("note: this machine's own address is unknown: no address check is set (IP_CHECK_URL)")
   })
 })
 
@@ -82,13 +82,13 @@ describe('from an open deployment to a guarded one and back', () => {
     })
     const again = await filter(lab, ['create', '--policy', 'another name'])
     expect(again.code).toBe(0)
-    expect(again.stdout).toContain(`The policy static addresses (${id}) is there already: nothing was changed.\n`)
+    expect(again.stdout).toContain(`The policy static addresses (${id}) exists already. Sluice changed nothing.\n`)
     expect(lab.control.policies()).toHaveLength(1)
 
     const attached = await filter(lab, ['attach'])
     expect({ code: attached.code, stderr: attached.stderr }).toEqual({ code: 0, stderr: '' })
-    expect(attached.stdout).toContain(`The policy static addresses (${id}) is attached.\n`)
-    expect(attached.stdout).toMatch(/through the proxy {2}let through 16 of 16 connections\n/)
+    expect(attached.stdout).toContain(`The policy static addresses (${id}) is now attached.\n`)
+    expect(attached.stdout).toMatch(/through the proxy {2}16 of 16 connections accepted\n/)
     expect(attached.stdout).toMatch(/without the proxy {2}refused \(status 403\)\n/)
     expect(JSON.parse((await filter(lab, ['attach', '--json'])).stdout)).toMatchObject({
       ok: true,
@@ -106,7 +106,7 @@ describe('from an open deployment to a guarded one and back', () => {
 
     const detached = await filter(lab, ['detach', '--policy', 'static addresses', '--yes'])
     expect(detached.code, detached.stderr).toBe(0)
-    expect(detached.stdout).toContain('note: the deployment is open to the whole internet now\n')
+    expect(detached.stdout).toContain('note: the deployment is now open to the whole internet\n')
     expect(detached.stdout).toMatch(/without the proxy {2}the cluster answers \(status 401\)\n/)
   })
 
@@ -119,7 +119,7 @@ describe('from an open deployment to a guarded one and back', () => {
     expect(lab.control.policies()).toMatchObject([{ rules: ['127.0.0.2/32'] }])
     const done = await filter(lab, [...create, '--yes'])
     expect(done.code, done.stderr).toBe(0)
-    expect(done.stdout).toContain('was added to')
+    expect(done.stdout).toContain('has new rules')
     expect(lab.control.policies()).toMatchObject([{ rules: ['127.0.0.2/32', '127.0.0.3/32'], deployments: ['main'] }])
   })
 
@@ -141,7 +141,7 @@ describe('from an open deployment to a guarded one and back', () => {
     await using lab = await start('unattached')
     const { code, stdout } = await filter(lab, ['attach'], { ELASTICSEARCH_URL: '' })
     expect(code).toBe(0)
-    expect(stdout).toContain('note: not tried: no cluster is set (--url)\n')
+    expect(stdout).toContain('note: Sluice tried no connection: no cluster is set (--url)\n')
     expect(lab.control.connections().filter(({ at }) => at === 'cluster' || at === 'proxy')).toEqual([])
   })
 

@@ -67,7 +67,7 @@ Rejected
   1  DOCUMENT_NOT_JSON           before sending
 
   inputs        2 inputs
-                b.ndjson.gz: b.ndjson.gz is truncated: its gzip data ends in the middle, 9000 decoded bytes in; what was whole was loaded
+                b.ndjson.gz: b.ndjson.gz is truncated: its gzip data end after 9000 decoded bytes, and Sluice loaded every complete line
   speed         16 documents/s
   bytes         123.5 kB read, 5.0 MB sent, 999 B received
   requests      12, 2 sent again

@@ -34,7 +34,7 @@ test('a command that was killed goes on from its spool, and says that the end of
   expect(code).toBe(5)
   expect(stdout).toMatch(/^Run \S+ interrupted after \S+ \S+: RUN_INTERRUPTED\n/)
   expect(stdout).toMatch(/2,000 read = [\d,]+ created( \+ \d+ duplicate)?, it balances/)
-  expect(stdout).toContain('-: - has no end: 20896 bytes were spooled, the last 6 of them in the middle of a line')
+  expect(stdout).toContain('-: - has no end: Sluice spooled 20896 bytes, the last 6 of them in the middle of a line')
   expect(stderr).toContain('error: interrupted (the end of stdin was never seen: -)')
   expect(lab.control.count('cli-spool')).toBe(2000)
 
@@ -54,7 +54,7 @@ test('a stopped command names its spool; one without names the option', async ()
     load.child.kill('SIGTERM')
     const { code, stdout, stderr } = await load.ended
     expect(code).toBe(5)
-    expect(stderr).toContain('so does stdin where it was spooled (--spool)')
+    expect(stderr).toContain('Files and spooled stdin (--spool) continue')
     expect(/^ +spool +(.*)$/m.exec(stdout)?.[1] ?? '').toMatch(more.length === 0 ? /^$/ : `${work.path}/spool/`)
   }
 })

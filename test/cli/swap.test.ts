@@ -29,7 +29,7 @@ test('a guarded load says where its alias is, and rollback leads it back', async
   expect(failed.code).toBe(3)
   const [, kept = ''] = new RegExp(`alias +shop stays on ${one}; (shop-\\S+) is kept\n`).exec(failed.stdout) ?? []
   expect(failed.stderr).toContain(
-    `error: the index ${kept} was loaded, and shop was not switched to it: the check query has to match 2 of its documents, and matches 1`,
+    `error: Sluice loaded the index ${kept} and did not switch shop to it: the check query has to match 2 of its documents, and matches 1`,
   )
 
   const second = await run(...load)
@@ -50,5 +50,5 @@ test('a guarded load says where its alias is, and rollback leads it back', async
   expect(JSON.parse(back.stdout)).toEqual({ alias: 'shop', from: one, to: kept, documents: 2 })
   const impossible = await run('rollback', 'other')
   expect(impossible.code).toBe(3)
-  expect(impossible.stderr).toContain('error: the alias other cannot be rolled back: there is no such alias')
+  expect(impossible.stderr).toContain('error: cannot roll back the alias other: there is no such alias')
 })

@@ -102,7 +102,7 @@ test('undo deletes nothing that was not confirmed, then all of it', async () => 
   const { command, run, token } = await loaded(work.path, 'cli-undone')
   const unconfirmed = await command('undo', run)
   expect(unconfirmed).toMatchObject({ code: 2, stdout: '' })
-  expect(unconfirmed.stderr).toContain(`undoing run ${run} would delete 500 documents from cli-undone`)
+  expect(unconfirmed.stderr).toContain(`undo of run ${run} would delete 500 documents from cli-undone`)
   const dry = await command('undo', run, '--dry-run')
   expect(dry.code).toBe(0)
   expect(dry.stdout).toContain('nothing is deleted, this is a dry run')

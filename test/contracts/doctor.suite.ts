@@ -94,7 +94,7 @@ export function describeDoctor(world: () => World): void {
       expect(named(await diagnose(withKey(leastPrivilegeApiKey, { index: 'least-logs' })))).toEqual([])
     })
 
-    test('a document is written, read and deleted; a block of the index is named', async () => {
+    test('a document is written, read it and deleted it; a block of the index is named', async () => {
       const index = newIndex('doctor')
       await using way = await connect({ ...options(world().proxy.http), preflightConnections: 1 })
       const put = async (path: string, body: object) =>

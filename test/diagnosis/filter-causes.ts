@@ -19,7 +19,7 @@ const partly = (['first', 'second'] as const).flatMap((which): Cause[] => [
     planted: `only the ${which} of the two addresses is registered, and --nodes names both nodes`,
     on: 'nginx',
     expected: 'EGRESS_PARTLY_ALLOWED',
-    says: `it is 127.0.0.${which === 'first' ? 3 : 2} that is refused`,
+    says: `Blocked: 127.0.0.${which === 'first' ? 3 : 2}`,
     plant: async world => {
       await world.register(which)
       return doctor(world, { nodes: world.proxy.nodes })
@@ -82,7 +82,7 @@ const refused: readonly Cause[] = [
     planted: 'neither address is registered',
     on: 'nginx',
     expected: 'EGRESS_NOT_ALLOWED',
-    says: 'they left from 127.0.0.',
+    says: 'The connections left from 127.0.0.',
     alike: 'registration',
     plant: async world => {
       await world.register('none')
@@ -93,7 +93,7 @@ const refused: readonly Cause[] = [
     planted: 'one single node is used, and its address is not registered',
     on: 'nginx',
     expected: 'EGRESS_NOT_ALLOWED',
-    says: 'they left from 127.0.0.3',
+    says: 'The connections left from 127.0.0.3',
     plant: async world => {
       await world.register('first')
       return doctor(world, { proxy: world.proxy.nodes[1] })
@@ -103,7 +103,7 @@ const refused: readonly Cause[] = [
     planted: 'no proxy is set where the load runs',
     on: 'nginx',
     expected: 'EGRESS_NOT_ALLOWED',
-    says: 'no proxy was used',
+    says: 'No proxy was used',
     beside: 'PROXY_NOT_USED',
     plant: world => doctor(world, { proxy: undefined }),
   },
@@ -111,14 +111,14 @@ const refused: readonly Cause[] = [
     planted: '--direct is said where the load runs',
     on: 'nginx',
     expected: 'EGRESS_NOT_ALLOWED',
-    says: '--direct: the proxy from STATIC_PROXY_URL is not used',
+    says: 'Sluice ignores STATIC_PROXY_URL, since --direct is set',
     plant: world => doctor(world, { proxy: { url: world.proxy.http, origin: 'STATIC_PROXY_URL', direct: true } }),
   },
   {
     planted: 'the proxy is in HTTPS_PROXY alone, and NO_PROXY covers the cluster',
     on: 'nginx',
     expected: 'EGRESS_NOT_ALLOWED',
-    says: 'the proxy from HTTPS_PROXY is not used',
+    says: 'Sluice ignores HTTPS_PROXY',
     plant: world => {
       const noProxy = new URL(world.cluster.url).hostname
       return doctor(world, { proxy: { environmentProxy: world.proxy.http, noProxy } })

@@ -88,27 +88,27 @@ const restricted = (
 
 const addresses: readonly Cause[] = [
   restricted('IP Address Access Control', 'first', 'the second address has no Allow rule at the platform', {
-    says: 'it is 127.0.0.3 that is refused',
+    says: 'Blocked: 127.0.0.3',
   }),
   restricted('IP Address Access Control', 'second', 'the first address has no Allow rule at the platform', {
-    says: 'it is 127.0.0.2 that is refused',
+    says: 'Blocked: 127.0.0.2',
   }),
   restricted('IP Address Access Control', 'none', 'neither address has an Allow rule at the platform', {
     says: 'IP Address Access Control',
     alike: 'instanceAddress',
   }),
   restricted('a REST API access policy', 'first', 'a REST API access policy lists the first address alone', {
-    says: 'it is 127.0.0.3 that is refused',
+    says: 'Blocked: 127.0.0.3',
   }),
   restricted('a REST API access policy', 'second', 'a REST API access policy lists the second address alone', {
-    says: 'it is 127.0.0.2 that is refused',
+    says: 'Blocked: 127.0.0.2',
   }),
   restricted('a REST API access policy', 'none', 'a REST API access policy lists other addresses', {
     says: 'REST API access policy',
     alike: 'instanceAddress',
   }),
   restricted('adaptive authentication (401)', 'first', 'adaptive authentication lists the first address alone', {
-    says: 'it is 127.0.0.3 that is refused',
+    says: 'Blocked: 127.0.0.3',
   }),
   restricted('adaptive authentication (401)', 'none', 'adaptive authentication lists other addresses (401)', {
     says: 'adaptive authentication',
@@ -119,7 +119,7 @@ const addresses: readonly Cause[] = [
     'second',
     'adaptive authentication lists the second address alone (403)',
     {
-      says: 'it is 127.0.0.2 that is refused',
+      says: 'Blocked: 127.0.0.2',
     },
   ),
   wrong(
@@ -142,7 +142,7 @@ const addresses: readonly Cause[] = [
     'no proxy is used, where the platform lists the static addresses',
     'SERVICENOW_ADDRESS_REFUSED',
     { more: () => ({ proxy: { direct: true } }) },
-    { says: 'no proxy was used' },
+    { says: 'No proxy was used' },
   ),
   wrong('an instance that lets everybody in', 'SERVICENOW_NOT_ENFORCED', {
     spoil: ({ control }) => control.servicenow.register('open'),

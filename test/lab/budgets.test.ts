@@ -100,9 +100,7 @@ describe('a cluster that stops answering', () => {
     lab.control.plant({ hold: { after: 3, stored: true } })
     const { code, message, receipt } = await stopped(load({ timeBudgetMs: 3000 }))
     expect(code).toBe('TIME_BUDGET_SPENT')
-    expect(message).toBe(
-      'the time budget of 3 s is spent: 30 documents are settled, the same command goes on behind them',
-    )
+    expect(message).toBe('the time budget of 3 s is spent after 30 documents')
     expect(receipt).toMatchObject({ status: 'interrupted', created: 30 })
     expect(receipt?.unknown).toBeGreaterThanOrEqual(10)
     expect(await checkpoint()).toMatchObject({ status: 'interrupted', counts: { created: 30 } })
@@ -196,7 +194,7 @@ describe('a byte budget', () => {
     const { code, message, receipt } = await stopped(load({ byteBudget: 20_000, batchDocs: 100, compress: 'none' }))
     expect(code).toBe('BYTE_BUDGET_SPENT')
     expect(message).toMatch(
-      /^the byte budget of 20000 bytes is spent: \d+ went over the wire in this process, the next request needs about \d+; 0 documents/,
+      /^the byte budget of 20000 bytes is spent after 0 documents: \d+ bytes are used, and the next request needs about \d+$/,
     )
     expect(receipt).toMatchObject({ requests: 0, created: 0, unsent: 100 })
   })

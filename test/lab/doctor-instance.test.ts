@@ -60,7 +60,7 @@ function refusedLogins(): number {
 
 describe('a healthy set-up has no finding', () => {
   const ways: readonly (readonly [string, Partial<ServiceNowOptions>])[] = [
-    ['a token, by the password grant', {}],
+    ['a token from the password grant', {}],
     ['Basic authentication', basic],
   ]
   for (const kind of proxyKinds) {
@@ -108,7 +108,7 @@ describe('a healthy set-up has no finding', () => {
     lab.control.servicenow.addAcl({ table: 'incident' })
     const report = await diagnose(healthy())
     expect(named(report)).toEqual([])
-    expect(step(report, 'table of the instance')).toContain('the user is known, and may not read incident')
+    expect(step(report, 'table of the instance')).toContain('this user may not read incident')
   })
 })
 
@@ -145,7 +145,7 @@ describe('addresses', () => {
         const report = await diagnose(healthy(servicenow, { nodes: lab.line.proxy.nodes }))
         expect(named(report)[0]).toBe('error SERVICENOW_PARTLY_ALLOWED')
         expect(report.findings[0]).toMatchObject({ evidence: { addresses: [address] } })
-        expect(report.next).toContain(`allow ${address} as well`)
+        expect(report.next).toContain(`allow ${address} like the other address`)
         expect(report.findings.filter(({ severity }) => severity === 'error')).toHaveLength(1)
       })
 
@@ -163,8 +163,8 @@ describe('addresses', () => {
     lab.control.servicenow.register('first')
     const report = await diagnose(healthy())
     expect(named(report)).toEqual(['error SERVICENOW_PARTLY_ALLOWED'])
-    expect(report.findings[0]?.message).toContain('sluice doctor --nodes URL,URL asks each node alone')
-    expect(report.next).toContain('allow the one of 127.0.0.2 and 127.0.0.3 that is missing as well')
+    expect(report.findings[0]?.message).toContain('run `sluice doctor --nodes URL,URL` with the URL of each proxy node')
+    expect(report.next).toContain('to allow the missing one of 127.0.0.2 and 127.0.0.3 like the other address')
     expect(refusedLogins()).toBeLessThanOrEqual(1)
   })
 
@@ -193,7 +193,7 @@ describe('logins', () => {
     const report = await diagnose(healthy({ clientSecret: wrong }))
     expect(named(report)).toEqual(['error SERVICENOW_TOKEN_REFUSED'])
     expect(report.findings[0]?.message).toContain('user and password are right')
-    expect(report.findings[0]?.message).toContain('past it, the instance refuses this machine')
+    expect(report.findings[0]?.message).toContain('without the proxy the instance refuses this machine')
   })
 
   test('a wrong password is shown once for each kind of login', async () => {

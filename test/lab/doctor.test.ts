@@ -79,17 +79,19 @@ describe('a healthy set-up has no finding', () => {
     const { leastPrivilegeApiKey: apiKey } = lab.line.cluster
     const report = await diagnose(healthy({ index: 'least-logs' }, { apiKey }))
     expect(named(report)).toEqual([])
-    expect(step(report, 'credentials and privileges')).toBe('ok: an API key of elastic; may load into least-logs')
+    expect(step(report, 'credentials and privileges')).toBe('ok: an API key of elastic, may load into least-logs')
   })
 
-  test('with a user and a password, an index, and a document that is written, read and deleted', async () => {
+  test('with a user and a password, an index, and a document that is written, read it and deleted it', async () => {
     await makeIndex('checked')
     const { username, password } = lab.line.cluster
     const report = await diagnose(
       healthy({ index: 'checked', writeCheck: true }, { apiKey: undefined, username, password }),
     )
     expect(named(report)).toEqual([])
-    expect(step(report, 'write, read and delete')).toBe('ok: one document written to checked, read and deleted')
+    expect(step(report, 'write, read and delete')).toBe(
+      'ok: Sluice wrote one document to checked, read it and deleted it',
+    )
     expect(lab.control.count('checked')).toBe(0)
   })
 
@@ -109,8 +111,8 @@ describe('the IP filter', () => {
     expect(named(report)).toEqual(['error EGRESS_PARTLY_ALLOWED'])
     const { refused = 0, allowed = 0, probes } = report.facts.filter ?? {}
     expect({ probes, sum: refused + allowed }).toEqual({ probes: 16, sum: 16 })
-    expect(report.findings[0]?.message).toContain('sluice doctor --nodes URL,URL asks each node alone')
-    expect(report.next).toContain('the one of 127.0.0.2/32 and 127.0.0.3/32 that is missing')
+    expect(report.findings[0]?.message).toContain('run `sluice doctor --nodes URL,URL` with the URL of each proxy node')
+    expect(report.next).toContain('the missing one of 127.0.0.2/32 and 127.0.0.3/32')
   })
 
   test.each([
@@ -121,7 +123,7 @@ describe('the IP filter', () => {
     const report = await diagnose(healthy({ nodes: lab.line.proxy.nodes }))
     expect(named(report)).toEqual(['error EGRESS_PARTLY_ALLOWED'])
     expect(report.findings[0]).toMatchObject({ evidence: { addresses: [address] } })
-    expect(report.findings[0]?.message).toContain(`it is ${address} that is refused`)
+    expect(report.findings[0]?.message).toContain(`Blocked: ${address}`)
     expect(report.next).toContain(`Add ${address}/32 to the policy`)
   })
 
@@ -131,8 +133,8 @@ describe('the IP filter', () => {
     const report = await diagnose(healthy())
     lab.control.setFilterBody('long')
     expect(named(report)).toEqual(['error EGRESS_NOT_ALLOWED'])
-    expect(report.findings[0]?.message).toMatch(/they left from 127\.0\.0\.[23] and 127\.0\.0\.[23]/)
-    expect(report.next).toContain('Put 127.0.0.2/32 and 127.0.0.3/32 into one IP filter policy')
+    expect(report.findings[0]?.message).toMatch(/The connections left from 127\.0\.0\.[23] and 127\.0\.0\.[23]/)
+    expect(report.next).toContain('Add 127.0.0.2/32 and 127.0.0.3/32 to one IP filter policy')
   })
 
   test('with a rule for this machine and none for the proxy: both are named, the cause first', async () => {
@@ -149,13 +151,13 @@ describe('the IP filter', () => {
     expect(named(await diagnose(healthy()))).toEqual(['error FILTER_NOT_ENFORCED'])
     const left = await diagnose(healthy({ directCheck: false }))
     expect(named(left)).toEqual([])
-    expect(step(left, 'cluster without the proxy')).toBe('ok: left out: --no-direct-check was said')
+    expect(step(left, 'cluster without the proxy')).toBe('ok: skipped: --no-direct-check is set')
   })
 
   test('without a proxy refuses this machine, and the reason is told', async () => {
     const report = await diagnose(healthy({ proxy: undefined }))
     expect(named(report)).toEqual(['error EGRESS_NOT_ALLOWED', 'warning PROXY_NOT_USED'])
-    expect(report.findings[0]?.message).toContain('no proxy was used')
+    expect(report.findings[0]?.message).toContain('No proxy was used')
   })
 
   test('is found although the credentials are wrong, and these are found as well', async () => {
@@ -185,7 +187,7 @@ describe('the proxy', () => {
   test.each(rows)('%s: %s', async (_, code, url) => {
     const report = await diagnose(healthy(through(url(lab.line.proxy))))
     expect(named(report)).toEqual([`error ${code}`])
-    expect(step(report, 'IP filter')).toBe('ok: left out: the port speaks another protocol')
+    expect(step(report, 'IP filter')).toBe('ok: skipped: the port speaks another protocol')
   })
 
   for (const kind of proxyKinds) {
@@ -196,7 +198,7 @@ describe('the proxy', () => {
         const url = scheme === 'https' ? cluster.url : cluster.httpUrl
         const report = await diagnose(healthy(through(wrong), { url }))
         expect(named(report)).toEqual(['error PROXY_AUTH_REJECTED'])
-        expect(step(report, 'addresses behind the proxy')).toBe('ok: left out: the proxy cannot be used')
+        expect(step(report, 'addresses behind the proxy')).toBe('ok: skipped: the proxy cannot be used')
       })
     }
   }
@@ -237,7 +239,7 @@ describe('the proxy', () => {
     lab.control.plant({ nodeDown: { node: 'second', failover: true } })
     const report = await diagnose(healthy(through(lab.line.proxy.socks5)))
     expect(named(report)).toEqual(['info EGRESS_ONE_ADDRESS'])
-    expect(report.findings[0]).toMatchObject({ evidence: { address: '127.0.0.2', connections: 16, chance: '0.003 %' } })
+    expect(report.findings[0]).toMatchObject({ evidence: { address: '127.0.0.2', connections: 16, chance: '0.003%' } })
   })
 
   test('leaves from other addresses than the dashboard shows', async () => {
@@ -285,7 +287,7 @@ describe('in other worlds', () => {
     const target = { url: cluster.url, apiKey: cluster.apiKey, ca: readFileSync(cluster.caFile) }
     const report = await diagnose({ target, proxy: proxy.http, staticIps, index: 'logs' })
     expect(named(report)).toEqual([])
-    expect(step(report, 'addresses behind the proxy')).toContain('left out: no address check is set')
+    expect(step(report, 'addresses behind the proxy')).toContain('skipped: no address check is set')
   })
 })
 
@@ -355,14 +357,14 @@ describe('the cluster', () => {
   test('refuses the credentials', async () => {
     const report = await diagnose(healthy({ index: 'logs' }, { apiKey: Buffer.from('wrong:key').toString('base64') }))
     expect(named(report)).toEqual(['error CLUSTER_AUTH_REJECTED'])
-    expect(step(report, 'credentials and privileges')).toBe('ok: left out: the credentials are refused')
+    expect(step(report, 'credentials and privileges')).toBe('ok: skipped: the cluster refuses the credentials')
   })
 
   test('refuses a key that was not copied in its encoded form, and this is told', async () => {
     const apiKey = Buffer.from(lab.line.cluster.apiKey, 'base64').toString()
     const report = await diagnose(healthy({}, { apiKey }))
     expect(named(report)).toEqual(['error CLUSTER_AUTH_REJECTED'])
-    expect(report.findings[0]?.message).toMatch(/; the API key is not in its encoded form/)
+    expect(report.findings[0]?.message).toMatch(/\. The API key is not in its encoded form/)
     expect(JSON.stringify(report)).not.toContain(apiKey)
   })
 
@@ -405,7 +407,7 @@ test('a clock that is wrong is told', async () => {
 
 test('an index that does not exist is not made by the write check', async () => {
   const report = await diagnose(healthy({ index: 'never-made', writeCheck: true }))
-  expect(step(report, 'write, read and delete')).toContain('left out: the index does not exist yet')
+  expect(step(report, 'write, read and delete')).toContain('skipped: the index does not exist yet')
   expect(lab.control.count('never-made')).toBe(0)
 })
 

@@ -202,7 +202,7 @@ describe('a run that has to stop', () => {
     })
   }
 
-  test('stops when the index takes no writes, and rejects nothing for it', async () => {
+  test('stops when the index accepts no writes, and rejects nothing for it', async () => {
     await load({ source: documents(1) })
     const { url, apiKey, caFile } = lab.line.cluster
     const { connect } = await import('../../src/index.js')

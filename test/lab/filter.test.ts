@@ -110,7 +110,7 @@ describe('creating the policy', () => {
     await using world = await open('none')
     await expect(createPolicy(world.api, { name: 'mine', rules }, answering(true).confirm)).rejects.toMatchObject({
       code: 'OPTION_INVALID',
-      message: expect.stringContaining('set --region, or --deployment') as string,
+      message: expect.stringContaining('set --region or --deployment') as string,
     })
   })
 })
@@ -136,7 +136,7 @@ describe('attaching and detaching', () => {
     await expect(attachPolicy(world.api, { policy, deployment: 'main', staticIps }, confirm)).rejects.toMatchObject({
       code: 'FILTER_UNCONFIRMED',
       message:
-        'not done: attach the policy one to main; no policy would let in 127.0.0.3: loads through the proxy are refused',
+        'Sluice did not attach the policy one to main: no policy would allow 127.0.0.3, and Elastic Cloud would refuse loads through the proxy',
     })
     expect(asked).toHaveLength(1)
     expect(await world.api.attachedTo('main')).toEqual([])
@@ -153,7 +153,7 @@ describe('attaching and detaching', () => {
     world.lab.control.attachPolicy(world.lab.control.createPolicy({ name: 'x', rules: ['10.0.0.1'] }).id)
     await detachPolicy(world.api, { ...both, policy: pair }, confirm)
     expect(asked.map(({ consequence }) => consequence)).toEqual([
-      'no policy would let in 127.0.0.2 and 127.0.0.3: loads through the proxy are refused',
+      'no policy would allow 127.0.0.2 and 127.0.0.3, and Elastic Cloud would refuse loads through the proxy',
     ])
     const [last] = await world.api.attachedTo('main')
     if (last === undefined) throw new Error('nothing is left')
@@ -197,7 +197,7 @@ describe('the administration API', () => {
   test('that is not there is not available, and its key never crosses the network in clear text', async () => {
     await using gone = openAdminApi({ url: new URL('http://127.0.0.1:9'), key: 'k', timeoutMs: 10_000 })
     await expect(gone.policies()).rejects.toMatchObject({ code: 'FILTER_API_UNAVAILABLE' })
-    expect(() => openAdminApi({ url: new URL('http://api.example'), key: 'k', timeoutMs: 1 })).toThrow('in clear text')
+    expect(() => openAdminApi({ url: new URL('http://api.example'), key: 'k', timeoutMs: 1 })).toThrow('unencrypted')
   })
 
   test.each([

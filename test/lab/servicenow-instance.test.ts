@@ -383,7 +383,7 @@ describe('an instance', () => {
     const { proxy: _, ...direct } = basic()
     await expect(connectServiceNow(direct)).rejects.toMatchObject({
       code: 'SERVICENOW_ADDRESS_REFUSED',
-      message: expect.stringContaining('no proxy was used'),
+      message: expect.stringContaining('No proxy was used'),
     })
   })
 

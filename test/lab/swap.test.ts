@@ -169,9 +169,7 @@ describe('an interrupted guarded load', () => {
     const { run } = await interrupted(path('a.ndjson'), 100)
     const { alias: other } = await ingest({ ...wayInto(lab), source: new Set([{}]), swapAlias: alias })
     const { text } = await failureOf(load(path('a.ndjson')))
-    expect(text).toContain(
-      `ALIAS_CONFLICT: the alias ${alias} cannot be switched: it was on ${old} when run ${run} began`,
-    )
+    expect(text).toContain(`ALIAS_CONFLICT: cannot switch the alias ${alias}: it was on ${old} when run ${run} began`)
     expect(await behind(lab, alias)).toBe(other?.to)
   })
 
@@ -225,7 +223,7 @@ describe('a guarded load that is through', () => {
     const { text, receipt } = await failureOf(load(path('a.ndjson')))
     const { to = '' } = (receipt as Receipt).alias ?? {}
     expect(text).toBe(
-      `LOAD_CHECK_FAILED: the index ${to} was loaded, and ${alias} was not switched to it: of its documents 1 were rejected, and --max-rejected does not say how many may be`,
+      `LOAD_CHECK_FAILED: Sluice loaded the index ${to} and did not switch ${alias} to it: of its documents 1 were rejected, and --max-rejected does not say how many may be`,
     )
     expect(await indicesOf(lab, to)).toMatchObject([{ refreshInterval: '9s', replicas: '2' }])
     expect((await failureOf(load(path('a.ndjson')))).text).toMatch(/^LOAD_CHECK_FAILED/)

@@ -261,7 +261,7 @@ describe('undo', () => {
     const second = await load(true)
     for (const more of [{}, { force: true }, { dryRun: true }]) {
       expect(await codeOf(takeBack(world, second.run, more))).toContain(
-        `UNDO_BEHIND_ALIAS: undoing run ${second.run} would empty ${second.alias?.to}, which the alias ${alias} leads to`,
+        `UNDO_BEHIND_ALIAS: undo of run ${second.run} would empty ${second.alias?.to}, which the alias ${alias} is on`,
       )
     }
     expect(lab.control.count(second.alias?.to ?? '')).toBe(30)

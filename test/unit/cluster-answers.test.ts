@@ -201,7 +201,7 @@ describe('who answered', () => {
     const detail = 'API key: unable to find apikey with id foo'
     const refused = answer(401, { ...body, error: { ...body.error, additional_unsuccessful_credentials: detail } })
     expect(nameRefusal(refused, whoAnswered(refused, tunnel), cluster).message).toBe(
-      `${cluster} was reached and refused the credentials (401): unable to authenticate (API key: unable to find apikey with this id)`,
+      `${cluster} refused the credentials (401): unable to authenticate (API key: unable to find apikey with this id)`,
     )
   })
 })

@@ -33,7 +33,7 @@ describe('what is wrong with it', () => {
     const byNumber = { cluster: 'es.example', proxy: '192.0.2.1', proxyFingerprint: forProxy.fingerprint256 }
     expect(problemWith('UNABLE_TO_VERIFY_LEAF_SIGNATURE', forProxy, byNumber)).toBe('proxy')
     expect(tellCertificate('proxy', describeCertificate(forProxy))).toBe(
-      "it is the proxy's own certificate (proxy.example, issued by test authority), in place of the cluster's",
+      "It is the proxy's own certificate (proxy.example, issued by test authority), not the cluster's",
     )
   })
 

@@ -27,7 +27,7 @@ test('a way that is open has no finding', () => {
 })
 
 describe('what is named first is the cause', () => {
-  const timeout = failure('PROXY_TIMEOUT', { proxy, limitMs: 4000, after: 'it was asked to connect onward' })
+  const timeout = failure('PROXY_TIMEOUT', { proxy, limitMs: 4000, after: 'Sluice asked it to connect to the target' })
   const unanswered: ConnectionSeen = { ...stands, failure: timeout, failedIn: 'proxy-handshake' }
 
   test('of a tunnel that is not answered: the proxy, or the destination where the proxy leads elsewhere', () => {
@@ -108,7 +108,7 @@ test('a host of another product tells what it is', () => {
     failure: failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed: 'status 200' }),
   }
   const [first] = findingsOf({ cluster, proxy, filter, hosts: { ...host, product: 'kb' } })
-  expect(first?.message).toMatch(/; the host is that of "kb"$/)
+  expect(first?.message).toMatch(/\. The host is that of "kb"\.$/)
 })
 
 describe('what is to be done', () => {
@@ -118,7 +118,7 @@ describe('what is to be done', () => {
     const staticIps = ['192.0.2.1', '192.0.2.2']
     const facts: Facts = { cluster, proxy, filter: refused, staticIps }
     expect(policyNeeded(facts)).toEqual({ rules: ['192.0.2.1/32', '192.0.2.2/32'], from: 'STATIC_IPS' })
-    expect(nextStep(findingsOf(facts), facts)).toContain('Put 192.0.2.1/32 and 192.0.2.2/32 into one IP filter policy')
+    expect(nextStep(findingsOf(facts), facts)).toContain('Add 192.0.2.1/32 and 192.0.2.2/32 to one IP filter policy')
   })
 
   test('takes what the check saw where no pair is set, and never one address alone', () => {
@@ -129,7 +129,7 @@ describe('what is to be done', () => {
     })
     const facts: Facts = { cluster, proxy, filter: refused, egress: { seen: { '192.0.2.1': 3 }, asked: 3 } }
     expect(policyNeeded(facts)).toBeUndefined()
-    expect(nextStep(findingsOf(facts), facts)).toContain('both static addresses of the dashboard')
+    expect(nextStep(findingsOf(facts), facts)).toContain('both static addresses in the dashboard of your proxy')
   })
 
   test('is nothing where there is only something to know', () => {
@@ -142,7 +142,7 @@ test('where the pair and a node alone are judged differently, all connections ar
   const node = { node: 'http://b.proxy.example:9293', address: '192.0.2.2', verdict: 'refused' } as const
   const [first] = findingsOf({ cluster, proxy, connection: stands, filter: open, nodes: [node] })
   expect(first).toMatchObject({ code: 'EGRESS_PARTLY_ALLOWED', evidence: { refused: 1, probes: 17 } })
-  expect(first?.message).toContain('refused 1 of 17 connections and let the others through; it is 192.0.2.2')
+  expect(first?.message).toContain('refused 1 of 17 connections and accepted the others. Blocked: 192.0.2.2')
 })
 
 test('of an address check that cannot be reached, what to do is about that check', () => {
@@ -154,7 +154,7 @@ test('of an address check that cannot be reached, what to do is about that check
     filter: open,
     egress: { seen: {}, asked: 3, failure: unreachable },
   }
-  expect(findingsOf(facts)[0]?.message).toMatch(/this is the address check, and not the cluster$/)
+  expect(findingsOf(facts)[0]?.message).toMatch(/This is the address check, not the cluster\.$/)
   expect(nextStep(findingsOf(facts), facts)).toMatch(/^Correct IP_CHECK_URL/)
 })
 
@@ -171,11 +171,11 @@ test('of a certificate, what to do first is about what is wrong with it', () => 
     return nextStep(findingsOf(facts), facts)
   }
   expect(next('CLUSTER_CERT_INVALID', 'authority')).toMatch(/^Name the CA with --ca FILE/)
-  expect(next('CLUSTER_CERT_INVALID', 'proxy')).toMatch(/^See that ELASTICSEARCH_URL holds the host name/)
-  expect(next('CLUSTER_CERT_INVALID', 'expired')).toMatch(/renewed where the cluster is administered/)
+  expect(next('CLUSTER_CERT_INVALID', 'proxy')).toMatch(/^Set ELASTICSEARCH_URL to the host name/)
+  expect(next('CLUSTER_CERT_INVALID', 'expired')).toMatch(/renewed by those who administer the cluster/)
   expect(next('PROXY_CERT_INVALID', 'authority')).toMatch(/--proxy-ca FILE/)
-  expect(next('PROXY_CERT_INVALID', 'name')).toMatch(/^Use the host name/)
-  expect(next('PROXY_CERT_INVALID', 'expired')).toMatch(/renewed where the proxy is administered/)
+  expect(next('PROXY_CERT_INVALID', 'name')).toMatch(/^Set the host of STATIC_PROXY_URL/)
+  expect(next('PROXY_CERT_INVALID', 'expired')).toMatch(/renewed by those who administer the proxy/)
 })
 
 test('without a proxy, what to do first is about the proxy, and not about the policy', () => {
@@ -187,5 +187,5 @@ test('without a proxy, what to do first is about the proxy, and not about the po
   }
   expect(nextStep(findingsOf(direct), direct)).toMatch(/^Set STATIC_PROXY_URL/)
   const said = { ...direct, isDirect: true }
-  expect(nextStep(findingsOf(said), said)).toMatch(/^Leave --direct out/)
+  expect(nextStep(findingsOf(said), said)).toMatch(/^Remove --direct/)
 })

@@ -62,7 +62,7 @@ describe('addresses', () => {
     const egress = { seen: { '192.0.2.2': 1, '192.0.2.1': 2 }, asked: 3 }
     const { message, evidence } = first({ instanceDoor: all, ...behind, egress })
     expect(message).toContain(
-      'IP Address Access Control does; they left from 192.0.2.1 and 192.0.2.2; that one address',
+      'IP Address Access Control. The connections left from 192.0.2.1 and 192.0.2.2. Chance that one address',
     )
     expect(evidence).toMatchObject({ refused: 16, asked: 16, status: 403 })
   })
@@ -70,7 +70,7 @@ describe('addresses', () => {
   test('without a proxy it is said that there was none', () => {
     const direct = { instance: { url, grant: 'password' }, proxy: nothing }
     const { message } = first({ ...direct, instanceDoor: { ...all, probes: 1, refused: 1 }, ...behind })
-    expect(message).toContain('no proxy was used')
+    expect(message).toContain('No proxy was used')
   })
 
   test('a node alone tells which', () => {
@@ -84,7 +84,7 @@ describe('addresses', () => {
       code: 'SERVICENOW_PARTLY_ALLOWED',
       evidence: { addresses: ['192.0.2.2'], allowed: 10, asked: 18 },
     })
-    expect(nextStep(found, given)).toContain('allow 192.0.2.2 as well')
+    expect(nextStep(found, given)).toContain('to allow 192.0.2.2 like the other address')
   })
 
   test('a login page that is refused to everybody is no finding, where the credentials are taken', () => {
@@ -125,16 +125,16 @@ describe('a login that is refused', () => {
   test('is told with the half that is right, and with the way that it took', () => {
     const said = (more: Partial<LoginSeen>) =>
       first({ instanceTable: nothing, instanceLogin: { ...login, ...more } }).message
-    expect(said({})).toContain('past it, the instance refuses this machine')
-    expect(said({ otherwise: 'user' })).toContain('user and password are right')
-    expect(said({ otherwise: 'client' })).toContain('client id and secret are right')
+    expect(said({})).toContain('without the proxy the instance refuses this machine')
+    expect(said({ otherwise: 'user' })).toContain('The user and password are right')
+    expect(said({ otherwise: 'client' })).toContain('The client id and secret are right')
   })
 
   test('of a user whom Basic authentication refuses as well is most likely about the user', () => {
     const both: LoginSeen = { ...login, tried: ['the token call', 'Basic authentication at the Table API'] }
     const given = facts({ instanceTable: nothing, instanceLogin: both })
     const found = findingsOf(given)
-    expect(found[0]?.message).toContain('most likely the user or the password')
+    expect(found[0]?.message).toContain('The user or the password is most likely wrong')
     expect(nextStep(found, given)).toContain('log in to the instance with the same user')
     const right = facts({ instanceTable: nothing, instanceLogin: { ...both, otherwise: 'user' } })
     expect(nextStep(findingsOf(right), right)).toContain('Application Registry')
@@ -146,7 +146,7 @@ describe('a login that is refused', () => {
     const [table_, other] = ['Basic authentication at the Table API', 'Basic authentication at another API'] as const
     const said = (tried: LoginSeen['tried']) =>
       first({ instanceTable: nothing, instanceLogin: { ...basic, tried } }).message
-    expect(said([table_, other])).toContain('a client id and secret could tell')
+    expect(said([table_, other])).toContain('set a client id and secret')
     expect(said([table_, other, 'the token call'])).toContain(`${other} and a token call, each tried once`)
   })
 

@@ -99,7 +99,7 @@ test('the first reason to end is the one that counts', async () => {
   const { ending, at } = run({ signal: controller.signal, graceMs: 100 })
   ending.end(settled => failure('BYTE_BUDGET_SPENT', { budget: 10, used: 9, needed: 2, settled }))
   controller.abort('SIGTERM')
-  expect(ending.why(4).message).toMatch(/^the byte budget of 10 bytes is spent: 9 went .* 4 documents are settled/)
+  expect(ending.why(4).message).toMatch(/^the byte budget of 10 bytes is spent after 4 documents: 9 bytes are used/)
   expect(await at(100)).toBe('given up')
 })
 

@@ -35,7 +35,7 @@ describe("the contract's error table", () => {
     const [symptom, ...others] = lookUp('otlp').symptoms
     expect(others).toEqual([])
     expect(symptom?.codes).toEqual([])
-    expect(symptom?.note).toContain('No fault of the filter')
+    expect(symptom?.note).toContain('not a fault of the IP filter')
   })
 })
 

@@ -22,11 +22,11 @@ describe('a source', () => {
   })
 
   test.each([
-    ['proxy.example.com', 'is a name: IP filters take addresses, no DNS names'],
-    ['example.com/32', 'is a name: IP filters take addresses, no DNS names'],
-    ['2001:db8::1', 'is an IPv6 address: IP filters take IPv4 alone'],
-    ['2001:db8::/32', 'is an IPv6 address: IP filters take IPv4 alone'],
-    ['::ffff:203.0.113.7', 'is an IPv6 address: IP filters take IPv4 alone'],
+    ['proxy.example.com', 'is a name: IP filters accept addresses, not DNS names'],
+    ['example.com/32', 'is a name: IP filters accept addresses, not DNS names'],
+    ['2001:db8::1', 'is an IPv6 address: IP filters accept only IPv4'],
+    ['2001:db8::/32', 'is an IPv6 address: IP filters accept only IPv4'],
+    ['::ffff:203.0.113.7', 'is an IPv6 address: IP filters accept only IPv4'],
     ['203.0.113', 'is not an IPv4 address'],
     ['203.0.113.07', 'is not an IPv4 address'],
     ['203.0.113.256', 'is not an IPv4 address'],

@@ -79,14 +79,14 @@ describe('what guards a deployment', () => {
       { address: '52.1.2.4', policies: ['wide'] },
     ])
     expect(findings).toEqual([])
-    expect(judge([first]).findings[0]?.message).toBe('no policy attached to d lets in 52.1.2.4')
+    expect(judge([first]).findings[0]?.message).toBe('no policy attached to d allows 52.1.2.4')
   })
 
   test('says beside what a permissive policy is attached', () => {
     expect(judge([both, everyone]).findings[0]?.message).toBe(
-      'the policy everyone attached to d lets in 0.0.0.0/0: what else is attached (both) guards nothing',
+      'the policy everyone attached to d allows 0.0.0.0/0: the other attached policies (both) have no effect',
     )
-    expect(judge([everyone]).findings[0]?.message).toContain('it is the only one')
+    expect(judge([everyone]).findings[0]?.message).toContain('no other policy is attached')
   })
 
   test.each<[string, readonly Policy[], Partial<Guarded>, { through: boolean | undefined; direct: boolean }]>([
@@ -115,12 +115,12 @@ describe('the rules for the static addresses', () => {
   test.each([
     [
       ['proxy.example.com', '52.1.2.4'],
-      "STATIC_IPS: 'proxy.example.com' is a name: IP filters take addresses, no DNS names",
+      "STATIC_IPS: 'proxy.example.com' is a name: IP filters accept addresses, not DNS names",
     ],
-    [['52.1.2.3', '2001:db8::1'], "STATIC_IPS: '2001:db8::1' is an IPv6 address: IP filters take IPv4 alone"],
-    [['52.1.2.3/31', '52.1.2.4'], "STATIC_IPS: '52.1.2.3/31' is a block: the static addresses are two single ones"],
-    [['52.1.2.3', '52.1.2.3'], 'STATIC_IPS: does not hold the two addresses of the dashboard'],
-    [[], 'STATIC_IPS: does not hold the two addresses of the dashboard'],
+    [['52.1.2.3', '2001:db8::1'], "STATIC_IPS: '2001:db8::1' is an IPv6 address: IP filters accept only IPv4"],
+    [['52.1.2.3/31', '52.1.2.4'], "STATIC_IPS: '52.1.2.3/31' is a block: pass two single addresses"],
+    [['52.1.2.3', '52.1.2.3'], 'STATIC_IPS: does not contain the two addresses in the dashboard of your proxy'],
+    [[], 'STATIC_IPS: does not contain the two addresses in the dashboard of your proxy'],
   ])('are refused for %j', (addresses, message) => {
     expect(() => staticRules(addresses, { origin: 'STATIC_IPS' })).toThrow(message)
   })
@@ -174,10 +174,10 @@ describe('the policy that is meant', () => {
   })
 
   test.each([
-    [{ policy: 'secnod', rules }, "there is none with the id or name 'secnod'; there are: twin (a), twin (b)"],
-    [{ policy: 'twin', rules }, "'twin' is the name of 2: say which by its id"],
-    [{ rules }, 'none holds exactly the two static addresses'],
-    [{ rules: [] }, 'none was named; there are: twin (a), twin (b)'],
+    [{ policy: 'secnod', rules }, "none has the id or name 'secnod'. Known policies: twin (a), twin (b)"],
+    [{ policy: 'twin', rules }, "2 policies have the name 'twin', so pass the id"],
+    [{ rules }, 'no policy holds exactly the two static addresses'],
+    [{ rules: [] }, 'pass its name with --policy. Known policies: twin (a), twin (b)'],
   ])('%j cannot be told', (wanted, message) => {
     expect(() => findPolicy(twins, wanted)).toThrow(message)
   })

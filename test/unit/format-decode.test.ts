@@ -332,7 +332,7 @@ describe('JSON', () => {
       const { text, code, message } = await run(bytes.subarray(0, cut), { format: 'json', size: 1 + (cut % 5) })
       const whole = [bytes.indexOf('}') + 1, bytes.length - 1].filter(end => cut >= end).length
       expect({ cut, code, whole: text.split('\n').length - 1 }).toEqual({ cut, code: 'INPUT_TRUNCATED', whole })
-      expect(message).toContain(`its JSON data ends in the middle, ${cut} decoded bytes in`)
+      expect(message).toContain(`its JSON data end after ${cut} decoded bytes`)
     }
   })
 

@@ -102,7 +102,7 @@ describe('more rejections than allowed', () => {
     expect(ledger.overLimit()).toBeUndefined()
     expect(await reject(ledger, 1)).toMatchObject({
       code: 'TOO_MANY_REJECTED',
-      message: '4 documents rejected, 3 allowed (--max-rejected)',
+      message: '4 documents were rejected, and --max-rejected allows 3',
     })
     expect(await reject(ledgerOf(0), 1)).toMatchObject({ code: 'TOO_MANY_REJECTED' })
     expect(await reject(ledgerOf(), 1000)).toBeUndefined()

@@ -33,7 +33,7 @@ describe('the proxy for a target', () => {
     const chosen = chooseProxy({ target, environmentProxy, noProxy: 'localhost,.cluster.test' })
     expect(chosen).toEqual({
       origin: 'NO_PROXY',
-      notes: ['NO_PROXY (".cluster.test") covers es.cluster.test:9243: the proxy from HTTPS_PROXY is not used'],
+      notes: ['Sluice ignores HTTPS_PROXY, since NO_PROXY (".cluster.test") covers es.cluster.test:9243'],
     })
   })
 
@@ -53,7 +53,7 @@ describe('the proxy for a target', () => {
   it('is none with --direct, which is noted where a proxy was given', () => {
     expect(chooseProxy({ target, proxy, direct: true })).toEqual({
       origin: '--direct',
-      notes: ['--direct: the proxy from STATIC_PROXY_URL is not used'],
+      notes: ['Sluice ignores STATIC_PROXY_URL, since --direct is set'],
     })
     expect(chooseProxy({ target, direct: true })).toEqual({ origin: '--direct', notes: [] })
   })

@@ -91,10 +91,10 @@ async function run(
   return exitCodeOf(safe)
 }
 
-const mayBeDone = 'what was under way may have been done all the same: sluice filter show tells'
+const mayBeDone = 'the change may be done already. To check, run `sluice filter show`'
 const whatIsLeft: Readonly<Record<TaskName, string>> = {
-  show: 'nothing was changed',
-  create: 'the policy may be there all the same: the same command takes it then',
+  show: 'Sluice changed nothing',
+  create: 'the policy may exist already. If so, the same command uses it',
   attach: mayBeDone,
   detach: mayBeDone,
 }
@@ -104,6 +104,6 @@ function asking(yes: boolean, terminal: Terminal, signal: AbortSignal): Confirm 
   return async change => {
     const { what, difference, consequence }: Change = masked(change, terminal.manner.secrets)
     terminal.err([`To ${what}:`, ...difference.map(line => `  ${line}`), `${consequence}.`, ''].join('\n'))
-    return yes || (await confirm(terminal, 'Do that?', signal))
+    return yes || (await confirm(terminal, 'Continue?', signal))
   }
 }

@@ -212,16 +212,16 @@ describe('what an earlier process spooled', () => {
       read: '{"n":1}\n{"n":2}\n{"n":',
       code: 'INPUT_UNENDED',
       message:
-        '- has no end: 21 bytes were spooled, the last 5 of them in the middle of a line; what was whole of it is loaded',
+        '- has no end: Sluice spooled 21 bytes, the last 5 of them in the middle of a line. Sluice loaded every complete document of it',
     })
   })
 
   test('ends so too when it was cut between two lines, within its only one, or in compressed data', async () => {
     const zipped = gzipSync(`{"n":1}\n${'x'.repeat(99)}`)
     const cases: [string | Uint8Array, string][] = [
-      ['{"n":1}\n', '8 bytes were spooled;'],
-      [`"${'x'.repeat(99_999)}`, '100000 bytes were spooled, the last 100000 of them'],
-      [zipped.subarray(0, -8), `${zipped.length - 8} bytes were spooled;`],
+      ['{"n":1}\n', 'Sluice spooled 8 bytes.'],
+      [`"${'x'.repeat(99_999)}`, 'Sluice spooled 100000 bytes, the last 100000 of them'],
+      [zipped.subarray(0, -8), `Sluice spooled ${zipped.length - 8} bytes.`],
     ]
     for (const [content, said] of cases) {
       await leave(content, true)

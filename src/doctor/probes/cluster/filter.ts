@@ -88,12 +88,12 @@ function noteDate({ dates, today }: Context, { headers }: Answer): void {
 
 function tell({ probes, allowed, refused, failure, rejected, info, missChance }: FilterSeen): string {
   const isAgreed = failure === undefined && (refused === 0 || allowed === 0) && missChance > 0
-  const other = refused === 0 ? 'refused' : 'let through'
+  const other = refused === 0 ? 'blocked' : 'allowed'
   return [
-    refused > 0 ? `refused ${refused} of ${probes} connections` : `let through ${allowed} of ${probes} connections`,
+    refused > 0 ? `${refused} of ${probes} connections refused` : `${allowed} of ${probes} connections accepted`,
     ...(info === undefined ? [] : [`Elasticsearch ${info.flavor === 'serverless' ? 'serverless' : info.version}`]),
-    ...(isAgreed ? [`that one address is ${other} all the same has a chance of ${percent(missChance)}`] : []),
-    ...(rejected === undefined ? [] : ['the credentials are refused (401)']),
+    ...(isAgreed ? [`Chance that one address is still ${other}: ${percent(missChance)}`] : []),
+    ...(rejected === undefined ? [] : ['The cluster refuses the credentials (401)']),
     ...(failure === undefined ? [] : [failure.message]),
-  ].join('; ')
+  ].join('. ')
 }

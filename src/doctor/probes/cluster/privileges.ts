@@ -21,7 +21,7 @@ export const privileges: Probe = {
       detail: [
         ...told.filter(text => text !== undefined),
         ...(index === undefined ? ['no index is named (--index)'] : []),
-      ].join('; '),
+      ].join(', '),
       failed:
         [identity.failure, seen?.failure].some(Boolean) ||
         (seen?.missing ?? []).length + (seen?.blocks ?? []).length > 0,
@@ -43,7 +43,7 @@ async function seeIdentity(context: Context, route: Route): Promise<IdentitySeen
 
 function tellIdentity({ username, kind, failure }: IdentitySeen): string {
   if (failure !== undefined) return failure.message
-  if (username === undefined) return 'the cluster does not tell who asks'
+  if (username === undefined) return 'the cluster does not show the user'
   return kind === 'api_key' ? `an API key of ${username}` : username
 }
 
@@ -52,9 +52,9 @@ function tellIndex({ index, exists, missing, blocks, failure }: IndexFacts): str
   const there = exists === undefined ? '' : exists ? ', which exists' : ', which does not exist yet'
   const lacks =
     missing === undefined
-      ? 'nobody tells what they may do with'
+      ? 'unknown privileges on'
       : missing.length > 0
         ? `lack ${missing.join(', ')} on`
         : 'may load into'
-  return [`${lacks} ${index}${there}`, ...(blocks === undefined ? [] : [`blocked by ${blocks.join(', ')}`])].join('; ')
+  return [`${lacks} ${index}${there}`, ...(blocks === undefined ? [] : [`blocked by ${blocks.join(', ')}`])].join(', ')
 }

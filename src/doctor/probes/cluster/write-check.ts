@@ -13,7 +13,7 @@ import { clusterProblem } from '../../way-so-far.js'
 export const writeCheck: Probe = {
   name: 'write, read and delete',
   leaveOut: ({ options }, facts) =>
-    !options.writeCheck ? 'not asked for (--write-check)' : (clusterProblem(facts) ?? indexProblem(facts)),
+    !options.writeCheck ? '--write-check is not set' : (clusterProblem(facts) ?? indexProblem(facts)),
   look: async (context, { index }) => {
     await using route = context.openRoute()
     return await check(context, route, { index: index?.index ?? '', isDataStream: index?.isDataStream === true })
@@ -22,12 +22,13 @@ export const writeCheck: Probe = {
 
 function indexProblem({ index, identity }: Facts): string | undefined {
   if (index === undefined)
-    return identity?.failure === undefined ? 'no index is named (--index)' : 'the credentials are refused'
-  if (index.failure !== undefined) return 'the index cannot be asked about'
-  if (index.blocks !== undefined) return 'the index takes no writes'
-  if (index.exists === false) return 'the index does not exist yet, and a document would make it'
-  if (index.exists === undefined) return 'whether the index exists may not be seen, and a document would make it'
-  return index.mayCheckWrites === false ? 'the credentials may not read and delete: the document would stay' : undefined
+    return identity?.failure === undefined ? 'no index is named (--index)' : 'the cluster refuses the credentials'
+  if (index.failure !== undefined) return 'the cluster does not show the index'
+  if (index.blocks !== undefined) return 'the index accepts no writes'
+  if (index.exists === false) return 'the index does not exist yet, and a document would create it'
+  if (index.exists === undefined)
+    return 'the credentials may not see whether the index exists, and a document would create it'
+  return index.mayCheckWrites === false ? 'the credentials may not read and delete the test document' : undefined
 }
 
 async function check(context: Context, route: Route, to: { index: string; isDataStream: boolean }): Promise<Seen> {
@@ -50,13 +51,15 @@ async function check(context: Context, route: Route, to: { index: string; isData
   const problem = 'failure' in deleted ? deleted.failure : 'failure' in read ? read.failure : undefined
   const left = 'failure' in deleted ? `${kept}/${id}` : undefined
   if (problem === undefined)
-    return { detail: `one document written to ${kept}, read and deleted`, facts: { write: {} } }
+    return { detail: `Sluice wrote one document to ${kept}, read it and deleted it`, facts: { write: {} } }
   return told(problem, left)
 }
 
 function told(problem: Failure, left?: string): Seen {
   const detail =
-    left === undefined ? problem.message : `${problem.message}; the document ${left} may stay behind: delete it`
+    left === undefined
+      ? problem.message
+      : `${problem.message}. Sluice could not delete its test document: delete ${left}`
   return { detail, failed: true, facts: { write: { failure: problem, ...(left === undefined ? {} : { left }) } } }
 }
 

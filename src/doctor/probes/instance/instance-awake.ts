@@ -46,6 +46,6 @@ function judge(
 }
 
 function tell(status = 0): string {
-  if (status === 401) return 'it works, and asks for credentials (status 401)'
-  return status === 403 ? 'it refuses to say (status 403)' : `it answers (status ${status})`
+  if (status === 401) return 'it answers, and needs credentials (status 401)'
+  return status === 403 ? 'it refuses to answer (status 403)' : `it answers (status ${status})`
 }

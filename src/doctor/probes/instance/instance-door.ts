@@ -57,8 +57,8 @@ export async function knock(context: Context, line: DoctorLine): Promise<Judged>
 function tell({ probes, allowed, refused, status, missChance, failure }: DoorSeen): string {
   if (failure !== undefined) return failure.message
   if (refused === 0) {
-    const chance = missChance === 0 ? '' : `; one is refused all the same with a chance of ${percent(missChance)}`
-    return `${allowed} of ${probes} connections are let in${chance}`
+    const chance = missChance === 0 ? '' : `. Chance that one address is still blocked: ${percent(missChance)}`
+    return `${allowed} of ${probes} connections accepted${chance}`
   }
-  return `${refused} of ${probes} connections are refused (status ${status ?? 0})`
+  return `${refused} of ${probes} connections refused (status ${status ?? 0})`
 }

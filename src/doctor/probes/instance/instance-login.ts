@@ -19,7 +19,7 @@ export const instanceLogin: Probe = {
   leaveOut: (_, facts) => {
     const { refused = 0, allowed = 0, status } = facts.instanceDoor ?? {}
     const isClosed = refused > 0 && (allowed > 0 || status !== 401)
-    return instanceProblem(facts) ?? (isClosed ? 'the address is refused: nobody is asked who it is' : undefined)
+    return instanceProblem(facts) ?? (isClosed ? 'the instance refuses the address before the login' : undefined)
   },
   look: async context => {
     const { instance } = context
@@ -148,9 +148,9 @@ function tell(
   { failure: refused, tokens, otherwise }: LoginSeen,
   instance: InstanceContext,
 ): string {
-  if (tokens !== undefined && tokens.given > 0) return 'a token call is refused, and the same one is answered'
+  if (tokens !== undefined && tokens.given > 0) return 'the instance refuses one token call and accepts the next'
   if (refused !== undefined) return refused.message
   if (grant !== 'basic')
-    return instance.tokenCalls() === 0 ? 'with the token that is kept' : `a token, by the ${grant} grant`
-  return otherwise === 'other API' ? 'Basic authentication is taken, but not by the Table API' : 'Basic authentication'
+    return instance.tokenCalls() === 0 ? 'with the stored token' : `a token from the ${grant} grant`
+  return otherwise === 'other API' ? 'Basic authentication works, but not for the Table API' : 'Basic authentication'
 }

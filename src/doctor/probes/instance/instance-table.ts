@@ -87,10 +87,12 @@ function isOthers({ code }: Failure, { isTableNamed }: InstanceContext): boolean
 }
 
 function tell({ table, probes, refused, status, failure, total, shown }: TableSeen, instance: InstanceContext): string {
-  if (refused > 0) return `${refused} of ${probes} connections are refused (status ${status ?? 0})`
+  if (refused > 0) return `${refused} of ${probes} connections refused (status ${status ?? 0})`
   if (failure !== undefined && isOthers(failure, instance))
-    return `the user is known, and may not read ${table}; name a table that it may, as in servicenow:${table}`
+    return `this user may not read ${table}. Name a table that it may read, as in servicenow:${table}`
   if (failure !== undefined) return failure.message
-  if (total === undefined) return `${table} is read`
-  return shown === 0 && total > 0 ? `${table}: ${total} rows, none of the first is shown` : `${table}: ${total} rows`
+  if (total === undefined) return `Sluice read ${table}`
+  return shown === 0 && total > 0
+    ? `${table}: ${total} rows, this user sees none of the first`
+    : `${table}: ${total} rows`
 }

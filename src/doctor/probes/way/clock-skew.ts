@@ -17,7 +17,7 @@ export const clockSkew: Probe = {
     return {
       detail:
         Math.abs(skewMs) <= EXACT_MS
-          ? `as ${comparedWith} says`
+          ? `the same as ${comparedWith}`
           : `${Math.round(Math.abs(skewMs) / 1000)} s ${ahead} that of ${comparedWith}`,
       facts: { clock: skew },
     }

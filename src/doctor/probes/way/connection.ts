@@ -108,7 +108,9 @@ export function tellConnection({ today }: Context, { url, proxy, target }: Leg, 
   const inCertificate = failedIn === 'target-tls'
   const destination = authorityOf(url)
   const reached =
-    proxy === undefined ? `${destination} takes connections` : `the proxy takes the login and leads to ${destination}`
+    proxy === undefined
+      ? `${destination} accepts connections`
+      : `the proxy accepts the login and connects to ${destination}`
   const steps: Step[] = layers.some(({ phase }) => phase === 'target-tls')
     ? [
         {
@@ -119,7 +121,7 @@ export function tellConnection({ today }: Context, { url, proxy, target }: Leg, 
             ? [
                 failure?.message ?? '',
                 ...(certificate && certificateProblem ? [tellCertificate(certificateProblem, certificate)] : []),
-              ].join('; ')
+              ].join('. ')
             : tellGood(certificate, today()),
         },
       ]
@@ -134,7 +136,7 @@ export function tellConnection({ today }: Context, { url, proxy, target }: Leg, 
 }
 
 function tellGood(certificate: ConnectionSeen['certificate'], today: number): string {
-  if (certificate === undefined) return 'it stands'
+  if (certificate === undefined) return 'TLS works'
   const days = Math.floor((Date.parse(certificate.validTo) - today) / 86_400_000)
   return `${certificate.subject}, issued by ${certificate.issuer}, ${days} days left`
 }

@@ -23,8 +23,8 @@ export const egress: Probe = {
     const { seen, missChance, failure, asked, instead = '' } = found
     const told = Object.entries(seen).map(([address, times]) => `${address} (${times}x)`)
     const strangers = Object.keys(seen).filter(address => staticIps?.includes(address) === false)
-    const alone = missChance === undefined ? '' : `; another one is in use with a chance of ${percent(missChance)}`
-    const none = `the check answered ${asked} times with no address (${instead})`
+    const alone = missChance === undefined ? '' : `. Chance that another address is in use: ${percent(missChance)}`
+    const none = `the check answered ${asked} times without an address (${instead})`
     return {
       detail: failure?.message ?? (told.length === 0 ? none : told.join(', ') + alone),
       failed: failure !== undefined || told.length === 0 || strangers.length > 0,

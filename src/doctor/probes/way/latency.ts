@@ -19,12 +19,12 @@ export const latency: Probe = {
   name: 'latency',
   leaveOut: ({ way }, facts) => {
     if (way.proxy === undefined) return 'no proxy is set'
-    if (facts.filter?.failure !== undefined) return 'the cluster cannot be asked'
+    if (facts.filter?.failure !== undefined) return 'the cluster does not answer'
     return pathProblem(facts)
   },
   look: async (context, { past }) => {
     const throughMs = await shortest(context)
-    if (throughMs === undefined) return { detail: 'connections do not stand long enough' }
+    if (throughMs === undefined) return { detail: 'the proxy closes connections too early to measure' }
     const isReachable = past !== undefined && past.verdict !== 'unreachable' && past.status !== undefined
     const directMs = isReachable ? await shortest(context, { proxy: 'none' }) : undefined
     const seen = compare(throughMs, directMs)
@@ -74,7 +74,7 @@ function rounded(ms: number): number {
 
 function tell({ throughMs, directMs, addedMs, share }: LatencySeen): string {
   if (directMs === undefined || addedMs === undefined || share === undefined) {
-    return `a round trip through the proxy takes ${throughMs} ms; without it, it cannot be measured`
+    return `a round trip takes ${throughMs} ms through the proxy, and cannot be measured without it`
   }
   const told = share < WORTH_TELLING ? '' : `: ${percent(share)} of a bulk request that takes a second`
   return `a round trip takes ${throughMs} ms through the proxy, ${directMs} ms without${told}`

@@ -20,7 +20,7 @@ export const nodes: Probe = {
     if (options.nodes.length === 0) return 'no node is given (--nodes)'
     return facts.plaintext === undefined && facts.hosts?.clusterIsProxy !== true
       ? undefined
-      : 'the cluster cannot be asked'
+      : 'the cluster does not answer'
   },
   look: async context => {
     const seen = await seeNodes(context, {
@@ -97,8 +97,8 @@ function tellNodes(seen: readonly NodeSeen[]): Pick<Seen, 'detail' | 'failed'> {
 
 function tellNode({ node, address, verdict, failure: named }: NodeSeen): string {
   const which = address ?? node
-  if (verdict === 'allowed') return `${which} is let in`
-  return verdict === 'refused' ? `${which} is refused` : `${which}: ${named?.message ?? 'failed'}`
+  if (verdict === 'allowed') return `${which} is allowed`
+  return verdict === 'refused' ? `${which} is blocked` : `${which}: ${named?.message ?? 'failed'}`
 }
 
 /** Each node of the pair by itself, to the instance: which address it is that is refused there. */
@@ -107,7 +107,7 @@ export const instanceNodes: Probe = {
   leaveOut: ({ options, instance }, facts) => {
     if (instance?.way.proxy === undefined) return 'no proxy is set'
     if (options.nodes.length === 0) return 'no node is given (--nodes)'
-    if (facts.instanceAwake?.failure !== undefined) return 'the instance cannot be asked'
+    if (facts.instanceAwake?.failure !== undefined) return 'the instance does not answer'
     return instanceWayProblem(facts)
   },
   look: async (context, facts) => {

@@ -16,7 +16,7 @@ export const optionsGiven: Probe = {
     const from = told.map(({ name, from: origin }) => `${name} from ${origin}`)
     const isDirect = proxy.direct
     return {
-      detail: plaintext?.message ?? ([...from, ...way.notes].join(', ') || 'as they were given'),
+      detail: plaintext?.message ?? ([...from, ...way.notes].join(', ') || 'none from a file or the environment'),
       failed: plaintext !== undefined,
       facts: {
         ...(settings.length === 0 ? {} : { settings }),
@@ -61,5 +61,5 @@ function tell({ proxyRegions, region, provider, isPrivate, clusterIsProxy }: Hos
     ...(region === undefined ? [] : [`the cluster is in ${region} (${provider})`]),
     ...(isPrivate ? ['the cluster has a private-link name'] : []),
   ]
-  return known.length === 0 ? 'the names tell no region' : known.join(', ')
+  return known.length === 0 ? 'the names show no region' : known.join(', ')
 }

@@ -12,8 +12,8 @@ export const pastProxy: Probe = {
   name: 'cluster without the proxy',
   leaveOut: ({ way, options }, { hosts }) => {
     if (way.proxy === undefined) return 'no proxy is set'
-    if (hosts?.clusterIsProxy === true) return 'the cluster URL is no cluster'
-    return !options.directCheck ? '--no-direct-check was said' : undefined
+    if (hosts?.clusterIsProxy === true) return 'the cluster URL is that of the proxy'
+    return !options.directCheck ? '--no-direct-check is set' : undefined
   },
   look: async context => {
     const { past, detail } = await ask(context)
@@ -27,15 +27,15 @@ async function ask(context: Context): Promise<{ past: PastSeen; detail: string }
   // Certificates come before the filter: whether it would refuse, is not known. This machine's own was not shown.
   const isUnjudged =
     'code' in answer && (answer.code === 'CLUSTER_CERT_INVALID' || context.options.connecting.target.cert !== undefined)
-  if (isUnjudged) return { past: { verdict: 'unknown' }, detail: `not known: ${answer.message}` }
+  if (isUnjudged) return { past: { verdict: 'unknown' }, detail: `unknown: ${answer.message}` }
   if ('code' in answer)
-    return { past: { verdict: 'unreachable' }, detail: `not reachable from here: ${answer.message}` }
+    return { past: { verdict: 'unreachable' }, detail: `not reachable from this machine: ${answer.message}` }
   const { by } = whoAnswered(answer, route)
   const { statusCode: status } = answer
   if (by === 'elasticsearch') return { past: { verdict: 'open', status }, detail: `answers (status ${status})` }
   if (by === 'filter' || status === 403)
     return { past: { verdict: 'refused', status }, detail: `refused, as it should be (status ${status})` }
-  return { past: { verdict: 'unknown', status }, detail: `not known: something else answers (status ${status})` }
+  return { past: { verdict: 'unknown', status }, detail: `unknown: something else answers (status ${status})` }
 }
 
 /**
@@ -46,8 +46,8 @@ export const instancePast: Probe = {
   name: 'instance without the proxy',
   leaveOut: ({ instance, options }, { instanceAwake }) => {
     if (instance?.way.proxy === undefined) return 'no proxy is set'
-    if (instanceAwake?.failure !== undefined) return 'the instance cannot be asked'
-    return !options.directCheck ? '--no-direct-check was said' : undefined
+    if (instanceAwake?.failure !== undefined) return 'the instance does not answer'
+    return !options.directCheck ? '--no-direct-check is set' : undefined
   },
   look: async context => {
     const { past, detail } = await askInstance(context)
@@ -63,8 +63,8 @@ async function askInstance(context: Context): Promise<{ past: PastSeen; detail: 
   if (failure !== undefined) {
     const isUnjudged = failure.code === 'SERVICENOW_CERT_INVALID'
     return isUnjudged
-      ? { past: { verdict: 'unknown' }, detail: `not known: ${failure.message}` }
-      : { past: { verdict: 'unreachable' }, detail: `not reachable from here: ${failure.message}` }
+      ? { past: { verdict: 'unknown' }, detail: `unknown: ${failure.message}` }
+      : { past: { verdict: 'unreachable' }, detail: `not reachable from this machine: ${failure.message}` }
   }
   if (verdict === 'refused') {
     const detail = `refused, as it should be (status ${status}): a token call past the proxy would be as well`

@@ -18,7 +18,7 @@ export const proxyAddress: Probe = {
     const at = `${proxy.host}:${proxy.port}`
     const resolved = isIP(proxy.host) !== 0 || addresses.length === 0 ? '' : ` (${addresses.join(', ')})`
     return {
-      detail: problem?.message ?? `${at} takes connections${resolved}`,
+      detail: problem?.message ?? `${at} accepts connections${resolved}`,
       failed: problem !== undefined,
       facts: { address: { addresses, ...(problem === undefined ? {} : { failure: problem }) } },
     }

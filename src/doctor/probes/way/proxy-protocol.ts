@@ -41,7 +41,7 @@ export const proxyProtocol: Probe = {
 /** A port that says nothing is no mismatch: the connection tells what it is. */
 function nameMismatch({ display: proxy, scheme }: ProxyUrl, spoken: Spoken): Failure | undefined {
   if (spoken === scheme || spoken === 'unknown') return undefined
-  const observed = `it answered as ${names[spoken]} does`
+  const observed = `it answered like ${names[spoken]}`
   const wantsSocks = scheme === 'socks5' || scheme === 'socks5s'
   const wantsTls = scheme === 'https' || scheme === 'socks5s'
   const isSocks = spoken === 'socks5' || spoken === 'socks5s'
@@ -64,6 +64,6 @@ const names: Readonly<Record<Spoken, string>> = {
 }
 
 function tell({ scheme }: ProxyUrl, spoken: Spoken): string {
-  if (spoken === scheme) return `${names[spoken]}, as the URL says`
-  return spoken === 'tls' ? 'TLS, as the URL says' : 'it says nothing that tells its protocol'
+  if (spoken === scheme) return `${names[spoken]}, as in the URL`
+  return spoken === 'tls' ? 'TLS, as in the URL' : 'its answer shows no protocol'
 }
