@@ -10,8 +10,7 @@ const exits = {
   70: 'a bug in Sluice',
 }
 
-export function failuresPage({ catalogue, stages, symptoms, exampleOf }) {
-  const entries = Object.entries(catalogue)
+export function failuresPage({ entries, stages, symptoms, exampleOf }) {
   const sections = Object.entries(stages).map(([stage, title]) => ({
     title,
     members: entries.filter(([, entry]) => entry.stage === stage),

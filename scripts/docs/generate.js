@@ -17,15 +17,16 @@ const { values, positionals } = parseArgs({ options: { check: { type: 'boolean',
 const dist = resolve(positionals[0] ?? join(root, 'dist'))
 const built = async path => await import(pathToFileURL(join(dist, path)).href)
 
-const { catalogue } = await built('failure/catalogue.js')
+const { explain, failureCodes } = await built('failure/catalogue.js')
 const { exampleOf } = await built('failure/failure.js')
 const { stages } = await built('failure/stages.js')
 const { symptoms } = await built('failure/symptoms.js')
 const { optionNames } = await built('options/schema.js')
 const { viewOption } = await built('options/view.js')
 
+const entries = failureCodes.map(code => [code, explain(code)])
 const pages = {
-  'docs/failures.md': failuresPage({ catalogue, stages, symptoms, exampleOf }),
+  'docs/failures.md': failuresPage({ entries, stages, symptoms, exampleOf }),
   'docs/options.md': optionsPage(optionNames.map(viewOption)),
 }
 

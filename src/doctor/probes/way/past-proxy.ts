@@ -67,7 +67,7 @@ async function askInstance(context: Context): Promise<{ past: PastSeen; detail: 
       : { past: { verdict: 'unreachable' }, detail: `not reachable from this machine: ${failure.message}` }
   }
   if (verdict === 'refused') {
-    const detail = `refused, as it should be (status ${status}): a token call past the proxy would be as well`
+    const detail = `refused, as it should be (status ${status})`
     return { past: { verdict: 'refused', status }, detail }
   }
   return { past: { verdict: 'open', status }, detail: `answers (status ${status})` }
