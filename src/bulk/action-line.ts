@@ -3,8 +3,9 @@ import { MAX_ID_BYTES } from './kernel/layout.js'
 import { topLevelField } from './top-level-field.js'
 
 /**
- * Where a document's `_id` comes from. `run`: a token and the document's number, so that a resend cannot double it and the ids of
- * a run can be listed. `field`: a top-level field. `cluster`: Elasticsearch makes one, and an unknown outcome stays unknown.
+ * The source of a document's `_id`. `run`: a token and the document's number, so that a resend doubles nothing and
+ * the ids of a run can be listed. `field`: a top-level field. `cluster`: Elasticsearch makes it, and an unknown
+ * outcome stays unknown.
  */
 export type Ids =
   | { readonly from: 'run' }
@@ -19,7 +20,7 @@ export interface ActionOptions {
   readonly around?: Around
 }
 
-/** What stands before and behind each document, on its line: an update needs `{"doc":` and `}`. */
+/** Text before and after each document on its line: an update needs `{"doc":` and `}`. */
 export interface Around {
   readonly opening: string
   readonly closing: string
@@ -27,14 +28,16 @@ export interface Around {
 
 export const nothingAround: Around = { opening: '', closing: '' }
 
-/** What is written for each document of one input. Its action line: `before`, the id, `between`, the routing, `after`. */
+/**
+ * The texts around each document of one input. Its action line: `before`, the id, `between`, the routing, `after`.
+ */
 export interface ActionTemplate extends Around {
   readonly before: string
   /** `number`: that of the document. */
   readonly id: 'none' | 'number' | { readonly field: string }
   readonly between: string
   readonly routing: { readonly field: string } | undefined
-  /** With the line's end. */
+  /** Ends with the line feed. */
   readonly after: string
 }
 
@@ -62,7 +65,7 @@ export function ownId({ id, before }: ActionTemplate, document: number): string 
   return id === 'number' ? before.slice(before.lastIndexOf('"') + 1) + document : undefined
 }
 
-/** What keeps a document from being sent. */
+/** The reason not to send a document. */
 export interface ActionProblem {
   readonly problem: string
   readonly field: string
@@ -114,7 +117,7 @@ export function scalar(json: string, field: string): string | ActionProblem {
   return /^[-\d]/.test(raw) ? raw : { problem: 'is neither a string nor a number', field }
 }
 
-/** As it stands between the quotes of a JSON string. */
+/** Returns the text as it stands between the quotes of a JSON string. */
 function escaped(value: string): string {
   return JSON.stringify(value).slice(1, -1)
 }

@@ -15,12 +15,12 @@ import { type Slot, type SlotPool, reserve } from './slots.js'
 const LINE_FEED = 0x0a
 
 export interface BatchOptions extends ActionOptions {
-  /** A body is sent before it would grow past this. A larger document goes alone. */
+  /** Bytes of a body. A batch is sealed before it would exceed this. A larger document goes alone. */
   readonly batchBytes: number
-  /** What counts instead of `batchBytes` from now on: asked again and again, never more. */
+  /** Returns the limit to use instead of `batchBytes` from now on. Called often, and never returns more. */
   bodyBytes?(): number
   readonly batchDocs: number
-  /** A body that is not full is sent when its first document has waited for so long. */
+  /** A batch is sealed when its first document has waited this long. */
   readonly batchMs: number
   /** Longest line that is sent at all. */
   readonly maxDocumentBytes: number
@@ -28,7 +28,7 @@ export interface BatchOptions extends ActionOptions {
   readonly clock: Clock
   /** Leaves every line to plain JavaScript. Default false: the kernel frames what is usual. The result is the same. */
   readonly plain?: boolean
-  /** Where lines longer than `maxDocumentBytes` go. `id`: of Sluice's own. */
+  /** Takes lines longer than `maxDocumentBytes`. `id`: one of Sluice's own. */
   longLine(input: Input, origin: Origin, operation: Operation, id?: string): Promise<LongLine>
 }
 
@@ -50,14 +50,14 @@ export class Batcher {
     this.#open = this.#newBatch()
   }
 
-  /** What lies here is framed without being copied first. For one input at a time; undefined where there is no such memory. */
+  /** Memory that is framed without a copy. For one input at a time. Undefined if there is no such memory. */
   get reading(): ReadMemory | undefined {
     return this.#kernel && this.#options.slots.memory?.reading
   }
 
   /**
-   * The full batches of one input; what does not fill a batch stays for the next input, or `rest`. When the input's bytes end in
-   * an error, what is whole before it is framed; then the error is thrown.
+   * Yields the full batches of one input. The rest stays for the next input, or for `rest`. If the bytes end in an
+   * error, frames the whole lines before it, then throws it.
    */
   frame(input: Input, token: string, lines: Lines): AsyncGenerator<Batch> {
     const { maxDocumentBytes, batchMs, clock, operation, longLine } = this.#options
@@ -122,7 +122,7 @@ export class Batcher {
     const open = this.#open
     const { bytes, from } = stretch
     const { batchDocs, maxDocumentBytes } = this.#options
-    // Where some of the bytes are not UTF-8, the lines are told apart.
+    // If some bytes are not UTF-8, each line is judged by itself.
     const to = stretch.isUtf8 ? bytes.length : endOfLine(bytes, from)
     if (!kernel.holds(slot) || !(stretch.isUtf8 || isUtf8(bytes.subarray(from, to)))) return 'line'
     const limits = { bodyBytes: this.#bodyBytes, documents: batchDocs - open.docs, lineBytes: maxDocumentBytes }
@@ -190,7 +190,7 @@ function move(at: Position, documents: number, lines: number, bytes: number): vo
   at.offset += bytes
 }
 
-/** Behind the line feed, or the end where there is none. */
+/** Returns the offset after the line feed, or the end if there is none. */
 function endOfLine(bytes: Buffer, from: number): number {
   const lineFeed = bytes.indexOf(LINE_FEED, from)
   return lineFeed === -1 ? bytes.length : lineFeed + 1

@@ -6,12 +6,12 @@ const CARRIAGE_RETURN = 0x0d
 const LINE_FEED = 0x0a
 const BRACE = 0x7b
 
-/** Whether a line (with or without its line end) holds white space alone. */
+/** Returns whether a line holds only white space. Its line end may be missing. */
 export function isBlank(bytes: Uint8Array, from: number, to: number): boolean {
   return firstByte(bytes, from, to) === undefined
 }
 
-/** Behind the last byte before `to` that is not white space. */
+/** Returns the offset after the last byte before `to` that is not white space. */
 export function endWithoutSpace(bytes: Uint8Array, to: number): number {
   let end = to
   while (isSpace(bytes[end - 1])) end -= 1
@@ -19,8 +19,8 @@ export function endWithoutSpace(bytes: Uint8Array, to: number): number {
 }
 
 /**
- * What keeps a line from being a document: exactly one JSON object (RFC 8259) in UTF-8. Undefined when nothing does.
- * `utf8`: whether the bytes are known to be valid UTF-8.
+ * Returns why a line is no document: a document is exactly one JSON object (RFC 8259) in UTF-8. `utf8`: the bytes are
+ * known to be valid UTF-8.
  */
 export function lineProblem(bytes: Buffer, from: number, to: number, utf8: boolean): string | undefined {
   if (!utf8 && !isUtf8(bytes.subarray(from, to))) return 'it is not valid UTF-8'

@@ -4,7 +4,7 @@ import { lineProblem } from './check-line.js'
 import { withoutLineEnd } from './judge-line.js'
 import { topLevelFields } from './top-level-field.js'
 
-/** A record without its document. What a person may have changed by hand is checked, and nothing else is taken from it. */
+/** A record without its document. A person may have edited it, so every part is checked and nothing else is used. */
 export interface Recorded {
   readonly operation: Operation
   readonly origin: Origin
@@ -19,19 +19,19 @@ export interface Recorded {
 }
 
 export interface DeadLetter extends Recorded {
-  /** What was read where `document` stands, or `line`, or `base64`: in this order. */
+  /** The bytes of `document`, else of `line`, else of `base64`. */
   readonly content: Buffer
 }
 
 /** A line that is no record. */
 export interface Broken {
   readonly problem: string
-  /** Without its line end. */
+  /** Has no line end. */
   readonly line: Buffer
   readonly origin: Origin
 }
 
-/** A record in one line, with or without its line end; `where` the line stands. */
+/** Reads a record from one line, with or without its line end. `where`: the position of the line. */
 export function readDeadLetter(line: Buffer, where: Origin): DeadLetter | Broken {
   const broken = (why: string) => ({ problem: why, line: withoutLineEnd(line), origin: where })
   const problem = lineProblem(line, 0, line.length, false)
@@ -42,18 +42,18 @@ export function readDeadLetter(line: Buffer, where: Origin): DeadLetter | Broken
   if (typeof recorded === 'string') return broken(recorded)
   const content = contentIn(fields)
   if (content === undefined) return broken('it has neither document nor line nor base64')
-  // A line that was no record when it was read: it is looked at again, because it may have been repaired where it stands.
+  // The line was no record when it was read first. A person may have repaired it in place since.
   if (recorded.type === 'DEAD_LETTER_BROKEN' && !fields.has('document')) return readDeadLetter(content, recorded.origin)
   return { ...recorded, content }
 }
 
-/** So many bytes of a record hold what stands before the document, as Sluice writes them. */
+/** Bytes of a record that hold everything before the document, as Sluice writes it. */
 export const HEAD_BYTES = 64 << 10
 
 /** The head of a record that is too long to hold, from its first bytes, and how many of them it takes. */
 export function readLongHead(bytes: Buffer): { readonly recorded: Recorded; readonly length: number } | undefined {
   const text = bytes.toString('latin1', 0, HEAD_BYTES)
-  // One of them comes next, whatever the document is kept as. Within a text the quotes would be escaped.
+  // One of these keys comes next, however the document is kept. Inside a text, the quotes would be escaped.
   const [head] = text.split(/,"(?:base64|reason)":/, 1)
   if (head === undefined || head.length === text.length) return undefined
   const whole = Buffer.from(`${head}}`, 'latin1')
@@ -107,7 +107,7 @@ function valueOf(raw: string | undefined): unknown {
   return raw === undefined ? undefined : JSON.parse(Buffer.from(raw, 'latin1').toString('utf8'))
 }
 
-/** What is refused again, as it is written down. */
+/** Returns a document that was refused again, for the dead letters. */
 export function refusedAgain(
   { operation, origin, attempts, id, routing }: DeadLetter,
   document: Buffer,

@@ -12,23 +12,23 @@ export interface Framer {
   seal(): Batch
   /** Whole lines with their line ends, which the last one may lack. Moves `at` behind them. */
   lines(bytes: Buffer, at: Position): AsyncGenerator<Batch>
-  /** Where a line goes that is longer than `maxLineBytes`, and what is written there of `head`, the bytes that it begins with. */
+  /** Takes a line longer than `maxLineBytes`. Returns what to write of `head`, its first bytes. */
   long(head: Buffer, at: Position): Promise<{ readonly line: LongLine; readonly head: Uint8Array }>
   readonly maxLineBytes: number
   /** How much of a long line `long` has to see, if it has as much. */
   readonly headBytes: number
-  /** An open batch is sealed when its first line has waited for so long. */
+  /** An open batch is sealed when its first line has waited this long. */
   readonly batchMs: number
   readonly clock: Clock
 }
 
-/** The batches that were filled. When the bytes end in an error, what is whole before it is framed; then the error is thrown. */
+/** Yields the filled batches. If the bytes end in an error, frames the whole lines before it, then throws it. */
 export async function* frameLines(input: Input, lines: Lines, framer: Framer): AsyncGenerator<Batch> {
   const { maxLineBytes, headBytes, batchMs: lateMs, clock } = framer
   const { kind, document = 1, line = 1 } = lines
   const at: Position = { input, kind, document, line, offset: lines.at }
   let long: LongLine | undefined
-  /** What was read of a long line, until it is enough, and where that line stands. */
+  /** The first bytes of a long line, and its position. */
   let head = Buffer.alloc(0)
   let start = at
   try {
@@ -38,7 +38,7 @@ export async function* frameLines(input: Input, lines: Lines, framer: Framer): A
           yield* framer.lines(piece.bytes, at)
           break
         case 'tail':
-          // Behind a broken end only a whole object counts; anything else is a piece that is missing its rest.
+          // At a broken end only a whole object counts. Anything else may lack its rest.
           if (piece.broken && lineProblem(piece.bytes, 0, piece.bytes.length, false) !== undefined) break
           if (!piece.broken) at.tail = { document: at.document, line: at.line, offset: at.offset }
           yield* framer.lines(piece.bytes, at)
@@ -50,7 +50,7 @@ export async function* frameLines(input: Input, lines: Lines, framer: Framer): A
             if (head.length === 0) start = { ...at }
             head = Buffer.concat([head, bytes])
             if (head.length >= headBytes || piece.ends) {
-              // It is written down as it comes: what stands before it has to be on its way.
+              // The long line is written piece by piece. Documents before it must be on their way first.
               if (!framer.open().isEmpty) yield framer.seal()
               const begun = await framer.long(head, start)
               long = begun.line
@@ -69,7 +69,7 @@ export async function* frameLines(input: Input, lines: Lines, framer: Framer): A
           break
         }
         case 'late':
-          // What is open has waited for as long as the bytes did; timers may be a moment ahead of the clock.
+          // The open batch has waited as long as the bytes did. Timers may run a moment ahead of the clock.
           if (!framer.open().isEmpty) yield framer.seal()
           break
       }

@@ -1,4 +1,4 @@
-/** One dead letter, on its way to the cluster again: framed, or refused by the rules that hold for every line. */
+/** Prepares one dead letter for a resend: frames it, or rejects it by the rules for every line. */
 import { failure } from '../failure/failure.js'
 import type { Destination, Origin, Refused, Replayed } from '../flow.js'
 import { type ActionProblem, idIn, idProblem, scalar } from './action-line.js'
@@ -8,14 +8,14 @@ import { withoutLineEnd } from './judge-line.js'
 
 export interface ReplayRules {
   readonly maxDocumentBytes: number
-  /** Where all of them go, whatever they say. */
+  /** The index for all of them, whatever they say. */
   readonly index?: string
   readonly pipeline?: string
 }
 
 /** A document and the action line that stands before it. */
 export interface Resend {
-  /** With its line end. */
+  /** Ends with the line feed. */
   readonly action: string
   readonly document: Buffer
   readonly letter: DeadLetter
@@ -23,7 +23,7 @@ export interface Resend {
   readonly destination: Destination
 }
 
-/** `where`: the place of the record itself, for one that is broken. */
+/** `where`: the position of the record itself, used if it is broken. */
 export function judgeDeadLetter(line: Buffer, where: Origin, rules: ReplayRules): Resend | Refused {
   const letter = readDeadLetter(line, where)
   if ('problem' in letter) return refusedAsBroken(letter)
@@ -59,13 +59,15 @@ function refusedAsBroken({ problem, line, origin }: Broken): Refused {
   return { document, operation: 'create', status: 0, type: 'DEAD_LETTER_BROKEN', reason, origin, attempts: 0 }
 }
 
-/** Undefined where nobody says an index. */
+/** Returns undefined if nothing names an index. */
 export function destinationOf({ destination }: Recorded, rules: ReplayRules): Destination | undefined {
   const { index = destination.index, pipeline = destination.pipeline } = rules
   return index === undefined ? undefined : { ...destination, index, ...(pipeline === undefined ? {} : { pipeline }) }
 }
 
-/** Id and routing as they were; those that no document had yet are looked for in the document, which may have been repaired. */
+/**
+ * Returns id and routing as recorded. If the record has none, looks into the document, which may have been repaired.
+ */
 function addressOf(letter: DeadLetter): { readonly _id?: string; readonly routing?: string } | ActionProblem {
   const { content, destination } = letter
   const { idField, routingField } = destination

@@ -1,4 +1,4 @@
-/** One line, looked at by plain JavaScript: what the kernel has to agree with, and what settles the lines that it leaves. */
+/** Judges one line in plain JavaScript. The kernel must agree with it, and leaves difficult lines to it. */
 import { failure } from '../failure/failure.js'
 import type { Operation, Origin, Refused } from '../flow.js'
 import { type ActionTemplate, actionLine, ownId } from './action-line.js'
@@ -14,8 +14,8 @@ export interface LineRules {
 }
 
 /**
- * The action line of the document `bytes[from, to)`, or why it is not sent. The line is not blank; it may lack its line end.
- * `utf8`: whether it is known to be valid UTF-8.
+ * Returns the action line of the document `bytes[from, to)`, or why it is not sent. The line is not blank, and may
+ * lack its line end. `utf8`: the bytes are known to be valid UTF-8.
  */
 export function judgeLine(
   bytes: Buffer,

@@ -11,13 +11,13 @@ export interface Position {
   document: number
   line: number
   offset: number
-  /** Where a last line without a line end begins. */
+  /** Start of a last line without a line end. */
   tail?: { readonly document: number; readonly line: number; readonly offset: number }
 }
 
 const LINE_FEED = 0x0a
 
-/** A batch while it is being filled. */
+/** A batch that is being filled. */
 export class OpenBatch {
   docs = 0
   #blank = 0
@@ -32,7 +32,7 @@ export class OpenBatch {
   readonly #taken: { input: Input; lines: number }[] = []
   /** The positions themselves, which move on until the batch is sealed. */
   readonly #reached: Position[] = []
-  /** Where the next document has to stand to belong to the last span. */
+  /** A document at this position belongs to the last span. */
   #next: { input: Input; offset: number } | undefined
 
   readonly #around: Around
@@ -47,7 +47,7 @@ export class OpenBatch {
     return this.#reached.length === 0
   }
 
-  /** What the document whose line is `bytes[from, to)` will take. */
+  /** Returns the bytes that the document in `bytes[from, to)` will take. */
   bytesFor(action: string, bytes: Buffer, from: number, to: number): number {
     const lineEnd = bytes[to - 1] === LINE_FEED ? 0 : 1
     return Buffer.byteLength(action) + this.#aroundBytes + to - from + lineEnd
@@ -95,7 +95,7 @@ export class OpenBatch {
     this.#take(at, lines)
   }
 
-  /** What stands before `at` is settled with this batch, whatever else is in it. */
+  /** This batch settles everything before `at`, whatever else it holds. */
   reach(at: Position): void {
     if (this.#reached.at(-1) !== at) this.#reached.push(at)
   }

@@ -6,16 +6,16 @@ import { wholeLines } from './whole-lines.js'
 const LINE_FEED = 0x0a
 /** Longer than any record that has to be held to be understood. */
 const LONG_BYTES = 16 << 20
-/** Nobody waits for what is on a disk. */
+/** Files need no limit of waiting. */
 const NEVER_MS = 2 ** 31 - 1
 
-/** A line that is no dead letter. `isLong`: it is too long to hold, and the rest of it was not read yet. */
+/** A line that is no dead letter. `isLong`: it is too long to hold, and its rest is still unread. */
 export interface NoLetter {
   readonly problem: string
   readonly isLong?: true
 }
 
-/** What dead letters say beside their documents, one by one. Throws what reading throws. */
+/** Yields the facts of dead letters, without their documents. Throws the reader's errors. */
 export async function* readLetters(
   input: string,
   bytes: AsyncIterable<Uint8Array>,

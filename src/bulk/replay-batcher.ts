@@ -14,14 +14,14 @@ import { OpenBatch, type Position } from './open-batch.js'
 import { type Slot, reserve } from './slots.js'
 
 const LINE_FEED = 0x0a
-/** What a record has besides its document: an id, a routing, a path and a reason. */
+/** Space for the rest of a record: an id, a routing, a path and a reason. */
 const RECORD_BYTES = 1 << 20
 
 export interface ReplayBatchOptions
   extends
     ReplayRules,
     Pick<BatchOptions, 'batchBytes' | 'bodyBytes' | 'batchDocs' | 'batchMs' | 'slots' | 'clock' | 'longLine'> {
-  /** Where a record goes that is too long to hold: its head, then what follows that, without the line end. */
+  /** Takes a record that is too long to hold: its head, then the rest without the line end. */
   longRecord(input: Input, head: Omit<Refused, 'document' | 'reason'>): Promise<LongLine>
 }
 
@@ -42,7 +42,7 @@ export class ReplayBatcher {
   /** Records are taken apart by JavaScript, wherever they lie. */
   readonly reading = undefined
 
-  /** As `Batcher.frame`; ids are those of the records. */
+  /** Frames like `Batcher.frame`, with the ids of the records. */
   frame(input: Input, _token: string, lines: Lines): AsyncGenerator<Batch> {
     const { batchMs, clock } = this.#options
     return frameLines(input, lines, {
@@ -99,7 +99,7 @@ export class ReplayBatcher {
     if (this.#open.docs >= batchDocs || this.#open.refusedBytes >= bodyBytes) yield this.#seal()
   }
 
-  /** A record that is too long to hold goes on behind the head that it had; `head`: what was read of it. */
+  /** Passes a long record on: its old head, then the rest. `head`: the bytes read so far. */
   async #pass(head: Buffer, at: Position): Promise<{ line: LongLine; head: Uint8Array }> {
     const { longLine, longRecord } = this.#options
     const read = readLongHead(head)

@@ -1,18 +1,18 @@
 import { type KernelMemory, kernelMemory } from './kernel/memory.js'
 
 /**
- * The memory that bodies live in. Its size is the backpressure: no free slot, no reading. One slot is filled while the others
- * are being sent.
+ * One piece of the memory that bodies live in. The pool's size is the backpressure: without a free slot, nothing is
+ * read. One slot is filled while the others are being sent.
  */
 export interface Slot {
-  /** At least the pool's slot size; more after `reserve`. */
+  /** Has at least the pool's slot size, and more after `reserve`. */
   bytes: Buffer
-  /** The slot's own memory, which it has again when it is next acquired. */
+  /** The slot's own memory. It returns to the slot with the next `acquire`. */
   readonly own: Buffer
 }
 
 export class SlotPool {
-  /** Where the slots lie, for the kernel that fills them; undefined where such memory is not to be had. */
+  /** The memory of the slots, for the kernel. Undefined if the machine cannot provide it. */
   readonly memory: KernelMemory | undefined
   readonly #slotBytes: number
   readonly #free: Slot[] = []
@@ -26,7 +26,7 @@ export class SlotPool {
     this.memory = kernelMemory(slots, slotBytes)
   }
 
-  /** Waits for a free slot. Who holds it gives it back with `release`. */
+  /** Waits for a free slot. The holder gives it back with `release`. */
   async acquire(): Promise<Slot> {
     const free = this.#free.pop()
     if (free !== undefined) return free
@@ -47,7 +47,7 @@ export class SlotPool {
   }
 }
 
-/** Makes room for one document that is larger than a body. Of a slot that is too small nothing is kept. */
+/** Makes room for one document that is larger than a body. Drops the bytes in a slot that is too small. */
 export function reserve(slot: Slot, bytes: number): void {
   if (slot.bytes.length < bytes) slot.bytes = Buffer.allocUnsafeSlow(bytes)
 }

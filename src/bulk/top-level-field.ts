@@ -1,6 +1,6 @@
 /**
- * The raw JSON text of a top-level field's value, or undefined where the object has no such field. Of duplicate keys the first
- * counts. The text must be a valid JSON object. Raw, because JSON.parse would round a 19-digit id.
+ * Returns the raw JSON text of a top-level field's value, if the object has it. The first of duplicate keys counts.
+ * The text must be a valid JSON object. Raw, because JSON.parse would round a 19-digit id.
  */
 export function topLevelField(text: string, name: string): string | undefined {
   let at = skipSpace(text, text.indexOf('{') + 1)
@@ -16,8 +16,8 @@ export function topLevelField(text: string, name: string): string | undefined {
 }
 
 /**
- * The raw JSON text of each top-level field's value, by name, with the white space around it. Of duplicate keys the first counts.
- * The text must be a valid JSON object.
+ * Returns the raw JSON text of each top-level value by name, with its white space. The first of duplicate keys
+ * counts. The text must be a valid JSON object.
  */
 export function topLevelFields(text: string): ReadonlyMap<string, string> {
   const fields = new Map<string, string>()
@@ -43,7 +43,7 @@ function skipSpace(text: string, from: number): number {
   return at
 }
 
-/** Behind the closing quote of the string that opens at `from`. */
+/** Returns the offset after the closing quote of the string that opens at `from`. */
 function endOfString(text: string, from: number): number {
   let at = from + 1
   while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1

@@ -2,13 +2,13 @@ import type { Clock } from '../flow.js'
 
 const LINE_FEED = 0x0a
 
-/** What a stretch of an input's bytes turned out to be. Each is valid until the next one is asked for. */
+/** One stretch of an input's bytes, valid until the next one is requested. */
 export type Piece =
-  /** Whole lines with their line ends; none where some bytes came and no line ended. */
+  /** Whole lines with their line ends. Empty if bytes came and no line ended. */
   | { readonly kind: 'lines'; readonly bytes: Buffer }
   /** The next piece of a line that is longer than allowed. */
   | { readonly kind: 'long'; readonly bytes: Uint8Array; readonly ends: boolean }
-  /** What stands behind the last line end. `broken`: the input ended in an error, so its rest may be missing. */
+  /** Bytes after the last line end. `broken`: the input ended in an error, so the rest may be missing. */
   | { readonly kind: 'tail'; readonly bytes: Buffer; readonly broken: boolean }
   /** No bytes for some time. */
   | { readonly kind: 'late' }
@@ -70,7 +70,7 @@ export async function* wholeLines(
 /** Timers may be a moment ahead of the clock. */
 const MOMENT_MS = 2
 
-/** The chunks, with one `late` between two that are further apart than `ms`. One timer serves many chunks. */
+/** Yields the chunks, and one `late` between two that are further apart than `ms`. One timer serves many chunks. */
 async function* orLate(
   chunks: AsyncIterable<Uint8Array>,
   ms: number,

@@ -6,28 +6,29 @@ import { type PageOptions, type RecordOptions, type Row, type Table, tableOf } f
 
 export type { PageOptions, RecordOptions, Row, Table }
 
-/** The platform, reached through the proxy; credentials renew themselves. */
+/** An open connection to ServiceNow through the proxy. Credentials renew themselves. */
 export interface ServiceNow extends AsyncDisposable {
   /** Scheme, host and port. */
   readonly instance: string
-  /** The proxy in use, `scheme://host:port` without credentials; absent when connected directly. */
+  /** The proxy in use, `scheme://host:port` without credentials. Absent if connected directly. */
   readonly proxy?: string
   /**
    * Fresh connections that were let in before this was handed out, and the chance from 0 to 1 that one of two addresses is refused all
    * the same.
    */
   readonly preflight: { readonly probes: number; readonly missChance: number }
-  /** A table by its name (`incident`), not its label. `R`: what its records look like; it is not checked. */
+  /** Returns a table by its name (`incident`), not its label. `R`: the shape of its records, which is not checked. */
   table<R extends Row = Row>(name: string): Table<R>
-  /** One call of the Table API as it stands, for what `table` has no method for. */
+  /** Makes one call of the Table API, for requests that `table` has no method for. */
   call(request: TableRequest): Promise<TableAnswer>
   /** Waits for what is under way, then closes the pool. */
   close(): Promise<void>
 }
 
 /**
- * The service-management platform's Table API through the static-IP proxy: token calls and data calls over one pool of at most
- * `concurrency` connections, preflighted on `preflightConnections` fresh ones. Without `proxy` it connects directly.
+ * Connects to ServiceNow's Table API through the static-IP proxy. Token calls and data calls share one pool of at
+ * most `concurrency`
+ * connections. `preflightConnections` fresh ones are tested first. Without `proxy` it connects directly.
  *
  * ```ts
  * await using platform = await connectServiceNow({
@@ -36,8 +37,9 @@ export interface ServiceNow extends AsyncDisposable {
  * })
  * const { records } = await platform.table('incident').list({ query: 'active=true', limit: 10 })
  * ```
- * 429 (Retry-After, X-RateLimit-Reset) and 5xx are waited for, an expired token is renewed and the call repeated; a POST, PUT, PATCH
- * or DELETE whose answer was lost is not sent again.
+ * Calls wait after a 429 (Retry-After, X-RateLimit-Reset) and a 5xx. An expired token is renewed and the call
+ * repeated. A POST, PUT, PATCH
+ * or DELETE whose answer was lost is not repeated.
  * @throws SluiceError OPTION_INVALID, PLAINTEXT_CREDENTIALS, PROXY_*, SERVICENOW_*, RUN_INTERRUPTED
  */
 export async function connectServiceNow(options: ServiceNowConnection): Promise<ServiceNow> {

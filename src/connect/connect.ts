@@ -6,23 +6,25 @@ import { openTarget } from './open-target.js'
 
 /** The way to a cluster, checked and open. */
 export interface Connected extends AsyncDisposable {
-  /** The official client, over one pool through the proxy. It retries nothing by itself. */
+  /** The official client over one pool through the proxy. It retries nothing by itself. */
   readonly client: Client
-  /** What GET / told. Absent when the credentials may not ask it. */
+  /** The answer to GET /. Absent if the credentials may not ask for it. */
   readonly cluster?: ClusterInfo
-  /** The proxy in use, `scheme://host:port` without credentials; absent when connected directly. */
+  /** The proxy in use, `scheme://host:port` without credentials. Absent if connected directly. */
   readonly proxy?: string
   /** Waits for what is under way, then closes the pool. */
   close(): Promise<void>
 }
 
 /**
- * The official Elasticsearch client through the static-IP proxy, for everything else that an application asks of its cluster:
- * preflighted as `ingest` does it, over one pool of at most `concurrency` connections. Without `proxy` it connects directly.
+ * Opens the official Elasticsearch client through the static-IP proxy, for everything else that an application asks
+ * of its cluster. Runs
+ * the same preflight as `ingest`, over one pool of at most `concurrency` connections. Without `proxy` it connects
+ * directly.
  *
  * ```ts
- * await using way = await connect({ target: { url, apiKey }, proxy: process.env.STATIC_PROXY_URL })
- * await way.client.indices.refresh({ index: 'logs' })
+ * await using connection = await connect({ target: { url, apiKey }, proxy: process.env.STATIC_PROXY_URL })
+ * await connection.client.indices.refresh({ index: 'logs' })
  * ```
  * The client's own requests throw the client's own errors.
  * @throws SluiceError OPTION_INVALID, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED, PLAINTEXT_CREDENTIALS

@@ -13,7 +13,7 @@ import { systemClock } from '../time/system-clock.js'
 import { fail } from '../failure/fail.js'
 
 export interface LogInOptions extends InstanceOptions {
-  /** Of the redirect URI `http://127.0.0.1:PORT/callback`, which has to be registered at the instance. 0: any. */
+  /** Port of the redirect URI `http://127.0.0.1:PORT/callback`, which the instance must know. 0: any free port. */
   readonly port: number
   /** Has the URL opened in a browser, whose traffic is the user's own: it does not go through the proxy. */
   readonly open: (url: string, redirectUri: string) => void
@@ -22,20 +22,20 @@ export interface LogInOptions extends InstanceOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** What is kept after a login. */
+/** The result of a login. */
 export interface LoggedIn {
   /** Scheme, host and port. */
   readonly instance: string
-  /** Where the tokens are. */
+  /** The file that keeps the tokens. */
   readonly tokenFile: string
   /** Whether they can be renewed without another login. */
   readonly isRenewable: boolean
 }
 
 /**
- * Has a person log in at the instance with a browser, and keeps the tokens: the authorization code grant with PKCE. The code is
- * exchanged through the proxy. Throws SluiceError: OPTION_INVALID, SERVICENOW_LOGIN_FAILED, SERVICENOW_TOKEN_REFUSED, STATE_UNWRITABLE,
- * RUN_INTERRUPTED, and what else stands in the way.
+ * Lets a person log in at the instance with a browser, and keeps the tokens: the authorization code grant with PKCE.
+ * The code is exchanged through the proxy. Throws SluiceError: OPTION_INVALID, SERVICENOW_LOGIN_FAILED,
+ * SERVICENOW_TOKEN_REFUSED, STATE_UNWRITABLE, RUN_INTERRUPTED, or a failure of the route.
  */
 export async function logIn(options: LogInOptions): Promise<LoggedIn> {
   const { port, open, clock = systemClock, waitMs = 300_000 } = options
@@ -65,7 +65,7 @@ export async function logIn(options: LogInOptions): Promise<LoggedIn> {
   }
 }
 
-/** Undefined when the time is over. Throws SluiceError RUN_INTERRUPTED. */
+/** Returns undefined if the time is over. Throws SluiceError RUN_INTERRUPTED. */
 async function comeBack(
   redirect: LoopbackRedirect,
   attempt: Attempt,

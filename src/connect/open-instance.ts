@@ -18,17 +18,17 @@ import { tokensInFile } from './token-file.js'
 
 export { grantOf } from '../servicenow/access.js'
 
-/** The service-management platform, and the way there. */
+/** A ServiceNow instance, and the route to it. */
 export interface InstanceOptions extends Omit<ServiceNowConnection, 'signal'> {
   /** Default: the machine's. */
   readonly clock?: Clock | undefined
-  /** Told each secret in every form that something might repeat, also tokens that come later. */
+  /** Receives every secret, in each form that a server might repeat, also later tokens. */
   readonly onSecret?: ((secret: string) => void) | undefined
 }
 
 /**
- * The instance over the way that the options describe. It connects to nothing before the first call; `probe` is its preflight.
- * Throws SluiceError: OPTION_INVALID, PLAINTEXT_CREDENTIALS, PROXY_URL_INVALID, PROXY_NOT_USED.
+ * Opens the instance over the route that the options describe. Connects to nothing before the first call. `probe` is
+ * its preflight. Throws SluiceError: OPTION_INVALID, PLAINTEXT_CREDENTIALS, PROXY_URL_INVALID, PROXY_NOT_USED.
  */
 export async function openServiceNow(options: InstanceOptions): Promise<OpenInstance> {
   return await Promise.resolve(openInstance(instanceSettings(options)))
@@ -73,7 +73,7 @@ function storeIn(
   return tokensInFile({ path, owner, clock, onWarning })
 }
 
-/** Whose tokens they are, as far as that is told: another refresh token may be another user's. */
+/** Names the owner of the tokens as far as it is known. Another refresh token may belong to another user. */
 function userOf(access: Access): string {
   if (access.grant === 'password') return access.username
   return access.grant === 'refresh_token'
@@ -102,7 +102,7 @@ function wayTo(url: URL, proxy: ProxySection): ChosenProxy {
   }
 }
 
-/** Whoever is on the way, the proxy included, would read them. */
+/** Every machine on the route, the proxy included, could read them. */
 function refusePlaintext(url: URL, { proxy }: ChosenProxy): void {
   const local = isLoopback(url.hostname) && (proxy === undefined || isLoopback(proxy.host))
   if (url.protocol === 'http:' && !local) throw fail('PLAINTEXT_CREDENTIALS', { url: url.origin })

@@ -15,7 +15,7 @@ export interface ResolvedTarget {
   readonly url: URL
   readonly credentials?: Credentials
   readonly proxy?: ProxyUrl
-  /** What was decided, for the log. */
+  /** Decisions, for the log. */
   readonly notes: readonly string[]
 }
 
@@ -42,7 +42,7 @@ export function resolveTarget({
   }
 }
 
-/** How the cluster's certificate is checked, and which one it is shown. */
+/** Returns how to check the cluster's certificate, and which one to show it. */
 export function targetTls({ ca, caFingerprint, cert, key }: TargetOptions): TlsOptions {
   return {
     ...(ca === undefined ? {} : { ca }),

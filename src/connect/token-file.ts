@@ -1,4 +1,4 @@
-/** Tokens in a file that other processes share, readable by its owner alone. */
+/** Keeps tokens in a file that processes share and only its owner can read. */
 import { chmod, readFile, stat } from 'node:fs/promises'
 import { platform } from 'node:os'
 import { dirname, resolve } from 'node:path'
@@ -15,20 +15,20 @@ export interface TokenFile {
   /** Whose tokens: one file may hold those of several instances, clients and users. */
   readonly owner: { readonly instance: string; readonly client: string; readonly user: string; readonly grant: string }
   readonly clock: Clock
-  /** Told what is not as it should be, and is no reason to stop. */
+  /** Receives problems that are no reason to stop. */
   readonly onWarning: (message: string) => void
 }
 
-/** What the file says of one owner. Times in milliseconds since 1970. */
+/** The tokens of each owner. Times in milliseconds since 1970. */
 type Kept = Readonly<Record<string, Tokens>>
 
-/** How long another process may take to renew: longer than that it is not waited for. */
+/** Longest wait for another process that renews. */
 const LONGEST_WAIT_MS = 30_000
 const LOOK_EVERY_MS = 100
 
 /**
- * A store in that file; it is made with the first tokens. Its methods throw SluiceError: STATE_UNWRITABLE where it cannot be read, or
- * where tokens would be lost, OPTION_INVALID for a file that holds something else.
+ * Opens a store in that file, which the first tokens create. Its methods throw SluiceError: STATE_UNWRITABLE if the
+ * file cannot be read or tokens would be lost, OPTION_INVALID if it holds something else.
  */
 export function tokensInFile(file: TokenFile): TokenStore {
   const path = resolve(file.path)
@@ -47,7 +47,10 @@ export function tokensInFile(file: TokenFile): TokenStore {
   }
 }
 
-/** One process at a time renews. Where no lock can be had, or its holder is too slow, each goes by what it finds in the file. */
+/**
+ * Lets one process at a time renew. Without a lock, or with a slow holder, each process uses what it finds in the
+ * file.
+ */
 async function turn(path: string, { clock, onWarning }: TokenFile): Promise<AsyncDisposable> {
   try {
     await makeFolder(dirname(path))
@@ -81,7 +84,7 @@ async function readKept(path: string, onWarning: TokenFile['onWarning']): Promis
   return tokens
 }
 
-/** Whoever could read it has the tokens: it is closed, and that is told. */
+/** Everyone who can read the file has the tokens, so it is closed to others with a warning. */
 async function closeToOthers(path: string, onWarning: TokenFile['onWarning']): Promise<void> {
   // There, permissions are of another kind.
   if (platform() === 'win32') return

@@ -46,7 +46,7 @@ interface Limits {
   readonly lineBytes: number
 }
 
-/** What a call did: first it passed blank lines, then it framed documents. */
+/** The result of one call: it passed blank lines, then framed documents. */
 interface Framed {
   readonly blankLines: number
   readonly blankBytes: number
@@ -59,10 +59,13 @@ interface Framed {
   readonly stop: 'done' | 'full' | 'line'
 }
 
-/** Made when this file is loaded, so that whoever tunes the engine knows when. Undefined where the machine has no SIMD. */
+/**
+ * Compiled when this file is loaded, so that callers can tune the engine before. Undefined if the machine has no
+ * SIMD.
+ */
 const compiled = compile()
 
-/** Undefined where there is no memory for it, or where the machine has no SIMD: then plain JavaScript does everything. */
+/** Returns undefined without memory or SIMD. Then plain JavaScript does everything. */
 export function openKernel(memory: KernelMemory | undefined): Kernel | undefined {
   if (memory === undefined || webAssembly === undefined || compiled === undefined) return undefined
   const { exports } = new webAssembly.Instance(compiled, { env: { memory: memory.memory } })
@@ -86,7 +89,7 @@ class Kernel {
   readonly #bytes: Buffer
   readonly #exports: Exports
   #isPrepared = false
-  /** Where the loaded lines begin. */
+  /** Start of the loaded lines. */
   #lines = 0
 
   constructor(memory: KernelMemory, exports: Exports) {
@@ -95,7 +98,7 @@ class Kernel {
     this.#exports = exports
   }
 
-  /** The action lines of one input. Where they are too unusual, no line will be framed. */
+  /** Sets the action lines of one input. If they are too unusual, the kernel frames no line. */
   prepare({ before, id, between, routing, after, opening, closing }: ActionTemplate): void {
     const idField = typeof id === 'object' ? id.field : ''
     const texts: [number, string][] = [
@@ -121,7 +124,7 @@ class Kernel {
     return true
   }
 
-  /** Where the lines end that one `load` can take from `from` on; `from` itself where not even one can be taken. */
+  /** Returns the end of the lines that one `load` can take from `from` on, or `from` if it cannot take one. */
   reach(bytes: Buffer, from: number): number {
     if (!this.#isPrepared) return from
     const near = lastLineEnd(bytes, from + AT_ONCE_BYTES)
@@ -129,7 +132,7 @@ class Kernel {
     return Math.max(from, lastLineEnd(bytes, from + this.#memory.input.length))
   }
 
-  /** Takes whole lines that are valid UTF-8, from where they lie if that is its own memory. */
+  /** Takes whole lines of valid UTF-8. Leaves them in place if they lie in its own memory. */
   load(lines: Buffer): void {
     const isHere = lines.buffer === this.#bytes.buffer
     if (!isHere) lines.copy(this.#memory.input)

@@ -2,25 +2,27 @@ import type { ReadMemory } from '../../flow.js'
 import { INPUT_SLACK_BYTES, INPUT_START, SLACK_BYTES } from './layout.js'
 import { type Memory, webAssembly } from './web-assembly.js'
 
-/** A file is read so many bytes at a time. Twice as much would not stay in the CPU's second cache until it is framed. */
+/** Bytes per read of a file. Twice as much would fall out of the CPU's second cache before it is framed. */
 const READ_BYTES = 1 << 20
 const PAGE_BYTES = 64 << 10
 const MOST_PAGES = 65_536
 
 /**
- * The one memory that the kernel works in. Of fixed size, because growing would detach every view of it, also from under a
- * socket that is writing.
+ * The only memory of the kernel. Its size is fixed, because growing would detach every view of it, also from under a
+ * socket that writes.
  */
 export interface KernelMemory {
   readonly memory: Memory
-  /** Where lines are put that are to be framed and lie elsewhere. A line that does not fit here fits no slot either. */
+  /** Holds lines that come from other memory. A line that does not fit here does not fit a slot either. */
   readonly input: Buffer
-  /** Where a file may be read to, and framed from. */
+  /** Files are read into this part and framed from it. */
   readonly reading: ReadMemory
   readonly slots: readonly Buffer[]
 }
 
-/** Undefined where the machine has no such memory: 4 GiB are the limit, and address space may be rationed. */
+/**
+ * Returns undefined if the machine cannot provide the memory: the limit is 4 GiB, and address space may be rationed.
+ */
 export function kernelMemory(slots: number, slotBytes: number): KernelMemory | undefined {
   const inputBytes = Math.max(READ_BYTES, slotBytes)
   const readingStart = aligned(INPUT_START + inputBytes + INPUT_SLACK_BYTES)

@@ -1,4 +1,4 @@
-/** The part of WebAssembly that is used here: TypeScript has its types for browsers alone. */
+/** The used part of WebAssembly. TypeScript has its types only for browsers. */
 interface WebAssemblyApi {
   readonly Memory: new (size: { initial: number; maximum: number }) => Memory
   readonly Module: new (code: Uint8Array) => Module
@@ -17,5 +17,5 @@ export interface Global {
   readonly value: number
 }
 
-/** Undefined where Node runs without it (`--jitless`). */
+/** Undefined if Node runs without it (`--jitless`). */
 export const webAssembly = (globalThis as { WebAssembly?: WebAssemblyApi }).WebAssembly
