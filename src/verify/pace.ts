@@ -1,23 +1,10 @@
 /** Works through a list in batches, as large and as many at once as the cluster bears. */
 import { fail } from '../failure/fail.js'
-import type { Failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
 import { Retries, backoffMs, retryAfterMs } from '../time/retry.js'
 import { atLast } from '../sender/deliver.js'
-
-/** What one request did about its part of a batch. */
-export type Step<T> =
-  | { readonly kind: 'done' }
-  /** What is left has to be asked again, later. */
-  | {
-      readonly kind: 'again'
-      readonly left: readonly T[]
-      readonly failure: Failure
-      readonly retryAfter?: string | string[] | undefined
-    }
-  | { readonly kind: 'tooMany'; readonly failure: Failure }
-  | { readonly kind: 'refused'; readonly failure: Failure }
+import type { TakeStep } from '../cluster/delete-found.js'
 
 export interface PaceOptions {
   /** Most in one request. */
@@ -32,8 +19,6 @@ export interface PaceOptions {
   readonly signal?: AbortSignal
 }
 
-type Attempt<T> = (part: readonly T[]) => Promise<Step<T>>
-
 export class Pace {
   readonly #options: PaceOptions
   #size: number
@@ -45,7 +30,7 @@ export class Pace {
   }
 
   /** Resolves when every item is done. Throws the first SluiceError, once what was under way has ended. */
-  async through<T>(items: Iterable<T>, attempt: Attempt<T>): Promise<void> {
+  async through<T>(items: Iterable<T>, attempt: TakeStep<T>): Promise<void> {
     const iterator = items[Symbol.iterator]()
     let stopped: { readonly error: unknown } | undefined
     const work = async () => {
@@ -65,7 +50,7 @@ export class Pace {
   }
 
   /** One batch: halved where it is too large, tried again where the cluster is busy. */
-  async settle<T>(batch: readonly T[], attempt: Attempt<T>): Promise<void> {
+  async settle<T>(batch: readonly T[], attempt: TakeStep<T>): Promise<void> {
     const { clock, wallClock, random, maxElapsedMs, signal } = this.#options
     const parts = [batch]
     const retries = new Retries({ clock, maxElapsedMs, waitMs: refusals => backoffMs(refusals, random) })

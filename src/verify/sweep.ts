@@ -1,7 +1,8 @@
 /** Looks up every id of a run: those that are settled, and those behind them that may be there all the same. */
 import { type FoundDocument, type Wanted, findDocuments } from '../cluster/find-documents.js'
 import type { Cluster } from '../cluster/open-cluster.js'
-import type { Pace, Step } from './pace.js'
+import type { PartStep } from '../cluster/delete-found.js'
+import type { Pace } from './pace.js'
 import { type InputIds, idOf } from './run-ids.js'
 
 /** One id, looked up. */
@@ -95,7 +96,7 @@ async function sweepOpen(input: InputIds, sweeping: Sweeping): Promise<void> {
 }
 
 function lookUp({ cluster, index, by, signal }: Sweeping, visit: (sightings: readonly Sighting[]) => Promise<void>) {
-  return async (part: readonly Sought[]): Promise<Step<Sought>> => {
+  return async (part: readonly Sought[]): Promise<PartStep<Sought>> => {
     const wanted: Wanted[] = part.map(({ input, number }) => ({ id: idOf(input, number) }))
     const looked = await findDocuments(cluster, { index, by, wanted, ...(signal === undefined ? {} : { signal }) })
     if (looked.kind === 'busy') return { ...looked, kind: 'again', left: part }

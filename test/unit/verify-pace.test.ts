@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { type Failure, failure } from '../../src/failure/failure.js'
 import { isSluiceError } from '../../src/failure/sluice-error.js'
-import { Pace, type PaceOptions, type Step } from '../../src/verify/pace.js'
+import type { PartStep } from '../../src/cluster/delete-found.js'
+import { Pace, type PaceOptions } from '../../src/verify/pace.js'
 import { SkippingClock } from './held-clock.js'
 
 const overloaded = failure('CLUSTER_OVERLOADED', { cluster: 'c', reason: 'busy', elapsedMs: 0 })
@@ -53,14 +54,14 @@ test('what is too large is halved, down to one; that one stops it', async () => 
   })
   expect(parts.flat()).toEqual(upTo(20))
   expect(clock.slept).toEqual([])
-  const refusing = async (): Promise<Step<number>> => await Promise.resolve({ kind: 'tooMany', failure: away })
+  const refusing = async (): Promise<PartStep<number>> => await Promise.resolve({ kind: 'tooMany', failure: away })
   expect(await failureOf(pace.through([1, 2], refusing))).toBe(away)
 })
 
 test('what is busy is asked again later: what was left of it, and half of it where the cluster has too much to do', async () => {
   const { pace, clock } = paceOf({ inFlight: 1 })
   const asked: number[][] = []
-  const answers: Step<number>[] = [
+  const answers: PartStep<number>[] = [
     { kind: 'again', left: [2, 3, 4], failure: away },
     { kind: 'again', left: [2, 3, 4], failure: overloaded, retryAfter: '7' },
   ]
