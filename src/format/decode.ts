@@ -2,22 +2,22 @@ import type { Lines, Source } from '../flow.js'
 import { type Opening, readOpening } from './opening.js'
 import { fail } from '../failure/fail.js'
 
-/** `auto`: json where a path is picked or the input begins with `[` and is not named as NDJSON; else ndjson. */
+/** `auto` is json if a path is picked, or if the input begins with `[` and is not named as NDJSON. Otherwise it is ndjson. */
 export type Format = 'auto' | 'ndjson' | 'json'
 
 export interface DecodeOptions {
   readonly format: Format
-  /** Keys (and array positions) joined by dots, that lead to the array whose elements are the documents. */
+  /** Path of the array whose elements are the documents: keys and array positions, joined by dots. */
   readonly pick?: string | undefined
 }
 
 /**
- * What an input's bytes are as NDJSON: for NDJSON the very same bytes, for JSON a line for each element of its top-level
- * arrays, or of the picked one, and for each top-level value that is no array.
+ * Turns the bytes of an input into NDJSON. NDJSON stays as it is. JSON becomes one line for each element of its top-level arrays,
+ * or of the picked array, and for each top-level value that is no array.
  *
- * Whoever calls must iterate `bytes`, or at least call its iterator's `next` or `return`: until then the input stays open.
- * Throws SluiceError INPUT_MALFORMED for UTF-16 and UTF-32; everything else is thrown by the iterator, after all that was
- * whole: the source's errors as they are, INPUT_MALFORMED, INPUT_TRUNCATED.
+ * The caller must iterate `bytes`, or at least call its iterator's `next` or `return`: until then the input stays open.
+ * Throws SluiceError INPUT_MALFORMED for UTF-16 and UTF-32. The iterator throws everything else after all that was whole: the
+ * source's own errors, INPUT_MALFORMED, INPUT_TRUNCATED.
  */
 export async function decode(source: Source, bytes: AsyncIterable<Uint8Array>, options: DecodeOptions): Promise<Lines> {
   const { format, pick } = options
@@ -30,7 +30,7 @@ export async function decode(source: Source, bytes: AsyncIterable<Uint8Array>, o
   }
   const { at } = opening
   if (!isJson(source.name, opening, options)) return { kind: 'lines', at, bytes: opening.bytes }
-  // The parser is of no use to NDJSON.
+  // NDJSON does not need the parser.
   const { jsonLines } = await import('./json-lines.js')
   return { kind: 'elements', at, bytes: jsonLines(source.name, opening.bytes, pick) }
 }
@@ -46,7 +46,7 @@ function isJson(name: string, opening: Opening, { format, pick }: DecodeOptions)
   }
 }
 
-/** The items of an iterable are lines already, also when the first one is an array. */
+/** Tells whether the name promises NDJSON. Items of an iterable are lines already, even if the first one is an array. */
 function isNamedNdjson(name: string): boolean {
   return name === '(iterable)' || /\.(ndjson|jsonl)(\.gz)?$/i.test(name)
 }

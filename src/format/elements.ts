@@ -1,35 +1,35 @@
 import type { Token } from 'stream-json/core/parser.js'
 
 /** Turns the tokens of JSON documents into NDJSON lines. */
-export interface Elements {
+export interface ElementLines {
   write(token: Token): void
-  /** Whether what comes next is at the level of the elements, so that one may be over by the next comma. */
+  /** Whether the next token is at the level of the elements: then an element may end at the next comma. */
   readonly isBetween: boolean
-  /** Elements that are whole. */
+  /** Number of whole elements. */
   readonly count: number
-  /** Whether the picked path was found; without one, whether there was any value. */
+  /** Whether the picked path was found. Without a path: whether there was any value. */
   readonly isFound: boolean
   /** Whether there was any value at all. */
   readonly isEmpty: boolean
-  /** The whole lines since the last time, if any. An element that is under way stays. */
+  /** Returns the whole lines since the last call, if any. Keeps an element that is not complete. */
   take(): Uint8Array | undefined
 }
 
-/** A container that is open on the way to the elements. */
+/** An open container above the elements. */
 interface Step {
-  /** What the path of a child begins with. */
+  /** The start of a child's path. */
   readonly prefix: string
   readonly holdsElements: boolean
   /** Position of the next child of an array. */
   next: number
 }
 
-/** So much text is turned into bytes in one go: appending to a much longer string is slow, and a string has a longest length. */
+/** Text is turned into bytes at this length. Appending to a much longer string is slow, and strings have a maximum length. */
 const ENCODED_LENGTH = 16 << 10
 const MOST_KEYS = 1000
 
-/** Where the elements are: in the array at the path `pick`, or in each top-level array; what is no array there is an element itself. */
-export function elements(pick: string | undefined): Elements {
+/** Finds the elements in the array at the path `pick`, or in each top-level array. A value there that is no array is an element itself. */
+export function elements(pick: string | undefined): ElementLines {
   const way: Step[] = []
   let key = ''
   let skipDepth = 0
@@ -74,7 +74,7 @@ export function elements(pick: string | undefined): Elements {
     },
   }
 
-  /** A value that is not inside an element: an element, a container on the way to them, or of no interest. */
+  /** Takes a value outside of any element: it is an element, a container above elements, or neither. */
   function enter(token: Token): void {
     const parent = way.at(-1)
     if (parent?.holdsElements === true) return writeElement(token)
@@ -121,7 +121,7 @@ export function elements(pick: string | undefined): Elements {
         text += (needsComma ? ',' : '') + String(token.value)
         break
       default:
-        return // Pieces of keys, strings and numbers: the parser is told to give them whole.
+        return // The parser also gives pieces of keys, strings and numbers. It is told to give them whole.
     }
     needsComma = depth > 0
     if (depth === 0) {
@@ -145,13 +145,13 @@ export function elements(pick: string | undefined): Elements {
     wholeLength = 0
   }
 
-  /** The same few keys come again and again. */
+  /** Returns a key as JSON. The same few keys come again and again. */
   function written(name: string): string {
     const known = keys.get(name)
     if (known !== undefined) return known
     const quoted = JSON.stringify(name)
     const json = `${quoted}:`
-    // A copy: the name itself is a slice that would keep the text of its whole chunk in memory.
+    // Keep a copy: the name itself is a slice that holds the text of its whole chunk in memory.
     if (keys.size < MOST_KEYS) keys.set(String(JSON.parse(quoted)), json)
     return json
   }

@@ -1,12 +1,12 @@
 import { jsonParser } from 'stream-json/core/parser.js'
-import { type Elements, elements } from './elements.js'
+import { type ElementLines, elements } from './elements.js'
 import { utf8Text } from './utf8-text.js'
 import { fail } from '../failure/fail.js'
 
 /**
- * The elements of JSON documents, a line each: numbers digit by digit and duplicate keys as they stood, strings of the same
- * value. Memory holds a chunk and the element that is under way, whatever the length of the array.
- * Throws SluiceError, after all whole elements: INPUT_MALFORMED, INPUT_TRUNCATED where the JSON just ends too early.
+ * Writes each element of JSON documents as a line. Numbers keep their digits, duplicate keys stay, strings keep their value. Memory
+ * holds one chunk and one element, whatever the length of the array.
+ * Throws SluiceError after all whole elements: INPUT_MALFORMED, or INPUT_TRUNCATED if the JSON only ends too early.
  */
 export async function* jsonLines(
   input: string,
@@ -38,13 +38,13 @@ export async function* jsonLines(
   if (!found.isEmpty && !found.isFound) throw malformed(`it has nothing at the path ${pick ?? ''}`)
 }
 
-function after(found: Elements): string {
+function after(found: ElementLines): string {
   return `after ${found.count} whole elements`
 }
 
 interface Fault {
   readonly problem: string
-  /** Offset in the chunk, before which all was well. */
+  /** Offset in the chunk before which nothing is wrong. */
   readonly byte: number
   readonly cause: unknown
 }
@@ -55,12 +55,12 @@ interface Parser {
 }
 
 /**
- * When the parser throws, the tokens of that call are lost. So a call gets text in which at most one element ends, and
- * that at its very end: up to a closing bracket; between elements, where bare values may stand, up to a comma or opening.
+ * Feeds a parser in small pieces. When the parser throws, the tokens of that call are lost. So at most one element ends in a piece,
+ * at its very end: a piece goes up to a closing bracket, or between elements up to a comma or an opening bracket.
  */
-function tokensInto(found: Elements): Parser {
+function tokensInto(found: ElementLines): Parser {
   const tokens = jsonParser({ packValues: true, streamValues: false, jsonStreaming: true })
-  // What the parser returns when it has no tokens is also what it takes as the end of the input.
+  // The parser's value for "no tokens" is also its mark for the end of the input.
   const nothing: unknown = tokens('')
   let tail = ''
 
@@ -86,7 +86,7 @@ function tokensInto(found: Elements): Parser {
     },
     end() {
       try {
-        // With nothing left to wait for, the parser calls every fault an early end. White space shows the real ones.
+        // At the end, the parser reports every fault as an early end. White space before it shows the real faults.
         if (!BREAKS_OFF.test(tail)) feed(' '.repeat(LONGEST_LEXEME_START * 3))
       } catch {
         return 'malformed'

@@ -1,13 +1,13 @@
-/** How an input begins, and all of its bytes. */
+/** The start of an input, and all of its bytes. */
 export interface Opening {
   readonly encoding: 'UTF-8' | 'UTF-16' | 'UTF-32'
   /** Length of the byte order mark. */
   readonly at: 0 | 3
-  /** The first byte that is not white space, where it was asked for and comes soon enough. */
+  /** The first byte that is not white space, if it was asked for and comes soon enough. */
   readonly first: number | undefined
-  /** Everything behind the byte order mark, in the source's own chunks. */
+  /** Everything after the byte order mark, in the source's own chunks. */
   readonly bytes: AsyncIterable<Uint8Array>
-  /** Closes the source, where `bytes` is not wanted. */
+  /** Closes the source if nobody reads `bytes`. */
   close(): Promise<void>
 }
 
@@ -19,16 +19,16 @@ const MARKS = [
   { encoding: 'UTF-16', mark: [0xfe, 0xff] },
 ] as const
 
-/** So much white space at the start and no end of it is no JSON document's way. */
+/** No JSON document begins with more white space than this. */
 const LONGEST_SEARCH_BYTES = 64 << 10
 
-/** Reads no more of the source than it takes to tell: as a rule its first chunk, which is then passed on uncopied. */
+/** Reads the start of the source: only what it takes to decide, usually the first chunk, which is passed on uncopied. */
 export async function readOpening(bytes: AsyncIterable<Uint8Array>, wantsFirst: boolean): Promise<Opening> {
   const iterator = bytes[Symbol.asyncIterator]()
   let head: Uint8Array = new Uint8Array(0)
   let failed: { error: unknown } | undefined
   while (isUndecided(head, wantsFirst)) {
-    // Asking for the next chunk ends the life of the one before.
+    // The next chunk may overwrite this one.
     const kept = Uint8Array.from(head)
     head = kept
     try {
@@ -52,7 +52,7 @@ export async function readOpening(bytes: AsyncIterable<Uint8Array>, wantsFirst: 
   }
 }
 
-/** The source's error, if it came early, comes behind the bytes that came before it. */
+/** Yields the bytes that were read, then an early error of the source, then the rest. */
 async function* behind(
   head: Uint8Array,
   iterator: AsyncIterator<Uint8Array>,

@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer'
 
 export interface Utf8Text {
-  /** The text of the chunk, as far as it is whole characters and valid; the rest of a cut character waits for the next chunk. */
+  /** Returns the text of the chunk up to the first invalid byte. A cut character at the end waits for the next chunk. */
   decode(chunk: Uint8Array): { text: string; isValid: boolean }
-  /** Whether the bytes so far end within a character. */
+  /** Whether the bytes so far end inside a character. */
   readonly isCut: boolean
 }
 
-/** UTF-8 to text, chunk by chunk. What is not UTF-8 is told, where a lenient decoder would put U+FFFD in its place. */
+/** Decodes UTF-8 chunk by chunk. Reports invalid bytes, where a lenient decoder would write U+FFFD. */
 export function utf8Text(): Utf8Text {
   let cut = Buffer.alloc(0)
   return {
@@ -26,7 +26,7 @@ export function utf8Text(): Utf8Text {
   }
 }
 
-/** How many bytes at the end are the beginning of a character. */
+/** Counts the bytes at the end that begin a character. */
 function cutLength(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0
@@ -36,14 +36,14 @@ function cutLength(bytes: Uint8Array): number {
   return 0
 }
 
-/** By its first byte; 0 for one that begins none. */
+/** Returns the length of a character by its first byte, or 0 if no character begins so. */
 function characterLength(lead: number): number {
   if (lead < 0xc2 || lead > 0xf4) return 0
   if (lead < 0xe0) return 2
   return lead < 0xf0 ? 3 : 4
 }
 
-/** How far the bytes are valid, in whole characters. */
+/** Returns how many bytes are valid, in whole characters. */
 function validLength(bytes: Uint8Array): number {
   let valid = 0
   let invalid = bytes.length

@@ -8,7 +8,7 @@ import type { Batch, Input, Lines, Mark, Outcome, Place, Rows, Source } from '..
 import { type DecodeOptions, decode } from '../format/decode.js'
 import type { IngestEvent, RowsRead, WireUse } from '../options/ingest-options.js'
 import type { Ledger } from '../ledger/ledger.js'
-import { skipBytes } from '../source/skip-bytes.js'
+import { skipBytes } from '../source/decoded-from.js'
 
 /** An input that has something left to load. */
 interface Work {

@@ -6,7 +6,7 @@ const problems: Readonly<Record<string, string>> = {
   EPERM: 'permission denied',
   EISDIR: 'it is a directory; name its files with a glob',
   ENOTDIR: 'a part of its path is a file, not a folder',
-  ELOOP: 'its symbolic links lead in a circle',
+  ELOOP: 'its symbolic links form a circle',
   ENAMETOOLONG: 'its path is too long',
   EMFILE: 'too many files are open',
   ENFILE: 'too many files are open',
@@ -14,7 +14,7 @@ const problems: Readonly<Record<string, string>> = {
   ERR_STREAM_PREMATURE_CLOSE: 'the stream was closed before its end',
 }
 
-/** An error of the system, a stream or a caller's iterable, as Sluice's own. What already is one stays as it is. */
+/** Turns an error of the system, a stream or a caller's iterable into Sluice's own. A SluiceError stays as it is. */
 export function cannotRead(input: string, cause: unknown): SluiceError {
   if (isSluiceError(cause)) return cause
   const code = codeOf(cause)
@@ -23,7 +23,7 @@ export function cannotRead(input: string, cause: unknown): SluiceError {
   return fail('INPUT_UNREADABLE', { input, problem: onOneLine(problem) }, { cause })
 }
 
-/** The code of a system or Node error; empty for any other. */
+/** Returns the code of a system or Node error, or an empty text. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }

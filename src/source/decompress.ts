@@ -5,8 +5,8 @@ const GZIP = [0x1f, 0x8b]
 const ZSTD = [0x28, 0xb5, 0x2f, 0xfd]
 
 /**
- * The bytes as they are, or gunzipped where they begin as gzip does. The first bytes decide, not the name; but a name in
- * .gz promises gzip, so that an empty file of that name is a truncated one.
+ * Gunzips the bytes if they begin like gzip, and passes others as they are. The first bytes decide, not the name. Only an empty
+ * file in .gz counts as truncated gzip.
  */
 export async function* decompress(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
   const iterator = bytes[Symbol.asyncIterator]()
@@ -26,16 +26,16 @@ export async function* decompress(bytes: AsyncIterable<Uint8Array>, name: string
   }
 }
 
-/** Whether these first bytes of an input are those of compressed data. */
+/** Tells whether an input that begins so is compressed. */
 export function isCompressed(head: Uint8Array): boolean {
   return begins(head, GZIP) || begins(head, ZSTD)
 }
 
-/** The first chunk, or several joined where one is too short to tell. Empty at the end of the input. */
+/** Reads the first chunk, or several joined if one is too short to decide. Empty if the input is. */
 async function readHead(iterator: AsyncIterator<Uint8Array>): Promise<Uint8Array> {
   let head: Uint8Array = new Uint8Array(0)
   while (isCutShort(head, GZIP) || isCutShort(head, ZSTD)) {
-    // Asking for the next chunk ends the life of the one before.
+    // The next chunk may overwrite this one.
     const kept = Uint8Array.from(head)
     const next = await iterator.next()
     if (next.done === true) return kept
@@ -53,7 +53,7 @@ function begins(head: Uint8Array, magic: readonly number[]): boolean {
   return magic.every((byte, index) => head[index] === byte)
 }
 
-/** Whether more bytes could still make it begin with the magic number. */
+/** Tells whether it could begin with the magic number if there were more bytes. */
 function isCutShort(head: Uint8Array, magic: readonly number[]): boolean {
   return head.length < magic.length && head.every((byte, index) => byte === magic[index])
 }

@@ -9,7 +9,7 @@ import { cannotRead, codeOf } from './cannot-read.js'
 export interface FoundFile extends Input {
   /** Absolute. */
   readonly path: string
-  /** `device`: whatever else can be read, as /dev and /proc have it. */
+  /** `device`: anything else that can be read, such as files in /dev and /proc. */
   readonly kind: 'file' | 'fifo' | 'stdin' | 'device'
 }
 
@@ -21,7 +21,7 @@ interface Where {
   readonly stdin: boolean
 }
 
-/** Paths, globs and `-` to files that exist and may be read, in the order named, each once; a glob's own files are sorted. */
+/** Finds the files behind paths, globs and `-`, and checks that they can be read. Keeps the given order, sorts the files of a glob, drops repetitions. */
 export async function findFiles(names: readonly string[], { cwd = '.', stdin }: Where): Promise<FoundFile[]> {
   const found = new Map<string, Found>()
   for (const name of names) {
@@ -33,7 +33,7 @@ export async function findFiles(names: readonly string[], { cwd = '.', stdin }: 
 }
 
 async function find(name: string, cwd: string, stdin: boolean): Promise<Found[]> {
-  // A pipe from a parent process may be a socket, which cannot be opened a second time by this path.
+  // Stdin may be a socket, which cannot be opened again by this path.
   if (stdin && (name === '-' || name === '/dev/stdin')) return [{ name, path: '/dev/stdin', kind: 'stdin' }]
   if (name === '-') throw unreadable(name, 'there is no standard input')
   try {
@@ -45,7 +45,7 @@ async function find(name: string, cwd: string, stdin: boolean): Promise<Found[]>
   }
 }
 
-/** Throws the file system's own error where the path leads nowhere. */
+/** Checks one path. Throws the file system's own error if nothing is there. */
 async function check(name: string, cwd: string): Promise<Found> {
   const path = resolve(cwd, name)
   const status = await stat(path)
@@ -65,11 +65,11 @@ async function checkMatch(name: string, cwd: string): Promise<Found> {
 }
 
 /**
- * The files that a glob matches, named as the glob is: absolute or relative; none where the name is no glob. The search starts in
- * the glob's own plain leading folders, because one that starts below them (`../**`, an absolute glob) overlooks the files under `cwd`.
+ * Lists the files that a glob matches, absolute if the glob is. Returns none if the name is no glob. The search starts in the
+ * glob's own leading folders: with `../**` or an absolute glob, a search in `cwd` would miss files.
  */
 async function expand(pattern: string, cwd: string): Promise<string[]> {
-  // Of no use to a load of files that are named.
+  // A load of files by name does not need it.
   const { glob, isDynamicPattern } = await import('tinyglobby')
   if (!isDynamicPattern(pattern)) return []
   const parts = pattern.split('/')
@@ -83,12 +83,12 @@ async function expand(pattern: string, cwd: string): Promise<string[]> {
 }
 
 /**
- * How the dead letters of a run are named by default. They lie where the run was started, often beside its inputs: the next
- * run's glob must not take them for documents, unless it asks for them by name.
+ * Begins the default name of a file of dead letters. It often lies beside the inputs. A glob of the next run must not load it as
+ * documents, unless the glob asks for it.
  */
 const deadLetters = 'sluice-dead-letters-'
 
-/** The same order on every machine, whatever its locale. */
+/** Sorts the same way on every machine, whatever its locale. */
 function byCodeUnit(a: string, b: string): number {
   return a < b ? -1 : Number(a > b)
 }

@@ -7,11 +7,11 @@ const FIRST_SLICE_BYTES = 1 << 10
 const TRAILER_BYTES = 8
 
 /**
- * Gunzips concatenated members. Throws SluiceError, after all that could be decoded: INPUT_TRUNCATED, INPUT_UNREADABLE where
- * the data is corrupt (then up to 1 MiB before the place is missing, which nothing vouches for).
+ * Gunzips concatenated members. After all that it could decode, it throws SluiceError: INPUT_TRUNCATED, or INPUT_UNREADABLE if
+ * the data is corrupt. In that case up to 1 MiB before the fault is missing, because no checksum covers it.
  *
- * A destroyed Node stream drops what it still holds. So every slice is decoded and taken out entirely before the next one
- * is written, and before the end is announced, which is when zlib notices that it came too early.
+ * A Node stream that fails drops its output. So each slice is decoded and taken out before the next one is written. The end comes
+ * last: only then does zlib notice that the data was cut.
  */
 export async function* gunzip(compressed: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
   const engine = createGunzip({ chunkSize: OUTPUT_BYTES })
@@ -25,7 +25,7 @@ export async function* gunzip(compressed: AsyncIterable<Uint8Array>, name: strin
         bytes += output.length
         yield output
       }
-      // Padding behind the last member: zlib takes no more.
+      // Zlib takes no padding after the last member.
       if (engine.bytesWritten < fed) return
     }
     for await (const output of outputOf(done => void engine.once('end', done).end())) {
@@ -41,7 +41,7 @@ export async function* gunzip(compressed: AsyncIterable<Uint8Array>, name: strin
 
 type Step = (done: (error?: Error | null) => void) => void
 
-/** Runs a step of the engine and yields all that comes out of it; throws the engine's error once it has yielded. */
+/** Returns a function that runs a step of the engine, yields all its output, and then throws the engine's error, if any. */
 function watch(engine: Gunzip): (step: Step) => AsyncGenerator<Uint8Array> {
   let failed: Error | undefined
   let wake = () => {}
@@ -58,7 +58,7 @@ function watch(engine: Gunzip): (step: Step) => AsyncGenerator<Uint8Array> {
       wake()
     })
     for (;;) {
-      // Taking output also starts the decoding of more, in zlib's own thread, while the consumer works on this.
+      // Taking output also starts zlib on more, in its own thread, while the consumer works on this.
       const output: unknown = engine.read()
       if (output instanceof Uint8Array) yield output
       else if (failed !== undefined) throw failed
@@ -69,8 +69,8 @@ function watch(engine: Gunzip): (step: Step) => AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Cuts where a fault would cost too much: what the slice with the fault decodes to is lost. So the first slices are small,
- * and the trailer, whose checksum zlib compares last, comes alone.
+ * Cuts the data into slices. A fault loses all output of its slice, so the first slices are small, and the trailer with the
+ * checksum is a slice of its own.
  */
 async function* slices(compressed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let size = FIRST_SLICE_BYTES
@@ -86,7 +86,7 @@ async function* slices(compressed: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
       held = Uint8Array.from(bytes.subarray(end))
     }
   } catch (error) {
-    // Read before it failed, so decoded before it is told.
+    // Decode what came before the error first.
     if (held.length > 0) yield held
     throw error
   }

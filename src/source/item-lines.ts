@@ -1,15 +1,15 @@
 import { inspect, types } from 'node:util'
 
-/** Documents put together as NDJSON lines, until they are taken. */
-export interface ItemLines {
-  /** Roughly, in bytes, of what has been added and not taken. */
+/** Collects documents as NDJSON lines. */
+export interface CollectedLines {
+  /** Rough number of bytes collected and not taken. */
   readonly length: number
   add(item: unknown): void
   take(): Uint8Array
 }
 
-/** Each item becomes exactly one line, whatever it is: one that is no JSON is refused later, with its position. */
-export function itemLines(): ItemLines {
+/** Makes each item exactly one line. An item that is no JSON is rejected later, with its position. */
+export function collectLines(): CollectedLines {
   let done: Uint8Array[] = []
   let text = ''
   let length = 0
@@ -38,7 +38,7 @@ export function itemLines(): ItemLines {
   }
 }
 
-/** A copy: bytes that are not UTF-8 stay as they are, for the refusal to show them. */
+/** Copies the bytes. Bytes that are not UTF-8 stay, so that the rejection can show them. */
 function withoutLineEnds(bytes: Uint8Array): Uint8Array {
   return bytes.map(byte => (byte === 0x0a || byte === 0x0d ? 0x20 : byte))
 }
@@ -46,7 +46,7 @@ function withoutLineEnds(bytes: Uint8Array): Uint8Array {
 function lineOf(item: unknown): string {
   if (typeof item === 'string') return item.replaceAll(/[\r\n]/g, ' ')
   try {
-    // Undefined for undefined, functions and symbols, whatever the types say.
+    // JSON.stringify returns undefined for undefined, functions and symbols.
     const json: unknown = JSON.stringify(item)
     return typeof json === 'string' && !(json === '{}' && hidesItsContent(item)) ? json : describe(item)
   } catch {
@@ -54,12 +54,12 @@ function lineOf(item: unknown): string {
   }
 }
 
-/** JSON.stringify makes an empty object of these, whatever they hold. */
+/** Tells whether JSON.stringify would make an empty object of it, whatever it holds. */
 function hidesItsContent(item: unknown): boolean {
   return types.isMap(item) || types.isSet(item) || types.isNativeError(item) || types.isAnyArrayBuffer(item)
 }
 
-/** Never valid JSON, also where what `inspect` shows would be. */
+/** Describes an item in a line that is never valid JSON. */
 function describe(item: unknown): string {
   try {
     const options = { breakLength: Infinity, compact: true, depth: 5, maxArrayLength: null, maxStringLength: null }
@@ -69,7 +69,7 @@ function describe(item: unknown): string {
   }
 }
 
-/** UTF-8 cannot hold half a surrogate pair. As an escape it means the same; left alone it would turn into U+FFFD. */
+/** Encodes text, with half surrogate pairs as escapes. UTF-8 cannot hold them and would turn them into U+FFFD. */
 function encode(text: string): Buffer {
   return Buffer.from(text.replaceAll(/\p{Surrogate}/gu, half => `\\u${half.charCodeAt(0).toString(16)}`))
 }

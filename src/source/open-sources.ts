@@ -10,7 +10,7 @@ import { storedFile } from './stored-file.js'
 import { fail } from '../failure/fail.js'
 
 /**
- * What can be loaded.
+ * The inputs of a load.
  * - A string, or an array of strings: a path, a glob (quoted, so that the shell leaves it alone), or `-` for stdin.
  * - A byte stream (Node's or the web's), a Buffer or Uint8Array: the bytes of a file, gzip or not.
  * - An object stream or any other (async) iterable: each item is one document. Objects are turned into JSON; strings,
@@ -19,15 +19,15 @@ import { fail } from '../failure/fail.js'
 export type IngestSource = string | readonly string[] | Readable | Iterable<unknown> | AsyncIterable<unknown>
 
 export interface SourceContext {
-  /** What `-` reads. */
+  /** The stream behind `-`. */
   readonly stdin?: Readable
-  /** What paths and globs are relative to; the working folder by default. */
+  /** The folder of relative paths and globs. Default: the working folder. */
   readonly cwd?: string
 }
 
 /**
- * Finds every input and checks that it can be opened, before any is opened. Globs are sorted; an input named twice is read once.
- * Throws SluiceError: INPUT_NOT_FOUND, INPUT_UNREADABLE, OPTION_INVALID where `source` is none of the kinds above.
+ * Finds every input and checks that it can be opened, before any is opened. Sorts globs. An input named twice is read once.
+ * Throws SluiceError: INPUT_NOT_FOUND, INPUT_UNREADABLE, OPTION_INVALID if `source` is none of the kinds above.
  */
 export async function findSources(source: IngestSource, context: SourceContext): Promise<Source[]> {
   if (typeof source === 'string') return sourcesByName([source], context)
@@ -76,9 +76,9 @@ function sourceOf(source: unknown): Source {
   return { id: 0, name, open: signal => readItems(source, name, signal) }
 }
 
-/** Bytes, however they come, as a Node stream; undefined for everything else. */
+/** Returns any kind of bytes as a Node stream, or undefined for everything else. */
 function asByteStream(source: unknown): Readable | undefined {
-  // In object mode the chunks come through as they are, and are looked at where they are read.
+  // In object mode the chunks stay as they are. `readStream` checks them.
   if (source instanceof ReadableStream) return Readable.fromWeb(source, { objectMode: true })
   if (source instanceof ArrayBuffer) return Readable.from([Buffer.from(source)])
   if (ArrayBuffer.isView(source))
@@ -86,7 +86,7 @@ function asByteStream(source: unknown): Readable | undefined {
   return isReadable(source) && !source.readableObjectMode ? source : undefined
 }
 
-/** Streams of the readable-stream package are not instances of Node's class. */
+/** Tells whether it is a stream. Those of the readable-stream package are not instances of Node's class. */
 function isReadable(source: unknown): source is Readable {
   if (source instanceof Readable) return true
   return isIterable(source) && 'readableObjectMode' in source && 'destroy' in source && 'pipe' in source

@@ -8,15 +8,15 @@ import type { ReadMemory } from '../flow.js'
 import { cannotRead } from './cannot-read.js'
 import { readStream } from './read-stream.js'
 
-// A FileHandle would close its descriptor, which the socket owns, when it is collected.
+// The socket owns the descriptor. A FileHandle would close it when it is collected.
 const openDescriptor = promisify(openWithCallback)
 
 const READ_BYTES = 1 << 20
 const SMALLEST_READ_BYTES = 64 << 10
 
 /**
- * A file's bytes, from the one at offset `from`, in `into` or memory of its own. A chunk is valid until the next one is asked for; never
- * more than two are held. Throws SluiceError INPUT_TRUNCATED, after all that was there, where the file shrinks while it is read.
+ * Reads a file from the byte at offset `from`, into `into` or memory of its own. A chunk is valid until the next one is asked for.
+ * Throws SluiceError INPUT_TRUNCATED if the file shrinks meanwhile, after all that was there.
  */
 export async function* readFile(
   path: string,
@@ -39,7 +39,7 @@ export async function* readFile(
   }
 }
 
-/** While one buffer is with the consumer, the other one fills. */
+/** Fills one buffer while the consumer has the other one. */
 async function* readAhead(
   handle: FileHandle,
   name: string,
@@ -48,10 +48,10 @@ async function* readAhead(
   into: ReadMemory | undefined,
 ): AsyncGenerator<Uint8Array> {
   const { size } = await handle.stat()
-  // One byte more than the file: the read that finds its end needs no second buffer. Some devices and /proc say size 0.
+  // With one byte more than the file, the read that finds its end needs no second buffer. Files in /proc report size 0.
   const length = Math.min(into?.[0].length ?? READ_BYTES, Math.max(SMALLEST_READ_BYTES, size - from + 1))
   let bytes = from
-  // What cannot be sought in is read from its start.
+  // Devices and pipes have no offsets: they are read from their start.
   const read = (buffer: Buffer) => handle.read(buffer, 0, length, from === 0 ? null : bytes)
   let filling = read(into?.[0] ?? Buffer.allocUnsafeSlow(length))
   let idle = into?.[1]
@@ -59,7 +59,7 @@ async function* readAhead(
     for (;;) {
       const { bytesRead, buffer } = await filling
       if (bytesRead === 0) {
-        // The size that /sys says is never there to be read: only one that has become smaller tells.
+        // Files in /sys report more than can be read. Only a size that has become smaller is a fault.
         if (bytes < size && (await handle.stat()).size < size) throw shrunk(name, bytes)
         return
       }
@@ -71,7 +71,7 @@ async function* readAhead(
       idle = buffer
     }
   } finally {
-    // The handle must not be closed, nor the buffer let go, under a read that is under way.
+    // A read under way still needs the handle and the buffer.
     await filling.catch(() => undefined)
   }
 }
@@ -81,8 +81,8 @@ function shrunk(input: string, bytes: number): SluiceError {
 }
 
 /**
- * A named pipe's bytes. Read without blocking: a thread that blocks in open or read could not be stopped, and would keep
- * the process alive until somebody writes.
+ * Reads a named pipe without blocking. A thread that blocks in open or read cannot be stopped: the process would live until
+ * somebody writes.
  */
 export async function* readFifo(path: string, name: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   signal.throwIfAborted()

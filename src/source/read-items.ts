@@ -1,5 +1,5 @@
 import { cannotRead } from './cannot-read.js'
-import { itemLines } from './item-lines.js'
+import { collectLines } from './item-lines.js'
 
 const BATCH_BYTES = 128 << 10
 const ITEMS_A_TURN = 256
@@ -7,9 +7,9 @@ const ITEMS_A_TURN = 256
 type Step = IteratorResult<unknown, unknown>
 
 /**
- * Documents of an (async) iterable as NDJSON: a line each, many lines a chunk; when the iterable pauses, what it has
- * yielded so far. At most one item is asked for ahead of the consumer.
- * Throws SluiceError INPUT_UNREADABLE where the iterable throws, after the items before.
+ * Reads the documents of an (async) iterable as NDJSON, many lines a chunk. If the iterable pauses, yields the lines so far. Asks
+ * for at most one item ahead of the consumer.
+ * Throws SluiceError INPUT_UNREADABLE if the iterable throws, after the items before.
  */
 export async function* readItems(
   items: Iterable<unknown> | AsyncIterable<unknown>,
@@ -18,11 +18,11 @@ export async function* readItems(
 ): AsyncGenerator<Uint8Array> {
   signal.throwIfAborted()
   const iterator = begin(items, name)
-  const lines = itemLines()
+  const lines = collectLines()
   let state: 'idle' | 'asked' | 'over' = 'idle'
   try {
     for (let items = 1; ; items++) {
-      // Items that are there at once would keep the event loop from everything else: timers, sockets, an abort.
+      // Items that never wait would block timers, sockets and an abort.
       if (items % ITEMS_A_TURN === 0) {
         await nextTurn()
         signal.throwIfAborted()
@@ -67,14 +67,14 @@ function begin(
   }
 }
 
-/** As `for await` does, an iterable's promises are waited for. */
+/** Asks for the next item. Like `for await`, waits if the item is a promise. */
 function ask(iterator: Iterator<unknown> | AsyncIterator<unknown>): Step | PromiseLike<Step> {
   const step = iterator.next()
   if (isThenable(step) || step.done === true || !isThenable(step.value)) return step
   return step.value.then(value => ({ done: false, value }))
 }
 
-/** The answer, or undefined if it has to wait for more than what this turn of the event loop brings. */
+/** Returns the answer, or undefined if it does not come in this turn of the event loop. */
 async function shortly(answer: PromiseLike<Step>): Promise<Step | undefined> {
   let turn: NodeJS.Immediate | undefined
   const end = new Promise<undefined>(resolve => (turn = setImmediate(() => resolve(undefined))))

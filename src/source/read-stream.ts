@@ -1,7 +1,7 @@
 import { type Readable, addAbortSignal } from 'node:stream'
 import { cannotRead } from './cannot-read.js'
 
-/** A byte stream's bytes. Whoever stops early destroys the stream, and so does the signal. */
+/** Reads a byte stream. A consumer that stops early destroys the stream, and so does the signal. */
 export async function* readStream(stream: Readable, name: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   signal.throwIfAborted()
   addAbortSignal(signal, stream)

@@ -6,7 +6,7 @@ import { isCompressed } from './decompress.js'
 
 const LOOK_BYTES = 64 << 10
 
-/** `path` is absolute; errors name the input as the user does. `look` throws SluiceError INPUT_UNREADABLE, INPUT_NOT_FOUND. */
+/** Describes a file on disk. `path` is absolute. `look` throws SluiceError INPUT_UNREADABLE, INPUT_NOT_FOUND, with the user's name for the input. */
 export function storedFile(path: string, name: string): StoredFile {
   return {
     path,
@@ -51,12 +51,12 @@ async function withFile<T>(path: string, use: (file: FileHandle) => Promise<T>):
   }
 }
 
-/** As text: some file systems have longer ones than a number holds. */
+/** Returns the inode as text: some file systems have longer ones than a number holds. */
 async function inodeOf(file: FileHandle): Promise<string> {
   return String((await file.stat({ bigint: true })).ino)
 }
 
-/** Fewer bytes where the file ends before. */
+/** Reads a range, or less of it if the file ends before. */
 async function readRange(file: FileHandle, from: number, to: number): Promise<Buffer> {
   const bytes = Buffer.alloc(to - from)
   let filled = 0

@@ -1,5 +1,5 @@
 /** What to do before the next bytes of stdin are written. */
-export type Step =
+type Step =
   | { readonly kind: 'write' }
   /** Until more is loaded, or the load waits for more. */
   | { readonly kind: 'wait' }
@@ -8,12 +8,12 @@ export type Step =
   | { readonly kind: 'full' }
 
 /** A checkpoint knows a file by its first bytes, and by as many before the position where loading continues. */
-export const HEAD_BYTES = 64 << 10
+export const KEPT_HEAD_BYTES = 64 << 10
 
 export interface Use {
   /** Bytes of stdin that were written. */
   readonly written: number
-  /** The bytes from `HEAD_BYTES` to here are deleted. */
+  /** The bytes from `KEPT_HEAD_BYTES` to here are deleted. */
   readonly dropped: number
   /** Bytes to write next. */
   readonly more: number
@@ -57,12 +57,12 @@ export class SpoolRoom {
   async next(use: Use): Promise<Step> {
     this.#isChanged = false
     const { written, dropped, more, hasLine } = use
-    const kept = written - Math.max(0, dropped - HEAD_BYTES)
+    const kept = written - Math.max(0, dropped - KEPT_HEAD_BYTES)
     if (kept + more <= this.limit * USABLE) return { kind: 'write' }
     if (this.#isKeptWhole) return { kind: 'full' }
     const isAllLoaded = this.#isWanted && !(await hasLine(this.#loaded))
-    const to = this.#loaded - HEAD_BYTES
-    const gain = to - Math.max(dropped, HEAD_BYTES)
+    const to = this.#loaded - KEPT_HEAD_BYTES
+    const gain = to - Math.max(dropped, KEPT_HEAD_BYTES)
     // Each deletion rewrites the rest of the file, so it has to be worth it.
     if (gain >= kept / 2) return { kind: 'drop', to }
     return { kind: isAllLoaded && !this.#isChanged ? 'full' : 'wait' }

@@ -4,14 +4,14 @@ import type { Copy, ReadMemory, Source, StoredFile } from '../flow.js'
 import { decodedFrom } from '../source/decoded-from.js'
 import { readFile } from '../source/read-file.js'
 import { storedFile } from '../source/stored-file.js'
-import type { Segment } from './segments.js'
+import type { SpoolSegment } from './segments.js'
 import type { SpoolWriter } from './writer.js'
 
 const LINE_FEED = 0x0a
 const LOOK_BYTES = 1 << 16
 
 /** Makes an input of a segment that an earlier process left. */
-export function leftSource(name: string, segment: Segment, of: string): Source {
+export function leftSource(name: string, segment: SpoolSegment, of: string): Source {
   const { id, path, isEnded, dropped } = segment
   const file = spooledFile(path, name, id)
   const read = isEnded ? readFile : readCut

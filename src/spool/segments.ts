@@ -14,7 +14,7 @@ export interface SegmentFolder {
   syncFolder(path: string): Promise<void>
 }
 
-export interface Segment {
+export interface SpoolSegment {
   /** From 1. */
   readonly number: number
   /** The name of its file. No other segment ever had it. */
@@ -30,7 +30,7 @@ const END = '.end'
 const DROPPED = '.dropped-'
 
 /** Lists the segments, oldest first. Makes the folder if it is missing. Throws SluiceError STATE_UNWRITABLE. */
-export async function listSegments({ path }: SegmentFolder): Promise<Segment[]> {
+export async function listSegments({ path }: SegmentFolder): Promise<SpoolSegment[]> {
   return await writing(path, async () => {
     await mkdir(path, { recursive: true, mode: 0o700 })
     return await readSegments(path)
@@ -38,7 +38,7 @@ export async function listSegments({ path }: SegmentFolder): Promise<Segment[]> 
 }
 
 /** Reads the segments of a folder that exists. Throws errors of the file system. */
-export async function readSegments(folder: string): Promise<Segment[]> {
+export async function readSegments(folder: string): Promise<SpoolSegment[]> {
   const names = await readdir(folder)
   const segments = names
     .filter(name => /^\d+-[0-9a-f]{8}$/.test(name))
@@ -56,7 +56,7 @@ export async function readSegments(folder: string): Promise<Segment[]> {
 export async function beginSegment(
   folder: SegmentFolder,
   number: number,
-): Promise<{ readonly segment: Segment; readonly file: FileHandle }> {
+): Promise<{ readonly segment: SpoolSegment; readonly file: FileHandle }> {
   const id = `${number}-${randomBytes(4).toString('hex')}`
   const path = join(folder.path, id)
   return await writing(path, async () => {
@@ -67,12 +67,12 @@ export async function beginSegment(
 }
 
 /** Marks a segment as complete. Its bytes must be on the disk before. Throws SluiceError STATE_UNWRITABLE. */
-export async function markEnded(folder: SegmentFolder, { path }: Segment): Promise<void> {
+export async function markEnded(folder: SegmentFolder, { path }: SpoolSegment): Promise<void> {
   await mark(folder, path + END)
 }
 
 /** Marks the bytes before `to` as deleted. Must come before the deletion. Throws SluiceError STATE_UNWRITABLE. */
-export async function markDropped(folder: SegmentFolder, { path, id }: Segment, to: number): Promise<void> {
+export async function markDropped(folder: SegmentFolder, { path, id }: SpoolSegment, to: number): Promise<void> {
   await mark(folder, `${path}${DROPPED}${to}`)
   await writing(path, async () => {
     for (const at of namesBehind(await readdir(folder.path), id + DROPPED))
@@ -95,7 +95,7 @@ async function mark(folder: SegmentFolder, path: string): Promise<void> {
  * Removes segments and their marks, oldest first: if a kill leaves some, a new segment still gets a number that none of them had.
  * Throws SluiceError STATE_UNWRITABLE.
  */
-export async function removeSegments(folder: SegmentFolder, segments: readonly Segment[]): Promise<void> {
+export async function removeSegments(folder: SegmentFolder, segments: readonly SpoolSegment[]): Promise<void> {
   await writing(folder.path, async () => {
     for (const { path } of segments) await rm(path, { force: true })
     const left = await readdir(folder.path)

@@ -9,10 +9,17 @@ import type { Input, Lines, Source } from '../flow.js'
 import { readStream } from '../source/read-stream.js'
 import { SpoolRoom } from './room.js'
 import { growingSource, leftSource } from './segment-source.js'
-import { type Segment, type SegmentFolder, beginSegment, listSegments, removeSegments, writing } from './segments.js'
+import {
+  type SpoolSegment,
+  type SegmentFolder,
+  beginSegment,
+  listSegments,
+  removeSegments,
+  writing,
+} from './segments.js'
 import { SpoolWriter } from './writer.js'
 
-export interface SpoolOptions {
+export interface SpoolingOptions {
   readonly folder: SegmentFolder
   readonly sources: readonly Source[]
   /** The one of `sources` that is stdin. */
@@ -26,7 +33,7 @@ export interface SpoolOptions {
 }
 
 /** Owns the file that it writes. Its disposal waits for the end of stdin, unless the signal comes first. */
-export interface Spool extends AsyncDisposable {
+export interface SpooledStdin extends AsyncDisposable {
   readonly path: string
   /** The sources that were given, with spooled files in the place of stdin. */
   readonly sources: readonly Source[]
@@ -53,14 +60,14 @@ export function isStdin({ name, file }: Source): boolean {
 }
 
 /** Begins to write stdin down. Throws SluiceError: STATE_UNWRITABLE, INPUT_UNREADABLE; the signal's reason. */
-export async function openSpool(options: SpoolOptions): Promise<Spool> {
+export async function openSpool(options: SpoolingOptions): Promise<SpooledStdin> {
   const { folder, sources, input: stdin, isRepeated } = options
   const left = await listSegments(folder)
   const sizes = await Promise.all(
     left.map(async ({ path }) => await writing(path, async () => (await stat(path)).size)),
   )
   const writer = await beginToWrite(options, left)
-  const name = ({ number }: Segment) => (number === 1 ? stdin.name : `${stdin.name} (${number})`)
+  const name = ({ number }: SpoolSegment) => (number === 1 ? stdin.name : `${stdin.name} (${number})`)
   const spooled = [
     ...left.map(segment => leftSource(name(segment), segment, stdin.name)),
     ...(writer === undefined ? [] : [growingSource(name(writer.segment), writer, stdin.name)]),
@@ -89,8 +96,8 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
 
 /** Undefined: there is something to finish, and a person at a terminal is not asked for more. */
 async function beginToWrite(
-  { folder, input, stdin, limit, signal }: SpoolOptions,
-  left: readonly Segment[],
+  { folder, input, stdin, limit, signal }: SpoolingOptions,
+  left: readonly SpoolSegment[],
 ): Promise<SpoolWriter | undefined> {
   if (left.length > 0 && 'isTTY' in stdin && stdin.isTTY === true) return undefined
   const { segment, file } = await beginSegment(folder, (left.at(-1)?.number ?? 0) + 1)

@@ -9,7 +9,7 @@ import type { IngestEvent, IngestOptions } from '../options/ingest-options.js'
 import type { Ending } from '../run/ending.js'
 import { commandKey, namesOfInputs } from '../state/find-run.js'
 import { spoolFolderOf } from './kept-spools.js'
-import { type Spool, isStdin, openSpool } from './spool.js'
+import { type SpooledStdin, isStdin, openSpool } from './spool.js'
 
 interface Surroundings {
   readonly ending: Pick<Ending, 'stopping' | 'cause'>
@@ -18,7 +18,7 @@ interface Surroundings {
   readonly folder: string | undefined
 }
 
-type Loading<T> = (sources: readonly Source[], spool?: Spool) => Promise<T>
+type Loading<T> = (sources: readonly Source[], spool?: SpooledStdin) => Promise<T>
 
 /**
  * Runs a load with stdin spooled, if the options say so. If the load stops, Sluice still writes stdin down to its end, for the
@@ -79,7 +79,7 @@ export function spoolFolder(
 }
 
 /** Returns the failure of a run that has loaded all that was spooled, if the end of that was never seen. `counts`: of the whole run. */
-export function cutFailure(spool: Spool | undefined, counts: Counts): Failure | undefined {
+export function cutFailure(spool: SpooledStdin | undefined, counts: Counts): Failure | undefined {
   if (spool === undefined || spool.cut.length === 0) return undefined
   const reason = `the end of stdin was never seen: ${spool.cut.join(', ')}`
   return failure('RUN_INTERRUPTED', { reason, settled: settledOf(counts) })

@@ -4,8 +4,8 @@ import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
 import { cannotRead } from '../source/cannot-read.js'
 import { isCompressed } from '../source/decompress.js'
 import { dropBetween, hasLine } from './drop-loaded.js'
-import { HEAD_BYTES, type SpoolRoom } from './room.js'
-import { type Segment, type SegmentFolder, markDropped, markEnded, writing } from './segments.js'
+import { KEPT_HEAD_BYTES, type SpoolRoom } from './room.js'
+import { type SpoolSegment, type SegmentFolder, markDropped, markEnded, writing } from './segments.js'
 
 const READ_BYTES = 1 << 20
 /** Bytes written in one go if there is a limit. */
@@ -15,7 +15,7 @@ const MAGIC_BYTES = 4
 
 /** Writes stdin to a segment as fast as it comes, and lets the load read the segment meanwhile. Owns the file. */
 export class SpoolWriter implements AsyncDisposable {
-  readonly segment: Segment
+  readonly segment: SpoolSegment
   readonly #folder: SegmentFolder
   readonly #room: SpoolRoom | undefined
   readonly #waiting = new Set<() => void>()
@@ -27,7 +27,7 @@ export class SpoolWriter implements AsyncDisposable {
   #filling: Promise<void> | undefined
 
   /** `room`: keeps the segment below a limit. */
-  constructor(folder: SegmentFolder, segment: Segment, file: FileHandle, room?: SpoolRoom) {
+  constructor(folder: SegmentFolder, segment: SpoolSegment, file: FileHandle, room?: SpoolRoom) {
     this.#folder = folder
     this.segment = segment
     this.#file = file
@@ -118,7 +118,7 @@ export class SpoolWriter implements AsyncDisposable {
     await writing(this.segment.path, async () => await this.#file.sync())
   }
 
-  /** See `Spool.untaken`. */
+  /** See `SpooledStdin.untaken`. */
   async untaken(): Promise<SluiceError | undefined> {
     // Nothing more is loaded, so nothing more can be deleted.
     this.#room?.loaded(undefined)
@@ -197,7 +197,7 @@ export class SpoolWriter implements AsyncDisposable {
     const before = this.#file
     this.#file = await writing(
       path,
-      async () => await dropBetween(before, path, { head: HEAD_BYTES, to, size: this.#written }),
+      async () => await dropBetween(before, path, { head: KEPT_HEAD_BYTES, to, size: this.#written }),
     )
     await before.close()
     await writing(path, async () => await this.#folder.syncFolder(this.#folder.path))

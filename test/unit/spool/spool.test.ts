@@ -11,8 +11,8 @@ import type { Source } from '../../../src/flow.js'
 import { isSluiceError } from '../../../src/failure/sluice-error.js'
 import { syncFolder } from '../../../src/disk/sync-folder.js'
 import { readStream } from '../../../src/source/read-stream.js'
-import { type Spool, openSpool } from '../../../src/spool/spool.js'
-import type { Segment } from '../../../src/spool/segments.js'
+import { type SpooledStdin, openSpool } from '../../../src/spool/spool.js'
+import type { SpoolSegment } from '../../../src/spool/segments.js'
 import { SpoolWriter } from '../../../src/spool/writer.js'
 
 const never = new AbortController().signal
@@ -28,7 +28,7 @@ afterEach(async () => await rm(work, { recursive: true, force: true }))
 async function openWith(
   stdin: Readable,
   more: { isRepeated?: boolean; signal?: AbortSignal; limit?: number } = {},
-): Promise<Spool> {
+): Promise<SpooledStdin> {
   const input: Source = { id: 0, name: '-', open: () => stdin }
   return await openSpool({
     folder: { path, syncFolder },
@@ -279,7 +279,7 @@ describe('a spool with a limit', () => {
   }
 
   /** Reads so many bytes, and has whole lines of them loaded. Resolves to the most that was on the disk. */
-  async function loadSome(spool: Spool, bytesToRead: number, from = 0): Promise<{ most: number; read: Buffer }> {
+  async function loadSome(spool: SpooledStdin, bytesToRead: number, from = 0): Promise<{ most: number; read: Buffer }> {
     const [source] = spool.sources
     const parts: Buffer[] = []
     let most = 0
@@ -356,8 +356,8 @@ describe('a spool with a limit', () => {
   })
 
   test.each([
-    ['is read from its start', (spool: Spool) => spool.sources[0]?.copy?.loaded?.(undefined)],
-    ['is not loaded any more', (spool: Spool) => void spool.untaken()],
+    ['is read from its start', (spool: SpooledStdin) => spool.sources[0]?.copy?.loaded?.(undefined)],
+    ['is not loaded any more', (spool: SpooledStdin) => void spool.untaken()],
   ])('ends stdin that %s', async (_, stop) => {
     await using spool = await openWith(bytes(content), { limit })
     stop(spool)
@@ -391,7 +391,7 @@ describe('a spool that cannot be written', () => {
   })
 
   test('for a full disk says so, and lets go of stdin', async () => {
-    const segment: Segment = { number: 1, id: '1', path: '/dev/full', isEnded: false, dropped: 0 }
+    const segment: SpoolSegment = { number: 1, id: '1', path: '/dev/full', isEnded: false, dropped: 0 }
     await using full = new SpoolWriter({ path: work, syncFolder }, segment, await open('/dev/full', 'r+'))
     const stdin = bytes('{"n":1}\n', '{"n":2}\n')
     const closed = new Promise<void>(resolve => stdin.once('close', () => resolve()))

@@ -9,7 +9,7 @@ import type { Source } from '../../../src/flow.js'
 import type { IngestEvent } from '../../../src/options/ingest-options.js'
 import { Ending } from '../../../src/run/ending.js'
 import { withSpool } from '../../../src/spool/with-spool.js'
-import type { Spool } from '../../../src/spool/spool.js'
+import type { SpooledStdin } from '../../../src/spool/spool.js'
 import { systemClock } from '../../../src/time/system-clock.js'
 
 let work: string
@@ -21,7 +21,7 @@ const outage = failure('CLUSTER_UNAVAILABLE', { cluster: 'https://c.example', ob
 /** A load of stdin that ends so; what it throws, and what it told. */
 async function stopped(
   stdin: Readable,
-  load: (spool: Spool | undefined) => Promise<never>,
+  load: (spool: SpooledStdin | undefined) => Promise<never>,
   onWarning?: () => void,
 ): Promise<{ error: SluiceError; warnings: string[] }> {
   const warnings: string[] = []
