@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream'
 
 /**
- * The body of an answer, read once: as a stream, or whole. The request's time limit and signal hold until it has ended; then,
- * or when it is destroyed unread, the connection is free or closed. What breaks it is a RouteError.
+ * The body of an answer, read once: as a stream, or whole. The request's time limit and signal hold until its end.
+ * After the end, or if it is destroyed unread, the connection is free or closed. A body that breaks gives a
+ * RouteError.
  */
 export class AnswerBody extends Readable {
   constructor(
@@ -10,7 +11,7 @@ export class AnswerBody extends Readable {
     private readonly abandoned: () => void,
   ) {
     super({ highWaterMark: 256 * 1024 })
-    // A body that nobody reads yet may break without ending the process; readers get the error all the same.
+    // An unread body may break without ending the process. Readers still get the error.
     this.on('error', () => {})
   }
 

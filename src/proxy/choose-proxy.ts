@@ -8,22 +8,23 @@ import { addressOf } from './destination.js'
 /** A proxy URL as it was given. */
 export interface GivenProxy {
   readonly value: string
-  /** Where it was given: `STATIC_PROXY_URL`, `--proxy`. */
+  /** The source of the URL: `STATIC_PROXY_URL`, `--proxy`. */
   readonly origin: string
 }
 
 export interface ChosenProxy {
-  /** Undefined: the target is reached directly. */
+  /** Undefined: connect directly. */
   readonly proxy?: ProxyUrl
-  /** What decided: the origin of the proxy URL, `--direct`, `NO_PROXY`, or `default` where no proxy was given. */
+  /** The deciding setting: the origin of the proxy URL, `--direct`, `NO_PROXY`, or `default` without a proxy. */
   readonly origin: string
-  /** What the user may not expect, in sentences without secrets. */
+  /** Facts that may surprise the user, in sentences without secrets. */
   readonly notes: readonly string[]
 }
 
 /**
- * Which proxy applies to a target. A static proxy (`proxy`) is never left out silently: NO_PROXY applies to the environment's
- * general proxy (HTTPS_PROXY) alone, and only `direct` turns both off. The URL of a proxy that is left out is not read.
+ * Chooses the proxy for a target. A static proxy (`proxy`) is never skipped silently. NO_PROXY applies only to the
+ * environment's general proxy (HTTPS_PROXY), and only `direct` turns both off. The URL of a skipped proxy is not
+ * read.
  * @throws SluiceError PROXY_URL_INVALID, PROXY_NOT_USED, CLUSTER_URL_IS_PROXY
  */
 export function chooseProxy(options: {

@@ -1,4 +1,4 @@
-/** Why a connection could not be built: sockets, TLS and the time limit. Pure; of the request, nothing has left. */
+/** Names why a connection could not be built: sockets, TLS, the time limit. Pure. Nothing of the request has left. */
 import { type Failure, failure } from '../failure/failure.js'
 import { type Phase, RouteError } from './route-error.js'
 import { errorCodeOf, proxyOf, textOf } from './name-error.js'
@@ -82,7 +82,7 @@ function isCertificateFault(code: string): boolean {
   )
 }
 
-/** What OpenSSL says when the first bytes of the other side are no TLS record. */
+/** OpenSSL reports these if the first bytes of the other side are no TLS record. */
 function isNotTls(code: string): boolean {
   return /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|UNEXPECTED_MESSAGE/.test(code)
 }

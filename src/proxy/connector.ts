@@ -23,7 +23,7 @@ export interface Connection {
 export interface ConnectProgress {
   phase: Phase
   connection?: Connection
-  /** Until it is known whether the connection outlives the exchange that it carried; nothing may be written to it before. */
+  /** Pending until it is known whether the connection outlives its exchange. Nothing may be written before. */
   undecided?: Promise<void>
   /** While the connection is being built: gives it up, since nobody waits for it any more. */
   giveUp?: () => void
@@ -39,7 +39,7 @@ export class Connector {
     private readonly meter: TrafficMeter,
   ) {}
 
-  /** Rejects with a RouteError of delivery `none`, within the way's time limit. */
+  /** Rejects with a RouteError of delivery `none`, within the time limit for connecting. */
   async open(progress: ConnectProgress): Promise<Connection> {
     const { way } = this
     const raw = connect({

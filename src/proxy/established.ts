@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 
-/** Resolves when a socket has connected or its TLS handshake is done; rejects when it failed or closed before. */
+/** Resolves when a socket has connected or finished its TLS handshake. Rejects if it failed or closed before. */
 export function established(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void> {
   return new Promise((resolve, reject) => {
     // Stays: an error that comes when nobody waits any more must not end the process.

@@ -6,7 +6,7 @@ import { nameNotHttp } from './tunnel-fault.js'
 import type { Destination } from './destination.js'
 import { errorCodeOf, isTlsAlert, proxyOf, textOf } from './name-error.js'
 
-/** What is known of a connection that broke. */
+/** Facts about a broken connection. */
 interface Broken {
   /** Its other end is the proxy, which reads the requests itself. */
   readonly forward: boolean
@@ -82,7 +82,7 @@ function whoBroke(way: Destination, broken: Broken): string {
   return `the proxy ${proxyOf(way)} broke the connection${tlsHint}`
 }
 
-/** undici's parser error has no dependable code; it keeps the bytes that the parser choked on, as text. */
+/** Returns the bytes that undici's parser failed on. The parser's error has no dependable code. */
 function unparsableBytes(error: unknown): Uint8Array | undefined {
   if (!(error instanceof Error) || error.name !== 'HTTPParserError') return undefined
   return 'data' in error && typeof error.data === 'string' ? Buffer.from(error.data) : undefined

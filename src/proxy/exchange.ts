@@ -10,7 +10,10 @@ import type { Destination } from './destination.js'
 /** Turns of the event loop in which the last writes of a body are still reported. */
 const LAST_WRITES = 3
 
-/** What undici is told when a connection could not be built: without a code, because some codes make it connect again and again. */
+/**
+ * Tells undici that no connection could be built. It has no code, because some codes make undici reconnect again and
+ * again.
+ */
 export class NoConnection extends Error {
   constructor(readonly fault: RouteError) {
     super(fault.message)
@@ -18,8 +21,8 @@ export class NoConnection extends Error {
 }
 
 /**
- * One request and its answer. Time limit and signal are raced here against everything that undici does, because undici settles
- * nothing while a request waits or a connection is being built.
+ * One request and its answer. Races the time limit and the signal against undici, because undici settles nothing
+ * while a request waits or a connection is being built.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   /** Rejects with a RouteError. */
@@ -29,7 +32,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #resolve!: (response: RouteResponse) => void
   #reject!: (error: RouteError) => void
   #controller: Dispatcher.DispatchController | undefined
-  /** The one that carries it; `progress` goes on to the next connection when this one is closed. */
+  /** The connection in use. If it closes, `progress` moves to the next one. */
   #connection: Connection | undefined
   #answer: AnswerBody | undefined
   #over = false
@@ -66,7 +69,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.request.body instanceof Readable) this.request.body.destroy(error)
   }
 
-  /** The body's memory is the caller's again. What undici takes for complete, because it was answered, it no longer aborts. */
+  /**
+   * Returns the body's memory to the caller. undici no longer aborts a request that it takes for complete because it
+   * was answered.
+   */
   #breakOff(error: Error): void {
     this.#controller?.abort(error)
     this.#connection?.socket.destroy()

@@ -1,7 +1,7 @@
 /**
- * Admits at most `limit` exchanges at once, first come first served. It stands in front of undici's pool so that a waiting
- * request certainly has not left, can give up its place at once, and takes a connection that is about to be free rather
- * than a new one: N requests at concurrency C use C connections.
+ * Admits at most `limit` exchanges at once, first come first served. It stands before undici's pool for three
+ * reasons: a waiting request has certainly not left, it can give up at once, and it takes a connection that is about
+ * to be free instead of a new one. So N requests at concurrency C use C connections.
  */
 export class Gate {
   #inside = 0
@@ -23,8 +23,8 @@ export class Gate {
   }
 
   /**
-   * To be called from within undici's callback that ends an exchange. undici frees the connection in an immediate that it
-   * schedules right after that callback; until then, one of those who wait waits for this connection.
+   * Call it inside undici's callback that ends an exchange. undici frees the connection in an immediate right after
+   * that callback. Until then, one waiting request waits for this connection.
    */
   leave(): void {
     this.#leaving += 1

@@ -3,12 +3,13 @@ import { connectRefusedFault, notHttpFault, proxyClosedFault } from './tunnel-fa
 import type { ProxyUrl } from './proxy-url.js'
 import { type Destination, authorityOf } from './destination.js'
 
-/** A proxy's answer to CONNECT is a few hundred bytes; its error page is not read. */
+/** A proxy's answer to CONNECT has a few hundred bytes. Its error page is not read. */
 const replyLimitBytes = 64 * 1024
 
 /**
- * Asks an HTTP proxy for a tunnel to the target over a connected socket. Resolves on any 2xx; the socket then carries the
- * target's bytes, those that came with the reply included. Rejects with a RouteError; the time limit is the caller's.
+ * Requests a tunnel to the target from an HTTP proxy over a connected socket. Resolves on any 2xx. The socket then
+ * carries the target's bytes, including those that came with the reply. Rejects with a RouteError. The caller limits
+ * the time.
  */
 export function openHttpTunnel(socket: Socket, way: Destination, proxy: ProxyUrl): Promise<void> {
   const authority = authorityOf(way.target)
@@ -60,7 +61,7 @@ interface Reply {
 }
 
 function readReply(bytes: Buffer): Reply | 'incomplete' | 'not-http' {
-  // 1xx announces the answer, it is not the answer.
+  // A 1xx only announces the answer.
   for (let from = 0; from <= replyLimitBytes;) {
     const unread = bytes.subarray(from)
     if (!'HTTP/1.'.startsWith(unread.subarray(0, 7).toString('latin1'))) return 'not-http'

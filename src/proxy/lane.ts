@@ -3,12 +3,12 @@ import type { Connector, ConnectProgress } from './connector.js'
 import { type Exchange, NoConnection } from './exchange.js'
 import { RouteError } from './route-error.js'
 
-/** What a lane is asked for: undici's options, and the exchange that they belong to. */
+/** Options of one dispatch: undici's own, and the exchange that they belong to. */
 export interface LaneOptions extends Dispatcher.DispatchOptions {
   readonly exchange: Exchange
 }
 
-/** One connection's worth of a pool: tells each exchange how far its connection has come. */
+/** Opens one connection of a pool, which reports its progress to each exchange. */
 export function openLane(origin: string, settings: Client.Options, connector: Connector): Client {
   const progress: ConnectProgress = { phase: 'exchange' }
   return new Lane(progress, origin, {
@@ -43,7 +43,7 @@ class Lane extends Client {
     options.exchange.progress = progress
     if (progress.undecided === undefined) return super.dispatch(options, handler)
     void progress.undecided.then(() => super.dispatch(options, handler))
-    // To the pool it is busy.
+    // The pool sees it as busy.
     return false
   }
 }

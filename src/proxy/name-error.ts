@@ -1,4 +1,4 @@
-/** What an error or the first bytes of an answer say, in the words and codes that faults are named with. */
+/** Puts errors, and the first bytes of an answer, into the words and codes that failures use. */
 import type { Destination } from './destination.js'
 
 /** The code of the innermost error that has one. */
@@ -12,7 +12,7 @@ export function errorCodeOf(error: unknown): string {
 export function textOf(error: unknown): string {
   const code = errorCodeOf(error)
   const text = error instanceof Error ? (error.message.split('\n')[0] ?? '').trim() : ''
-  // OpenSSL's message is a file and line of its own source; an AggregateError's is empty.
+  // OpenSSL's message is a file and line of its own source. An AggregateError has an empty message.
   if (text === '' || code.startsWith('ERR_SSL_')) return code
   return code === 'UNKNOWN' || text.includes(code) ? text : `${text} (${code})`
 }
@@ -21,7 +21,7 @@ export function isTlsAlert(bytes: Uint8Array): boolean {
   return bytes[0] === 0x15 && (bytes.length < 2 || bytes[1] === 3)
 }
 
-/** The first bytes as they may stand in a message: text if it is text, else hexadecimal. */
+/** Returns the first bytes for a message: text if possible, else hexadecimal. */
 export function quoteBytes(bytes: Uint8Array): string {
   const first = Buffer.from(bytes.subarray(0, 24))
   const text = first.toString('latin1')

@@ -2,9 +2,9 @@ import { BlockList, isIP, isIPv4 } from 'node:net'
 import { addressOf } from './destination.js'
 
 /**
- * The entry of a NO_PROXY list that covers the target, if one does. Entries are separated by commas or spaces: `*`, a host, which covers
- * its subdomains too (`.host` and `*.host` mean the same), an IPv4 or IPv6 address, a CIDR block; each but `*` and CIDR with `:port` or
- * without. Names are compared as they are written: nothing is resolved.
+ * Returns the entry of a NO_PROXY list that covers the target, if one does. Commas or spaces separate entries: `*`, a
+ * host, which covers its subdomains too (`.host` and `*.host` mean the same), an IPv4 or IPv6 address, or a CIDR
+ * block. Entries other than `*` and CIDR may have a `:port`. Names are compared as written. Nothing is resolved.
  */
 export function noProxyEntry(noProxy: string, target: URL): string | undefined {
   const { host, port } = addressOf(target)

@@ -1,12 +1,15 @@
-/** What a proxy says by itself, as a status and headers: to CONNECT, and in place of the origin's answer to a forwarded request. */
+/**
+ * Reads a proxy's own answers by status and headers: to CONNECT, and in place of the origin's answer to a forwarded
+ * request.
+ */
 import { type Failure, failure } from '../failure/failure.js'
 import { quote } from '../failure/quote.js'
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /**
- * Whether a proxy, and not the target, answered. Only a forwarded request (http target over an http or https proxy) can be
- * answered by the proxy; inside a tunnel every answer is the target's. Header names in lower case.
+ * Returns the refusal if the proxy answered instead of the target. That is possible only for forwarded requests (http
+ * target over an http or https proxy). Inside a tunnel every answer is the target's. Header names are in lower case.
  */
 export function proxyRefusal(
   response: { readonly statusCode: number; readonly headers: Headers },
@@ -34,7 +37,7 @@ export function nameProxyAnswer(proxy: string, target: string, status: number, h
   return failure('PROXY_DENIED_TARGET', { proxy, target, status, observed })
 }
 
-/** Squid relays the origin's headers beside its own Via and X-Cache; in its own answers none of these can stand. */
+/** Squid forwards the origin's headers beside its own Via and X-Cache. Its own answers have none of these. */
 function hasOriginHeaders(headers: Headers): boolean {
   const names = [
     'x-elastic-product',

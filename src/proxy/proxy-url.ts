@@ -1,6 +1,7 @@
 /**
- * Reads a proxy URL as a user wrote it. Node's URL parser repairs what it should refuse (an unencoded `@` or `#` in a password
- * silently moves the host), so the text is taken apart here, and what is wrong with it is said without showing any of it.
+ * Reads a proxy URL as the user wrote it. Node's URL parser repairs URLs that it should refuse: an unencoded `@` or
+ * `#` in a password silently moves the host. So this file takes the text apart itself, and its messages show none of
+ * it.
  */
 import { isIPv6 } from 'node:net'
 import { domainToASCII } from 'node:url'
@@ -11,7 +12,7 @@ export type ProxyScheme = 'http' | 'https' | 'socks5' | 'socks5s'
 
 export interface ProxyUrl {
   readonly scheme: ProxyScheme
-  /** Lower case; an IPv6 address without its brackets. */
+  /** Lower case. An IPv6 address has no brackets. */
   readonly host: string
   readonly port: number
   /** Percent-decoded. */
@@ -23,7 +24,7 @@ export interface ProxyUrl {
 }
 
 /**
- * @param origin where the text comes from, for the message: `STATIC_PROXY_URL`, `--proxy`
+ * @param origin source of the text, for the message: `STATIC_PROXY_URL`, `--proxy`
  * @throws SluiceError PROXY_URL_INVALID, which never shows the credentials
  */
 export function parseProxyUrl(text: string, origin: string): ProxyUrl {

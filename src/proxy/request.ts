@@ -11,11 +11,11 @@ export interface RouteRequest {
   readonly body?: Buffer | string | Readable | null
   readonly signal?: AbortSignal
   /**
-   * Whether such headers come from someone who reads a body before it answers. After any other refusal of a request with a body
-   * the connection is not used again. Default: everyone does, but a proxy that forwards.
+   * Whether a server with these headers reads a body before it answers. After any other refusal of a request with a
+   * body, the connection is not used again. Default: every server does, except a proxy that forwards.
    */
   readonly isReader?: (headers: RouteResponse['headers']) => boolean
-  /** For all of it: waiting for a connection, building it, sending, and reading the answer to its end. Default: none. */
+  /** Milliseconds for waiting, connecting, sending, and reading the answer to its end. Default: no limit. */
   readonly timeoutMs?: number
 }
 

@@ -1,20 +1,24 @@
 import type { Failure } from '../failure/failure.js'
 
-/** How far the way to the target had been built. `exchange`: the connection stood; the request was waiting, sent or being answered. */
+/**
+ * The layer that was being built. `exchange`: the connection was open, and the request was waiting, being sent or
+ * being answered.
+ */
 export type Phase = 'proxy-connect' | 'proxy-tls' | 'proxy-handshake' | 'target-connect' | 'target-tls' | 'exchange'
 
 /**
  * Why a request got no whole answer.
  *
- * `code` is stable: PROXY_STATUS_<n>, PROXY_CLOSED, PROXY_TIMEOUT (CONNECT_TIMEOUT past the proxy), PROXY_NOT_HTTP, PROXY_NOT_TLS, SOCKS_REPLY_<n>, SOCKS_AUTH_FAILED,
- * SOCKS_NO_METHOD, SOCKS_INVALID, TIMEOUT (the request's own limit), ABORTED (the caller's signal; `cause` is its reason), CLOSED,
- * FINGERPRINT_MISMATCH, else the code of the socket, TLS or HTTP layer (ECONNREFUSED, ERR_TLS_CERT_ALTNAME_INVALID, UND_ERR_SOCKET…).
+ * `code` is stable: PROXY_STATUS_<n>, PROXY_CLOSED, PROXY_TIMEOUT (CONNECT_TIMEOUT after the proxy), PROXY_NOT_HTTP,
+ * PROXY_NOT_TLS, SOCKS_REPLY_<n>, SOCKS_AUTH_FAILED, SOCKS_NO_METHOD, SOCKS_INVALID, TIMEOUT (the request's own
+ * limit), ABORTED (the caller's signal, its reason is the `cause`), CLOSED, FINGERPRINT_MISMATCH, else the code of
+ * the socket, TLS or HTTP layer (ECONNREFUSED, ERR_TLS_CERT_ALTNAME_INVALID, UND_ERR_SOCKET…).
  */
 export class RouteError extends Error {
   override readonly name = 'RouteError'
   readonly code: string
   readonly phase: Phase
-  /** What the proxy answered to CONNECT. */
+  /** The proxy's status in answer to CONNECT. */
   readonly statusCode?: number
   readonly headers?: Readonly<Record<string, string>>
   /** `none`: not one byte of the request reached the target. `possible`: the target may have acted on it. */

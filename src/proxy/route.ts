@@ -15,7 +15,7 @@ export interface RouteOptions {
   /** Only its origin counts. */
   readonly target: URL
   readonly proxy?: ProxyUrl
-  /** Connections that the pool keeps at most; also how many requests are under way at once. */
+  /** Most connections of the pool, and most requests under way at once. */
   readonly connections: number
   /** Time to build a connection, all layers of it. Default 10 000 ms. */
   readonly connectTimeoutMs?: number

@@ -6,12 +6,12 @@ interface Address {
   readonly port: number
 }
 
-/** Whether two URLs lead to one port, as far as that can be told without resolving a name. */
+/** Returns whether two URLs lead to one port, as far as it shows without resolving names. */
 export function isSameAddress(one: Address, other: Address): boolean {
   return one.port === other.port && canonical(one.host) === canonical(other.host)
 }
 
-/** Without case, the dot of the root, and the many ways to write one IP address. */
+/** Drops case, the dot of the root, and the many spellings of an IP address. */
 function canonical(host: string): string {
   const name = host.replace(/\.$/, '')
   const url = `http://${isIPv6(name) ? `[${name}]` : name}`

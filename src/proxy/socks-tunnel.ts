@@ -5,13 +5,13 @@ import type { RouteError } from './route-error.js'
 import { type Destination, addressOf } from './destination.js'
 
 /**
- * Asks a SOCKS5 proxy for a tunnel to the target over a connected socket (raw or TLS); the proxy resolves the host name.
- * Rejects with a RouteError; the time limit is the caller's.
+ * Requests a tunnel to the target from a SOCKS5 proxy over a connected socket, raw or TLS. The proxy resolves the
+ * host name. Rejects with a RouteError. The caller limits the time.
  */
 export async function openSocksTunnel(socket: Socket, way: Destination, proxy: ProxyUrl): Promise<void> {
-  // Of no use to any other way.
+  // Loaded here, because other routes do not need it.
   const { SocksClient } = await import('socks')
-  // It may have ended meanwhile, with nobody to hear it.
+  // The socket may have ended meanwhile without a listener.
   if (socket.destroyed) throw proxyClosedFault(way, HANDSHAKE, socket.errored ?? undefined)
   let first: Buffer | undefined
   const onFirst = (bytes: Buffer): void => {
@@ -44,14 +44,16 @@ export async function openSocksTunnel(socket: Socket, way: Destination, proxy: P
 }
 
 /**
- * An HTTP proxy waits for a line end and so stays silent to a SOCKS5 greeting. When this much of the time limit has passed
- * without one byte, the connection is lost anyway: a line end makes such a port show what it is.
+ * An HTTP proxy waits for a line end, so it stays silent after a SOCKS5 greeting. After this share of the time limit
+ * without one byte, the connection is lost anyway. A line end then makes such a port show what it is.
  */
 const lastResort = 0.8
 
 const HANDSHAKE = 'during the SOCKS5 handshake'
 
-/** The package has no codes and its error object holds the credentials: only its text is used, and it is no one's cause. */
+/**
+ * The package has no codes, and its error object holds the credentials. So only its text is used, never as a cause.
+ */
 function nameSocksError(way: Destination, text: string, first: Buffer | undefined): RouteError {
   if (/Authentication failed/i.test(text)) return socksRefusedFault(way, { code: 'SOCKS_AUTH_FAILED' })
   if (/no accepted authentication type/i.test(text)) return socksRefusedFault(way, { code: 'SOCKS_NO_METHOD' })

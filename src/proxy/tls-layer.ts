@@ -1,4 +1,4 @@
-/** One TLS layer over a connected socket: to the proxy, or through the tunnel to the target. */
+/** Builds one TLS layer over a connected socket: to the proxy, or through the tunnel to the target. */
 import { X509Certificate } from 'node:crypto'
 import { type Socket, isIP } from 'node:net'
 import { type SecureContext, type TLSSocket, checkServerIdentity, connect, createSecureContext } from 'node:tls'
@@ -13,8 +13,9 @@ export interface TlsOptions {
   readonly key?: string | Buffer
   readonly passphrase?: string
   /**
-   * SHA-256 of a certificate of the server's chain, hexadecimal with or without colons. Stands in for `ca`: the server's
-   * certificate must be that certificate, or be signed by it through the chain that the server sends. With `ca`, both must hold.
+   * SHA-256 of a certificate in the server's chain, in hex with or without colons. Replaces `ca`: the server's
+   * certificate must be this one, or be signed by it through the chain that the server sends. With `ca`, both must
+   * hold.
    */
   readonly caFingerprint?: string
   /** Default true. False accepts any certificate and name, except that a fingerprint must still match. */
@@ -23,7 +24,7 @@ export interface TlsOptions {
   readonly servername?: string
 }
 
-/** Makes TLS over a socket; the promise is rejected with the error of the TLS layer, or with code FINGERPRINT_MISMATCH. */
+/** Builds TLS over a socket. Rejects with the error of the TLS layer, or with code FINGERPRINT_MISMATCH. */
 export type SecureLayer = (socket: Socket, host: string) => Promise<TLSSocket>
 
 /**

@@ -1,4 +1,7 @@
-/** One connection, built as a load builds it and closed again: how far it came, what each layer took, whose certificate it met. */
+/**
+ * Builds one connection like a load does, and closes it: reports how far it came, the time of each layer, and the
+ * certificate it met.
+ */
 import type { X509Certificate } from 'node:crypto'
 import { TLSSocket } from 'node:tls'
 import { Connector, type ConnectProgress } from './connector.js'
@@ -7,15 +10,15 @@ import { type RouteOptions, formOf, layersOf } from './route.js'
 import { TrafficMeter } from './traffic.js'
 
 export interface Trace {
-  /** The layers in the order in which they were built, with the time of each. With a `fault` the last one failed. */
+  /** The layers in the order of building, with the time of each. With a `fault`, the last one failed. */
   readonly layers: readonly { readonly phase: Phase; readonly ms: number }[]
   readonly fault?: RouteError
-  /** The target's own, where the connection stood and there is TLS to the target. */
+  /** The target's own certificate, if the connection was open and uses TLS to the target. */
   readonly certificate?: X509Certificate
 }
 
 /**
- * Sends no request: credentials go to the proxy alone. `now`: milliseconds, monotonic.
+ * Sends no request. Only the proxy receives credentials. `now`: milliseconds, monotonic.
  * @throws SluiceError OPTION_INVALID for TLS options that cannot be read
  */
 export async function traceConnection(
@@ -45,7 +48,7 @@ export async function traceConnection(
   }
 }
 
-/** Told of each layer as the connection is built. */
+/** Records each layer as the connection is built. */
 class Stopwatch implements ConnectProgress {
   giveUp?: () => void
   readonly layers: { readonly phase: Phase; readonly ms: number }[] = []

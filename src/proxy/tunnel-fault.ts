@@ -1,4 +1,4 @@
-/** Why a proxy that was reached opened no tunnel, by what it answered. Pure; of the request, nothing has left. */
+/** Names why a proxy opened no tunnel, from its answer. Pure. Nothing of the request has left. */
 import { type Failure, failure } from '../failure/failure.js'
 import { nameProxyAnswer } from './proxy-answer.js'
 import { RouteError } from './route-error.js'
@@ -86,7 +86,7 @@ export function socksRefusedFault(
   })
 }
 
-/** The first bytes tell which protocol the port speaks instead of HTTP. */
+/** The first bytes show which protocol the port speaks instead of HTTP. */
 export function nameNotHttp(way: Destination, bytes: Uint8Array): Failure {
   const proxy = proxyOf(way)
   const observed = `it answered ${quoteBytes(bytes)}`
