@@ -123,7 +123,6 @@ const owners: Readonly<Record<string, string>> = {
   'p-limit': 'sender',
   'stream-json': 'format',
   tinyglobby: 'source',
-  zod: 'options',
   commander: 'cli',
   pino: 'cli',
   '@peculiar/x509': 'lab',

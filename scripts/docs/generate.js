@@ -21,7 +21,7 @@ const { explain, failureCodes } = await built('failure/catalogue.js')
 const { exampleOf } = await built('failure/failure.js')
 const { stages } = await built('failure/stages.js')
 const { symptoms } = await built('failure/symptoms.js')
-const { optionNames } = await built('options/schema.js')
+const { optionNames } = await built('options/table.js')
 const { viewOption } = await built('options/view.js')
 
 const entries = failureCodes.map(code => [code, explain(code)])

@@ -5,7 +5,7 @@ export function optionsPage(views) {
   const environmentOnly = views.filter(({ flag }) => flag === undefined)
   const groups = [...new Set(options.map(view => view.group))]
   return [
-    '<!-- Made by `npm run docs` from src/options/sections. Edit those. -->',
+    '<!-- Made by `npm run docs` from src/options/table.ts. Edit that. -->',
     '# Options',
     '',
     'Sluice looks for an option in four places, in this order: flag, environment, `sluice.config.json` in the working folder, default.',
@@ -13,7 +13,8 @@ export function optionsPage(views) {
     '',
     '- In the environment the name is `SLUICE_…`: `SLUICE_BATCH_BYTES` sets `--batch-bytes`. Some options have other variables too. They',
     '  count after it, in the order below. An empty variable counts as unset.',
-    '- In `sluice.config.json` the name is a key: `batchBytes` sets `--batch-bytes`. An unknown key is an error.',
+    '- In `sluice.config.json` the name is a key, the same as in the library: `batchBytes` sets `--batch-bytes`, `timeoutMs` sets `--timeout`.',
+    '  A number under a key that ends in `Ms` counts milliseconds. Keys like `timeout` work too. An unknown key is an error.',
     '- A switch needs no value on the command line. In the environment and the file, use `true` or `false`.',
     '- A size is a number of bytes, or has a unit: `5mb`, `512kb`, `16mib`, `5_000_000`. A duration needs a unit: `500ms`, `30s`, `15m`, `2h`.',
     '- Keep secrets in the environment, or in separate files (`--api-key-file`, `--password-file`, `--proxy-file`). On the command line',
@@ -21,7 +22,7 @@ export function optionsPage(views) {
     '',
     '`sluice ingest` takes all options, except those of the doctor, the webhook receiver and filter administration. The letters show which',
     'other commands take an option: **d** `sluice doctor`, **s** `sluice serve`, **v** `sluice verify` and `sluice undo`, **p** only `sluice pull`.',
-    '`sluice filter` takes the options of filter administration, of the cluster and of the path to it, and `--no-direct-check`. `sluice config` takes all.',
+    '`sluice filter` takes the options of filter administration, of the cluster and of the route to it, and `--no-direct-check`. `sluice config` takes all.',
     ...groups.flatMap(group => [
       '',
       `## ${group}`,

@@ -2,6 +2,7 @@
 import type { AlarmOptions, Reported, RunOutcome } from './alarm-options.js'
 import { type Account, failedText, goodText } from './alarm-text.js'
 import { checkAlarmOptions } from './check-alarm-options.js'
+import { defaultOf } from '../options/defaults.js'
 import { fail } from '../failure/fail.js'
 import { explain } from '../failure/catalogue.js'
 import { isSluiceError } from '../failure/sluice-error.js'
@@ -11,7 +12,7 @@ import { type Incident, incidentsOf } from '../servicenow/incidents/incidents.js
 import type { Instance } from '../servicenow/instance.js'
 import { OWN_TITLE, raiseIncident, resolveIncidents } from '../servicenow/incidents/raise-incident.js'
 
-const DEFAULT_TIMEOUT_MS = 30_000
+const DEFAULT_TIMEOUT_MS = defaultOf('alarmTimeoutMs')
 /** The platform's own value since its release Utah; no instance checks it against its list. */
 const DEFAULT_CLOSE_CODE = 'Solution provided'
 

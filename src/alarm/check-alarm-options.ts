@@ -1,8 +1,7 @@
 import type { AlarmOptions } from './alarm-options.js'
 import { invalid } from '../options/candidate.js'
 import * as check from '../options/option-checks.js'
-import { incidentFieldProblem } from '../options/incident-fields.js'
-import { jobProblem } from '../options/job-name.js'
+import { incidentFieldProblem, jobProblem } from '../options/names.js'
 
 const options = {
   servicenow: check.anything,

@@ -38,12 +38,12 @@ export interface Alarm {
  * run begins.
  */
 export async function openAlarm(effective: Effective, terminal: Terminal, access: Access, work: Work): Promise<Alarm> {
-  const { onFailure, dryRun, timeBudget, quiet } = effective.values
+  const { onFailure, dryRun, timeBudgetMs, quiet } = effective.values
   if (onFailure === 'nothing' || dryRun) return { around: async doing => (await doing()).code }
   const options = await alarmOptions(effective, terminal, access, work)
   const { checkAlarm } = await import('../alarm/alarm.js')
   await checkAlarm(options)
-  const endsAt = timeBudget === undefined ? Infinity : performance.timeOrigin + timeBudget
+  const endsAt = timeBudgetMs === undefined ? Infinity : performance.timeOrigin + timeBudgetMs
   return {
     around: async doing => {
       const ended = await ending(doing, terminal)
@@ -53,7 +53,7 @@ export async function openAlarm(effective: Effective, terminal: Terminal, access
         .then(async renewed => await alarmOptions(effective, terminal, renewed, work))
         .catch(() => options)
       const timeLeftMs = Math.max(1, Math.floor(endsAt - Date.now()))
-      const timeoutMs = Math.min(effective.values.alarmTimeout, timeLeftMs)
+      const timeoutMs = Math.min(effective.values.alarmTimeoutMs, timeLeftMs)
       const refused = sharesAccess(effective) ? refusedLogin(ended) : undefined
       const reported =
         refused === undefined
@@ -118,7 +118,7 @@ async function alarmOptions(
     fields: values.incidentFields,
     // Within its limit a load is as its user wants it.
     allowRejected: values.maxRejected !== undefined,
-    timeoutMs: values.alarmTimeout,
+    timeoutMs: values.alarmTimeoutMs,
   }
 }
 

@@ -1,34 +1,11 @@
 /** Failures of the library, with their options named as a user of the command knows them. */
 import { type Failure, failure } from '../failure/failure.js'
 import type { Effective } from '../options/resolve.js'
-import { type OptionName, optionNames } from '../options/schema.js'
-import { viewOption } from '../options/view.js'
+import type { OptionName } from '../options/table.js'
+import { optionAs as optionOf, viewOption } from '../options/view.js'
 
 /** What an option of the library was set with: a flag, a variable, a place in the file. Undefined: the command has no such option. */
 type Said = (libraryName: string) => string | undefined
-
-/** Where the library's names and the command's are not the same. */
-const others: Readonly<Record<string, OptionName>> = {
-  timeoutMs: 'timeout',
-  maxElapsedMs: 'maxElapsed',
-  timeBudgetMs: 'timeBudget',
-  graceMs: 'grace',
-  token: 'serveToken',
-  path: 'servePath',
-  tls: 'serveCert',
-  'proxy.url': 'proxy',
-  'proxy.ca': 'proxyCa',
-  'proxy.environmentProxy': 'httpsProxy',
-  'servicenow.url': 'servicenowUrl',
-  'servicenow.username': 'servicenowUsername',
-  'servicenow.password': 'servicenowPassword',
-  'servicenow.clientId': 'servicenowClientId',
-  'servicenow.clientSecret': 'servicenowClientSecret',
-  'servicenow.refreshToken': 'servicenowRefreshToken',
-  'servicenow.grant': 'servicenowGrant',
-  'servicenow.tokenFile': 'tokenFile',
-  'servicenow.ca': 'servicenowCa',
-}
 
 /** What is given without a flag, or by one command alone. */
 const words: Readonly<Record<string, string>> = {
@@ -52,9 +29,7 @@ const files = {
 
 export function sayingOf({ values, origins }: Effective): Said {
   return libraryName => {
-    const short = libraryName.replace(/^(target|proxy|refreshCredentials\(\))\./, '')
-    const name =
-      others[libraryName] ?? optionNames.find(one => one === libraryName) ?? optionNames.find(one => one === short)
+    const name = optionOf(libraryName) ?? optionOf(libraryName.replace(/^refreshCredentials\(\)\./, ''))
     if (name === undefined) return words[libraryName]
     const file = name in files ? files[name as keyof typeof files] : undefined
     return spelt(file !== undefined && values[name] === undefined && values[file] !== undefined ? file : name, origins)
@@ -86,6 +61,6 @@ export function asTyped(known: Failure, said: Said): Failure {
 }
 
 function flagOf(name: string): string {
-  const option = others[name] ?? optionNames.find(one => one === name)
+  const option = optionOf(name)
   return option === undefined ? name : (viewOption(option).flag ?? name)
 }

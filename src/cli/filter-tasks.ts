@@ -14,7 +14,7 @@ import { staticRules } from '../filter/static-rules.js'
 import type { ConnectOptions } from '../index.js'
 import { readConnecting } from '../options/read-options.js'
 import { resolveTarget } from '../connect/open-target.js'
-import type { Settings } from '../options/settings.js'
+import type { Settings } from '../options/table.js'
 
 interface FilterContext {
   readonly api: AdminApi

@@ -29,7 +29,7 @@ export function connectOptions({ values, origins }: Effective, access: Access): 
     }),
     concurrency: values.concurrency,
     preflightConnections: values.preflightConnections,
-    timeoutMs: values.timeout,
+    timeoutMs: values.timeoutMs,
     ...present({ staticIps: values.staticIps, ipCheckUrl: values.ipCheckUrl }),
   }
 }
@@ -95,7 +95,7 @@ export function serveOptions(
     batchBytes: values.batchBytes,
     batchMs: values.batchMs,
     compress: values.compress,
-    graceMs: values.grace,
+    graceMs: values.graceMs,
     ...present({
       idField: values.idField,
       routingField: values.routingField,
@@ -115,8 +115,8 @@ function sendingOptions(effective: Effective, access: Access): Omit<ReplayOption
     batchBytes: values.batchBytes,
     batchMs: values.batchMs,
     compress: values.compress,
-    maxElapsedMs: values.maxElapsed,
-    graceMs: values.grace,
+    maxElapsedMs: values.maxElapsedMs,
+    graceMs: values.graceMs,
     onBlock: values.onBlock,
     onConflict: values.onConflict,
     dryRun: values.dryRun,
@@ -126,7 +126,7 @@ function sendingOptions(effective: Effective, access: Access): Omit<ReplayOption
       batchDocs: values.batchDocs,
       deadLetters: values.deadLetters,
       maxRejected: values.maxRejected,
-      timeBudgetMs: values.timeBudget,
+      timeBudgetMs: values.timeBudgetMs,
       byteBudget: values.byteBudget,
       spoolLimit: values.spoolLimit,
     }),

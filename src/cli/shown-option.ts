@@ -1,4 +1,4 @@
-import type { OptionName } from '../options/schema.js'
+import type { OptionName } from '../options/table.js'
 import { hidden, withoutCredentials } from '../options/secrets.js'
 import { viewOption } from '../options/view.js'
 

@@ -4,7 +4,7 @@ import { isTable } from '../options/table-names.js'
 import { fail } from '../failure/fail.js'
 
 /** What of the settings is for tables alone. */
-const alone = ['query', 'fields', 'displayValue', 'pageSize', 'deletions', 'maxDeleted', 'reconcileEvery'] as const
+const alone = ['query', 'fields', 'displayValue', 'pageSize', 'deletions', 'maxDeleted', 'reconcileEveryMs'] as const
 
 /** Whether a table is among the inputs. Throws SluiceError OPTION_INVALID where there is none, and a flag is for tables alone. */
 export function namesTable(source: readonly string[], { origins }: Effective): boolean {
@@ -19,7 +19,7 @@ type TablesOptions = Pick<IngestOptions, 'table' | 'ids' | 'op' | 'deletions' | 
 
 /** The library's options for a load of tables, but for the platform. What nobody set is left to what tables need. */
 export function tableOptions({ values, origins }: Effective): TablesOptions {
-  const { query, fields, displayValue, pageSize, ids, op, deletions, maxDeleted, reconcileEvery } = values
+  const { query, fields, displayValue, pageSize, ids, op, deletions, maxDeleted, reconcileEveryMs } = values
   return {
     table: {
       displayValue,
@@ -29,7 +29,7 @@ export function tableOptions({ values, origins }: Effective): TablesOptions {
     },
     deletions,
     ...(maxDeleted === undefined ? {} : { maxDeleted }),
-    ...(reconcileEvery === undefined ? {} : { reconcileEveryMs: reconcileEvery }),
+    ...(reconcileEveryMs === undefined ? {} : { reconcileEveryMs }),
     ids: origins.ids === 'default' ? undefined : ids,
     op: origins.op === 'default' ? undefined : op,
   }

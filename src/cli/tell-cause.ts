@@ -32,7 +32,7 @@ export function askingFor(
   { index, op }: Pick<DoctorOptions, 'index' | 'op'>,
   tables: readonly string[] = [],
 ): Asking {
-  const { byteBudget, timeBudget } = effective.values
+  const { byteBudget, timeBudgetMs } = effective.values
   return {
     doctor: async () => {
       const platform = tables.length === 0 ? undefined : await serviceNowOptions(effective, terminal)
@@ -42,7 +42,7 @@ export function askingFor(
       return { ...doctor, index, op, preflightConnections, directCheck: false, writeCheck: false }
     },
     isMetered: byteBudget !== undefined,
-    ...(timeBudget === undefined ? {} : { endsAt: performance.timeOrigin + timeBudget }),
+    ...(timeBudgetMs === undefined ? {} : { endsAt: performance.timeOrigin + timeBudgetMs }),
   }
 }
 

@@ -3,7 +3,7 @@ import type { ConnectSection } from '../options/load.js'
 import { readConnecting } from '../options/read-options.js'
 import type { Operation } from '../flow.js'
 import type { DoctorOptions } from './doctor-options.js'
-import { indexNameProblem } from '../options/index-name.js'
+import { indexNameProblem } from '../options/names.js'
 import { fail } from '../failure/fail.js'
 import * as check from '../options/option-checks.js'
 

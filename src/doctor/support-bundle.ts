@@ -23,7 +23,7 @@ const evidence = [
 
 /** Options whose values are no secret, and no name of a person. */
 const settings = [
-  'url', 'proxy', 'httpsProxy', 'noProxy', 'staticIps', 'ipCheckUrl', 'direct', 'requireProxy', 'preflightConnections', 'op', 'timeout',
+  'url', 'proxy', 'httpsProxy', 'noProxy', 'staticIps', 'ipCheckUrl', 'direct', 'requireProxy', 'preflightConnections', 'op', 'timeoutMs',
   'batchBytes', 'concurrency', 'compress', 'servicenowUrl', 'servicenowGrant',
 ] as const // prettier-ignore
 

@@ -1,6 +1,6 @@
 import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'
-import type { OptionName } from './schema.js'
+import type { OptionName } from './table.js'
 
 /** How strong a value's source is: the flag beats the environment, the environment the file, the file the default. */
 export type Layer = 'flag' | 'environment' | 'file' | 'default'

@@ -1,37 +1,17 @@
 import type { Ids } from '../bulk/action-line.js'
-import type { ConnectOptions, FreshCredentials, IngestOptions, ProxyOptions, TargetOptions } from './ingest-options.js'
+import type { ConnectOptions, FreshCredentials, IngestOptions } from './ingest-options.js'
 import { invalid } from './candidate.js'
 import * as check from './option-checks.js'
 import { guardedProblem } from './guarded.js'
-import { indexNameProblem } from './index-name.js'
+import { indexNameProblem } from './names.js'
+import { checksAt } from './view.js'
 import { fail } from '../failure/fail.js'
 
 /** Elasticsearch's default limit of a request (http.max_content_length, 100mb) less room for an action line. */
 export const MAX_DOCUMENT_BYTES = 104_857_600 - 4096
 
-const target = {
-  url: check.url,
-  cloudId: check.name,
-  apiKey: check.token,
-  username: check.secret,
-  password: check.secret,
-  ca: check.pem,
-  caFingerprint: check.name,
-  cert: check.pem,
-  key: check.pem,
-  allowPlaintext: check.flag,
-} satisfies Record<keyof TargetOptions, check.Check>
-
-const proxy = {
-  url: check.url,
-  origin: check.string,
-  ca: check.pem,
-  environmentProxy: check.string,
-  environmentOrigin: check.string,
-  noProxy: check.string,
-  direct: check.flag,
-  requireProxy: check.flag,
-} satisfies Record<keyof ProxyOptions, check.Check>
+const target = checksAt('target')
+const proxy = { ...checksAt('proxy'), origin: check.string, environmentOrigin: check.string }
 
 const fresh = {
   apiKey: check.token,
@@ -42,55 +22,18 @@ const fresh = {
 
 /** `connect` takes the options of `ingest`, too: both are given one object. What they share is checked alike. */
 const options = {
+  ...checksAt(''),
   source: check.anything,
   target: check.anything,
   servicenow: check.anything,
   table: check.anything,
-  deletions: check.oneOf('keep', 'audit', 'reconcile'),
-  maxDeleted: check.limit,
-  reconcileEveryMs: check.whole(1, Number.MAX_SAFE_INTEGER),
   proxy: check.anything,
-  index: check.name,
-  swapAlias: check.name,
-  indexBody: check.jsonObject,
-  checkQuery: check.jsonObject,
-  checkHits: check.whole(1, Number.MAX_SAFE_INTEGER),
   stdin: check.stream,
-  concurrency: check.whole(1, 256),
-  preflightConnections: check.whole(0, 64),
-  timeoutMs: check.whole(1, 2 ** 31 - 1),
-  staticIps: check.addresses,
-  ipCheckUrl: check.string,
   signal: check.signal,
-  op: check.oneOf('create', 'index'),
-  ids: check.oneOf('run', 'field', 'cluster'),
-  idField: check.name,
-  routingField: check.name,
-  pipeline: check.name,
-  format: check.oneOf('auto', 'ndjson', 'json'),
-  pick: check.name,
-  batchBytes: check.whole(1000, 100_000_000),
-  batchDocs: check.whole(1, Number.MAX_SAFE_INTEGER),
-  batchMs: check.whole(1, 2 ** 31 - 1),
-  compress: check.oneOf('auto', 'gzip', 'none'),
-  deadLetters: check.file,
-  maxRejected: check.limit,
-  maxElapsedMs: check.whole(0, Number.MAX_SAFE_INTEGER),
-  timeBudgetMs: check.whole(1, 2 ** 31 - 1),
   startedAt: check.whole(0, Number.MAX_SAFE_INTEGER),
-  byteBudget: check.whole(1, Number.MAX_SAFE_INTEGER),
-  graceMs: check.whole(0, 2 ** 31 - 1),
-  onBlock: check.onBlock,
   refreshCredentials: check.listener,
-  onConflict: check.oneOf('reject', 'skip'),
-  stateDir: check.name,
-  spool: check.flag,
-  spoolLimit: check.whole(1_000_000, Number.MAX_SAFE_INTEGER),
-  runId: check.runId,
-  again: check.flag,
-  dryRun: check.flag,
   onEvent: check.listener,
-} satisfies Record<keyof IngestOptions, check.Check>
+}
 
 /** Throws SluiceError OPTION_INVALID for an option that is unknown, or of another kind than its type says. */
 export function checkConnectOptions(given: ConnectOptions): void {

@@ -1,6 +1,6 @@
 import { checkConnectOptions } from './check-ingest-options.js'
 import { invalid } from './candidate.js'
-import { indexNameProblem } from './index-name.js'
+import { indexNameProblem } from './names.js'
 import type { IngestOptions, ReplayOptions } from './ingest-options.js'
 import { fail } from '../failure/fail.js'
 

@@ -1,16 +1,12 @@
 import { checkConnectOptions } from './check-ingest-options.js'
 import { checkServiceNowOptions } from './check-servicenow-options.js'
-import type { IngestOptions, TableOptions } from './ingest-options.js'
+import type { IngestOptions } from './ingest-options.js'
 import { invalid } from './candidate.js'
+import { checksAt } from './view.js'
 import * as check from './option-checks.js'
 import { tablesIn } from './table-names.js'
 
-const table = {
-  query: check.name,
-  fields: check.strings,
-  displayValue: check.oneOf('false', 'true', 'all'),
-  pageSize: check.whole(1, 10_000),
-} satisfies Record<keyof TableOptions, check.Check>
+const table = checksAt('table')
 
 /**
  * The options of a load, with what is meant where a table is loaded: each row is stored under its `sys_id`, and takes the place of

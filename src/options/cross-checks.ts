@@ -1,8 +1,7 @@
 import { type Candidates, type Layer, invalid } from './candidate.js'
-import { cloudUrl, readClusterUrl } from './cluster-url.js'
-import { indexNameProblem } from './index-name.js'
-import type { OptionName } from './schema.js'
-import type { Settings } from './settings.js'
+import { cloudUrl, readClusterUrl } from './urls.js'
+import { indexNameProblem } from './names.js'
+import type { OptionName, Settings } from './table.js'
 import { fail } from '../failure/fail.js'
 
 interface Checked {

@@ -1,21 +1,34 @@
-/** The value of each option of the library that nobody set. */
+import { Problem } from './kinds.js'
+import type { Row } from './option.js'
+import { type OptionName, type Settings, table } from './table.js'
+
+/** The default of an option of the table. */
+export function defaultOf<N extends OptionName>(name: N): NonNullable<Settings[N]> {
+  const { kind, default: preset }: Row<unknown> = table[name]
+  const read = kind.read(preset)
+  if (read instanceof Problem) throw new Error(`the default of ${name} cannot be read: ${read.text}`)
+  return read as NonNullable<Settings[N]>
+}
+
+/** The defaults of the library. Those that the table does not show are here. */
 export const defaults = {
-  concurrency: 16,
-  preflightConnections: 16,
-  timeoutMs: 120_000,
-  maxElapsedMs: 900_000,
-  op: 'create',
-  ids: 'run',
-  format: 'auto',
-  onConflict: 'reject',
-  batchBytes: 5_000_000,
-  batchMs: 1000,
-  compress: 'auto',
-  graceMs: 25_000,
+  concurrency: defaultOf('concurrency'),
+  preflightConnections: defaultOf('preflightConnections'),
+  timeoutMs: defaultOf('timeoutMs'),
+  maxElapsedMs: defaultOf('maxElapsedMs'),
+  op: defaultOf('op'),
+  ids: defaultOf('ids'),
+  format: defaultOf('format'),
+  onConflict: defaultOf('onConflict'),
+  batchBytes: defaultOf('batchBytes'),
+  batchMs: defaultOf('batchMs'),
+  compress: defaultOf('compress'),
+  graceMs: defaultOf('graceMs'),
+  displayValue: defaultOf('displayValue'),
+  pageSize: defaultOf('pageSize'),
+  /** Of `onBlock: 'wait'`. */
   blockWaitMs: 1_800_000,
   checkHits: 1,
-  displayValue: 'false',
-  pageSize: 1000,
   maxDeleted: '10%',
 } as const
 

@@ -1,46 +1,51 @@
-import { isIPv4 } from 'node:net'
-import { z } from 'zod'
-import type { RejectionLimit } from '../flow.js'
-import { incidentFieldProblem, readIncidentFields } from './incident-fields.js'
-import { jobProblem } from './job-name.js'
-import { isWebAddress } from './web-address.js'
-
 /**
  * The kinds of values an option can have. Each reads what a person writes in a flag or variable (text) or in the file
- * (text, number, boolean). A problem's message follows the value in a sentence: "'5x' is not a size: …".
+ * (text, number, boolean), and checks what a program passes. A problem follows the value in a sentence: "'5x' is not a size: …".
  */
-const scalar = z.union([z.string(), z.number(), z.boolean()], { error: 'is not a single value' })
+import { isIPv4 } from 'node:net'
+import type { RejectionLimit } from '../flow.js'
+import { incidentFieldProblem, jobProblem, readIncidentFields } from './names.js'
+import * as check from './option-checks.js'
+import { isWebAddress } from './urls.js'
 
-function kind<T>(read: (text: string) => T | Problem) {
-  return scalar.transform((value, context): T => {
-    const result = read(String(value).trim())
-    if (!(result instanceof Problem)) return result
-    context.issues.push({ code: 'custom', message: result.text, input: value })
-    return z.NEVER
-  })
+export interface Kind<T> {
+  /** Reads what a person wrote. */
+  readonly read: (raw: unknown) => T | Problem
+  /** Checks what a program passes. */
+  readonly check: check.Check
 }
 
-class Problem {
+export class Problem {
   readonly text: string
   constructor(text: string) {
     this.text = text
   }
 }
 
-export function text() {
-  return kind(value => (value === '' ? new Problem('is empty') : value))
+function kind<T>(isFit: check.Check, read: (text: string) => T | Problem): Kind<T> {
+  return {
+    check: isFit,
+    read: raw => {
+      const isScalar = typeof raw === 'string' || typeof raw === 'number' || typeof raw === 'boolean'
+      return isScalar ? read(String(raw).trim()) : new Problem('is not a single value')
+    },
+  }
+}
+
+export function text(isFit: check.Check = check.name) {
+  return kind(isFit, value => (value === '' ? new Problem('is empty') : value))
 }
 
 /** A file that is written: stdout is for the result alone. */
 export function writtenFile(stdout = 'and stdout is for the receipt') {
-  return kind(value => {
+  return kind(check.file, value => {
     if (value === '-') return new Problem(`is no file, ${stdout}: name a file (./- for one of that name)`)
     return value === '' ? new Problem('is empty') : value
   })
 }
 
-export function webAddress() {
-  return kind(value => {
+export function webAddress(isFit: check.Check = check.string) {
+  return kind(isFit, value => {
     return isWebAddress(value) ? value : new Problem('is not an http:// or https:// URL')
   })
 }
@@ -48,19 +53,21 @@ export function webAddress() {
 /** It becomes part of a file's name. */
 export function runId() {
   const fits = /^\w[\w.-]{0,99}$/
-  return kind(value => (fits.test(value) ? value : new Problem('is not 1 to 100 letters, digits, and . _ -')))
+  return kind(check.runId, value =>
+    fits.test(value) ? value : new Problem('is not 1 to 100 letters, digits, and . _ -'),
+  )
 }
 
 /** It becomes a key at the service-management platform. */
 export function job() {
-  return kind(value => {
+  return kind(check.name, value => {
     const problem = jobProblem(value)
     return problem === undefined ? value : new Problem(problem)
   })
 }
 
 export function incidentFields() {
-  return kind((value): Readonly<Record<string, string>> | Problem => {
+  return kind(check.jsonObject, (value): Readonly<Record<string, string>> | Problem => {
     const fields = readIncidentFields(value)
     if (fields === undefined) return new Problem('is not a list of fields, as in assignment_group=ID^urgency=1')
     const problem = Object.keys(fields)
@@ -71,12 +78,15 @@ export function incidentFields() {
 }
 
 /** Text that is taken as it stands, blanks included. */
-export function secret() {
-  return z.string({ error: 'is not text' }).min(1, { error: 'is empty' })
+export function secret(isFit: check.Check = check.secret): Kind<string> {
+  return {
+    check: isFit,
+    read: raw => (typeof raw !== 'string' ? new Problem('is not text') : raw === '' ? new Problem('is empty') : raw),
+  }
 }
 
 export function flag() {
-  return kind(value => {
+  return kind(check.flag, value => {
     if (/^(1|true|yes|on)$/i.test(value)) return true
     if (/^(0|false|no|off)$/i.test(value)) return false
     return new Problem('is neither true nor false')
@@ -84,14 +94,15 @@ export function flag() {
 }
 
 export function choice<const C extends string>(...choices: readonly [C, ...C[]]) {
-  return kind((value): C | Problem => {
+  return kind(check.oneOf(...choices), (value): C | Problem => {
     const chosen = choices.find(one => one === value.toLowerCase())
     return chosen ?? new Problem(`is not one of ${choices.join(', ')}`)
   })
 }
 
-export function whole({ min, max }: { min: number; max: number }) {
-  return kind(value => {
+/** `typed`: where the range of a program is another. */
+export function whole({ min, max }: Range, typed: Partial<Range> = {}) {
+  return kind(typedRange({ min, max, ...typed }), value => {
     const number = digits(value)
     if (number === undefined) return new Problem('is not a whole number')
     return number >= min && number <= max ? number : new Problem(`is not between ${min} and ${max}`)
@@ -112,30 +123,32 @@ const sizeUnits: Record<string, number> = {
 }
 
 /** Bytes. */
-export function size({ min, max }: { min: number; max: number }) {
-  return kind(value => {
+export function size({ min, max }: Range, typed: Partial<Range> = {}) {
+  return kind(typedRange({ min, max, ...typed }), value => {
     const bytes = measured(value, sizeUnits)
     if (bytes === undefined) return new Problem('is not a size: write bytes or a unit, as in 5mb, 512kb or 5_000_000')
     return bytes >= min && bytes <= max ? bytes : new Problem(`is not between ${inUnits(min)} and ${inUnits(max)}`)
   })
 }
 
+/** Timers of Node hold 31 bits: a longer wait would end at once. */
+const LONGEST_MS = 2 ** 31 - 1
+
 const timeUnits: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** Milliseconds. `bare` says whether a number without a unit counts as milliseconds. */
-export function duration({ bare }: { bare: boolean }) {
+export function duration({ bare }: { bare: boolean }, typed: Partial<Range> = {}) {
   const units = bare ? { ...timeUnits, '': 1 } : timeUnits
-  return kind(value => {
+  return kind(typedRange({ min: 1, max: LONGEST_MS, ...typed }), value => {
     const ms = measured(value, units)
     if (ms === undefined)
       return new Problem('is not a duration: write a number and a unit, as in 500ms, 30s, 15m or 2h')
-    // Timers of Node hold 31 bits; a longer wait would end at once.
-    return ms >= 1 && ms <= 2 ** 31 - 1 ? ms : new Problem('is not between 1ms and 24d')
+    return ms >= 1 && ms <= LONGEST_MS ? ms : new Problem('is not between 1ms and 24d')
   })
 }
 
 export function rejectionLimit() {
-  return kind((value): RejectionLimit | Problem => {
+  return kind(check.limit, (value): RejectionLimit | Problem => {
     const percent = /^(\d+(?:\.\d+)?)%$/.exec(value)?.[1]
     if (percent !== undefined && Number(percent) <= 100) return `${Number(percent)}%`
     return digits(value) ?? new Problem('is neither a count nor a share, as in 100 or 1%')
@@ -144,19 +157,19 @@ export function rejectionLimit() {
 
 /** What to do when access is lost in the middle of a run: stop, or wait for it, for half an hour or as long as it says. */
 export function onBlock() {
-  return kind((value): 'stop' | { readonly waitMs: number } | Problem => {
+  return kind(check.onBlock, (value): 'stop' | { readonly waitMs: number } | Problem => {
     if (/^stop$/i.test(value)) return 'stop'
     const [isWait, time = '30m'] = /^wait(?:=(.*))?$/i.exec(value) ?? []
     if (isWait === undefined) return new Problem('is neither stop nor wait, nor a wait with its time, as in wait=30m')
     const waitMs = measured(time, timeUnits)
     if (waitMs === undefined) return new Problem('has no duration after "wait=": write wait=90s, wait=30m or wait=2h')
-    return waitMs >= 1 && waitMs <= 2 ** 31 - 1 ? { waitMs } : new Problem('waits for less than 1ms or more than 24d')
+    return waitMs >= 1 && waitMs <= LONGEST_MS ? { waitMs } : new Problem('waits for less than 1ms or more than 24d')
   })
 }
 
 /** The two static addresses of the dashboard. */
 export function addressPair() {
-  return kind((value): readonly [string, string] | Problem => {
+  return kind(check.addresses, (value): readonly [string, string] | Problem => {
     const [first, second, ...more] = value.split(',').map(one => one.trim())
     if (first === undefined || second === undefined || more.length > 0) {
       return new Problem('is not a pair of IPv4 addresses with a comma between them')
@@ -169,11 +182,20 @@ export function addressPair() {
 
 /** SHA-256 of a certificate: 64 hexadecimal digits, with or without colons. */
 export function fingerprint() {
-  return kind(value => {
+  return kind(check.name, value => {
     const hex = value.replaceAll(':', '').toUpperCase()
     if (!/^[0-9A-F]{64}$/.test(hex)) return new Problem('is not a SHA-256 fingerprint (64 hexadecimal digits)')
     return (hex.match(/../g) ?? []).join(':')
   })
+}
+
+interface Range {
+  readonly min: number
+  readonly max: number
+}
+
+function typedRange({ min, max }: Range): check.Check {
+  return check.whole(min, max)
 }
 
 function digits(value: string): number | undefined {

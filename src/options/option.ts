@@ -1,6 +1,6 @@
-import { z } from 'zod'
+import type { Kind } from './kinds.js'
 
-/** Commands that take options of the schema. `lab` and `demo` have flags of their own. */
+/** Commands that take options of the table. `lab` and `demo` have flags of their own. */
 export const optionCommands = [
   'ingest',
   'replay',
@@ -20,35 +20,42 @@ export type OptionCommand = (typeof optionCommands)[number]
 /** Commands that connect to the cluster. */
 export const toCluster = ['ingest', 'replay', 'doctor', 'verify', 'undo', 'rollback', 'filter', 'serve'] as const
 
-/** What an option is besides its kind. The flag and SLUICE_… follow from the option's name. */
-interface OptionMeta {
+/** One row of the table. */
+export interface Row<V> {
+  readonly kind: Kind<unknown>
+  /** As a person would write it. Absent: there is no default. */
+  readonly default?: string
   /** Heading in help. */
   readonly group: string
   readonly doc: string
-  /** How help shows the value; options without one are switches. */
+  /** How help shows the value. An option without one is a switch. */
   readonly label?: string
-  /** Names in the environment besides SLUICE_…, the first that is set counts. */
+  /** Set if it does not follow from the name: `--timeout` of `timeoutMs`. The variable SLUICE_… follows from the flag. */
+  readonly flag?: `--${string}`
+  /** Names in the environment besides SLUICE_…. The first one that is set counts. */
   readonly env?: readonly string[]
   /** Never shown: the whole value, or the credentials inside a URL. */
   readonly secret?: 'value' | 'url'
-  /** Has neither a flag nor a SLUICE_… name nor a place in the file: set by the system for all programs. */
+  /** Set by the system for all programs: without a flag, a SLUICE_… name or a key of the file. */
   readonly environmentOnly?: true
-  /** Besides `config`, which takes all of them. */
+  /** Its place among the options of the library, if it is not the name: `target.url`. False: the library has no such option. */
+  readonly as?: string | false
+  /** Besides `config`, which takes all. */
   readonly commands: readonly Exclude<OptionCommand, 'config'>[]
+  /** Commands whose short help shows it; `true`: all that take it. */
+  readonly first?: true | readonly OptionCommand[]
+  /** Only for the type of the value. */
+  readonly value?: V
 }
 
-const metas = z.registry<OptionMeta>()
-
-/** Makes the options of one section of help, which the same commands take unless an option says otherwise. */
-export function section(group: string, commands: OptionMeta['commands']) {
-  return <S extends z.ZodType>(schema: S, meta: Omit<OptionMeta, 'group' | 'commands'> & Partial<OptionMeta>): S => {
-    metas.add(schema, { group, commands, ...meta })
-    return schema
-  }
+type Meta = Omit<Row<unknown>, 'kind' | 'group' | 'commands' | 'value'> & {
+  readonly commands?: Row<unknown>['commands']
 }
 
-export function describe(schema: z.ZodType): OptionMeta {
-  const meta = metas.get(schema)
-  if (meta === undefined) throw new Error('an option of the schema has no description')
-  return meta
+/** Makes the rows under one heading of help. The same commands take them, unless a row says otherwise. */
+export function group(heading: string, commands: Row<unknown>['commands']) {
+  return <T, const M extends Meta>(
+    kind: Kind<T>,
+    meta: M,
+  ): Row<M extends { readonly default: string } ? T : T | undefined> => ({ kind, group: heading, commands, ...meta })
 }

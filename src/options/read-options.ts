@@ -24,7 +24,7 @@ import type {
 } from './load.js'
 import { isUrl } from './option-checks.js'
 import { tablesIn } from './table-names.js'
-import { isWebAddress } from './web-address.js'
+import { isWebAddress } from './urls.js'
 
 /** Checks the options of a load and fills in defaults. Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID. */
 export function readOptions(given: IngestOptions): Load {

@@ -1,6 +1,6 @@
 import { invalid } from './candidate.js'
 import type { Effective } from './resolve.js'
-import type { OptionName } from './schema.js'
+import type { OptionName } from './table.js'
 import { viewOption } from './view.js'
 
 const how: Partial<Record<OptionName, string>> = {

@@ -1,23 +1,20 @@
-import type { z } from 'zod'
 import { type Candidate, type Candidates, invalid } from './candidate.js'
 import { checkTogether } from './cross-checks.js'
+import { Problem } from './kinds.js'
 import { nearest } from './nearest.js'
-import { type OptionName, optionNames, schema } from './schema.js'
+import { type OptionName, type Settings, optionNames, table } from './table.js'
+import type { Row } from './option.js'
 import { type OptionView, viewOption } from './view.js'
-import type { Settings } from './settings.js'
 import { credentialsIn, shown } from './secrets.js'
 
 /** Where options come from, strongest first. Empty variables count as unset. */
 export interface OptionSources {
-  /** By option name, as parsed from the command line. */
+  /** By flag (`batchBytes` for `--batch-bytes`), as parsed from the command line. */
   readonly flags: Readonly<Record<string, unknown>>
   readonly env: Readonly<Record<string, string | undefined>>
   /** The parsed sluice.config.json. */
   readonly file?: { readonly path: string; readonly values: unknown }
 }
-
-/** What reading each option by its own field makes; that it is what Settings says, the compiler checks. */
-type Read = Required<z.output<typeof schema>>
 
 export interface Effective {
   readonly values: Settings
@@ -36,7 +33,7 @@ export function resolveOptions(sources: OptionSources): Effective {
   const values: Record<string, unknown> = {}
   for (const [name, candidate] of candidates) values[name] = readValue(name, candidate)
   const warnings = [...secretsOnShow(candidates), ...misspelled(sources.env)]
-  const checked = checkTogether(values as Read, candidates)
+  const checked = checkTogether(values as unknown as Settings, candidates)
   return {
     values: checked.values,
     origins: originsOf(candidates, checked.origins),
@@ -45,24 +42,33 @@ export function resolveOptions(sources: OptionSources): Effective {
 }
 
 function strongest(view: OptionView, sources: OptionSources, file: Readonly<Record<string, unknown>>): Candidate {
-  const flag = view.flag === undefined ? undefined : sources.flags[view.name]
+  const flag = view.flag === undefined ? undefined : sources.flags[view.flagKey]
   if (flag !== undefined) return { raw: flag, layer: 'flag', origin: view.flag ?? '', said: view.flag ?? '' }
   const variable = view.env.find(one => (sources.env[one] ?? '') !== '')
   if (variable !== undefined) {
     return { raw: sources.env[variable], layer: 'environment', origin: variable, said: variable }
   }
-  if (Object.hasOwn(file, view.name)) {
+  // The key that an option had before it was named as in the library: `timeout` for `timeoutMs`.
+  const key = [view.name, view.flagKey].find(one => Object.hasOwn(file, one))
+  if (key !== undefined) {
     const path = sources.file?.path ?? ''
-    return { raw: file[view.name], layer: 'file', origin: path, said: `${view.name} in ${path}` }
+    return { raw: inMilliseconds(key, file[key]), layer: 'file', origin: path, said: `${key} in ${path}` }
   }
   return { raw: undefined, layer: 'default', origin: 'default', said: view.flag ?? view.env[0] ?? view.name }
 }
 
+/** Takes a number under a name that ends in `Ms` for milliseconds. */
+function inMilliseconds(key: string, value: unknown): unknown {
+  return key.endsWith('Ms') && typeof value === 'number' ? `${value}ms` : value
+}
+
 function readValue(name: OptionName, { raw, said }: Candidate): unknown {
-  const read = schema.shape[name].safeParse(raw)
-  if (read.success) return read.data
-  const problem = read.error.issues[0]?.message ?? 'is not valid'
-  throw invalid(said, `${shown(viewOption(name).secret, raw)} ${problem}`)
+  const { kind, default: preset }: Row<unknown> = table[name]
+  const given = raw === undefined ? preset : raw
+  if (given === undefined) return undefined
+  const read = kind.read(given)
+  if (!(read instanceof Problem)) return read
+  throw invalid(said, `${shown(viewOption(name).secret, raw)} ${read.text}`)
 }
 
 /** Keys whose spelling is not known are errors: a setting that silently does nothing is worse than none. */
@@ -74,7 +80,7 @@ function fileValues(file: OptionSources['file']): Readonly<Record<string, unknow
   }
   const known = optionNames.filter(name => viewOption(name).flag !== undefined)
   for (const key of Object.keys(values)) {
-    if (known.some(name => name === key)) continue
+    if (known.some(name => name === key || viewOption(name).flagKey === key)) continue
     const near = nearest(key, known)
     throw invalid(`${key} in ${path}`, `is not an option${near === undefined ? '' : `; did you mean ${near}?`}`)
   }

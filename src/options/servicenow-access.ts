@@ -1,7 +1,7 @@
 import { invalid } from './candidate.js'
 import { readTrimmed } from './access.js'
 import type { Effective } from './resolve.js'
-import type { OptionName } from './schema.js'
+import type { OptionName } from './table.js'
 
 /** What opens the way to the service-management platform: the contents of the files that options name. */
 export interface ServiceNowAccess {

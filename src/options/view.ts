@@ -1,14 +1,16 @@
-import { z } from 'zod'
-import { type OptionCommand, describe } from './option.js'
-import { type OptionName, optionNames, schema } from './schema.js'
+import type { Check } from './option-checks.js'
+import type { OptionCommand, Row } from './option.js'
+import { type OptionName, optionNames, table } from './table.js'
 
 /** One option as flags, environment, file, help and docs see it. */
 export interface OptionView {
   readonly name: OptionName
   /** `--batch-bytes`; absent for what the environment alone sets. */
   readonly flag?: string
+  /** The key of the parsed command line: `batchBytes`. Also the key that the configuration file had before. */
+  readonly flagKey: string
   readonly label?: string
-  /** All names in the environment, the first that is set counts. */
+  /** All names in the environment. The first one that is set counts. */
   readonly env: readonly string[]
   readonly group: string
   readonly doc: string
@@ -16,6 +18,8 @@ export interface OptionView {
   readonly default?: string
   readonly secret?: 'value' | 'url'
   readonly commands: readonly OptionCommand[]
+  /** Commands whose short help shows it. */
+  readonly first: readonly OptionCommand[]
 }
 
 /** Each is asked for several times before a command begins. */
@@ -28,25 +32,54 @@ export function viewOption(name: OptionName): OptionView {
 }
 
 function viewOf(name: OptionName): OptionView {
-  const field: z.ZodType = schema.shape[name]
-  const meta = describe(field)
-  const preset = field instanceof z.ZodPrefault && meta.label !== undefined ? String(field.def.defaultValue) : undefined
+  const row: Row<unknown> = table[name]
+  const { label, secret, environmentOnly, first = [] } = row
+  const preset = label === undefined ? undefined : row.default
+  const flag = row.flag ?? `--${words(name).join('-')}`
+  const commands = [...row.commands, 'config'] as const
   return {
     name,
-    ...(meta.environmentOnly ? {} : { flag: `--${words(name).join('-')}` }),
-    ...(meta.label === undefined ? {} : { label: meta.label }),
-    env: [...(meta.environmentOnly ? [] : [`SLUICE_${words(name).join('_').toUpperCase()}`]), ...(meta.env ?? [])],
-    group: meta.group,
-    doc: meta.doc,
+    ...(environmentOnly ? {} : { flag }),
+    flagKey: flag.slice(2).replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
+    ...(label === undefined ? {} : { label }),
+    env: [
+      ...(environmentOnly ? [] : [`SLUICE_${flag.slice(2).replaceAll('-', '_').toUpperCase()}`]),
+      ...(row.env ?? []),
+    ],
+    group: row.group,
+    doc: row.doc,
     ...(preset === undefined ? {} : { default: preset }),
-    ...(meta.secret === undefined ? {} : { secret: meta.secret }),
-    commands: [...meta.commands, 'config'],
+    ...(secret === undefined ? {} : { secret }),
+    commands,
+    first: first === true ? commands : first,
   }
 }
 
-/** The options that a command takes as flags, in the order of the schema. */
+/** The options that a command takes as flags, in the order of the table. */
 export function optionsOf(command: OptionCommand): readonly OptionView[] {
   return optionNames.map(viewOption).filter(view => view.flag !== undefined && view.commands.includes(command))
+}
+
+/** What a program may pass in a section of the library's options: `target`, `proxy`, `servicenow`, `table`; `` for the top level. */
+export function checksAt(section: string): Readonly<Record<string, Check>> {
+  return Object.fromEntries(
+    optionNames.flatMap(name => {
+      const { as = name, kind }: Row<unknown> = table[name]
+      const [last = '', within = ''] = as === false ? [] : as.split('.').toReversed()
+      return as !== false && within === section ? [[last, kind.check]] : []
+    }),
+  )
+}
+
+/** The option behind a name in the library: `target.url`, `timeoutMs`, or `path` of a receiver. */
+export function optionAs(libraryName: string): OptionName | undefined {
+  const wanted = [libraryName, `serve.${libraryName}`, `doctor.${libraryName}`]
+  return (
+    optionNames.find(name => {
+      const { as = name }: Row<unknown> = table[name]
+      return as !== false && wanted.includes(as)
+    }) ?? optionNames.find(name => name === libraryName)
+  )
 }
 
 function words(name: string): string[] {

@@ -1,10 +1,11 @@
 import { isLoopback } from '../cluster/loopback.js'
+import { defaultOf } from '../options/defaults.js'
 import { invalid } from '../options/candidate.js'
 import * as check from '../options/option-checks.js'
 import type { ServeOptions } from './serve-options.js'
 
-export const DEFAULT_LISTEN = '127.0.0.1:8080'
-export const DEFAULT_MAX_BODY = 10_000_000
+export const DEFAULT_LISTEN = defaultOf('listen')
+export const DEFAULT_MAX_BODY = defaultOf('maxBody')
 export const DEFAULT_SPOOL_LIMIT = 1_000_000_000
 const SHORTEST_TOKEN = 16
 

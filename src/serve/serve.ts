@@ -5,6 +5,7 @@ import { explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import { randomToken } from '../state/token.js'
+import { defaults } from '../options/defaults.js'
 import { proxySection } from '../options/read-options.js'
 import { resolveTarget } from '../connect/open-target.js'
 import { type StandingLoad, openStandingLoad } from './standing-load.js'
@@ -20,11 +21,9 @@ import type { ServeEvent, ServeOptions, ServeReceipt, ServeStatus, Serving } fro
 import { Spool } from './spool.js'
 import { Totals } from './totals.js'
 
-const DEFAULT_GRACE_MS = 25_000
 /** Of the grace: what callers have to send the rest of their requests, and what bulk requests under way have at its end. */
 const CALLERS_SHARE = 2 / 5
 const CLOSING_SHARE = 1 / 5
-const DEFAULT_LINGER_MS = 1000
 /** Told to callers that are held back, in seconds, where nothing is in the way but work. */
 const SOON_SECONDS = 2
 
@@ -58,7 +57,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
 async function open(options: ServeOptions, address: Address, folder: SpoolFolder): Promise<Serving> {
   const began = performance.now()
   const { signal, token, tls, path = '/', maxBody = DEFAULT_MAX_BODY, spoolLimit = DEFAULT_SPOOL_LIMIT } = options
-  const { graceMs = DEFAULT_GRACE_MS, batchMs: lingerMs = DEFAULT_LINGER_MS } = options
+  const { graceMs = defaults.graceMs, batchMs: lingerMs = defaults.batchMs } = options
   const tell = listenerOf(options)
   const closing = new AbortController()
   const givenUp = new AbortController()

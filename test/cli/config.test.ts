@@ -25,7 +25,7 @@ test('config shows each option, its value and where it came from, and hides secr
     op: ['index', '--op'],
     batchBytes: ['1000000', 'sluice.config.json'],
     concurrency: ['8', 'SLUICE_CONCURRENCY'],
-    maxElapsed: ['900000', 'default'],
+    maxElapsedMs: ['900000', 'default'],
     cloudId: ['-', 'default'],
   })
   expect(stdout).not.toContain('pl4nted')

@@ -8,8 +8,7 @@ import type {
   TableOptions,
   TargetOptions,
 } from '../../src/index.js'
-import { optionNames } from '../../src/options/schema.js'
-import type { Settings } from '../../src/options/settings.js'
+import { type Settings, optionNames } from '../../src/options/table.js'
 
 type Behind<T> = { readonly [K in keyof T]-?: keyof Settings }
 
@@ -21,7 +20,7 @@ const same = {
   index: 'index',
   deletions: 'deletions',
   maxDeleted: 'maxDeleted',
-  reconcileEveryMs: 'reconcileEvery',
+  reconcileEveryMs: 'reconcileEveryMs',
   swapAlias: 'swapAlias',
   checkHits: 'checkHits',
   op: 'op',
@@ -37,10 +36,10 @@ const same = {
   compress: 'compress',
   deadLetters: 'deadLetters',
   maxRejected: 'maxRejected',
-  maxElapsedMs: 'maxElapsed',
-  timeBudgetMs: 'timeBudget',
+  maxElapsedMs: 'maxElapsedMs',
+  timeBudgetMs: 'timeBudgetMs',
   byteBudget: 'byteBudget',
-  graceMs: 'grace',
+  graceMs: 'graceMs',
   onBlock: 'onBlock',
   onConflict: 'onConflict',
   stateDir: 'stateDir',
@@ -51,7 +50,7 @@ const same = {
   dryRun: 'dryRun',
   concurrency: 'concurrency',
   preflightConnections: 'preflightConnections',
-  timeoutMs: 'timeout',
+  timeoutMs: 'timeoutMs',
   staticIps: 'staticIps',
   ipCheckUrl: 'ipCheckUrl',
 } as const satisfies Behind<
@@ -151,7 +150,7 @@ const ofTheAlarm = [
   'job',
   'incidentFields',
   'alarmHost',
-  'alarmTimeout',
+  'alarmTimeoutMs',
   'alarmUrl',
   'alarmUsername',
   'alarmPassword',

@@ -7,7 +7,7 @@ const said = sayingOf(
   resolveOptions({
     flags: { runId: 'nightly', apiKeyFile: 'key' },
     env: { SLUICE_DEAD_LETTERS: 'd', HTTPS_PROXY: 'http://p.example:1', SLUICE_INDEX: 'logs' },
-    file: { path: 'sluice.config.json', values: { maxElapsed: '5m' } },
+    file: { path: 'sluice.config.json', values: { maxElapsedMs: '5m' } },
   }),
 )
 
@@ -15,7 +15,7 @@ const rows: readonly [string, string, string][] = [
   ['runId', 'is odd', '--run-id: is odd'],
   ['idField', 'is odd', '--id-field: is odd'],
   ['graceMs', 'is odd', '--grace: is odd'],
-  ['maxElapsedMs', 'is odd', 'maxElapsed in sluice.config.json: is odd'],
+  ['maxElapsedMs', 'is odd', 'maxElapsedMs in sluice.config.json: is odd'],
   ['deadLetters', 'is odd', 'SLUICE_DEAD_LETTERS: is odd'],
   ['target.apiKey', 'is odd', '--api-key-file: is odd'],
   ['target.caFingerprint', 'is odd', '--ca-fingerprint: is odd'],

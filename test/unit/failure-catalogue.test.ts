@@ -3,7 +3,7 @@ import { explain, failureCodes } from '../../src/failure/catalogue.js'
 import { exampleOf } from '../../src/failure/failure.js'
 import { stages } from '../../src/failure/stages.js'
 import { symptoms } from '../../src/failure/symptoms.js'
-import { optionNames } from '../../src/options/schema.js'
+import { optionNames } from '../../src/options/table.js'
 import { viewOption } from '../../src/options/view.js'
 
 const entries = failureCodes.map(code => ({ code, ...explain(code) }))

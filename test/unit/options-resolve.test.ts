@@ -52,6 +52,15 @@ describe('the proxy is the first of the names that is set', () => {
   })
 })
 
+test('a duration has its name in the library as a key of the file, and the key that it had before', () => {
+  const from = (values: object) => resolveOptions({ flags: {}, env: {}, file: { path: 'f.json', values } })
+  expect(from({ timeoutMs: 1500, graceMs: '5s' }).values).toMatchObject({ timeoutMs: 1500, graceMs: 5000 })
+  expect(from({ timeout: '3s', maxElapsed: '90m' }).values).toMatchObject({ timeoutMs: 3000, maxElapsedMs: 5_400_000 })
+  expect(failureOf({ flags: {}, env: {}, file: { path: 'f.json', values: { timeout: 1500 } } }).message).toMatch(
+    /^timeout in f\.json: 1500 is not a duration/,
+  )
+})
+
 describe('names that nobody knows', () => {
   test('a key of the file that is no option is an error that names the nearest one', () => {
     const file = { path: 'sluice.config.json', values: { batchByte: '1mb' } }

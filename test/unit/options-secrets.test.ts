@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { readAccess } from '../../src/options/access.js'
 import { type OptionSources, resolveOptions } from '../../src/options/resolve.js'
-import { optionNames } from '../../src/options/schema.js'
+import { optionNames } from '../../src/options/table.js'
 import { viewOption } from '../../src/options/view.js'
 import { withoutCredentials } from '../../src/options/secrets.js'
 import { failureOf } from './options-failure.js'

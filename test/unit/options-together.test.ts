@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { cloudUrl } from '../../src/options/cluster-url.js'
+import { cloudUrl } from '../../src/options/urls.js'
 import { requireOptions } from '../../src/options/require.js'
 import { resolveOptions } from '../../src/options/resolve.js'
 import { failureOf } from './options-failure.js'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Effective } from '../../options/resolve.js'
-import { optionNames } from '../../options/schema.js'
+import { optionNames } from '../../options/table.js'
 import { addOptions } from '../add-options.js'
 import { columns } from '../columns.js'
 import { loadOptions, sayWarnings } from '../load-options.js'

@@ -79,7 +79,7 @@ async function run(
   const { signal } = interruption
   const { openAdminApi } = await import('../../filter/admin-api.js')
   const tasks: typeof FilterTasks = await import('../filter-tasks.js')
-  const timeoutMs = Math.min(values.timeout, 30_000)
+  const timeoutMs = Math.min(values.timeoutMs, 30_000)
   await using api: AdminApi = openAdminApi({ url: new URL(values.adminUrl), key, timeoutMs, signal })
   const way = { ...connectOptions(effective, access), signal }
   const working = tasks[name]({ api, values, way, timeoutMs, confirm: asking(yes, terminal, signal) })

@@ -57,7 +57,7 @@ are kept for you alone (--token-file); other commands use them with --servicenow
         ...connectOptions(effective, access),
         servicenow,
         port,
-        maxElapsedMs: values.maxElapsed,
+        maxElapsedMs: values.maxElapsedMs,
         signal,
         open: (url, redirectUri) => {
           terminal.err(`Log in at the instance in your browser:\n\n  ${url}\n\nIt comes back to ${redirectUri}\n`)

@@ -89,7 +89,7 @@ async function pullOptions(
     concurrency,
     preflightConnections,
     timeoutMs,
-    maxElapsedMs: values.maxElapsed,
+    maxElapsedMs: values.maxElapsedMs,
     onSecret: secret => keepSecret(terminal, secret),
     onWarning: message => terminal.err(`warning: ${withoutSecrets(message, terminal.manner.secrets)}\n`),
   }

@@ -41,12 +41,12 @@ middle, give it again. A guarded load is taken back with sluice rollback first.`
       requireOptions(effective, ['url'])
       const access = await loadAccess(effective, terminal)
       sayWarnings(effective, terminal)
-      const { json, quiet, maxElapsed, dryRun } = effective.values
+      const { json, quiet, maxElapsedMs, dryRun } = effective.values
       const options = {
         ...connectOptions(effective, access),
         run,
         stateDir: stateDir(effective, terminal),
-        maxElapsedMs: maxElapsed,
+        maxElapsedMs,
         force,
         ...(json ? { listed: Infinity } : {}),
       }

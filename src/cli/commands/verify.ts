@@ -30,7 +30,7 @@ It works from the checkpoint, without the input, for runs with --ids run. Exit c
       requireOptions(effective, ['url'])
       const access = await loadAccess(effective, terminal)
       sayWarnings(effective, terminal)
-      const { json, quiet, maxElapsed } = effective.values
+      const { json, quiet, maxElapsedMs } = effective.values
       using interruption = interruptible(terminal, 'stopping')
       using progress = showLookups(terminal, quiet)
       const { verify } = await import('../../verify/verify.js')
@@ -39,7 +39,7 @@ It works from the checkpoint, without the input, for runs with --ids run. Exit c
         ...connectOptions(effective, access),
         run,
         stateDir: stateDir(effective, terminal),
-        maxElapsedMs: maxElapsed,
+        maxElapsedMs,
         ...(json ? { listed: Infinity } : {}),
         signal: interruption.signal,
         onProgress: progress.update,

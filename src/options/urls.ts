@@ -1,5 +1,3 @@
-import { isWebAddress } from './web-address.js'
-
 /** What is wrong with a cluster URL, or its parts. Messages never repeat the credentials. */
 export type ClusterUrl =
   | { readonly url: string; readonly username?: string; readonly password?: string }
@@ -59,4 +57,20 @@ export function cloudUrl(cloudId: string): string | undefined {
   if (domain === undefined || !/^[a-z0-9-]+$/i.test(uuid)) return undefined
   const url = `https://${uuid}.${domain}:${port}`
   return URL.canParse(url) ? url : undefined
+}
+
+/**
+ * Whether a text is an http or https URL with a host of its own. Node's parser repairs what it should refuse: it takes
+ * `https:///path/` for the host `path`, and `http:host` for a URL.
+ */
+export function isWebAddress(text: string): boolean {
+  return /^https?:\/\/[^/\\?#\s]\S*$/i.test(text) && URL.canParse(text)
+}
+
+/** The URLs in a list with commas between them. A password may hold a comma itself: the next URL begins with its scheme. */
+export function nodeUrls(list: string | undefined): readonly string[] {
+  return (list ?? '')
+    .split(/,(?=\s*[a-z][a-z0-9+.-]*:\/\/)/i)
+    .map(url => url.trim())
+    .filter(url => url !== '')
 }
