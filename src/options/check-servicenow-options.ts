@@ -8,7 +8,10 @@ const platform = checksAt('servicenow')
 const { concurrency, preflightConnections, timeoutMs, maxElapsedMs } = checksAt('')
 
 const connection = {
-  ...{ concurrency, preflightConnections, timeoutMs, maxElapsedMs },
+  concurrency,
+  preflightConnections,
+  timeoutMs,
+  maxElapsedMs,
   servicenow: check.anything,
   proxy: check.anything,
   signal: check.signal,
