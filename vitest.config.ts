@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 const report = process.env.VITEST_JSON
@@ -8,7 +9,9 @@ export default defineConfig({
     globalSetup: ['scripts/kernel/build.js', 'test/cli/build.ts'],
     include: ['test/{unit,lab,cli,types}/**/*.test.ts', 'test/*.test.ts'],
     // Tests wait for others more than they work.
-    maxWorkers: '100%',
+    maxWorkers: availableParallelism() + 1,
+    // No test replaces a module, so files share a worker and what it has loaded.
+    isolate: false,
     // Guards against a hang. Work has no time limit: a machine may be slow.
     testTimeout: 600_000,
     hookTimeout: 600_000,

@@ -9,7 +9,7 @@ const [lines = '2000000', seed = String(randomInt(2 ** 32 - 1))] = process.argv.
 
 console.log(`${lines} lines, seed ${seed}; again with: node scripts/kernel/fuzz.js ${lines} ${seed}`)
 const vitest = `${root}node_modules/vitest/vitest.mjs`
-const { status } = spawnSync(process.execPath, [vitest, 'run', 'test/unit/bulk-fuzz.test.ts'], {
+const { status } = spawnSync(process.execPath, [vitest, 'run', '--testTimeout=0', 'bulk-fuzz'], {
   cwd: root,
   env: { ...process.env, FUZZ_LINES: lines, FUZZ_SEED: seed },
   stdio: 'inherit',

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { rounds } from '../support/rounds.js'
 import { type IngestEvent, type IngestOptions, type Receipt, ingest } from '../../src/index.js'
 import { type Lab, type Register, startLab } from '../../src/lab/index.js'
 
@@ -327,7 +328,7 @@ describe('dead letters', () => {
 })
 
 describe('any mixture of faults', () => {
-  for (let seed = 1; seed <= 12; seed += 1) {
+  for (let seed = 1; seed <= rounds(4, 40); seed += 1) {
     test(`leaves a receipt that balances and that the cluster agrees with (seed ${seed})`, async () => {
       const random = randomFrom(seed)
       const some = (most: number) => ({ after: Math.floor(random() * 8), times: 1 + Math.floor(random() * most) })

@@ -3,13 +3,14 @@ import { readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { rounds } from '../support/rounds.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import type { Receipt } from '../../src/ledger/receipt.js'
 import { type Folder, folder, startSluice } from '../cli/sluice.js'
 import { type Seeded, seeded } from '../unit/seeded.js'
 
 // Each test starts some twenty processes.
-const KILLS = 20
+const KILLS = rounds(6, 20)
 const index = 'killed'
 
 let lab: Lab

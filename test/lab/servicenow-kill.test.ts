@@ -2,6 +2,7 @@
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { rounds } from '../support/rounds.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import type { Checkpoint } from '../../src/state/checkpoint.js'
 import type { Receipt } from '../../src/ledger/receipt.js'
@@ -10,7 +11,7 @@ import { type Seeded, seeded } from '../unit/seeded.js'
 
 // It starts some thirty processes.
 const ROWS = 3000
-const KILLS = 10
+const KILLS = rounds(4, 20)
 const index = 'killed'
 
 let lab: Lab

@@ -2,13 +2,14 @@
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { rounds } from '../support/rounds.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import type { Receipt } from '../../src/ledger/receipt.js'
 import { type Folder, type Running, folder, startSluice } from '../cli/sluice.js'
 import { type Seeded, seeded } from '../unit/seeded.js'
 
 // Each test starts some ten processes.
-const KILLS = 10
+const KILLS = rounds(4, 20)
 const index = 'spooled'
 
 let lab: Lab

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { rounds } from '../support/rounds.js'
 import { AdaptiveLimit } from '../../src/sender/adaptive-limit.js'
 import { seeded } from './seeded.js'
 import { type Seen, type Simulated, rateOf, simulate } from './simulated-cluster.js'
@@ -104,7 +105,7 @@ describe('the limit', () => {
 })
 
 test('whatever the cluster, the limit is near the best there is, with few refusals', () => {
-  for (let seed = 1; seed <= 300; seed += 1) {
+  for (let seed = 1; seed <= rounds(100, 3000); seed += 1) {
     const random = seeded(seed)
     const takes = random.chance(0.4) ? 1 + random.below(20) : Infinity
     const one: Simulated = {

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { expect, test } from 'vitest'
+import { rounds } from '../support/rounds.js'
 import { type ActionTemplate, actionLine, actionTemplate } from '../../src/bulk/action-line.js'
 import { openKernel } from '../../src/bulk/kernel/kernel.js'
 import { kernelMemory } from '../../src/bulk/kernel/memory.js'
@@ -7,7 +8,7 @@ import { mutated, randomLine } from './random-lines.js'
 import { seeded } from './seeded.js'
 
 // `npm run fuzz:kernel` asks for more, and for another seed each time.
-const LINES = Number(process.env.FUZZ_LINES ?? 200_000)
+const LINES = Number(process.env.FUZZ_LINES ?? rounds(20_000, 1_000_000))
 const SEED = Number(process.env.FUZZ_SEED ?? 1)
 
 const MAX_DEPTH = 64
