@@ -1,11 +1,11 @@
-/** What an incident says of a run. For people who may never have heard of Sluice. */
+/** Writes an incident's text about a run, for people who may never have heard of Sluice. */
 import { causesFor, fixesFor } from '../failure/advice.js'
 import { explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
 import type { Receipt } from '../ledger/receipt.js'
 import { outcomes } from '../ledger/outcomes.js'
 
-/** What came of a run, as far as it is told. Nothing in it is secret. */
+/** The known facts about a run. None is secret. */
 export interface Account {
   readonly failure?: Failure | undefined
   readonly receipt?: Receipt | undefined
@@ -13,22 +13,22 @@ export interface Account {
 
 /** Whose run it was. */
 export interface JobText {
-  /** As people call it. */
+  /** A name for people. */
   readonly title: string
   readonly command?: string | undefined
   readonly host?: string | undefined
 }
 
 export interface FailedText {
-  /** One line. */
+  /** Has one line. */
   readonly headline: string
   /** The finding, and what to do. */
   readonly finding: string
-  /** Which run it was, and its numbers. */
+  /** The run's name and numbers. */
   readonly facts: string
 }
 
-/** Of a run that failed: with a failure, or with documents that were not stored. */
+/** Writes the text for a failed run: it has a failure, or documents that were not stored. */
 export function failedText(account: Account, job: JobText): FailedText {
   const { failure, receipt } = account
   const headline = failure === undefined ? shortfall(receipt) : `${failure.code}: ${failure.message}`
@@ -40,7 +40,7 @@ export function failedText(account: Account, job: JobText): FailedText {
   }
 }
 
-/** Of a good run. */
+/** Writes the text for a good run. */
 export function goodText({ receipt }: Account, job: JobText): string {
   const run = receipt === undefined ? `A run of ${job.title}` : `Run ${receipt.run} of ${job.title}`
   return harmless([`${run} was good.`, ...(receipt === undefined ? [] : [balance(receipt)])].join('\n'))

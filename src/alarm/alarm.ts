@@ -1,4 +1,4 @@
-/** What came of a run, told to the service-management platform. */
+/** Reports the result of a run to ServiceNow. */
 import type { AlarmOptions, Reported, RunOutcome } from './alarm-options.js'
 import { type Account, failedText, goodText } from './alarm-text.js'
 import { checkAlarmOptions } from './check-alarm-options.js'
@@ -13,13 +13,14 @@ import type { Instance } from '../servicenow/instance.js'
 import { OWN_TITLE, raiseIncident, resolveIncidents } from '../servicenow/incidents/raise-incident.js'
 
 const DEFAULT_TIMEOUT_MS = defaultOf('alarmTimeoutMs')
-/** The platform's own value since its release Utah; no instance checks it against its list. */
+/** The platform's default since its release Utah. No instance checks the value against its list. */
 const DEFAULT_CLOSE_CODE = 'Solution provided'
 
 /**
- * Raises the alarm after a run, or takes it back. A run that failed opens an incident, or adds itself to the one that its job has
- * open; a good run resolves that. A run that was interrupted, is out of budget or found its input locked does neither. What is in the
- * incident is what the run's failure and receipt say.
+ * Reports a run. A failed run opens an incident, or adds a note to the open one of its job. A good run resolves it. A
+ * run that was
+ * interrupted, spent its budget or found its input locked does neither. The incident shows the run's failure and
+ * receipt.
  *
  * ```ts
  * try {
@@ -29,7 +30,7 @@ const DEFAULT_CLOSE_CODE = 'Solution provided'
  *   throw error
  * }
  * ```
- * Never throws: that would hide what the run threw.
+ * Never throws, because that would hide the run's own error.
  */
 export async function reportRun(outcome: RunOutcome, options: AlarmOptions): Promise<Reported> {
   try {
@@ -50,7 +51,7 @@ export async function checkAlarm(options: AlarmOptions): Promise<void> {
   try {
     await using _ = await openServiceNow(wayOf(options))
   } catch (error) {
-    // What is wrong with the proxy is for the run to say.
+    // The run itself reports problems with the proxy.
     if (isSluiceError(error) && explain(error.code).stage === 'proxy') return
     throw error
   }
@@ -60,7 +61,7 @@ function wayOf({ servicenow, proxy, timeoutMs = DEFAULT_TIMEOUT_MS }: AlarmOptio
   return { servicenow, proxy, concurrency: 1, timeoutMs, maxElapsedMs: timeoutMs }
 }
 
-/** Connections, of which each may leave from the address that is let in where the other is not. */
+/** Connections to try. Each may leave from the accepted address if the other one is refused. */
 const MOST_ATTEMPTS = 6
 
 async function tell(
@@ -124,7 +125,10 @@ function keyOf({ job }: AlarmOptions): string {
   return `sluice:${job.toLowerCase()}`
 }
 
-/** What needs a person is more than what may pass, and that is more than documents that were not stored. 1 is high, 3 is low. */
+/**
+ * A failure that needs a person ranks above a transient one, and that above documents that were not stored. 1 is
+ * high, 3 is low.
+ */
 function levelsOf({ failure: known }: Account): Readonly<Record<'impact' | 'urgency', string>> {
   if (known === undefined) return { impact: '3', urgency: '3' }
   return explain(known.code).retry === 'later' ? { impact: '3', urgency: '2' } : { impact: '2', urgency: '2' }
@@ -142,7 +146,7 @@ function closeCodeOf({ fields }: AlarmOptions): string {
   return fields?.['close_code'] ?? DEFAULT_CLOSE_CODE
 }
 
-/** Ends when its time is over, whatever it is waiting for. */
+/** Ends when its time is over, whatever it waits for. */
 async function inTime(
   { servicenow, timeoutMs = DEFAULT_TIMEOUT_MS, signal }: AlarmOptions,
   work: (limit: AbortSignal) => Promise<Reported>,

@@ -16,7 +16,7 @@ const options = {
   signal: check.signal,
 } satisfies Record<keyof AlarmOptions, check.Check>
 
-/** Throws SluiceError OPTION_INVALID. What concerns the instance and the proxy is checked when the instance is opened. */
+/** Throws SluiceError OPTION_INVALID. Instance and proxy are checked when the instance is opened. */
 export function checkAlarmOptions(given: AlarmOptions): void {
   const found = check.problemIn(given, options)
   if (found !== undefined) throw invalid(found.option ?? 'alarm', found.problem)

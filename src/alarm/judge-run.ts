@@ -1,4 +1,4 @@
-/** What a run came to, and whether anybody has to be told. */
+/** Judges whether a run needs an alarm. */
 import type { RunOutcome } from './alarm-options.js'
 import type { Account } from './alarm-text.js'
 import { explain } from '../failure/catalogue.js'
@@ -17,7 +17,7 @@ export function failureIn(error: unknown): Failure {
   return isSluiceError(error) ? error.failure : failure('INTERNAL', { problem: String(error) })
 }
 
-/** Interrupted or out of budget (5), or somebody else is at it (6): another run will tell. */
+/** Interrupted or out of budget (5), or another process is at it (6): a later run decides. */
 const undecided: readonly number[] = [5, 6]
 
 export function judgeRun({ failure: known, receipt }: Account, allowRejected: boolean): 'failed' | 'good' | 'neither' {

@@ -21,11 +21,11 @@ import { proxyProtocol } from './probes/way/proxy-protocol.js'
 import { type Path, type Tools, walk } from './walk.js'
 
 export interface Cause {
-  /** The cause; where nothing is in the way any more, the refusal itself, which says so. */
+  /** The cause. If the obstacle is gone, the refusal itself, with a note about that. */
   readonly finding: Finding
-  /** What to do first. */
+  /** The first thing to do. */
   readonly next?: string
-  /** Nothing was in the way when it was asked again. */
+  /** The obstacle was gone at the second look. */
   readonly isOver: boolean
   readonly requests: DoctorReport['requests']
 }
@@ -63,8 +63,8 @@ const paths: Partial<Record<Entry['stage'], Path>> = {
 }
 
 /**
- * The few probes that tell the causes of a refusal apart, and what they found. Undefined for what no probe can tell more of: a
- * failure of the input, the options or the run. Throws the signal's reason for an abort.
+ * Runs the few probes that tell the causes of a refusal apart. Returns undefined for failures of the input, the
+ * options or the run, where no probe helps. Throws the signal's reason for an abort.
  */
 export async function diagnoseRefusal(
   refusal: Failure,
@@ -74,7 +74,7 @@ export async function diagnoseRefusal(
   const { stage } = explain(refusal.code)
   const path = paths[stage]
   if (path === undefined || (stage === 'servicenow' && options.servicenow === undefined)) return undefined
-  // A proxy that does not lead to the instance leads to the cluster all the same.
+  // A proxy may lead to the cluster and not to the instance.
   const isToInstance = stage === 'servicenow' || leadsToInstance(refusal, options)
   const isLogin = ofLogins.has(refusal.code)
   const { findings, next, requests } = isToInstance
@@ -96,7 +96,7 @@ function leadsToInstance({ evidence }: Failure, { servicenow }: DoctorOptions): 
   return URL.canParse(url) && evidence['target'] === authorityOf(new URL(url))
 }
 
-/** A filter that stops nobody has refused nothing, and no load goes by a node that was given to ask it alone. */
+/** A filter that stops nobody refused nothing, and a load does not use the nodes that are asked singly. */
 function isCause({ severity, code, evidence }: Finding): boolean {
   if (code === 'FILTER_NOT_ENFORCED' || evidence['origin'] === '--nodes') return false
   return severity === 'error'

@@ -8,7 +8,10 @@ import type { Asked, Context } from './context.js'
 /** A connection that took longer to break will not be better a second time, and a person waits. */
 export const BREAKS_WITHIN_MS = 1_000
 
-/** Asks on fresh connections until one does not break, as a preflight does: one that breaks among many is no finding. */
+/**
+ * Asks on fresh connections until one does not break, like a preflight. One broken connection among many is no
+ * finding.
+ */
 export async function askAgain(
   { ask, clock }: Context,
   route: Route,

@@ -1,12 +1,12 @@
-/** What a certificate says, and what is wrong with it. */
+/** Reads certificates and names their problems. */
 import type { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 
-/** A certificate as a report shows it. Nothing in it is secret: every server shows it to everybody. */
+/** A certificate as a report shows it. Every server shows it to everybody, so nothing in it is secret. */
 export interface CertificateSeen {
   readonly subject: string
   readonly issuer: string
-  /** Host names and addresses that it is for. */
+  /** The host names and addresses of the certificate. */
   readonly names: readonly string[]
   /** ISO 8601. */
   readonly validFrom: string
@@ -16,8 +16,8 @@ export interface CertificateSeen {
 }
 
 /**
- * `proxy`: it is the proxy's own, where the cluster's should be. `early`: not valid yet. `authority`: nobody that is trusted vouches
- * for it.
+ * `proxy`: the proxy shows its own certificate instead of the cluster's. `early`: not valid yet. `authority`: no
+ * trusted authority signed it.
  */
 export type CertificateProblem = 'proxy' | 'expired' | 'early' | 'name' | 'fingerprint' | 'authority'
 
@@ -33,8 +33,8 @@ export function describeCertificate(certificate: X509Certificate): CertificateSe
 }
 
 /**
- * Why a certificate is refused. `code` is that of the TLS layer. Only where it is not for the cluster's host can it be somebody
- * else's: one certificate may serve a proxy and a cluster both.
+ * Returns why a certificate is refused. `code`: from the TLS layer. A certificate belongs to another server only if
+ * it does not cover the cluster's host, because one certificate may serve both a proxy and a cluster.
  */
 export function problemWith(
   code: string,

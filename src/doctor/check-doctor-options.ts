@@ -7,10 +7,10 @@ import { indexNameProblem } from '../options/names.js'
 import { fail } from '../failure/fail.js'
 import * as check from '../options/option-checks.js'
 
-/** What a load does not take. */
+/** Options that a load does not have. */
 const own = { nodes: check.strings, directCheck: check.flag, writeCheck: check.flag, table: check.name }
 
-/** What the doctor looks at, with every default filled in. */
+/** The doctor's own options, with every default filled in. */
 export interface DoctorSection extends Pick<DoctorOptions, 'index' | 'servicenow' | 'table' | 'settings'> {
   readonly connecting: ConnectSection
   readonly op: Operation

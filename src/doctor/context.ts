@@ -12,7 +12,7 @@ import type { Session } from '../servicenow/login/session.js'
 import type { TokenRequest } from '../servicenow/login/token-call.js'
 import type { Tokens } from '../servicenow/login/tokens.js'
 
-/** Where a probe goes, if not the way of a load: another target, another proxy, or past it. */
+/** The route of a probe that does not use the load's: another target, another proxy, or no proxy. */
 export interface OtherRoute {
   readonly target?: URL
   readonly proxy?: ProxyUrl | 'none'
@@ -23,34 +23,34 @@ export interface Asked {
   readonly path: string
   readonly headers?: Record<string, string>
   readonly body?: string
-  /** Asked also after an abort: it belongs to something that must not be left half done. */
+  /** Sends it even after an abort, because it completes something that must not stay half done. */
   readonly isToTheEnd?: true
 }
 
-/** What every probe is given: the way of a load, and the means to ask along it. */
+/** Everything that a probe receives: the resolved target, and the means to ask. */
 export interface Context {
   readonly options: DoctorSection
-  /** That to the cluster; to the instance where there is no cluster to look at. */
+  /** The cluster's, or the instance's if no cluster is checked. */
   readonly way: ResolvedTarget
-  /** The cluster's URL without credentials; empty where there is none to look at. */
+  /** The cluster's URL without credentials. Empty if no cluster is checked. */
   readonly cluster: string
-  /** Absent where no instance is to be looked at. */
+  /** Absent if no instance is checked. */
   readonly instance?: InstanceContext
   /** Path of the cluster's URL, without a slash at its end. */
   readonly prefix: string
-  /** The cluster's credentials as headers; empty where they may not be sent. */
+  /** The cluster's credentials as headers. Empty if they may not be sent. */
   readonly headers: Readonly<Record<string, string>>
   /** Why they may not. */
   readonly plaintext?: Failure
   /** Fresh connections that have to agree. */
   readonly connections: number
-  /** For one connection to be built, and for one request to be answered. */
+  /** Limit for building one connection, and for answering one request. */
   readonly limitMs: number
   readonly clock: Clock
   /** The machine's time of day, in milliseconds since the epoch. */
   readonly today: () => number
   readonly signal: AbortSignal | undefined
-  /** What was sent so far. */
+  /** Counts the requests so far. */
   readonly sent: () => number
   readonly countOne: () => void
   /** Date headers of answers, and when they came, for the clock. */
@@ -65,7 +65,7 @@ export interface Context {
 /** The way to an instance, and who asks there. */
 export type InstanceWay = Pick<InstanceSettings, 'url' | 'access' | 'proxy' | 'tls' | 'tokens'>
 
-/** By which proxy a probe goes, if not by that of the way. */
+/** Another proxy for a probe, or none. */
 export type OtherProxy = ProxyUrl | 'none'
 
 export interface InstanceQuestion {
@@ -89,9 +89,9 @@ export interface InstanceContext {
   routeOptions(by?: OtherProxy): RouteOptions
   openLine(by?: OtherProxy): DoctorLine
   readonly session: Session
-  /** Token calls so far. */
+  /** Counts the token calls so far. */
   tokenCalls(): number
-  /** One token call that is kept nowhere. Throws SluiceError. */
+  /** Makes one token call and keeps no token. Throws SluiceError. */
   callForTokens(request: TokenRequest): Promise<Tokens>
   /** The header that was taken, for the probes behind the login. */
   readonly proved: { authorization?: string }

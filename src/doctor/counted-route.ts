@@ -1,6 +1,6 @@
 import type { Route } from '../proxy/route.js'
 
-/** The same route; every request that is handed to it is counted. */
+/** Returns the same route, with every request counted. */
 export function counted(route: Route, count: () => void): Route {
   return {
     target: route.target,

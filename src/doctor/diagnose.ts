@@ -1,7 +1,7 @@
 /**
- * Walks the path that a load takes, layer by layer, and names what is in the way: the options, the proxy and its two addresses, the
- * cluster through it, and, because a success through the proxy is only half the check, the cluster without it. Then the same for the
- * service-management platform, where one is set: its addresses, its logins, its tables.
+ * Walks the path of a load layer by layer and names the obstacles: the options, the proxy and its two addresses, the
+ * cluster through it. Success through the proxy is only half the check, so it also asks the cluster without the
+ * proxy. Then the same for ServiceNow, if it is set: addresses, logins, tables.
  */
 import type { DoctorOptions } from './doctor-options.js'
 import { clockSkew } from './probes/way/clock-skew.js'
@@ -36,7 +36,7 @@ const toTheCluster: Path = [
   [latency],
 ]
 
-/** Behind the proxy. */
+/** Starts at the proxy. */
 const toTheInstance: Path = [
   [instanceConnection],
   [instanceAwake],
@@ -46,7 +46,7 @@ const toTheInstance: Path = [
   [instanceNodes],
 ]
 
-/** What both have in common is asked once. */
+/** Asks only once for what both paths share. */
 function pathFor(options: DoctorOptions): Path {
   if (options.servicenow === undefined) return [...toTheCluster, [clockSkew]]
   if (hasCluster(options)) return [...toTheCluster, ...toTheInstance, [clockSkew]]
@@ -55,10 +55,10 @@ function pathFor(options: DoctorOptions): Path {
 }
 
 /**
- * Diagnoses the way to a cluster, to an instance of the service-management platform, or to both. Sends no document, unless `writeCheck` is set. Past a proxy that is set go a few GET / without
- * credentials, and nothing else: one to see whether the cluster answers, and where it does, five more for the latency.
- * `directCheck: false` leaves all of them out. Whatever is wrong, with the options too, is a finding: it throws the signal's reason
- * for an abort, and nothing else.
+ * Diagnoses the path to a cluster, to a ServiceNow instance, or to both. Sends no document, unless `writeCheck` is
+ * set. If a proxy is set, it sends a few GET / without credentials past it: one to see whether the cluster answers,
+ * and five more for the latency if it does. `directCheck: false` leaves them out. Every problem is a finding, also in
+ * the options. It throws only the signal's reason for an abort.
  */
 export async function diagnose(options: DoctorOptions, tools: Tools = {}): Promise<DoctorReport> {
   return await walk(options, pathFor(options), tools)

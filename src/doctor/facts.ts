@@ -1,10 +1,10 @@
-/** What was seen on the way. Every probe adds its own part; what was left out is absent. Holds no secret. */
+/** Observed facts. Every probe adds its own part. A skipped probe leaves its part absent. Holds no secret. */
 import type { ClusterInfo } from '../cluster/version.js'
 import type { Failure } from '../failure/failure.js'
 import type { InstanceFacts } from './instance-facts.js'
 import type { ConnectionSeen, EgressFacts, HostsSeen, LatencySeen, NodeSeen, PastSeen, PortFacts } from './way-facts.js'
 
-/** One option in force, as it may be shown, and where it came from. */
+/** One option in force, safe to show, and its source. */
 export interface Setting {
   readonly name: string
   readonly value: string
@@ -13,11 +13,11 @@ export interface Setting {
 
 export interface Facts extends InstanceFacts {
   readonly settings?: readonly Setting[]
-  /** The cluster's URL without credentials; empty where only an instance is looked at. */
+  /** The cluster's URL without credentials. Empty if only an instance is checked. */
   readonly cluster: string
-  /** scheme://host:port; absent when connected directly. */
+  /** scheme://host:port. Absent if connected directly. */
   readonly proxy?: string
-  /** What was decided about the proxy, in sentences. */
+  /** Decisions about the proxy, in sentences. */
   readonly notes?: readonly string[]
   readonly staticIps?: readonly string[]
   /** `--direct` was said. */
@@ -51,13 +51,13 @@ export interface FilterSeen {
   readonly refused: number
   /** Broke, and were made again. */
   readonly broken: number
-  /** What the filter said. */
+  /** The filter's own words. */
   readonly observed?: string
   readonly status?: number
   readonly requestId?: string
-  /** Chance that one of two addresses is refused all the same (none was seen to be), or let through (none was seen to be). */
+  /** Chance that one of two addresses is still refused (none was seen so), or still accepted (none was seen so). */
   readonly missChance: number
-  /** What else stood in the way. */
+  /** Another obstacle. */
   readonly failure?: Failure
   /** The cluster refused the credentials. */
   readonly rejected?: Failure
@@ -76,7 +76,7 @@ export interface IndexFacts {
   readonly exists?: boolean
   /** Index privileges that the load needs and the credentials lack. */
   readonly missing?: readonly string[]
-  /** `read`, `delete`: what the write check needs besides. */
+  /** Whether `read` and `delete` are granted, which the write check needs. */
   readonly mayCheckWrites?: boolean
   /** The settings that block writes. */
   readonly blocks?: readonly string[]

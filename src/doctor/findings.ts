@@ -1,6 +1,6 @@
 /**
- * From what was seen to what it means. Pure. The rules stand in the order of the path, and each knows what the others saw: so what is
- * named first is the cause, and what follows from it is not named again.
+ * Turns facts into findings. Pure. The rules follow the order of the path, and each sees all facts. So the first
+ * finding is the cause, and its consequences are not reported again.
  */
 import type { Facts } from './facts.js'
 import type { Finding, FindingRule, Severity } from './report.js'
@@ -45,7 +45,7 @@ export function findingsOf(facts: Facts): readonly Finding[] {
   return [...bySeverity('error'), ...bySeverity('warning'), ...bySeverity('info')].filter(isNew)
 }
 
-/** Two probes that met the same thing tell it once. */
+/** Drops the second report of one thing that two probes met. */
 function isNew(finding: Finding, at: number, all: readonly Finding[]): boolean {
   return all.findIndex(one => factOf(one) === factOf(finding)) === at
 }

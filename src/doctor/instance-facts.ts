@@ -1,4 +1,6 @@
-/** What was seen on the way to the service-management platform. Every probe adds its own part; what was left out is absent. */
+/**
+ * Observed facts about the path to ServiceNow. Every probe adds its own part. A skipped probe leaves its part absent.
+ */
 import type { Failure } from '../failure/failure.js'
 import type { ConnectionSeen, NodeSeen, PastSeen } from './way-facts.js'
 
@@ -21,11 +23,11 @@ export interface InstanceAsked {
   readonly grant: string
   /** Absent: connected directly. */
   readonly proxy?: string
-  /** That somebody named. */
+  /** The table that the user named. */
   readonly table?: string
 }
 
-/** One question without credentials: is it an instance, and does it work? */
+/** The answer to one request without credentials: is it an instance, and is it awake? */
 export interface AwakeSeen {
   readonly status?: number
   readonly failure?: Failure
@@ -38,11 +40,11 @@ export interface DoorSeen {
   readonly refused: number
   /** Broke, and were made again. */
   readonly broken: number
-  /** Of a refusal. */
+  /** Status of a refusal. */
   readonly status?: number
-  /** Chance that one of two addresses is refused all the same, or let in. */
+  /** Chance that one of two addresses is still refused, or still accepted. */
   readonly missChance: number
-  /** What else stood in the way. */
+  /** Another obstacle. */
   readonly failure?: Failure
 }
 
@@ -62,9 +64,9 @@ export interface LoginSeen {
   /** Token calls, once it was certain that the user is right: with one of two addresses registered, some are refused. */
   readonly tokens?: { readonly asked: number; readonly given: number }
   /**
-   * What another kind of login told: `user`: user and password are right, Basic authentication takes them. `token`: the same user gets
-   * a token, which is taken. `other API`: Basic authentication is taken elsewhere at the instance. `client`: id and secret of the
-   * application registry are right.
+   * The result of another kind of login. `user`: Basic authentication accepts user and password. `token`: the same
+   * user gets a working token. `other API`: Basic authentication works elsewhere at the instance. `client`: id and
+   * secret of the application registry are right.
    */
   readonly otherwise?: 'user' | 'token' | 'other API' | 'client'
 }
@@ -76,7 +78,7 @@ export interface TableSeen {
   readonly allowed: number
   readonly refused: number
   readonly broken: number
-  /** Of a refusal. */
+  /** Status of a refusal. */
   readonly status?: number
   readonly missChance: number
   /** Why the table is not read, although it was asked. */

@@ -10,7 +10,7 @@ export function mostRequests(context: Context): number {
   return mostToProxy(context) + mostToCluster(context) + toInstance
 }
 
-/** What is asked once, whatever is behind the proxy. */
+/** Counts requests that do not depend on the target behind the proxy. */
 function mostToProxy({
   way,
   connections,
@@ -26,13 +26,13 @@ function mostToCluster({ way, connections, options }: Context): number {
   const { ipCheckUrl } = connecting
   const each = ipCheckUrl === undefined ? 1 : 2
   const attempts = 1 + BROKEN_AGAIN
-  // One connection is traced, and looked at again where its certificate is refused.
+  // One connection is traced, and traced again if its certificate is refused.
   const always = attempts + 1 + connections * attempts
   const identity = way.credentials === undefined ? 0 : index === undefined ? 1 : 3
   const write = writeCheck ? 3 : 0
   if (way.proxy === undefined) return always + identity + write
   return (
-    // Where the proxy forwards, the login goes with a request.
+    // If the proxy forwards, the login travels with a request.
     attempts + always + nodes.length * each + (directCheck ? 1 + ROUND_TRIPS : 0) + ROUND_TRIPS + identity + write
   )
 }
@@ -43,10 +43,10 @@ function mostToInstance({ options }: Context, { connections, way }: InstanceCont
   const { ipCheckUrl } = options.connecting
   const attempts = 1 + BROKEN_AGAIN
   const connecting = attempts + 1
-  // Awake, Basic at two APIs, client_credentials; and the token calls.
+  // Awake, Basic at two APIs, client_credentials, and the token calls.
   const single = 4 * attempts
   const tokens = TOKEN_CALLS * attempts
-  // The login page and the table; of a token that was kept the first question may be asked twice.
+  // The login page and the table. With a kept token, the first request may be repeated.
   const doors = 2 * connections * attempts + attempts
   const always = connecting + single + tokens + doors
   if (way.proxy === undefined) return always
@@ -54,7 +54,7 @@ function mostToInstance({ options }: Context, { connections, way }: InstanceCont
   return always + nodes.length * each + (directCheck ? attempts : 0)
 }
 
-/** One in the protocol of the scheme; two others, with and without TLS, where that one is not answered. */
+/** One in the scheme's own protocol. If it gets no answer, two others with and without TLS. */
 const GREETINGS = 5
 
 const ROUND_TRIPS = 5

@@ -1,9 +1,12 @@
-/** What to do first, and what the cluster's IP filter needs: with the names and addresses that were seen. Pure. */
+/**
+ * Names the first thing to do, and the rules for the cluster's IP filter, with the observed names and addresses.
+ * Pure.
+ */
 import { explain } from '../failure/catalogue.js'
 import type { Facts } from './facts.js'
 import type { Finding, PolicyNeeded } from './report.js'
 
-/** In one sentence; undefined where nothing has to be done. */
+/** Returns one sentence, or undefined if there is nothing to do. */
 export function nextStep([first]: readonly Finding[], facts: Facts): string | undefined {
   if (first === undefined || first.severity === 'info') return undefined
   const rules =
@@ -74,7 +77,7 @@ function tokenFix(grant: Finding['evidence'][string], { instanceLogin }: Facts):
   return grant === 'password' && instanceLogin?.otherwise !== 'user' ? user : entry
 }
 
-/** Of the platform, which takes ranges and no CIDR blocks. */
+/** Writes the addresses for ServiceNow, which accepts ranges and no CIDR blocks. */
 function pair(facts: Facts): string {
   const addresses = policyNeeded(facts)?.rules.map(rule => rule.replace(/\/32$/, ''))
   return addresses?.join(' and ') ?? 'both static addresses in the dashboard of your proxy'
@@ -85,7 +88,9 @@ function missingAddress(addresses: Finding['evidence'][string], facts: Facts): s
   return known.length === 0 ? `the missing one of ${pair(facts)}` : known.join(' and ')
 }
 
-/** The rules for the proxy's two addresses. The dashboard's pair counts; what the check saw stands in for it. */
+/**
+ * Returns the rules for the proxy's two addresses: the dashboard's pair, or else the addresses that the check saw.
+ */
 export function policyNeeded({ proxy, staticIps, egress }: Facts): PolicyNeeded | undefined {
   if (proxy === undefined) return undefined
   if (staticIps?.length === 2) return { rules: staticIps.map(asRule), from: 'STATIC_IPS' }

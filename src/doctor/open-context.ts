@@ -12,7 +12,7 @@ import type { DoctorSection } from './check-doctor-options.js'
 import { openInstanceContext } from './open-instance-context.js'
 import type { Context, Ways } from './context.js'
 
-/** What takes longer is a finding: so that a person has an answer, while a load may wait for minutes. */
+/** A load may wait for minutes. Here a person waits, so a longer delay is a finding. */
 const PATIENCE_MS = 4_000
 
 export function openContext(
@@ -42,7 +42,7 @@ export function openContext(
       target: to.target ?? way.url,
       connections: 1,
       connectTimeoutMs: limitMs,
-      // A client certificate is a credential: past the proxy it is not shown.
+      // A client certificate is a credential, so it is not shown past the proxy.
       ...(to.target === undefined ? { targetTls: to.proxy === 'none' ? withoutOwn : targetTls(target) } : {}),
       ...(proxy === undefined ? {} : { proxy }),
       ...(ca === undefined ? {} : { proxyTls: { ca } }),
@@ -55,7 +55,7 @@ export function openContext(
     prefix: prefixOf(way.url),
     headers: plaintext === undefined ? authorization(way.credentials) : {},
     ...(plaintext === undefined ? {} : { plaintext }),
-    // Without a proxy every connection leaves from the same address: more than one asks the same question again.
+    // Without a proxy, every connection leaves from the same address, so one is enough.
     connections: way.proxy === undefined ? 1 : Math.max(1, preflightConnections),
     limitMs,
     clock,

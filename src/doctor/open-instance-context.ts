@@ -1,4 +1,4 @@
-/** What the probes of an instance are given: the way there, and the means to ask along it. */
+/** Opens everything that the probes of an instance receive. */
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import { openRoute, type RouteOptions } from '../proxy/route.js'
@@ -14,7 +14,7 @@ import { BREAKS_WITHIN_MS } from './ask-again.js'
 import type { Context, DoctorLine, InstanceContext, InstanceQuestion, InstanceWay, OtherProxy } from './context.js'
 import { counted } from './counted-route.js'
 
-/** Asked where nobody names a table: on every instance there is one, and whoever may not read it may read others. */
+/** Read if nobody names a table. Every instance has it, and users without access to it may read others. */
 const TABLE = 'incident'
 
 export function openInstanceContext(
@@ -25,7 +25,7 @@ export function openInstanceContext(
   const { clock, limitMs, countOne, today, signal, proxyTls } = context
   const secrets = new Secrets()
   secrets.addAccess(way.access)
-  // What a password gives anew is not looked for among what is kept: whether it is still right, is the question.
+  // Kept tokens say nothing about a password, and the probe must test the password.
   const isKept = way.access.grant === 'refresh_token' || way.access.grant === 'authorization_code'
   const { store, place } = (isKept ? way.tokens : undefined) ?? { store: tokensInMemory(), place: 'memory' }
   const routeOptions = (by?: OtherProxy): RouteOptions => {
@@ -53,7 +53,7 @@ export function openInstanceContext(
   const call: InstanceContext['callForTokens'] = async request => {
     const { access } = way
     if (access.client === undefined) throw new Error('Basic authentication asks for no token')
-    // What passes is a finding too, and a person waits; but one connection that breaks is none.
+    // A transient refusal is a finding too, because a person waits. One broken connection is none.
     const patience = { clock, random: () => 0, maxElapsedMs: 0 }
     for (let broken = 0; ; broken += 1) {
       tokenCalls += 1
@@ -67,7 +67,7 @@ export function openInstanceContext(
   return {
     way,
     display: way.url.origin,
-    // Without a proxy every connection leaves from the same address: more than one asks the same question again.
+    // Without a proxy, every connection leaves from the same address, so one is enough.
     connections: way.proxy === undefined ? 1 : Math.max(1, context.options.connecting.preflightConnections),
     table: table ?? TABLE,
     isTableNamed: table !== undefined,
@@ -88,7 +88,7 @@ export function openInstanceContext(
   }
 }
 
-/** Asks until a connection does not break: one that breaks among many is no finding. */
+/** Asks until a connection does not break. One broken connection among many is no finding. */
 export async function askInstance(
   { clock, dates, today }: Context,
   line: DoctorLine,
@@ -104,7 +104,7 @@ export async function askInstance(
   return asked
 }
 
-/** Whoever hung up said nothing; a status is an answer. */
+/** A closed connection is no answer. A status is one. */
 function isBroken({ code, evidence }: Failure): boolean {
   return (code === 'SERVICENOW_UNREACHABLE' && evidence['status'] === undefined) || code === 'PROXY_UNREACHABLE'
 }

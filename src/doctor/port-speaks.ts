@@ -1,15 +1,15 @@
-/** Which protocol a proxy's port speaks: found out by its first bytes, with no credentials and no destination. */
+/** Finds out which protocol a proxy's port speaks from its first bytes, without credentials and without a target. */
 import type { X509Certificate } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { ProxyScheme } from '../proxy/proxy-url.js'
 
-/** Named after the scheme that fits; `tls`: TLS with something unknown inside, `unknown`: it said nothing that is any of them. */
+/** The fitting scheme. `tls`: TLS with something unknown inside. `unknown`: none of them. */
 export type Spoken = ProxyScheme | 'tls' | 'unknown'
 
 export interface PortSeen {
   readonly spoken: Spoken
-  /** It answered the first greeting, that of the expected protocol. */
+  /** The port answered the first greeting, in the expected protocol. */
   readonly isPrompt: boolean
   /** Shown by a port that speaks TLS. Not verified. */
   readonly certificate?: X509Certificate
@@ -20,7 +20,7 @@ export interface PortSeen {
 interface Asking {
   readonly host: string
   readonly port: number
-  /** For one connection. */
+  /** Limit of one connection. */
   readonly limitMs: number
   /** Called for each connection. */
   readonly onAsk: () => void
@@ -28,8 +28,8 @@ interface Asking {
 }
 
 /**
- * Asks in the protocol of the expected scheme first, and in the others only where the answer does not fit: a healthy proxy sees one
- * connection, and no port is waited for that keeps silent because it was asked in another protocol than its own.
+ * Greets in the expected protocol first, and in others only if the answer does not fit. So a healthy proxy sees one
+ * connection, and no time is lost on a port that stays silent to a foreign protocol.
  */
 export async function portSpeaks(expected: ProxyScheme, asking: Asking): Promise<PortSeen> {
   const isTls = expected === 'https' || expected === 'socks5s'
@@ -107,7 +107,7 @@ async function ask(asking: Asking, isTls: boolean, bytes: Buffer): Promise<PortS
   })
 }
 
-/** Enough to tell; of HTTP the head, because a date stands in it. */
+/** Returns whether the bytes are enough. HTTP needs its whole head, because the date is in it. */
 function isWhole(heard: Buffer): boolean {
   const text = heard.toString('latin1', 0, 64 * 1024)
   if (!'HTTP/'.startsWith(text.slice(0, 5))) return heard.length >= 2

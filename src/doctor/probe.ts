@@ -2,24 +2,24 @@ import type { Context } from './context.js'
 import type { Facts } from './facts.js'
 import type { Step } from './report.js'
 
-/** What a probe saw: facts for the findings, and a line for whoever reads along. */
+/** The result of a probe: facts for the findings, and a line for the reader. */
 export interface Seen {
   readonly detail: string
-  /** Something is wrong; the findings say what. */
+  /** A problem exists. The findings name it. */
   readonly failed?: boolean
   readonly facts?: Partial<Facts>
-  /** Of what was asked alone. Default: what looking took. */
+  /** Time of the requests. Default: time of the whole look. */
   readonly ms?: number
-  /** Steps that were seen on the way. */
+  /** Further steps that the probe saw. */
   readonly more?: readonly Step[]
 }
 
-/** One look at the way. It judges nothing: what its facts mean together with the others is for the findings to say. */
+/** One look at the path. It judges nothing: the findings combine the facts of all probes. */
 export interface Probe {
   readonly name: string
-  /** It asks nobody: no time is told. */
+  /** Sends nothing, so it shows no time. */
   readonly isPure?: true
-  /** Why there is nothing to see, knowing what was seen before; undefined: look. */
+  /** Returns why the look is skipped, given the facts so far. Undefined: look. */
   readonly leaveOut?: (context: Context, facts: Facts) => string | undefined
   readonly look: (context: Context, facts: Facts) => Promise<Seen> | Seen
 }

@@ -1,4 +1,4 @@
-/** What host names tell: the region of the proxy, the region of the cluster, and whether it is reached over a private link. */
+/** Reads host names: the region of the proxy, the region of the cluster, and private links. */
 
 /** The regions in which the proxy service runs. */
 export const proxyServiceRegions = [
@@ -24,8 +24,8 @@ export function isProxyHost(host: string): boolean {
 }
 
 /**
- * The regions that a proxy's host may stand in. Some hosts leave the last number out (`us-east-static-01`): then there may be
- * two. None where the name does not tell.
+ * Returns the regions that a proxy's host may be in. Some hosts omit the last number (`us-east-static-01`), so there
+ * may be two. Empty if the name does not show it.
  */
 export function proxyRegionsOf(host: string): readonly string[] {
   const region = proxyHost.exec(host)?.groups?.['region']?.toLowerCase()
@@ -33,7 +33,7 @@ export function proxyRegionsOf(host: string): readonly string[] {
   return proxyServiceRegions.filter(one => one === region || one.startsWith(`${region}-`))
 }
 
-/** What the host of a hosted cluster says of itself. */
+/** Facts in the host name of a hosted cluster. */
 export interface ClusterHost {
   readonly region?: string
   readonly provider?: string
@@ -58,8 +58,8 @@ export function readClusterHost(host: string): ClusterHost {
 }
 
 /**
- * Whether the proxy stands in another region than the cluster: `same`, `other`, `elsewhere` (another part of the world; which of the
- * service's regions is the nearest, the names do not tell), or undefined where nothing can be said.
+ * Compares the regions of proxy and cluster: `same`, `other`, `elsewhere` (another part of the world, where names do
+ * not show the nearest region), or undefined if unknown.
  */
 export function compareRegions(
   proxy: readonly string[],

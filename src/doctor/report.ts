@@ -8,21 +8,21 @@ import type { Facts } from './facts.js'
  */
 export type Severity = 'error' | 'warning' | 'info'
 
-/** Something that stands in a load's way, or that one should know of the way. */
+/** An obstacle for a load, or a fact worth knowing. */
 export interface Finding {
   readonly code: FailureCode
   readonly severity: Severity
   readonly message: string
   readonly evidence: Evidence
-  /** What to change and where. */
+  /** Changes to make, and where. */
   readonly advice: readonly string[]
 }
 
-/** One thing that was looked at. */
+/** One thing that the doctor looked at. */
 export interface Step {
   readonly name: string
   readonly ok: boolean
-  /** Absent where nothing was asked. */
+  /** Absent if nothing was sent. */
   readonly ms?: number
   readonly detail: string
   /** There was nothing to see, or it was not wanted: `detail` says why. */
@@ -31,9 +31,9 @@ export interface Step {
 
 /** The rules that the cluster's IP filter needs. */
 export interface PolicyNeeded {
-  /** Both static addresses, each as /32. */
+  /** Both static addresses as /32. */
   readonly rules: readonly string[]
-  /** Who named the addresses: the dashboard's pair, or only what the address check saw. */
+  /** The source of the addresses: the dashboard's pair, or only the address check. */
   readonly from: 'STATIC_IPS' | 'address check'
 }
 
@@ -42,9 +42,9 @@ export interface DoctorReport {
   readonly ok: boolean
   /** The first named is the cause. */
   readonly findings: readonly Finding[]
-  /** What to do first. Absent where nothing has to be done. */
+  /** The first thing to do. Absent if there is nothing to do. */
   readonly next?: string
-  /** Absent where no proxy is set, or its addresses are not known. */
+  /** Absent without a proxy, or if its addresses are unknown. */
   readonly policy?: PolicyNeeded
   readonly facts: Facts
   readonly steps: readonly Step[]
@@ -52,12 +52,12 @@ export interface DoctorReport {
   readonly requests: { readonly sent: number; readonly atMost: number }
 }
 
-/** What a set of facts tells of one part of the way. */
+/** Finds the findings of one part of the path. */
 export type FindingRule = (facts: Facts) => readonly Finding[]
 
 /** A failure as a finding. `more` is one more sentence, without its full stop: what the other facts show. */
 export function finding(severity: Severity, { code, message, evidence }: Failure, more = ''): Finding {
-  // What somebody else said may be a whole sentence.
+  // A quoted message may be a whole sentence.
   const told = more === '' ? message : `${message.replace(/\.$/, '')}. ${more}.`
   return { code, severity, message: told, evidence, advice: explain(code).fixes }
 }

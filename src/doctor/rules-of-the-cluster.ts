@@ -1,4 +1,4 @@
-/** What the cluster itself says, and what one should know of the way to it. */
+/** Rules for the cluster's own answers, and for facts worth knowing about the route. */
 import { failure } from '../failure/failure.js'
 import { finding, type FindingRule } from './report.js'
 import { CLOCK_TOLERANCE_MS, skewEvidence } from './rules-of-the-way.js'
@@ -6,7 +6,7 @@ import { CLOCK_TOLERANCE_MS, skewEvidence } from './rules-of-the-way.js'
 /** Halfway between a proxy beside the application (10 to 20 ms) and one in another region (50 to 100 ms). */
 const CROSS_REGION_MS = 35
 
-/** So many connections that broke are no accident any more. */
+/** This many broken connections are no accident. */
 const BROKEN = 3
 
 export const clusterFindings: FindingRule = ({ filter, identity, hosts, isKeyEncoded }) => {
@@ -43,7 +43,7 @@ export const indexFindings: FindingRule = ({ index, write, cluster }) => {
   ]
 }
 
-/** Of a pair, one node that is away stops nothing: the load's connections are made again. */
+/** One missing node of a pair stops nothing: the load connects again. */
 export const nodeFindings: FindingRule = ({
   nodes = [],
   filter,
@@ -82,7 +82,7 @@ export const clockFindings: FindingRule = ({ clock }) =>
     ? []
     : [finding('warning', failure('CLOCK_SKEW', skewEvidence(clock)))]
 
-/** How far it is. */
+/** Reports the distance. */
 export const rangeFindings: FindingRule = ({ hosts, latency }) => {
   const { proxyRegions = [], region = '', regions } = hosts ?? {}
   const evidence = { proxyRegion: proxyRegions.join(' or '), clusterRegion: region }

@@ -1,4 +1,4 @@
-/** Which addresses the requests leave from, which of them the IP filter lets in, and whether it stops anybody else. */
+/** Rules for the egress addresses, for the IP filter's verdict on them, and for others that it lets in. */
 import { failure } from '../failure/failure.js'
 import type { Facts } from './facts.js'
 import type { NodeSeen } from './way-facts.js'
@@ -17,7 +17,7 @@ export const egressFindings: FindingRule = ({
   if (egress === undefined) return []
   const { failure: failed, seen, missChance, asked } = egress
   if (failed !== undefined) {
-    // What stops the connection to the target stops this one.
+    // The obstacle on the way to the target explains this one.
     if (connection?.failure !== undefined || instanceConnection?.failure !== undefined) return []
     const evidence = { ...failed.evidence, asked: 'address check' }
     return [finding('error', { ...failed, evidence }, 'This is the address check, not the cluster')]
@@ -52,7 +52,7 @@ export const filterFindings: FindingRule = facts => {
   return [finding('error', failure('EGRESS_PARTLY_ALLOWED', which), tellWhich(refusedNodes, nodes))]
 }
 
-/** What can be known of the address that is refused, and how to make it certain. */
+/** Names the refused address if it is known, else how to find it. */
 function tellWhich(refused: readonly NodeSeen[], nodes: readonly NodeSeen[]): string {
   if (refused.length > 0) return `Blocked: ${refused.map(nameOf).join(' and ')}`
   if (nodes.length > 0) return 'The IP filter allows the nodes in --nodes, and blocks the address of another node'

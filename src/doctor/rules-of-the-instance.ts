@@ -1,4 +1,4 @@
-/** What the service-management platform says: its addresses, its logins, its tables. */
+/** Rules for ServiceNow: its addresses, its logins, its tables. */
 import { type Failure, failure } from '../failure/failure.js'
 import { tellCertificate } from './certificate.js'
 import type { Facts } from './facts.js'
@@ -15,7 +15,7 @@ export const instanceFindings: FindingRule = ({ instanceConnection: connection, 
   return [finding('error', { ...failed, evidence }, tellCertificate(certificateProblem, certificate))]
 }
 
-/** Addresses that are refused before anybody asks who it is: IP Address Access Control, adaptive authentication. */
+/** Reports addresses that are refused before any login: IP Address Access Control, adaptive authentication. */
 export const doorFindings: FindingRule = facts => {
   const { instanceDoor: door, instanceNodes: nodes = [], instanceAwake: awake } = facts
   if (door === undefined || awake?.failure !== undefined) return []
@@ -28,7 +28,7 @@ export const doorFindings: FindingRule = facts => {
   return [addressFinding(facts, { ...door, observed: rule, refusedNodes: refused(nodes) })]
 }
 
-/** What is refused to somebody who has shown who it is. */
+/** Reports refusals after a login. */
 export const loginFindings: FindingRule = facts => {
   const { instanceLogin: login, instanceTable: table, instance } = facts
   if (login === undefined || isAboutAddresses(facts)) return []
@@ -44,7 +44,7 @@ export const loginFindings: FindingRule = facts => {
       ),
     ]
   }
-  // Basic authentication is the cause only where the same user's token is taken everywhere.
+  // Basic authentication is the cause only if the same user's token works everywhere.
   if (failed === undefined || (login.otherwise === 'token' && (table?.refused ?? 0) > 0)) return []
   return [finding('error', failed, tellLogin(facts, failed, login))]
 }
@@ -69,8 +69,8 @@ export const tableFindings: FindingRule = facts => {
 }
 
 /**
- * Asked without credentials: what comes with them may stop this machine all the same. And people work at the platform: that their
- * network is let in is most often meant.
+ * This look had no credentials, so later policies may still stop this machine. People work at ServiceNow, so their
+ * network is usually meant to be let in.
  */
 export const instancePastFindings: FindingRule = ({ instancePast: past, instance, instanceDoor: door }) => {
   if (past?.verdict !== 'open') return []
@@ -91,8 +91,8 @@ const BY_POLICY = 'A REST API access policy of the Table API allows only other a
 const PARTLY_BY_POLICY = 'a REST API access policy allows only one of the addresses'
 
 /**
- * Whether what the login page says is about addresses. A 401 on every connection is not, where the credentials are taken: then it is
- * but how this instance greets people.
+ * Returns whether the login page's answers are about addresses. A 401 on every connection is not, if the credentials
+ * are accepted: then it is the instance's usual greeting.
  */
 function isAboutAddresses({ instanceDoor: door, instanceLogin: login }: Facts): boolean {
   if (door === undefined || door.refused === 0) return false
@@ -128,7 +128,7 @@ function addressFinding(
   return finding('error', failure('SERVICENOW_ADDRESS_REFUSED', { ...evidence, observed }), ways.join('. '))
 }
 
-/** What can be known of the address that is refused, and how to make it certain. */
+/** Names the refused address if it is known, else how to find it. */
 function tellWhich(refusedNodes: readonly NodeSeen[], nodes: readonly NodeSeen[], observed: string): string {
   const said = refusedNodes.map(nameOf).join(' and ')
   if (refusedNodes.length > 0) return `Blocked: ${said} (${observed})`
@@ -148,7 +148,7 @@ function nameOf({ address, node }: NodeSeen): string {
   return address ?? `the address of ${node}`
 }
 
-/** What other kinds of login, and the way past the proxy, tell of one that was refused. */
+/** Explains a refused login with the results of other logins and of the look past the proxy. */
 function tellLogin({ instancePast: past }: Facts, { code }: Failure, { otherwise, tried }: LoginSeen): string {
   if (code === 'SERVICENOW_AUTH_REJECTED') {
     if (tried.includes('the token call'))

@@ -1,4 +1,4 @@
-/** What is wrong before a request can reach the cluster: options, the proxy, the connection through it. */
+/** Rules for obstacles before the cluster: options, the proxy, the connection through it. */
 import { type Failure, failure } from '../failure/failure.js'
 import { tellCertificate } from './certificate.js'
 import type { Facts } from './facts.js'
@@ -19,7 +19,7 @@ export const optionFindings: FindingRule = ({ unusable, plaintext, hosts, cluste
 export const proxyFindings: FindingRule = ({ address, port }) =>
   [address?.failure, port?.failure].flatMap(one => (one === undefined ? [] : [finding('error', one)]))
 
-/** Of a certificate that only looks expired, the clock is the cause. */
+/** If a certificate only looks expired, the clock is the cause. */
 export const certificateFindings: FindingRule = ({ connection, instanceConnection, clock }) => {
   const isAboutTime = (problem?: string) => problem === 'expired' || problem === 'early'
   const certificateProblem = [connection, instanceConnection]
@@ -27,7 +27,7 @@ export const certificateFindings: FindingRule = ({ connection, instanceConnectio
     .find(problem => isAboutTime(problem))
   if (certificateProblem === undefined || clock === undefined) return []
   if (Math.abs(clock.skewMs) < CLOCK_TOLERANCE_MS) return []
-  // Ahead, a clock makes a certificate look expired; behind, it makes it look too new.
+  // A fast clock makes a certificate look expired. A slow one makes it look too new.
   if (certificateProblem === 'expired' ? clock.skewMs < 0 : clock.skewMs > 0) return []
   return [finding('error', failure('CLOCK_SKEW', skewEvidence(clock)), 'That makes certificates look invalid')]
 }
@@ -47,7 +47,7 @@ export const connectionFindings: FindingRule = facts => {
   return [finding('error', { ...failed, evidence }, tellCertificate(certificateProblem, certificate))]
 }
 
-/** Whose silence it is: a proxy that answers others leads to a destination that does not answer, one that answers nobody is silent itself. */
+/** Finds the silent side. If the proxy answers others, the target is silent. If it answers nobody, the proxy is. */
 function nameTimeout(failed: Failure, { connection, port, egress, proxy, cluster }: Facts): Failure {
   if (proxy === undefined) return failed
   const leads = egress === undefined ? port?.isPrompt === true : Object.keys(egress.seen).length > 0

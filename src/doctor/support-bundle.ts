@@ -1,6 +1,6 @@
 /**
- * A report that may be given away: built from a list of what may stand in it. What is not on the list stays out, also what a later
- * version of the report may hold: names of users, documents, free text that the cluster or a gateway wrote.
+ * Makes a report that is safe to share. It contains only listed fields. So names of users, documents and free text of
+ * clusters stay out, also in fields that later versions may add.
  */
 import type { Evidence } from '../failure/failure.js'
 import type { DoctorReport } from './report.js'
@@ -66,7 +66,7 @@ export function supportBundle(report: DoctorReport, about: About): object {
     settings: (all.settings ?? [])
       .filter(({ name }) => settings.some(one => one === name))
       .map(({ name, value, from }) => ({ name, value, from })),
-    // Of all others it counts where they came from.
+    // For other options only the source matters.
     origins: (all.settings ?? []).filter(({ from }) => from !== 'default').map(({ name, from }) => ({ name, from })),
     facts: {
       cluster,

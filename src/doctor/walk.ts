@@ -18,7 +18,7 @@ import { nextStep, policyNeeded } from './next-step.js'
 import type { Probe } from './probe.js'
 import type { DoctorReport, Step } from './report.js'
 
-/** Probes in the order of the path. What stands in one row does not wait for each other. */
+/** Probes in the order of the path. Probes of one row run side by side. */
 export type Path = readonly (readonly Probe[])[]
 
 export interface Tools {
@@ -27,7 +27,7 @@ export interface Tools {
   readonly today?: () => number
 }
 
-/** Takes every probe of a path, and tells what all that was seen means. Throws the signal's reason for an abort, and nothing else. */
+/** Runs every probe of a path and combines the facts. Throws only the signal's reason for an abort. */
 export async function walk(options: DoctorOptions, path: Path, tools: Tools = {}): Promise<DoctorReport> {
   const { clock = systemClock, today = Date.now } = tools
   const read = readWays(options)
@@ -79,7 +79,7 @@ async function take(
     return { facts: seen.facts ?? {}, steps: [step, ...(seen.more ?? [])] }
   } catch (error) {
     context.signal?.throwIfAborted()
-    // Of a certificate authority that cannot be read, the first connection tells.
+    // The first connection shows an unreadable certificate authority.
     if (!isSluiceError(error)) throw error
     return { facts: { unusable: error.failure }, steps: [{ name, ok: false, detail: error.message }] }
   }
@@ -110,7 +110,7 @@ function askedOf({ display: url, way, isTableNamed, table }: InstanceContext): I
   }
 }
 
-/** Whether a cluster is to be looked at: it is, unless an instance is set alone. */
+/** Returns whether a cluster is checked: yes, unless only an instance is set. */
 export function hasCluster({ target: { url, cloudId }, servicenow }: DoctorOptions): boolean {
   return url !== undefined || cloudId !== undefined || servicenow === undefined
 }
@@ -133,12 +133,12 @@ function waysOf({ connecting, servicenow }: DoctorSection, isClusterSet: boolean
   return { way: wayTo(toInstance, proxy), hasCluster: false, ...instance }
 }
 
-/** The way to the instance in the place of that to a cluster; its credentials are its own. */
+/** Returns the path to the instance in place of a cluster's. It has credentials of its own. */
 function wayTo({ url, proxy }: InstanceWay, given: ProxySection): Ways['way'] {
   return { url, notes: proxyTo(url, given).notes, ...(proxy === undefined ? {} : { proxy }) }
 }
 
-/** Of options that cannot be used: what may be shown of the URL. */
+/** Returns the showable part of the URL when the options cannot be used. */
 function shownUrl(options: DoctorOptions): string {
   if (!hasCluster(options)) return ''
   const { url } = options.target

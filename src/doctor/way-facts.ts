@@ -1,4 +1,4 @@
-/** Facts of the way, whatever stands at its end. */
+/** Facts about a route that do not depend on its target. */
 import type { Failure } from '../failure/failure.js'
 import type { Phase } from '../proxy/route-error.js'
 import type { CertificateProblem, CertificateSeen } from './certificate.js'
@@ -14,7 +14,7 @@ export interface HostsSeen extends ClusterHost {
 
 export interface PortFacts {
   readonly spoken: Spoken
-  /** It answered in the protocol of the URL's scheme, at once. */
+  /** The port answered at once in the protocol of the URL's scheme. */
   readonly isPrompt?: boolean
   readonly failure?: Failure
   readonly certificate?: CertificateSeen
@@ -24,7 +24,7 @@ export interface PortFacts {
 export interface ConnectionSeen {
   readonly layers: readonly { readonly phase: Phase; readonly ms: number }[]
   readonly failure?: Failure
-  /** Where it failed. */
+  /** The layer that failed. */
   readonly failedIn?: Phase
   /** Connections that broke before one stood. */
   readonly broken: number
@@ -37,19 +37,19 @@ export interface EgressFacts {
   readonly seen: Readonly<Record<string, number>>
   readonly asked: number
   /**
-   * With one address seen: the chance that the proxy uses another one all the same, each connection choosing either at random.
-   * Absent where connections do not choose by themselves.
+   * With one address seen: the chance that the proxy still uses another one, if each connection chooses at random.
+   * Absent if connections do not choose.
    */
   readonly missChance?: number
-  /** What an answer was that held no address. */
+  /** An answer without an address. */
   readonly instead?: string
   readonly failure?: Failure
 }
 
-/** One node of the pair, asked by itself. */
+/** One node of the pair. */
 export interface NodeSeen {
   readonly node: string
-  /** As the address check saw it. */
+  /** The address that the check saw. */
   readonly address?: string
   readonly verdict: 'allowed' | 'refused' | 'failed'
   readonly failure?: Failure
@@ -57,7 +57,7 @@ export interface NodeSeen {
 
 /** The cluster without the proxy and without credentials. */
 export interface PastSeen {
-  /** `open`: it answered, so that no filter stops this machine. `unknown`: whether one would, could not be told. */
+  /** `open`: it answered, so no filter stops this machine. `unknown`: the answer does not show it. */
   readonly verdict: 'open' | 'refused' | 'unreachable' | 'unknown'
   readonly status?: number
 }
@@ -67,6 +67,6 @@ export interface LatencySeen {
   readonly throughMs: number
   readonly directMs?: number
   readonly addedMs?: number
-  /** What the proxy adds, as a share of a bulk request that takes a second without it. */
+  /** The proxy's delay as a share of a bulk request that takes a second without it. */
   readonly share?: number
 }

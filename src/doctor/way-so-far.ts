@@ -1,4 +1,4 @@
-/** Why a later probe has nothing to see: how far the way was found open. Undefined: so far it is. */
+/** Returns why a later probe is skipped, or undefined if the path is open so far. */
 import type { Facts } from './facts.js'
 
 /** No connection to the proxy can stand. */
@@ -22,12 +22,12 @@ export function loginProblem(facts: Facts): string | undefined {
 
 function isProxyClosed(code: string | undefined, { port }: Facts): boolean {
   const isClosed = code === 'PROXY_AUTH_REJECTED' || code === 'PROXY_CERT_INVALID' || code === 'PROXY_UNREACHABLE'
-  // It answered no greeting, and no request.
+  // The proxy answered no greeting and no request.
   const isSilent = port?.isPrompt === false && code?.endsWith('_TIMEOUT') === true
   return isClosed || isSilent
 }
 
-/** Nothing that leads through the proxy can reach the instance: what is wrong with the cluster alone does not count. */
+/** Returns why nothing can reach the instance through the proxy. Problems of the cluster do not count. */
 export function instanceWayProblem(facts: Facts): string | undefined {
   if (facts.instance?.proxy === undefined) return undefined
   const isClosed = isProxyClosed(facts.connection?.failure?.code, facts)

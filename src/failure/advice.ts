@@ -1,4 +1,4 @@
-/** What a failure's readers are told to look at and to change. */
+/** Selects the causes and fixes that readers of a failure see. */
 import { type FailureCode, catalogue, explain, textOf } from './catalogue.js'
 import type { Cause } from './entry.js'
 import type { Evidence } from './evidence.js'
@@ -10,7 +10,7 @@ export function causesFor(code: FailureCode, message: string): readonly string[]
   return (fitting.length === 0 ? causes : fitting).map(textOf)
 }
 
-/** Returns the fixes, and before them the one that is due first (`next`), if it is one of them. */
+/** Returns the fixes. The first thing to do (`next`) comes first, if it is one of them. */
 export function fixesFor(code: FailureCode, next: Evidence[string]): readonly string[] {
   const { fixes } = explain(code)
   return typeof next === 'string' && fixes.includes(next) ? [next, ...fixes.filter(fix => fix !== next)] : fixes

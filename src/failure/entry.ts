@@ -1,7 +1,7 @@
 import type { Evidence } from './evidence.js'
 import type { Stage } from './stages.js'
 
-/** What is known of one failure, whenever and wherever it is seen. */
+/** Everything known about one failure. */
 export interface Entry {
   /** The part of the path that refused. */
   readonly stage: Stage
@@ -12,13 +12,13 @@ export interface Entry {
   /** Ends no run: the doctor and others report it beside the result. */
   readonly isNotice?: true
   readonly title: string
-  /** What happened, to what; `{names}` stand for evidence. */
+  /** States what happened, with values. `{names}` stand for evidence. */
   readonly message: string
   /** How it shows itself to somebody who uses other tools, in their words. */
   readonly observed: string
   /** In order of likelihood. */
   readonly causes: readonly string[]
-  /** What to change, and where. */
+  /** Changes to make, and where. */
   readonly fixes: readonly string[]
   /** Evidence of a typical case: everything that the message names. */
   readonly example: Evidence

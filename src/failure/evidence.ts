@@ -1,2 +1,2 @@
-/** What was seen when something failed. Never holds a secret or a document. */
+/** Observed values of a failure. Never holds a secret or a document. */
 export type Evidence = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>

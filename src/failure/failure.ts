@@ -4,8 +4,8 @@ import type { Evidence } from './evidence.js'
 export type { Evidence } from './evidence.js'
 
 /**
- * A failure as data: made where the fact is seen, explained by the catalogue.
- * `message` says what happened, to what, with which value; what to do about it is `explain(code)`.
+ * A failure as data. Made where the fact is seen, explained by the catalogue. `message` says what happened, with
+ * values. `explain(code)` says what to do.
  */
 export interface Failure {
   readonly code: FailureCode

@@ -7,7 +7,10 @@ export interface Found {
   readonly codes: readonly FailureCode[]
 }
 
-/** Symptoms and failures in which every word of the text occurs: a number as it is, other words as the beginning of one. */
+/**
+ * Finds symptoms and failures that contain every word of the text: numbers as they are, other words as the start of a
+ * word.
+ */
 export function lookUp(text: string): Found {
   const words = text
     .split(/\s+/)

@@ -2,8 +2,8 @@
 const REPEATED = /,? request: \[|\bsource\[|\bat \[Source:|\. Preview of field's value:/
 
 /**
- * What somebody else said, as evidence: one line of at most `length` characters, without markup and control characters, without
- * the documents that Elasticsearch repeats, and with the credentials masked that an echoing server sends back.
+ * Prepares foreign text as evidence: one line of at most `length` characters, without markup, control characters, or
+ * documents that Elasticsearch repeats. Masks credentials that a server may echo.
  */
 export function quote(text: string, length = 200): string {
   const line = (text.split(REPEATED, 1)[0] ?? '')

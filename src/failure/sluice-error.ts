@@ -4,9 +4,9 @@ import type { FailureCode } from './catalogue.js'
 const brand = Symbol.for('sluice.error')
 
 /**
- * The one error class that Sluice throws. Compare `code`, not the class: two copies of the package may be installed.
- * `failure` is the whole finding, `cause` the error below it, and `receipt` (from `ingest` alone) what was done before
- * the run stopped.
+ * The only error class that Sluice throws. Compare `code`, not the class, because two copies of the package may be
+ * installed. `failure` is the whole finding, `cause` the error below it. `receipt` (only from `ingest`) shows what
+ * was done before the run stopped.
  */
 export class SluiceError<Receipt = unknown> extends Error {
   override readonly name = 'SluiceError'

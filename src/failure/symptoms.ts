@@ -5,15 +5,15 @@
 import type { FailureCode } from './catalogue.js'
 
 export interface Symptom {
-  /** Who seems to answer. */
+  /** The side that seems to answer. */
   readonly where: 'proxy' | 'cluster' | 'instance' | 'anywhere'
-  /** What is seen. */
+  /** What the user sees. */
   readonly symptom: string
-  /** What is behind it. */
+  /** The situation behind it. */
   readonly when: string
   /** Most likely first. */
   readonly codes: readonly FailureCode[]
-  /** What tells the codes apart. */
+  /** How to tell the codes apart. */
   readonly note: string
 }
 

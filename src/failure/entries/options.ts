@@ -1,6 +1,6 @@
 import type { Entries } from '../entry.js'
 
-/** What is wrong before anything is sent: options that cannot be used, or that contradict each other. */
+/** Problems before anything is sent: options that cannot be used, or that contradict each other. */
 export const optionsEntries = {
   OPTION_INVALID: {
     stage: 'options',

@@ -12,7 +12,10 @@ import type { Probe } from '../../probe.js'
 import { pathProblem } from '../../way-so-far.js'
 import { type FreshAnswer, askInWaves, countVerdicts } from '../../../proxy/fresh-connections.js'
 
-/** GET / on fresh connections, as before a load; here it is asked to the end, so that the share is known that is refused. */
+/**
+ * Sends GET / on fresh connections, like a load's preflight, but asks all of them, so that the refused share is
+ * known.
+ */
 export const filter: Probe = {
   name: 'IP filter',
   leaveOut: (_, facts) => pathProblem(facts),

@@ -1,4 +1,4 @@
-/** What the credentials may do with an index, and whether it takes writes. */
+/** Finds out what the credentials may do with an index, and whether it accepts writes. */
 import { isObject } from '../../../cluster/call.js'
 import type { Failure } from '../../../failure/failure.js'
 import type { Route } from '../../../proxy/route.js'
@@ -16,12 +16,12 @@ export async function lookAtIndex(context: Context, route: Route, index: string)
   return { index, ...missingOf(needs.has, context.options.op, state.exists), ...state }
 }
 
-/** What a load into the index may need, and the write check besides. */
+/** Privileges that a load into the index may need, and those of the write check. */
 const asked = ['create_doc', 'create', 'index', 'write', 'auto_configure', 'create_index', 'read', 'delete'] as const
 
 type Privileges = Readonly<Partial<Record<(typeof asked)[number], boolean>>>
 
-/** Undefined where the cluster does not tell: one without security. */
+/** Returns undefined if the cluster has no security, and so no answer. */
 async function askPrivileges(
   context: Context,
   route: Route,
@@ -45,13 +45,16 @@ function missingOf(
   const missing = [
     ...(op === 'create' && !may('create_doc', 'create', 'index', 'write') ? ['create_doc'] : []),
     ...(op === 'index' && !may('index', 'write') ? ['index'] : []),
-    // Where it is not known whether the index exists, nobody would miss it.
+    // If it is unknown whether the index exists, the privilege may not be needed.
     ...(exists === false && !may('auto_configure', 'create_index') ? ['auto_configure'] : []),
   ]
   return { missing, mayCheckWrites: missing.length === 0 && may('read') && may('delete', 'write') }
 }
 
-/** Credentials that may not see the settings (403) tell nothing. Of several indices behind one name any may be the one written to. */
+/**
+ * Without permission for the settings (403), nothing is known. If a name stands for several indices, any may be the
+ * one written to.
+ */
 function readSettings(status: number, json: Readonly<Record<string, unknown>>): Partial<IndexFacts> {
   if (status === 404) return { exists: false }
   if (status !== 200) return {}

@@ -6,7 +6,7 @@ import { lookAtIndex } from './index-access.js'
 import type { Probe } from '../../probe.js'
 import { clusterProblem } from '../../way-so-far.js'
 
-/** Who the credentials are, and what they may do with the index. */
+/** Finds out who the credentials belong to, and what they may do with the index. */
 export const privileges: Probe = {
   name: 'credentials and privileges',
   leaveOut: ({ way }, facts) => (way.credentials === undefined ? 'no credentials are set' : clusterProblem(facts)),

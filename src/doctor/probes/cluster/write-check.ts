@@ -9,7 +9,7 @@ import type { Facts } from '../../facts.js'
 import type { Probe, Seen } from '../../probe.js'
 import { clusterProblem } from '../../way-so-far.js'
 
-/** Writes one document, reads it, and deletes it: only where it was asked for, and where nothing would stay behind. */
+/** Writes one document, reads it, and deletes it. Only on request, and only if nothing would stay behind. */
 export const writeCheck: Probe = {
   name: 'write, read and delete',
   leaveOut: ({ options }, facts) =>
@@ -40,7 +40,7 @@ async function check(context: Context, route: Route, to: { index: string; isData
   const written = await send(context, route, 'PUT', path, JSON.stringify(document))
   if ('failure' in written) {
     if (written.isAnswered) return told(written.failure)
-    // It may be stored all the same.
+    // The document may still have been stored.
     const taken = await send(context, route, 'DELETE', `/${encodeURIComponent(index)}/_doc/${id}`)
     return told(written.failure, 'failure' in taken ? `${index}/${id}` : undefined)
   }

@@ -8,8 +8,8 @@ import type { Probe } from '../../probe.js'
 import { instanceProblem } from '../../way-so-far.js'
 
 /**
- * One question to the Table API without credentials: an instance that works asks for them. One that hibernates shows a page, and what
- * is no instance something else.
+ * Sends one request to the Table API without credentials. A working instance asks for them. A hibernating one shows a
+ * page, and another server something else.
  */
 export const instanceAwake: Probe = {
   name: 'instance awake',
@@ -39,7 +39,7 @@ function judge(
   if (status === 401 && errorOf(answer) === undefined) return { status, failure: notAnInstance(answer, judging) }
   const verdict = judgeTableAnswer(answer, { method: 'GET', table }, judging)
   if (verdict.is === 'done' || verdict.is === 'unauthenticated') return { status }
-  // A refused address has a step of its own; and who is limited, or asks for a table that is not there, was answered by an instance.
+  // A refused address has its own step. A rate limit, or a missing table, is an instance's answer.
   const isElsewhere =
     status === 429 || verdict.failure.code === 'SERVICENOW_ADDRESS_REFUSED' || errorOf(answer) !== undefined
   return isElsewhere ? { status } : { status, failure: verdict.failure }

@@ -11,8 +11,9 @@ import { type FreshAnswer, askInWaves, countVerdicts } from '../../../proxy/fres
 const loginPage = { method: 'HEAD', path: '/login.do' } as const
 
 /**
- * The login page on fresh connections, without credentials. Whoever may connect may see it: a refusal is about the address, whether by
- * IP Address Access Control (403) or by adaptive authentication (401, 403). Policies of single APIs come with the credentials.
+ * Requests the login page on fresh connections without credentials. Everyone who may connect may see it, so a refusal
+ * is about the address: by IP Address Access Control (403) or adaptive authentication (401, 403). Policies of single
+ * APIs apply later.
  */
 export const instanceDoor: Probe = {
   name: 'addresses at the instance',
@@ -43,7 +44,7 @@ async function seeDoor(context: Context): Promise<DoorSeen> {
   }
 }
 
-/** Any answer but a refusal lets in: the page itself, the way to another login, or that there is none. */
+/** Every answer but a refusal lets the caller in: the page, a redirect to another login, or a missing page. */
 export async function knock(context: Context, line: DoctorLine): Promise<Judged> {
   const { answer, broken } = await askInstance(context, line, loginPage)
   if ('is' in answer) return { verdict: 'failed', broken, failure: answer.failure }

@@ -11,8 +11,8 @@ import { isKnown, pathOf } from './read-table.js'
 import { instanceProblem } from '../../way-so-far.js'
 
 /**
- * Whether the credentials are taken. Wrong passwords lock a user out, so each kind of login is tried once: the token call, Basic at
- * the Table API, Basic at another API. Only what locks nobody out is tried again.
+ * Tests the credentials. Wrong passwords lock a user out, so each kind of login is tried once: the token call, Basic
+ * at the Table API, Basic at another API. Only attempts that lock nobody out are repeated.
  */
 export const instanceLogin: Probe = {
   name: 'login at the instance',
@@ -35,7 +35,7 @@ export const instanceLogin: Probe = {
   },
 }
 
-/** Calls that are made in all, once it is certain that they lock nobody out. */
+/** Most calls, once it is certain that they lock nobody out. */
 export const TOKEN_CALLS = 8
 
 type OauthAccess = Exclude<Access, { grant: 'basic' }>
@@ -70,7 +70,7 @@ async function askForToken({ session }: InstanceContext): Promise<{ authorizatio
   }
 }
 
-/** Which half is right, as far as another kind of login tells. */
+/** Finds the right half of the credentials, as far as another kind of login shows it. */
 async function seeOtherwise(
   context: Context,
   instance: InstanceContext,
@@ -100,7 +100,7 @@ async function seeBasic(
     return { isTaken: true, tried }
   }
   if (refused.code !== 'SERVICENOW_AUTH_REJECTED') return { isTaken: false, tried, failure: refused }
-  // A policy of the Table API refuses addresses with the same words; another API has other policies.
+  // A policy of the Table API refuses addresses in the same words. Another API has other policies.
   tried.push('Basic authentication at another API')
   if ((await refusalOf(context, instance, access, `/api/now/stats/${instance.table}`)) === undefined) {
     proved.authorization = basicHeader(access)
@@ -114,7 +114,7 @@ async function seeBasic(
   proved.authorization = `Bearer ${token.accessToken}`
   const observed = 'the same user gets a token'
   const forbidden = failure('SERVICENOW_BASIC_FORBIDDEN', { instance: instance.display, observed })
-  // What becomes of the token tells whether it is that, or the address.
+  // The use of the token decides between Basic authentication and the address.
   return { isTaken: true, tried, failure: forbidden, otherwise: 'token' }
 }
 
@@ -131,7 +131,7 @@ function failureIn(error: unknown): Failure {
   throw error
 }
 
-/** Undefined: user and password are right, whatever else was said. */
+/** Returns undefined if user and password are right. */
 async function refusalOf(
   context: Context,
   instance: InstanceContext,

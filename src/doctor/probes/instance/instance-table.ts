@@ -25,7 +25,7 @@ export const instanceTable: Probe = {
       return { detail: failure?.message ?? '', failed: true, facts: { instanceLogin: first.login } }
     }
     const seen = await seeTable(context, instance, line, first)
-    // A token is taken where Basic authentication was not: it is not the address.
+    // A token works and Basic authentication does not, so the address is not the cause.
     const isBasic = instanceLogin?.otherwise === 'token' && seen.refused === 0
     const isFailed = seen.refused > 0 || (seen.failure !== undefined && !isOthers(seen.failure, instance))
     return { detail: tell(seen, instance), failed: isFailed && !isBasic, facts: { instanceTable: seen } }
@@ -81,7 +81,7 @@ async function seeTable(
   }
 }
 
-/** Of a table that nobody named, nobody said that this user may read it. */
+/** The user may lack access to a table that nobody named. */
 function isOthers({ code }: Failure, { isTableNamed }: InstanceContext): boolean {
   return code === 'SERVICENOW_ACCESS_DENIED' && !isTableNamed
 }

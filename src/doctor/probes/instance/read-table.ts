@@ -9,7 +9,7 @@ import { askInstance } from '../../open-instance-context.js'
 import { ROWS_ASKED } from '../../instance-facts.js'
 import type { FreshAnswer } from '../../../proxy/fresh-connections.js'
 
-/** One row, and no count: only the first question asks for more. */
+/** Asks for one row without a count. Only the first request asks for more. */
 export function pathOf({ table }: Pick<InstanceContext, 'table'>, isFirst = false): string {
   const limit = isFirst ? `sysparm_limit=${ROWS_ASKED}` : 'sysparm_limit=1&sysparm_no_count=true'
   return `/api/now/table/${table}?${limit}&sysparm_fields=sys_id&sysparm_exclude_reference_link=true`
@@ -18,7 +18,7 @@ export function pathOf({ table }: Pick<InstanceContext, 'table'>, isFirst = fals
 /** One reading. `refused` means the address, if the credentials are right. */
 export interface Read extends FreshAnswer {
   readonly status?: number
-  /** Of what was let in too: the table is not there, or not for this user. */
+  /** The address is accepted, but the table is missing or not for this user. */
   readonly failure?: Failure
   readonly total?: number
   readonly shown?: number
@@ -54,7 +54,7 @@ export async function askForRow(
   return { verdict: isLetIn ? 'allowed' : 'failed', broken, status, failure }
 }
 
-/** Undefined where the instance knows who asks, whatever else it says. Otherwise why not. */
+/** Returns undefined if the instance knows the user. Otherwise returns why not. */
 export function isKnown(
   answer: InstanceAnswer | Refusal,
   { table }: Pick<InstanceContext, 'table'>,

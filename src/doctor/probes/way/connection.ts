@@ -1,4 +1,4 @@
-/** One connection to a target as a load builds it, layer by layer, and whose certificates it meets. */
+/** Builds one connection to a target like a load does, layer by layer, and records the certificates. */
 import type { X509Certificate } from 'node:crypto'
 import { isBroken } from '../../../cluster/preflight.js'
 import type { Failure } from '../../../failure/failure.js'
@@ -19,16 +19,16 @@ import { instanceWayProblem, proxyProblem } from '../../way-so-far.js'
 import { judgeLost } from '../../../servicenow/calls/lost-answer.js'
 import { askUnbroken } from '../../../proxy/fresh-connections.js'
 
-/** Where it leads. */
+/** The target of the connection, and how to name it. */
 export interface Leg {
   readonly url: URL
   readonly proxy?: ProxyUrl
   readonly options: RouteOptions
-  /** What the target is, as steps are called: `cluster`. */
+  /** The name of the target in steps: `cluster`. */
   readonly target: string
-  /** What stopped it, as it is named of this target. */
+  /** Names a fault as one of this target. */
   nameFault(fault: RouteError): Failure
-  /** What else a connection takes, where it stands. */
+  /** Tests a login that the connection itself does not need. */
   login?(): Promise<Failure | undefined>
 }
 
@@ -46,7 +46,7 @@ export async function seeConnection(context: Context, leg: Leg, facts: Facts): P
   }
 }
 
-/** One connection that breaks is no finding: a node of the pair may just have gone. */
+/** One broken connection is no finding: a node of the pair may just have gone. */
 async function traceUnlessBroken(
   { clock, signal, countOne }: Context,
   options: RouteOptions,
@@ -65,7 +65,7 @@ async function traceUnlessBroken(
   return { ...answer, broken }
 }
 
-/** Of a certificate that was refused, another look without a request: whose it is. */
+/** Looks again at a refused certificate, without a request, to find its owner. */
 async function seeCertificate(
   context: Context,
   leg: Leg,
@@ -90,7 +90,7 @@ async function seeCertificate(
   return { ...own, certificateProblem: problemWith(fault.code, found, hosts) }
 }
 
-/** With nothing verified, and nothing sent. */
+/** Verifies nothing and sends nothing. */
 async function lookAgain(
   { clock, signal, countOne }: Context,
   { targetTls: _, ...options }: RouteOptions,
@@ -141,7 +141,7 @@ function tellGood(certificate: ConnectionSeen['certificate'], today: number): st
   return `${certificate.subject}, issued by ${certificate.issuer}, ${days} days left`
 }
 
-/** One connection as a load builds it: the proxy's certificate, its login, CONNECT, and the cluster's certificate. */
+/** Builds a connection like a load: the proxy's certificate, its login, CONNECT, the cluster's certificate. */
 export const connection: Probe = {
   name: 'connection',
   leaveOut: (_, facts) => proxyProblem(facts),
@@ -168,7 +168,7 @@ async function refusedLogin(context: Context): Promise<Failure | undefined> {
   return 'code' in answer ? answer : proxyRefusal(answer, route)
 }
 
-/** One connection as a reading builds it: through the same proxy, to another destination with another certificate. */
+/** Builds a connection like a reading: through the same proxy to the instance with its own certificate. */
 export const instanceConnection: Probe = {
   name: 'connection to the instance',
   leaveOut: (_, facts) => instanceWayProblem(facts),

@@ -9,7 +9,7 @@ import { loginProblem } from '../../way-so-far.js'
 /** Fresh connections at once: most checks are over with the first few. */
 const WAVE = 3
 
-/** Which addresses requests leave from: asked until both were seen, or the absence of the second is significant. */
+/** Finds the egress addresses. Asks until both are seen, or until the absence of the second is significant. */
 export const egress: Probe = {
   name: 'addresses behind the proxy',
   leaveOut: ({ options, way }, facts) => {
@@ -47,7 +47,7 @@ async function seeAddresses({ openRoute, limitMs, signal, connections }: Context
         if (one.address !== undefined) seen[one.address] = (seen[one.address] ?? 0) + 1
         else instead = one.observed
       }
-      // Whoever answers something else three times does so for ever.
+      // After three answers without an address, more requests will not help.
       if (Object.keys(seen).length === 0) break
     }
   } catch (error) {
@@ -55,7 +55,7 @@ async function seeAddresses({ openRoute, limitMs, signal, connections }: Context
     return { seen, asked, failure: error.failure }
   }
   const times = Object.values(seen)
-  // A proxy that forwards may use one connection of its own for all that it is asked.
+  // A proxy that forwards may use one connection of its own for all requests.
   const isTelling = route.form === 'tunnel' && times.length === 1
   return {
     seen,

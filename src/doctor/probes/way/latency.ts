@@ -5,16 +5,19 @@ import { percent } from '../../report.js'
 import type { Probe } from '../../probe.js'
 import { pathProblem } from '../../way-so-far.js'
 
-/** After the first, which builds the connection. */
+/** Not counting the first, which builds the connection. */
 const ROUND_TRIPS = 4
 
-/** A bulk request that the share is said of. */
+/** Duration of the bulk request that the share refers to. */
 const BULK_MS = 1_000
 
 /** A smaller share is what one measurement differs from the next by. */
 const WORTH_TELLING = 0.03
 
-/** What the proxy adds to a round trip: GET / without credentials on a connection that is kept, through it and past it. */
+/**
+ * Measures what the proxy adds to a round trip: GET / without credentials on an open connection, through the proxy
+ * and past it.
+ */
 export const latency: Probe = {
   name: 'latency',
   leaveOut: ({ way }, facts) => {
@@ -43,7 +46,7 @@ function compare(throughMs: number, directMs: number | undefined): LatencySeen {
   }
 }
 
-/** Milliseconds; undefined where requests fail, or each needs a connection of its own. */
+/** Returns milliseconds, or undefined if requests fail or each one needs a new connection. */
 async function shortest(context: Context, to: OtherRoute = {}): Promise<number | undefined> {
   const { clock, limitMs, signal, prefix } = context
   await using route = context.openRoute(to)

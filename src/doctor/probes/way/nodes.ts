@@ -12,7 +12,7 @@ import { askForRow } from '../instance/read-table.js'
 import { instanceWayProblem } from '../../way-so-far.js'
 import { knock } from '../instance/instance-door.js'
 
-/** Each node of the pair by itself: it always leaves from one address, so that the address is known that is refused. */
+/** Asks each node of the pair. A node always leaves from one address, so the refused address becomes known. */
 export const nodes: Probe = {
   name: 'each node alone',
   leaveOut: ({ options, way }, facts) => {
@@ -56,7 +56,7 @@ async function seeNode(context: Context, url: string, look: NodeLook): Promise<N
   return { node: proxy.display, ...(address === undefined ? {} : { address }), ...judged }
 }
 
-/** From which address it leaves; undefined where nobody tells. */
+/** Returns the node's egress address, or undefined if the check does not show it. */
 async function askNode({ openRoute, options, limitMs, signal }: Context, proxy: ProxyUrl): Promise<string | undefined> {
   const { ipCheckUrl } = options.connecting
   if (ipCheckUrl === undefined) return undefined
@@ -70,7 +70,7 @@ async function askNode({ openRoute, options, limitMs, signal }: Context, proxy: 
   }
 }
 
-/** Without the cluster's credentials: a filter judges the address alone, and comes first. */
+/** Sends no credentials: the filter comes first and judges only the address. */
 async function judgeNode(context: Context, proxy: ProxyUrl): Promise<Pick<NodeSeen, 'verdict' | 'failure'>> {
   await using route = context.openRoute({ proxy })
   const answer = await context.ask(route, { path: `${context.prefix}/` })
@@ -101,7 +101,7 @@ function tellNode({ node, address, verdict, failure: named }: NodeSeen): string 
   return verdict === 'refused' ? `${which} is blocked` : `${which}: ${named?.message ?? 'failed'}`
 }
 
-/** Each node of the pair by itself, to the instance: which address it is that is refused there. */
+/** Asks the instance through each node, to find the refused address. */
 export const instanceNodes: Probe = {
   name: 'each node, to the instance',
   leaveOut: ({ options, instance }, facts) => {

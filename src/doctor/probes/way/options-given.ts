@@ -3,7 +3,7 @@ import { addressOf } from '../../../proxy/destination.js'
 import type { HostsSeen } from '../../way-facts.js'
 import { compareRegions, isProxyHost, proxyRegionsOf, readClusterHost } from '../../regions.js'
 
-/** Those that decide the way; `sluice config` shows all. */
+/** Options that decide the path. `sluice config` shows all. */
 const ofTheWay = ['url', 'cloudId', 'apiKey', 'apiKeyFile', 'username', 'proxy', 'proxyFile', 'httpsProxy', 'staticIps', 'ipCheckUrl', 'index', 'servicenowUrl', 'servicenowGrant'] // prettier-ignore
 
 /** The options in force and where each came from. */
@@ -34,7 +34,7 @@ function isEncoded(apiKey: string): boolean {
   return /^[\x21-\x7e]+:[\x21-\x7e]+$/.test(Buffer.from(apiKey, 'base64').toString('latin1'))
 }
 
-/** What the names of proxy and cluster tell. Nothing is asked. */
+/** Reads the names of proxy and cluster. Sends nothing. */
 export const hostNames: Probe = {
   name: 'hosts and regions',
   isPure: true,

@@ -5,8 +5,8 @@ import type { Probe } from '../../probe.js'
 import { knock } from '../instance/instance-door.js'
 
 /**
- * GET / without the proxy and without credentials. A filter that is in force refuses it; success and 401 both say that none stops
- * this machine. Where it is left out, the latency past the proxy is not measured either.
+ * Sends GET / without the proxy and without credentials. An active filter refuses it. Success and 401 both show that
+ * no filter stops this machine. If this probe is skipped, the latency past the proxy is not measured either.
  */
 export const pastProxy: Probe = {
   name: 'cluster without the proxy',

@@ -25,7 +25,7 @@ export const proxyAddress: Probe = {
   },
 }
 
-/** What the name means, for the report: a connection resolves it by itself. */
+/** Resolves the name for the report. A connection resolves it again. */
 async function resolve({ host }: ProxyUrl, { limitMs }: Context): Promise<string[]> {
   if (isIP(host) !== 0) return [host]
   const found = await within(lookup(host, { all: true }), limitMs).catch(() => undefined)
@@ -52,7 +52,7 @@ async function reach(proxy: ProxyUrl, { limitMs, signal }: Context): Promise<Fai
   }
 }
 
-/** The result of some work, or undefined when it takes longer than `ms`. What is late may still reject: nobody hears it. */
+/** Returns the result of some work, or undefined if it takes longer than `ms`. Late rejections are ignored. */
 export async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<undefined>(resolve => (timer = setTimeout(() => resolve(undefined), ms)))

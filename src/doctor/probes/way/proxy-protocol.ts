@@ -38,7 +38,7 @@ export const proxyProtocol: Probe = {
   },
 }
 
-/** A port that says nothing is no mismatch: the connection tells what it is. */
+/** A silent port is no mismatch. The connection will show what it is. */
 function nameMismatch({ display: proxy, scheme }: ProxyUrl, spoken: Spoken): Failure | undefined {
   if (spoken === scheme || spoken === 'unknown') return undefined
   const observed = `it answered like ${names[spoken]}`
