@@ -13,7 +13,7 @@ import { endingOf } from './run/budgets.js'
 import { conclude } from './run/conclude.js'
 import { formatOf } from './run/documents.js'
 import { type OpenPlatform, findInputs } from './run/find-inputs.js'
-import { areRepeatable, newRunId, stateDirOf } from './state/find-run.js'
+import { areRepeatable, namesOfInputs, newRunId, stateDirOf } from './state/find-run.js'
 import { forgetRows } from './tables/forget-rows.js'
 import { listenerOf } from './run/listener.js'
 import { load } from './run/load.js'
@@ -21,7 +21,7 @@ import type { Replaying } from './run/open-batcher.js'
 import { intoOf, openDeadLetters } from './run/open-dead-letters.js'
 import { openPipeline, openRunsDeadLetters } from './run/open-pipeline.js'
 import type { Run, Standing } from './run/run.js'
-import { spoolFolder, withSpool } from './spool/with-spool.js'
+import { spoolStdin } from './spool/spool-stdin.js'
 import { systemClock } from './time/system-clock.js'
 import { instanceOf } from './options/table-names.js'
 
@@ -72,36 +72,27 @@ export async function run(given: IngestOptions, asked: Load, { open, replaying, 
   const tell = listenerOf(options)
   const { sources, platform } = await findInputs(options, open)
   await using _ = platform
-  const stateDir = stateDirOf(options, options.spool === true || areRepeatable(sources))
+  const spool = spoolStdin({ load: asked, ending, tell })
+  const stateDir = stateDirOf(options, spool?.keepsInputs ?? areRepeatable(sources))
   if (stateDir !== undefined) await prepareStateDir(stateDir)
   const { url } = resolveTarget(asked.connecting)
-  const folder =
-    stateDir === undefined || options.spool !== true
-      ? undefined
-      : spoolFolder(options, stateDir, url, replaying !== undefined)
+  const identity = {
+    into: options.swapAlias === undefined ? intoOf(options) : `alias ${options.swapAlias}`,
+    sources: namesOfInputs(options),
+    ...(replaying === undefined ? {} : { kind: 'replay' }),
+  }
+  const folder = stateDir === undefined ? undefined : spool?.folder({ stateDir, url, identity })
   await using locks = stateDir === undefined ? undefined : await lock(options, stateDir, url, sources, folder)
   // What cannot be written is better known before the way is looked for.
   await openDeadLetters(options, sources, options.runId ?? newRunId())
-  return await withSpool(
-    options,
-    sources,
-    { ending, tell, folder },
-    async (all, spool) =>
-      await loadSources({
-        options,
-        asked,
-        ids,
-        replaying,
-        ending,
-        stateDir,
-        tell,
-        sources: all,
-        platform,
-        spool,
-        locks,
-        standing,
-      }),
-  )
+  const first = { options, asked, ids, replaying, ending, stateDir, tell, platform, spool, locks, standing }
+  try {
+    return await loadSources({ ...first, sources: (await spool?.inputs(sources, folder)) ?? sources })
+  } catch (error) {
+    throw spool === undefined ? error : await spool.failed(error)
+  } finally {
+    await spool?.dispose()
+  }
 }
 
 async function loadSources(run: Run): Promise<Receipt> {
@@ -126,7 +117,7 @@ async function loadSources(run: Run): Promise<Receipt> {
       halt: () => sender.halt(),
       ledger,
       begin: async input => await keeper?.begin(input),
-      opened: (input, kind) => spool?.opened(input, kind),
+      opened: (input, kind) => spool?.inputOpened(input, kind),
       settled: () => {
         if (keeper === undefined) forgetRows(run.sources, ledger)
         return keeper?.touch()

@@ -8,16 +8,14 @@ import type { Ledger } from '../ledger/ledger.js'
 import type { Plan } from '../state/plan-run.js'
 import type { Receipt } from '../ledger/receipt.js'
 import type { Begun } from './begin.js'
-import { tellError } from './listener.js'
 import type { Loaded } from './load.js'
 import type { Pipeline } from './open-pipeline.js'
 import type { Run } from './run.js'
 import { statusOf } from '../state/state-keeper.js'
-import { cutFailure } from '../spool/with-spool.js'
 
 /** `elapsedMs`: since the way was open. Throws SluiceError, with the receipt, for a run that had to stop. */
 export async function conclude(
-  { spool, platform, tell }: Run,
+  { spool, platform }: Run,
   { cluster, found }: Begun,
   { ledger, deadLetters, keeper, guarded, deletions, limits, sender, notes }: Pipeline,
   loaded: Loaded,
@@ -26,7 +24,7 @@ export async function conclude(
   const { plan, path } = found
   const why = loaded.failure?.code === 'INPUT_UNENDED' ? otherBrokenInput(ledger) : loaded.failure
   const { counts } = sumOf(plan.before, ledger)
-  const named = why === undefined ? cutFailure(spool, counts) : why
+  const named = why ?? (await spool?.complete({ counts }))
   const save = async () => await keeper?.finish('interrupted')
   const written = writtenTo(deadLetters, plan)
   const unswitched = named ?? (await guarded?.complete(counts, written.deadLetters, save))
@@ -36,7 +34,7 @@ export async function conclude(
   const stopped = undeleted ?? unkept
   // What was not switched in is loaded, and checked, once more.
   const isOver = plan.isDone || (keeper?.isComplete === true && guarded?.receipt.switched !== false)
-  if (isOver) await spool?.remove().catch(tellError(tell))
+  await spool?.finished({ isDone: isOver })
   const receipt = composeReceipt({
     plan,
     ledger,
@@ -46,7 +44,7 @@ export async function conclude(
     notes,
     ...(platform === undefined ? {} : { platform }),
     ...(path === undefined ? {} : { checkpoint: path }),
-    ...(spool === undefined || isOver ? {} : { spool: spool.path }),
+    ...spool?.receipt(),
     ...written,
     requests: sender.requests,
     retries: sender.retries,

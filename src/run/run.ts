@@ -6,7 +6,7 @@ import type { IngestOptions } from '../options/ingest-options.js'
 import type { Load } from '../options/load.js'
 import type { InputLocks } from '../state/lock.js'
 import type { ResolvedTarget } from '../connect/open-target.js'
-import type { SpooledStdin } from '../spool/spool.js'
+import type { SpoolHook } from '../spool/spool-stdin.js'
 import type { Ending } from './ending.js'
 import type { Platform } from './find-inputs.js'
 import type { Tell } from './listener.js'
@@ -28,7 +28,7 @@ export interface Run {
   readonly sources: readonly Source[]
   /** Where they are tables. */
   readonly platform: Platform | undefined
-  readonly spool: SpooledStdin | undefined
+  readonly spool: SpoolHook | undefined
   readonly locks: InputLocks | undefined
   readonly standing: Standing | undefined
 }

@@ -8,8 +8,8 @@ import { SluiceError, isSluiceError } from '../../../src/failure/sluice-error.js
 import type { Source } from '../../../src/flow.js'
 import type { IngestEvent } from '../../../src/options/ingest-options.js'
 import { Ending } from '../../../src/run/ending.js'
-import { withSpool } from '../../../src/spool/with-spool.js'
-import type { SpooledStdin } from '../../../src/spool/spool.js'
+import { readOptions } from '../../../src/options/read-options.js'
+import { spoolStdin } from '../../../src/spool/spool-stdin.js'
 import { systemClock } from '../../../src/time/system-clock.js'
 
 let work: string
@@ -21,7 +21,7 @@ const outage = failure('CLUSTER_UNAVAILABLE', { cluster: 'https://c.example', ob
 /** A load of stdin that ends so; what it throws, and what it told. */
 async function stopped(
   stdin: Readable,
-  load: (spool: SpooledStdin | undefined) => Promise<never>,
+  load: (input: Source | undefined) => Promise<never>,
   onWarning?: () => void,
 ): Promise<{ error: SluiceError; warnings: string[] }> {
   const warnings: string[] = []
@@ -31,20 +31,25 @@ async function stopped(
     onWarning?.()
   }
   const source: Source = { id: 0, name: '-', open: () => stdin }
-  const options = { source: '-', stdin, spool: true, target: { url: 'https://c.example' }, index: 'i' }
+  const target = { url: 'https://c.example' }
+  const options = { source: '-', stdin, spool: true, target, index: 'i', stateDir: join(work, 'state') }
   using ending = new Ending({ clock: systemClock })
+  const hook = spoolStdin({ load: readOptions(options), ending, tell })
   try {
-    await withSpool(
-      options,
-      [source],
-      { ending, tell, folder: join(work, 'state/spool/k') },
-      async (_, spool) => await load(spool),
-    )
-  } catch (error) {
+    const [input] = (await hook?.inputs([source], join(work, 'state/spool/k'))) ?? []
+    await load(input)
+  } catch (thrown) {
+    const error = await hook?.failed(thrown)
     if (isSluiceError(error)) return { error, warnings }
     throw error
+  } finally {
+    await hook?.dispose()
   }
   throw new Error('it did not stop')
+}
+
+async function readAll(input: Source | undefined): Promise<void> {
+  for await (const _ of input?.open(new AbortController().signal) ?? []);
 }
 
 const loseDisk = async () => await rm(join(work, 'state'), { recursive: true })
@@ -55,8 +60,8 @@ test('stdin that is lost once the load has stopped is how the run ends, with the
   const receipt = { run: 'r', status: 'failed', failure: outage, read: 1 }
   const { error, warnings } = await stopped(
     stdin,
-    async spool => {
-      await spool?.sources[0]?.copy?.begun?.()
+    async input => {
+      await input?.copy?.begun?.()
       await loseDisk()
       throw new SluiceError(outage, { receipt })
     },
@@ -77,10 +82,10 @@ test('stdin that is lost once the load has stopped is how the run ends, with the
 
 test('stdin that was lost before the load stopped for another reason is told, and so is that', async () => {
   const stdin = new PassThrough()
-  const { error, warnings } = await stopped(stdin, async spool => {
+  const { error, warnings } = await stopped(stdin, async input => {
     await loseDisk()
     stdin.end('{"n":1}\n')
-    await expect.poll(() => spool?.isFilling).toBe(false)
+    await expect(readAll(input)).rejects.toMatchObject({ code: 'STATE_UNWRITABLE' })
     throw new SluiceError(outage)
   })
   expect(error.code).toBe('STATE_UNWRITABLE')

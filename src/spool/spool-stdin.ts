@@ -1,0 +1,145 @@
+import { syncFolder } from '../disk/sync-folder.js'
+import { fail } from '../failure/fail.js'
+import { type Failure, failure } from '../failure/failure.js'
+import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
+import type { Input, Lines, Source } from '../flow.js'
+import { settledOf } from '../ledger/account.js'
+import type { Counts, Receipt } from '../ledger/receipt.js'
+import type { IngestEvent } from '../options/ingest-options.js'
+import type { Load } from '../options/load.js'
+import type { Ending } from '../run/ending.js'
+import { tellError } from '../run/listener.js'
+import { commandKey } from '../state/find-run.js'
+import { spoolFolderOf } from './kept-spools.js'
+import { type SpooledStdin, isStdin, openSpool } from './spool.js'
+
+interface SpoolingRun {
+  readonly load: Pick<Load, 'spool' | 'inputs' | 'state'>
+  readonly ending: Pick<Ending, 'stopping' | 'cause'>
+  readonly tell: (event: IngestEvent) => void
+}
+
+interface SpoolPlace {
+  readonly stateDir: string
+  /** Of the cluster, which may be down. */
+  readonly url: URL
+  readonly identity: { readonly into: string; readonly sources: readonly string[]; readonly kind?: string }
+}
+
+/** What spooling does in a run. */
+export interface SpoolHook {
+  readonly keepsInputs: true
+  /** Returns the folder for the spool of this command. */
+  folder(place: SpoolPlace): string
+  /** Puts spooled files in the place of stdin. `folder`: undefined if no state is kept. */
+  inputs(sources: readonly Source[], folder: string | undefined): Promise<readonly Source[]>
+  inputOpened(input: Input, kind: Lines['kind']): void
+  /** Returns the failure of a run that has loaded all that was spooled, if the end of that was never seen. */
+  complete(loaded: { readonly counts: Counts }): Promise<Failure | undefined>
+  /** Deletes the spool once a resume has nothing left to do. */
+  finished(ended: { readonly isDone: boolean }): Promise<void>
+  receipt(): Pick<Receipt, 'spool'>
+  /** Takes stdin to its end although the load has stopped, for the next process. Returns the error to throw. */
+  failed(error: unknown): Promise<unknown>
+  dispose(): Promise<void>
+}
+
+/**
+ * Spools stdin, if the options say so. If the load stops, Sluice still writes stdin down to its end, unless the caller aborts.
+ * `inputs` throws SluiceError: OPTION_INVALID, STATE_UNWRITABLE, INPUT_UNREADABLE, RUN_INTERRUPTED.
+ */
+export function spoolStdin(run: SpoolingRun): SpoolHook | undefined {
+  const { load, tell } = run
+  if (load.spool === undefined) return undefined
+  let spool: SpooledStdin | undefined
+  let isGone = false
+  return {
+    keepsInputs: true,
+    folder: place => folderOf(place, load.state.runId),
+    inputs: async (sources, folder) => {
+      spool = await open(run, sources, folder)
+      return spool?.sources ?? sources
+    },
+    inputOpened: (input, kind) => spool?.opened(input, kind),
+    complete: async ({ counts }) => await Promise.resolve(cutFailure(spool, counts)),
+    finished: async ({ isDone }) => {
+      if (!isDone) return
+      isGone = true
+      await spool?.remove().catch((error: unknown) => {
+        isGone = false
+        tellError(tell)(error)
+      })
+    },
+    receipt: () => (spool === undefined || isGone ? {} : { spool: spool.path }),
+    failed: async error => (spool === undefined ? error : await takeRest(run, spool, error)),
+    dispose: async () => await spool?.[Symbol.asyncDispose](),
+  }
+}
+
+function folderOf({ stateDir, url, identity: { into, sources, kind } }: SpoolPlace, runId = ''): string {
+  return spoolFolderOf(stateDir, commandKey([url.href, into, sources, runId, ...(kind === undefined ? [] : [kind])]))
+}
+
+async function open(
+  { load, ending, tell }: SpoolingRun,
+  sources: readonly Source[],
+  folder: string | undefined,
+): Promise<SpooledStdin | undefined> {
+  const { stdin } = load.inputs
+  const { runId } = load.state
+  const input = sources.find(isStdin)
+  if (input === undefined || stdin === undefined) {
+    const problem = 'none of the inputs is stdin (-): nothing would be spooled'
+    throw fail('OPTION_INVALID', { option: 'spool', problem })
+  }
+  if (folder === undefined) return undefined
+  const opening = openSpool({
+    folder: { path: folder, syncFolder },
+    input,
+    sources,
+    stdin,
+    isRepeated: runId !== undefined,
+    limit: load.spool?.limit,
+    signal: ending.stopping,
+  })
+  const spool = await opening.catch((error: unknown) => {
+    throw ending.cause(error)
+  })
+  if (spool.hasLeftovers) tell({ type: 'warning', message: aboutLeftovers(runId) })
+  return spool
+}
+
+function aboutLeftovers(runId: string | undefined): string {
+  const order = 'an unfinished run has spooled stdin: Sluice loads that first, then what stdin holds now'
+  return runId === undefined
+    ? `${order}. If stdin holds the same data again, its documents are stored twice, unless --ids field names them`
+    : `${order}. Both are loaded under the run ID ${runId}: a document that has the number of a stored one counts as duplicate`
+}
+
+/** `counts`: of the whole run. */
+function cutFailure(spool: SpooledStdin | undefined, counts: Counts): Failure | undefined {
+  if (spool === undefined || spool.cut.length === 0) return undefined
+  const reason = `the end of stdin was never seen: ${spool.cut.join(', ')}`
+  return failure('RUN_INTERRUPTED', { reason, settled: settledOf(counts) })
+}
+
+async function takeRest({ ending, tell }: SpoolingRun, spool: SpooledStdin, error: unknown): Promise<unknown> {
+  const warn = (message: string) => tell({ type: 'warning', message })
+  const why = isSluiceError(error) ? `${error.code}: ${error.message}` : String(error)
+  const isTold = spool.isFilling && !ending.stopping.aborted
+  if (isTold) warn(`the load has stopped, stdin is spooled to its end all the same (${why})`)
+  const untaken = await spool.untaken()
+  if (untaken === undefined || !isSluiceError(error) || error.failure === untaken.failure) return error
+  if (!isTold) warn(`the load has stopped, too (${why})`)
+  return endedUntaken(error, untaken)
+}
+
+/** Lost stdin weighs more than a load that can be resumed, so the run ends with that. */
+function endedUntaken(error: SluiceError, untaken: SluiceError): SluiceError {
+  const { failure: why } = untaken
+  const receipt = error.receipt as Receipt | undefined
+  return new SluiceError(why, {
+    cause: untaken,
+    ...(receipt === undefined ? {} : { receipt: { ...receipt, status: 'failed' as const, failure: why } }),
+  })
+}
