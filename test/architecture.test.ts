@@ -205,7 +205,7 @@ describe('architecture', () => {
 
   const planted: readonly [string, string, string][] = [
     ['a stage importing another', 'bulk/planted.ts', "import { decode } from '../format/decode.js'"],
-    ['a stage importing the client’s folder', 'ledger/planted.ts', "import { post } from '../cluster/post.js'"],
+    ['a stage importing the client’s folder', 'ledger/planted.ts', "import { postBulk } from '../cluster/request.js'"],
     ['the lab importing ours', 'lab/planted.ts', "import { failure } from '../failure/failure.js'"],
     [
       'the lab importing ours from below',

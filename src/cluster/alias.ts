@@ -1,7 +1,7 @@
 import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'
-import { call, isObject } from './call.js'
-import type { Cluster } from './open-cluster.js'
+import { isObject } from './answers.js'
+import { type ReachedCluster, call } from './request.js'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -22,7 +22,7 @@ export interface AliasFacts {
 }
 
 /** The indices behind a name, none where nothing has it. Throws SluiceError: see `call`. */
-export async function readIndices(cluster: Cluster, name: string): Promise<readonly IndexFacts[]> {
+export async function readIndices(cluster: ReachedCluster, name: string): Promise<readonly IndexFacts[]> {
   const path = `/${encodeURIComponent(name)}`
   const expects = ['index_not_found_exception']
   const { status, json } = await call(cluster, { method: 'GET', path, query: { flat_settings: 'true' }, expects })
@@ -44,7 +44,7 @@ export async function readIndices(cluster: Cluster, name: string): Promise<reado
 }
 
 /** Throws SluiceError ALIAS_CONFLICT where the name is no alias of one index, and what `call` throws. */
-export async function readAlias(cluster: Cluster, alias: string): Promise<AliasFacts> {
+export async function readAlias(cluster: ReachedCluster, alias: string): Promise<AliasFacts> {
   const found = await readIndices(cluster, alias)
   const [on] = found
   if (on === undefined) return { name: alias }
@@ -58,7 +58,11 @@ export async function readAlias(cluster: Cluster, alias: string): Promise<AliasF
  * Moves an alias to an index in one step, its filter and routing with it. `from` is where it has to be until then.
  * Throws SluiceError ALIAS_CONFLICT where it is somewhere else, and what `call` throws. May be repeated.
  */
-export async function switchAlias(cluster: Cluster, { name: alias, on: from }: AliasFacts, to: string): Promise<void> {
+export async function switchAlias(
+  cluster: ReachedCluster,
+  { name: alias, on: from }: AliasFacts,
+  to: string,
+): Promise<void> {
   const properties = { ...from?.aliases[alias], is_write_index: true }
   const actions = [
     ...(from === undefined ? [] : [{ remove: { index: from.name, alias, must_exist: true } }]),
@@ -74,7 +78,7 @@ export async function switchAlias(cluster: Cluster, { name: alias, on: from }: A
 }
 
 /** Takes an alias off one index. Throws SluiceError: see `call`. */
-export async function removeAlias(cluster: Cluster, alias: string, index: string): Promise<void> {
+export async function removeAlias(cluster: ReachedCluster, alias: string, index: string): Promise<void> {
   const actions = [{ remove: { index, alias } }]
   await call(cluster, {
     method: 'POST',

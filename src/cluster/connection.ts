@@ -1,5 +1,8 @@
 import { BaseConnection, errors } from '@elastic/elasticsearch'
 import { constants } from 'node:buffer'
+import { explain } from '../failure/catalogue.js'
+import { type Failure, failure } from '../failure/failure.js'
+import { isSluiceError } from '../failure/sluice-error.js'
 import { RouteError } from '../proxy/route-error.js'
 import type { Route } from '../proxy/route.js'
 
@@ -7,9 +10,8 @@ type Params = Parameters<BaseConnection['request']>[0]
 type Options = Parameters<BaseConnection['request']>[1]
 
 /**
- * The Elasticsearch client's connection, over a route of ours. The client's own connections cannot use a proxy, or flatten what
- * it said; here a failure keeps its cause (a RouteError), so that it can be named. `ownHeaders` are asked for with every
- * request: credentials may change, and those that the client was made with could not.
+ * Makes the Elasticsearch client's connection over a route of ours. The client's own connections cannot use a proxy, or lose its
+ * answer. Here a failure keeps its cause, a RouteError. `ownHeaders` is called for every request, because credentials may change.
  */
 export function connectionOver(route: Route, ownHeaders: () => Record<string, string>): typeof BaseConnection {
   return class RoutedConnection extends BaseConnection {
@@ -39,7 +41,7 @@ async function exchange(route: Route, connection: BaseConnection, params: Params
       headers: plainMediaTypes({ ...connection.headers, ...params.headers }),
       body: params.body ?? null,
       ...(options.signal == null ? {} : { signal: options.signal }),
-      // Elasticsearch reads bodies whole. Gateways refuse before that, and some read no further then.
+      // Elasticsearch reads whole bodies. A gateway may refuse early, and then read no further.
       isReader: headers => headers['x-elastic-product'] !== undefined,
       ...timeout(options.timeout ?? connection.timeout),
     })
@@ -52,7 +54,7 @@ async function exchange(route: Route, connection: BaseConnection, params: Params
   }
 }
 
-/** Elasticsearch 8 refuses the `compatible-with=9` media types of a 9.x client; every version takes the plain ones. */
+/** Elasticsearch 8 refuses the `compatible-with=9` media types of a 9.x client. Every version accepts the plain ones. */
 function plainMediaTypes(headers: Record<string, unknown>): Record<string, string | string[]> {
   const plain: Record<string, string | string[]> = {}
   for (const [name, value] of Object.entries(headers)) {
@@ -77,7 +79,7 @@ function timeout(ms: number | null): { timeoutMs?: number } {
   return ms === null || ms <= 0 ? {} : { timeoutMs: ms }
 }
 
-/** Text, or the bytes where the answer is compressed or binary, within the client's size limits. */
+/** Reads text, or bytes if the answer is compressed or binary, within the client's size limits. */
 async function readBody(response: Awaited<ReturnType<Route['request']>>, options: Options): Promise<string | Buffer> {
   const encoding = String(response.headers['content-encoding'] ?? '').toLowerCase()
   const compressed = encoding.includes('gzip') || encoding.includes('deflate')
@@ -103,7 +105,7 @@ async function readBody(response: Awaited<ReturnType<Route['request']>>, options
   return compressed || binary ? bytes : bytes.toString('utf8')
 }
 
-/** The client decides by class and retries nothing here; whoever wants the finding follows `cause`. */
+/** Makes an error of the class that the client expects. Its cause has the failure. */
 function clientError(error: unknown): unknown {
   if (!(error instanceof RouteError)) return error
   const details = { cause: error } as never
@@ -112,10 +114,39 @@ function clientError(error: unknown): unknown {
   return new errors.ConnectionError(error.message, undefined, details)
 }
 
-/** The RouteError below an error of the client, if there is one. */
+/** Returns the RouteError that is the cause of a client's error, if there is one. */
 export function routeErrorOf(error: unknown): RouteError | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     if (at instanceof RouteError) return at
   }
   return undefined
+}
+
+/** A request that got no answer, or not one of Elasticsearch. */
+export interface LostAnswer {
+  readonly failure: Failure
+  /** Whether the same request may succeed later. */
+  readonly mayPass: boolean
+  readonly delivery: 'none' | 'possible'
+}
+
+/** Returns why a request got no answer. Throws any other error again, without the credentials that an error of the client holds. */
+export function lostAnswer(error: unknown, cluster: string): LostAnswer {
+  const lost = routeErrorOf(error)
+  if (lost !== undefined) {
+    const mayPass = explain(lost.failure.code).retry === 'later'
+    return { failure: lost.failure, mayPass, delivery: lost.delivery }
+  }
+  if (error instanceof Error && error.name === 'ProductNotSupportedError') {
+    const observed = 'status 200 without the x-elastic-product header'
+    const named = failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed })
+    return { failure: named, mayPass: false, delivery: 'possible' }
+  }
+  throw error instanceof Error && 'meta' in error ? new Error(`${error.name}: ${error.message}`) : error
+}
+
+/** Returns why a question that no run depends on got no answer. A bug is one more reason. */
+export function whyUnanswered(error: unknown, cluster: string): Failure {
+  if (isSluiceError(error)) return error.failure
+  return routeErrorOf(error)?.failure ?? failure('CLUSTER_UNAVAILABLE', { cluster, observed: 'no answer' })
 }

@@ -1,15 +1,13 @@
 /** Deletes documents of one index, each as it was found: one request, judged. */
 import { explain } from '../failure/catalogue.js'
-import { bounded } from './bounds.js'
-import type { Failure } from '../failure/failure.js'
-import { failure } from '../failure/failure.js'
+import { fail } from '../failure/fail.js'
+import { type Failure, failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
+import { type Answer, isObject, jsonIn, nameRefusal, whoAnswered } from './answers.js'
+import { bounded } from './bounds.js'
+import { lostAnswer, routeErrorOf } from './connection.js'
 import type { FoundDocument } from './find-documents.js'
-import { lostAnswer } from './lost-answer.js'
-import { nameRefusal } from './name-refusal.js'
-import type { Cluster } from './open-cluster.js'
-import { post } from './post.js'
-import { type Answer, whoAnswered } from './who-answered.js'
+import { type ReachedCluster, inquire, postBulk } from './request.js'
 
 export interface Deleting {
   readonly index: string
@@ -47,7 +45,7 @@ const DONE_BYTES = 30
 
 /** Throws SluiceError RUN_INTERRUPTED where a budget does not admit it, and the client's error where it was aborted. */
 export async function deleteDocuments(
-  cluster: Pick<Cluster, 'client' | 'display' | 'route' | 'bounds'>,
+  cluster: ReachedCluster,
   { index, documents, force, signal = cluster.bounds?.givenUp }: Deleting,
 ): Promise<DeleteAnswer> {
   const body = Buffer.from(documents.map(document => actionLine(document, force)).join(''))
@@ -55,7 +53,7 @@ export async function deleteDocuments(
   let answer: Answer
   try {
     answer = await bounded(admission, async admitted => {
-      const posted = await post(cluster, {
+      const posted = await postBulk(cluster, {
         path: `/${encodeURIComponent(index)}/_bulk`,
         query: { filter_path: 'items.*.status,items.*.error.type' },
         headers: {},
@@ -67,7 +65,7 @@ export async function deleteDocuments(
       return posted
     })
   } catch (error) {
-    if (isSluiceError(error)) throw error
+    if (isSluiceError(error) || routeErrorOf(error)?.code === 'ABORTED') throw error
     const lost = lostAnswer(error, cluster.display)
     if (!lost.mayPass) return { kind: 'refused', failure: lost.failure }
     return { kind: 'busy', failure: lost.failure, mayBeDone: lost.delivery === 'possible' }
@@ -112,4 +110,45 @@ function judge({ status = 0, error }: Item): Deleted {
   if (status === 409) return 'conflict'
   if (status === 429 || status === 503 || status === 504) return 'busy'
   return { status, type: error?.type ?? 'error' }
+}
+
+/**
+ * Whether documents of an index may be searched and deleted, as far as the cluster tells: one without security does not.
+ * `isNamed`: it is the name of an index, or of none yet; of an alias the answer would be about the alias alone.
+ * Throws SluiceError CLUSTER_PRIVILEGE_MISSING where it says that they may not.
+ */
+export async function mayDelete(
+  cluster: ReachedCluster,
+  index: string,
+  { isNamed }: { readonly isNamed: boolean },
+): Promise<void> {
+  if (!isNamed) return
+  const has = await askPrivileges(cluster, index)
+  if (has === undefined) return
+  const missing = [
+    ...(has['read'] === false ? ['read'] : []),
+    ...(has['delete'] === false && has['write'] === false ? ['delete'] : []),
+  ]
+  if (missing.length === 0) return
+  const reason = `deleted rows cannot be followed without ${missing.join(' and ')} on ${index}`
+  throw fail('CLUSTER_PRIVILEGE_MISSING', { cluster: cluster.display, status: 403, reason, missing, index })
+}
+
+async function askPrivileges(
+  cluster: ReachedCluster,
+  index: string,
+): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const path = '/_security/user/_has_privileges'
+  const body = { index: [{ names: [index], privileges: ['read', 'delete', 'write'] }] }
+  try {
+    const answer = await inquire(cluster, { method: 'POST', path, body, maxAnswerBytes: 1 << 16 })
+    if (answer.statusCode !== 200) return undefined
+    const { index: of } = jsonIn(answer)
+    const indices = isObject(of) ? of[index] : undefined
+    return isObject(indices) ? indices : undefined
+  } catch (error) {
+    if (isSluiceError(error)) throw error
+    // Whether it may, the deletion itself will tell.
+    return undefined
+  }
 }

@@ -3,7 +3,7 @@ import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import { proxyRefusal } from '../proxy/proxy-answer.js'
 import type { Route } from '../proxy/route.js'
-import { ask } from './ask.js'
+import { ask } from './request.js'
 
 /** Source addresses as the egress check saw them, and how often each. */
 export type EgressSeen = Readonly<Record<string, number>>

@@ -1,11 +1,9 @@
 /** Which of some ids are in an index: one request, judged. Of the documents themselves only fields are read that are asked for. */
 import { explain } from '../failure/catalogue.js'
 import { type Failure, failure } from '../failure/failure.js'
-import { inquire } from './inquire.js'
-import { lostAnswer } from './lost-answer.js'
-import { nameRefusal } from './name-refusal.js'
-import type { Cluster } from './open-cluster.js'
-import { type Answer, whoAnswered } from './who-answered.js'
+import { type ReachedCluster, inquire } from './request.js'
+import { lostAnswer } from './connection.js'
+import { type Answer, nameRefusal, whoAnswered } from './answers.js'
 
 /** A document that is there. */
 export interface FoundDocument {
@@ -47,7 +45,7 @@ export type Looked =
   | { readonly kind: 'busy'; readonly failure: Failure; readonly retryAfter?: string | string[] | undefined }
   | { readonly kind: 'refused'; readonly failure: Failure }
 
-type Asked = Pick<Cluster, 'client' | 'display' | 'route' | 'bounds'>
+type Asked = ReachedCluster
 
 /** An answer in all, and for each id: names of indices and ids are at most 255 and 512 bytes. */
 const ANSWER_BYTES = 1 << 16

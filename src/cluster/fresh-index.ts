@@ -1,20 +1,63 @@
-/** An index that is made for one load: how it comes to be, and its settings while the load goes on. */
+/**
+ * Makes an index for one load, with its settings while the load runs. The load writes a mark into the mapping (`_meta.sluice`):
+ * it stays with the index, so that after a crash any machine finds it.
+ */
 import type { IndexFacts } from './alias.js'
-import { call, isObject } from './call.js'
-import { type LoadMark, withMark } from './load-mark.js'
+import { isObject } from './answers.js'
 import type { Cluster } from './open-cluster.js'
+import { type ReachedCluster, call } from './request.js'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** Makes an index with the mark in it. One that is there already stays as it is. Throws SluiceError: see `call`. */
-export async function makeIndex(cluster: Cluster, name: string, body: JsonObject, mark: LoadMark): Promise<void> {
+export interface LoadMark {
+  readonly run: string
+  readonly alias: string
+  /** The index behind the alias when the load began. A rollback returns to it. */
+  readonly previous?: string
+  /** Set until the index has its settings back. Until then no alias should lead to it. */
+  readonly loading?: true
+  /** Settings before the load changed them. null: not set. Absent: none is changed. */
+  readonly restore?: Readonly<Record<string, unknown>>
+}
+
+/** Returns the mark of an index. Undefined: no load of Sluice made the index. */
+export function readMark(mappings: Readonly<Record<string, unknown>>): LoadMark | undefined {
+  const { sluice } = metaOf(mappings)
+  if (!isObject(sluice)) return undefined
+  const { run, alias, previous, loading, restore } = sluice
+  if (typeof run !== 'string' || typeof alias !== 'string') return undefined
+  return {
+    run,
+    alias,
+    ...(typeof previous === 'string' ? { previous } : {}),
+    ...(loading === true ? { loading } : {}),
+    ...(isObject(restore) ? { restore } : {}),
+  }
+}
+
+/** Returns the `_meta` of these mappings with the mark. The cluster replaces `_meta` as a whole. */
+export function withMark(mappings: Readonly<Record<string, unknown>>, mark: LoadMark): Record<string, unknown> {
+  return { ...metaOf(mappings), sluice: mark }
+}
+
+function metaOf({ _meta: meta }: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return isObject(meta) ? meta : {}
+}
+
+/** Makes an index with the mark. An index that exists stays as it is. Throws SluiceError: see `call`. */
+export async function makeIndex(
+  cluster: ReachedCluster,
+  name: string,
+  body: JsonObject,
+  mark: LoadMark,
+): Promise<void> {
   const mappings = isObject(body['mappings']) ? body['mappings'] : {}
   const whole = { ...body, mappings: { ...mappings, _meta: withMark(mappings, mark) } }
   const path = `/${encodeURIComponent(name)}`
   await call(cluster, { method: 'PUT', path, body: whole, expects: ['resource_already_exists_exception'] })
 }
 
-/** What a new index takes over from the one before: how documents are analysed, mapped, sorted and spread, and nothing of its state. */
+/** Returns the settings and mappings that a new index takes over from the one before, without its state. */
 export function likeBefore({ settings, mappings }: IndexFacts, isServerless: boolean): JsonObject {
   const kept = Object.entries(settings).filter(([name]) => {
     return takenOver.test(name) && !(isServerless && managed.test(name))
@@ -25,15 +68,15 @@ export function likeBefore({ settings, mappings }: IndexFacts, isServerless: boo
 const takenOver =
   /^index\.(number_of_shards|number_of_replicas|number_of_routing_shards|auto_expand_replicas|refresh_interval|routing_partition_size|codec|mode|default_pipeline|final_pipeline|max_\w+|(analysis|similarity|mapping|sort|query|search|indexing|merge|translog)\..+)$/
 
-/** What serverless decides by itself. */
+/** Settings that serverless decides by itself. */
 const managed = /^index\.(number_of_\w+|auto_expand_replicas|translog\..+|merge\..+)$/
 
 /** No refreshes and no copies while documents stream in. Serverless keeps copies by itself. */
 const whileLoading: JsonObject = { 'index.refresh_interval': '-1', 'index.number_of_replicas': '0' }
 
 /**
- * Turns off what slows a load, after what was set has been written into the mark. A mark that has it is left alone: what is set
- * then may be the load's. May be repeated. Throws SluiceError: see `call`.
+ * Writes the settings into the mark, and then turns off those that slow a load. If the mark has settings, it stays as it is: the
+ * index may have those of the load by then. May be repeated. Throws SluiceError: see `call`.
  */
 export async function startLoading(
   cluster: Cluster,
@@ -44,7 +87,7 @@ export async function startLoading(
   const expands = settings['index.auto_expand_replicas']
   const changes = {
     ...whileLoading,
-    // It would make the copies again.
+    // Else the cluster would make the copies again.
     ...(expands === undefined || expands === 'false' ? {} : { 'index.auto_expand_replicas': 'false' }),
   }
   const changed = Object.entries(changes).filter(([setting]) => !(isServerless && managed.test(setting)))
@@ -55,18 +98,22 @@ export async function startLoading(
   await setSettings(cluster, name, Object.fromEntries(changed))
 }
 
-/** Gives the settings back that the mark has, and takes them out of it. May be repeated. Throws SluiceError: see `call`. */
-export async function endLoading(cluster: Cluster, { name, mappings }: IndexFacts, mark: LoadMark): Promise<void> {
+/** Restores the settings from the mark, and removes them from it. May be repeated. Throws SluiceError: see `call`. */
+export async function endLoading(
+  cluster: ReachedCluster,
+  { name, mappings }: IndexFacts,
+  mark: LoadMark,
+): Promise<void> {
   const { loading, restore, ...rest } = mark
   if (restore !== undefined) await setSettings(cluster, name, restore)
   if (loading !== undefined) await setMark(cluster, name, mappings, rest)
 }
 
-async function setSettings(cluster: Cluster, index: string, settings: JsonObject): Promise<void> {
+async function setSettings(cluster: ReachedCluster, index: string, settings: JsonObject): Promise<void> {
   await call(cluster, { method: 'PUT', path: `/${encodeURIComponent(index)}/_settings`, body: settings })
 }
 
-async function setMark(cluster: Cluster, index: string, mappings: JsonObject, mark: LoadMark): Promise<void> {
+async function setMark(cluster: ReachedCluster, index: string, mappings: JsonObject, mark: LoadMark): Promise<void> {
   const body = { _meta: withMark(mappings, mark) }
   await call(cluster, { method: 'PUT', path: `/${encodeURIComponent(index)}/_mapping`, body })
 }

@@ -5,12 +5,11 @@ import { expectsTls } from '../proxy/expects-tls.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
 import { openRoute, type Route } from '../proxy/route.js'
 import type { TlsOptions } from '../proxy/tls-layer.js'
-import type { Bounds } from './bounds.js'
 import { connectionOver } from './connection.js'
-import { authorization, type Credentials } from './credentials.js'
+import { type Credentials, authorization, isLoopback } from './credentials.js'
 import { type EgressSeen, checkEgress } from './egress-check.js'
-import { isLoopback } from './loopback.js'
 import { type Preflight, preflight } from './preflight.js'
+import type { ReachedCluster } from './request.js'
 
 export interface ClusterOptions {
   readonly url: URL
@@ -32,19 +31,13 @@ export interface ClusterOptions {
   readonly signal?: AbortSignal
 }
 
-/** A cluster whose way in was found open. Owns the pool: close it, or destroy it when the run failed. */
-export interface Cluster extends AsyncDisposable {
-  readonly client: Client
-  readonly route: Route
-  /** The URL without credentials, for messages. */
-  readonly display: string
+/** A cluster that was checked. Owns the connection pool: close it, or destroy it if the run failed. */
+export interface Cluster extends AsyncDisposable, ReachedCluster {
   readonly preflight: Preflight
   /** What the egress check saw; empty where none is set. */
   readonly egress: EgressSeen
   /** What was not as it should be on the way, and is no reason to stop. */
   readonly warnings: readonly string[]
-  /** What binds its small requests. Absent: nothing but the time limit of one. */
-  readonly bounds?: Bounds
   /**
    * Asks again whether the way is open: on as many fresh connections as before, and on no fewer than `atLeast`. Throws as
    * `openCluster` does.

@@ -7,11 +7,10 @@ import { type Failure, failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { Route } from '../proxy/route.js'
 import { type ClusterInfo, readClusterInfo } from './version.js'
-import { nameRefusal, nameRootRefusal } from './name-refusal.js'
-import { ask } from './ask.js'
+import { type Answer, nameRefusal, nameRootRefusal, whoAnswered } from './answers.js'
+import { ask } from './request.js'
 import { askInWaves, askUnbroken, missChance } from '../proxy/fresh-connections.js'
 import { manyListeners } from '../proxy/many-listeners.js'
-import { type Answer, whoAnswered } from './who-answered.js'
 
 export interface Preflight {
   /** Absent when the credentials may not ask GET / (needs the cluster privilege `monitor`). */

@@ -2,8 +2,8 @@
 import { fail } from '../failure/fail.js'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
-import { type Called, call, isObject } from './call.js'
-import type { Cluster } from './open-cluster.js'
+import { isObject } from './answers.js'
+import { type ReachedCluster, type Called, call } from './request.js'
 
 export interface Walking {
   /** Index, alias or data stream. */
@@ -30,14 +30,14 @@ const shown = 'pit_id,timed_out,_shards.failed,hits.total.value,hits.hits._id,hi
  * Resolves when every id was handed over; an index that is not there has none. Throws SluiceError: INDEX_REQUEST_REFUSED,
  * CLUSTER_*, RUN_INTERRUPTED, and every failure of the way there. Needs the privilege `read`.
  */
-export async function walkIds(cluster: Cluster, walking: Walking): Promise<void> {
+export async function walkIds(cluster: ReachedCluster, walking: Walking): Promise<void> {
   for (let starts = 1; starts <= MOST_STARTS; starts += 1) if (await walkOnce(cluster, walking)) return
   const observed = `a point in time of ${walking.index} was lost ${MOST_STARTS} times`
   throw fail('CLUSTER_UNAVAILABLE', { cluster: cluster.display, observed })
 }
 
 /** False: the point in time was lost, and with it the way. */
-async function walkOnce(cluster: Cluster, { index, step, begin, page }: Walking): Promise<boolean> {
+async function walkOnce(cluster: ReachedCluster, { index, step, begin, page }: Walking): Promise<boolean> {
   let id = await step(async () => await openPoint(cluster, index))
   if (id === undefined) {
     begin(0)
@@ -62,7 +62,7 @@ async function walkOnce(cluster: Cluster, { index, step, begin, page }: Walking)
 }
 
 /** Undefined: there is no such index. */
-async function openPoint(cluster: Cluster, index: string): Promise<string | undefined> {
+async function openPoint(cluster: ReachedCluster, index: string): Promise<string | undefined> {
   const path = `/${encodeURIComponent(index)}/_pit`
   const query = { keep_alive: KEEP_ALIVE }
   const opened = await call(cluster, { method: 'POST', path, query, expects: ['index_not_found_exception'] })
@@ -88,7 +88,7 @@ interface From {
 }
 
 /** Undefined: the point in time is lost. */
-async function readPage(cluster: Cluster, { id, after }: From): Promise<Page | undefined> {
+async function readPage(cluster: ReachedCluster, { id, after }: From): Promise<Page | undefined> {
   const asked = await call(cluster, {
     method: 'POST',
     path: '/_search',
@@ -115,7 +115,7 @@ interface Hit {
   readonly sort?: unknown
 }
 
-function readHits(cluster: Cluster, { json }: Called, id: string): Page {
+function readHits(cluster: ReachedCluster, { json }: Called, id: string): Page {
   const { pit_id: next = id, timed_out: timedOut, _shards: shards, hits = {} } = json
   const failed = isObject(shards) ? Number(shards['failed'] ?? 0) : 0
   // What is left out would not be missed: the walk has to see all of the index.
@@ -137,6 +137,6 @@ function readHits(cluster: Cluster, { json }: Called, id: string): Page {
   return { id: next, documents: total, ids, last: last as Place | undefined }
 }
 
-function strange({ display }: Cluster, observed: string) {
+function strange({ display }: ReachedCluster, observed: string) {
   return failure('CLUSTER_NOT_ELASTICSEARCH', { cluster: display, observed })
 }

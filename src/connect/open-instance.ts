@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { checkServiceNowOptions } from '../options/check-servicenow-options.js'
-import { isLoopback } from '../cluster/loopback.js'
+import { isLoopback } from '../cluster/credentials.js'
 import { instanceSection } from '../options/read-options.js'
 import { fail } from '../failure/fail.js'
 import { SluiceError, isSluiceError } from '../failure/sluice-error.js'

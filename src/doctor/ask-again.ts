@@ -1,5 +1,5 @@
 import { isBroken } from '../cluster/preflight.js'
-import type { Answer } from '../cluster/who-answered.js'
+import type { Answer } from '../cluster/answers.js'
 import type { Failure } from '../failure/failure.js'
 import { askUnbroken } from '../proxy/fresh-connections.js'
 import type { Route } from '../proxy/route.js'

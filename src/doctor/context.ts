@@ -1,4 +1,4 @@
-import type { Answer } from '../cluster/who-answered.js'
+import type { Answer } from '../cluster/answers.js'
 import type { Failure } from '../failure/failure.js'
 import type { Clock } from '../flow.js'
 import type { ResolvedTarget } from '../connect/open-target.js'

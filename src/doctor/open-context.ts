@@ -1,5 +1,5 @@
 import { authorization } from '../cluster/credentials.js'
-import { ask } from '../cluster/ask.js'
+import { ask } from '../cluster/request.js'
 import { manyListeners } from '../proxy/many-listeners.js'
 import { refusePlaintext } from '../cluster/open-cluster.js'
 import type { Failure } from '../failure/failure.js'

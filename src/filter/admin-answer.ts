@@ -1,5 +1,5 @@
 /** What an answer of the administration API means. Pure. */
-import type { Answer } from '../cluster/who-answered.js'
+import type { Answer } from '../cluster/answers.js'
 import { fail } from '../failure/fail.js'
 import { type Failure, failure } from '../failure/failure.js'
 import { quote } from '../failure/quote.js'

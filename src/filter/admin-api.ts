@@ -2,8 +2,8 @@
  * The administration API of the hosting service, as far as IP filters go. It is reached directly, never through the static-IP
  * proxy: it needs no static address, and its key has no business there.
  */
-import { ask } from '../cluster/ask.js'
-import { isLoopback } from '../cluster/loopback.js'
+import { ask } from '../cluster/request.js'
+import { isLoopback } from '../cluster/credentials.js'
 import { openRoute } from '../proxy/route.js'
 import { type AdminRequest, readAdminAnswer } from './admin-answer.js'
 import type { Policy, Rule } from './policy.js'

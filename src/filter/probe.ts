@@ -1,8 +1,7 @@
 /** What the cluster answers through the proxy, and without it. Sends no credentials: the IP filter judges addresses alone. */
-import { ask } from '../cluster/ask.js'
-import { nameRefusal } from '../cluster/name-refusal.js'
+import { ask } from '../cluster/request.js'
+import { nameRefusal, whoAnswered } from '../cluster/answers.js'
 import { isBroken, questionOf } from '../cluster/preflight.js'
-import { whoAnswered } from '../cluster/who-answered.js'
 import { type Failure, failure } from '../failure/failure.js'
 import type { ConnectSection } from '../options/load.js'
 import { type ResolvedTarget, targetTls } from '../connect/open-target.js'

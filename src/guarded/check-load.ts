@@ -1,5 +1,5 @@
 /** Whether a loaded index is fit to be found: all of it is there, and it holds what the run stored. */
-import { countDocuments, waitForCopies } from '../cluster/check-index.js'
+import { countDocuments, waitForCopies } from '../cluster/indices.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'

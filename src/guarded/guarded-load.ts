@@ -1,9 +1,8 @@
 /** What a guarded load does before its first document and after its last: the alias leads to a whole and checked index, or stays. */
 import { type AliasFacts, conflict, readIndices, removeAlias, switchAlias } from '../cluster/alias.js'
 import { checkCopies, checkLoad, countMatches } from './check-load.js'
-import { makeVisible } from '../cluster/check-index.js'
-import { endLoading, likeBefore, makeIndex, startLoading } from '../cluster/fresh-index.js'
-import { readMark } from '../cluster/load-mark.js'
+import { makeVisible } from '../cluster/indices.js'
+import { endLoading, likeBefore, makeIndex, readMark, startLoading } from '../cluster/fresh-index.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'

@@ -1,6 +1,6 @@
 /** A guarded load puts all of its inputs into one fresh index: what a run has left to do is judged by that. */
 import type { AliasFacts } from '../cluster/alias.js'
-import { readMark } from '../cluster/load-mark.js'
+import { readMark } from '../cluster/fresh-index.js'
 import { fail } from '../failure/fail.js'
 import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
 import type { Checkpoint } from '../state/checkpoint.js'

@@ -1,6 +1,6 @@
 import { readAlias, readIndices, switchAlias } from '../cluster/alias.js'
-import { countDocuments } from '../cluster/check-index.js'
-import { readMark } from '../cluster/load-mark.js'
+import { countDocuments } from '../cluster/indices.js'
+import { readMark } from '../cluster/fresh-index.js'
 import { readConnecting } from '../options/read-options.js'
 import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'

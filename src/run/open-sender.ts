@@ -1,5 +1,5 @@
 import type { Ids } from '../bulk/action-line.js'
-import { isLoopback } from '../cluster/loopback.js'
+import { isLoopback } from '../cluster/credentials.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { IngestOptions } from '../options/ingest-options.js'
 import type { ResolvedTarget } from '../connect/open-target.js'

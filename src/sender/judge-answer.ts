@@ -1,7 +1,6 @@
 /** Turns an answer, or an error, into a verdict. Pure, so that tests of every rule need no server. */
 import { routeErrorOf } from '../cluster/connection.js'
-import { nameRefusal } from '../cluster/name-refusal.js'
-import { type Answer, type Answered, type RouteFacts, whoAnswered } from '../cluster/who-answered.js'
+import { type Answer, type Answered, type RouteFacts, nameRefusal, whoAnswered } from '../cluster/answers.js'
 import { explain } from '../failure/catalogue.js'
 import { type Failure, failure } from '../failure/failure.js'
 import { retryAfterMs } from '../time/retry.js'

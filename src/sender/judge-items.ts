@@ -1,4 +1,4 @@
-import type { Answer } from '../cluster/who-answered.js'
+import type { Answer } from '../cluster/answers.js'
 import { type Failure, failure } from '../failure/failure.js'
 import { quote } from '../failure/quote.js'
 import type { Operation } from '../flow.js'

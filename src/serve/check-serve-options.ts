@@ -1,4 +1,4 @@
-import { isLoopback } from '../cluster/loopback.js'
+import { isLoopback } from '../cluster/credentials.js'
 import { defaultOf } from '../options/defaults.js'
 import { invalid } from '../options/candidate.js'
 import * as check from '../options/option-checks.js'

@@ -1,5 +1,5 @@
 /** A receiver of webhooks: what is posted to it is on the disk before it is acknowledged, and in the index soon after. */
-import { isLoopback } from '../cluster/loopback.js'
+import { isLoopback } from '../cluster/credentials.js'
 import { fail } from '../failure/fail.js'
 import { explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'

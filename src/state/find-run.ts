@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import { type AliasFacts, readAlias } from '../cluster/alias.js'
-import { type IndexSeen, seeIndex } from '../cluster/index-uuid.js'
+import { type IndexSeen, seeIndex } from '../cluster/indices.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { Source } from '../flow.js'
 import type { IngestOptions } from '../options/ingest-options.js'

@@ -1,5 +1,5 @@
 /** Whether what a run has stored is still where it stored it: an index that was deleted or made anew has nothing of it. */
-import { type IndexSeen, seeIndex } from '../cluster/index-uuid.js'
+import { type IndexSeen, seeIndex } from '../cluster/indices.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { Checkpoint } from './checkpoint.js'
 

@@ -1,6 +1,6 @@
 /** Keeps the checkpoint of a run up to date while it goes on. */
 import { dirname, resolve } from 'node:path'
-import { seeIndex } from '../cluster/index-uuid.js'
+import { seeIndex } from '../cluster/indices.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import { explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'

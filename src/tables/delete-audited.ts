@@ -1,5 +1,5 @@
 /** Documents of rows whose deletion the platform has noted. */
-import { refresh } from '../cluster/refresh.js'
+import { refresh } from '../cluster/indices.js'
 import { addClassesOf, readDeletions } from '../servicenow/deletions/audited-deletions.js'
 import type { Instance } from '../servicenow/instance.js'
 import { type Removed, removeGone, type Removing } from './remove-gone.js'

@@ -1,5 +1,5 @@
 /** Rows that were deleted at the platform: once all that a run reads is loaded, their documents are deleted, too. */
-import { mayDelete } from '../cluster/may-delete.js'
+import { mayDelete } from '../cluster/delete-documents.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'

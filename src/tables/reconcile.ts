@@ -1,6 +1,6 @@
 /** An index against the tables that it was loaded from: what is in it and in none of them any more is deleted. */
 import type { FoundDocument } from '../cluster/find-documents.js'
-import { refresh } from '../cluster/refresh.js'
+import { refresh } from '../cluster/indices.js'
 import { walkIds } from '../cluster/walk-ids.js'
 import type { RejectionLimit } from '../flow.js'
 import { IdSet, isSysId } from '../servicenow/deletions/id-set.js'

@@ -1,7 +1,6 @@
 /** A run and the cluster that it was loaded into, ready to be looked up. */
-import { type IndexSeen, seeIndex } from '../cluster/index-uuid.js'
+import { type IndexSeen, refresh, seeIndex } from '../cluster/indices.js'
 import type { Cluster } from '../cluster/open-cluster.js'
-import { refresh } from '../cluster/refresh.js'
 import type { Checkpoint } from '../state/checkpoint.js'
 import { openTarget } from '../connect/open-target.js'
 import { systemClock } from '../time/system-clock.js'

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { countDocuments, waitForCopies } from '../../src/cluster/check-index.js'
+import { countDocuments, waitForCopies } from '../../src/cluster/indices.js'
 import { likeBefore } from '../../src/cluster/fresh-index.js'
 import type { Cluster } from '../../src/cluster/open-cluster.js'
 import { isSluiceError } from '../../src/index.js'

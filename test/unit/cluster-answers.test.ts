@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { nameRefusal } from '../../src/cluster/name-refusal.js'
+import { type Answer, type RouteFacts, nameRefusal, whoAnswered } from '../../src/cluster/answers.js'
 import { canHideSource, readClusterInfo } from '../../src/cluster/version.js'
-import { type Answer, type RouteFacts, whoAnswered } from '../../src/cluster/who-answered.js'
 
 const cluster = 'https://cluster.example'
 const tunnel: RouteFacts = { form: 'tunnel', proxy: 'http://proxy.example:9293', target: new URL(cluster) }

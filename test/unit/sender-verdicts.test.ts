@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Answer, RouteFacts } from '../../src/cluster/who-answered.js'
+import type { Answer, RouteFacts } from '../../src/cluster/answers.js'
 import { failure } from '../../src/failure/failure.js'
 import { RouteError } from '../../src/proxy/route-error.js'
 import { backoffMs, retryAfterMs } from '../../src/time/retry.js'

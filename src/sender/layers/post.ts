@@ -1,5 +1,5 @@
 /** The lowest layer: posts a body as a bulk request, and judges the answer. */
-import { post as postBulk } from '../../cluster/post.js'
+import { postBulk } from '../../cluster/request.js'
 import { canHideSource } from '../../cluster/version.js'
 import type { Cluster } from '../../cluster/open-cluster.js'
 import type { Body } from '../body.js'

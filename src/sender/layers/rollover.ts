@@ -3,9 +3,8 @@
  * documents, and a second send would store the same id there. So Sluice searches all indices before it sends such a body.
  */
 import { type FoundDocument, type Looked, findDocuments } from '../../cluster/find-documents.js'
-import { type IndexSeen, seeIndex } from '../../cluster/index-uuid.js'
+import { type IndexSeen, refresh, seeIndex } from '../../cluster/indices.js'
 import type { Cluster } from '../../cluster/open-cluster.js'
-import { refresh } from '../../cluster/refresh.js'
 import { explain } from '../../failure/catalogue.js'
 import type { Failure } from '../../failure/failure.js'
 import { isSluiceError } from '../../failure/sluice-error.js'

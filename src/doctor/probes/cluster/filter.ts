@@ -1,7 +1,6 @@
 import { questionOf } from '../../../cluster/preflight.js'
-import { nameRefusal, nameRootRefusal } from '../../../cluster/name-refusal.js'
+import { type Answer, nameRefusal, nameRootRefusal, whoAnswered } from '../../../cluster/answers.js'
 import { type ClusterInfo, readClusterInfo } from '../../../cluster/version.js'
-import { type Answer, whoAnswered } from '../../../cluster/who-answered.js'
 import type { Failure } from '../../../failure/failure.js'
 import type { Route } from '../../../proxy/route.js'
 import { askAgain } from '../../ask-again.js'

@@ -1,5 +1,5 @@
 /** Finds out what the credentials may do with an index, and whether it accepts writes. */
-import { isObject } from '../../../cluster/call.js'
+import { isObject } from '../../../cluster/answers.js'
 import type { Failure } from '../../../failure/failure.js'
 import type { Route } from '../../../proxy/route.js'
 import { callCluster } from '../../call-cluster.js'

@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { isObject } from '../../../cluster/call.js'
-import { nameRefusal } from '../../../cluster/name-refusal.js'
-import { type Answer, whoAnswered } from '../../../cluster/who-answered.js'
+import { type Answer, isObject, nameRefusal, whoAnswered } from '../../../cluster/answers.js'
 import { type Failure, failure } from '../../../failure/failure.js'
 import type { Route } from '../../../proxy/route.js'
 import type { Context } from '../../context.js'

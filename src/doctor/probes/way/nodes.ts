@@ -1,6 +1,5 @@
 import { askAddress } from '../../../cluster/egress-check.js'
-import { nameRefusal } from '../../../cluster/name-refusal.js'
-import { whoAnswered } from '../../../cluster/who-answered.js'
+import { nameRefusal, whoAnswered } from '../../../cluster/answers.js'
 import { type Failure, failure } from '../../../failure/failure.js'
 import { isSluiceError } from '../../../failure/sluice-error.js'
 import { parseProxyUrl, type ProxyUrl } from '../../../proxy/proxy-url.js'

@@ -1,4 +1,4 @@
-import { whoAnswered } from '../../../cluster/who-answered.js'
+import { whoAnswered } from '../../../cluster/answers.js'
 import type { Context } from '../../context.js'
 import type { PastSeen } from '../../way-facts.js'
 import type { Probe } from '../../probe.js'
