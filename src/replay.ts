@@ -6,8 +6,12 @@ import type { Source } from './flow.js'
 import { type DecodeOptions, decode } from './format/decode.js'
 import type { ReplayOptions } from './options/ingest-options.js'
 import { loadOf } from './options/read-options.js'
-import { run } from './ingest.js'
 import type { Receipt } from './ledger/receipt.js'
+import { limitBytes } from './limits/byte-budget.js'
+import { learnLimits } from './limits/learnt-limits.js'
+import { sendDeadLetters } from './replay/send-dead-letters.js'
+import { run } from './run/run.js'
+import { spoolStdin } from './spool/spool-stdin.js'
 import { findSources } from './source/open-sources.js'
 import { systemClock } from './time/system-clock.js'
 
@@ -31,10 +35,13 @@ export async function replay(options: ReplayOptions): Promise<Receipt> {
     const problem = `is not set, and ${sources.map(({ name }) => name).join(', ')} holds no dead letter that names one`
     throw fail('OPTION_INVALID', { option: 'index', problem })
   }
-  const replaying = { ...(index === undefined ? {} : { index }), ...(pipeline === undefined ? {} : { pipeline }) }
-  // Ids stand in the dead letters; those that have none get one of the cluster's.
-  const given = { ...options, ...format, index: target }
-  return await run(given, loadOf(given, { from: 'cluster' }), { replaying })
+  const redirection = { ...(index === undefined ? {} : { index }), ...(pipeline === undefined ? {} : { pipeline }) }
+  return await run({
+    // Ids stand in the dead letters. The cluster makes one for each that has none.
+    load: loadOf({ ...options, ...format, index: target }, { from: 'cluster' }),
+    // In the order of their endings.
+    features: [spoolStdin, sendDeadLetters(redirection), limitBytes, learnLimits],
+  })
 }
 
 const format = { format: 'ndjson' } as const satisfies DecodeOptions

@@ -3,25 +3,24 @@ import { countDocuments, waitForCopies } from '../cluster/indices.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'
-import type { IngestOptions } from '../options/ingest-options.js'
 import type { Counts } from '../ledger/receipt.js'
-import { DEFAULT_TIMEOUT_MS } from '../options/defaults.js'
+import type { DocumentSection, GuardedSection, Load } from '../options/load.js'
 import { countReplayed } from './count-replayed.js'
 
 /** How long copies are waited for, at most. */
 const COPIES_SECONDS = 15
 
-export interface Loaded {
+export interface LoadedIndex {
+  readonly load: Pick<Load, 'connecting' | 'documents'>
+  readonly guarded: GuardedSection
   readonly cluster: Cluster
-  readonly alias: { readonly name: string }
   readonly index: string
-  readonly options: IngestOptions
 }
 
 /** Resolves to a warning, if there is one. Throws SluiceError LOAD_CHECK_FAILED where a part of the index is on no node. */
-export async function checkCopies(loaded: Loaded): Promise<string | undefined> {
-  const { cluster, index, options } = loaded
-  const seconds = Math.min(COPIES_SECONDS, Math.ceil((options.timeoutMs ?? DEFAULT_TIMEOUT_MS) / 2000))
+export async function checkCopies(loaded: LoadedIndex): Promise<string | undefined> {
+  const { cluster, index, load } = loaded
+  const seconds = Math.min(COPIES_SECONDS, Math.ceil(load.connecting.timeoutMs / 2000))
   const health = await waitForCopies(cluster, index, seconds)
   if (health === 'red') throw failed(loaded, 'a part of it is on no node (health red)')
   return health === 'yellow' ? `${index} has fewer copies than its settings ask for, yet (health yellow)` : undefined
@@ -31,12 +30,13 @@ export async function checkCopies(loaded: Loaded): Promise<string | undefined> {
  * `counts` are those of the whole run, `deadLetters` where it wrote down what was rejected: what was replayed since is not held
  * against it. Resolves to how many that are. Throws SluiceError LOAD_CHECK_FAILED.
  */
-export async function checkLoad(loaded: Loaded, counts: Counts, deadLetters: string | undefined): Promise<number> {
-  const { cluster, index, options } = loaded
-  const { checkQuery, checkHits = 1, maxRejected } = options
+export async function checkLoad(loaded: LoadedIndex, counts: Counts, deadLetters: string | undefined): Promise<number> {
+  const { cluster, index, load, guarded } = loaded
+  const { checkQuery, checkHits } = guarded
+  const { maxRejected } = load.documents
   const { documents, failedShards } = await countDocuments(cluster, index)
   if (failedShards > 0) throw failed(loaded, `${failedShards} of its shards did not answer`)
-  const { least, most } = storedBy(counts, options)
+  const { least, most } = storedBy(counts, load.documents)
   const mayBeReplayed = counts.rejected > 0 && documents > least && deadLetters !== undefined
   const replayed = mayBeReplayed ? await countReplayed(cluster, index, deadLetters) : 0
   const untold = documents - most - replayed
@@ -70,13 +70,13 @@ export async function countMatches(
 /** How many documents an index may hold that a run has stored so many in. Equal wherever every document has an id of its own. */
 function storedBy(
   { created, duplicate, updated, unknown, skipped }: Counts,
-  { ids, onConflict }: IngestOptions,
+  { ids, onConflict }: DocumentSection,
 ): { least: number; most: number } {
   const least = created + duplicate
   // Two documents with the same id of the user's are one. What is sent again after a kill may be updated, or skipped.
-  return { least, most: least + updated + unknown + (ids === 'field' && onConflict === 'skip' ? skipped : 0) }
+  return { least, most: least + updated + unknown + (ids.from === 'field' && onConflict === 'skip' ? skipped : 0) }
 }
 
-function failed({ alias, index }: Loaded, observed: string): SluiceError {
-  return fail('LOAD_CHECK_FAILED', { alias: alias.name, index, observed })
+function failed({ guarded, index }: LoadedIndex, observed: string): SluiceError {
+  return fail('LOAD_CHECK_FAILED', { alias: guarded.alias, index, observed })
 }

@@ -14,8 +14,10 @@ interface GuardedPlanning extends Planning {
 }
 
 /** Throws SluiceError: see `planRun`. */
-export async function planGuarded(planning: GuardedPlanning): Promise<Plan> {
-  const { previous, isSwitched, isNamed } = planning
+export async function planGuarded(guarded: GuardedPlanning): Promise<Plan> {
+  const { previous, isSwitched, isNamed } = guarded
+  // What an earlier run loaded is no use to an index that is new.
+  const planning = { ...guarded, readsTablesWhole: true }
   if (previous === undefined) return await planRun(planning)
   const isOver = isSwitched || previous.status === 'finished'
   // A new run would fill another index, without what this one has loaded.

@@ -1,9 +1,7 @@
-/** What a run does when access is lost: with a body under way, or with a step of a guarded load. */
+/** What a run does if access is lost: with a body under way, or with a step beside the documents. */
 import type { Cluster } from '../cluster/open-cluster.js'
-import type { IngestOptions } from '../options/ingest-options.js'
-import type { RetrySection } from '../options/load.js'
 import type { ResolvedTarget } from '../connect/open-target.js'
-import { DEFAULT_MAX_ELAPSED_MS } from '../options/defaults.js'
+import type { RetrySection } from '../options/load.js'
 import { AccessGate, type AccessOptions, PROBES_OF_LOST_ACCESS } from '../sender/layers/access.js'
 import { systemClock } from '../time/system-clock.js'
 import type { Ending } from './ending.js'
@@ -11,7 +9,6 @@ import type { Tell } from './listener.js'
 import type { StepRetrying } from './retry-step.js'
 import { renewCredentials } from './renew-credentials.js'
 
-/** As the options say. */
 export function accessOf(retrying: RetrySection, way: ResolvedTarget, cluster: Cluster, tell: Tell): AccessOptions {
   return {
     waitMs: retrying.blockWaitMs,
@@ -21,15 +18,15 @@ export function accessOf(retrying: RetrySection, way: ResolvedTarget, cluster: C
   }
 }
 
-/** For the steps that a run takes beside its documents. `settled`: documents of the run that have their outcome. */
+/** Returns how to retry the steps that a run takes beside its documents. `settled`: documents of the run that have their outcome. */
 export function stepRetrying(
-  options: IngestOptions,
+  { maxElapsedMs }: RetrySection,
   cluster: Cluster,
   { ending, access, tell }: { readonly ending: Ending; readonly access: AccessOptions; readonly tell: Tell },
   settled: number,
 ): StepRetrying {
   return {
-    maxElapsedMs: options.maxElapsedMs ?? DEFAULT_MAX_ELAPSED_MS,
+    maxElapsedMs,
     gate: openGate(access, cluster, ending.signal),
     clock: systemClock,
     random: Math.random,
@@ -39,7 +36,7 @@ export function stepRetrying(
   }
 }
 
-/** For requests that no sender makes. `halted`: aborted when nothing more may be sent. */
+/** Opens a gate for requests that no sender makes. `halted`: aborted when nothing more may be sent. */
 function openGate(access: AccessOptions, cluster: Pick<Cluster, 'probe'>, halted: AbortSignal): AccessGate {
   return new AccessGate({
     ...access,

@@ -3,7 +3,7 @@ import type { Failure } from '../failure/failure.js'
 import { sumOf } from '../ledger/account.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { Plan } from '../state/plan-run.js'
-import type { AliasReceipt, DeletionsReceipt, InputReceipt, Receipt } from '../ledger/receipt.js'
+import type { InputReceipt, Receipt } from '../ledger/receipt.js'
 
 /** What the receipt tells beside the ledger's own counts. */
 export interface RunFacts {
@@ -20,17 +20,11 @@ export interface RunFacts {
       readonly traffic: { readonly connections: number; readonly bytesSent: number; readonly bytesReceived: number }
     }
   }
-  readonly alias?: AliasReceipt
-  readonly deletions?: DeletionsReceipt
-  /** Where tables were read. */
-  readonly platform?: {
-    readonly display: string
-    readonly traffic: { readonly connections: number; readonly bytesSent: number; readonly bytesReceived: number }
-  }
+  /** What hooks add. */
+  readonly more: Partial<Receipt>
   readonly deadLetters?: string
   readonly checkpoint?: string
   readonly notes: readonly string[]
-  readonly spool?: string
   readonly requests: number
   readonly retries: number
   readonly bytesRead: number
@@ -39,7 +33,7 @@ export interface RunFacts {
 }
 
 export function composeReceipt(facts: RunFacts): Receipt {
-  const { plan, ledger, cluster, failure, alias, deadLetters, checkpoint, spool } = facts
+  const { plan, ledger, cluster, failure, deadLetters, checkpoint } = facts
   const thisProcess = ledger.counts
   const { counts, rejections } = sumOf(plan.before, ledger)
   const { route, preflight } = cluster
@@ -68,19 +62,11 @@ export function composeReceipt(facts: RunFacts): Receipt {
       url: cluster.display,
       ...(preflight.info === undefined ? {} : { name: preflight.info.name, version: preflight.info.version }),
     },
-    ...(facts.platform === undefined ? {} : { platform: platformOf(facts.platform) }),
-    ...(facts.deletions === undefined ? {} : { deletions: facts.deletions }),
-    ...(alias === undefined ? {} : { alias }),
+    ...facts.more,
     ...(deadLetters === undefined ? {} : { deadLetters }),
     ...(facts.notes.length === 0 ? {} : { notes: facts.notes }),
     ...(checkpoint === undefined ? {} : { checkpoint }),
-    ...(spool === undefined ? {} : { spool }),
   }
-}
-
-function platformOf({ display, traffic }: NonNullable<RunFacts['platform']>): NonNullable<Receipt['platform']> {
-  const { connections, bytesSent: sent, bytesReceived: received } = traffic
-  return { url: display, connections, sent, received }
 }
 
 /** Those that were loaded before, and those that this process came to. */

@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events'
 import { type Failure, failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
+import type { StopSection } from '../options/load.js'
 
 /** Kubernetes kills 30 seconds after SIGTERM: the rest is for the checkpoint. */
 const DEFAULT_GRACE_MS = 25_000
@@ -23,6 +24,20 @@ export interface EndingOptions {
 
 /** The failure of a run that settled so many documents. */
 type Why = (settled: number) => Failure
+
+/** Returns when the run ends, as its options say. Their time counts from now, or from when the caller began. */
+export function endingOf({ signal, graceMs, timeBudgetMs, startedAt }: StopSection, clock: Clock): Ending {
+  const now = performance.timeOrigin + performance.now()
+  return new Ending({
+    signal,
+    graceMs,
+    timeBudget:
+      timeBudgetMs === undefined
+        ? undefined
+        : { ms: timeBudgetMs, elapsedMs: startedAt === undefined ? 0 : Math.max(0, now - startedAt) },
+    clock,
+  })
+}
 
 export class Ending implements Disposable {
   readonly #options: EndingOptions
@@ -71,8 +86,8 @@ export class Ending implements Disposable {
   }
 
   /**
-   * What a beginning that failed is called: by the end of the run, where that came first. What the run has settled before is not
-   * known yet.
+   * If the run was stopped before it began, reports that as the cause. Otherwise reports the error itself. What the run has settled
+   * before is not known yet.
    */
   cause(error: unknown): unknown {
     if (!this.signal.aborted) return error

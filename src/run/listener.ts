@@ -1,12 +1,13 @@
-/** What a run tells the caller while it goes on. */
+/** Tells the caller what happens in a run. */
 import type { Cluster } from '../cluster/open-cluster.js'
 import { isSluiceError } from '../failure/sluice-error.js'
-import type { IngestEvent, IngestOptions } from '../options/ingest-options.js'
+import type { IngestEvent } from '../options/ingest-options.js'
+import type { Load } from '../options/load.js'
 
 export type Tell = (event: IngestEvent) => void
 
-/** A listener that throws loses its place, not the run. */
-export function listenerOf({ onEvent }: IngestOptions): Tell {
+/** Returns what tells `onEvent`. A listener that throws is not called again, and the run continues. */
+export function listenerOf(onEvent: Load['onEvent']): Tell {
   let listen: ((event: IngestEvent) => unknown) | undefined = onEvent
   const stop = () => void (listen = undefined)
   return event => {
@@ -33,7 +34,7 @@ export function tellPreflight(tell: Tell, cluster: Cluster, notes: readonly stri
   })
 }
 
-/** For what is not worth stopping for. Throws a bug. */
+/** Returns what warns of an error that is not worth stopping for. Throws a bug. */
 export function tellError(tell: Tell): (error: unknown) => void {
   return error => {
     if (!isSluiceError(error)) throw error

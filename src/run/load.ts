@@ -6,7 +6,7 @@ import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import type { Batch, Input, Lines, Mark, Outcome, Place, Rows, Source } from '../flow.js'
 import { type DecodeOptions, decode } from '../format/decode.js'
-import type { IngestEvent, RowsRead, WireUse } from '../options/ingest-options.js'
+import type { IngestEvent } from '../options/ingest-options.js'
 import type { Ledger } from '../ledger/ledger.js'
 import { skipBytes } from '../source/decoded-from.js'
 
@@ -40,8 +40,8 @@ export interface Loading {
   settled?(): Failure | undefined
   /** When the run ends before its inputs do. */
   readonly ending: Pick<Ending, 'signal' | 'why'>
-  /** What went over the wire, against its budget. */
-  wire?(): WireUse
+  /** Adds to each `progress` event. */
+  progress?(): object
   tell(event: IngestEvent): void
 }
 
@@ -66,7 +66,6 @@ class Load {
   #brokenInput: Failure | undefined
   #bug: { error: unknown } | undefined
   #bytesRead = 0
-  #current: Source | undefined
 
   constructor(loading: Loading) {
     this.#loading = loading
@@ -114,7 +113,6 @@ class Load {
     const { ledger, batcher, tell } = this.#loading
     const { source, token, from, place } = work
     ledger.begin(source)
-    this.#current = source
     const since = place === undefined ? undefined : source.rows?.since?.(place)
     tell({
       type: 'input',
@@ -193,20 +191,12 @@ class Load {
   }
 
   async #settle(batch: Batch): Promise<void> {
-    const { ledger, send, settled, wire, tell } = this.#loading
+    const { ledger, send, settled, progress, tell } = this.#loading
     const outcome = await send(batch)
     const stop = (await ledger.settle(batch, outcome)) ?? settled?.()
     if (outcome.rejected.length > 0) tell({ type: 'rejected', documents: outcome.rejected })
-    const use = wire === undefined ? {} : { wire: wire() }
-    tell({ type: 'progress', counts: ledger.counts, bytesRead: this.#bytesRead, ...use, ...this.#rows() })
+    tell({ type: 'progress', counts: ledger.counts, bytesRead: this.#bytesRead, ...progress?.() })
     if (stop !== undefined) this.#halt(stop)
-  }
-
-  /** How much of a table is read. */
-  #rows(): { rows?: RowsRead } {
-    const total = this.#current?.rows?.total
-    const read = this.#loading.ledger.inputs.at(-1)?.read
-    return total === undefined || read === undefined ? {} : { rows: { read, total } }
   }
 
   #halt(why: Failure): void {

@@ -1,68 +1,41 @@
 import { type BatchOptions, Batcher } from '../bulk/batcher.js'
-import { ReplayBatcher } from '../bulk/replay-batcher.js'
 import { SlotPool } from '../bulk/slots.js'
-import { MAX_DOCUMENT_BYTES } from '../options/check-ingest-options.js'
 import type { Input, Operation, Origin } from '../flow.js'
-import type { IngestOptions } from '../options/ingest-options.js'
 import type { Ledger } from '../ledger/ledger.js'
-import { DEFAULT_CONCURRENCY } from '../options/defaults.js'
+import { MAX_DOCUMENT_BYTES } from '../options/check-ingest-options.js'
+import type { Load } from '../options/load.js'
 import { systemClock } from '../time/system-clock.js'
+import type { LockedRun } from './run.js'
 
-export const DEFAULT_BATCH_BYTES = 5_000_000
+/** Makes bodies of documents. */
+export type Framer = Pick<Batcher, 'frame' | 'rest' | 'reading'>
 
-/** What is sent are dead letters. With an index or a pipeline: to that, whatever they say. */
-export interface Replaying {
-  readonly index?: string
-  readonly pipeline?: string
+/** How bodies are made, whatever is in them. */
+export type Framing = Omit<BatchOptions, 'operation' | 'ids' | 'routingField'>
+
+/** Opens the memory for bodies. One is filled while the others are sent. Those that are not needed are never touched. */
+export function openSlots({ connecting, batching }: Pick<Load, 'connecting' | 'batching'>): SlotPool {
+  return new SlotPool(connecting.concurrency + 1, batching.batchBytes)
 }
 
-/** What the action lines of documents say that are no dead letters. */
-type Action = Pick<BatchOptions, 'operation' | 'ids' | 'routingField'>
-
-interface Framing {
-  readonly options: IngestOptions
-  readonly action: Action
-  readonly replaying: Replaying | undefined
-  readonly ledger: Ledger
-  /** How large a body may be from now on. */
-  bodyBytes(): number
-  /** Absent: its own. */
-  readonly slots: SlotPool | undefined
-}
-
-/** Memory for bodies. One is filled while the others are being sent; which are not needed are never touched. */
-export function openSlots({
-  concurrency = DEFAULT_CONCURRENCY,
-  batchBytes = DEFAULT_BATCH_BYTES,
-}: Pick<IngestOptions, 'concurrency' | 'batchBytes'>): SlotPool {
-  return new SlotPool(concurrency + 1, batchBytes)
-}
-
-export function openBatcher({
-  options,
-  action,
-  replaying,
-  ledger,
-  bodyBytes,
-  slots,
-}: Framing): Batcher | ReplayBatcher {
-  const { batchBytes = DEFAULT_BATCH_BYTES } = options
-  const framing = {
+/** `bodyBytes`: how large a body may be from now on. */
+export function openBatcher({ load, hooks, connection }: LockedRun, ledger: Ledger, bodyBytes: () => number): Framer {
+  const { batchBytes, batchDocs, batchMs } = load.batching
+  const framing: Framing = {
     batchBytes,
     bodyBytes,
-    batchDocs: options.batchDocs ?? Infinity,
-    batchMs: options.batchMs ?? 1000,
+    batchDocs,
+    batchMs,
     maxDocumentBytes: MAX_DOCUMENT_BYTES,
-    slots: slots ?? openSlots(options),
+    slots: connection?.slots ?? openSlots(load),
     clock: systemClock,
     longLine: async (input: Input, origin: Origin, operation: Operation, id?: string) =>
       await ledger.longLine(input, origin, operation, MAX_DOCUMENT_BYTES, id),
   }
-  return replaying === undefined
-    ? new Batcher({ ...framing, ...action })
-    : new ReplayBatcher({
-        ...framing,
-        ...replaying,
-        longRecord: async (input, head) => await ledger.longRecord(input, head),
-      })
+  const own = hooks.all.find(({ frame }) => frame !== undefined)?.frame?.(framing, ledger)
+  return own ?? new Batcher({ ...framing, ...actionOf(load) })
+}
+
+function actionOf({ documents: { op, ids, routingField } }: Load) {
+  return { operation: op, ids, ...(routingField === undefined ? {} : { routingField }) }
 }

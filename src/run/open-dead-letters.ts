@@ -1,57 +1,74 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { fail } from '../failure/fail.js'
 import type { Destination, Source } from '../flow.js'
-import type { IngestOptions } from '../options/ingest-options.js'
 import { DeadLetters } from '../ledger/dead-letters.js'
-import type { Plan } from '../state/plan-run.js'
 import { takeBack } from '../ledger/take-back.js'
+import type { DocumentSection } from '../options/load.js'
+import type { Plan } from '../state/plan-run.js'
 import { randomToken } from '../state/token.js'
-import { keepApart } from './keep-apart.js'
 
-/** Dead letters that can be written, and are no input. Those that a resume will write again are taken out of the file first. */
-export async function openDeadLetters(
-  options: IngestOptions,
-  sources: readonly Source[],
-  run: string,
-  before: {
-    readonly from?: Plan['deadLetters']
-    readonly index?: string
-    warn?(message: string): void
-  } = {},
-): Promise<DeadLetters> {
-  const { from, index = intoOf(options) } = before
-  const destination = destinationOf(index, options)
-  const deadLetters = new DeadLetters(deadLettersPath(options, run), { run, writer: randomToken(), destination })
-  await keepApart(sources, deadLetters.path)
-  if (from !== undefined) {
-    await tellMoved(from, deadLetters.path, before.warn)
-    if (from.writer !== undefined) await takeBack(from.path, from.length, { run, writer: from.writer })
+interface Opening {
+  readonly dryRun: boolean
+  readonly sources: readonly Source[]
+  readonly run: string
+  /** Where the dead letters of the run stood when its checkpoint was written. */
+  readonly before?: Plan['deadLetters']
+  /** Default: as the user named it. */
+  readonly index?: string
+  warn?(message: string): void
+}
+
+/** Opens dead letters that can be written, and are no input. Removes those that a resume will write again from the file first. */
+export async function openDeadLetters(documents: DocumentSection, opening: Opening): Promise<DeadLetters> {
+  const { dryRun, sources, run, before, index = documents.into, warn } = opening
+  const destination = destinationOf(index, documents)
+  const path = dryRun ? undefined : pathOf(documents.deadLetters, run)
+  const deadLetters = new DeadLetters(path, { run, writer: randomToken(), destination })
+  await refuseInput(sources, deadLetters.path)
+  if (before !== undefined) {
+    await tellMoved(before, deadLetters.path, warn)
+    if (before.writer !== undefined) await takeBack(before.path, before.length, { run, writer: before.writer })
   }
   await deadLetters.check()
   return deadLetters
 }
 
-/** The name that the user gave: of what is loaded into, or of the alias that will be switched to it. */
-export function intoOf({ index, swapAlias }: IngestOptions): string {
-  return index ?? swapAlias ?? ''
+function pathOf(deadLetters: DocumentSection['deadLetters'], run: string): string | undefined {
+  return deadLetters === false ? undefined : (deadLetters ?? `sluice-dead-letters-${run}.ndjson`)
 }
 
-function deadLettersPath({ deadLetters, dryRun }: IngestOptions, run: string): string | undefined {
-  if (dryRun === true || deadLetters === false) return undefined
-  return deadLetters ?? `sluice-dead-letters-${run}.ndjson`
-}
-
-/** What a replay has to know of documents that were refused. */
-function destinationOf(index: string, { pipeline, idField, routingField }: IngestOptions): Destination {
+/** Returns what a replay has to know of rejected documents. */
+function destinationOf(index: string, { pipeline, ids, routingField }: DocumentSection): Destination {
   return {
     index,
     ...(pipeline === undefined ? {} : { pipeline }),
-    ...(idField === undefined ? {} : { idField }),
+    ...(ids.from === 'field' ? { idField: ids.field } : {}),
     ...(routingField === undefined ? {} : { routingField }),
   }
 }
 
-/** What a resume cannot put right: refused documents of before stand elsewhere, or nowhere. */
+/**
+ * Refuses dead letters that would be written into an input, which would grow while it is read. Goes by what the file system says,
+ * not by path: links have several. Throws SluiceError OPTION_INVALID.
+ */
+async function refuseInput(sources: readonly Source[], deadLetters: string | undefined): Promise<void> {
+  const written = deadLetters === undefined ? undefined : await statOf(deadLetters)
+  if (written?.isFile() !== true) return
+  for (const { name } of sources) {
+    const read = await statOf(name)
+    if (read?.dev !== written.dev || read.ino !== written.ino) continue
+    const problem = `'${deadLetters}' is the input ${name}: write the dead letters to another file`
+    throw fail('OPTION_INVALID', { option: 'deadLetters', problem })
+  }
+}
+
+/** Undefined for what is not there, or cannot be reached: writing and reading say so themselves. */
+async function statOf(path: string) {
+  return await stat(path, { bigint: true }).catch(() => undefined)
+}
+
+/** Warns of what a resume cannot put right: rejected documents of before are elsewhere, or gone. */
 async function tellMoved(
   { path, length }: NonNullable<Plan['deadLetters']>,
   now: string | undefined,

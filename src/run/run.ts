@@ -1,44 +1,161 @@
-import type { Ids } from '../bulk/action-line.js'
+/** Runs a load: finds the inputs, locks them, connects, loads, and accounts for every document. */
 import type { SlotPool } from '../bulk/slots.js'
 import type { Cluster } from '../cluster/open-cluster.js'
-import type { Source } from '../flow.js'
-import type { IngestOptions } from '../options/ingest-options.js'
+import { type ResolvedTarget, resolveTarget, openTarget } from '../connect/open-target.js'
+import type { Batch, Outcome, Source } from '../flow.js'
+import type { Receipt } from '../ledger/receipt.js'
 import type { Load } from '../options/load.js'
-import type { InputLocks } from '../state/lock.js'
-import type { ResolvedTarget } from '../connect/open-target.js'
-import type { SpoolHook } from '../spool/spool-stdin.js'
-import type { Ending } from './ending.js'
-import type { Platform } from './find-inputs.js'
-import type { Tell } from './listener.js'
-import type { Replaying } from './open-batcher.js'
+import { findSources } from '../source/open-sources.js'
+import { prepareStateDir } from '../state/checkpoint-file.js'
+import { type InputLocks, lockInputs } from '../state/lock.js'
+import { type RunIdentity, plainIdentity } from '../state/run-identity.js'
+import { newRunId } from '../state/token.js'
+import { systemClock } from '../time/system-clock.js'
+import { endingOf } from './ending.js'
+import { finishRun } from './finish-run.js'
+import { HookList } from './hook-list.js'
+import type { Feature, Run } from './hooks.js'
+import { listenerOf } from './listener.js'
+import { load } from './load.js'
+import { openDeadLetters } from './open-dead-letters.js'
+import { openPipeline } from './open-pipeline.js'
+import { startRun } from './start-run.js'
 
-/** One call of `ingest` or `replay`: what was asked for, and what belongs to it from its start to its end. */
-export interface Run {
-  /** As they were checked; `signal` is that of `ending`. */
-  readonly options: IngestOptions
-  /** The same, read once: every stage takes its own section. The run's signal is that of `ending`. */
-  readonly asked: Load
-  readonly ids: Ids
-  readonly replaying: Replaying | undefined
-  /** When it ends before its inputs do. */
-  readonly ending: Ending
-  /** Absent: none is kept. */
-  readonly stateDir: string | undefined
-  readonly tell: Tell
-  readonly sources: readonly Source[]
-  /** Where they are tables. */
-  readonly platform: Platform | undefined
-  readonly spool: SpoolHook | undefined
-  readonly locks: InputLocks | undefined
-  readonly standing: Standing | undefined
+export interface Composition {
+  /** Checked. */
+  readonly load: Load
+  /** In the order of their endings. */
+  readonly features: readonly Feature[]
+  /** Absent: the run opens a connection of its own. */
+  readonly connection?: OpenConnection
 }
 
-/** What runs use that follow one another. Whoever made it closes it. */
-export interface Standing {
+/** A connection for runs that follow one another. Whoever opened it closes it. */
+export interface OpenConnection {
   readonly cluster: Cluster
   readonly way: ResolvedTarget
   /** For bodies: all of them are free between two runs. */
   readonly slots: SlotPool
   /** The part of the ids that belongs to the one input of the run. */
   readonly token: string
+}
+
+/** A run whose inputs are found, and locked where state is kept. */
+export interface LockedRun extends Run {
+  readonly hooks: HookList
+  readonly identity: RunIdentity
+  readonly sources: readonly Source[]
+  /** Folder of the checkpoint. Undefined: none is kept. */
+  readonly stateDir: string | undefined
+  readonly locks: InputLocks | undefined
+  readonly connection: OpenConnection | undefined
+}
+
+/** Throws as `ingest` does. */
+export async function run({ load: asked, features, connection }: Composition): Promise<Receipt> {
+  using ending = endingOf(asked.stopping, systemClock)
+  const begun: Run = { load: asked, ending, tell: listenerOf(asked.onEvent) }
+  await using hooks = await HookList.open(features, begun)
+  const identity = hooks.identify(plainIdentity(asked))
+  const found = await sourcesOf(asked, hooks)
+  const stateDir = stateDirOf(asked, found, hooks)
+  if (stateDir !== undefined) await prepareStateDir(stateDir)
+  const folder = stateDir === undefined ? undefined : folderOf(asked, stateDir, identity, hooks)
+  await using locks =
+    stateDir === undefined ? undefined : await lock(asked, { stateDir, identity, sources: found, folder, hooks })
+  // Checks that dead letters can be written before anything is sent over the network.
+  await openDeadLetters(asked.documents, { dryRun: asked.dryRun, sources: found, run: asked.state.runId ?? newRunId() })
+  return await hooks.around(async () => {
+    const sources = await hooks.inputs(found, folder)
+    return await loadInputs({ ...begun, hooks, identity, sources, stateDir, locks, connection })
+  })
+}
+
+async function loadInputs(run: LockedRun): Promise<Receipt> {
+  const { load: asked, ending, hooks, tell } = run
+  const { cluster, way } = run.connection ?? (await connect(run))
+  try {
+    const began = performance.now()
+    const started = await startRun(run, cluster, way)
+    await using deadLetters = await started.openDeadLetters()
+    const pipeline = await openPipeline(run, started, deadLetters)
+    const { batcher, sender, ledger, keeper } = pipeline
+    const loaded = await load({
+      inputs: started.found.plan.inputs.filter(({ isLoaded }) => !isLoaded),
+      format: { format: asked.inputs.format, ...(asked.inputs.pick === undefined ? {} : { pick: asked.inputs.pick }) },
+      batcher,
+      send: asked.dryRun ? leaveUnsent : async batch => await sender.send(batch),
+      room: async () => await sender.room(),
+      halt: () => sender.halt(),
+      ledger,
+      begin: async input => await keeper?.begin(input),
+      opened: (input, kind) => {
+        for (const hook of hooks.all) hook.inputOpened?.(input, kind)
+      },
+      settled: () => {
+        for (const hook of hooks.all) hook.batchSettled?.()
+        return keeper?.touch()
+      },
+      progress: () => Object.assign({}, ...hooks.all.map(hook => hook.progress?.(ledger.inputs))) as object,
+      ending,
+      tell,
+    })
+    return await finishRun(run, started, pipeline, loaded, performance.now() - began)
+  } finally {
+    if (run.connection === undefined) await cluster.route.destroy()
+  }
+}
+
+async function connect({ load: { connecting }, ending }: LockedRun) {
+  return await openTarget(connecting, ending.signal).catch((error: unknown) => {
+    throw ending.cause(error)
+  })
+}
+
+async function sourcesOf({ inputs: { source, stdin } }: Load, hooks: HookList): Promise<readonly Source[]> {
+  const own = hooks.all.find(({ sources }) => sources !== undefined)?.sources
+  return own ?? (await findSources(source, stdin === undefined ? {} : { stdin }))
+}
+
+/** Undefined for a dry run, and if no input can be read a second time. */
+function stateDirOf({ state, dryRun }: Load, sources: readonly Source[], { all }: HookList): string | undefined {
+  const isKept = all.some(({ keepsInputs }) => keepsInputs === true)
+  const isGone = !isKept && sources.every(({ file, rows }) => file === undefined && rows === undefined)
+  return dryRun || isGone ? undefined : state.stateDir
+}
+
+function folderOf(asked: Load, stateDir: string, identity: RunIdentity, { all }: HookList): string | undefined {
+  const { url } = resolveTarget(asked.connecting)
+  return all.map(hook => hook.folder?.({ stateDir, url, identity })).find(folder => folder !== undefined)
+}
+
+interface Locking {
+  readonly stateDir: string
+  readonly identity: RunIdentity
+  readonly sources: readonly Source[]
+  readonly folder: string | undefined
+  readonly hooks: HookList
+}
+
+/** Locks before anything is sent over the network: a second run of the same inputs leaves no trace. */
+async function lock(
+  { connecting }: Load,
+  { stateDir, identity, sources, folder, hooks }: Locking,
+): Promise<InputLocks> {
+  const { url } = resolveTarget(connecting)
+  return await lockInputs({
+    stateDir,
+    cluster: url.href,
+    index: identity.label,
+    sources,
+    instance: hooks.all.find(({ origin }) => origin !== undefined)?.origin,
+    folder,
+  })
+}
+
+/** A dry run sends nothing. */
+async function leaveUnsent(batch: Batch): Promise<Outcome> {
+  const docs = batch.docs + batch.refused.length
+  const outcome = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, unsent: batch.docs }
+  return await Promise.resolve({ docs, ...outcome, rejected: batch.refused })
 }

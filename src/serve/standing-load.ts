@@ -2,10 +2,12 @@
 import { checkIngestOptions } from '../options/check-ingest-options.js'
 import type { IngestEvent, IngestOptions } from '../options/ingest-options.js'
 import { loadOf, readConnecting } from '../options/read-options.js'
-import { run } from '../ingest.js'
 import type { Receipt } from '../ledger/receipt.js'
 import { openTarget } from '../connect/open-target.js'
+import { limitBytes } from '../limits/byte-budget.js'
+import { learnLimits } from '../limits/learnt-limits.js'
 import { openSlots } from '../run/open-batcher.js'
+import { run } from '../run/run.js'
 
 interface LoadedFile {
   readonly path: string
@@ -32,7 +34,7 @@ export interface StandingLoad {
 export async function openStandingLoad(options: Omit<IngestOptions, 'source'>): Promise<StandingLoad> {
   const ids = checkIngestOptions({ ...options, source: [] })
   const { cluster, way } = await openTarget(readConnecting(options), options.signal)
-  const slots = openSlots(options)
+  const slots = openSlots(loadOf({ ...options, source: [] }, ids))
   let isTold = false
   return {
     cluster: cluster.display,
@@ -52,7 +54,8 @@ export async function openStandingLoad(options: Omit<IngestOptions, 'source'>): 
         signal,
         onEvent: tell,
       }
-      return await run(given, loadOf(given, ids), { standing: { cluster, way, slots, token } })
+      const connection = { cluster, way, slots, token }
+      return await run({ load: loadOf(given, ids), features: [limitBytes, learnLimits], connection })
     },
     close: async () => await cluster.route.destroy(),
   }

@@ -2,53 +2,20 @@ import { syncFolder } from '../disk/sync-folder.js'
 import { fail } from '../failure/fail.js'
 import { type Failure, failure } from '../failure/failure.js'
 import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
-import type { Input, Lines, Source } from '../flow.js'
+import type { Source } from '../flow.js'
 import { settledOf } from '../ledger/account.js'
 import type { Counts, Receipt } from '../ledger/receipt.js'
-import type { IngestEvent } from '../options/ingest-options.js'
-import type { Load } from '../options/load.js'
-import type { Ending } from '../run/ending.js'
+import type { Run, RunHook, RunPlace } from '../run/hooks.js'
 import { tellError } from '../run/listener.js'
-import { commandKey } from '../state/find-run.js'
+import { keyOf } from '../state/run-identity.js'
 import { spoolFolderOf } from './kept-spools.js'
 import { type SpooledStdin, isStdin, openSpool } from './spool.js'
-
-interface SpoolingRun {
-  readonly load: Pick<Load, 'spool' | 'inputs' | 'state'>
-  readonly ending: Pick<Ending, 'stopping' | 'cause'>
-  readonly tell: (event: IngestEvent) => void
-}
-
-interface SpoolPlace {
-  readonly stateDir: string
-  /** Of the cluster, which may be down. */
-  readonly url: URL
-  readonly identity: { readonly into: string; readonly sources: readonly string[]; readonly kind?: string }
-}
-
-/** What spooling does in a run. */
-export interface SpoolHook {
-  readonly keepsInputs: true
-  /** Returns the folder for the spool of this command. */
-  folder(place: SpoolPlace): string
-  /** Puts spooled files in the place of stdin. `folder`: undefined if no state is kept. */
-  inputs(sources: readonly Source[], folder: string | undefined): Promise<readonly Source[]>
-  inputOpened(input: Input, kind: Lines['kind']): void
-  /** Returns the failure of a run that has loaded all that was spooled, if the end of that was never seen. */
-  complete(loaded: { readonly counts: Counts }): Promise<Failure | undefined>
-  /** Deletes the spool once a resume has nothing left to do. */
-  finished(ended: { readonly isDone: boolean }): Promise<void>
-  receipt(): Pick<Receipt, 'spool'>
-  /** Takes stdin to its end although the load has stopped, for the next process. Returns the error to throw. */
-  failed(error: unknown): Promise<unknown>
-  dispose(): Promise<void>
-}
 
 /**
  * Spools stdin, if the options say so. If the load stops, Sluice still writes stdin down to its end, unless the caller aborts.
  * `inputs` throws SluiceError: OPTION_INVALID, STATE_UNWRITABLE, INPUT_UNREADABLE, RUN_INTERRUPTED.
  */
-export function spoolStdin(run: SpoolingRun): SpoolHook | undefined {
+export function spoolStdin(run: Run): RunHook | undefined {
   const { load, tell } = run
   if (load.spool === undefined) return undefined
   let spool: SpooledStdin | undefined
@@ -76,12 +43,12 @@ export function spoolStdin(run: SpoolingRun): SpoolHook | undefined {
   }
 }
 
-function folderOf({ stateDir, url, identity: { into, sources, kind } }: SpoolPlace, runId = ''): string {
-  return spoolFolderOf(stateDir, commandKey([url.href, into, sources, runId, ...(kind === undefined ? [] : [kind])]))
+function folderOf({ stateDir, url, identity: { into, sources, kind } }: RunPlace, runId = ''): string {
+  return spoolFolderOf(stateDir, keyOf([url.href, into, sources, runId, ...(kind === undefined ? [] : [kind])]))
 }
 
 async function open(
-  { load, ending, tell }: SpoolingRun,
+  { load, ending, tell }: Run,
   sources: readonly Source[],
   folder: string | undefined,
 ): Promise<SpooledStdin | undefined> {
@@ -123,7 +90,7 @@ function cutFailure(spool: SpooledStdin | undefined, counts: Counts): Failure | 
   return failure('RUN_INTERRUPTED', { reason, settled: settledOf(counts) })
 }
 
-async function takeRest({ ending, tell }: SpoolingRun, spool: SpooledStdin, error: unknown): Promise<unknown> {
+async function takeRest({ ending, tell }: Run, spool: SpooledStdin, error: unknown): Promise<unknown> {
   const warn = (message: string) => tell({ type: 'warning', message })
   const why = isSluiceError(error) ? `${error.code}: ${error.message}` : String(error)
   const isTold = spool.isFilling && !ending.stopping.aborted

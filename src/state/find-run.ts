@@ -1,21 +1,14 @@
-/** Which run this is: a new one, or one that a checkpoint knows of. Nothing is written here. */
-import { createHash, randomBytes } from 'node:crypto'
-import { resolve } from 'node:path'
-import { type AliasFacts, readAlias } from '../cluster/alias.js'
+/** Finds out which run this is: a new one, or one that a checkpoint knows of. Writes nothing. */
 import { type IndexSeen, seeIndex } from '../cluster/indices.js'
 import type { Cluster } from '../cluster/open-cluster.js'
-import type { Source } from '../flow.js'
-import type { IngestOptions } from '../options/ingest-options.js'
+import type { FileLook, Source } from '../flow.js'
+import type { StateSection } from '../options/load.js'
 import type { Checkpoint, Target } from './checkpoint.js'
 import { checkpointPath, readCheckpoint } from './checkpoint-file.js'
-import { type Plan, type Planning, planRun } from './plan-run.js'
-import { randomToken, tokenOf } from './token.js'
-import { lostDestinations, lostIndex, movedIndex, sayLost } from './lost-index.js'
-import type { Replaying } from '../run/open-batcher.js'
-import { refuseOtherReplay } from './other-replay.js'
-import { freshIndex, leadsTo, planGuarded } from '../guarded/plan-guarded.js'
-import { instanceOf, isTable, namedIn } from '../options/table-names.js'
-import { fail } from '../failure/fail.js'
+import { sayLost } from './lost-index.js'
+import type { Plan, Planning } from './plan-run.js'
+import { type RunIdentity, runKey } from './run-identity.js'
+import { newRunId, randomToken, tokenOf } from './token.js'
 
 export interface FoundRun {
   readonly plan: Plan
@@ -24,187 +17,129 @@ export interface FoundRun {
   /** Of the checkpoint. Absent where none is kept: no folder for it, or no input that could be read a second time. */
   readonly path?: string
   readonly target: Target
-  /** Of a guarded load: as it stands. */
-  readonly alias?: AliasFacts
+  /** Whether the run fills an index of its own. */
+  readonly hasOwnIndex: boolean
   /** Whether the index has to be asked for its uuid once it is there. */
   readonly isIndexMissing: boolean
   /** Whether a process whose state is gone may have loaded the same documents under the same ids. */
   readonly isNamed: boolean
   readonly sources: readonly string[]
   readonly options: Checkpoint['options']
-  /** What it says of how safely the run is known. */
+  /** How safely the run is known. */
   readonly notes: readonly string[]
   readonly warnings: readonly string[]
 }
 
+export interface Finding {
+  readonly state: StateSection
+  readonly dryRun: boolean
+  /** Aborted: the run ends. */
+  readonly signal: AbortSignal
+  readonly identity: RunIdentity
+  readonly sources: readonly Source[]
+  readonly cluster: Cluster
+  /** Absent: no checkpoint is kept. */
+  readonly stateDir: string | undefined
+  /** The token of the one input, if it has one. */
+  readonly token?: string | undefined
+  /** Makes the checkpoint this run's own, before it is read: until the run is over nobody else may write it. */
+  own(path: string): Promise<void>
+}
+
 /**
- * Throws SluiceError STATE_UNREADABLE, INPUT_CHANGED, RUN_OPTIONS_CHANGED, INPUT_NOT_FOUND, INPUT_UNREADABLE; for a guarded
- * load ALIAS_CONFLICT, and every failure of asking for the alias; and what `own` throws, which is called with the path of the
- * checkpoint before that is read: until the run is over nobody else may write it. `token`: of the one input, where it has one.
+ * Returns the run to resume, or a new one.
+ * Throws SluiceError STATE_UNREADABLE, INPUT_CHANGED, RUN_OPTIONS_CHANGED, INPUT_NOT_FOUND, INPUT_UNREADABLE, and what `own` and
+ * the identity throw.
  */
-export async function findRun(
-  options: IngestOptions,
-  named: readonly Source[],
-  cluster: Cluster,
-  replaying: Replaying | undefined,
-  own: (path: string) => Promise<void> = async () => await Promise.resolve(),
-  token?: string,
-): Promise<FoundRun> {
-  const { swapAlias, runId, again = false, signal } = options
-  const alias = swapAlias === undefined ? undefined : await readAlias(cluster, swapAlias)
-  // No index has a blank in its name.
-  const index = swapAlias === undefined ? (options.index ?? '') : `alias ${swapAlias}`
-  const uuid = cluster.preflight.info?.uuid
-  const clusterUuid = uuid === undefined || uuid === '_na_' ? undefined : uuid
-  const place = clusterUuid ?? cluster.display
-  const names = namesOfInputs(options)
-  const stateDir = stateDirOf(options, areRepeatable(named))
-  // Where dead letters go they say themselves, unless it is said for all of them.
-  const parts = replaying === undefined ? [index, names] : [replaying.index ?? '', names, 'replay']
-  const key = commandKey([place, ...parts, runId ?? ''])
-  const path = stateDir === undefined ? undefined : checkpointPath(stateDir, key)
+export async function findRun(finding: Finding): Promise<FoundRun> {
+  const { identity, dryRun, signal, sources: named, cluster, stateDir, own } = finding
+  const { runId, again } = finding.state
+  await identity.look?.(cluster)
+  const { where, place } = placeOf(cluster)
+  const path = stateDir === undefined ? undefined : checkpointPath(stateDir, runKey(place, identity, runId))
   if (path !== undefined) await own(path)
   const last = path === undefined ? undefined : await readCheckpoint(path)
-  const sent: Checkpoint['options'] = replaying === undefined ? whatIsSent(options) : { ids: 'replay', ...replaying }
-  const where = { ...(clusterUuid === undefined ? {} : { clusterUuid }), url: cluster.display }
-  if (replaying !== undefined && stateDir !== undefined && path !== undefined)
-    await refuseOtherReplay(stateDir, { path, runId, sources: names, target: where, options: sent })
+  if (stateDir !== undefined && path !== undefined) await identity.refuse?.({ stateDir, path, target: where })
   // A glob that asks for dead letters finds those that the interrupted run itself wrote.
   const written = last?.status === 'finished' ? undefined : last?.deadLetters?.path
-  const sources = named.filter(({ file }) => file === undefined || file.path !== written)
-  const lastIndex = alias === undefined ? index : last?.target.index
-  const seen: IndexSeen | undefined =
-    options.dryRun === true || lastIndex === undefined ? undefined : await seeIndex(cluster, lastIndex, signal)
-  const hasTables = named.some(({ rows }) => rows !== undefined)
-  // A data stream drops its oldest indices, and stays what it is.
-  const readsChanges = hasTables && options.op !== 'create'
-  const lost =
-    last === undefined || seen === undefined
-      ? undefined
-      : replaying === undefined
-        ? (lostIndex(last, seen) ?? (readsChanges ? movedIndex(last, seen) : undefined))
-        : await lostDestinations(last, cluster, signal)
-  // A table may have had no row to store, and so nothing that could be missing.
-  const isOther = lost?.startsAfresh === true || (hasTables && seen?.kind === 'missing')
-  const planning: Planning = {
-    previous: isOther ? undefined : last,
-    sources,
+  const lastIndex = identity.lastIndex(last)
+  const seen = dryRun || lastIndex === undefined ? undefined : await seeIndex(cluster, lastIndex, signal)
+  const lost = last === undefined || seen === undefined ? undefined : await identity.lost(last, seen, cluster)
+  const plan = await identity.plan({
+    previous: lost?.startsAfresh === true ? undefined : last,
+    sources: named.filter(({ file }) => file === undefined || file.path !== written),
     isLookedAt: path !== undefined || runId !== undefined,
-    options: sent,
+    options: identity.options,
     again,
-    readsTablesWhole: alias !== undefined,
     newRunId: () => runId ?? newRunId(),
-    newToken: (source, look) => {
-      if (token !== undefined) return token
-      if (runId === undefined) return randomToken()
-      // Another content under the same name is another input: its documents would be taken for those that are there.
-      // Of stdin, only the name is known before it is read.
-      const file = source.copy === undefined ? look : undefined
-      const name = source.copy?.of ?? source.name
-      return tokenOf(runId, place, index, name, file?.size ?? 0, file?.head.sha256 ?? '')
-    },
-  }
-  const plan =
-    alias === undefined
-      ? await planRun(planning)
-      : await planGuarded({ ...planning, isSwitched: leadsTo(alias, lastIndex), isNamed: runId !== undefined })
-  const into = swapAlias === undefined ? index : freshIndex(swapAlias, plan.run)
-  const known = into === lastIndex ? seen : undefined
-  if (hasTables) refuseDataStream(options, known, into)
-  const isResume = plan.began !== undefined && last?.run === plan.run
-  const goesOn = isResume || plan.inputs.some(input => input.place !== undefined)
-  // What could not be read this time was read before.
-  const wasUuid = goesOn && known?.kind === 'unreadable' ? last?.target.indexUuid : undefined
-  const indexUuid = known?.kind === 'index' ? known.uuid : wasUuid
-  const behind = isResume ? last.target.behind : known?.kind === 'name' ? known.behind : undefined
+    newToken: tokens(finding, place),
+  })
+  const index = identity.index(plan.run)
+  const known = index === lastIndex ? seen : undefined
+  identity.refuseIndex?.(known, index)
   return {
     plan,
     ...(last === undefined || plan.began !== undefined ? {} : { replaces: last }),
     ...(path === undefined ? {} : { path }),
-    target: {
-      ...where,
-      index: into,
-      ...(swapAlias === undefined ? {} : { alias: swapAlias }),
-      ...(indexUuid === undefined ? {} : { indexUuid }),
-      ...(behind === undefined ? {} : { behind }),
-      ...(isResume && last.target.destinations !== undefined ? { destinations: last.target.destinations } : {}),
-    },
-    ...(alias === undefined ? {} : { alias }),
-    isIndexMissing: into !== lastIndex || seen?.kind === 'missing',
-    isNamed: runId !== undefined && (options.ids ?? 'run') === 'run',
-    sources: names,
-    options: sent,
-    notes: [
-      ...(path === undefined ? [] : notesOn(clusterUuid, seen)),
-      ...plan.notes,
-      ...(alias === undefined ? [] : [`loading into ${into}; ${alias.name} is on ${alias.on?.name ?? 'no index yet'}`]),
-    ],
+    target: { ...where, index, ...identity.target, ...seenOf(plan, last, known) },
+    hasOwnIndex: identity.hasOwnIndex === true,
+    isIndexMissing: index !== lastIndex || seen?.kind === 'missing',
+    isNamed: runId !== undefined && identity.repeatsIds,
+    sources: identity.sources,
+    options: identity.options,
+    notes: [...(path === undefined ? [] : notesOn(where, seen)), ...plan.notes, ...(identity.notes?.(index) ?? [])],
     warnings: [
-      ...(lost === undefined || last === undefined ? [] : [sayLost(lost, last.run)]),
+      ...(lost === undefined || last === undefined ? [] : sayLost(lost, last.run)),
       ...plan.warnings,
-      ...doubt(options, plan, replaying !== undefined),
+      ...(plan.isDoubtful && identity.doubt !== undefined ? [identity.doubt] : []),
     ],
   }
 }
 
-/** Returns the folder for the state of a run, or undefined if there is nothing to keep: a dry run, or no input that can be read twice. */
-export function stateDirOf({ stateDir, dryRun }: IngestOptions, isRepeatable: boolean): string | undefined {
-  return dryRun === true || !isRepeatable ? undefined : stateDir
+function placeOf({ preflight, display }: Cluster): { where: Pick<Target, 'clusterUuid' | 'url'>; place: string } {
+  const uuid = preflight.info?.uuid
+  const clusterUuid = uuid === undefined || uuid === '_na_' ? undefined : uuid
+  return {
+    where: { ...(clusterUuid === undefined ? {} : { clusterUuid }), url: display },
+    place: clusterUuid ?? display,
+  }
 }
 
-/** Tells whether one of the inputs can be read twice. */
-export function areRepeatable(sources: readonly Source[]): boolean {
-  return sources.some(({ file, rows }) => file !== undefined || rows !== undefined)
+function tokens({ state: { runId }, identity, token }: Finding, place: string): Planning['newToken'] {
+  return (source: Source, look: FileLook | undefined) => {
+    if (token !== undefined) return token
+    if (runId === undefined) return randomToken()
+    // Another content under the same name is another input: its documents would be taken for those that are there.
+    // Only the name of stdin is known before it is read.
+    const file = source.copy === undefined ? look : undefined
+    const name = source.copy?.of ?? source.name
+    return tokenOf(runId, place, identity.into, name, file?.size ?? 0, file?.head.sha256 ?? '')
+  }
 }
 
-/** Sortable by time, and unique. */
-export function newRunId(): string {
-  const time = new Date().toISOString().replace(/[-:]|\.\d+/g, '')
-  return `${time}-${randomBytes(3).toString('hex')}`
+/** Returns what the target is known by, as it was seen now, or before if it cannot be read this time. */
+function seenOf(
+  plan: Plan,
+  last: Checkpoint | undefined,
+  known: IndexSeen | undefined,
+): Pick<Target, 'indexUuid' | 'behind' | 'destinations'> {
+  const before = plan.began !== undefined && last?.run === plan.run ? last.target : undefined
+  const continues = before !== undefined || plan.inputs.some(input => input.place !== undefined)
+  const wasUuid = continues && known?.kind === 'unreadable' ? last?.target.indexUuid : undefined
+  const indexUuid = known?.kind === 'index' ? known.uuid : wasUuid
+  const behind = before === undefined ? (known?.kind === 'name' ? known.behind : undefined) : before.behind
+  return {
+    ...(indexUuid === undefined ? {} : { indexUuid }),
+    ...(behind === undefined ? {} : { behind }),
+    ...(before?.destinations === undefined ? {} : { destinations: before.destinations }),
+  }
 }
 
-/** Returns the inputs as the user named them, but absolute. */
-export function namesOfInputs({ source, servicenow }: Pick<IngestOptions, 'source' | 'servicenow'>): string[] {
-  const instance = servicenow === undefined ? undefined : instanceOf(servicenow)
-  return namedIn(source).map(name => {
-    if (instance !== undefined && isTable(name)) return `${name} at ${instance}`
-    return name === '-' ? name : resolve(name)
-  })
-}
-
-/** Throws SluiceError OPTION_INVALID: what was read before is read again as it is now, which replaces a document. */
-function refuseDataStream({ op = 'create' }: IngestOptions, known: IndexSeen | undefined, index: string): void {
-  const isStream = known?.kind === 'name' && known.behind.some(name => name.includes(`.ds-${index}-`))
-  if (!isStream || op === 'create') return
-  const ways = 'load the table into an index, or keep each row as it was first read: --op create --on-conflict skip'
-  const problem = `is '${op}', and ${index} is a data stream, which takes new documents alone: ${ways}`
-  throw fail('OPTION_INVALID', { option: 'op', problem })
-}
-
-/** Returns a file name that stands for a command. */
-export function commandKey(parts: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)
-}
-
-function whatIsSent(options: IngestOptions): Record<string, string> {
-  const { op = 'create', ids = 'run', format = 'auto', idField, routingField, pipeline, pick } = options
-  const body = options.indexBody === undefined ? undefined : commandKey([options.indexBody]).slice(0, 8)
-  const given = { op, ids, format, idField, routingField, pipeline, pick, indexBody: body }
-  return Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined))
-}
-
-function notesOn(clusterUuid: string | undefined, seen: IndexSeen | undefined): string[] {
+function notesOn({ clusterUuid }: Pick<Target, 'clusterUuid'>, seen: IndexSeen | undefined): string[] {
   const notes: string[] = []
   if (clusterUuid === undefined)
     notes.push("the cluster's uuid may not be read: the checkpoint belongs to its URL and the name of the index")
   if (seen?.kind === 'unreadable')
     notes.push(`the index's uuid may not be read (${seen.observed}): that it was made anew would not be noticed`)
   return notes
-}
-
-function doubt({ ids }: IngestOptions, { isDoubtful }: Plan, isReplay: boolean): string[] {
-  if (!isDoubtful) return []
-  if (isReplay) return ['documents without an id that were under way when the replay was cut off may be stored twice']
-  if (ids !== 'cluster') return []
-  return ['documents that were under way when the run was cut off may be stored twice: their ids are the cluster’s']
 }

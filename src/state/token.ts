@@ -2,6 +2,12 @@ import { createHash, randomBytes } from 'node:crypto'
 
 const letters = 'abcdefghijklmnopqrstuvwxyz234567'
 
+/** Returns an id for a run: sortable by time, and unique. */
+export function newRunId(): string {
+  const time = new Date().toISOString().replace(/[-:]|\.\d+/g, '')
+  return `${time}-${randomBytes(3).toString('hex')}`
+}
+
 /** The part of a run's ids that belongs to one input: 80 random bits, letters and digits alone. */
 export function randomToken(): string {
   return spell(randomBytes(16))

@@ -3,16 +3,13 @@ import { mayDelete } from '../cluster/delete-documents.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
-import type { IngestOptions } from '../options/ingest-options.js'
+import type { DeletionSection, Load, TableSection } from '../options/load.js'
 import { settledOf } from '../ledger/account.js'
 import type { Counts, DeletionsReceipt } from '../ledger/receipt.js'
-import type { AccessOptions } from '../sender/layers/access.js'
 import { mayReadDeletions } from '../servicenow/deletions/audited-deletions.js'
 import type { Instance } from '../servicenow/instance.js'
 import { stillThere } from '../servicenow/deletions/still-there.js'
-import { tablesIn } from '../options/table-names.js'
-import { stepRetrying } from '../run/access.js'
-import type { Begun } from '../run/begin.js'
+import type { Run, Started } from '../run/hooks.js'
 import { deleteAudited, notedUnder } from './delete-audited.js'
 import { type DeletionsSoFar, deletionsSoFar } from './deletions-so-far.js'
 import type { Ending } from '../run/ending.js'
@@ -22,13 +19,11 @@ import { refuseSharedIndex } from './shared-index.js'
 import { retryStep } from '../run/retry-step.js'
 import { reconcile } from './reconcile.js'
 import type { Removed, Removing } from './remove-gone.js'
-import type { Run } from '../run/run.js'
-
-type Mode = DeletionsReceipt['mode']
 
 interface Following {
-  readonly mode: Mode
-  readonly options: IngestOptions
+  readonly load: Load
+  readonly tables: TableSection
+  readonly deletions: DeletionSection
   readonly stateDir: string | undefined
   readonly found: FoundRun
   readonly cluster: Cluster
@@ -38,31 +33,20 @@ interface Following {
   step(settled: number): Removing['step']
 }
 
-const DEFAULT_MAX_DELETED = '10%'
-
-/** Undefined where deletions are not followed. */
+/** Undefined if the load does not follow deletions. */
 export function followDeletions(
-  { options, stateDir, platform, ending, tell }: Run,
-  { cluster, found }: Begun,
-  access: AccessOptions,
+  { load, ending, tell }: Run,
+  tables: TableSection,
+  instance: Instance,
+  { cluster, found, stateDir, patience }: Started,
 ): Deletions | undefined {
-  const { deletions: mode = 'keep', dryRun } = options
-  if (mode === 'keep' || platform === undefined || dryRun === true) return undefined
-  const { instance } = platform
-  return new Deletions({
-    mode,
-    options,
-    stateDir,
-    found,
-    cluster,
-    instance,
-    ending,
-    tell,
-    step: settled => {
-      const patience = stepRetrying(options, cluster, { ending, access, tell }, settled)
-      return async take => await retryStep(patience, take)
-    },
-  })
+  const { deletions } = tables
+  if (deletions === undefined || load.dryRun) return undefined
+  const step = (settled: number): Removing['step'] => {
+    const waiting = patience(settled)
+    return async take => await retryStep(waiting, take)
+  }
+  return new Deletions({ load, tables, deletions, stateDir, found, cluster, instance, ending, tell, step })
 }
 
 export class Deletions {
@@ -74,7 +58,7 @@ export class Deletions {
 
   constructor(following: Following) {
     this.#following = following
-    if (following.found.alias !== undefined)
+    if (following.found.hasOwnIndex)
       this.#skipped = 'the index is a new one, and holds no document of a row that was deleted before'
   }
 
@@ -82,7 +66,7 @@ export class Deletions {
     const { deleted, there, changed, other } = this.#removed
     const skipped = this.#skipped
     return {
-      mode: this.#following.mode,
+      mode: this.#following.deletions.mode,
       compared: this.#compared,
       deleted,
       kept: { there, changed, other },
@@ -95,13 +79,13 @@ export class Deletions {
    * Throws SluiceError SERVICENOW_ACCESS_DENIED, CLUSTER_PRIVILEGE_MISSING, DELETIONS_INDEX_SHARED, and every failure of the way there.
    */
   async prepare(): Promise<void> {
-    const { mode, stateDir, found, cluster, ending } = this.#following
+    const { deletions, stateDir, found, cluster, ending } = this.#following
     if (this.#skipped !== undefined) return
     try {
       const soFar = await deletionsSoFar(found)
       this.#soFar = soFar
       await mayDelete(cluster, found.target.index, { isNamed: found.target.behind === undefined })
-      await (mode === 'audit' ? this.#prepareAudit(soFar) : refuseSharedIndex(stateDir, found))
+      await (deletions.mode === 'audit' ? this.#prepareAudit(soFar) : refuseSharedIndex(stateDir, found))
     } catch (error) {
       throw ending.cause(error)
     }
@@ -112,14 +96,14 @@ export class Deletions {
    * whoever comes after a kill reads no row again. Resolves to why not all that is gone was deleted; then the next run deletes it.
    */
   async complete(counts: Counts, save: () => Promise<Failure | undefined>): Promise<Failure | undefined> {
-    const { mode, ending } = this.#following
+    const { deletions, ending } = this.#following
     if (this.#soFar === undefined) return undefined
     const unsaved = await save()
     if (unsaved !== undefined) return unsaved
     const settled = settledOf(counts)
     try {
       if (ending.signal.aborted) return ending.why(settled)
-      await (mode === 'audit' ? this.#audit(this.#soFar, settled) : this.#reconcile(this.#soFar, settled))
+      await (deletions.mode === 'audit' ? this.#audit(this.#soFar, settled) : this.#reconcile(this.#soFar, settled))
       return undefined
     } catch (error) {
       if (ending.signal.aborted) return ending.why(settled)
@@ -129,8 +113,8 @@ export class Deletions {
   }
 
   async #prepareAudit(soFar: DeletionsSoFar): Promise<void> {
-    const { options, found, instance, ending } = this.#following
-    const classes = await notedUnder(instance, tablesIn(options.source), soFar.known.classes ?? [], ending.signal)
+    const { tables, found, instance, ending } = this.#following
+    const classes = await notedUnder(instance, tables.names, soFar.known.classes ?? [], ending.signal)
     const now = await mayReadDeletions(instance, classes, ending.signal)
     // Of a row that is deleted already no document can be in an index that is not there yet.
     const isNew = found.isIndexMissing && found.plan.began === undefined
@@ -138,10 +122,10 @@ export class Deletions {
   }
 
   async #audit(soFar: DeletionsSoFar, settled: number): Promise<void> {
-    const { options, instance, ending } = this.#following
+    const { tables, instance, ending } = this.#following
     const { classes: known = [], audited: since } = soFar.known
     const { signal } = ending
-    const classes = await notedUnder(instance, tablesIn(options.source), known, signal)
+    const classes = await notedUnder(instance, tables.names, known, signal)
     this.#tell()
     const audited = await deleteAudited(
       {
@@ -161,7 +145,7 @@ export class Deletions {
   }
 
   async #reconcile(soFar: DeletionsSoFar, settled: number): Promise<void> {
-    const { options, instance, ending } = this.#following
+    const { load, tables, deletions, instance, ending } = this.#following
     const due = this.#notDueBefore(soFar)
     if (due !== undefined) {
       this.#skipped = `the index was compared with the table a while ago, and is again from ${due} on`
@@ -169,16 +153,16 @@ export class Deletions {
     }
     this.#tell()
     const began = new Date().toISOString()
-    const { displayValue = 'false', fields = ['sys_class_name'], query = '' } = options.table ?? {}
+    const { displayValue, fields, query = '' } = tables.selection
     this.#compared = await reconcile(
       {
         ...this.#removing(settled, query),
         instance,
-        selected: tablesIn(options.source).map(table => ({ table, query })),
+        selected: tables.names.map(table => ({ table, query })),
         isDisplayed: displayValue !== 'false',
         // A pipeline may have taken it out.
-        saysClass: fields.includes('sys_class_name') && options.pipeline === undefined,
-        maxDeleted: options.maxDeleted ?? DEFAULT_MAX_DELETED,
+        saysClass: (fields?.includes('sys_class_name') ?? true) && load.documents.pipeline === undefined,
+        maxDeleted: deletions.maxDeleted,
         signal: ending.signal,
       },
       this.#removed,
@@ -188,28 +172,28 @@ export class Deletions {
 
   /** In ISO 8601. A whole reading is always compared. */
   #notDueBefore({ known: { reconciled } }: DeletionsSoFar): string | undefined {
-    const { options, found } = this.#following
+    const { deletions, found } = this.#following
     const isWhole = found.plan.inputs.some(({ place }) => place === undefined)
     if (isWhole || reconciled === undefined) return undefined
     const since = Date.now() - Date.parse(reconciled)
-    const every = options.reconcileEveryMs ?? 0
+    const every = deletions.reconcileEveryMs
     // A clock that was set back makes a time of tomorrow.
     return since >= 0 && since < every ? new Date(Date.parse(reconciled) + every).toISOString() : undefined
   }
 
   /** `query`: which rows count as there. */
   #removing(settled: number, query: string): Pick<Removing, 'cluster' | 'index' | 'by' | 'step' | 'there'> {
-    const { cluster, found, options, instance, ending, step } = this.#following
+    const { load, tables, cluster, found, instance, ending, step } = this.#following
     const { index, behind } = found.target
     return {
       cluster,
       index,
       // Without its routing value a document is not found by its id alone, nor is one behind an alias.
-      by: behind === undefined && options.routingField === undefined ? 'id' : 'search',
+      by: behind === undefined && load.documents.routingField === undefined ? 'id' : 'search',
       step: step(settled),
       there: async ids => {
         const there = new Set<string>()
-        for (const table of tablesIn(options.source))
+        for (const table of tables.names)
           for (const id of await stillThere(instance, { table, query }, ids, ending.signal)) there.add(id)
         return there
       },
@@ -217,7 +201,7 @@ export class Deletions {
   }
 
   #tell(): void {
-    const { mode, found, tell } = this.#following
-    tell({ type: 'deletions', mode, index: found.target.index })
+    const { deletions, found, tell } = this.#following
+    tell({ type: 'deletions', mode: deletions.mode, index: found.target.index })
   }
 }

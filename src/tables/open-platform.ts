@@ -1,20 +1,17 @@
 import { openServiceNow } from '../connect/open-instance.js'
 import { tableSource } from '../servicenow/table/table-source.js'
-import type { OpenPlatform } from '../run/find-inputs.js'
-import { listenerOf } from '../run/listener.js'
+import type { OpenPlatform } from './platform.js'
 
-/** The platform of the options, reached through the same proxy as the cluster. */
-export const openPlatform: OpenPlatform = async (tables, options) => {
-  const { servicenow, table: selection = {}, preflightConnections } = options
-  if (servicenow === undefined) throw new Error('options of tables were not checked')
-  const tell = listenerOf(options)
-  const note = (message: string) => tell({ type: 'warning', message })
-  const instance = await openServiceNow({ ...options, servicenow, onWarning: note })
+/** Opens the platform, reached through the same proxy as the cluster. */
+export const openPlatform: OpenPlatform = async ({ names, servicenow, selection }, { connecting, retrying }, warn) => {
+  const { proxy, concurrency, timeoutMs, preflightConnections } = connecting
+  const { maxElapsedMs } = retrying
+  const instance = await openServiceNow({ servicenow, proxy, concurrency, timeoutMs, maxElapsedMs, onWarning: warn })
   const { route, display } = instance
   return {
     display,
     instance,
-    sources: tables.map((table, id) => tableSource(instance, { ...selection, id, table, note })),
+    sources: names.map((table, id) => tableSource(instance, { ...selection, id, table, note: warn })),
     get traffic() {
       return route.traffic
     },

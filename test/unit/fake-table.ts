@@ -2,7 +2,7 @@
 import type { Failure } from '../../src/failure/failure.js'
 import { SluiceError } from '../../src/failure/sluice-error.js'
 import type { Place, Rows, Source } from '../../src/flow.js'
-import type { Platform } from '../../src/run/find-inputs.js'
+import type { Platform } from '../../src/tables/platform.js'
 
 interface Row {
   readonly sys_id: string

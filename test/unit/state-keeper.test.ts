@@ -53,6 +53,7 @@ test('a checkpoint covers no dead letter that is not on the disk', async () => {
   const found = {
     plan,
     target,
+    hasOwnIndex: false,
     isIndexMissing: false,
     isNamed: false,
     sources: [],
@@ -122,7 +123,15 @@ test('a copy is kept whole once a document waits for the next process: no checkp
     newToken: () => 'token',
   })
   const target = { url: 'https://cluster', index: 'i' }
-  const known = { isIndexMissing: false, isNamed: false, sources: [], options: {}, notes: [], warnings: [] }
+  const known = {
+    hasOwnIndex: false,
+    isIndexMissing: false,
+    isNamed: false,
+    sources: [],
+    options: {},
+    notes: [],
+    warnings: [],
+  }
   await using letters = new DeadLetters(undefined)
   const ledger = new Ledger(letters)
   const keeper = new StateKeeper({

@@ -36,14 +36,14 @@ async function stopped(
   using ending = new Ending({ clock: systemClock })
   const hook = spoolStdin({ load: readOptions(options), ending, tell })
   try {
-    const [input] = (await hook?.inputs([source], join(work, 'state/spool/k'))) ?? []
+    const [input] = (await hook?.inputs?.([source], join(work, 'state/spool/k'))) ?? []
     await load(input)
   } catch (thrown) {
-    const error = await hook?.failed(thrown)
+    const error = await hook?.failed?.(thrown)
     if (isSluiceError(error)) return { error, warnings }
     throw error
   } finally {
-    await hook?.dispose()
+    await hook?.dispose?.()
   }
   throw new Error('it did not stop')
 }

@@ -1,24 +1,22 @@
 import { isSluiceError } from '../failure/sluice-error.js'
-import type { Checkpoint, Target } from './checkpoint.js'
-import { checkpointPaths, readCheckpoint, runsFolder } from './checkpoint-file.js'
-import { sameOptions } from './plan-run.js'
+import type { Checkpoint } from '../state/checkpoint.js'
+import { checkpointPaths, readCheckpoint, runsFolder } from '../state/checkpoint-file.js'
+import { sameOptions } from '../state/plan-run.js'
+import type { RunClaim } from '../state/run-identity.js'
 
-export interface KnownReplay extends Pick<Checkpoint, 'sources' | 'options'> {
-  /** Of its checkpoint. */
-  readonly path: string
+export interface ReplayClaim extends RunClaim, Pick<Checkpoint, 'sources' | 'options'> {
   /** Its name, if it has one. */
   readonly runId: string | undefined
-  readonly target: Pick<Target, 'clusterUuid' | 'url'>
 }
 
 /**
- * A replay that is told where all of its documents go has a checkpoint of its own. Were the same files left half sent to
- * somewhere else, they would go there in part and here as a whole. Throws SluiceError RUN_OPTIONS_CHANGED, STATE_UNREADABLE.
+ * Refuses a replay to one place for all documents while another replay of the same files is half sent: documents would go there in
+ * part, and here as a whole. Each of the two has a checkpoint of its own. Throws SluiceError RUN_OPTIONS_CHANGED, STATE_UNREADABLE.
  */
-export async function refuseOtherReplay(stateDir: string, replay: KnownReplay): Promise<void> {
-  // What comes from stdin is something else each time.
+export async function refuseOtherReplay(replay: ReplayClaim): Promise<void> {
+  // Stdin is something else each time.
   if (replay.sources.includes('-')) return
-  for (const path of await checkpointPaths(runsFolder(stateDir))) {
+  for (const path of await checkpointPaths(runsFolder(replay.stateDir))) {
     if (path === replay.path) continue
     const other = await readCheckpoint(path).catch(ignoreUnreadable)
     if (other !== undefined && isHalfSent(other) && isOfSame(other, replay)) sameOptions(other, replay.options)
@@ -29,7 +27,7 @@ function isHalfSent({ status, counts, isDoubtful }: Checkpoint): boolean {
   return status !== 'finished' && (counts.read > 0 || isDoubtful)
 }
 
-function isOfSame({ run, options, sources, target }: Checkpoint, { runId, ...replay }: KnownReplay): boolean {
+function isOfSame({ run, options, sources, target }: Checkpoint, { runId, ...replay }: ReplayClaim): boolean {
   const { clusterUuid, url } = replay.target
   const isSameCluster = clusterUuid === undefined ? target.url === url : target.clusterUuid === clusterUuid
   const areSameSources =
@@ -38,7 +36,7 @@ function isOfSame({ run, options, sources, target }: Checkpoint, { runId, ...rep
   return isSameReplay && isSameCluster && areSameSources
 }
 
-/** What another command cannot read stops that command alone. */
+/** A checkpoint that cannot be read stops only its own command. */
 function ignoreUnreadable(error: unknown): undefined {
   if (!isSluiceError(error)) throw error
 }

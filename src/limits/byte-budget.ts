@@ -1,0 +1,53 @@
+import type { Cluster } from '../cluster/open-cluster.js'
+import { fail } from '../failure/fail.js'
+import { failure } from '../failure/failure.js'
+import type { Ending } from '../run/ending.js'
+import type { Run, RunHook } from '../run/hooks.js'
+import { ByteBudget } from '../sender/layers/budget.js'
+
+/** One for the index, one for documents, and what is kept for the end of the run, each as large as one of the preflight's. */
+const FIRST_REQUESTS = 3
+
+/** Ends a run before it sends more bytes than it may. */
+export function limitBytes({ load, ending }: Run): RunHook | undefined {
+  const { byteBudget: limit } = load.stopping
+  if (limit === undefined) return undefined
+  let used = () => 0
+  let budget: ByteBudget | undefined
+  return {
+    connected: async ({ route }) => {
+      used = () => route.traffic.bytesSent + route.traffic.bytesReceived
+      budget = openBudget(limit, used, route, ending)
+      return await Promise.resolve([])
+    },
+    get sending() {
+      return budget === undefined ? {} : { budget }
+    },
+    progress: () => ({ wire: { bytes: used(), budget: limit } }),
+  }
+}
+
+/**
+ * Opens the budget after the preflight: what its connections took is the measure for those to come.
+ * Throws SluiceError OPTION_INVALID for a limit that no request fits into.
+ */
+function openBudget(limit: number, used: () => number, { traffic }: Cluster['route'], ending: Ending): ByteBudget {
+  const connectionBytes = Math.ceil(used() / Math.max(1, traffic.connections))
+  refuseTooLittle(limit, used(), connectionBytes)
+  return new ByteBudget({
+    limit,
+    used,
+    overhead: connectionBytes,
+    onSpent: spent => ending.end(settled => failure('BYTE_BUDGET_SPENT', { budget: limit, ...spent, settled })),
+  })
+}
+
+/** No other process of the run would come further either. */
+function refuseTooLittle(limit: number, used: number, connectionBytes: number): void {
+  const least = used + FIRST_REQUESTS * connectionBytes
+  if (limit >= least) return
+  // The next preflight may take a little more.
+  const enough = Math.ceil((least * 1.1) / 1000) * 1000
+  const problem = `${limit} bytes are too few: the preflight took ${used}, and with one request it has to be ${enough} at least`
+  throw fail('OPTION_INVALID', { option: 'byteBudget', problem })
+}

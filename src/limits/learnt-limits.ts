@@ -1,0 +1,23 @@
+import type { LearntLimits } from '../flow.js'
+import type { RunHook } from '../run/hooks.js'
+import { limitsPath, recallLimits, rememberLimits } from '../state/known-limits.js'
+
+/** Begins with what earlier runs learnt of the cluster, and adds what this run learns. Without a state folder nothing is kept. */
+export function learnLimits(): RunHook {
+  let path: string | undefined
+  let learnt: LearntLimits = {}
+  return {
+    prepare: async ({ stateDir, found }) => {
+      if (stateDir === undefined) return
+      const { clusterUuid, url } = found.target
+      path = limitsPath(stateDir, clusterUuid ?? url)
+      learnt = await recallLimits(path, Date.now())
+    },
+    get sending() {
+      return { learnt }
+    },
+    finished: async ended => {
+      if (path !== undefined && ended.learnt !== undefined) await rememberLimits(path, ended.learnt, Date.now())
+    },
+  }
+}

@@ -1,0 +1,102 @@
+/** What a feature does in a run. A run knows its features by these hooks only. */
+import type { Framer, Framing } from './open-batcher.js'
+import type { Cluster } from '../cluster/open-cluster.js'
+import type { Failure } from '../failure/failure.js'
+import type { Input, Lines, Source } from '../flow.js'
+import type { Ledger } from '../ledger/ledger.js'
+import type { Counts, InputReceipt, Receipt } from '../ledger/receipt.js'
+import type { IngestEvent } from '../options/ingest-options.js'
+import type { Load } from '../options/load.js'
+import type { SenderOptions } from '../sender/sender.js'
+import type { FoundRun } from '../state/find-run.js'
+import type { RunIdentity } from '../state/run-identity.js'
+import type { Ending } from './ending.js'
+import type { Tell } from './listener.js'
+import type { StepRetrying } from './retry-step.js'
+
+/** One call of `ingest` or `replay`, from its start to its end. */
+export interface Run {
+  readonly load: Load
+  /** Ends the run before its inputs end. Stands for the signal in `load`. */
+  readonly ending: Ending
+  readonly tell: Tell
+}
+
+/** Returns the hook of a feature, or undefined if the load does not ask for it. */
+export type Feature = (run: Run) => RunHook | undefined | Promise<RunHook | undefined>
+
+/** The methods are called in this order. Of several hooks, each is called in the order of the features. */
+export interface RunHook {
+  /** Inputs that are no files. */
+  readonly sources?: readonly Source[]
+  /** Where those are read. Part of their locks. */
+  readonly origin?: string | undefined
+  /** Whether inputs that can be read only once get a copy that can be read again. */
+  readonly keepsInputs?: boolean
+  /** Says how the run is known. */
+  identify?(plain: RunIdentity): RunIdentity
+  /** A folder that only this run may use. */
+  folder?(place: RunPlace): string
+  /** Replaces inputs. `folder`: undefined if no state is kept. */
+  inputs?(sources: readonly Source[], folder: string | undefined): Promise<readonly Source[]>
+  /** The connection is open. Resolves to notes for the `preflight` event. Throws if the run cannot begin. */
+  connected?(cluster: Cluster): Promise<readonly string[]>
+  /** Prepares what the ending needs. The checkpoint stands. Throws if the run cannot begin. */
+  prepare?(started: Started): Promise<void>
+  /** Options of the sender. Read after `connected` for the budget, and after `prepare`. */
+  readonly sending?: Pick<SenderOptions, 'budget' | 'learnt'>
+  /** Makes bodies of documents. */
+  frame?(framing: Framing, ledger: Ledger): Framer
+  inputOpened?(input: Input, kind: Lines['kind']): void
+  batchSettled?(): void
+  /** Adds to the `progress` event. */
+  progress?(inputs: readonly InputReceipt[]): Partial<Omit<Progress, 'type'>>
+  /** Every document has an outcome, and nothing failed so far. Resolves to why the run fails nevertheless. */
+  complete?(loaded: LoadedRun): Promise<Failure | undefined>
+  /** Whether a resume would have to complete the run. Default false. */
+  readonly isOpen?: boolean
+  /** The checkpoint says how the run ended. */
+  finished?(ended: EndedRun): Promise<void>
+  receipt?(): Partial<Receipt>
+  /** The run failed, and the connection is closed. Resolves to the error to throw. */
+  failed?(error: unknown): Promise<unknown>
+  dispose?(): Promise<void>
+}
+
+type Progress = Extract<IngestEvent, { type: 'progress' }>
+
+export interface RunPlace {
+  readonly stateDir: string
+  /** Of the cluster. */
+  readonly url: URL
+  readonly identity: RunIdentity
+}
+
+/** A run that was found and begins to load. */
+export interface Started {
+  readonly cluster: Cluster
+  readonly found: FoundRun
+  readonly ledger: Pick<Ledger, 'inputs'>
+  /** Folder of the checkpoint. Undefined: none is kept. */
+  readonly stateDir: string | undefined
+  /** Whether a checkpoint is written while the run loads. */
+  readonly isKept: boolean
+  /** For steps beside the documents. `settled`: documents of the run that have their outcome. */
+  patience(settled: number): StepRetrying
+}
+
+export interface LoadedRun {
+  /** Of the whole run. */
+  readonly counts: Counts
+  /** The file of rejected documents, if there are any. */
+  readonly deadLetters: string | undefined
+  /** Writes down that all documents are settled. Resolves to why that failed. */
+  save(): Promise<Failure | undefined>
+}
+
+export interface EndedRun {
+  /** Whether a resume has nothing left to do. */
+  readonly isDone: boolean
+  /** What the run learnt of the cluster. */
+  readonly learnt: SenderOptions['learnt']
+}

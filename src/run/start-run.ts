@@ -1,0 +1,83 @@
+/** Starts a run over an open connection: finds out which run it is, and reports what is known. */
+import type { Cluster } from '../cluster/open-cluster.js'
+import type { ResolvedTarget } from '../connect/open-target.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import { settledOf } from '../ledger/account.js'
+import type { DeadLetters } from '../ledger/dead-letters.js'
+import { lockCheckpoint } from '../state/checkpoint-lock.js'
+import { type FoundRun, findRun } from '../state/find-run.js'
+import { limitedCluster } from './limited-cluster.js'
+import { tellPreflight } from './listener.js'
+import { openDeadLetters } from './open-dead-letters.js'
+import type { LockedRun } from './run.js'
+
+export interface StartedRun {
+  readonly way: ResolvedTarget
+  /** As it was opened: for what is asked when the run is over. */
+  readonly open: Cluster
+  /** The same, within the run's time and budget. */
+  readonly cluster: Cluster
+  readonly found: FoundRun
+  /** Opens the file of dead letters. The caller disposes of it. */
+  openDeadLetters(): Promise<DeadLetters>
+}
+
+/** Throws SluiceError: why the run cannot begin, or why it ended before it could. */
+export async function startRun(run: LockedRun, open: Cluster, way: ResolvedTarget): Promise<StartedRun> {
+  const { hooks, ending, locks } = run
+  const notes: string[] = []
+  for (const hook of hooks.all) notes.push(...((await hook.connected?.(open)) ?? []))
+  const budget = hooks.all.find(({ sending }) => sending?.budget !== undefined)?.sending?.budget
+  const cluster = limitedCluster(open, ending.givenUp, budget)
+  const found = await findOwnRun(run, cluster)
+  const { plan } = found
+  // An abort cut off some of the answers: conclude nothing from them.
+  if (ending.signal.aborted) throw new SluiceError(ending.why(settledOf(plan.before.counts)))
+  await locks?.name(plan.run)
+  tellWhatIsKnown(run, { way, cluster, found, notes })
+  return { way, open, cluster, found, openDeadLetters: async () => await openRunsDeadLetters(run, found) }
+}
+
+async function findOwnRun(run: LockedRun, cluster: Cluster): Promise<FoundRun> {
+  const { load, identity, sources, stateDir, locks, ending, connection } = run
+  const finding = findRun({
+    state: load.state,
+    dryRun: load.dryRun,
+    signal: ending.signal,
+    identity,
+    sources,
+    cluster,
+    stateDir,
+    token: connection?.token,
+    own: async path => {
+      const input = sources[0]?.name ?? ''
+      if (locks !== undefined) await lockCheckpoint(locks, { path, input, index: identity.label })
+    },
+  })
+  return await finding.catch((error: unknown) => {
+    throw ending.cause(error)
+  })
+}
+
+async function openRunsDeadLetters({ load, tell }: LockedRun, { plan, target }: FoundRun): Promise<DeadLetters> {
+  const isOver = plan.inputs.every(({ isLoaded }) => isLoaded)
+  return await openDeadLetters(load.documents, {
+    dryRun: load.dryRun,
+    sources: plan.inputs.map(({ source }) => source),
+    run: plan.run,
+    // A run that has nothing left writes none, and somebody may be repairing them.
+    before: isOver ? undefined : plan.deadLetters,
+    index: target.index,
+    warn: message => tell({ type: 'warning', message }),
+  })
+}
+
+interface Known extends Pick<StartedRun, 'way' | 'cluster' | 'found'> {
+  readonly notes: readonly string[]
+}
+
+function tellWhatIsKnown({ tell }: LockedRun, { way, cluster, found, notes }: Known): void {
+  tellPreflight(tell, cluster, [...way.notes, ...notes, ...found.notes])
+  for (const message of [...cluster.warnings, ...found.warnings]) tell({ type: 'warning', message })
+  for (const { source, isLoaded } of found.plan.inputs) if (isLoaded) tell({ type: 'loaded', name: source.name })
+}

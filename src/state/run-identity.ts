@@ -1,0 +1,101 @@
+/** How a run is known again, and what it has left to do. A feature may give other answers for its runs. */
+import { createHash } from 'node:crypto'
+import { resolve } from 'node:path'
+import type { IndexSeen } from '../cluster/indices.js'
+import type { Cluster } from '../cluster/open-cluster.js'
+import type { Load } from '../options/load.js'
+import { namedIn } from '../options/table-names.js'
+import type { Checkpoint, Target } from './checkpoint.js'
+import { type LostIndices, lostIndex } from './lost-index.js'
+import { type Plan, type Planning, planRun } from './plan-run.js'
+
+export interface RunIdentity {
+  /** The name that the user gave to where documents go. */
+  readonly label: string
+  /** The same in keys and tokens. No index has a blank in its name. */
+  readonly into: string
+  /** In the key, instead of `into`. */
+  readonly scope?: string
+  /** In the key: what runs of another kind with the same inputs are not. */
+  readonly kind?: string
+  /** Inputs as the user named them, absolute. */
+  readonly sources: readonly string[]
+  /** What decides what is sent for a document. */
+  readonly options: Checkpoint['options']
+  /** Whether another run of the same name makes the same ids. */
+  readonly repeatsIds: boolean
+  /** Whether each run fills an index of its own. Default false. */
+  readonly hasOwnIndex?: boolean
+  /** Why documents that were under way may be stored twice. Undefined: their ids prevent it. */
+  readonly doubt: string | undefined
+  /** What the checkpoint says of the target besides. */
+  readonly target?: Pick<Target, 'alias'>
+  /** Asks the cluster for what the other answers depend on. Throws SluiceError. */
+  look?(cluster: Cluster): Promise<void>
+  /** Throws SluiceError if another run stands in the way. Called once the checkpoint is this run's own. */
+  refuse?(claim: RunClaim): Promise<void>
+  /** The index that the last run filled. */
+  lastIndex(last: Checkpoint | undefined): string | undefined
+  /** What the last run stored and is there no more. */
+  lost(last: Checkpoint, seen: IndexSeen, cluster: Cluster): LostIndices | undefined | Promise<LostIndices | undefined>
+  /** Throws SluiceError: see `planRun`. */
+  plan(planning: Planning): Promise<Plan>
+  /** The index that the run fills. */
+  index(run: string): string
+  /** Throws SluiceError if the index cannot take what is sent. `seen`: undefined where it is not known. */
+  refuseIndex?(seen: IndexSeen | undefined, index: string): void
+  /** What there is to say of the index. */
+  notes?(index: string): readonly string[]
+}
+
+export interface RunClaim {
+  readonly stateDir: string
+  /** Of the checkpoint. */
+  readonly path: string
+  readonly target: Pick<Target, 'clusterUuid' | 'url'>
+}
+
+/** Returns how a load into one index is known. */
+export function plainIdentity(load: Pick<Load, 'inputs' | 'documents'>): RunIdentity {
+  const { into, ids } = load.documents
+  return {
+    label: into,
+    into,
+    sources: namedIn(load.inputs.source).map(absolute),
+    options: whatIsSent(load),
+    repeatsIds: ids.from === 'run',
+    doubt:
+      ids.from === 'cluster'
+        ? 'documents that were under way when the run was cut off may be stored twice: their ids are the cluster’s'
+        : undefined,
+    lastIndex: () => into,
+    lost: lostIndex,
+    plan: planRun,
+    index: () => into,
+  }
+}
+
+/** Returns what tells a run from others. `place`: the cluster, or its URL. */
+export function runKey(
+  place: string,
+  { into, scope = into, kind, sources }: RunIdentity,
+  runId: string | undefined,
+): string {
+  return keyOf([place, scope, sources, ...(kind === undefined ? [] : [kind]), runId ?? ''])
+}
+
+/** 128 bits in hex. */
+export function keyOf(parts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)
+}
+
+function absolute(name: string): string {
+  return name === '-' ? name : resolve(name)
+}
+
+function whatIsSent({ inputs, documents }: Pick<Load, 'inputs' | 'documents'>): Record<string, string> {
+  const { op, ids, routingField, pipeline } = documents
+  const idField = ids.from === 'field' ? ids.field : undefined
+  const given = { op, ids: ids.from, format: inputs.format, idField, routingField, pipeline, pick: inputs.pick }
+  return Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined))
+}

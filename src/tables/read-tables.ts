@@ -1,0 +1,85 @@
+import { instanceOf, isTable, namedIn } from '../options/table-names.js'
+import type { IndexSeen } from '../cluster/indices.js'
+import { fail } from '../failure/fail.js'
+import type { Load, TableSection } from '../options/load.js'
+import type { Ledger } from '../ledger/ledger.js'
+import type { Receipt } from '../ledger/receipt.js'
+import type { Run, RunHook } from '../run/hooks.js'
+import type { RunIdentity } from '../state/run-identity.js'
+import { type Deletions, followDeletions } from './deletions.js'
+import { lostRows } from './lost-rows.js'
+import type { OpenPlatform, Platform } from './platform.js'
+
+/** Reads tables instead of files, and follows deletions if the load asks for that. */
+export async function readTables(run: Run, tables: TableSection, open: OpenPlatform): Promise<RunHook> {
+  const { load, ending, tell } = run
+  const platform = await open(tables, load, message => tell({ type: 'warning', message }))
+  const { sources } = platform
+  const origin = instanceOf(tables.servicenow)
+  let deletions: Deletions | undefined
+  let unkept: Pick<Ledger, 'inputs'> | undefined
+  return {
+    sources,
+    origin,
+    identify: plain => identityOf(plain, load, origin),
+    connected: async () =>
+      await platform.probe(ending.signal).catch((error: unknown) => {
+        throw ending.cause(error)
+      }),
+    prepare: async started => {
+      if (!started.isKept) unkept = started.ledger
+      deletions = followDeletions(run, tables, platform.instance, started)
+      await deletions?.prepare()
+    },
+    batchSettled: () => {
+      if (unkept !== undefined) forgetRows(sources, unkept)
+    },
+    progress: inputs => {
+      const current = inputs.at(-1)
+      const total = sources.find(({ name }) => name === current?.name)?.rows?.total
+      return current === undefined || total === undefined ? {} : { rows: { read: current.read, total } }
+    },
+    complete: async ({ counts, save }) => await deletions?.complete(counts, save),
+    receipt: () => ({
+      platform: platformOf(platform),
+      ...(deletions === undefined ? {} : { deletions: deletions.receipt }),
+    }),
+    dispose: async () => await platform[Symbol.asyncDispose](),
+  }
+}
+
+function identityOf(plain: RunIdentity, { inputs, documents }: Load, origin: string | undefined): RunIdentity {
+  // A data stream drops its oldest indices, and stays what it is.
+  const readsChanges = documents.op !== 'create'
+  return {
+    ...plain,
+    sources: namedIn(inputs.source).map((name, at) => {
+      return origin !== undefined && isTable(name) ? `${name} at ${origin}` : (plain.sources[at] ?? name)
+    }),
+    lost: async (last, seen, cluster) => (await plain.lost(last, seen, cluster)) ?? lostRows(last, seen, readsChanges),
+    refuseIndex: (seen, index) => {
+      if (readsChanges) refuseDataStream(documents.op, seen, index)
+    },
+  }
+}
+
+/** Throws SluiceError OPTION_INVALID: what was read before is read again as it is now, which replaces a document. */
+function refuseDataStream(op: string, seen: IndexSeen | undefined, index: string): void {
+  if (seen?.kind !== 'name' || !seen.behind.some(name => name.includes(`.ds-${index}-`))) return
+  const ways = 'load the table into an index, or keep each row as it was first read: --op create --on-conflict skip'
+  const problem = `is '${op}', and ${index} is a data stream, which takes new documents alone: ${ways}`
+  throw fail('OPTION_INVALID', { option: 'op', problem })
+}
+
+/** Without a checkpoint nobody asks a table for a place. What was read is as good as settled: it need not remember those rows. */
+function forgetRows(sources: RunHook['sources'], { inputs }: Pick<Ledger, 'inputs'>): void {
+  for (const { name, rows } of sources ?? []) {
+    const input = inputs.find(one => one.name === name)
+    if (input !== undefined) rows?.placeAt(input.read + 1)
+  }
+}
+
+function platformOf({ display, traffic }: Platform): NonNullable<Receipt['platform']> {
+  const { connections, bytesSent: sent, bytesReceived: received } = traffic
+  return { url: display, connections, sent, received }
+}
