@@ -264,7 +264,7 @@ export const table = {
     first: ['runs', 'verify', 'undo', 'serve'],
   }),
   spool: runs(kinds.flag(), {
-    doc: 'write stdin to the state folder first, so that an interrupted run can be resumed',
+    doc: 'write stdin to the state folder first, so that an interrupted run can be resumed. Data that comes again is stored again, unless --run-id or --ids field makes its ids the same',
     default: 'false',
   }),
   spoolLimit: runs(kinds.size({ min: 1_000_000, max: 1e15 }, { max: MOST }), {
