@@ -4,6 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer'
 import type { Batch, Clock, Input, Lines, LongLine, Operation, Origin, ReadMemory } from '../flow.js'
+import { LINE_FEED } from '../text/bytes.js'
 import { type ActionOptions, type ActionTemplate, actionTemplate, nothingAround, ownId } from './action-line.js'
 import { isBlank } from './check-line.js'
 import { frameLines } from './frame-lines.js'
@@ -11,8 +12,6 @@ import { judgeLine, originOf } from './judge-line.js'
 import { type Kernel, openKernel } from './kernel/kernel.js'
 import { OpenBatch, type Position } from './open-batch.js'
 import { type Slot, type SlotPool, reserve } from './slots.js'
-
-const LINE_FEED = 0x0a
 
 export interface BatchOptions extends ActionOptions {
   /** Bytes of a body. A batch is sealed before it would exceed this. A larger document goes alone. */

@@ -1,9 +1,6 @@
 import { isUtf8 } from 'node:buffer'
+import { isWhiteSpace } from '../text/bytes.js'
 
-const SPACE = 0x20
-const TAB = 0x09
-const CARRIAGE_RETURN = 0x0d
-const LINE_FEED = 0x0a
 const BRACE = 0x7b
 
 /** Returns whether a line holds only white space. Its line end may be missing. */
@@ -14,7 +11,7 @@ export function isBlank(bytes: Uint8Array, from: number, to: number): boolean {
 /** Returns the offset after the last byte before `to` that is not white space. */
 export function endWithoutSpace(bytes: Uint8Array, to: number): number {
   let end = to
-  while (isSpace(bytes[end - 1])) end -= 1
+  while (isWhiteSpace(bytes[end - 1])) end -= 1
   return end
 }
 
@@ -38,13 +35,9 @@ export function lineProblem(bytes: Buffer, from: number, to: number, utf8: boole
 function firstByte(bytes: Uint8Array, from: number, to: number): number | undefined {
   for (let at = from; at < to; at += 1) {
     const byte = bytes[at]
-    if (!isSpace(byte)) return byte
+    if (!isWhiteSpace(byte)) return byte
   }
   return undefined
-}
-
-function isSpace(byte: number | undefined): boolean {
-  return byte === SPACE || byte === TAB || byte === CARRIAGE_RETURN || byte === LINE_FEED
 }
 
 /** The parser's message may quote the document, and not at its end: only the position is taken from it. */

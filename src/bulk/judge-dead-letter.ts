@@ -1,6 +1,7 @@
 /** Prepares one dead letter for a resend: frames it, or rejects it by the rules for every line. */
 import { failure } from '../failure/failure.js'
 import type { Destination, Origin, Refused, Replayed } from '../flow.js'
+import { LINE_FEED, SPACE } from '../text/bytes.js'
 import { type ActionProblem, idIn, idProblem, scalar } from './action-line.js'
 import { lineProblem } from './check-line.js'
 import { type Broken, type DeadLetter, type Recorded, readDeadLetter, refusedAgain } from './dead-letter.js'
@@ -91,6 +92,3 @@ function onOneLine(document: Buffer): Buffer {
   if (!document.includes(LINE_FEED)) return document
   return Buffer.from(document.map(byte => (byte === LINE_FEED ? SPACE : byte)))
 }
-
-const LINE_FEED = 0x0a
-const SPACE = 0x20

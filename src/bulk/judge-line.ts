@@ -1,12 +1,10 @@
 /** Judges one line in plain JavaScript. The kernel must agree with it, and leaves difficult lines to it. */
 import { failure } from '../failure/failure.js'
 import type { Operation, Origin, Refused } from '../flow.js'
+import { CARRIAGE_RETURN, LINE_FEED } from '../text/bytes.js'
 import { type ActionTemplate, actionLine, ownId } from './action-line.js'
 import { lineProblem } from './check-line.js'
 import type { Position } from './open-batch.js'
-
-const LINE_FEED = 0x0a
-const CARRIAGE_RETURN = 0x0d
 
 export interface LineRules {
   readonly operation: Operation

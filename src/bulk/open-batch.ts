@@ -1,4 +1,5 @@
 import type { Batch, Input, Lines, Mark, Operation, Refused, Span } from '../flow.js'
+import { LINE_FEED } from '../text/bytes.js'
 import type { Around } from './action-line.js'
 import { endWithoutSpace } from './check-line.js'
 import { origins } from './origins.js'
@@ -14,8 +15,6 @@ export interface Position {
   /** Start of a last line without a line end. */
   tail?: { readonly document: number; readonly line: number; readonly offset: number }
 }
-
-const LINE_FEED = 0x0a
 
 /** A batch that is being filled. */
 export class OpenBatch {

@@ -1,6 +1,5 @@
 import type { Origin, Span } from '../flow.js'
-
-const LINE_FEED = 0x0a
+import { LINE_FEED } from '../text/bytes.js'
 
 /**
  * Tells where each document of a body came from. Worked out again from the body and its spans, and only for a body with errors:

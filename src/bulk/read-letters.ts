@@ -1,9 +1,9 @@
 import type { Clock } from '../flow.js'
+import { LINE_FEED } from '../text/bytes.js'
 import { isBlank } from './check-line.js'
 import { HEAD_BYTES, type Recorded, readDeadLetter, readLongHead } from './dead-letter.js'
 import { wholeLines } from './whole-lines.js'
 
-const LINE_FEED = 0x0a
 /** Longer than any record that has to be held to be understood. */
 const LONG_BYTES = 16 << 20
 /** Files need no limit of waiting. */

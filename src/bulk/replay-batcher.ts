@@ -3,6 +3,7 @@
  * the operation, id and routing that it had. A body holds documents of one destination and one kind of ids.
  */
 import type { Batch, Input, Lines, LongLine, Refused, Replayed } from '../flow.js'
+import { LINE_FEED } from '../text/bytes.js'
 import { nothingAround } from './action-line.js'
 import type { BatchOptions } from './batcher.js'
 import { isBlank } from './check-line.js'
@@ -13,7 +14,6 @@ import { originOf } from './judge-line.js'
 import { OpenBatch, type Position } from './open-batch.js'
 import { type Slot, reserve } from './slots.js'
 
-const LINE_FEED = 0x0a
 /** Space for the rest of a record: an id, a routing, a path and a reason. */
 const RECORD_BYTES = 1 << 20
 

@@ -1,6 +1,5 @@
 import type { Clock } from '../flow.js'
-
-const LINE_FEED = 0x0a
+import { LINE_FEED } from '../text/bytes.js'
 
 /** One stretch of an input's bytes, valid until the next one is requested. */
 export type Piece =

@@ -8,6 +8,7 @@ import { type Failure, failure } from '../failure/failure.js'
 import { quote } from '../failure/quote.js'
 import { proxyRefusal } from '../proxy/proxy-answer.js'
 import type { Route } from '../proxy/route.js'
+import { type JsonObject, parseObject } from '../text/json.js'
 
 /** An answer with its whole body. */
 export interface Answer {
@@ -90,15 +91,6 @@ function describe(answer: Answer, text: string): string {
 function header(answer: Answer, name: string): string | undefined {
   const value = answer.headers[name]
   return Array.isArray(value) ? value[0] : value
-}
-
-function parseObject(text: string): Record<string, unknown> | undefined {
-  if (!text.trimStart().startsWith('{')) return undefined
-  try {
-    return JSON.parse(text) as Record<string, unknown>
-  } catch {
-    return undefined
-  }
 }
 
 /** Names a refusal of the whole request. `cluster` is its URL without credentials. */
@@ -189,15 +181,6 @@ export async function readAnswer(
 }
 
 /** Returns the JSON object of an answer. Empty if it is none. */
-export function jsonIn({ body }: Answer): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'))
-    return isObject(value) ? value : {}
-  } catch {
-    return {}
-  }
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+export function jsonIn({ body }: Answer): JsonObject {
+  return parseObject(body) ?? {}
 }

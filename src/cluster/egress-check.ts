@@ -3,6 +3,7 @@ import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import { proxyRefusal } from '../proxy/proxy-answer.js'
 import type { Route } from '../proxy/route.js'
+import { parseObject } from '../text/json.js'
 import { ask } from './request.js'
 
 /** Source addresses as the egress check saw them, and how often each. */
@@ -69,16 +70,7 @@ export async function askAddress(
   const refused = proxyRefusal(answer, route)
   if (refused !== undefined) throw new SluiceError(refused)
   if (answer.statusCode !== 200) return { observed: `status ${answer.statusCode}` }
-  const ip = ipIn(answer.body.toString('utf8'))
+  const ip = parseObject(answer.body)?.['ip']
   if (typeof ip === 'string' && isIPv4(ip)) return { address: ip, observed: ip }
   return { observed: 'no IPv4 address as "ip" of a JSON object' }
-}
-
-function ipIn(text: string): unknown {
-  try {
-    const answered: unknown = JSON.parse(text)
-    return typeof answered === 'object' && answered !== null && 'ip' in answered ? answered.ip : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -1,6 +1,7 @@
 /** Which of some ids are in an index: one request, judged. Of the documents themselves only fields are read that are asked for. */
 import { explain } from '../failure/catalogue.js'
 import { type Failure, failure } from '../failure/failure.js'
+import { parseJson } from '../text/json.js'
 import { type ReachedCluster, inquire } from './request.js'
 import { lostAnswer } from './connection.js'
 import { type Answer, nameRefusal, whoAnswered } from './answers.js'
@@ -137,7 +138,7 @@ interface RawDocument {
 }
 
 function readMget(bytes: Buffer): FoundDocument[] | Short {
-  const docs = (parse(bytes) as { docs?: RawDocument[] } | undefined)?.docs
+  const docs = (parseJson(bytes) as { docs?: RawDocument[] } | undefined)?.docs
   if (!Array.isArray(docs)) return cutOff
   const failed = docs.find(({ error }) => error !== undefined && error.type !== 'index_not_found_exception')
   if (failed !== undefined) return { isPartial: true, observed: `${failed.error?.type}: ${failed.error?.reason}` }
@@ -145,7 +146,7 @@ function readMget(bytes: Buffer): FoundDocument[] | Short {
 }
 
 function readHits(bytes: Buffer, size: number): FoundDocument[] | Short {
-  const answer = parse(bytes) as
+  const answer = parseJson(bytes) as
     | { timed_out?: boolean; _shards?: { failed?: number }; hits?: { hits?: RawDocument[] } }
     | undefined
   const hits = answer?.hits?.hits
@@ -173,12 +174,4 @@ function readDocument(raw: RawDocument): FoundDocument {
 
 function unavailable({ display }: Asked, observed: string): Failure {
   return failure('CLUSTER_UNAVAILABLE', { cluster: display, observed })
-}
-
-function parse(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'))
-  } catch {
-    return undefined
-  }
 }

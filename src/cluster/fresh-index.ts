@@ -3,9 +3,9 @@
  * it stays with the index, so that after a crash any machine finds it.
  */
 import type { IndexFacts } from './alias.js'
-import { isObject } from './answers.js'
 import type { Cluster } from './open-cluster.js'
 import { type ReachedCluster, call } from './request.js'
+import { isObject } from '../text/json.js'
 
 type JsonObject = Readonly<Record<string, unknown>>
 

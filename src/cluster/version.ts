@@ -1,5 +1,6 @@
 import { type Failure, failure } from '../failure/failure.js'
 import { quote } from '../failure/quote.js'
+import { parseJson } from '../text/json.js'
 
 /** What GET / told of the cluster. */
 export interface ClusterInfo {
@@ -50,10 +51,6 @@ interface RootAnswer {
 }
 
 function parse(body: string): RootAnswer | undefined {
-  try {
-    const value: unknown = JSON.parse(body)
-    return typeof value === 'object' && value !== null ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = parseJson(body)
+  return typeof value === 'object' && value !== null ? value : undefined
 }

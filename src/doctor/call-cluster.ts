@@ -1,6 +1,7 @@
-import { type Answer, isObject, nameRefusal, whoAnswered } from '../cluster/answers.js'
+import { nameRefusal, whoAnswered } from '../cluster/answers.js'
 import type { Failure } from '../failure/failure.js'
 import type { Route } from '../proxy/route.js'
+import { parseObject } from '../text/json.js'
 import type { Asked, Context } from './context.js'
 
 /** An answer of Elasticsearch's, or why there is none. */
@@ -16,14 +17,9 @@ export async function callCluster(
   const { statusCode: status } = answer
   if (answered.by !== 'elasticsearch' && status !== 404 && status !== 405 && status !== 400)
     return { failure: nameRefusal(answer, answered, cluster) }
-  return { status, json: parse(answer), ...(status < 300 ? {} : { refusal: nameRefusal(answer, answered, cluster) }) }
-}
-
-function parse({ body }: Answer): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'))
-    return isObject(value) ? value : {}
-  } catch {
-    return {}
+  return {
+    status,
+    json: parseObject(answer.body) ?? {},
+    ...(status < 300 ? {} : { refusal: nameRefusal(answer, answered, cluster) }),
   }
 }

@@ -4,6 +4,7 @@ import { fail } from '../failure/fail.js'
 import { type Failure, failure } from '../failure/failure.js'
 import { quote } from '../failure/quote.js'
 import { SluiceError } from '../failure/sluice-error.js'
+import { parseObject } from '../text/json.js'
 
 export interface AdminRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -32,7 +33,7 @@ export function readAdminAnswer(answer: Answer | Failure, request: AdminRequest,
   }
   const { statusCode: status } = answer
   const text = answer.body.toString('utf8')
-  const json = parseObject(text)
+  const json = text.trim() === '' ? {} : parseObject(text)
   const unreadable = (what: string) => new SluiceError(refused(api, request, status, `${what}: ${quote(text)}`))
   if (request.expects?.includes(status) === true) return { status, json: json ?? {}, unreadable }
   if (status < 200 || status >= 300) throw new SluiceError(nameRefusal(api, request, status, reasonOf(json, text)))
@@ -61,14 +62,4 @@ function reasonOf(json: Readonly<Record<string, unknown>> | undefined, text: str
     return [[code, message].filter(one => typeof one === 'string').join(': ')]
   })
   return quote(said.join(', ')) || quote(text) || 'no reason given'
-}
-
-function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = text.trim() === '' ? {} : JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  } catch {
-    // No JSON, and so no object.
-  }
-  return undefined
 }

@@ -4,6 +4,7 @@
  */
 import type { AdminAnswer } from './admin-answer.js'
 import type { Policy, Rule } from './policy.js'
+import { isObject } from '../text/json.js'
 
 export interface Deployment {
   readonly id: string
@@ -29,7 +30,7 @@ export function readIds(answer: AdminAnswer): string[] {
   const { rulesets } = answer.json
   if (!Array.isArray(rulesets)) throw answer.unreadable('the answer has no list of policies')
   return rulesets.map((one: unknown) => {
-    const id = isJson(one) ? one['id'] : one
+    const id = isObject(one) ? one['id'] : one
     if (typeof id !== 'string' || id === '') throw answer.unreadable('the answer lists a policy without an id')
     return id
   })
@@ -44,14 +45,14 @@ export function readNewId(answer: AdminAnswer): string {
 export function readDeployment(answer: AdminAnswer): Deployment {
   const { id, name, resources } = answer.json
   if (typeof id !== 'string') throw answer.unreadable('the answer is not a deployment')
-  const clusters = isJson(resources) ? resources['elasticsearch'] : undefined
+  const clusters = isObject(resources) ? resources['elasticsearch'] : undefined
   const cluster: unknown = Array.isArray(clusters) ? clusters[0] : undefined
-  const region = isJson(cluster) ? cluster['region'] : undefined
+  const region = isObject(cluster) ? cluster['region'] : undefined
   return { id, name: typeof name === 'string' ? name : id, ...(typeof region === 'string' ? { region } : {}) }
 }
 
 function policyOf(json: unknown, answer: AdminAnswer): Policy {
-  const { id, name, region, type, description, include_by_default: isDefault, rules } = isJson(json) ? json : {}
+  const { id, name, region, type, description, include_by_default: isDefault, rules } = isObject(json) ? json : {}
   if (typeof id !== 'string' || typeof type !== 'string' || !Array.isArray(rules)) {
     throw answer.unreadable('the answer has no policy with id, type and rules')
   }
@@ -61,7 +62,7 @@ function policyOf(json: unknown, answer: AdminAnswer): Policy {
     region: typeof region === 'string' ? region : '',
     type,
     includeByDefault: isDefault === true,
-    rules: rules.filter(isJson).map(ruleOf),
+    rules: rules.filter(isObject).map(ruleOf),
     ...(typeof description === 'string' && description !== '' ? { description } : {}),
   }
 }
@@ -73,8 +74,4 @@ function ruleOf({ id, source, description, azure_endpoint_guid: guid, azure_endp
     source: typeof endpoint === 'string' ? endpoint : '',
     ...(typeof description === 'string' && description !== '' ? { description } : {}),
   }
-}
-
-function isJson(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,3 +1,4 @@
+import { isWhiteSpace } from '../text/bytes.js'
 /** The start of an input, and all of its bytes. */
 export interface Opening {
   readonly encoding: 'UTF-8' | 'UTF-16' | 'UTF-32'
@@ -46,7 +47,7 @@ export async function readOpening(bytes: AsyncIterable<Uint8Array>, wantsFirst: 
   return {
     encoding: encoding ?? 'UTF-8',
     at,
-    first: text.find(byte => !isSpace(byte)),
+    first: text.find(byte => !isWhiteSpace(byte)),
     bytes: behind(text, iterator, failed),
     close: async () => void (await iterator.return?.()),
   }
@@ -71,13 +72,9 @@ function isUndecided(head: Uint8Array, wantsFirst: boolean): boolean {
   if (MARKS.some(({ mark }) => head.length < mark.length && head.every((byte, index) => byte === mark[index])))
     return true
   if (!wantsFirst || head.length > LONGEST_SEARCH_BYTES) return false
-  return head.subarray(begins(head, MARKS[0].mark) ? 3 : 0).every(isSpace)
+  return head.subarray(begins(head, MARKS[0].mark) ? 3 : 0).every(isWhiteSpace)
 }
 
 function begins(head: Uint8Array, mark: readonly number[]): boolean {
   return mark.every((byte, index) => head[index] === byte)
-}
-
-function isSpace(byte: number): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 }

@@ -8,11 +8,11 @@ import { SluiceError } from '../failure/sluice-error.js'
 import type { LongLine, Operation, Origin, Refused } from '../flow.js'
 import { type Stamp, head, record } from './dead-letter-record.js'
 import { syncFolder } from '../disk/sync-folder.js'
+import { LINE_FEED } from '../text/bytes.js'
 
 /** Only the owner: rejected documents may hold what the index would protect. */
 const MODE = 0o600
 const WRITE_BYTES = 1 << 20
-const LINE_FEED = 0x0a
 
 export class DeadLetters implements AsyncDisposable {
   /** Undefined: refused documents are counted and handed to the caller, and nothing is written. */

@@ -1,10 +1,10 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'
+import { LINE_FEED } from '../text/bytes.js'
 import { type Author, openingsOf } from './dead-letter-record.js'
 
 const READ_BYTES = 1 << 16
-const LINE_FEED = 0x0a
 
 /**
  * Cuts dead letters to the length that a checkpoint covers: what stands behind will be written again. Only if the process that

@@ -1,8 +1,7 @@
 /** The JSON that a guarded load is given: where it stands, and what it may hold. */
 import { invalid } from './candidate.js'
 import type { Effective } from './resolve.js'
-
-type JsonObject = Readonly<Record<string, unknown>>
+import { type JsonObject, isObject, parseJson } from '../text/json.js'
 
 export interface GuardedJson {
   readonly indexBody?: JsonObject
@@ -60,19 +59,7 @@ async function readJson(
         const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
         throw invalid(origin, `cannot read ${value}: ${code === 'ENOENT' ? 'no such file' : code}`)
       })
-  const parsed = parse(text)
+  const parsed = parseJson(text)
   if (!isObject(parsed)) throw invalid(origin, `${isJson ? 'the value' : value} is not a JSON object`)
   return parsed
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,5 +1,6 @@
 import { promisify } from 'node:util'
 import type { ZlibOptions } from 'node:zlib'
+import { LINE_FEED } from '../text/bytes.js'
 
 /** The part of a batch that one request sends: all of it, a half, or the items to send again. A view, never a copy. */
 export interface Body {
@@ -9,8 +10,6 @@ export interface Body {
   readonly ordinals?: Uint32Array
   readonly first: number
 }
-
-const LINE_FEED = 0x0a
 
 export function ordinalOf(body: Body, item: number): number {
   return body.ordinals === undefined ? body.first + item : (body.ordinals[item] ?? 0)

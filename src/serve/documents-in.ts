@@ -1,6 +1,8 @@
 /** The documents of a request, as NDJSON lines. Each is checked, and stays as it was written. */
 import { isUtf8 } from 'node:buffer'
 import { elementsOf } from './json-elements.js'
+import { CARRIAGE_RETURN, LINE_FEED, SPACE } from '../text/bytes.js'
+import { isObject, parseJson } from '../text/json.js'
 
 export type MediaType = 'ndjson' | 'json'
 
@@ -18,9 +20,6 @@ export interface BadDocument {
   readonly line: number
 }
 
-const LINE_FEED = 0x0a
-const CARRIAGE_RETURN = 0x0d
-const SPACE = 0x20
 const END = Buffer.from('\n')
 
 /** All of them, or the first that is bad. A body without any document is none. */
@@ -93,13 +92,9 @@ function bad(body: Buffer, at: number, { status, problem }: Omit<BadDocument, 'l
 /** Why bytes are no document. They are never quoted. */
 function problemOf(bytes: Uint8Array): Omit<BadDocument, 'line'> | undefined {
   if (!isUtf8(bytes)) return { status: 400, problem: 'is not UTF-8' }
-  try {
-    const value: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'))
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return undefined
-    return { status: 422, problem: 'is not a JSON object' }
-  } catch {
-    return { status: 400, problem: 'is not valid JSON' }
-  }
+  const value = parseJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+  if (value === undefined) return { status: 400, problem: 'is not valid JSON' }
+  return isObject(value) ? undefined : { status: 422, problem: 'is not a JSON object' }
 }
 
 function isBlank(bytes: Uint8Array): boolean {

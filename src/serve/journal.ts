@@ -3,6 +3,7 @@
  * disk; what a process that was killed has left behind the last one that its journal vouches for was never acknowledged.
  */
 import { createHash } from 'node:crypto'
+import { parseJson } from '../text/json.js'
 
 export interface JournalEntry {
   /** Offset behind the request's last byte. */
@@ -34,15 +35,11 @@ export function hashOf(bytes: Uint8Array | string): string {
 }
 
 function parseEntry(line: string): JournalEntry | undefined {
-  try {
-    const value = JSON.parse(line) as Partial<Record<keyof JournalEntry, unknown>> | null
-    const isEntry =
-      Number.isSafeInteger(value?.end) &&
-      Number.isSafeInteger(value?.documents) &&
-      typeof value?.sha256 === 'string' &&
-      (value.key === undefined || typeof value.key === 'string')
-    return isEntry ? (value as JournalEntry) : undefined
-  } catch {
-    return undefined
-  }
+  const value = parseJson(line) as Partial<Record<keyof JournalEntry, unknown>> | null | undefined
+  const isEntry =
+    Number.isSafeInteger(value?.end) &&
+    Number.isSafeInteger(value?.documents) &&
+    typeof value?.sha256 === 'string' &&
+    (value.key === undefined || typeof value.key === 'string')
+  return isEntry ? (value as JournalEntry) : undefined
 }

@@ -1,3 +1,4 @@
+import { isWhiteSpace } from '../text/bytes.js'
 /** Where the documents lie in a JSON text: one value, or an array of them. What they hold is for a parser to judge. */
 export interface Elements {
   readonly elements: readonly { readonly from: number; readonly to: number }[]
@@ -12,7 +13,6 @@ const COMMA = 0x2c
 const OPEN = new Set([0x5b, 0x7b])
 const CLOSE = new Set([0x5d, 0x7d])
 const BRACKET = 0x5d
-const SPACES = new Set([0x20, 0x09, 0x0a, 0x0d])
 
 export function elementsOf(bytes: Uint8Array): Elements {
   const start = skipSpace(bytes, 0)
@@ -52,7 +52,7 @@ function endOfValue(bytes: Uint8Array, from: number): number {
     at += 1
   }
   let end = Math.min(at, bytes.length)
-  while (end > from && SPACES.has(bytes[end - 1] ?? 0)) end -= 1
+  while (end > from && isWhiteSpace(bytes[end - 1])) end -= 1
   return end
 }
 
@@ -65,12 +65,12 @@ function endOfString(bytes: Uint8Array, from: number): number {
 
 function skipSpace(bytes: Uint8Array, from: number): number {
   let at = from
-  while (at < bytes.length && SPACES.has(bytes[at] ?? 0)) at += 1
+  while (at < bytes.length && isWhiteSpace(bytes[at])) at += 1
   return at
 }
 
 function endOfText(bytes: Uint8Array): number {
   let end = bytes.length
-  while (end > 0 && SPACES.has(bytes[end - 1] ?? 0)) end -= 1
+  while (end > 0 && isWhiteSpace(bytes[end - 1])) end -= 1
   return end
 }

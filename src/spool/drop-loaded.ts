@@ -1,7 +1,7 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { LINE_FEED } from '../text/bytes.js'
 
 const COPY_BYTES = 1 << 20
-const LINE_FEED = 0x0a
 
 /**
  * Replaces a file by one without the bytes between `head` and `to`. The others keep their offsets, and the gap takes no space.

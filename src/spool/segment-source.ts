@@ -4,10 +4,10 @@ import type { Copy, ReadMemory, Source, StoredFile } from '../flow.js'
 import { decodedFrom } from '../source/decoded-from.js'
 import { readFile } from '../source/read-file.js'
 import { storedFile } from '../source/stored-file.js'
+import { LINE_FEED } from '../text/bytes.js'
 import type { SpoolSegment } from './segments.js'
 import type { SpoolWriter } from './writer.js'
 
-const LINE_FEED = 0x0a
 const LOOK_BYTES = 1 << 16
 
 /** Makes an input of a segment that an earlier process left. */

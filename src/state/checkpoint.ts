@@ -1,6 +1,7 @@
 /** The state of a run as it is kept on disk: what a resume needs to know, and nothing that is secret. */
 import type { FileLook, Mark, Place } from '../flow.js'
 import type { Counts, Rejections } from '../ledger/receipt.js'
+import { isObject, parseJson } from '../text/json.js'
 
 /** Changes with every change that an older Sluice would read wrongly. */
 export const VERSION = 1
@@ -74,12 +75,8 @@ export interface FileIdentity extends FileLook {
 
 /** The problem with a text that is no checkpoint of this version, or the checkpoint. */
 export function parseCheckpoint(text: string): Checkpoint | string {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return 'it is not JSON'
-  }
+  const value = parseJson(text)
+  if (value === undefined) return 'it is not JSON'
   const version = isObject(value) ? value['version'] : undefined
   if (typeof version === 'number' && version > VERSION) return `a newer Sluice wrote it (version ${version})`
   return fits(value, shape) ? (value as Checkpoint) : 'it is broken: fields are missing or of another kind'
@@ -156,8 +153,4 @@ function fits(value: unknown, wanted: Shape): boolean {
 
 function isList(wanted: Shape): wanted is readonly [Shape] {
   return Array.isArray(wanted)
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

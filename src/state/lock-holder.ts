@@ -5,6 +5,7 @@ import { dirname } from 'node:path'
 import { pid } from 'node:process'
 import { isDeserted } from './lock-sign.js'
 import { lookAtProcess } from './process-start.js'
+import { parseJson } from '../text/json.js'
 
 /** A place where processes run. What a system does not tell is absent. */
 interface Place {
@@ -58,20 +59,16 @@ export async function isGone(holder: Holder, sign: string): Promise<boolean> {
 
 /** What the file of a lock says. Undefined where it is not a holder of ours. */
 export function parseHolder(text: string): Holder | undefined {
-  try {
-    const value = JSON.parse(text) as Partial<Record<keyof Holder, unknown>> | null
-    const isHolder =
-      typeof value?.id === 'string' &&
-      /^[0-9a-f]+$/.test(value.id) &&
-      typeof value.pid === 'number' &&
-      // Of 0 and below, signals go to groups of processes.
-      value.pid > 0 &&
-      typeof value.host === 'string' &&
-      typeof value.since === 'string'
-    return isHolder ? (value as Holder) : undefined
-  } catch {
-    return undefined
-  }
+  const value = parseJson(text) as Partial<Record<keyof Holder, unknown>> | null | undefined
+  const isHolder =
+    typeof value?.id === 'string' &&
+    /^[0-9a-f]+$/.test(value.id) &&
+    typeof value.pid === 'number' &&
+    // Of 0 and below, signals go to groups of processes.
+    value.pid > 0 &&
+    typeof value.host === 'string' &&
+    typeof value.since === 'string'
+  return isHolder ? (value as Holder) : undefined
 }
 
 async function thisPlace(folder: string): Promise<Place> {

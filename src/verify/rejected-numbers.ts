@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs'
+import { LINE_FEED } from '../text/bytes.js'
 
 /** A record's head stands at its start, whatever the length of the document behind it. */
 const HEAD_BYTES = 8192
-const LINE_FEED = 0x0a
 
 interface Listed {
   readonly name: string

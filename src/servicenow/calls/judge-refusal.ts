@@ -1,4 +1,5 @@
 import { type Failure, failure } from '../../failure/failure.js'
+import { isObject, parseJson } from '../../text/json.js'
 import { type InstanceAnswer, header, askedWaitMs } from './answer.js'
 
 /** Facts that a judgement needs besides the answer. */
@@ -92,24 +93,11 @@ export function isJson({ headers, text }: Pick<InstanceAnswer, 'headers' | 'text
 export function errorOf({
   text,
 }: Pick<InstanceAnswer, 'text'>): { readonly message: string; readonly reason: string } | undefined {
-  const value = parse(text)
+  const value = parseJson(text)
   if (!isObject(value) || !isObject(value['error'])) return undefined
   const { message, detail } = value['error']
   if (typeof message !== 'string') return undefined
   return { message, reason: typeof detail === 'string' && detail !== '' ? `${message}: ${detail}` : message }
-}
-
-/** Returns undefined if the text is not JSON. */
-export function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return undefined
-  }
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** The meaning of an answer, or of a missing one. */

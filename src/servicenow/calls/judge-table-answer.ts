@@ -3,15 +3,14 @@ import { type Failure, failure } from '../../failure/failure.js'
 import { isSluiceError } from '../../failure/sluice-error.js'
 import { type InstanceAnswer, header } from './answer.js'
 import type { TableAnswer, TableRequest } from '../instance.js'
+import { isObject, parseJson } from '../../text/json.js'
 import {
   describeAnswer,
   errorOf,
   isJson,
-  isObject,
   judgeRefusal,
   type InstanceJudging,
   notAnInstance,
-  parse,
   type Refusal,
   type InstanceVerdict,
 } from './judge-refusal.js'
@@ -49,7 +48,7 @@ function judgeSuccess(
   if (status === 204) return { is: 'done', value: { status, headers, result: undefined } }
   if (answer.isTooLong) return { is: 'stop', failure: truncated(request, judging, 'its answer is too long') }
   if (!isJson(answer)) return { is: 'stop', failure: notAnInstance(answer, judging) }
-  const value = parse(text)
+  const value = parseJson(text)
   const problem = problemInside(value, text)
   if (problem !== undefined) return { is: 'stop', failure: truncated(request, judging, problem) }
   if (!isObject(value) || !('result' in value)) return { is: 'stop', failure: notAnInstance(answer, judging) }

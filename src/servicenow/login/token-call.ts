@@ -8,16 +8,15 @@ import {
   describeAnswer,
   errorOf,
   isJson,
-  isObject,
   judgeRefusal,
   type InstanceJudging,
   notAnInstance,
-  parse,
   type Refusal,
   type InstanceVerdict,
 } from '../calls/judge-refusal.js'
 import { failure } from '../../failure/failure.js'
 import type { InstanceAnswer } from '../calls/answer.js'
+import { isObject, parseJson } from '../../text/json.js'
 
 /** One OAuth 2.0 grant. */
 export type TokenRequest =
@@ -115,7 +114,7 @@ export function judgeTokenAnswer(
     is: 'stop',
     failure: failure('SERVICENOW_TOKEN_REFUSED', { instance, grant, reason: quote(reason), status }),
   })
-  const value = isJson(answer) ? parse(text) : undefined
+  const value = isJson(answer) ? parseJson(text) : undefined
   const said = isObject(value) ? reasonIn(value) : undefined
   if (said !== undefined) return refuse(said)
   if (status === 200 && isObject(value) && typeof value['access_token'] === 'string') {
@@ -149,7 +148,7 @@ function reasonIn(value: Readonly<Record<string, unknown>>): string | undefined 
 
 /** Secrets that an answer holds, whatever else it says. */
 export function tokensIn({ text }: InstanceAnswer): string[] {
-  const value = parse(text)
+  const value = parseJson(text)
   if (!isObject(value)) return []
   return [value['access_token'], value['refresh_token']].filter(token => typeof token === 'string')
 }

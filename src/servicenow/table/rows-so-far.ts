@@ -1,9 +1,9 @@
 import type { Place } from '../../flow.js'
 import { IdSet } from '../deletions/id-set.js'
+import { LINE_FEED } from '../../text/bytes.js'
+import { parseObject } from '../../text/json.js'
 import { isBehind } from './row-order.js'
 import { stored } from './row.js'
-
-const LINE_FEED = 0x0a
 
 /** The rows that an interrupted reading wrote as NDJSON. */
 export interface RowsSoFar {
@@ -45,12 +45,7 @@ export function placeBehind(start: Place, { last }: RowsSoFar): Place {
 
 /** Returns an empty text if the line is no row. */
 function idIn(line: Buffer): string {
-  try {
-    const row = JSON.parse(line.toString()) as { readonly sys_id?: unknown } | null
-    return stored(row?.sys_id)
-  } catch {
-    return ''
-  }
+  return stored(parseObject(line)?.['sys_id'])
 }
 
 /** Yields lines with their line ends. Bytes after the last line end are left out. */

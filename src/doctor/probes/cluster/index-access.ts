@@ -1,10 +1,10 @@
 /** Finds out what the credentials may do with an index, and whether it accepts writes. */
-import { isObject } from '../../../cluster/answers.js'
 import type { Failure } from '../../../failure/failure.js'
 import type { Route } from '../../../proxy/route.js'
 import { callCluster } from '../../call-cluster.js'
 import type { Context } from '../../context.js'
 import type { IndexFacts } from '../../facts.js'
+import { isObject } from '../../../text/json.js'
 
 export async function lookAtIndex(context: Context, route: Route, index: string): Promise<IndexFacts> {
   const [needs, settings] = await Promise.all([

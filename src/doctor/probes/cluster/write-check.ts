@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { type Answer, isObject, nameRefusal, whoAnswered } from '../../../cluster/answers.js'
+import { type Answer, nameRefusal, whoAnswered } from '../../../cluster/answers.js'
 import { type Failure, failure } from '../../../failure/failure.js'
 import type { Route } from '../../../proxy/route.js'
 import type { Context } from '../../context.js'
 import type { Facts } from '../../facts.js'
 import type { Probe, Seen } from '../../probe.js'
 import { clusterProblem } from '../../way-so-far.js'
+import { parseObject } from '../../../text/json.js'
 
 /** Writes one document, reads it, and deletes it. Only on request, and only if nothing would stay behind. */
 export const writeCheck: Probe = {
@@ -89,10 +90,6 @@ async function send(
 
 /** The index behind the name, which a data stream's document has to be deleted from. */
 function indexOf({ body }: Answer): { readonly index?: string } {
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'))
-    return isObject(value) && typeof value['_index'] === 'string' ? { index: value['_index'] } : {}
-  } catch {
-    return {}
-  }
+  const index = parseObject(body)?.['_index']
+  return typeof index === 'string' ? { index } : {}
 }
