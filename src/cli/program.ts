@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander'
+import { layOutHelp } from './help.js'
 import { sayError } from './say-error.js'
 import type { Terminal } from './terminal.js'
 
@@ -15,48 +16,48 @@ interface Verb {
 
 /** A command's module is loaded when it is asked for, so that none pays for what another needs. */
 const verbs: Readonly<Record<string, Verb>> = {
-  ingest: { summary: 'load documents, print the receipt', load: () => import('./commands/ingest.js') },
+  ingest: { summary: 'load documents and print the receipt', load: () => import('./commands/ingest.js') },
   pull: {
-    summary: 'the rows of a table of the service-management platform, as NDJSON',
+    summary: 'read the rows of a ServiceNow table as NDJSON',
     load: () => import('./commands/pull.js'),
   },
   replay: { summary: 'send dead letters again', load: () => import('./commands/replay.js') },
   serve: {
-    summary: 'accept documents by POST and load them, until it is stopped',
+    summary: 'accept documents by POST and load them',
     load: () => import('./commands/serve.js'),
   },
   doctor: {
-    summary: 'walk the path that a load will take and name what is wrong',
+    summary: 'test the route of a load and name what is wrong',
     load: () => import('./commands/doctor.js'),
   },
   login: {
-    summary: 'log in at the service-management platform with a browser, and keep the tokens',
+    summary: 'log in to ServiceNow with a browser',
     load: () => import('./commands/login.js'),
   },
   lab: {
-    summary: 'proxy, IP filter and cluster on this machine; with a command: run it there',
+    summary: 'run proxy, IP filter and cluster on this machine',
     load: () => import('./commands/lab.js'),
   },
-  demo: { summary: 'the main job on the lab, start to receipt', load: () => import('./commands/demo.js') },
+  demo: { summary: 'load some documents on the lab', load: () => import('./commands/demo.js') },
   runs: {
-    summary: 'the runs that can be resumed, or are done; runs rm forgets one',
+    summary: 'list runs, or forget one (runs rm)',
     load: () => import('./commands/runs.js'),
   },
-  verify: { summary: 'look every document of a run up in the cluster', load: () => import('./commands/verify.js') },
+  verify: { summary: 'look up every document of a run in the cluster', load: () => import('./commands/verify.js') },
   undo: { summary: 'delete the documents that a run created', load: () => import('./commands/undo.js') },
   rollback: {
-    summary: 'switch an alias back to the index before a guarded load',
+    summary: 'switch an alias back to the index before',
     load: () => import('./commands/rollback.js'),
   },
   filter: {
-    summary: "the hosting service's IP filter: show, create, attach and detach policies",
+    summary: "manage Elastic Cloud's IP filter",
     load: () => import('./commands/filter.js'),
   },
   explain: {
-    summary: 'a failure code, its causes and fixes; or what is seen, and its codes',
+    summary: 'explain a failure code: causes and fixes',
     load: () => import('./commands/explain.js'),
   },
-  config: { summary: 'every option in force and where it came from', load: () => import('./commands/config.js') },
+  config: { summary: 'show every option in force and its source', load: () => import('./commands/config.js') },
 }
 
 /** Runs one command line. Resolves to the exit code; never rejects. */
@@ -82,23 +83,24 @@ export async function run(args: readonly string[], terminal: Terminal, version: 
 }
 
 function rootCommand(terminal: Terminal, version: string): Command {
-  return new Command('sluice')
+  return layOutHelp(new Command('sluice'), terminal)
     .description('Loads documents into Elasticsearch through a static-IP proxy, and accounts for every one.')
     .version(version)
     .enablePositionalOptions()
     .showSuggestionAfterError(false)
-    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err, outputError: () => undefined })
     .exitOverride()
     .addHelpText(
       'after',
       `
 Examples:
-  sluice demo                                        the main job on this machine, nothing to set up
+  sluice demo                                        try it on this machine
   sluice ingest 'logs/*.ndjson.gz' --index logs-app  load files
-  sluice doctor                                      what is in the way?
+  sluice doctor                                      find what is in the way
 
-Exit codes: 0 every document stored; 1 some rejected or unknown; 2 wrong usage; 3 something must be changed;
-4 try again later; 5 interrupted or out of budget; 6 another run holds the lock; 70 a bug, or the result could not be written.`,
+Exit codes:
+  0 every document stored     1 some rejected or unknown  2 wrong usage
+  3 change something          4 try again later           5 interrupted
+  6 another run has the lock  70 a bug, or the result could not be written`,
     )
 }
 

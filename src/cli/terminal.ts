@@ -18,6 +18,8 @@ export interface Terminal {
   readonly stdin: NodeJS.ReadStream
   /** Progress is drawn here where it is a terminal. */
   readonly stderr: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>
+  /** Whether colours may be written to stdout and stderr. */
+  readonly hasColors: { readonly out: boolean; readonly err: boolean }
   /** The result; one call writes whole lines. */
   out(text: string): void
   /** A part of a long result. Resolves once more can be taken: false where nobody takes it any more. */
@@ -42,6 +44,7 @@ export function openTerminal(host: NodeJS.Process): Terminal {
       return host.stdin
     },
     stderr: host.stderr,
+    hasColors: { out: hasColors(host.stdout, host.env), err: hasColors(host.stderr, host.env) },
     out: out.write,
     pour: out.pour,
     err: err.write,
@@ -54,6 +57,10 @@ export function openTerminal(host: NodeJS.Process): Terminal {
       return out.lost()
     },
   }
+}
+
+function hasColors({ isTTY }: { readonly isTTY?: boolean }, env: NodeJS.ProcessEnv): boolean {
+  return isTTY === true && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb'
 }
 
 /**

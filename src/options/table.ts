@@ -31,11 +31,11 @@ export const table = {
     first: true,
   }),
   cloudId: cluster(kinds.text(), {
-    doc: 'cloud id from the Elastic Cloud console, instead of --url',
+    doc: 'Elastic Cloud: the cloud id, instead of --url',
     label: 'id',
     env: ['ELASTICSEARCH_CLOUD_ID'],
     as: 'target.cloudId',
-    first: ['ingest', 'doctor', 'serve'],
+    first: ['ingest', 'doctor'],
   }),
   apiKey: cluster(kinds.secret(check.token), {
     doc: 'API key in its encoded form. Safer in the environment or a file',
@@ -68,7 +68,7 @@ export const table = {
     doc: "PEM file of the CA that signed the cluster's certificate",
     label: 'file',
     as: 'target.ca',
-    first: ['ingest', 'doctor'],
+    first: ['doctor'],
   }),
   caFingerprint: cluster(kinds.fingerprint(), {
     doc: "SHA-256 fingerprint of a certificate in the cluster's chain",
@@ -115,7 +115,7 @@ export const table = {
     first: true,
   }),
   ipCheckUrl: proxy(kinds.webAddress(), {
-    doc: 'URL that answers {"ip": …} with the source address',
+    doc: 'URL that answers with {"ip": "your address"}',
     label: 'url',
     env: ['IP_CHECK_URL'],
     secret: 'url',
@@ -152,11 +152,11 @@ export const table = {
     doc: 'create never overwrites a document, index does',
     label: 'create|index',
     commands: ['ingest', 'doctor', 'serve'],
-    first: ['ingest', 'serve'],
+    first: ['ingest'],
   }),
   ids: documents(kinds.choice('run', 'field', 'cluster'), {
     default: 'run',
-    doc: 'where document ids come from: Sluice makes them for the run, a field holds them, or the cluster makes them',
+    doc: 'ids by Sluice, from a field, or by the cluster',
     label: 'run|field|cluster',
     commands: ['ingest', 'serve'],
     first: true,
@@ -200,13 +200,13 @@ export const table = {
     first: true,
   }),
   maxRejected: documents(kinds.rejectionLimit(), {
-    doc: 'stop if more are rejected: a count, or a share like 1%',
+    doc: 'most rejected documents: a count, or 1%',
     label: 'limit',
     commands: ['ingest', 'replay'],
     first: true,
   }),
   dryRun: documents(kinds.flag(), {
-    doc: 'read and check everything, but send (or delete) nothing',
+    doc: 'check everything, send and delete nothing',
     default: 'false',
     commands: ['ingest', 'replay', 'undo'],
     first: true,
@@ -357,8 +357,8 @@ export const table = {
   servicenowGrant: servicenow(
     kinds.choice('basic', 'password', 'client_credentials', 'refresh_token', 'authorization_code'),
     {
-      doc: 'how to log in. Default: what the other options allow, OAuth before Basic',
-      label: 'basic|password|client_credentials|refresh_token|authorization_code',
+      doc: 'how to log in: basic, password, client_credentials, refresh_token or authorization_code. Default: what the other options allow, OAuth before Basic',
+      label: 'grant',
       env: ['SERVICENOW_GRANT'],
       as: 'servicenow.grant',
     },
@@ -429,7 +429,7 @@ export const table = {
 
   listen: webhook(kinds.text(), {
     default: '127.0.0.1:8080',
-    doc: 'address and port. 0.0.0.0 means all addresses of this machine',
+    doc: 'address and port. 0.0.0.0: all addresses',
     label: 'address:port',
     as: 'serve.listen',
     first: true,
@@ -438,13 +438,11 @@ export const table = {
     doc: 'PEM file of the certificate for callers, with its chain: accept https instead of http',
     label: 'file',
     as: 'serve.tls',
-    first: true,
   }),
   serveKey: webhook(kinds.text(), {
     doc: "PEM file of that certificate's key",
     label: 'file',
     as: false,
-    first: true,
   }),
   servePath: webhook(kinds.text(), {
     default: '/',
@@ -460,7 +458,7 @@ export const table = {
   }),
   serveTokenFile: webhook(kinds.text(), { doc: 'file that holds the token', label: 'file', as: false, first: true }),
   noToken: webhook(kinds.flag(), {
-    doc: 'accept requests without a token, only on a loopback address',
+    doc: 'no token, only on a loopback address',
     default: 'false',
     as: false,
     first: true,
@@ -542,7 +540,7 @@ export const table = {
   alarmClientSecretFile: alarm(kinds.text(), { doc: 'file that holds the secret', label: 'file', as: false }),
 
   swapAlias: guarded(kinds.text(), {
-    doc: 'instead of --index: load into a fresh index, check it, then switch this alias to it',
+    doc: 'load a fresh index, check it, switch this alias',
     label: 'name',
     first: true,
   }),
@@ -560,14 +558,14 @@ export const table = {
   }),
 
   nodes: doctor(kinds.secret(check.strings), {
-    doc: 'URL of each node of the proxy, with a comma. The doctor tests each node, to find the address that is blocked',
+    doc: 'URL of each proxy node, to find the blocked one',
     label: 'url,url',
     secret: 'url',
     as: 'doctor.nodes',
     first: true,
   }),
   noDirectCheck: doctor(kinds.flag(), {
-    doc: 'send nothing without the proxy. By default the doctor sends GET / without credentials',
+    doc: 'send nothing past the proxy (else GET /)',
     default: 'false',
     commands: ['doctor', 'filter'],
     as: false,
@@ -621,17 +619,16 @@ export const table = {
   }),
 
   json: output(kinds.flag(), {
-    doc: 'print one JSON object on stdout, nothing else',
+    doc: 'print one JSON object on stdout',
     default: 'false',
     commands: ['ingest', 'replay', 'doctor', 'runs', 'verify', 'undo', 'rollback', 'filter', 'login', 'serve'],
     as: false,
-    first: true,
+    first: ['ingest', 'replay', 'doctor', 'runs', 'verify', 'undo', 'rollback', 'filter', 'login', 'serve', 'config'],
   }),
   quiet: output(kinds.flag(), {
     doc: 'no progress, only errors and the result',
     default: 'false',
     as: false,
-    first: true,
   }),
 } as const satisfies Readonly<Record<string, Row<unknown>>>
 

@@ -51,7 +51,7 @@ function viewOf(name: OptionName): OptionView {
     ...(preset === undefined ? {} : { default: preset }),
     ...(secret === undefined ? {} : { secret }),
     commands,
-    first: first === true ? commands : first,
+    first: first === true ? row.commands : first,
   }
 }
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
-import { optionsOf } from '../../src/options/view.js'
 import { shell, sluice } from './sluice.js'
 
 // Each test starts processes.
@@ -15,7 +14,7 @@ test('--help lists every command, with examples and exit codes', async () => {
     expect(stdout).toMatch(new RegExp(`^  ${verb}\\b`, 'm'))
   }
   expect(stdout).toContain('Examples:')
-  expect(stdout).toContain('Exit codes: 0 every document stored')
+  expect(stdout).toContain('Exit codes:\n  0 every document stored')
 })
 
 test.each(['ingest', 'doctor', 'lab', 'demo', 'verify', 'undo', 'filter', 'explain', 'config'])(
@@ -28,16 +27,6 @@ test.each(['ingest', 'doctor', 'lab', 'demo', 'verify', 'undo', 'filter', 'expla
     expect((await sluice(['help', verb])).stdout).toBe(stdout)
   },
 )
-
-test('ingest --help shows every flag of the schema, its default and its other names', async () => {
-  const { stdout } = await sluice(['ingest', '--help'])
-  const text = stdout.replaceAll(/\s+/g, ' ')
-  for (const { flag, default: preset, env } of optionsOf('ingest')) {
-    expect(text).toContain(`${flag} `)
-    if (preset !== undefined) expect(text).toContain(`default: ${preset}`)
-    for (const name of env.slice(1)) expect(text).toContain(name)
-  }
-})
 
 describe('wrong usage ends with exit code 2 and a suggestion', () => {
   const rows: readonly [string[], string][] = [

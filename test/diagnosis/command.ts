@@ -16,6 +16,7 @@ export async function command(args: readonly string[], env: Readonly<Record<stri
     manner: { json: false, secrets: [] },
     env,
     stdin: new PassThrough() as unknown as Terminal['stdin'],
+    hasColors: { out: false, err: false },
     stderr: { isTTY: false, columns: 80 },
     out: text => void (printed += text),
     pour: async () => true,

@@ -18,21 +18,18 @@ import { showDiagnosis } from '../show-diagnosis.js'
 import type { Terminal } from '../terminal.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
-  const withTable = command.argument(
-    '[source]',
-    'servicenow:TABLE: the table of the platform that is read; without it, incident',
-  )
+  const withTable = command.argument('[source]', 'servicenow:TABLE, to check a ServiceNow table too. Default: incident')
   addOptions(withTable, 'doctor')
     .addHelpText(
       'after',
       `
 Examples:
   sluice doctor
-  sluice doctor --index logs-app                 and may these credentials load into it?
-  sluice doctor servicenow:incident              and may this user read that table?
+  sluice doctor --index logs-app               also check access to the index
+  sluice doctor servicenow:incident            also check access to the table
   sluice doctor --json | jq '.findings[].code'
-  sluice doctor --support-bundle report.json     what may be given away, and no more
-  sluice lab --register first -- sluice doctor   see what a missing address looks like`,
+  sluice doctor --support-bundle report.json   write a report without secrets
+  sluice lab --register first -- sluice doctor see a blocked address`,
     )
     .action(async (source: string | undefined, flags: Record<string, unknown>) => {
       const effective = await loadOptions(flags, terminal)

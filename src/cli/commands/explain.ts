@@ -11,9 +11,9 @@ import type { Terminal } from '../terminal.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
   command
-    .argument('[code...]', 'as an error names it, or words of what is seen; without any, all codes are listed')
-    .option('--symptoms', 'from what is seen, in any tool, to the codes that it may be')
-    .option('--json', 'one JSON object on stdout')
+    .argument('[code...]', 'failure code, or words of an error message. Default: list all codes')
+    .option('--symptoms', 'list symptoms in other tools, and their possible codes')
+    .option('--json', 'print one JSON object on stdout')
     .addHelpText(
       'after',
       [

@@ -28,37 +28,38 @@ export function define(command: Command, terminal: Terminal, done: (code: number
 
   task(
     'show',
-    'what guards a deployment, and whether it lets in the static addresses and them alone',
+    'show the policies of a deployment, and whether they let in only your two addresses',
     ['deployment'],
     '  sluice filter show --deployment 0a1b2c\n  sluice filter show --json | jq .findings[].code',
   )
   task(
     'create',
-    'a policy with the two static addresses; one that is there is taken, or added to',
+    'create a policy with the two static addresses, or extend the one that exists',
     ['staticIps'],
     '  sluice filter create --deployment 0a1b2c\n  sluice filter create --region us-east-1 --policy loaders',
-  ).option('--yes', 'add rules to a policy of that name without asking')
+  ).option('--yes', 'add rules to an existing policy without asking')
   task(
     'attach',
-    'attach a policy to a deployment, and try what comes of it',
+    'attach a policy to a deployment and test the result',
     ['deployment'],
     '  sluice filter attach --deployment 0a1b2c\n  sluice filter attach --deployment 0a1b2c --policy loaders',
-  ).option('--yes', 'also where a static address would be refused')
+  ).option('--yes', 'also if a static address would be blocked')
   task(
     'detach',
-    'detach a policy from a deployment, and try what comes of it',
+    'detach a policy from a deployment and test the result',
     ['deployment'],
     '  sluice filter detach --deployment 0a1b2c --policy everyone',
-  ).option('--yes', 'also the last one, which opens the deployment to the internet')
+  ).option('--yes', 'also the last policy, which opens the deployment to the internet')
   command.addHelpText(
     'after',
     `
 Examples:
-  sluice filter create && sluice filter attach    from nothing to a deployment that takes the two addresses alone
-  sluice lab -- sluice filter show                what it looks like
-  sluice filter show --help                       every option
+  sluice filter create && sluice filter attach  let in only the two addresses
+  sluice lab -- sluice filter show              see what it looks like
+  sluice filter show --help                     show its options
 
-It asks the administration API of the hosting service, directly, with an API key of the organisation (EC_API_KEY).`,
+Sluice connects directly to the Elastic Cloud API, with an API key of the
+organisation (EC_API_KEY).`,
   )
 }
 

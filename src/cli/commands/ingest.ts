@@ -25,7 +25,7 @@ export function define(command: Command, terminal: Terminal, done: (code: number
   addOptions(
     command.argument(
       '<source...>',
-      'files, quoted globs, or - for stdin: plain or gzip, NDJSON or JSON arrays; or servicenow:TABLE',
+      'files, quoted globs, - for stdin, or servicenow:TABLE. NDJSON or JSON, plain or gzip',
     ),
     'ingest',
   )
@@ -35,15 +35,9 @@ export function define(command: Command, terminal: Terminal, done: (code: number
 Examples:
   sluice ingest 'logs/*.ndjson.gz' --index logs-app
   zcat logs.gz | sluice ingest - --index logs-app --json
-  producer | sluice ingest - --index logs-app --spool
-  sluice ingest products.ndjson --swap-alias products --check-query '{"query":{"exists":{"field":"sku"}}}'
-  sluice ingest servicenow:incident --index incidents --query 'active=true'
-  sluice ingest items.json --pick hits.items --index items --ids field --id-field sku
-
-After an interruption the same command goes on where it stopped; files that are loaded are not loaded again (--again).
-Of a table that is loaded, the same command loads what changed since.
-A glob leaves out the dead letters of earlier runs (sluice-dead-letters-*); named, they are read.
-Every option can also stand in the environment as SLUICE_… or in sluice.config.json; see sluice config.`,
+  sluice ingest items.json --pick hits.items --index items
+If a run is interrupted, run the same command again: it continues.
+Environment: ELASTICSEARCH_URL, ELASTICSEARCH_API_KEY, STATIC_PROXY_URL`,
     )
     .action(async (sources: string[], flags: Record<string, unknown>) => {
       done(await load(sources, flags, terminal))

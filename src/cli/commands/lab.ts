@@ -17,7 +17,7 @@ interface Flags {
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
   command
-    .argument('[command...]', 'run this with the environment set to the lab, and end with its exit code')
+    .argument('[command...]', 'run this command on the lab and end with its exit code')
     .allowExcessArguments(true)
     .passThroughOptions()
     .addOption(
@@ -36,9 +36,9 @@ export function define(command: Command, terminal: Terminal, done: (code: number
       'after',
       `
 Examples:
-  sluice lab                                     start, print addresses, run until Ctrl-C
+  sluice lab                                    run until Ctrl-C
   sluice lab -- sluice ingest my.ndjson --index logs
-  sluice lab --register first -- sluice doctor   see what a missing address looks like`,
+  sluice lab --register first -- sluice doctor  see a blocked address`,
     )
     .action(async (words: string[], { register = 'both', ports = 'random', json = false }: Partial<Flags>) => {
       const lab = await start({ register, ports })

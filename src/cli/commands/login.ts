@@ -24,8 +24,8 @@ const PORT = 8471
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
   const options = addOptions(command, 'login')
     .argument('<where>', 'servicenow')
-    .option('--port <port>', `of the redirect URL on this machine (default: ${PORT})`, readPort)
-  const noBrowser = options.createOption('--no-browser', 'print the address, and open nothing')
+    .option('--port <port>', `port of the redirect URL (default: ${PORT})`, readPort)
+  const noBrowser = options.createOption('--no-browser', 'print the URL instead of opening it')
   noBrowser.negate = false
   options
     .addOption(noBrowser)
@@ -33,12 +33,15 @@ export function define(command: Command, terminal: Terminal, done: (code: number
       'after',
       `
 Examples:
-  sluice login servicenow --servicenow-url https://my-instance.example --servicenow-client-id 0123abcd
+  sluice login servicenow --servicenow-client-id 0123abcd
   sluice login servicenow --no-browser --port 9000
 
-In the instance's application registry (System OAuth > Application Registry) the entry of the client needs the redirect URL
-http://127.0.0.1:${PORT}/callback. The browser goes to the instance by itself; what Sluice sends goes through the proxy. The tokens
-are kept for you alone (--token-file); other commands use them with --servicenow-grant authorization_code.`,
+In the instance's application registry (System OAuth > Application Registry),
+the entry of the client needs this redirect URL:
+  http://127.0.0.1:${PORT}/callback
+The browser connects to the instance directly, Sluice through the proxy. Sluice
+keeps the tokens in a file that only you can read (--token-file). Other
+commands use them with --servicenow-grant authorization_code.`,
     )
     .action(async (where: string, { port = PORT, noBrowser: isQuiet = false, ...flags }: Flags) => {
       const effective = await loadOptions(flags, terminal)

@@ -19,22 +19,19 @@ import { spareOptimising } from '../spare-optimising.js'
 import { fail } from '../../failure/fail.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
-  addOptions(
-    command.argument('<table>', 'a table of the service-management platform, as in servicenow:incident'),
-    'pull',
-  )
+  addOptions(command.argument('<table>', 'ServiceNow table, for example servicenow:incident'), 'pull')
     .addHelpText(
       'after',
       `
 Examples:
   sluice pull servicenow:incident > incidents.ndjson
-  sluice pull servicenow:incident --query 'active=true^priority<=2' --fields number,short_description,state
+  sluice pull servicenow:incident --query 'active=true^priority<=2'
   sluice pull servicenow:incident --output incidents.ndjson
   sluice pull servicenow:cmdb_ci_server --display-value true | jq -r .name
 
-Rows go to stdout, a line of JSON each; all else goes to stderr. Each row comes one time, also where others change the table
-meanwhile: in the order of sys_id, then those that were inserted while the table was read. With --output a command that was
-killed is gone on with by the same command.`,
+Rows go to stdout, one JSON object per line. Everything else goes to stderr.
+Each row comes once, in the order of sys_id, then rows that are new meanwhile.
+If a command with --output is interrupted, run it again: it continues.`,
     )
     .action(async (table: string, flags: Record<string, unknown>) => {
       const effective = await rowsAlone(terminal, async () => await loadOptions(flags, terminal))

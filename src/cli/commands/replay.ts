@@ -15,7 +15,7 @@ import { type Heard, followed, sayReceipt } from './ingest.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(
-    command.argument('<file...>', 'files of dead letters, quoted globs, or - for stdin (with --index); plain or gzip'),
+    command.argument('<file...>', 'files of dead letters, quoted globs, or - for stdin (with --index). Plain or gzip'),
     'replay',
   )
     .addHelpText(
@@ -25,12 +25,15 @@ Examples:
   sluice replay sluice-dead-letters-20261121T100338Z-225173.ndjson
   sluice replay dead.ndjson --dead-letters dead-again.ndjson --json
 
-Each document goes to its index again with the operation, id and routing that it had. Repair documents in the file first
-where they are at fault: the object behind "document"; for other text, put "document" with an object beside "line".
-What is refused again goes to a new file. Files are never changed or deleted. An interrupted replay goes on when repeated.
---index and --pipeline, said as flags, send all of them there.
-Dead letters of a guarded load (--swap-alias) go to the index that it made. Then run its command again, without
---max-rejected: it finds the documents by their ids in the dead letters, and switches the alias.`,
+Sluice sends each document to its index, with its operation, id and routing.
+If a document is at fault, repair it in the file first, under "document".
+If there is only text under "line", add "document" with an object beside it.
+Documents that are rejected again go to a new file. Sluice never changes or
+deletes your files. If a replay is interrupted, run it again: it continues.
+The flags --index and --pipeline apply to all documents.
+
+Dead letters of a guarded load (--swap-alias) go to the index that it made. Then
+run the load again, without --max-rejected: it switches the alias.`,
     )
     .action(async (files: string[], flags: Record<string, unknown>) => {
       done(await again(files, flags, terminal))

@@ -10,8 +10,8 @@ import { plural } from '../quantities.js'
 import type { Terminal } from '../terminal.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
-  addOptions(command.argument('<alias>', 'the alias of a guarded load (ingest --swap-alias)'), 'rollback')
-    .option('--to <index>', 'the index that the alias is to be on; default: the one before the last load')
+  addOptions(command.argument('<alias>', 'alias of a guarded load (ingest --swap-alias)'), 'rollback')
+    .option('--to <index>', 'index for the alias. Default: the one before the last load')
     .addHelpText(
       'after',
       `
@@ -19,7 +19,7 @@ Examples:
   sluice rollback products
   sluice rollback products --to products-20261121t100338z-225173
 
-The alias is switched in one step. The index that it was on is kept.`,
+Sluice switches the alias in one step and keeps the index it was on.`,
     )
     .action(async (alias: string, { to, ...flags }: Record<string, unknown>) => {
       const effective = await loadOptions(flags, terminal)

@@ -13,11 +13,8 @@ import type { Terminal } from '../terminal.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(command, 'runs')
-    .argument('[action]', 'rm: forget the run that is named next')
-    .argument(
-      '[run]',
-      'as the list and the receipt name it, a checkpoint by its file, or the name of a spool of no run',
-    )
+    .argument('[action]', 'rm: forget a run')
+    .argument('[run]', 'id from the list or the receipt, file of a checkpoint, or name of spooled stdin')
     .addHelpText(
       'after',
       `
@@ -25,9 +22,10 @@ Examples:
   sluice runs
   sluice runs rm 20261121T100338Z-225173
 
-What a forgotten run has loaded stays in the index; the same command then starts from the beginning. What is spooled of its
-stdin (--spool) is deleted, loaded or not. Stdin that was spooled and of which nothing is loaded yet is listed by itself. Earlier
-runs of a command, the last 20, can still be verified and undone.`,
+The documents of a forgotten run stay in the index. The same command then starts
+from the beginning. runs rm also deletes stdin that the run kept on the disk
+(--spool), loaded or not. Stdin that waits without a run has a line of its own.
+Sluice keeps the last 20 earlier runs of a command, to verify and undo them.`,
     )
     .action(async (action: string | undefined, run: string | undefined, flags: Record<string, unknown>) => {
       const effective = await loadOptions(flags, terminal)

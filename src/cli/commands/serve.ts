@@ -33,12 +33,15 @@ export function define(command: Command, terminal: Terminal, done: (code: number
 Examples:
   SLUICE_SERVE_TOKEN=… sluice serve --index events --listen 0.0.0.0:8080
   sluice serve --index events --no-token
-  curl -H 'Authorization: Bearer …' -H 'Content-Type: application/x-ndjson' --data-binary @events.ndjson http://HOST:8080/
+  curl -H 'Authorization: Bearer …' -H 'Content-Type: application/x-ndjson' \\
+    --data-binary @events.ndjson http://HOST:8080/
 
-A request is NDJSON (application/x-ndjson), or one JSON object or an array of them (application/json); also gzip. It is answered with
-202 once all of it is on the disk: killed at any instant, the same command loads each document once. 429: too much waits
-(--spool-limit). GET /health tells how things are. An Idempotency-Key makes a repeated request count once.
-Without --serve-cert and --serve-key it speaks plain http: put what terminates TLS in front of it.`,
+A request holds NDJSON (application/x-ndjson), or one JSON object or an array
+(application/json), also as gzip. Sluice answers 202 once all of it is on the
+disk. If Sluice is killed, the same command loads each document once. 429 means
+that too much waits. GET /health shows the state. A request repeated with the
+same Idempotency-Key counts once. For https: --serve-cert and --serve-key, or
+something in front of Sluice that terminates TLS.`,
     )
     .action(async (flags: Record<string, unknown>) => {
       done(await receive(flags, terminal))

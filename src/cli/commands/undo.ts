@@ -22,9 +22,9 @@ interface Flags extends Record<string, unknown> {
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(command, 'undo')
-    .argument('<run>', 'as `sluice runs` and the receipt name it, or the path of its checkpoint')
+    .argument('<run>', 'id of the run (see sluice runs), or the path of its checkpoint')
     .option('--yes', 'delete without asking')
-    .option('--force', 'delete also what was changed since the run created it')
+    .option('--force', 'delete also documents that were changed since')
     .addHelpText(
       'after',
       `
@@ -32,9 +32,10 @@ Examples:
   sluice undo 20261121T100338Z-225173 --dry-run
   sluice undo 20261121T100338Z-225173 --yes
 
-It deletes by the ids of the run, from the checkpoint, for runs with --ids run. What was written again since is left, and exit
-code 1 says so. Once nothing is left, the run is forgotten: the same load starts afresh, or goes by the run before. Cut off in the
-middle, give it again. A guarded load is taken back with sluice rollback first.`,
+Sluice deletes by the ids of the run, from its checkpoint. This needs --ids run.
+It keeps documents that were changed since, and ends with exit code 1. Once
+nothing is left, Sluice forgets the run: the same load starts again. If undo is
+interrupted, run it again. Take back a guarded load with sluice rollback first.`,
     )
     .action(async (run: string, { yes = false, force = false, ...flags }: Flags) => {
       const effective = await loadOptions(flags, terminal)

@@ -15,7 +15,7 @@ import { spareOptimising } from '../spare-optimising.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(command, 'verify')
-    .argument('<run>', 'as `sluice runs` and the receipt name it, or the path of its checkpoint')
+    .argument('<run>', 'id of the run (see sluice runs), or the path of its checkpoint')
     .addHelpText(
       'after',
       `
@@ -23,7 +23,8 @@ Examples:
   sluice verify 20261121T100338Z-225173
   sluice verify 20261121T100338Z-225173 --json | jq -r '.inputs[].missingIds[]'
 
-It works from the checkpoint, without the input, for runs with --ids run. Exit code 1: something is missing, doubled or foreign.`,
+Sluice works from the checkpoint, without the input. This needs --ids run.
+Exit code 1: documents are missing, doubled or foreign.`,
     )
     .action(async (run: string, flags: Record<string, unknown>) => {
       const effective = await loadOptions(flags, terminal)

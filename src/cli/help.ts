@@ -1,0 +1,49 @@
+import { styleText } from 'node:util'
+import { type Command, Help } from 'commander'
+import type { Terminal } from './terminal.js'
+
+/** Help fits into a terminal that nobody made wider. */
+const COLUMNS = 80
+/** Terms that are longer have their sentence on the next line. */
+const TERM_COLUMNS = 29
+const INDENT = 2
+
+/** Lays out help in 80 columns, with colour on a terminal. Commands that are added later inherit it. */
+export function layOutHelp(command: Command, terminal: Terminal): Command {
+  return command
+    .configureOutput({
+      writeOut: terminal.out,
+      writeErr: terminal.err,
+      outputError: () => undefined,
+      getOutHelpWidth: () => COLUMNS,
+      getErrHelpWidth: () => COLUMNS,
+      getOutHasColors: () => terminal.hasColors.out,
+      getErrHasColors: () => terminal.hasColors.err,
+    })
+    .configureHelp({
+      padWidth: () => TERM_COLUMNS,
+      formatHelp: (shown, helper) => `${Help.prototype.formatHelp.call(helper, shown, helper).trimEnd()}\n`,
+      formatItem,
+      formatItemList: (heading, items, helper) => (items.length === 0 ? [] : [helper.styleTitle(heading), ...items]),
+      styleTitle: text => styled('bold', text),
+      styleOptionTerm: text => styled('cyan', text),
+      styleSubcommandTerm: text => styled('cyan', text),
+      styleArgumentTerm: text => styled('cyan', text),
+    })
+}
+
+function formatItem(term: string, termWidth: number, description: string, helper: Help): string {
+  const indent = ' '.repeat(INDENT)
+  if (description === '') return indent + term
+  const start = INDENT + termWidth
+  const lines = helper.boxWrap(description, COLUMNS - start).split('\n')
+  const [first = '', ...more] = lines
+  const gap = termWidth - helper.displayWidth(term)
+  const head = gap >= INDENT ? [indent + term + ' '.repeat(gap) + first] : [indent + term, ' '.repeat(start) + first]
+  return [...head, ...more.map(line => ' '.repeat(start) + line)].join('\n')
+}
+
+/** Colours are removed again for an output without them. */
+function styled(format: 'bold' | 'cyan', text: string): string {
+  return styleText(format, text, { validateStream: false })
+}
