@@ -29,7 +29,7 @@ describe.each(commands.map(args => ({ args, name: ['sluice', ...args].join(' ') 
   test('no line of its help has more than 80 columns', async () => {
     const pages = [await helpOf([...args, '--help'])]
     if (pages[0]?.includes('--help-all') === true) pages.push(await helpOf([...args, '--help-all']))
-    const long = pages.flatMap(page => page.split('\n')).filter(line => [...line].length > 80)
+    const long = pages.flatMap(page => page.split('\n')).filter(line => line.length > 80)
     expect(long).toEqual([])
   })
 
