@@ -118,6 +118,6 @@ export interface Receipt extends Counts {
   readonly notes?: readonly string[]
   /** The file that a resume goes by, where one is kept. */
   readonly checkpoint?: string
-  /** The folder of what came from stdin, where it is spooled, as long as it is not all loaded or its end was never seen. */
+  /** Folder of the spooled stdin, until all of it is loaded. */
   readonly spool?: string
 }

@@ -423,7 +423,7 @@ describe('access that is lost in a step of a guarded load', () => {
   })
 
   test('is waited for no longer than was said, and the same call goes on', async () => {
-    const { told, run } = await losing('progress', () => lab.control.register('none'), { onBlock: { waitMs: 300 } })
+    const { told, run } = await losing('progress', () => lab.control.register('none'), { onBlock: { waitMs: 5000 } })
     const { text, receipt } = await failureOf(run)
     expect(text).toMatch(/^EGRESS_NOT_ALLOWED: .* refused 16 of 16 connections.*; waited \d+ s for it$/)
     expect(told).toEqual(['blocked: EGRESS_NOT_ALLOWED'])
