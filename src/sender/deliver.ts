@@ -36,9 +36,12 @@ export interface DeliveryOptions extends BatchIds {
   pause(ms: number): Promise<void>
 }
 
-interface Delivery extends DeliveryOptions {
+interface Delivery {
   readonly batch: Batch
   readonly send: Send
+  readonly options: DeliveryOptions
+  /** Whether a second send stores no second copy of a document of this batch. */
+  readonly safeToResend: boolean
   readonly outcome: BatchOutcome
 }
 
@@ -65,7 +68,8 @@ interface Part {
 
 export async function deliver(batch: Batch, send: Send, options: DeliveryOptions): Promise<Outcome> {
   const outcome = new BatchOutcome(batch)
-  const delivery = { ...options, ...batchIds(batch, options), batch, send, outcome }
+  const { safeToResend } = batchIds(batch, options)
+  const delivery = { batch, send, options, safeToResend, outcome }
   const body = { bytes: batch.bytes, items: batch.docs, first: 0 }
   const parts: Part[] = batch.docs > 0 ? [{ body, attempts: 0, ambiguous: false, refusals: 0 }] : []
   for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
@@ -85,7 +89,8 @@ interface Left {
 const none: Left = {}
 
 async function deliverPart(part: Part, othersWait: boolean, delivery: Delivery): Promise<Left> {
-  const { batch, send, outcome, safeToResend, halted, learning, access } = delivery
+  const { batch, send, options, safeToResend, outcome } = delivery
+  const { halted, learning, access } = options
   const { pair } = part
   let { body, attempts, ambiguous, refusals, judged, began = access.now() } = part
   // Its turn came late because others were accepted.
@@ -159,16 +164,16 @@ async function deliverPart(part: Part, othersWait: boolean, delivery: Delivery):
       return none
     }
     const retryAfterMs = verdict.kind === 'wait' ? verdict.retryAfterMs : undefined
-    const waitMs = backoffMs(isSent ? refusals : lookups, delivery.random, retryAfterMs)
+    const waitMs = backoffMs(isSent ? refusals : lookups, options.random, retryAfterMs)
     const elapsedMs = Math.round(access.now() - began)
-    if (elapsedMs + waitMs > delivery.maxElapsedMs) {
+    if (elapsedMs + waitMs > options.maxElapsedMs) {
       if (!access.lost(verdict.failure)) return leave(atLast(verdict.failure, elapsedMs))
       began = access.now()
       refusals = 0
       continue
     }
-    delivery.onRetry(verdict.failure, body.items, waitMs)
-    await delivery.pause(waitMs)
+    options.onRetry(verdict.failure, body.items, waitMs)
+    await options.pause(waitMs)
     if (pair?.isHalfTaken === false && refusals >= REFUSALS_OF_HALF && othersWait) {
       return { later: [{ body, attempts, ambiguous, refusals, began, acceptedBefore, pair }] }
     }
@@ -179,7 +184,7 @@ async function deliverPart(part: Part, othersWait: boolean, delivery: Delivery):
 async function split(
   whole: Part,
   { refusal, alike }: Extract<Verdict, { kind: 'split' }>,
-  { batch, send, outcome, safeToResend, halted, learning }: Delivery,
+  { batch, send, options: { halted, learning }, safeToResend, outcome }: Delivery,
 ): Promise<Part[]> {
   const { body, attempts, ambiguous } = whole
   if (body.items === 1) {

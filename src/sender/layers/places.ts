@@ -97,10 +97,10 @@ export function places(taken: Places, inner: Send): Send {
       if (halted.aborted) return STOPPING
       const verdict = await inner(request)
       taken.adapt()
+      if (!isLost(verdict) || batchIds(request.batch, options).safeToResend) return verdict
       // The next body would meet the same loss, so this one keeps its place.
       const lost = learning.lostInARow
-      const { safeToResend } = batchIds(request.batch, options)
-      if (!safeToResend && isLost(verdict) && lost < LOSSES_BEFORE_STOP) await taken.sleep(backoffMs(lost, random))
+      if (lost < LOSSES_BEFORE_STOP) await taken.sleep(backoffMs(lost, random))
       return verdict
     })
 }

@@ -35,28 +35,30 @@ const SEEN_MS = 1000
 export function rollover(stream: StreamWatch, inner: Send): Send {
   const { sentBefore } = stream.options
   return async request => {
-    const found = await lookUp(stream, request)
+    const { history, batch } = request
+    const found = mayBeStored(stream, request) ? await lookUp(stream, request) : undefined
     if (found !== undefined) return found
     // The last send of a dead letter was answered, so it is no reason for doubt.
-    const resent = request.history.resent || sentBefore || request.batch.replayed !== undefined
-    const doubtful = request.history.doubtful || sentBefore
-    return await inner({ ...request, history: { resent, doubtful } })
+    const resent = history.resent || sentBefore || batch.replayed !== undefined
+    return await inner({ ...request, history: { resent, doubtful: history.doubtful || sentBefore } })
   }
 }
 
-/** Looks up a body whose ids would not keep a second copy out. Undefined: send it. */
+/** Returns whether documents of a body may be stored already, and their ids might not keep a second copy out. */
+function mayBeStored({ options }: StreamWatch, { batch, history }: BulkRequest): boolean {
+  const isOfAnyAge = batch.replayed?.ids === 'own'
+  if (!history.doubtful && !options.sentBefore && !isOfAnyAge) return false
+  const { ownIds, safeToResend } = batchIds(batch, options)
+  // With operation index and ids of their own, users ask Sluice to overwrite.
+  return safeToResend && (batch.operation === 'create' || ownIds)
+}
+
 async function lookUp(stream: StreamWatch, { body, batch, history }: BulkRequest): Promise<Verdict | undefined> {
-  const { operation, replayed } = batch
-  const { ownIds, safeToResend } = batchIds(batch, stream.options)
+  const { ownIds } = batchIds(batch, stream.options)
+  if (batch.replayed === undefined) return await stream.look(body, history.doubtful, ownIds)
   // An earlier send, or an earlier replay of the same file, may have stored a dead letter. Under an id that Sluice did not make,
   // a document that is found need not be the dead letter.
-  const isOfAnyAge = replayed !== undefined && ownIds
-  // With operation index and ids of their own, users ask Sluice to overwrite.
-  const isOnce = operation === 'create' || ownIds
-  const isDoubtful = history.doubtful || stream.options.sentBefore || isOfAnyAge
-  if (!safeToResend || !isOnce || !isDoubtful) return undefined
-  const target = replayed === undefined ? stream : stream.of(replayed.destination.index, isOfAnyAge)
-  return await target.look(body, history.doubtful, ownIds)
+  return await stream.of(batch.replayed.destination.index, ownIds).look(body, history.doubtful, ownIds)
 }
 
 /** Watches which indices are behind a name. */
