@@ -3,7 +3,9 @@ import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { eventually, until } from '../support/eventually.js'
 import { type IngestEvent, type IngestOptions, type Receipt, explain, ingest, isSluiceError } from '../../src/index.js'
-import { checkpoint, index, lab, otherIndex, path, smallBatches, work } from './shared-lab.js'
+import { checkpoint, index, lab, otherIndex, path, shareLab, smallBatches, work } from './shared-lab.js'
+
+shareLab()
 
 /** Documents of about that many bytes, whose text does not compress to nothing. */
 function lines(count: number, bytes = 10): string {

@@ -14,7 +14,9 @@ import {
   verify,
 } from '../../src/index.js'
 import { failureOf, newIndex } from '../contracts/options.js'
-import { index, lab, path, way, work } from './shared-lab.js'
+import { index, lab, path, shareLab, way, work } from './shared-lab.js'
+
+shareLab()
 
 /** An index whose field `n` takes whole numbers alone. */
 async function numbersAlone(name = index): Promise<void> {

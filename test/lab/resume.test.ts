@@ -4,7 +4,9 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { type IngestEvent, type IngestOptions, type Receipt, ingest, isSluiceError } from '../../src/index.js'
 import { codeOf, lines } from './run-world.js'
-import { checkpoint, index, lab, otherIndex, path, smallBatches } from './shared-lab.js'
+import { checkpoint, index, lab, otherIndex, path, shareLab, smallBatches } from './shared-lab.js'
+
+shareLab()
 
 const state = () => path('state')
 

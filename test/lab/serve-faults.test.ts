@@ -4,7 +4,9 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { lines, post, start, stored } from './serve-world.js'
-import { index, lab, path } from './shared-lab.js'
+import { index, lab, path, shareLab } from './shared-lab.js'
+
+shareLab()
 
 const mounted: string[] = []
 afterEach(() => {

@@ -10,7 +10,9 @@ import { makeCertificates } from '../../src/lab/certificates.js'
 import { ask, readSome } from './lab-clients.js'
 import { codeOf } from './run-world.js'
 import { json, lines, ndjson, options, post, postChunked, start, stored, token } from './serve-world.js'
-import { index, lab, path } from './shared-lab.js'
+import { index, lab, path, shareLab } from './shared-lab.js'
+
+shareLab()
 
 const answerOf = ({ status, text }: { status: number; text: string }) => ({ status, ...(JSON.parse(text) as object) })
 

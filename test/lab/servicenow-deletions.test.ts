@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.js'
 import { type IngestOptions, type Receipt, connect, ingest, isSluiceError } from '../../src/index.js'
-import { index, lab, path, smallBatches, way } from './shared-lab.js'
+import { index, lab, path, shareLab, smallBatches, way } from './shared-lab.js'
+
+shareLab()
 
 const sn = () => lab.control.servicenow
 

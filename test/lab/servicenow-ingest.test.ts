@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.js'
 import { type IngestEvent, type IngestOptions, type Receipt, ingest, isSluiceError } from '../../src/index.js'
-import { checkpoint, index, lab, otherIndex, smallBatches } from './shared-lab.js'
+import { checkpoint, index, lab, otherIndex, shareLab, smallBatches } from './shared-lab.js'
+
+shareLab()
 
 const sn = () => lab.control.servicenow
 

@@ -1,4 +1,3 @@
-/** Whoever imports this has one lab for all tests of its file, and for each a folder and an index of its own: the exports change with it. */
 import { readFileSync } from 'node:fs'
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,22 +8,25 @@ import type { Checkpoint } from '../../src/state/checkpoint.js'
 import { newIndex } from '../contracts/options.js'
 
 export let lab: Lab
-beforeAll(async () => {
-  lab = await startLab()
-})
-afterAll(async () => await lab.close())
-
 export let work: string
 export let index: string
-beforeEach(async () => {
-  work = await mkdtemp(join(tmpdir(), 'lab-'))
-  otherIndex()
-})
-afterEach(async () => {
-  lab.control.heal()
-  lab.control.register('both')
-  await rm(work, { recursive: true })
-})
+
+/** Starts one lab for all tests of the file that calls this, with a folder and an index for each test. The exports change with it. */
+export function shareLab(): void {
+  beforeAll(async () => {
+    lab = await startLab()
+  })
+  afterAll(async () => await lab.close())
+  beforeEach(async () => {
+    work = await mkdtemp(join(tmpdir(), 'lab-'))
+    otherIndex()
+  })
+  afterEach(async () => {
+    lab.control.heal()
+    lab.control.register('both')
+    await rm(work, { recursive: true })
+  })
+}
 
 /** For the rest of a test. */
 export function otherIndex(): void {

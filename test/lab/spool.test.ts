@@ -5,7 +5,9 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { type IngestEvent, type IngestOptions, type Receipt, ingest, isSluiceError } from '../../src/index.js'
 import { lines } from './run-world.js'
-import { checkpoint, index, lab, otherIndex, path, smallBatches } from './shared-lab.js'
+import { checkpoint, index, lab, otherIndex, path, shareLab, smallBatches } from './shared-lab.js'
+
+shareLab()
 
 const nothing = () => Readable.from([])
 const bytes = (content: string | Uint8Array) => Readable.from([Buffer.from(content)])

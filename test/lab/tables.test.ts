@@ -5,7 +5,9 @@ import { SluiceError } from '../../src/failure/sluice-error.js'
 import { type IngestEvent, type IngestOptions, type Receipt, connect, isSluiceError } from '../../src/index.js'
 import { ingestFrom } from '../../src/ingest.js'
 import { FakeTable, fakePlatform } from '../unit/fake-table.js'
-import { checkpoint, index, lab, smallBatches, way } from './shared-lab.js'
+import { checkpoint, index, lab, shareLab, smallBatches, way } from './shared-lab.js'
+
+shareLab()
 
 const servicenow = { url: 'https://instance.example', username: 'u', password: 'p' }
 const gaveUp = failure('SERVICENOW_RATE_LIMITED', {
