@@ -15,7 +15,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   // Bytes and JSON.
   text: [],
   time: ['flow.ts'],
-  disk: ['failure'],
+  disk: ['failure', 'text'],
   // The stages.
   source: ['flow.ts', 'failure', 'disk'],
   format: ['flow.ts', 'failure', 'text'],
@@ -26,7 +26,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   proxy: ['failure'],
   cluster: ['failure', 'proxy', 'text'],
   servicenow: ['flow.ts', 'failure', 'proxy', 'time', 'text'],
-  connect: ['flow.ts', 'failure', 'disk', 'cluster', 'options', 'proxy', 'servicenow', 'state', 'time'],
+  connect: ['flow.ts', 'failure', 'disk', 'cluster', 'options', 'proxy', 'servicenow', 'state', 'time', 'text'],
   options: ['flow.ts', 'failure', 'bulk', 'format', 'ledger', 'source', 'text'],
   state: ['flow.ts', 'failure', 'disk', 'cluster', 'ledger', 'options', 'time', 'text'],
   // A run. It knows its features by their hooks only.
@@ -50,7 +50,19 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   limits: ['flow.ts', 'failure', 'cluster', 'run', 'sender', 'state'],
   replay: ['failure', 'bulk', 'cluster', 'run', 'state'],
   spool: ['flow.ts', 'failure', 'disk', 'ledger', 'run', 'source', 'state', 'text'],
-  tables: ['flow.ts', 'failure', 'disk', 'cluster', 'connect', 'ledger', 'options', 'run', 'servicenow', 'state'],
+  tables: [
+    'flow.ts',
+    'failure',
+    'disk',
+    'cluster',
+    'connect',
+    'ledger',
+    'options',
+    'run',
+    'servicenow',
+    'state',
+    'text',
+  ],
   'ingest.ts': ['guarded', 'ledger', 'limits', 'options', 'run', 'spool', 'tables'],
   'replay.ts': [
     'flow.ts',

@@ -184,3 +184,10 @@ export async function readAnswer(
 export function jsonIn({ body }: Answer): JsonObject {
   return parseObject(body) ?? {}
 }
+
+/** Returns the items of a bulk answer. Returns undefined if the answer has none or cannot be read. */
+export function itemsIn<T extends object>(body: Buffer): Partial<T>[] | undefined {
+  const items = parseObject(body)?.['items']
+  if (!Array.isArray(items) || items.includes(null)) return undefined
+  return items.map((item: Readonly<Record<string, T>>) => Object.values(item)[0] ?? {})
+}

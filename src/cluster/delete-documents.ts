@@ -4,7 +4,7 @@ import { fail } from '../failure/fail.js'
 import { type Failure, failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import { isObject } from '../text/json.js'
-import { type Answer, jsonIn, nameRefusal, whoAnswered } from './answers.js'
+import { type Answer, itemsIn, jsonIn, nameRefusal, whoAnswered } from './answers.js'
 import { bounded } from './bounds.js'
 import { lostAnswer, routeErrorOf } from './connection.js'
 import type { FoundDocument } from './find-documents.js'
@@ -90,19 +90,10 @@ function actionLine({ id, routing, seqNo, primaryTerm }: FoundDocument, force: b
 }
 
 function readItems(bytes: Buffer, documents: number, cluster: string): DeleteAnswer {
-  const items = parseItems(bytes)
+  const items = itemsIn<Item>(bytes)
   if (items?.length === documents) return { kind: 'done', outcomes: items.map(judge) }
   const observed = `${items?.length ?? 'no'} item results for ${documents} deletions`
   return { kind: 'refused', failure: failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed }) }
-}
-
-function parseItems(bytes: Buffer): Item[] | undefined {
-  try {
-    const { items } = JSON.parse(bytes.toString('utf8')) as { items?: Record<string, Item>[] }
-    return items?.map(item => Object.values(item)[0] ?? {})
-  } catch {
-    return undefined
-  }
 }
 
 function judge({ status = 0, error }: Item): Deleted {

@@ -9,6 +9,7 @@ import { makeFolder } from '../disk/make-folder.js'
 import { InputLocks } from '../state/lock.js'
 import { replaceFile } from '../disk/replace-file.js'
 import type { TokenStore, Tokens } from '../servicenow/login/tokens.js'
+import { parseObject } from '../text/json.js'
 
 export interface TokenFile {
   readonly path: string
@@ -116,15 +117,10 @@ async function write(
 }
 
 function parse(text: string): Kept | undefined {
-  try {
-    const value = JSON.parse(text) as { version?: unknown; tokens?: unknown } | null
-    const { version, tokens } = value ?? {}
-    if (version !== 1 || typeof tokens !== 'object' || tokens === null) return undefined
-    const isWhole = Object.values(tokens).every((one: Partial<Tokens> | null) => typeof one?.accessToken === 'string')
-    return isWhole ? (tokens as Kept) : undefined
-  } catch {
-    return undefined
-  }
+  const { version, tokens } = parseObject(text) ?? {}
+  if (version !== 1 || typeof tokens !== 'object' || tokens === null) return undefined
+  const isWhole = Object.values(tokens).every((one: Partial<Tokens> | null) => typeof one?.accessToken === 'string')
+  return isWhole ? (tokens as Kept) : undefined
 }
 
 function unwritable(path: string, error: unknown): SluiceError {

@@ -13,5 +13,6 @@ const problems: Readonly<Record<string, string>> = {
   ENOENT: 'the folder does not exist',
   ENOTDIR: 'a part of its path is a file, not a folder',
   EEXIST: 'a part of its path is a file, not a folder',
+  EISDIR: 'it is a directory',
   EFBIG: 'the file would be larger than this process may write',
 }

@@ -9,6 +9,7 @@ import type { LongLine, Operation, Origin, Refused } from '../flow.js'
 import { type Stamp, head, record } from './dead-letter-record.js'
 import { syncFolder } from '../disk/sync-folder.js'
 import { LINE_FEED } from '../text/bytes.js'
+import { diskProblem } from '../disk/disk-problem.js'
 
 /** Only the owner: rejected documents may hold what the index would protect. */
 const MODE = 0o600
@@ -227,16 +228,5 @@ function ignoreMissing(error: NodeJS.ErrnoException): undefined {
 }
 
 function unwritable(path: string, error: unknown): SluiceError {
-  const { code, message } = error as NodeJS.ErrnoException
-  const problem = (code === undefined ? undefined : reasons[code]) ?? code ?? message
-  return fail('DEAD_LETTERS_UNWRITABLE', { path, problem }, { cause: error })
-}
-
-const reasons: Readonly<Record<string, string>> = {
-  EACCES: 'permission denied',
-  EROFS: 'the file system is read-only',
-  ENOSPC: 'the disk is full',
-  ENOENT: 'the folder does not exist',
-  ENOTDIR: 'the folder does not exist',
-  EISDIR: 'it is a directory',
+  return fail('DEAD_LETTERS_UNWRITABLE', { path, problem: diskProblem(error) }, { cause: error })
 }

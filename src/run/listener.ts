@@ -2,23 +2,8 @@
 import type { Cluster } from '../cluster/open-cluster.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import type { IngestEvent } from '../options/ingest-options.js'
-import type { Load } from '../options/load.js'
 
 export type Tell = (event: IngestEvent) => void
-
-/** Returns what tells `onEvent`. A listener that throws is not called again, and the run continues. */
-export function listenerOf(onEvent: Load['onEvent']): Tell {
-  let listen: ((event: IngestEvent) => unknown) | undefined = onEvent
-  const stop = () => void (listen = undefined)
-  return event => {
-    try {
-      const told = listen?.(event)
-      if (told instanceof Promise) told.catch(stop)
-    } catch {
-      stop()
-    }
-  }
-}
 
 export function tellPreflight(tell: Tell, cluster: Cluster, notes: readonly string[]): void {
   const { preflight, route, display, egress } = cluster

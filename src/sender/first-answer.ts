@@ -1,6 +1,7 @@
 /** Reads from the first answer where documents go, and under which ids. A pipeline may change both. */
 import { type Body, idIn, itemStarts } from './body.js'
 import { filterPath } from './judge-items.js'
+import { itemsIn } from '../cluster/answers.js'
 
 export const filterPathOfFirst = `${filterPath},items.*._id,items.*._index`
 
@@ -19,7 +20,7 @@ interface Item {
 }
 
 export function readFirstAnswer(answer: Buffer, body: Body, index: string): StoredAs {
-  const items = itemsOf(answer)
+  const items = itemsIn<Item>(answer) ?? []
   const starts = itemStarts(body)
   const stored = items.map((item, at) => ({ item, at })).filter(({ item }) => isStored(item))
   const otherId = stored.some(({ item, at }) => item._id !== undefined && item._id !== idIn(body, starts, at))
@@ -33,14 +34,4 @@ function isStored({ status = 0, failure_store: store }: Item): boolean {
 
 function isOf(found: string, index: string): boolean {
   return found === index || found.startsWith(`.ds-${index}-`)
-}
-
-/** Returns no items if the answer cannot be read: the verdict reports that. */
-function itemsOf(answer: Buffer): Item[] {
-  try {
-    const { items = [] } = JSON.parse(answer.toString('utf8')) as { items?: Record<string, Item>[] }
-    return items.map(item => Object.values(item)[0] ?? {})
-  } catch {
-    return []
-  }
 }

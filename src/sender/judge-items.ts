@@ -1,4 +1,4 @@
-import type { Answer } from '../cluster/answers.js'
+import { type Answer, itemsIn } from '../cluster/answers.js'
 import { type Failure, failure } from '../failure/failure.js'
 import { quote } from '../failure/quote.js'
 import type { Operation } from '../flow.js'
@@ -38,7 +38,7 @@ export function judgeItems(answer: Answer, body: JudgedBody, cluster: string): V
     const there = body.ownIds ? { created, duplicate: updated } : { created, updated }
     return { kind: 'done', settled: { ...nothing, ...there } }
   }
-  const results = parseItems(answer.body)
+  const results = itemsIn<ItemResult>(answer.body)
   if (results === undefined && isCutOff(answer)) {
     const observed = `an answer that breaks off after ${answer.body.length} bytes`
     return { kind: 'wait', failure: failure('CLUSTER_UNAVAILABLE', { cluster, observed }), delivery: 'possible' }
@@ -98,15 +98,6 @@ function count(bytes: Buffer, text: string): number {
   let found = 0
   for (let at = bytes.indexOf(needle); at !== -1; at = bytes.indexOf(needle, at + needle.length)) found += 1
   return found
-}
-
-function parseItems(bytes: Buffer): ItemResult[] | undefined {
-  try {
-    const { items } = JSON.parse(bytes.toString('utf8')) as { items?: Record<string, ItemResult>[] }
-    return items?.map(item => Object.values(item)[0] ?? {})
-  } catch {
-    return undefined
-  }
 }
 
 /** Returns whether the end of Elasticsearch's answer is missing although the connection reported no error. */

@@ -10,6 +10,7 @@ import { proxySection } from '../options/read-options.js'
 import { resolveTarget } from '../connect/open-target.js'
 import { type StandingLoad, openStandingLoad } from './standing-load.js'
 import { systemClock } from '../time/system-clock.js'
+import { listenerOf } from '../options/listener.js'
 import { type Address, DEFAULT_MAX_BODY, DEFAULT_SPOOL_LIMIT, checkServeOptions } from './check-serve-options.js'
 import { cannotListen } from './cannot-listen.js'
 import { Loader } from './loader.js'
@@ -17,7 +18,7 @@ import { loadWith } from './load-with.js'
 import { type SpoolFolder, openFolder } from './open-folder.js'
 import { startReceiver } from './receiver.js'
 import { reasonOf, serveReceiptOf, statusOf } from './report.js'
-import type { ServeEvent, ServeOptions, ServeReceipt, ServeStatus, Serving } from './serve-options.js'
+import type { ServeOptions, ServeReceipt, ServeStatus, Serving } from './serve-options.js'
 import { Spool } from './spool.js'
 import { Totals } from './totals.js'
 
@@ -58,7 +59,7 @@ async function open(options: ServeOptions, address: Address, folder: SpoolFolder
   const began = performance.now()
   const { signal, token, tls, path = '/', maxBody = DEFAULT_MAX_BODY, spoolLimit = DEFAULT_SPOOL_LIMIT } = options
   const { graceMs = defaults.graceMs, batchMs: lingerMs = defaults.batchMs } = options
-  const tell = listenerOf(options)
+  const tell = listenerOf(options.onEvent)
   const closing = new AbortController()
   const givenUp = new AbortController()
 
@@ -175,19 +176,5 @@ async function openFirst(
     const { exit } = explain(error.code)
     if (exit !== 3 && exit !== 4) throw error
     return { closedBy: error.failure }
-  }
-}
-
-/** A listener that throws loses its place, not the documents. */
-function listenerOf({ onEvent }: ServeOptions): (event: ServeEvent) => void {
-  let listen: ((event: ServeEvent) => unknown) | undefined = onEvent
-  const stop = (): void => void (listen = undefined)
-  return event => {
-    try {
-      const told = listen?.(event)
-      if (told instanceof Promise) told.catch(stop)
-    } catch {
-      stop()
-    }
   }
 }

@@ -7,7 +7,7 @@ import { diskProblem } from '../disk/disk-problem.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import { type Checkpoint, parseCheckpoint } from './checkpoint.js'
 import { makeFolder } from '../disk/make-folder.js'
-import { replaceFile } from '../disk/replace-file.js'
+import { writeJson } from '../disk/json-file.js'
 
 const SUFFIX = '.json'
 
@@ -37,7 +37,7 @@ export async function prepareStateDir(stateDir: string): Promise<void> {
  */
 export async function writeCheckpoint(path: string, checkpoint: Checkpoint): Promise<void> {
   try {
-    await replaceFile(path, `${JSON.stringify(checkpoint)}\n`)
+    await writeJson(path, checkpoint)
   } catch (error) {
     throw stateUnwritable(path, error)
   }

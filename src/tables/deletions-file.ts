@@ -2,10 +2,8 @@
  * How far deleted rows have been followed, for the next run of the same command. What cannot be read is as if it were not there, and
  * what cannot be written is left: then what was deleted is looked for once more.
  */
-import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { makeFolder } from '../disk/make-folder.js'
-import { replaceFile } from '../disk/replace-file.js'
+import { recallJson, rememberJson } from '../disk/json-file.js'
 
 const VERSION = 1
 
@@ -26,28 +24,17 @@ export function deletionsPath(checkpoint: string): string {
 }
 
 export async function recallDeletions(path: string): Promise<FollowedDeletions> {
-  try {
-    const kept = JSON.parse(await readFile(path, 'utf8')) as Readonly<Record<string, unknown>>
-    const { version, index, audited, classes, reconciled } = kept
-    if (version !== VERSION) return {}
-    return {
-      ...(typeof index === 'string' ? { index } : {}),
-      ...(typeof audited === 'string' && isTime(audited) ? { audited } : {}),
-      ...(Array.isArray(classes) && classes.every(name => typeof name === 'string') ? { classes } : {}),
-      ...(typeof reconciled === 'string' && !Number.isNaN(Date.parse(reconciled)) ? { reconciled } : {}),
-    }
-  } catch {
-    return {}
+  const { index, audited, classes, reconciled } = await recallJson(path, VERSION)
+  return {
+    ...(typeof index === 'string' ? { index } : {}),
+    ...(typeof audited === 'string' && isTime(audited) ? { audited } : {}),
+    ...(Array.isArray(classes) && classes.every(name => typeof name === 'string') ? { classes } : {}),
+    ...(typeof reconciled === 'string' && !Number.isNaN(Date.parse(reconciled)) ? { reconciled } : {}),
   }
 }
 
 export async function rememberDeletions(path: string, followed: FollowedDeletions): Promise<void> {
-  try {
-    await makeFolder(dirname(path))
-    await replaceFile(path, `${JSON.stringify({ version: VERSION, ...followed })}\n`)
-  } catch {
-    // The next run looks for them again.
-  }
+  await rememberJson(path, VERSION, followed)
 }
 
 function isTime(text: string): boolean {

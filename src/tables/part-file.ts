@@ -8,9 +8,10 @@ import { SluiceError } from '../failure/sluice-error.js'
 import type { Place } from '../flow.js'
 import { InputLocks } from '../state/lock.js'
 import { makeFolder } from '../disk/make-folder.js'
-import { replaceFile } from '../disk/replace-file.js'
 import { syncFolder } from '../disk/sync-folder.js'
 import { type RowsSoFar, placeBehind, rowsSoFar } from '../servicenow/table/rows-so-far.js'
+import { writeJson } from '../disk/json-file.js'
+import { parseObject } from '../text/json.js'
 
 const VERSION = 1
 const ROWS = 'rows.ndjson'
@@ -89,7 +90,7 @@ export class PartFile implements AsyncDisposable {
   async begin(start: Place): Promise<void> {
     if (this.#isTold) return
     const reading: Reading = { version: VERSION, selection: this.#selection, start }
-    await replaceFile(join(this.#folder, READING), `${JSON.stringify(reading)}\n`).catch((error: unknown) => {
+    await writeJson(join(this.#folder, READING), reading).catch((error: unknown) => {
       throw unwritable(this.#path, error)
     })
     this.#isTold = true
@@ -184,13 +185,9 @@ async function readStart(folder: string, selection: Selection): Promise<Place | 
 }
 
 function parse(text: string, path: string): Reading {
-  try {
-    const reading = JSON.parse(text) as Partial<Reading> | null
-    if (reading?.version === VERSION && typeof reading.selection === 'object' && typeof reading.start === 'object')
-      return reading as Reading
-  } catch {
-    // The same as another version's.
-  }
+  const reading = parseObject(text) as Partial<Reading> | undefined
+  if (reading?.version === VERSION && typeof reading.selection === 'object' && typeof reading.start === 'object')
+    return reading as Reading
   throw unreadable(path, 'it holds no reading that this version understands: remove its folder')
 }
 

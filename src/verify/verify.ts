@@ -4,6 +4,7 @@ import { sweep } from './sweep.js'
 import { newTally } from './tally.js'
 import type { Verification } from './verification.js'
 import { type VerifyOptions, type VerifySection, readVerifyOptions } from './verify-options.js'
+import { listenerOf } from '../options/listener.js'
 
 /**
  * Looks up every document of a run in the cluster, by its id: from the checkpoint alone, without the input.
@@ -72,20 +73,16 @@ export async function readRejected({ checkpoint, inputs }: Pick<OpenRun, 'checkp
   return { rejected, notes: [] }
 }
 
-/** Counts what was looked up, and tells it. A listener that throws loses its place. */
+/** Counts the documents that were looked up, and reports them. */
 export function progressOf(
   { onProgress }: Pick<VerifySection, 'onProgress'>,
   { inputs }: OpenRun,
 ): (more: number) => void {
   const documents = inputs.reduce((sum, { first, last }) => sum + Math.max(0, last - first + 1), 0)
-  let listener = onProgress
+  const tell = listenerOf(onProgress)
   let lookedUp = 0
   return more => {
     lookedUp += more
-    try {
-      listener?.(lookedUp, documents)
-    } catch {
-      listener = undefined
-    }
+    tell(lookedUp, documents)
   }
 }
