@@ -17,11 +17,11 @@ export interface IndexFacts {
 
 export interface AliasFacts {
   readonly name: string
-  /** The one index behind it; absent where there is no such alias yet. */
+  /** The one index behind it. Absent: there is no such alias yet. */
   readonly on?: IndexFacts
 }
 
-/** The indices behind a name, none where nothing has it. Throws SluiceError: see `call`. */
+/** Reads the indices behind a name. Returns none if nothing has the name. Throws SluiceError: see `call`. */
 export async function readIndices(cluster: ReachedCluster, name: string): Promise<readonly IndexFacts[]> {
   const path = `/${encodeURIComponent(name)}`
   const expects = ['index_not_found_exception']
@@ -43,7 +43,7 @@ export async function readIndices(cluster: ReachedCluster, name: string): Promis
   })
 }
 
-/** Throws SluiceError ALIAS_CONFLICT where the name is no alias of one index, and what `call` throws. */
+/** Reads an alias. Throws SluiceError ALIAS_CONFLICT if the name is no alias of exactly one index, and as `call` does. */
 export async function readAlias(cluster: ReachedCluster, alias: string): Promise<AliasFacts> {
   const found = await readIndices(cluster, alias)
   const [on] = found
@@ -55,8 +55,8 @@ export async function readAlias(cluster: ReachedCluster, alias: string): Promise
 }
 
 /**
- * Moves an alias to an index in one step, its filter and routing with it. `from` is where it has to be until then.
- * Throws SluiceError ALIAS_CONFLICT where it is somewhere else, and what `call` throws. May be repeated.
+ * Moves an alias to an index in one step, with its filter and routing. It has to be on `from` before.
+ * Throws SluiceError ALIAS_CONFLICT if it is on another index, and as `call` does. May be repeated.
  */
 export async function switchAlias(
   cluster: ReachedCluster,
@@ -68,7 +68,7 @@ export async function switchAlias(
     ...(from === undefined ? [] : [{ remove: { index: from.name, alias, must_exist: true } }]),
     { add: { index: to, alias, ...properties } },
   ]
-  // It is not where it was; or somebody else's index takes its writes since then.
+  // The alias has moved, or another index takes its writes by now.
   const expects = ['aliases_not_found_exception', 'illegal_state_exception']
   const { type, reason } = await call(cluster, { method: 'POST', path: '/_aliases', body: { actions }, expects })
   const now = await readAlias(cluster, alias)
@@ -77,7 +77,7 @@ export async function switchAlias(
   throw conflict(alias, type === '' ? observed : `${observed} (${type}: ${reason})`)
 }
 
-/** Takes an alias off one index. Throws SluiceError: see `call`. */
+/** Removes an alias from one index. Throws SluiceError: see `call`. */
 export async function removeAlias(cluster: ReachedCluster, alias: string, index: string): Promise<void> {
   const actions = [{ remove: { index, alias } }]
   await call(cluster, {

@@ -11,7 +11,7 @@ import type { Route } from '../proxy/route.js'
 import { type JsonObject, parseObject } from '../text/json.js'
 
 /** An answer with its whole body. */
-export interface Answer {
+export interface ClusterAnswer {
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: Buffer
@@ -29,7 +29,7 @@ export type Answered =
 export type RouteFacts = Pick<Route, 'form' | 'proxy' | 'target'>
 
 /** Decides who answered. */
-export function whoAnswered(answer: Answer, route: RouteFacts): Answered {
+export function whoAnswered(answer: ClusterAnswer, route: RouteFacts): Answered {
   const refused = proxyRefusal(answer, route)
   if (refused !== undefined) return { by: 'proxy', failure: refused }
   // Refusals are small. A large body is an Elasticsearch answer, and its product header says so.
@@ -76,7 +76,7 @@ function errorOf(error: unknown): { type: string; reason: string } {
   }
 }
 
-function describe(answer: Answer, text: string): string {
+function describe(answer: ClusterAnswer, text: string): string {
   const seen = ['server', 'content-type', 'location', 'via'].flatMap(name => {
     const value = header(answer, name)
     return value === undefined ? [] : [`${name}: ${value}`]
@@ -88,13 +88,13 @@ function describe(answer: Answer, text: string): string {
   ].join('; ')
 }
 
-function header(answer: Answer, name: string): string | undefined {
+function header(answer: ClusterAnswer, name: string): string | undefined {
   const value = answer.headers[name]
   return Array.isArray(value) ? value[0] : value
 }
 
 /** Names a refusal of the whole request. `cluster` is its URL without credentials. */
-export function nameRefusal(answer: Answer, answered: Answered, cluster: string): Failure {
+export function nameRefusal(answer: ClusterAnswer, answered: Answered, cluster: string): Failure {
   const status = answer.statusCode
   switch (answered.by) {
     case 'proxy':
@@ -129,7 +129,7 @@ export function nameRefusal(answer: Answer, answered: Answered, cluster: string)
 }
 
 /** Names a refusal of GET /. Every Elasticsearch answers it, so the URL has another path than the cluster. */
-export function nameRootRefusal(answer: Answer, answered: Answered, cluster: string): Failure {
+export function nameRootRefusal(answer: ClusterAnswer, answered: Answered, cluster: string): Failure {
   const named = nameRefusal(answer, answered, cluster)
   if (named.code !== 'REQUEST_REFUSED') return named
   const observed = `GET / of this URL is refused with status ${answer.statusCode}: ${String(named.evidence['reason'])}`
@@ -181,7 +181,7 @@ export async function readAnswer(
 }
 
 /** Returns the JSON object of an answer. Empty if it is none. */
-export function jsonIn({ body }: Answer): JsonObject {
+export function jsonIn({ body }: ClusterAnswer): JsonObject {
   return parseObject(body) ?? {}
 }
 

@@ -1,28 +1,28 @@
-/** What binds the requests that a run makes beside those of documents: lookups, refreshes, steps of a guarded load, probes. */
+/** Limits the small requests of a run: look-ups, refreshes, steps of a guarded load, probes. */
 import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'
 
 export interface Bounds {
-  /** Aborted when no answer is waited for any longer. */
+  /** Aborted when Sluice gives up requests under way. */
   readonly givenUp: AbortSignal
-  /** What may go over the wire. Absent: any number of bytes. Undefined is resolved to where a request may not be sent. */
+  /** Limits the bytes on the wire. Absent: no limit. It admits a request, or resolves to undefined if nothing may be sent. */
   readonly budget?: {
-    /** `answerBytes`: what the answer may take, where that can be told. */
+    /** `answerBytes`: expected bytes of the answer, if known. */
     admitQuestion(bodyBytes: number, answerBytes?: number): Promise<Admitted | undefined>
     admitConnections(count: number): Promise<Admitted | undefined>
   }
 }
 
 interface Admitted {
-  /** What its answer took. It is over with that. */
+  /** Takes the length of its answer, and ends the request. */
   answered(bytes: number): void
-  /** It is over, well or not. */
+  /** Ends the request, answered or not. */
   leave(): void
 }
 
 /**
- * Makes a request once the budget admits it. `admission` is undefined where there is none. Throws SluiceError RUN_INTERRUPTED
- * where it does not: why, is known to whoever owns the budget.
+ * Makes a request once the budget admits it. `admission` is undefined if there is no budget. Throws SluiceError RUN_INTERRUPTED if
+ * the budget refuses.
  */
 export async function bounded<T>(
   admission: Promise<Admitted | undefined> | undefined,
@@ -38,7 +38,7 @@ export async function bounded<T>(
   }
 }
 
-/** A request that nobody waits for any longer. */
+/** Makes the error of a request that was given up. */
 export function notAsked(reason: string): SluiceError {
   return fail('RUN_INTERRUPTED', { reason, settled: 0 })
 }

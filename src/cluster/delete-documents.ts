@@ -1,10 +1,10 @@
-/** Deletes documents of one index, each as it was found: one request, judged. */
+/** Deletes documents of one index as they were found, with one request, and judges the answer. */
 import { explain } from '../failure/catalogue.js'
 import { fail } from '../failure/fail.js'
 import { type Failure, failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import { isObject } from '../text/json.js'
-import { type Answer, itemsIn, jsonIn, nameRefusal, whoAnswered } from './answers.js'
+import { type ClusterAnswer, itemsIn, jsonIn, nameRefusal, whoAnswered } from './answers.js'
 import { bounded } from './bounds.js'
 import { lostAnswer, routeErrorOf } from './connection.js'
 import type { FoundDocument } from './find-documents.js'
@@ -13,19 +13,19 @@ import { type ReachedCluster, inquire, postBulk } from './request.js'
 export interface Deleting {
   readonly index: string
   readonly documents: readonly FoundDocument[]
-  /** Delete them also where they were written since they were found. */
+  /** Deletes them even if they were written since they were found. */
   readonly force: boolean
   readonly signal?: AbortSignal
 }
 
-/** What became of one of them. `conflict`: written or deleted since it was found. `busy`: try again. */
+/** The outcome of one document. `conflict`: written or deleted since it was found. `busy`: try again. */
 type Deleted = 'deleted' | 'gone' | 'conflict' | 'busy' | { readonly status: number; readonly type: string }
 
 export type DeleteAnswer =
   /** In the order of the documents. */
   | { readonly kind: 'done'; readonly outcomes: readonly Deleted[] }
   | { readonly kind: 'tooMany'; readonly failure: Failure }
-  /** `mayBeDone`: there was no answer that tells. */
+  /** `mayBeDone`: no answer says whether documents were deleted. */
   | {
       readonly kind: 'busy'
       readonly failure: Failure
@@ -41,17 +41,17 @@ interface Item {
 
 const ANSWER_BYTES = 1 << 16
 const ITEM_BYTES = 4096
-/** What a deletion takes of an answer. */
+/** Bytes of an answer for each deletion. */
 const DONE_BYTES = 30
 
-/** Throws SluiceError RUN_INTERRUPTED where a budget does not admit it, and the client's error where it was aborted. */
+/** Throws SluiceError RUN_INTERRUPTED if a budget refuses the request, and the client's error if it was aborted. */
 export async function deleteDocuments(
   cluster: ReachedCluster,
   { index, documents, force, signal = cluster.bounds?.givenUp }: Deleting,
 ): Promise<DeleteAnswer> {
   const body = Buffer.from(documents.map(document => actionLine(document, force)).join(''))
   const admission = cluster.bounds?.budget?.admitQuestion(body.length, DONE_BYTES * documents.length)
-  let answer: Answer
+  let answer: ClusterAnswer
   try {
     answer = await bounded(admission, async admitted => {
       const posted = await postBulk(cluster, {
@@ -105,9 +105,9 @@ function judge({ status = 0, error }: Item): Deleted {
 }
 
 /**
- * Whether documents of an index may be searched and deleted, as far as the cluster tells: one without security does not.
- * `isNamed`: it is the name of an index, or of none yet; of an alias the answer would be about the alias alone.
- * Throws SluiceError CLUSTER_PRIVILEGE_MISSING where it says that they may not.
+ * Checks that the credentials may search and delete documents of an index. A cluster without security does not say.
+ * `isNamed`: the name is not an alias. For an alias the answer would be about the alias only.
+ * Throws SluiceError CLUSTER_PRIVILEGE_MISSING if they may not.
  */
 export async function mayDelete(
   cluster: ReachedCluster,
@@ -140,7 +140,7 @@ async function askPrivileges(
     return isObject(indices) ? indices : undefined
   } catch (error) {
     if (isSluiceError(error)) throw error
-    // Whether it may, the deletion itself will tell.
+    // The deletion itself will show it.
     return undefined
   }
 }

@@ -6,23 +6,23 @@ import type { Route } from '../proxy/route.js'
 import { parseObject } from '../text/json.js'
 import { ask } from './request.js'
 
-/** Source addresses as the egress check saw them, and how often each. */
+/** The source addresses that the egress check saw, each with its count. */
 export type EgressSeen = Readonly<Record<string, number>>
 
 export interface EgressCheckOptions {
-  /** Fresh connections at the most; fewer when two addresses were seen. */
+  /** Most fresh connections. Fewer are enough once two addresses were seen. */
   readonly connections: number
   readonly timeoutMs: number
   /** The dashboard's pair. An address outside it is EGRESS_UNEXPECTED. */
   readonly staticIps?: readonly string[]
   readonly signal?: AbortSignal
-  /** Answers came that held no address: told once, in a sentence, after the last of them. They vouch for nothing. */
+  /** Reports answers without an address: once, in a sentence, after the last of them. */
   onDoubt?(observed: string): void
 }
 
 /**
  * Asks the egress-IP check on fresh connections which addresses requests leave from. An answer that is not exactly one IPv4
- * address does not count. Throws SluiceError EGRESS_UNEXPECTED, or what stood in the way.
+ * address does not count. Throws SluiceError EGRESS_UNEXPECTED, or the failure of the route.
  */
 export async function checkEgress(route: Route, options: EgressCheckOptions): Promise<EgressSeen> {
   const seen: Record<string, number> = {}
@@ -49,11 +49,11 @@ export async function checkEgress(route: Route, options: EgressCheckOptions): Pr
 
 interface Asked {
   readonly address?: string
-  /** The address, or what the answer was instead. */
+  /** The address, or the answer that was none. */
   readonly observed: string
 }
 
-/** One question on a fresh connection. Throws SluiceError. */
+/** Asks once on a fresh connection. Throws SluiceError. */
 export async function askAddress(
   route: Route,
   options: Pick<EgressCheckOptions, 'timeoutMs' | 'signal'>,

@@ -1,30 +1,30 @@
-/** Which of some ids are in an index: one request, judged. Of the documents themselves only fields are read that are asked for. */
+/** Finds which ids are in an index, with one request, and judges the answer. It reads only the fields that are asked for. */
 import { explain } from '../failure/catalogue.js'
 import { type Failure, failure } from '../failure/failure.js'
 import { parseJson } from '../text/json.js'
 import { type ReachedCluster, inquire } from './request.js'
 import { lostAnswer } from './connection.js'
-import { type Answer, nameRefusal, whoAnswered } from './answers.js'
+import { type ClusterAnswer, nameRefusal, whoAnswered } from './answers.js'
 
-/** A document that is there. */
+/** A document that was found. */
 export interface FoundDocument {
   readonly id: string
-  /** The index that holds it: behind an alias or data stream one of several. */
+  /** The index that holds it. An alias or data stream may have several. */
   readonly index: string
-  /** 1: nobody wrote it again since it was created. */
+  /** 1: nobody has written it since it was created. */
   readonly version: number
   readonly seqNo: number
   readonly primaryTerm: number
   readonly routing?: string
-  /** Those that were asked for. */
+  /** The fields that were asked for. */
   readonly fields?: Readonly<Record<string, unknown>>
 }
 
-export interface Finding {
+export interface IdQuestion {
   readonly index: string
   /**
-   * `id`: asks for each id, of one index, as it stands now. `search`: asks every index behind the name, and every shard whatever
-   * the routing, as of the last refresh.
+   * `id`: gets each id from one index, as it is now. `search`: searches all indices behind the name and all shards, as of the last
+   * refresh.
    */
   readonly by: 'id' | 'search'
   readonly wanted: readonly Wanted[]
@@ -42,30 +42,30 @@ export type Looked =
   | { readonly kind: 'found'; readonly documents: readonly FoundDocument[] }
   /** Ask for fewer. */
   | { readonly kind: 'tooMany'; readonly failure: Failure }
-  /** Ask again, later. `retryAfter`: the header, where there is one. */
+  /** Ask again later. `retryAfter`: the header, if there is one. */
   | { readonly kind: 'busy'; readonly failure: Failure; readonly retryAfter?: string | string[] | undefined }
   | { readonly kind: 'refused'; readonly failure: Failure }
 
 type Asked = ReachedCluster
 
-/** An answer in all, and for each id: names of indices and ids are at most 255 and 512 bytes. */
+/** Most bytes of an answer, in all and for each id. Names of indices have at most 255 bytes, ids 512. */
 const ANSWER_BYTES = 1 << 16
 const ID_BYTES = 2048
-/** What a document takes that is found, beside its id and the name of its index. */
+/** Bytes of a found document besides its id and the name of its index. */
 const FOUND_BYTES = 200
-/** Of an id that stands in several indices behind a name, so many are asked for. */
+/** Asks for this many copies of an id that is in several indices. */
 const COPIES = 2
 /** `index.max_result_window` */
 const MOST_HITS = 10_000
 
-/** Throws SluiceError RUN_INTERRUPTED as `inquire` does, and what the client throws for a bug. */
-export async function findDocuments(cluster: Asked, finding: Finding): Promise<Looked> {
+/** Throws SluiceError RUN_INTERRUPTED as `inquire` does, and the client's error if it is a bug. */
+export async function findDocuments(cluster: Asked, finding: IdQuestion): Promise<Looked> {
   const { index, by, wanted, fields, signal } = finding
   const path = `/${encodeURIComponent(index)}/${by === 'id' ? '_mget' : '_search'}`
   const size = Math.min(MOST_HITS, wanted.length * COPIES + 1)
   const request = by === 'id' ? byId(wanted, fields) : bySearch(wanted, size, fields)
   const maxAnswerBytes = ANSWER_BYTES + ID_BYTES * (by === 'id' ? wanted.length : size)
-  let answer: Answer
+  let answer: ClusterAnswer
   try {
     const aborting = signal === undefined ? {} : { signal }
     const answerBytes = wanted.reduce((sum, { id }) => sum + id.length + index.length + FOUND_BYTES, 0)
@@ -91,7 +91,7 @@ function byId(wanted: readonly Wanted[], fields: readonly string[] | undefined) 
 
 function bySearch(wanted: readonly Wanted[], size: number, fields: readonly string[] | undefined) {
   return {
-    // Half an answer would call documents missing that are there.
+    // With half an answer, documents that exist would seem missing.
     query: { allow_partial_search_results: 'false' },
     body: {
       size,
@@ -105,7 +105,7 @@ function bySearch(wanted: readonly Wanted[], size: number, fields: readonly stri
   }
 }
 
-function judgeRefusal(answer: Answer, { display, route }: Asked): Looked {
+function judgeRefusal(answer: ClusterAnswer, { display, route }: Asked): Looked {
   const { statusCode: status, headers } = answer
   const answered = whoAnswered(answer, route)
   if (answered.by === 'elasticsearch' && status === 404 && answered.type === 'index_not_found_exception')
@@ -119,7 +119,7 @@ function judgeRefusal(answer: Answer, { display, route }: Asked): Looked {
   return { kind: 'refused', failure: failure('LOOKUP_REFUSED', { cluster: display, status, reason }) }
 }
 
-/** Why an answer tells too little. `isPartial`: parts of the index could not be asked; else it is cut off. */
+/** Why an answer is incomplete. `isPartial`: parts of the index gave no answer. Else the answer was cut off. */
 interface Short {
   readonly isPartial: boolean
   readonly observed: string

@@ -2,7 +2,7 @@
 import { type Failure, failure } from '../failure/failure.js'
 import { quote } from '../failure/quote.js'
 import { isObject } from '../text/json.js'
-import { type Answer, jsonIn, nameRefusal, whoAnswered } from './answers.js'
+import { type ClusterAnswer, jsonIn, nameRefusal, whoAnswered } from './answers.js'
 import { whyUnanswered } from './connection.js'
 import { type ReachedCluster, call, inquire } from './request.js'
 
@@ -22,7 +22,7 @@ const ANSWER_BYTES = 1 << 20
 export async function seeIndex(cluster: ReachedCluster, index: string, signal?: AbortSignal): Promise<IndexSeen> {
   const path = `/${encodeURIComponent(index)}/_settings/index.uuid`
   const aborting = signal === undefined ? {} : { signal }
-  let answer: Answer
+  let answer: ClusterAnswer
   try {
     answer = await inquire(cluster, { method: 'GET', path, maxAnswerBytes: ANSWER_BYTES, ...aborting })
   } catch (error) {

@@ -22,7 +22,7 @@ export interface ClusterOptions {
   readonly connections: number
   /** For one request, in milliseconds. */
   readonly timeoutMs: number
-  /** Fresh connections that have to agree before the first document is sent; 0 asks GET / once. */
+  /** Fresh connections that have to agree before the first document is sent. 0: ask GET / once. */
   readonly preflightConnections: number
   readonly ipCheckUrl?: URL
   readonly staticIps?: readonly string[]
@@ -34,21 +34,20 @@ export interface ClusterOptions {
 /** A cluster that was checked. Owns the connection pool: close it, or destroy it if the run failed. */
 export interface Cluster extends AsyncDisposable, ReachedCluster {
   readonly preflight: Preflight
-  /** What the egress check saw; empty where none is set. */
+  /** What the egress check saw. Empty if there is no egress check. */
   readonly egress: EgressSeen
-  /** What was not as it should be on the way, and is no reason to stop. */
+  /** Problems that are no reason to stop. */
   readonly warnings: readonly string[]
   /**
-   * Asks again whether the way is open: on as many fresh connections as before, and on no fewer than `atLeast`. Throws as
-   * `openCluster` does.
+   * Checks access again, on as many fresh connections as before and on at least `atLeast`. Throws as `openCluster` does.
    */
   probe(options?: { readonly atLeast?: number; readonly signal?: AbortSignal }): Promise<Preflight>
-  /** Other credentials, from the next request on. Of the proxy they alone may change. Throws SluiceError PLAINTEXT_CREDENTIALS. */
+  /** Uses other credentials from the next request on. Nothing else of the proxy may change. Throws SluiceError PLAINTEXT_CREDENTIALS. */
   renew(access: { readonly credentials?: Credentials | undefined; readonly proxy?: ProxyUrl | undefined }): void
 }
 
 /**
- * Opens one client with one pool over one route, and checks the way before anything is sent over it.
+ * Opens one client with one pool over one route, and checks access before it sends anything.
  * Throws SluiceError: PLAINTEXT_CREDENTIALS, and every failure of the proxy, egress and cluster stages.
  */
 export async function openCluster(options: ClusterOptions): Promise<Cluster> {
@@ -64,7 +63,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   })
   const prefix = url.pathname.replace(/\/$/, '')
   const display = url.origin + prefix
-  // Without a proxy every connection leaves from the same address: more than one asks the same question again.
+  // Without a proxy all connections have the same address, so one is enough.
   const connections = options.proxy === undefined ? 1 : options.preflightConnections
   const ownHeaders = () => authorization(credentials)
   const probe: Cluster['probe'] = async ({ atLeast = 1, signal = options.signal } = {}) =>
@@ -105,7 +104,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   }
 }
 
-/** A port that expects TLS closes on plain bytes without a word, like a proxy that is down: ask it which of the two it is. */
+/** Finds out whether a port that closes without an answer expects TLS. A proxy that is down behaves the same. */
 async function nameSilentPort(error: unknown, proxy: ProxyUrl | undefined): Promise<unknown> {
   const silent = isSluiceError(error) && (error.code === 'PROXY_UNREACHABLE' || error.code === 'CLUSTER_UNAVAILABLE')
   if (!silent || proxy === undefined || (proxy.scheme !== 'http' && proxy.scheme !== 'socks5')) return error
@@ -122,7 +121,7 @@ function openClient(
   return new Client({
     node: url.href,
     Connection: connectionOver(route, ownHeaders),
-    // A resend is the sender's decision: the client's own retries repeat what may already be stored.
+    // The sender decides on a resend. The client's own retries might store documents twice.
     maxRetries: 0,
     requestTimeout: timeoutMs,
     compression: false,
@@ -142,7 +141,7 @@ async function seeEgress(options: ClusterOptions, onDoubt: (observed: string) =>
       connections: options.proxy === undefined ? 1 : Math.max(1, options.preflightConnections),
       timeoutMs: Math.min(options.timeoutMs, 30_000),
       onDoubt,
-      // Without a proxy the address is this machine's own, and nobody promised another.
+      // Without a proxy the address is this machine's own.
       ...(options.staticIps === undefined || options.proxy === undefined ? {} : { staticIps: options.staticIps }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     })
@@ -153,7 +152,7 @@ async function seeEgress(options: ClusterOptions, onDoubt: (observed: string) =>
   }
 }
 
-/** What is said of a destination is not about the cluster here. */
+/** Says that a failure about the destination is about the address check, not about the cluster. */
 function nameCheck(error: unknown): unknown {
   const destination = /^(CLUSTER_|PROXY_TARGET_|PROXY_DENIED_)/
   if (!isSluiceError(error) || !destination.test(error.code)) return error
@@ -161,7 +160,7 @@ function nameCheck(error: unknown): unknown {
   return new SluiceError({ ...error.failure, message }, { cause: error })
 }
 
-/** Throws SluiceError PLAINTEXT_CREDENTIALS where credentials would cross the network unencrypted, and nobody said that they may. */
+/** Throws SluiceError PLAINTEXT_CREDENTIALS if credentials would cross the network unencrypted without permission. */
 export function refusePlaintext({
   url,
   credentials,
@@ -169,7 +168,7 @@ export function refusePlaintext({
   proxy,
 }: Pick<ClusterOptions, 'url' | 'credentials' | 'allowPlaintext' | 'proxy'>): void {
   if (url.protocol !== 'http:' || credentials === undefined || allowPlaintext === true) return
-  // Through a proxy elsewhere even a request to this machine's own name crosses the network.
+  // Through a proxy on another machine, even a request to localhost crosses the network.
   const local = isLoopback(url.hostname) && (proxy === undefined || isLoopback(proxy.host))
   if (!local) throw fail('PLAINTEXT_CREDENTIALS', { url: url.origin })
 }

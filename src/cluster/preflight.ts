@@ -1,31 +1,31 @@
 /**
- * Is the way to the cluster open? Asked with fresh single-use connections, because the proxy chooses the egress address per
- * connection: with one of two addresses registered a single request passes half the time.
+ * Checks access to the cluster on fresh connections. The proxy chooses the egress address for each connection: if only one of two
+ * addresses is registered, half of the requests pass.
  */
 import { fail } from '../failure/fail.js'
 import { type Failure, failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { Route } from '../proxy/route.js'
 import { type ClusterInfo, readClusterInfo } from './version.js'
-import { type Answer, nameRefusal, nameRootRefusal, whoAnswered } from './answers.js'
+import { type ClusterAnswer, nameRefusal, nameRootRefusal, whoAnswered } from './answers.js'
 import { ask } from './request.js'
 import { askInWaves, askUnbroken, missChance } from '../proxy/fresh-connections.js'
 import { manyListeners } from '../proxy/many-listeners.js'
 
 export interface Preflight {
-  /** Absent when the credentials may not ask GET / (needs the cluster privilege `monitor`). */
+  /** Absent: the credentials may not ask GET / (needs the cluster privilege `monitor`). */
   readonly info?: ClusterInfo
-  /** Fresh connections that were judged, and how many of them the IP filter let through. */
+  /** Fresh connections that were judged, and how many of them the IP filter allowed. */
   readonly probes: number
   readonly allowed: number
-  /** Chance that one of two addresses is refused all the same, each connection choosing either at random. */
+  /** Chance that one of two addresses is still refused, if each connection chooses one at random. */
   readonly missChance: number
 }
 
 export interface PreflightOptions {
   /** Connections that have to agree. 1 asks once. */
   readonly connections: number
-  /** Path of the cluster URL, where it has one: without a slash at its end. */
+  /** Path of the cluster URL, if it has one, without a slash at its end. */
   readonly prefix: string
   readonly headers: Record<string, string>
   readonly timeoutMs: number
@@ -39,7 +39,7 @@ type Judged =
 
 /**
  * Sends waves of probes until both verdicts of the IP filter were seen or `connections` of them agree.
- * Throws SluiceError: EGRESS_PARTLY_ALLOWED, EGRESS_NOT_ALLOWED, or what else stands in the way.
+ * Throws SluiceError: EGRESS_PARTLY_ALLOWED, EGRESS_NOT_ALLOWED, or another failure of the route.
  */
 export async function preflight(route: Route, cluster: string, given: PreflightOptions): Promise<Preflight> {
   const options = given.signal === undefined ? given : { ...given, signal: manyListeners(given.signal) }
@@ -81,13 +81,13 @@ function failureOf(judged: readonly Judged[], cluster: string): Failure | undefi
   return failed?.failure
 }
 
-export function isBroken(answer: Answer | Failure): boolean {
+export function isBroken(answer: ClusterAnswer | Failure): boolean {
   return 'code' in answer && (answer.code === 'PROXY_UNREACHABLE' || answer.code === 'CLUSTER_UNAVAILABLE')
 }
 
 /**
- * What a probe asks. Of http targets a forwarding proxy may choose the address per request, and anew for each with a body: so all
- * but the first have one.
+ * Returns the request of a probe. If the target is http, a forwarding proxy may choose the address for each request with a body. So
+ * all probes but the first have a body.
  */
 export function questionOf(route: Route, prefix: string, number: number) {
   return route.form === 'forward' && number > 0
@@ -114,7 +114,7 @@ async function judge(route: Route, cluster: string, options: PreflightOptions, n
   }
   if (statusCode === 401)
     return { verdict: 'failed', failure: nameRefusal(answer, answered, cluster), passedFilter: true }
-  // A cluster without security has no such endpoint, and a least-privilege key may not ask GET /: both were let through.
+  // A cluster without security has no such endpoint, and a key with few privileges may not ask GET /. The filter allowed both.
   if (post || statusCode === 403) return { verdict: 'allowed' }
   if (statusCode !== 200)
     return { verdict: 'failed', failure: nameRootRefusal(answer, answered, cluster), passedFilter: true }

@@ -6,7 +6,7 @@ import type { Failure } from '../failure/failure.js'
 import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
 import { RouteError } from '../proxy/route-error.js'
 import type { Route } from '../proxy/route.js'
-import { type Answer, jsonIn, nameRefusal, readAnswer, whoAnswered } from './answers.js'
+import { type ClusterAnswer, jsonIn, nameRefusal, readAnswer, whoAnswered } from './answers.js'
 import { type Bounds, bounded, notAsked } from './bounds.js'
 import { lostAnswer, routeErrorOf } from './connection.js'
 
@@ -84,7 +84,7 @@ export interface Inquiry extends Question {
 export async function inquire(
   { client, bounds }: Pick<ReachedCluster, 'client' | 'bounds'>,
   { method, path, query = {}, body, signal = bounds?.givenUp, maxAnswerBytes, answerBytes }: Inquiry,
-): Promise<Answer> {
+): Promise<ClusterAnswer> {
   const json = body === undefined ? undefined : JSON.stringify(body)
   const sentBytes = json === undefined ? 0 : Buffer.byteLength(json)
   return await bounded(bounds?.budget?.admitQuestion(sentBytes, answerBytes), async admitted => {
@@ -118,7 +118,7 @@ export interface Post {
 export async function postBulk(
   { client }: Pick<ReachedCluster, 'client'>,
   { path, query, headers, body, maxAnswerBytes, signal }: Post,
-): Promise<Answer> {
+): Promise<ClusterAnswer> {
   return await exchange(
     client,
     { method: 'POST', path, querystring: { ...query }, bulkBody: body },
@@ -132,7 +132,7 @@ async function exchange(
   request: Parameters<Client['transport']['request']>[0],
   headers: Readonly<Record<string, string>>,
   { maxAnswerBytes, signal }: { readonly maxAnswerBytes: number; readonly signal: AbortSignal | undefined },
-): Promise<Answer> {
+): Promise<ClusterAnswer> {
   const {
     statusCode,
     headers: answered,
@@ -169,7 +169,7 @@ interface FreshQuestion {
 }
 
 /** Sends one request on a fresh connection, without the client. Resolves to the answer or to the failure of the route. Throws an abort. */
-export async function ask(route: Route, question: FreshQuestion): Promise<Answer | Failure> {
+export async function ask(route: Route, question: FreshQuestion): Promise<ClusterAnswer | Failure> {
   const { body, headers, signal, ...request } = question
   try {
     const response = await route.once({

@@ -2,16 +2,16 @@ import { type Failure, failure } from '../failure/failure.js'
 import { quote } from '../failure/quote.js'
 import { parseJson } from '../text/json.js'
 
-/** What GET / told of the cluster. */
+/** The cluster as GET / describes it. */
 export interface ClusterInfo {
   readonly name: string
   readonly uuid?: string
-  /** `version.number`; serverless answers a constant, so `flavor` decides there. */
+  /** `version.number`. Serverless answers a constant, so `flavor` decides there. */
   readonly version: string
   readonly flavor: 'stack' | 'serverless'
 }
 
-/** Reads the body of GET /; a failure when it is not Elasticsearch 8, 9 or serverless. */
+/** Reads the body of GET /. Returns a failure if it is not Elasticsearch 8, 9 or serverless. */
 export function readClusterInfo(body: string, cluster: string): ClusterInfo | Failure {
   const info = parse(body)
   const version = info?.version?.number
@@ -36,7 +36,7 @@ export function readClusterInfo(body: string, cluster: string): ClusterInfo | Fa
   }
 }
 
-/** Whether it knows `include_source_on_error`, and refuses no request for it. Of what is not known: no. */
+/** Returns whether the cluster knows `include_source_on_error`. False if its version is not known. */
 export function canHideSource(info: ClusterInfo | undefined): boolean {
   if (info === undefined) return false
   const [major = 0, minor = 0] = info.version.split('.', 2).map(Number)
@@ -46,7 +46,7 @@ export function canHideSource(info: ClusterInfo | undefined): boolean {
 interface RootAnswer {
   cluster_name?: unknown
   cluster_uuid?: unknown
-  /** `distribution` stands in the answers of products that were forked from Elasticsearch. */
+  /** Products that were forked from Elasticsearch have a `distribution`. */
   version?: { number?: unknown; build_flavor?: unknown; distribution?: unknown } | null
 }
 

@@ -1,4 +1,4 @@
-/** Every id of an index, as it stood at one instant. Documents themselves are not read. */
+/** Reads every id of an index, as it was at one instant. It reads no documents. */
 import { fail } from '../failure/fail.js'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
@@ -8,27 +8,27 @@ import { type ReachedCluster, type Called, call } from './request.js'
 export interface Walking {
   /** Index, alias or data stream. */
   readonly index: string
-  /** Makes a request, again and again while what is in its way may pass. */
+  /** Makes a request, and retries it if it may succeed later. */
   step<T>(request: () => Promise<T>): Promise<T>
-  /** Before the first page, with the number of documents; again where the walk has to begin anew. */
+  /** Called before the first page with the number of documents, and again if the walk starts again. */
   begin(documents: number): void
-  /** In no order that means anything. An id that stands in several indices behind the name comes once for each. */
+  /** Takes ids in any order. An id in several indices behind the name comes once for each. */
   page(ids: readonly string[]): void
 }
 
 const PAGE = 5000
-/** From one page to the next: the run may wait for access meanwhile. */
+/** Time from one page to the next. The run may wait for access meanwhile. */
 const KEEP_ALIVE = '10m'
-/** How often a point in time may be lost: with the node that kept it, or while the run waited for too long. */
+/** How often the cluster may lose the point in time, with its node or because the run waited too long. */
 const MOST_STARTS = 5
-/** What an id and its place take of an answer, about. */
+/** Approximate bytes of an answer for an id and its place. */
 const HIT_BYTES = 80
 
 const shown = 'pit_id,timed_out,_shards.failed,hits.total.value,hits.hits._id,hits.hits.sort'
 
 /**
- * Resolves when every id was handed over; an index that is not there has none. Throws SluiceError: INDEX_REQUEST_REFUSED,
- * CLUSTER_*, RUN_INTERRUPTED, and every failure of the way there. Needs the privilege `read`.
+ * Passes on every id. An index that does not exist has none. Throws SluiceError: INDEX_REQUEST_REFUSED, CLUSTER_*,
+ * RUN_INTERRUPTED, and every failure of the route. Needs the privilege `read`.
  */
 export async function walkIds(cluster: ReachedCluster, walking: Walking): Promise<void> {
   for (let starts = 1; starts <= MOST_STARTS; starts += 1) if (await walkOnce(cluster, walking)) return
@@ -36,7 +36,7 @@ export async function walkIds(cluster: ReachedCluster, walking: Walking): Promis
   throw fail('CLUSTER_UNAVAILABLE', { cluster: cluster.display, observed })
 }
 
-/** False: the point in time was lost, and with it the way. */
+/** Walks once. Returns false if the point in time was lost. */
 async function walkOnce(cluster: ReachedCluster, { index, step, begin, page }: Walking): Promise<boolean> {
   let id = await step(async () => await openPoint(cluster, index))
   if (id === undefined) {
@@ -56,12 +56,12 @@ async function walkOnce(cluster: ReachedCluster, { index, step, begin, page }: W
       after = found.last
     }
   } finally {
-    // It would end by itself, a while later.
+    // Else it would end by itself, some time later.
     await call(cluster, { method: 'DELETE', path: '/_pit', body: { id }, expects: [404] }).catch(() => undefined)
   }
 }
 
-/** Undefined: there is no such index. */
+/** Opens a point in time. Returns undefined if there is no such index. */
 async function openPoint(cluster: ReachedCluster, index: string): Promise<string | undefined> {
   const path = `/${encodeURIComponent(index)}/_pit`
   const query = { keep_alive: KEEP_ALIVE }
@@ -78,7 +78,7 @@ interface Page {
   readonly id: string
   readonly documents: number
   readonly ids: readonly string[]
-  /** Of the last of them. Undefined: there are no more. */
+  /** The place of the last id. Undefined: there are no more. */
   readonly last: Place | undefined
 }
 
@@ -87,7 +87,7 @@ interface From {
   readonly after: Place | undefined
 }
 
-/** Undefined: the point in time is lost. */
+/** Reads a page. Returns undefined if the point in time is lost. */
 async function readPage(cluster: ReachedCluster, { id, after }: From): Promise<Page | undefined> {
   const asked = await call(cluster, {
     method: 'POST',
@@ -118,7 +118,7 @@ interface Hit {
 function readHits(cluster: ReachedCluster, { json }: Called, id: string): Page {
   const { pit_id: next = id, timed_out: timedOut, _shards: shards, hits = {} } = json
   const failed = isObject(shards) ? Number(shards['failed'] ?? 0) : 0
-  // What is left out would not be missed: the walk has to see all of the index.
+  // Nobody would notice missing ids: the walk has to see the whole index.
   if (timedOut === true || failed > 0) {
     const observed = failed > 0 ? `${failed} shards could not be searched` : 'a search ran out of time'
     throw fail('CLUSTER_UNAVAILABLE', { cluster: cluster.display, observed })

@@ -1,5 +1,5 @@
 import { isBroken } from '../cluster/preflight.js'
-import type { Answer } from '../cluster/answers.js'
+import type { ClusterAnswer } from '../cluster/answers.js'
 import type { Failure } from '../failure/failure.js'
 import { askUnbroken } from '../proxy/fresh-connections.js'
 import type { Route } from '../proxy/route.js'
@@ -16,7 +16,7 @@ export async function askAgain(
   { ask, clock }: Context,
   route: Route,
   asked: Asked,
-): Promise<{ readonly answer: Answer | Failure; readonly broken: number }> {
+): Promise<{ readonly answer: ClusterAnswer | Failure; readonly broken: number }> {
   const until = clock.now() + BREAKS_WITHIN_MS
   return await askUnbroken(
     async () => await ask(route, asked),

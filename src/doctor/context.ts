@@ -1,4 +1,4 @@
-import type { Answer } from '../cluster/answers.js'
+import type { ClusterAnswer } from '../cluster/answers.js'
 import type { Failure } from '../failure/failure.js'
 import type { Clock } from '../flow.js'
 import type { ResolvedTarget } from '../connect/open-target.js'
@@ -59,7 +59,7 @@ export interface Context {
   readonly routeOptions: (to?: OtherRoute) => RouteOptions
   readonly openRoute: (to?: OtherRoute) => Route
   /** On a fresh connection. An abort is thrown. */
-  readonly ask: (route: Route, asked: Asked) => Promise<Answer | Failure>
+  readonly ask: (route: Route, asked: Asked) => Promise<ClusterAnswer | Failure>
 }
 
 /** The way to an instance, and who asks there. */

@@ -1,5 +1,5 @@
 /** What an answer of the administration API means. Pure. */
-import type { Answer } from '../cluster/answers.js'
+import type { ClusterAnswer } from '../cluster/answers.js'
 import { fail } from '../failure/fail.js'
 import { type Failure, failure } from '../failure/failure.js'
 import { quote } from '../failure/quote.js'
@@ -26,7 +26,7 @@ export interface AdminAnswer {
  * The JSON of an answer that grants the request. `api` is the API's origin, `answer` a Failure where none came.
  * Throws SluiceError: FILTER_API_KEY_REJECTED, FILTER_API_REFUSED, FILTER_API_UNAVAILABLE.
  */
-export function readAdminAnswer(answer: Answer | Failure, request: AdminRequest, api: string): AdminAnswer {
+export function readAdminAnswer(answer: ClusterAnswer | Failure, request: AdminRequest, api: string): AdminAnswer {
   if ('code' in answer) {
     const observed = answer.evidence['observed'] ?? answer.evidence['problem'] ?? answer.message
     throw fail('FILTER_API_UNAVAILABLE', { api, observed })

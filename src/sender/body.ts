@@ -36,7 +36,7 @@ export function itemLines(body: Body, starts: Uint32Array, item: number): { acti
 }
 
 /** Returns the id that an item is sent with. */
-export function idIn(body: Body, starts: Uint32Array, item: number): string | undefined {
+export function idOfItem(body: Body, starts: Uint32Array, item: number): string | undefined {
   const line = JSON.parse(itemLines(body, starts, item).action.toString('utf8')) as Record<string, { _id?: string }>
   return Object.values(line)[0]?._id
 }

@@ -1,5 +1,5 @@
 /** Reads from the first answer where documents go, and under which ids. A pipeline may change both. */
-import { type Body, idIn, itemStarts } from './body.js'
+import { type Body, idOfItem, itemStarts } from './body.js'
 import { filterPath } from './judge-items.js'
 import { itemsIn } from '../cluster/answers.js'
 
@@ -23,7 +23,7 @@ export function readFirstAnswer(answer: Buffer, body: Body, index: string): Stor
   const items = itemsIn<Item>(answer) ?? []
   const starts = itemStarts(body)
   const stored = items.map((item, at) => ({ item, at })).filter(({ item }) => isStored(item))
-  const otherId = stored.some(({ item, at }) => item._id !== undefined && item._id !== idIn(body, starts, at))
+  const otherId = stored.some(({ item, at }) => item._id !== undefined && item._id !== idOfItem(body, starts, at))
   const elsewhere = stored.find(({ item }) => item._index !== undefined && !isOf(item._index, index))?.item._index
   return { otherId, ...(elsewhere === undefined ? {} : { elsewhere }) }
 }

@@ -1,6 +1,6 @@
 /** Turns an answer, or an error, into a verdict. Pure, so that tests of every rule need no server. */
 import { routeErrorOf } from '../cluster/connection.js'
-import { type Answer, type Answered, type RouteFacts, nameRefusal, whoAnswered } from '../cluster/answers.js'
+import { type ClusterAnswer, type Answered, type RouteFacts, nameRefusal, whoAnswered } from '../cluster/answers.js'
 import { explain } from '../failure/catalogue.js'
 import { type Failure, failure } from '../failure/failure.js'
 import { retryAfterMs } from '../time/retry.js'
@@ -16,7 +16,7 @@ export interface Judging {
   readonly now: number
 }
 
-export function judgeAnswer(answer: Answer, judging: Judging): Verdict {
+export function judgeAnswer(answer: ClusterAnswer, judging: Judging): Verdict {
   const { statusCode: status } = answer
   if (status === 200) return judgeItems(answer, judging.body, judging.cluster)
   const answered = whoAnswered(answer, judging.route)

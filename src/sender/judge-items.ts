@@ -1,4 +1,4 @@
-import { type Answer, itemsIn } from '../cluster/answers.js'
+import { type ClusterAnswer, itemsIn } from '../cluster/answers.js'
 import { type Failure, failure } from '../failure/failure.js'
 import { quote } from '../failure/quote.js'
 import type { Operation } from '../flow.js'
@@ -30,7 +30,7 @@ interface ItemResult {
 }
 
 /** Judges the items of a 200. */
-export function judgeItems(answer: Answer, body: JudgedBody, cluster: string): Verdict {
+export function judgeItems(answer: ClusterAnswer, body: JudgedBody, cluster: string): Verdict {
   const plain = allStored(answer.body, body.items)
   if (plain !== undefined) {
     // Our own ids are new: a document that was there already can only be an earlier send.
@@ -101,7 +101,7 @@ function count(bytes: Buffer, text: string): number {
 }
 
 /** Returns whether the end of Elasticsearch's answer is missing although the connection reported no error. */
-function isCutOff({ headers, body }: Answer): boolean {
+function isCutOff({ headers, body }: ClusterAnswer): boolean {
   return headers['x-elastic-product'] === 'Elasticsearch' && !body.toString('latin1').trimEnd().endsWith('}')
 }
 

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { type Answer, type RouteFacts, nameRefusal, whoAnswered } from '../../src/cluster/answers.js'
+import { type ClusterAnswer, type RouteFacts, nameRefusal, whoAnswered } from '../../src/cluster/answers.js'
 import { canHideSource, readClusterInfo } from '../../src/cluster/version.js'
 
 const cluster = 'https://cluster.example'
 const tunnel: RouteFacts = { form: 'tunnel', proxy: 'http://proxy.example:9293', target: new URL(cluster) }
 const forward: RouteFacts = { ...tunnel, form: 'forward', target: new URL('http://cluster.example') }
 
-type Headers = Answer['headers']
+type Headers = ClusterAnswer['headers']
 
-function answer(statusCode: number, body: unknown = '', headers: Headers = {}): Answer {
+function answer(statusCode: number, body: unknown = '', headers: Headers = {}): ClusterAnswer {
   return { statusCode, headers, body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)) }
 }
 
@@ -20,7 +20,7 @@ const security = (status: number, reason: string) => ({
 })
 
 /** Who answered, and what it is called. */
-const table: readonly [string, Answer, string, string, RouteFacts?][] = [
+const table: readonly [string, ClusterAnswer, string, string, RouteFacts?][] = [
   ['the filter’s short answer', answer(403, { ok: false, message: 'Forbidden' }), 'filter', 'EGRESS_NOT_ALLOWED'],
   [
     'the filter’s long answer',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Answer, RouteFacts } from '../../src/cluster/answers.js'
+import type { ClusterAnswer, RouteFacts } from '../../src/cluster/answers.js'
 import { failure } from '../../src/failure/failure.js'
 import { RouteError } from '../../src/proxy/route-error.js'
 import { backoffMs, retryAfterMs } from '../../src/time/retry.js'
@@ -22,16 +22,16 @@ const one: JudgedBody = {
   onConflict: 'reject',
 }
 
-function answer(statusCode: number, body: unknown = '', headers: Answer['headers'] = {}): Answer {
+function answer(statusCode: number, body: unknown = '', headers: ClusterAnswer['headers'] = {}): ClusterAnswer {
   return { statusCode, headers, body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)) }
 }
 
-function refusal(status: number, type: string, reason: string, more: object = {}): Answer {
+function refusal(status: number, type: string, reason: string, more: object = {}): ClusterAnswer {
   return answer(status, { error: { root_cause: [{ type, reason }], type, reason, ...more }, status })
 }
 
 function judge(
-  given: Answer,
+  given: ClusterAnswer,
   { body = {}, ...more }: { body?: Partial<JudgedBody>; route?: RouteFacts; now?: number } = {},
 ) {
   const judging: Judging = { cluster, route: tunnel, now: 0, ...more, body: { ...one, ...body } }
@@ -65,7 +65,7 @@ const html = (status: number, text: string) =>
 const edge = (status: number, message: string) =>
   answer(status, { ok: false, message }, { 'x-cloud-request-id': 'AbCdEfGhIjKlMnOpQrStUv' })
 
-const whole: readonly [string, Answer, string, RouteFacts?][] = [
+const whole: readonly [string, ClusterAnswer, string, RouteFacts?][] = [
   ['the filter, in short', edge(403, 'Forbidden'), 'stop EGRESS_NOT_ALLOWED none'],
   [
     'the filter, at length',

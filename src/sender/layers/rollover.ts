@@ -10,7 +10,7 @@ import type { Failure } from '../../failure/failure.js'
 import { isSluiceError } from '../../failure/sluice-error.js'
 import type { Clock } from '../../flow.js'
 import { isAccessLoss } from '../access-loss.js'
-import { type Body, idIn, itemStarts } from '../body.js'
+import { type Body, idOfItem, itemStarts } from '../body.js'
 import { type BatchIds, type BulkRequest, type Send, batchIds } from '../send.js'
 import type { Settled, Verdict } from '../verdict.js'
 
@@ -120,7 +120,7 @@ export class StreamWatch {
       this.#doubt(`${index} may not be refreshed: after a rollover, a document stored just before may be stored twice`)
     }
     const starts = itemStarts(body)
-    const ids = Array.from({ length: body.items }, (_, item) => idIn(body, starts, item) ?? '')
+    const ids = Array.from({ length: body.items }, (_, item) => idOfItem(body, starts, item) ?? '')
     const found = new Set<string>()
     for (const part of parts(ids, MOST_IDS)) {
       const looked = await this.#find(part)

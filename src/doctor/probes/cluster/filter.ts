@@ -1,5 +1,5 @@
 import { questionOf } from '../../../cluster/preflight.js'
-import { type Answer, nameRefusal, nameRootRefusal, whoAnswered } from '../../../cluster/answers.js'
+import { type ClusterAnswer, nameRefusal, nameRootRefusal, whoAnswered } from '../../../cluster/answers.js'
 import { type ClusterInfo, readClusterInfo } from '../../../cluster/version.js'
 import type { Failure } from '../../../failure/failure.js'
 import type { Route } from '../../../proxy/route.js'
@@ -69,7 +69,7 @@ async function judge(
   return { broken, ...judgeAnswer(answer, route, context.cluster, question.method === 'POST') }
 }
 
-function judgeAnswer(answer: Answer, route: Route, cluster: string, isPost: boolean): Omit<Judged, 'broken'> {
+function judgeAnswer(answer: ClusterAnswer, route: Route, cluster: string, isPost: boolean): Omit<Judged, 'broken'> {
   const answered = whoAnswered(answer, route)
   const { statusCode } = answer
   const refusal = (): Failure => nameRefusal(answer, answered, cluster)
@@ -83,7 +83,7 @@ function judgeAnswer(answer: Answer, route: Route, cluster: string, isPost: bool
   return 'code' in info ? { verdict: 'allowed', failure: info } : { verdict: 'allowed', info }
 }
 
-function noteDate({ dates, today }: Context, { headers }: Answer): void {
+function noteDate({ dates, today }: Context, { headers }: ClusterAnswer): void {
   const { date } = headers
   if (typeof date === 'string') dates.push({ header: date, at: today(), from: 'the cluster' })
 }

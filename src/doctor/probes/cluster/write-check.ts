@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Answer, nameRefusal, whoAnswered } from '../../../cluster/answers.js'
+import { type ClusterAnswer, nameRefusal, whoAnswered } from '../../../cluster/answers.js'
 import { type Failure, failure } from '../../../failure/failure.js'
 import type { Route } from '../../../proxy/route.js'
 import type { Context } from '../../context.js'
@@ -89,7 +89,7 @@ async function send(
 }
 
 /** The index behind the name, which a data stream's document has to be deleted from. */
-function indexOf({ body }: Answer): { readonly index?: string } {
+function indexOf({ body }: ClusterAnswer): { readonly index?: string } {
   const index = parseObject(body)?.['_index']
   return typeof index === 'string' ? { index } : {}
 }
