@@ -1,5 +1,5 @@
 import { readLetters } from './bulk/read-letters.js'
-import { checkReplayOptions } from './options/check-replay-options.js'
+import { checkReplayOptions } from './options/check-ingest-options.js'
 import { fail } from './failure/fail.js'
 import { SluiceError, isSluiceError } from './failure/sluice-error.js'
 import type { Source } from './flow.js'

@@ -1,8 +1,9 @@
-import type { PullOptions, ServiceNowConnection, ServiceNowOptions } from './ingest-options.js'
-import { checkProxyOptions } from './check-ingest-options.js'
+import * as check from './option-checks.js'
+import type { IngestOptions, PullOptions, ServiceNowConnection, ServiceNowOptions } from './ingest-options.js'
+import { checkConnectOptions, checkProxyOptions } from './check-ingest-options.js'
 import { invalid } from './candidate.js'
 import { checksAt } from './view.js'
-import * as check from './option-checks.js'
+import { tablesIn } from './table-names.js'
 
 const platform = checksAt('servicenow')
 const { concurrency, preflightConnections, timeoutMs, maxElapsedMs } = checksAt('')
@@ -45,3 +46,47 @@ export function checkPullOptions(given: PullOptions): void {
 export function checkServiceNowOptions(given: ServiceNowOptions): void {
   check.all('servicenow', given, platform)
 }
+
+const table = checksAt('table')
+
+/**
+ * The options of a load, with what is meant where a table is loaded: each row is stored under its `sys_id`, and takes the place of
+ * what it was before. Throws SluiceError OPTION_INVALID.
+ */
+export function completeForTables(given: IngestOptions): IngestOptions {
+  checkConnectOptions(given)
+  const tables = tablesIn(given.source)
+  if (tables.length === 0) {
+    if (given.table !== undefined) throw invalid('table', 'is used with a table alone, as in servicenow:incident')
+    checkDeletions(given, 'a table')
+    return given
+  }
+  if (given.servicenow === undefined) throw invalid('servicenow', 'is needed for a table: where it is, and who asks')
+  checkServiceNowOptions(given.servicenow)
+  const found = given.table === undefined ? undefined : check.problemIn(given.table, table)
+  if (found !== undefined) throw invalid(['table', found.option].filter(Boolean).join('.'), found.problem)
+  const { ids = 'field', idField = 'sys_id', op = 'index', format = 'auto', pick } = given
+  if (ids !== 'field') throw invalid('ids', `is '${ids}': ${whyField}`)
+  if (format === 'json') throw invalid('format', "is 'json', and each row of a table is a line")
+  if (pick !== undefined) throw invalid('pick', 'selects inside a JSON document, and a table is none')
+  const { fields } = given.table ?? {}
+  checkDeletions(given, 'ids from sys_id', idField === 'sys_id')
+  if (fields !== undefined && idField !== 'sys_id' && !fields.includes(idField))
+    throw invalid('idField', `is '${idField}', which is not among the fields that are read`)
+  return { ...given, ids, idField, op }
+}
+
+/** `isMet`: whether there is what deletions need. */
+function checkDeletions(
+  { deletions = 'keep', maxDeleted, reconcileEveryMs }: IngestOptions,
+  needed: string,
+  isMet = false,
+) {
+  if (deletions !== 'keep' && !isMet) throw invalid('deletions', `is '${deletions}', which needs ${needed}`)
+  const alone =
+    maxDeleted !== undefined ? 'maxDeleted' : reconcileEveryMs !== undefined ? 'reconcileEveryMs' : undefined
+  if (alone !== undefined && deletions !== 'reconcile') throw invalid(alone, "is used with deletions 'reconcile' alone")
+}
+
+const whyField =
+  'a row that changed comes again and has to find its document, so ids of a table are those of a field, sys_id if you say nothing'

@@ -2,7 +2,7 @@
 import type { Ids } from '../bulk/action-line.js'
 import { fail } from '../failure/fail.js'
 import { checkConnectOptions, checkIngestOptions } from './check-ingest-options.js'
-import { completeForTables } from './check-table-options.js'
+import { completeForTables } from './check-servicenow-options.js'
 import { defaults } from './defaults.js'
 import type {
   ConnectOptions,

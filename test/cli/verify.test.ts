@@ -2,8 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../src/lab/index.js'
-import type { Receipt, Undone, Verification } from '../../src/index.js'
-import { connect } from '../../src/index.js'
+import { type Receipt, type Undone, type Verification, connect } from '../../src/index.js'
 import { folder, sluice } from './sluice.js'
 
 // Each test starts processes.

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { checkIngestOptions } from '../../src/options/check-ingest-options.js'
-import type { IngestOptions } from '../../src/index.js'
-import { isSluiceError } from '../../src/index.js'
+import { type IngestOptions, isSluiceError } from '../../src/index.js'
 import { readGuarded } from '../../src/options/guarded.js'
 import { resolveOptions } from '../../src/options/resolve.js'
 import { failureOf } from './options-failure.js'

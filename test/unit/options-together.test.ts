@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { cloudUrl } from '../../src/options/urls.js'
-import { requireOptions } from '../../src/options/require.js'
-import { resolveOptions } from '../../src/options/resolve.js'
+import { requireOptions, resolveOptions } from '../../src/options/resolve.js'
 import { failureOf } from './options-failure.js'
 
 const cloudId =

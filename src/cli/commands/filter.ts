@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { AdminApi } from '../../filter/admin-api.js'
 import type { Change, Confirm } from '../../filter/confirmed.js'
-import { requireOptions } from '../../options/require.js'
+import { requireOptions } from '../../options/resolve.js'
 import { addOptions } from '../add-options.js'
 import { confirm } from '../confirm.js'
 import type * as FilterTasks from '../filter-tasks.js'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Receipt } from '../../index.js'
-import { requireOptions } from '../../options/require.js'
+import { requireOptions } from '../../options/resolve.js'
 import { addOptions } from '../add-options.js'
 import { openAlarm } from '../alarm.js'
 import { checkStdin, stdinFor } from '../check-stdin.js'

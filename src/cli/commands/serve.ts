@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { explain } from '../../failure/catalogue.js'
 import type { ServeEvent, ServeReceipt, Serving } from '../../index.js'
-import { requireOptions } from '../../options/require.js'
+import { requireOptions } from '../../options/resolve.js'
 import { addOptions } from '../add-options.js'
 import { serveOptions } from '../ingest-options.js'
 import { interruptible } from '../interrupt.js'

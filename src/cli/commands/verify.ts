@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Verification, VerifiedInput } from '../../index.js'
-import { requireOptions } from '../../options/require.js'
+import { requireOptions } from '../../options/resolve.js'
 import { addOptions } from '../add-options.js'
 import { columns } from '../columns.js'
 import { connectOptions } from '../ingest-options.js'
