@@ -5,7 +5,7 @@ import type { Access } from '../options/access.js'
 import { nodeUrls } from '../options/urls.js'
 import type { Effective } from '../options/resolve.js'
 import { optionNames } from '../options/table.js'
-import { connectOptions } from './ingest-options.js'
+import { connectOptions } from '../options/library-options.js'
 import { shownOption } from './shown-option.js'
 
 /** The doctor's options, from what the user set. `servicenow`: the platform, where one is to be looked at. */

@@ -3,7 +3,7 @@ import { explain } from '../../failure/catalogue.js'
 import type { ServeEvent, ServeReceipt, Serving } from '../../index.js'
 import { requireOptions } from '../../options/resolve.js'
 import { addOptions } from '../add-options.js'
-import { serveOptions } from '../ingest-options.js'
+import { serveOptions } from '../../options/library-options.js'
 import { interruptible } from '../interrupt.js'
 import {
   loadAccess,
@@ -55,12 +55,13 @@ async function receive(flags: Record<string, unknown>, terminal: Terminal): Prom
   const access = await loadAccess(effective, terminal)
   const token = await loadServeToken(effective, terminal)
   sayWarnings(effective, terminal)
-  const options = serveOptions(effective, access, {
+  const options = {
+    ...serveOptions(effective, access),
     index: values.index ?? '',
     stateDir: stateDir(effective, terminal),
     token,
     tls: await loadServeTls(effective),
-  })
+  }
   using interruption = interruptible(terminal, 'accepting nothing more, loading what waits')
   using progress = await showProgress(terminal, { quiet: values.quiet })
   const { serve } = await import('../../serve/serve.js')

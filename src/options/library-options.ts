@@ -1,0 +1,74 @@
+/** What the user set becomes the options of the library. Each goes where its row of the table says. */
+import type { Access } from './access.js'
+import type { GuardedJson } from './guarded.js'
+import type { ConnectOptions, IngestOptions, ReplayOptions } from './ingest-options.js'
+import type { OptionCommand, Row } from './option.js'
+import type { Effective } from './resolve.js'
+import { type OptionName, optionNames, table } from './table.js'
+
+const connecting = ['concurrency', 'preflightConnections', 'timeoutMs', 'staticIps', 'ipCheckUrl'] as const
+
+/** How to reach the cluster. */
+export function connectOptions(effective: Effective, access: Access): ConnectOptions {
+  const { values, origins } = effective
+  const given = { ...values, ...access, proxy: access.proxy?.url }
+  const { origin } = access.proxy ?? { origin: origins.proxy }
+  return {
+    ...optionsAt('', connecting, given),
+    target: optionsAt('target', optionNames, given),
+    proxy: { ...optionsAt('proxy', optionNames, given), origin, environmentOrigin: origins.httpsProxy },
+  }
+}
+
+/** A load, except for its source, its tables and who listens. */
+export function ingestOptions(
+  effective: Effective,
+  access: Access,
+  guarded: GuardedJson = {},
+): Omit<IngestOptions, 'source'> {
+  return {
+    ...connectOptions(effective, access),
+    ...optionsAt('', takenBy('ingest'), { ...effective.values, ...guarded }),
+  }
+}
+
+/** A replay, except for its source and who listens. */
+export function replayOptions(effective: Effective, access: Access): Omit<ReplayOptions, 'source'> {
+  const { values, origins } = effective
+  // What is set for loads in general does not apply: dead letters say themselves where they go. Only flags change that.
+  const isMeant = (name: OptionName) => !onlyByFlag.has(name) || origins[name].startsWith('--')
+  return { ...connectOptions(effective, access), ...optionsAt('', takenBy('replay').filter(isMeant), values) }
+}
+
+const onlyByFlag: ReadonlySet<OptionName> = new Set(['index', 'pipeline', 'runId'])
+
+/** A receiver, except for its token, its certificate and who listens. */
+export function serveOptions(effective: Effective, access: Access): ConnectOptions {
+  const { values } = effective
+  const taken = takenBy('serve')
+  return { ...connectOptions(effective, access), ...optionsAt('', taken, values), ...optionsAt('serve', taken, values) }
+}
+
+/** Those of tables are only for loads of tables. */
+function takenBy(command: Exclude<OptionCommand, 'config'>): OptionName[] {
+  return optionNames.filter(name => {
+    const row: Row<unknown> = table[name]
+    return row.commands.includes(command) && row.group !== 'ServiceNow'
+  })
+}
+
+/** The options that have their place in a section of the library's, under their names there. */
+function optionsAt(
+  section: string,
+  names: readonly OptionName[],
+  given: { readonly [K in OptionName]?: unknown },
+): Readonly<Record<string, never>> {
+  const placed = names.flatMap(name => {
+    const { as = name }: Row<unknown> = table[name]
+    const value = given[name]
+    const [last = '', within = ''] = as === false ? [] : as.split('.').toReversed()
+    return value === undefined || last === '' || within !== section ? [] : [[last, value]]
+  })
+  // The types of values are those of the table, which a type test compares with the library's.
+  return Object.fromEntries(placed) as Readonly<Record<string, never>>
+}
