@@ -226,7 +226,7 @@ describe('a file that cannot be written', () => {
     await writeFile(file, '')
     const cases = {
       [pathOf('missing/dead.ndjson')]: 'the folder does not exist',
-      [join(file, 'dead.ndjson')]: 'the folder does not exist',
+      [join(file, 'dead.ndjson')]: 'a part of its path is a file, not a folder',
       [folder]: 'it is a directory',
     }
     for (const [path, problem] of Object.entries(cases)) {
