@@ -1,10 +1,10 @@
 import { basename, resolve } from 'node:path'
 import type { Checkpoint } from '../state/checkpoint.js'
 import { removeCheckpoint } from '../state/checkpoint-file.js'
-import { ownRuns } from '../state/checkpoint-lock.js'
+import { ownRuns } from '../state/run-locks.js'
 import { type BrokenCheckpoint, type KnownCheckpoint, knownCheckpoints } from '../state/known-checkpoints.js'
 import type { Counts } from '../ledger/receipt.js'
-import { lockInputs } from '../state/lock.js'
+import { lockInputs } from '../state/run-locks.js'
 import { type KeptSpool, keptSpools, removeSpool } from './kept-spools.js'
 
 /** A run that a checkpoint tells of. */

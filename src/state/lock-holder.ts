@@ -1,38 +1,39 @@
-/** Who holds a lock, told so that another process can prove that it is gone. */
+/** Describes who holds a lock, so that another process can prove that the holder is gone. */
+import { execFile } from 'node:child_process'
 import { readFile, readlink, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { dirname } from 'node:path'
-import { pid } from 'node:process'
-import { isDeserted } from './lock-sign.js'
-import { lookAtProcess } from './process-start.js'
+import { dirname, join } from 'node:path'
+import { kill, pid } from 'node:process'
+import { promisify } from 'node:util'
+import { isDeserted } from './lock-socket.js'
 import { parseJson } from '../text/json.js'
 
-/** A place where processes run. What a system does not tell is absent. */
+/** A place where processes run. A field is absent if the system does not report it. */
 interface Place {
   readonly host: string
-  /** Of one installation; containers often have none. */
+  /** The id of one installation. Containers often have none. */
   readonly machine?: string
-  /** Another one with every start of the machine; containers of one machine have the same. */
+  /** Changes with every start of the machine. Containers of one machine have the same. */
   readonly boot?: string
-  /** Where a process number counts: containers have numbers of their own. */
+  /** The namespace of process numbers. Containers have their own. */
   readonly pidSpace?: string
-  /** The file system that holds the locks, as this machine knows it: mounted twice, it may have two. */
+  /** The number of the file system that holds the locks. A file system that is mounted twice may have two. */
   readonly device?: string
 }
 
 export interface Holder extends Place {
-  /** Made for one taking of locks, by one process. */
+  /** Made anew each time a process takes locks. */
   readonly id: string
   readonly pid: number
   readonly started?: string
   /** ISO 8601. */
   readonly since: string
   readonly run?: string
-  /** Absent: it loads. */
+  /** Absent if it loads. */
   readonly isUndo?: boolean
 }
 
-/** This process, as the holder of locks in a folder. */
+/** Describes this process as the holder of locks in a folder. */
 export async function thisHolder(folder: string, id: string): Promise<Holder> {
   const { started } = await lookAtProcess(pid)
   const since = new Date().toISOString()
@@ -40,31 +41,31 @@ export async function thisHolder(folder: string, id: string): Promise<Holder> {
 }
 
 /**
- * Whether it is certain that the holder is gone. False wherever that cannot be told from here: on another machine, or where
- * numbers of processes mean others. `sign`: the socket of the holder.
+ * Returns whether it is certain that the holder is gone. Returns false if this process cannot know: the holder is on another
+ * machine, or in a container with its own process numbers. `socket` is the socket of the holder.
  */
-export async function isGone(holder: Holder, sign: string): Promise<boolean> {
-  const here = await thisPlace(dirname(sign))
+export async function isGone(holder: Holder, socket: string): Promise<boolean> {
+  const here = await thisPlace(dirname(socket))
   if (holder.boot !== here.boot) {
-    // Two machines may be given one name: then only what they were installed with tells them apart.
+    // Two machines may have the same name. Then only the id of the installation is different.
     const isTold = holder.boot !== undefined && here.boot !== undefined && holder.machine !== undefined
     return isTold && holder.machine === here.machine && holder.host === here.host
   }
   const isSameMachine = here.boot !== undefined
-  if (isSameMachine && holder.device === here.device && (await isDeserted(sign))) return true
+  if (isSameMachine && holder.device === here.device && (await isDeserted(socket))) return true
   if (holder.host !== here.host || holder.pidSpace !== here.pidSpace) return false
   const { isThere, started } = await lookAtProcess(holder.pid)
   return !isThere || (started !== undefined && holder.started !== undefined && started !== holder.started)
 }
 
-/** What the file of a lock says. Undefined where it is not a holder of ours. */
+/** Reads the file of a lock. Returns undefined if it is no holder of ours. */
 export function parseHolder(text: string): Holder | undefined {
   const value = parseJson(text) as Partial<Record<keyof Holder, unknown>> | null | undefined
   const isHolder =
     typeof value?.id === 'string' &&
     /^[0-9a-f]+$/.test(value.id) &&
     typeof value.pid === 'number' &&
-    // Of 0 and below, signals go to groups of processes.
+    // For 0 and below, a signal goes to a group of processes.
     value.pid > 0 &&
     typeof value.host === 'string' &&
     typeof value.since === 'string'
@@ -87,4 +88,52 @@ async function thisPlace(folder: string): Promise<Place> {
 
 async function orNothing<T>(reading: Promise<T>): Promise<T | undefined> {
   return await reading.catch(() => undefined)
+}
+
+interface ProcessSeen {
+  readonly isThere: boolean
+  /** Stays the same while the process lives, and is different for another process. Absent if unknown. */
+  readonly started?: string
+}
+
+/**
+ * Finds out whether a process is there and when it started. The system may have given its number to another process.
+ * `proc` is the folder where Linux lists processes.
+ */
+export async function lookAtProcess(pid: number, proc = '/proc'): Promise<ProcessSeen> {
+  if (!takesSignals(pid)) return { isThere: false }
+  const hasProc = (await orNothing(readFile(join(proc, 'self', 'stat'), 'utf8'))) !== undefined
+  return hasProc ? readStat(await orNothing(readFile(join(proc, String(pid), 'stat'), 'utf8'))) : await askPs(pid)
+}
+
+function takesSignals(pid: number): boolean {
+  try {
+    return kill(pid, 0)
+  } catch (error) {
+    // The process is there and belongs to another user.
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** Reads a line of /proc. There is none if the system hides the processes of others. */
+function readStat(text: string | undefined): ProcessSeen {
+  if (text === undefined) return { isThere: true }
+  // The second field is the program's name, which may hold anything.
+  const [state = '', ...fields] = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  // The process is dead, but its parent has not read its exit code yet.
+  if (state === 'Z' || state === 'X') return { isThere: false }
+  const started = fields[18]
+  return started === undefined ? { isThere: true } : { isThere: true, started }
+}
+
+/** Reads the start as a date. Unlike the ticks of Linux, a date is different after a restart of the machine. */
+async function askPs(pid: number): Promise<ProcessSeen> {
+  try {
+    const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
+    const { stdout } = await promisify(execFile)('ps', ['-o', 'lstart=', '-p', String(pid)], { env })
+    const started = stdout.trim()
+    return started === '' ? { isThere: true } : { isThere: true, started }
+  } catch {
+    return { isThere: true }
+  }
 }

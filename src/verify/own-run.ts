@@ -1,5 +1,5 @@
 import type { InputLocks } from '../state/lock.js'
-import { ownRuns, stateDirAround } from '../state/checkpoint-lock.js'
+import { ownRuns, stateDirAround } from '../state/run-locks.js'
 import { type FoundCheckpoint, findCheckpoint } from './find-checkpoint.js'
 
 /**

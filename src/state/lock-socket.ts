@@ -1,15 +1,15 @@
 /**
- * A sign of life that is seen from other containers of the same machine: a socket beside the lock. The system refuses whoever
- * knocks as soon as the process that listens is gone, whatever ended it.
+ * Shows other containers of the same machine that the holder of a lock is alive: it listens on a socket beside the lock. As soon as
+ * that process is gone, for whatever reason, the system refuses connections.
  */
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 
-/** What a socket's path may have on every system. Longer ones are cut off without a word. */
+/** The longest path of a socket that every system takes. Some systems cut off longer paths without an error. */
 const PATH_BYTES = 100
 
-/** Undefined where the file system takes no sockets. */
-export async function showSign(path: string): Promise<AsyncDisposable | undefined> {
+/** Listens until disposed. Returns undefined if the file system takes no sockets. */
+export async function listenOnSocket(path: string): Promise<AsyncDisposable | undefined> {
   if (Buffer.byteLength(path) > PATH_BYTES) return undefined
   const server = createServer(socket => socket.destroy())
   try {
@@ -18,7 +18,7 @@ export async function showSign(path: string): Promise<AsyncDisposable | undefine
   } catch {
     return undefined
   }
-  // Nobody stays for it.
+  // The socket does not keep the process alive.
   server.unref()
   server.on('error', () => undefined)
   return {
@@ -28,7 +28,7 @@ export async function showSign(path: string): Promise<AsyncDisposable | undefine
   }
 }
 
-/** Whether it is certain that nobody listens any more. */
+/** Returns whether it is certain that nobody listens any more. */
 export async function isDeserted(path: string): Promise<boolean> {
   if (Buffer.byteLength(path) > PATH_BYTES) return false
   return await new Promise(resolve => {
