@@ -80,7 +80,7 @@ async function firstLetter(source: Source): Promise<{ readonly index?: string } 
     if (lines >= LINES || ('isLong' in letter && letter.isLong)) break
   }
   if (problem === undefined) return undefined
-  throw notDeadLetters(source, `no line of it is a dead letter; of the first, ${problem}`)
+  throw notDeadLetters(source, `none of its lines is a dead letter. In the first line, ${problem}`)
 }
 
 function notDeadLetters({ name: input }: Source, problem: string): SluiceError {

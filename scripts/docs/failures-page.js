@@ -1,4 +1,5 @@
 /** Writes docs/failures.md: the text of `sluice explain` for every failure, and an index from symptom to code. */
+import { inCell, plain } from './text.js'
 
 const exits = {
   1: 'documents were rejected, or their outcome is unknown',
@@ -75,7 +76,7 @@ export function failuresPage({ entries, stages, symptoms, exampleOf }) {
 
 function symptomRow({ where, symptom, when, codes, note }) {
   const named = codes.length === 0 ? 'none' : codes.map(link).join(', ')
-  return `| ${[where, plain(symptom), plain(when), named, plain(note)].map(cell).join(' | ')} |`
+  return `| ${[where, plain(symptom), plain(when), named, plain(note)].map(inCell).join(' | ')} |`
 }
 
 function link(code) {
@@ -84,13 +85,4 @@ function link(code) {
 
 function anchor(title) {
   return title.toLowerCase().replaceAll(' ', '-')
-}
-
-/** Escapes the parts of a terminal text that Markdown would take for markup. */
-function plain(text) {
-  return text.replaceAll(/`[^`]*`|[\\*<]/g, part => (part.startsWith('`') ? part : `\\${part}`))
-}
-
-function cell(text) {
-  return text.replaceAll('|', '\\|')
 }

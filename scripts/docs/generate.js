@@ -1,5 +1,5 @@
 /**
- * Writes docs/failures.md and docs/options.md from the catalogue of failures and the table of options.
+ * Writes docs/failures.md, docs/messages.md and docs/options.md from the catalogue of failures, the code and the table of options.
  *
  *   node scripts/docs/generate.js [--check] [DIST]
  *
@@ -10,6 +10,7 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { failuresPage } from './failures-page.js'
+import { messagesPage } from './messages-page.js'
 import { optionsPage } from './options-page.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -27,6 +28,7 @@ const { viewOption } = await built('options/view.js')
 const entries = failureCodes.map(code => [code, explain(code)])
 const pages = {
   'docs/failures.md': failuresPage({ entries, stages, symptoms, exampleOf }),
+  'docs/messages.md': messagesPage({ entries, exampleOf, root }),
   'docs/options.md': optionsPage(optionNames.map(viewOption)),
 }
 

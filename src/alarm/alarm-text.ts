@@ -118,7 +118,7 @@ function rejections(receipt: Receipt | undefined): string | undefined {
 
 function fewOf(all: readonly string[]): string {
   const more = all.length - SHOWN
-  return `${all.slice(0, SHOWN).join('; ')}${more > 0 ? `; and ${more} more` : ''}`
+  return `${all.slice(0, SHOWN).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 function documents(count: number): string {

@@ -156,7 +156,7 @@ async function inTime(
   const limit = signal === undefined ? time.signal : AbortSignal.any([time.signal, signal])
   const over = new Promise<never>((_, reject) => {
     const tooLate = () => {
-      const observed = time.signal.aborted ? `no answer within ${timeoutMs / 1000} s` : 'it was given up'
+      const observed = time.signal.aborted ? `no answer within ${timeoutMs / 1000} s` : 'Sluice gave up'
       reject(fail('SERVICENOW_UNREACHABLE', { instance: hostOf(servicenow.url), observed }))
     }
     if (limit.aborted) tooLate()

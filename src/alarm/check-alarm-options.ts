@@ -25,7 +25,7 @@ export function checkAlarmOptions(given: AlarmOptions): void {
 
 function problemInFields(fields: unknown): string | undefined {
   for (const [name, value] of Object.entries(fields as Record<string, unknown>)) {
-    if (typeof value !== 'string') return `holds a value of ${name} that is no string`
+    if (typeof value !== 'string') return `has a value of ${name} that is not a string`
     const problem = incidentFieldProblem(name)
     if (problem !== undefined) return problem
   }

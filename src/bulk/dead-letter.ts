@@ -71,7 +71,7 @@ function recordedIn(value: (name: string) => unknown): Recorded | string {
   for (const name of ['id', 'routing', 'index', 'pipeline', 'idField', 'routingField']) {
     const text = value(name)
     if (text === undefined) continue
-    if (typeof text !== 'string' || text === '') return `its ${name} is not a text`
+    if (typeof text !== 'string' || text === '') return `its ${name} is not a string`
     texts[name] = text
   }
   const { id, routing, ...destination } = texts

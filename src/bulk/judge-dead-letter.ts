@@ -29,8 +29,7 @@ export function judgeDeadLetter(line: Buffer, where: Origin, rules: ReplayRules)
   const letter = readDeadLetter(line, where)
   if ('problem' in letter) return refusedAsBroken(letter)
   const destination = destinationOf(letter, rules)
-  if (destination === undefined)
-    return refusedAsBroken({ problem: 'it does not say which index it belongs to', line, origin: where })
+  if (destination === undefined) return refusedAsBroken({ problem: 'it does not name its index', line, origin: where })
   const { content } = letter
   const problem = lineProblem(content, 0, content.length, false)
   if (problem !== undefined) {

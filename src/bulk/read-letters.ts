@@ -30,7 +30,7 @@ export async function* readLetters(
       if (!isTold) head = Buffer.concat([head, piece.bytes])
       if (!isTold && (head.length >= HEAD_BYTES || piece.ends)) {
         isTold = true
-        const problem = 'it has no operation and origin at its start'
+        const problem = 'it does not begin with operation and origin'
         yield readLongHead(head)?.recorded ?? { problem, isLong: true }
       }
       if (!piece.ends) continue

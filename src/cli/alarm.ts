@@ -80,7 +80,7 @@ function refusedLogin({ receipt, error }: Ended): Failure | undefined {
 }
 
 function notTried(refused: Failure): Reported {
-  const message = `${refused.message}; the alarm has no credentials of its own, and did not try these again`
+  const message = `${refused.message}. The alarm has no credentials of its own, and did not try these again`
   return { did: 'failed', incidents: [], notes: [], failure: { ...refused, message } }
 }
 
@@ -93,7 +93,8 @@ function sayReported(reported: Reported, { servicenow }: AlarmOptions, terminal:
   const { did, incidents, notes, failure } = masked(reported, terminal.manner.secrets)
   const which = incidents.join(', ')
   if (failure !== undefined) {
-    const noOther = explain(failure.code).stage === 'proxy' ? '; the instance is reached through the proxy alone' : ''
+    const noOther =
+      explain(failure.code).stage === 'proxy' ? '. The alarm reaches the instance only through the proxy' : ''
     terminal.err(`warning: the alarm failed: ${failure.code}: ${failure.message.replaceAll(/\s+/g, ' ')}${noOther}\n`)
   } else if (did !== 'nothing' && !quiet) {
     terminal.err(`alarm: ${which} ${did} at ${withoutCredentials(String(servicenow.url))}\n`)
@@ -132,7 +133,7 @@ async function alarmAccess(effective: Effective, terminal: Terminal): Promise<Se
   if (url === undefined)
     throw invalid(
       '--alarm-url',
-      'the instance is not known: set SERVICENOW_INSTANCE_URL, or SERVICENOW_ALARM_INSTANCE_URL',
+      'the ServiceNow instance is not set: set SERVICENOW_INSTANCE_URL or SERVICENOW_ALARM_INSTANCE_URL',
     )
   return { ...own, url }
 }

@@ -12,20 +12,20 @@ export function blockNotes(progress: Progress): (event: BlockEvent) => void {
     const { code, message } = event.failure
     if (event.type === 'unblocked') {
       said = undefined
-      const back = `sending goes on: access is back after ${duration(event.waitedMs)}`
-      progress.note('warn', `${back}. What was refused: ${message}`, { code })
+      const back = `access is back after ${duration(event.waitedMs)}: Sluice continues`
+      progress.note('warn', `${back}. Refused: ${message}`, { code })
       return
     }
     const { since, waitedMs, leftMs, nextProbeMs, problem } = event
     const fields = { code, since, waitedMs, leftMs, nextProbeMs, ...(problem === undefined ? {} : { problem }) }
     const also = problem === undefined ? '' : ` (${problem})`
-    const next = `next probe in ${duration(nextProbeMs)}, giving up in ${duration(leftMs)}`
+    const next = `Next probe in ${duration(nextProbeMs)}, giving up in ${duration(leftMs)}`
     if (said === code) {
-      progress.note('info', `still waiting for access since ${since}: ${message}${also}; ${next}`, fields)
+      progress.note('info', `still waiting for access since ${since}: ${message}${also}. ${next}`, fields)
       return
     }
     said = code
-    progress.note('warn', `waiting for access since ${since}: ${message}${also}; ${next}`, fields)
+    progress.note('warn', `waiting for access since ${since}: ${message}${also}. ${next}`, fields)
     for (const fix of explain(code).fixes) progress.note('warn', `what to do: ${fix}`)
   }
 }

@@ -30,7 +30,7 @@ async function main(): Promise<void> {
   const lost = await terminal.flush()
   if (lost !== undefined) {
     terminal.err(
-      `error: the result could not be written to stdout (${lost}); the command itself ended with exit code ${code}\n`,
+      `error: cannot write the result to stdout (${lost}). The command itself ended with exit code ${code}\n`,
     )
   }
   // Whatever is still open (an idle socket, a log file) has nothing more to do.

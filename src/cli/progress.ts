@@ -80,7 +80,7 @@ export function follow(progress: Progress): (event: IngestEvent) => void {
         progress.note('info', `reading ${event.name}${fromWhere(event)}`, { input: event.name })
         return
       case 'loaded':
-        progress.note('info', `${event.name} is loaded already`, { input: event.name })
+        progress.note('info', `${event.name} is already loaded`, { input: event.name })
         return
       case 'deletions': {
         const { mode, index } = event

@@ -46,5 +46,5 @@ function problemOf(error: CommanderError, { verb, verbs, args }: Usage): string 
 }
 
 function meant(near: string | undefined): string {
-  return near === undefined ? '' : `; did you mean ${near}?`
+  return near === undefined ? '' : `. Did you mean ${near}?`
 }

@@ -47,10 +47,12 @@ export function showFailure(code: FailureCode): string {
 }
 
 function ending({ exit, retry, isNotice }: Entry): string {
-  if (isNotice === true) return 'A notice: it ends no run, and `sluice doctor` tells it beside what it finds.'
+  if (isNotice === true) return 'A notice: it ends no run. `sluice doctor` reports it.'
   const again =
-    retry === 'later' ? 'the same command may succeed later' : 'the same command fails again until something changes'
-  return `Exit code ${exit}; ${again}.`
+    retry === 'later'
+      ? 'the same command may succeed later'
+      : 'the same command fails again until somebody changes something'
+  return `Exit code ${exit}: ${again}.`
 }
 
 /** What is seen, with the failures that it may be. */

@@ -42,17 +42,17 @@ function nothingLoaded(receipt: Receipt): string {
   const verb = more.length === 0 ? 'has' : 'have'
   const anew = more.length === 0 ? 'it' : 'them'
   return [
-    `  ${what} loaded before, and ${verb} not changed since: no document was sent. The counts are of that load.\n`,
-    `  --again loads ${anew} again; where the run has a name (--run-id), give another one instead.\n\n`,
+    `  ${what} loaded before, and ${verb} not changed since, so Sluice sent no document. The counts are of that load.\n`,
+    `  To load ${anew} again, pass --again. If the run has a name (--run-id), pass another name instead.\n\n`,
   ].join('')
 }
 
 const meanings: Partial<Record<(typeof outcomes)[number], string>> = {
-  duplicate: 'stored by an earlier send',
+  duplicate: 'stored by an earlier request',
   rejected: 'in the dead letters',
-  skipped: 'blank lines, or left out by a rule',
-  unsent: 'certainly not stored',
-  unknown: 'sent, no answer tells whether they were stored',
+  skipped: 'blank lines, or excluded by a rule',
+  unsent: 'not sent, or certainly not stored',
+  unknown: 'sent, but no answer says whether they were stored',
 }
 
 function countsOf(receipt: Receipt): string[][] {
@@ -122,13 +122,13 @@ function alias({ alias: one }: Receipt): string[][] {
   const { name, from, to, switched, reason } = one
   if (!switched)
     return [
-      ['alias', `${name} ${from === undefined ? 'is not made' : `stays on ${from}`}; ${to} is kept`],
+      ['alias', `${name} ${from === undefined ? 'does not exist yet' : `stays on ${from}`}, and Sluice keeps ${to}`],
       ...(reason === undefined ? [] : [['', reason]]),
       ...(reason === undefined || from === undefined
         ? []
-        : [['', `sluice rollback ${name} --to ${to} leads it back there`]]),
+        : [['', `to move it there, run sluice rollback ${name} --to ${to}`]]),
     ]
-  return [['alias', `${name} is on ${to}${from === undefined ? '' : `; ${from}, where it was, is kept`}`]]
+  return [['alias', `${name} is on ${to}${from === undefined ? '' : `, and Sluice keeps its previous index, ${from}`}`]]
 }
 
 function platform({ platform: one }: Receipt): string[][] {
@@ -140,22 +140,22 @@ function platform({ platform: one }: Receipt): string[][] {
 function deletions({ deletions: one }: Receipt): string[][] {
   if (one === undefined) return []
   const { mode, compared, deleted, kept, skipped } = one
-  if (skipped !== undefined) return [['deletions', `nothing was compared: ${skipped}`]]
+  if (skipped !== undefined) return [['deletions', `Sluice compared nothing: ${skipped}`]]
   const what = mode === 'audit' ? plural(compared, 'deletion') : plural(compared, 'document')
   const reasons = [
-    [kept.there, mode === 'audit' ? 'there again' : 'there, new or hidden'],
+    [kept.there, mode === 'audit' ? 'there again' : 'existing, new or hidden'],
     [kept.changed, 'written meanwhile'],
     [kept.other, 'of something else'],
   ] as const
   const left = reasons.filter(([many]) => many > 0).map(([many, why]) => `${count(many)} ${why}`)
-  const rest = left.length === 0 ? '' : `; kept: ${left.join(', ')}`
+  const rest = left.length === 0 ? '' : `, kept: ${left.join(', ')}`
   return [['deletions', `${plural(deleted, 'document')} deleted, ${what} compared${rest}`]]
 }
 
 /** What earlier processes did of an input. */
 function past(input: InputReceipt | undefined): string {
   if (input?.alreadyLoaded === true) return ', already loaded'
-  const since = input?.since === undefined ? '' : `, what changed since ${input.since}`
+  const since = input?.since === undefined ? '' : `, changes since ${input.since}`
   return since + (input?.resumedAt === undefined ? '' : `, resumed at document ${count(input.resumedAt)}`)
 }
 

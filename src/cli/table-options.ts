@@ -11,7 +11,7 @@ export function namesTable(source: readonly string[], { origins }: Effective): b
   if (source.some(isTable)) return true
   const flag = alone.find(name => origins[name].startsWith('--'))
   if (flag === undefined) return false
-  const problem = 'is for a table alone, as in servicenow:incident'
+  const problem = 'needs a table, as in servicenow:incident'
   throw fail('OPTION_INVALID', { option: origins[flag], problem })
 }
 

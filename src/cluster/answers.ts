@@ -85,7 +85,7 @@ function describe(answer: ClusterAnswer, text: string): string {
     `status ${answer.statusCode}`,
     ...seen.map(one => quote(one)),
     text === '' ? 'empty body' : `body: ${quote(text)}`,
-  ].join('; ')
+  ].join(', ')
 }
 
 function header(answer: ClusterAnswer, name: string): string | undefined {

@@ -122,7 +122,7 @@ export async function mayDelete(
     ...(has['delete'] === false && has['write'] === false ? ['delete'] : []),
   ]
   if (missing.length === 0) return
-  const reason = `deleted rows cannot be followed without ${missing.join(' and ')} on ${index}`
+  const reason = `Sluice cannot follow deleted rows without ${missing.join(' and ')} on ${index}`
   throw fail('CLUSTER_PRIVILEGE_MISSING', { cluster: cluster.display, status: 403, reason, missing, index })
 }
 

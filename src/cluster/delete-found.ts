@@ -96,7 +96,7 @@ class FoundInIndex {
       else settled(document, outcome === 'gone' ? this.#gone(document) : outcome)
     }
     if (busy.length === 0) return { kind: 'done' }
-    const reason = `${busy.length} of ${part.length} deletions were refused as busy`
+    const reason = `the cluster was too busy for ${busy.length} of ${part.length} deletions`
     const overloaded = failure('CLUSTER_OVERLOADED', { cluster: cluster.display, elapsedMs: 0, reason })
     return { kind: 'again', left: busy, failure: overloaded }
   }

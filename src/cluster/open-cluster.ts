@@ -77,7 +77,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   try {
     const warnings: string[] = []
     const egress = await seeEgress(options, doubt =>
-      warnings.push(`${doubt}: where those requests left from is not known`),
+      warnings.push(`${doubt}, so Sluice does not know which address these requests left from`),
     )
     const checked = await probe()
     const client = openClient(route, options, ownHeaders)

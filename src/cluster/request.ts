@@ -98,7 +98,7 @@ export async function inquire(
       admitted?.answered(answer.body.length)
       return answer
     } catch (error) {
-      throw isAbort(error) ? notAsked('the request was given up') : error
+      throw isAbort(error) ? notAsked('Sluice gave the request up') : error
     }
   })
 }

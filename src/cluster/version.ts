@@ -20,7 +20,7 @@ export function readClusterInfo(body: string, cluster: string): ClusterInfo | Fa
   }
   const { distribution } = info.version ?? {}
   if (distribution !== undefined) {
-    const observed = `it says that it is ${JSON.stringify(distribution).slice(0, 40)}`
+    const observed = `it calls itself ${JSON.stringify(distribution).slice(0, 40)}`
     return failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed })
   }
   const flavor = info.version?.build_flavor === 'serverless' ? 'serverless' : 'stack'

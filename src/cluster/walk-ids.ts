@@ -32,7 +32,7 @@ const shown = 'pit_id,timed_out,_shards.failed,hits.total.value,hits.hits._id,hi
  */
 export async function walkIds(cluster: ReachedCluster, walking: Walking): Promise<void> {
   for (let starts = 1; starts <= MOST_STARTS; starts += 1) if (await walkOnce(cluster, walking)) return
-  const observed = `a point in time of ${walking.index} was lost ${MOST_STARTS} times`
+  const observed = `the cluster lost a point in time of ${walking.index} ${MOST_STARTS} times`
   throw fail('CLUSTER_UNAVAILABLE', { cluster: cluster.display, observed })
 }
 

@@ -87,9 +87,9 @@ function instanceUrl(given: string | URL): URL {
   if (!isWebAddress(text)) throw invalid('is not an http:// or https:// URL')
   const url = new URL(text)
   if (url.username !== '' || url.password !== '')
-    throw invalid('holds credentials: set the user name and password beside it')
+    throw invalid('contains credentials: set the user name and password as options')
   if (url.pathname !== '/' || url.search !== '' || url.hash !== '')
-    throw invalid("has a path: it is the instance's own address alone, as in https://my-instance.example")
+    throw invalid('has a path: write only scheme and host, as in https://my-instance.example')
   return url
 }
 

@@ -90,7 +90,7 @@ function clusterUrl(target: TargetOptions): { url: URL; username?: string; passw
     const [option, problem] =
       target.cloudId === undefined
         ? ['target.url', "the cluster's endpoint is not set"]
-        : ['target.cloudId', 'is not a cloud id: copy it whole from the cluster console']
+        : ['target.cloudId', 'is not a cloud id: copy the whole value from the Elastic Cloud console']
     throw fail('OPTION_INVALID', { option, problem })
   }
   const read = readClusterUrl(String(text))

@@ -59,7 +59,9 @@ async function turn(path: string, { clock, onWarning }: TokenFile): Promise<Asyn
     for (const until = clock.now() + LONGEST_WAIT_MS; clock.now() < until; await clock.sleep(LOOK_EVERY_MS)) {
       if ((await locks.take(`${path}.lock`)) === undefined) return locks
     }
-    onWarning(`another process has held ${path}.lock for ${LONGEST_WAIT_MS / 1000} s: going on without it`)
+    onWarning(
+      `another process has held ${path}.lock for ${LONGEST_WAIT_MS / 1000} s, so Sluice continues without the lock`,
+    )
     return locks
   } catch (error) {
     if (isSluiceError(error) && error.code !== 'STATE_UNWRITABLE') throw error
@@ -79,7 +81,7 @@ async function readKept(path: string, onWarning: TokenFile['onWarning']): Promis
   if (text.trim() === '') return {}
   const tokens = parse(text)
   if (tokens === undefined) {
-    const problem = `${path} is no file of tokens: name another one, or delete it`
+    const problem = `${path} is not a token file: name another one, or delete it`
     throw fail('OPTION_INVALID', { option: 'servicenow.tokenFile', problem })
   }
   return tokens
@@ -94,7 +96,7 @@ async function closeToOthers(path: string, onWarning: TokenFile['onWarning']): P
   await chmod(path, 0o600)
   const had = (mode & 0o777).toString(8).padStart(4, '0')
   onWarning(
-    `others could read the tokens in ${path} (mode ${had}): it is for you alone now; have them revoked if that matters`,
+    `other users could read the tokens in ${path} (mode ${had}). Now only you can. If you do not trust these users, revoke the tokens`,
   )
 }
 

@@ -25,7 +25,7 @@ export async function decode(source: Source, bytes: AsyncIterable<Uint8Array>, o
   if (opening.encoding !== 'UTF-8') {
     await opening.close()
     const named = format === 'auto' ? 'ndjson' : format
-    const problem = `it is ${opening.encoding} text; convert it to UTF-8`
+    const problem = `it is ${opening.encoding} text: convert it to UTF-8`
     throw fail('INPUT_MALFORMED', { input: source.name, format: named, problem })
   }
   const { at } = opening

@@ -23,7 +23,7 @@ export async function checkCopies(loaded: LoadedIndex): Promise<string | undefin
   const seconds = Math.min(COPIES_SECONDS, Math.ceil(load.connecting.timeoutMs / 2000))
   const health = await waitForCopies(cluster, index, seconds)
   if (health === 'red') throw failed(loaded, 'a part of it is on no node (health red)')
-  return health === 'yellow' ? `${index} has fewer copies than its settings ask for, yet (health yellow)` : undefined
+  return health === 'yellow' ? `${index} does not have all its replicas yet (health yellow)` : undefined
 }
 
 /**
@@ -40,21 +40,22 @@ export async function checkLoad(loaded: LoadedIndex, counts: Counts, deadLetters
   const mayBeReplayed = counts.rejected > 0 && documents > least && deadLetters !== undefined
   const replayed = mayBeReplayed ? await countReplayed(cluster, index, deadLetters) : 0
   const untold = documents - most - replayed
-  const more = counts.rejected > 0 && untold > 0 ? `; it holds ${untold} more, of which no dead letter tells` : ''
+  const more =
+    counts.rejected > 0 && untold > 0 ? `, and the index holds ${untold} more that are in no dead letter` : ''
   const rejected = counts.rejected - replayed
   if (rejected > 0 && maxRejected === undefined) {
-    const observed = `of its documents ${rejected} were rejected, and --max-rejected does not say how many may be`
+    const observed = `${rejected} of its documents were rejected, and --max-rejected is not set`
     throw failed(loaded, observed + more)
   }
-  if (documents === 0) throw failed(loaded, 'it holds no document')
+  if (documents === 0) throw failed(loaded, 'the index holds no document')
   if (documents < least + replayed || untold > 0) {
     const stored = least === most ? `${least}` : `${least} to ${most}`
     const since = replayed === 0 ? '' : `, ${replayed} were replayed`
-    throw failed(loaded, `the run stored ${stored} documents${since}, and it holds ${documents}`)
+    throw failed(loaded, `the run stored ${stored} documents${since}, and the index holds ${documents}`)
   }
   const found = checkQuery === undefined ? checkHits : await countMatches(cluster, index, checkQuery)
   if (found < checkHits)
-    throw failed(loaded, `the check query has to match ${checkHits} of its documents, and matches ${found}`)
+    throw failed(loaded, `the check query must match ${checkHits} of its documents, and matches ${found}`)
   return replayed
 }
 

@@ -89,7 +89,7 @@ export class GuardedLoad {
       const replayed = await retryStep(patience, async () => await checkLoad(this.#loaded, counts, deadLetters))
       await retryStep(patience, async () => await this.#switch())
       if (replayed > 0)
-        this.#guarding.warn(`of the rejected documents ${replayed} were replayed, and are in ${this.#index}`)
+        this.#guarding.warn(`${replayed} of the rejected documents were replayed, and are in ${this.#index}`)
       return undefined
     } catch (error) {
       if (isSluiceError(error)) return error.failure
@@ -101,9 +101,9 @@ export class GuardedLoad {
   get #movedAway(): string | undefined {
     const { load, alias, found } = this.#guarding
     if (this.#left !== 'done' || this.#isSwitched) return undefined
-    const observed = `${alias.name} is on ${alias.on?.name ?? 'no index'}, and not on ${this.#index}`
-    const anew = load.state.runId === undefined ? '--again' : 'under another name'
-    return `${observed}, where run ${found.plan.run} put it: a rollback or another load has led it away since, and it stays there unless all is loaded ${anew}`
+    const observed = `${alias.name} is on ${alias.on?.name ?? 'no index'}, not on ${this.#index}`
+    const anew = load.state.runId === undefined ? 'with --again' : 'under another name'
+    return `${observed}, where run ${found.plan.run} put it. A rollback or another load has moved it since. To move it back, load everything ${anew}`
   }
 
   async #prepare(): Promise<void> {
@@ -119,23 +119,23 @@ export class GuardedLoad {
     const facts = known ?? (await readIndices(cluster, index))[0]
     const mark = facts === undefined ? undefined : readMark(facts.mappings)
     if (facts === undefined || mark?.run !== run || mark.alias !== name) {
-      throw conflict(name, `there is an index ${index} that run ${run} did not make`)
+      throw conflict(name, `there is an index ${index} that run ${run} did not create`)
     }
     this.#previous = mark.previous
     if (mark.loading === true && facts.aliases[name] !== undefined) {
       await removeAlias(cluster, name, index)
-      throw conflict(name, `an index template put it on ${index} before that was loaded; it was taken off again`)
+      throw conflict(name, `an index template put it on ${index} before the load, and Sluice removed it again`)
     }
     if (this.#isSwitched) {
       if (this.#left === 'nothing') return
       throw conflict(
         name,
-        `it is on ${index} already, which an earlier load of the name ${run} made: name each load anew`,
+        `it is already on ${index}, which an earlier load with the name ${run} created: give each load its own name`,
       )
     }
     if (mark.previous !== on?.name) {
       const was = mark.previous ?? 'no index'
-      throw conflict(name, `it was on ${was} when run ${run} began, and is on ${on?.name ?? 'no index'} now`)
+      throw conflict(name, `it was on ${was} when run ${run} began, and is now on ${on?.name ?? 'no index'}`)
     }
     if (this.#left === 'documents') await startLoading(cluster, facts, mark)
     // What the cluster does not understand is better known now than after the load.

@@ -34,7 +34,7 @@ export async function planGuarded(guarded: GuardedPlanning): Promise<Plan> {
   if (isOver) return anew
   if (isNamed) throw changed(previous, gone ?? '')
   const { run, target } = previous
-  const warning = `the inputs changed since run ${run} was interrupted: all is loaded anew, and ${target.index} is left as it is`
+  const warning = `the inputs changed after run ${run} was interrupted, so Sluice loads everything again and leaves ${target.index} as it is`
   return { ...anew, warnings: [warning] }
 }
 
@@ -47,7 +47,7 @@ function goneFrom({ inputs }: Plan, previous: Checkpoint): string | undefined {
 
 function changed({ run, inputs }: Checkpoint, input: string): SluiceError {
   const documents = (inputs.find(({ name }) => name === input)?.mark.document ?? 1) - 1
-  const observed = 'it is not among the inputs any more, or has other content'
+  const observed = 'it is no longer among the inputs, or has other content'
   return fail('INPUT_CHANGED', { input, run, documents, observed })
 }
 

@@ -32,7 +32,7 @@ export async function rollback(options: RollbackOptions): Promise<RolledBack> {
   const { alias, to: wanted, ...way } = options
   for (const [option, value] of [
     ['alias', alias],
-    ['to', wanted ?? 'the one before'],
+    ['to', wanted ?? 'the previous one'],
   ] as const) {
     const problem = name(value)
     if (problem !== undefined) throw fail('OPTION_INVALID', { option, problem })
@@ -43,8 +43,8 @@ export async function rollback(options: RollbackOptions): Promise<RolledBack> {
     if (found.on === undefined) throw impossible(alias, 'there is no such alias')
     const from = found.on.name
     const to = wanted ?? readMark(found.on.mappings)?.previous
-    if (to === undefined) throw impossible(alias, `${from} does not say which index was before it`)
-    if (to === from) throw impossible(alias, `it is on ${from} already`)
+    if (to === undefined) throw impossible(alias, `${from} does not name its previous index`)
+    if (to === from) throw impossible(alias, `it is already on ${from}`)
     const target = (await readIndices(cluster, to)).find(index => index.name === to)
     if (target === undefined) throw impossible(alias, `there is no index ${to}`)
     if (readMark(target.mappings)?.loading === true) throw impossible(alias, `the load into ${to} has not finished`)

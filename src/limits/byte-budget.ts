@@ -48,6 +48,6 @@ function refuseTooLittle(limit: number, used: number, connectionBytes: number): 
   if (limit >= least) return
   // The next preflight may take a little more.
   const enough = Math.ceil((least * 1.1) / 1000) * 1000
-  const problem = `${limit} bytes are too few: the preflight took ${used}, and with one request it has to be ${enough} at least`
+  const problem = `${limit} bytes are too few: the preflight took ${used}, and with one request at least ${enough} are needed`
   throw fail('OPTION_INVALID', { option: 'byteBudget', problem })
 }

@@ -57,10 +57,10 @@ export async function readAdminKey(
   if (key === undefined) {
     throw invalid(
       '--admin-key-file',
-      "the organisation's API key is not known: set EC_API_KEY, or name a file that holds it",
+      'the API key of the organisation is not set: set EC_API_KEY, or name a file with --admin-key-file',
     )
   }
-  if (!/^[\x21-\x7e]+$/.test(key)) throw invalid(said, 'holds a blank or another character that no API key has')
+  if (!/^[\x21-\x7e]+$/.test(key)) throw invalid(said, 'contains a blank or another character that no API key has')
   return key
 }
 
@@ -136,7 +136,7 @@ export async function readServeToken(
   if (serveTokenFile === undefined) {
     throw invalid(
       '--serve-token-file',
-      'callers have to prove who they are: set SLUICE_SERVE_TOKEN, or name a file that holds the token; `openssl rand -hex 32` makes one',
+      'clients need a token: set SLUICE_SERVE_TOKEN, or name a file that contains the token. `openssl rand -hex 32` makes one',
     )
   }
   try {

@@ -53,7 +53,7 @@ export function checkFreshCredentials(given: FreshCredentials): void {
   check.all('refreshCredentials()', given, fresh)
 }
 
-const fix = "use ids 'run' or 'field', or give it no name"
+const fix = "use ids 'run' or 'field', or no name"
 
 /** Where ids come from. Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID for options that cannot be used together. */
 export function checkIngestOptions(given: IngestOptions): Ids {
@@ -61,12 +61,15 @@ export function checkIngestOptions(given: IngestOptions): Ids {
   const { ids = 'run', idField, spool, stateDir } = given
   checkTarget(given)
   if (given.again === true && given.runId !== undefined && ids === 'run')
-    throw invalid('again', 'makes no new ids for a run that has a name: give another name instead')
+    throw invalid('again', 'makes no new ids for a run with a name: pass another name instead')
   if (given.runId !== undefined && ids === 'cluster')
-    throw invalid('runId', `promises that a repeated run doubles nothing, which ids of the cluster cannot keep: ${fix}`)
-  if (spool === true && stateDir === undefined) throw invalid('spool', 'needs stateDir, where it is written')
+    throw invalid(
+      'runId',
+      `promises that a repeated run stores nothing twice, which is impossible with ids of the cluster: ${fix}`,
+    )
+  if (spool === true && stateDir === undefined) throw invalid('spool', 'needs stateDir, where Sluice writes it')
   if (ids !== 'field') {
-    if (idField !== undefined) throw invalid('idField', "is used with ids 'field' alone")
+    if (idField !== undefined) throw invalid('idField', "needs ids 'field'")
     return { from: ids }
   }
   if (idField === undefined) throw invalid('idField', "is needed with ids 'field'")
@@ -81,13 +84,13 @@ function checkTarget(given: IngestOptions): void {
   const problem = indexNameProblem(name)
   if (problem !== undefined) throw fail('INDEX_NAME_INVALID', { index: name, problem })
   const alone = (['indexBody', 'checkQuery', 'checkHits'] as const).find(option => given[option] !== undefined)
-  if (swapAlias === undefined && alone !== undefined) throw invalid(alone, 'is used with swapAlias alone')
+  if (swapAlias === undefined && alone !== undefined) throw invalid(alone, 'needs swapAlias')
   const found = guardedProblem({ swapAlias: name, indexBody, checkQuery })
   if (found !== undefined) throw invalid(found.option, found.problem)
 }
 
-const said = 'is no option of replay: the dead letters say it'
-const guarded = 'is no option of replay: dead letters go to the index that the others are in'
+const said = 'is not an option of replay: the dead letters contain it'
+const guarded = 'is not an option of replay: dead letters go to the index of their load'
 
 /** Options of `ingest` alone, and why. */
 const others: Readonly<Record<Exclude<keyof IngestOptions, keyof ReplayOptions>, string>> = {
@@ -109,10 +112,10 @@ export function checkReplayOptions(given: ReplayOptions): void {
   const values: Readonly<Record<string, unknown>> = { ...given }
   for (const [name, problem] of Object.entries(others)) if (values[name] !== undefined) throw invalid(name, problem)
   checkConnectOptions(given)
-  if (spool === true && stateDir === undefined) throw invalid('spool', 'needs stateDir, where it is written')
+  if (spool === true && stateDir === undefined) throw invalid('spool', 'needs stateDir, where Sluice writes it')
   const names: readonly unknown[] = Array.isArray(source) ? source : [source]
   if (names.length === 0 || names.some(name => typeof name !== 'string' || name === ''))
-    throw invalid('source', 'is not a path of dead letters, or an array of them')
+    throw invalid('source', 'is not a path of dead letters or an array of paths')
   if (index === undefined) return
   const problem = indexNameProblem(index)
   if (problem !== undefined) throw fail('INDEX_NAME_INVALID', { index, problem })

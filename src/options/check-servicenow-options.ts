@@ -57,22 +57,23 @@ export function completeForTables(given: IngestOptions): IngestOptions {
   checkConnectOptions(given)
   const tables = tablesIn(given.source)
   if (tables.length === 0) {
-    if (given.table !== undefined) throw invalid('table', 'is used with a table alone, as in servicenow:incident')
+    if (given.table !== undefined) throw invalid('table', 'needs a table as input, as in servicenow:incident')
     checkDeletions(given, 'a table')
     return given
   }
-  if (given.servicenow === undefined) throw invalid('servicenow', 'is needed for a table: where it is, and who asks')
+  if (given.servicenow === undefined)
+    throw invalid('servicenow', 'is needed for a table: URL and credentials of the instance')
   checkServiceNowOptions(given.servicenow)
   const found = given.table === undefined ? undefined : check.problemIn(given.table, table)
   if (found !== undefined) throw invalid(['table', found.option].filter(Boolean).join('.'), found.problem)
   const { ids = 'field', idField = 'sys_id', op = 'index', format = 'auto', pick } = given
   if (ids !== 'field') throw invalid('ids', `is '${ids}': ${whyField}`)
-  if (format === 'json') throw invalid('format', "is 'json', and each row of a table is a line")
-  if (pick !== undefined) throw invalid('pick', 'selects inside a JSON document, and a table is none')
+  if (format === 'json') throw invalid('format', "is 'json', but each row of a table is a line")
+  if (pick !== undefined) throw invalid('pick', 'selects inside a JSON document, and a table is not one')
   const { fields } = given.table ?? {}
   checkDeletions(given, 'ids from sys_id', idField === 'sys_id')
   if (fields !== undefined && idField !== 'sys_id' && !fields.includes(idField))
-    throw invalid('idField', `is '${idField}', which is not among the fields that are read`)
+    throw invalid('idField', `is '${idField}', which is not in fields`)
   return { ...given, ids, idField, op }
 }
 
@@ -85,8 +86,7 @@ function checkDeletions(
   if (deletions !== 'keep' && !isMet) throw invalid('deletions', `is '${deletions}', which needs ${needed}`)
   const alone =
     maxDeleted !== undefined ? 'maxDeleted' : reconcileEveryMs !== undefined ? 'reconcileEveryMs' : undefined
-  if (alone !== undefined && deletions !== 'reconcile') throw invalid(alone, "is used with deletions 'reconcile' alone")
+  if (alone !== undefined && deletions !== 'reconcile') throw invalid(alone, "needs deletions 'reconcile'")
 }
 
-const whyField =
-  'a row that changed comes again and has to find its document, so ids of a table are those of a field, sys_id if you say nothing'
+const whyField = 'a changed row must find its document, so a table needs ids from a field (sys_id by default)'

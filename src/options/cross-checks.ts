@@ -91,7 +91,7 @@ function findCluster(check: Check): void {
     if (values.url === undefined) {
       throw invalid(
         said(check, 'cloudId'),
-        `'${values.cloudId}' is not a cloud id: copy it whole from the cluster console`,
+        `'${values.cloudId}' is not a cloud id: copy the whole value from the Elastic Cloud console`,
       )
     }
   }
@@ -102,13 +102,11 @@ function findCluster(check: Check): void {
   if (read.username === undefined) return
   const from = said(check, 'url')
   if (values.username !== undefined || values.password !== undefined || values.passwordFile !== undefined) {
-    check.warnings.push(
-      `${from}: the credentials inside the URL are ignored, because a user name or password is set beside it`,
-    )
+    check.warnings.push(`${from}: Sluice ignores the credentials in the URL, because a user name or password is set`)
     return
   }
   check.warnings.push(
-    `${from}: credentials inside a URL end up in logs; set ELASTICSEARCH_USERNAME and ELASTICSEARCH_PASSWORD`,
+    `${from}: credentials in a URL end up in logs. Set ELASTICSEARCH_USERNAME and ELASTICSEARCH_PASSWORD instead`,
   )
   values.username = read.username
   values.password = read.password
@@ -123,7 +121,7 @@ function settleCredentials(check: Check): void {
   if (values.apiKey !== undefined && !/^[\x21-\x7e]+$/.test(values.apiKey)) {
     throw invalid(
       said(check, 'apiKey'),
-      'holds a blank or another character that no API key has; copy its encoded form',
+      'contains a blank or another character that no API key has: copy the encoded form',
     )
   }
   const hasKey = apiKey.some(name => values[name] !== undefined)
@@ -132,7 +130,9 @@ function settleCredentials(check: Check): void {
     const keyWins = rankOf(check, apiKey) >= rankOf(check, basic)
     const [used, left] = keyWins ? ['the API key', 'user name and password'] : ['user name and password', 'the API key']
     if (rankOf(check, apiKey) === rankOf(check, basic)) {
-      check.warnings.push(`both an API key and a user name or password are set; ${used} is used, ${left} ignored`)
+      check.warnings.push(
+        `both an API key and a user name or password are set: Sluice uses ${used} and ignores ${left}`,
+      )
     }
     for (const name of keyWins ? basic : apiKey) drop(check, name)
   }
@@ -151,7 +151,7 @@ function checkDocuments(check: Check): void {
   for (const name of ['indexBody', 'checkQuery', 'checkHits'] as const) requireTogether(check, name, ['swapAlias'])
   requireTogether(check, 'checkHits', ['checkQuery'])
   if (values.ids === 'field' && values.idField === undefined) {
-    throw invalid(said(check, 'ids'), "'field' needs the name of the field: set --id-field")
+    throw invalid(said(check, 'ids'), "is 'field' and needs --id-field")
   }
   if (values.idField !== undefined && values.ids !== 'field') {
     throw invalid(
@@ -160,7 +160,7 @@ function checkDocuments(check: Check): void {
     )
   }
   if (values.pick !== undefined && values.format === 'ndjson') {
-    throw invalid(said(check, 'pick'), 'selects inside a JSON document, and the format is ndjson')
+    throw invalid(said(check, 'pick'), 'selects inside a JSON document, but the format is ndjson')
   }
 }
 

@@ -38,11 +38,14 @@ export function guardedProblem({
 }): { readonly option: 'indexBody' | 'checkQuery'; readonly problem: string } | undefined {
   const aliases = indexBody?.['aliases']
   if (isObject(aliases) && Object.hasOwn(aliases, swapAlias)) {
-    return { option: 'indexBody', problem: `holds the alias ${swapAlias}, which is switched after the load alone` }
+    return {
+      option: 'indexBody',
+      problem: `contains the alias ${swapAlias}, which Sluice switches only after the load`,
+    }
   }
   const others = Object.keys(checkQuery ?? {}).filter(name => name !== 'query')
   if (checkQuery !== undefined && (!isObject(checkQuery['query']) || others.length > 0)) {
-    return { option: 'checkQuery', problem: 'is not an object with a query alone, as in {"query":{"match_all":{}}}' }
+    return { option: 'checkQuery', problem: 'is not an object with only a query, as in {"query":{"match_all":{}}}' }
   }
   return undefined
 }

@@ -39,7 +39,7 @@ export function text(isFit: check.Check = check.name) {
 /** A file that is written: stdout is for the result alone. */
 export function writtenFile(stdout = 'and stdout is for the receipt') {
   return kind(check.file, value => {
-    if (value === '-') return new Problem(`is no file, ${stdout}: name a file (./- for one of that name)`)
+    if (value === '-') return new Problem(`is not a file, ${stdout}: name a file (./- for one of that name)`)
     return value === '' ? new Problem('is empty') : value
   })
 }
@@ -175,8 +175,8 @@ export function addressPair() {
       return new Problem('is not a pair of IPv4 addresses with a comma between them')
     }
     const wrong = [first, second].find(one => !isIPv4(one))
-    if (wrong !== undefined) return new Problem(`holds '${wrong}', which is not an IPv4 address`)
-    return first === second ? new Problem('holds the same address twice') : [first, second]
+    if (wrong !== undefined) return new Problem(`contains '${wrong}', which is not an IPv4 address`)
+    return first === second ? new Problem('contains the same address twice') : [first, second]
   })
 }
 

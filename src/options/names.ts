@@ -18,7 +18,7 @@ const MOST = 90
 export function jobProblem(name: string): string | undefined {
   return /^\w[\w.-]*$/.test(name) && name.length <= MOST
     ? undefined
-    : `is not 1 to ${MOST} letters, digits, and . _ - that begin with a letter or digit`
+    : `must have 1 to ${MOST} letters, digits and . _ - and begin with a letter or digit`
 }
 
 /** What the alarm goes by, or writes itself. */
@@ -37,8 +37,8 @@ const own: readonly string[] = [
 
 /** What is wrong with the name of a field, if anything. */
 export function incidentFieldProblem(name: string): string | undefined {
-  if (!/^[a-z]\w*$/.test(name)) return `holds '${name}', which is not the name of a field, as in assignment_group`
-  return own.includes(name) ? `holds ${name}, which the alarm sets itself` : undefined
+  if (!/^[a-z]\w*$/.test(name)) return `contains '${name}', which is not the name of a field such as assignment_group`
+  return own.includes(name) ? `contains ${name}, which the alarm sets itself` : undefined
 }
 
 /** `assignment_group=ID^urgency=1`: as the platform's own templates say it. Undefined where it is something else. */

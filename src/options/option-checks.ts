@@ -14,13 +14,13 @@ export const name: Check = value => string(value) ?? (value === '' ? 'is empty' 
 export const secret: Check = value => {
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   const isBroken = typeof value === 'string' && /[\u0000-\u001f\u007f]/.test(value)
-  return string(value) ?? (isBroken ? 'holds a line break or another control character' : undefined)
+  return string(value) ?? (isBroken ? 'contains a line break or another control character' : undefined)
 }
 
 /** Sent as it stands. */
 export const token: Check = value => {
   const isBroken = typeof value === 'string' && !/^[\u0020-\u007e]+$/.test(value)
-  return name(value) ?? secret(value) ?? (isBroken ? 'holds a character that no API key has' : undefined)
+  return name(value) ?? secret(value) ?? (isBroken ? 'contains a character that no API key has' : undefined)
 }
 
 export const url: Check = value => (isUrl(value) || typeof value === 'string' ? undefined : mustBe('a URL', value))
@@ -69,7 +69,7 @@ export const onBlock: Check = value => {
 
 /** One that is written. */
 export const file: Check = value => {
-  if (value === '-') return "is '-', which is no file: to write one of that name, say './-'"
+  if (value === '-') return "is '-', which is not a file: to write a file of that name, pass './-'"
   return value === false ? undefined : value === true ? mustBe('a path or false', value) : name(value)
 }
 
@@ -119,9 +119,9 @@ export function isUrl(value: unknown): value is URL {
 
 function unknownOption(option: string, known: readonly string[]): { option?: string; problem: string } {
   // A key that is no identifier may be a URL with its password.
-  if (!/^[a-z_]\w{0,39}$/i.test(option)) return { problem: 'holds an unknown option' }
+  if (!/^[a-z_]\w{0,39}$/i.test(option)) return { problem: 'contains an unknown option' }
   const near = nearest(option, known)
-  return { option, problem: `is not an option${near === undefined ? '' : `: did you mean ${near}?`}` }
+  return { option, problem: `is not an option${near === undefined ? '' : `. Did you mean ${near}?`}` }
 }
 
 function mustBe(what: string, value: unknown): string {

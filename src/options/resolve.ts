@@ -82,7 +82,7 @@ function fileValues(file: OptionSources['file']): Readonly<Record<string, unknow
   for (const key of Object.keys(values)) {
     if (known.some(name => name === key || viewOption(name).flagKey === key)) continue
     const near = nearest(key, known)
-    throw invalid(`${key} in ${path}`, `is not an option${near === undefined ? '' : `; did you mean ${near}?`}`)
+    throw invalid(`${key} in ${path}`, `is not an option${near === undefined ? '' : `. Did you mean ${near}?`}`)
   }
   return values as Readonly<Record<string, unknown>>
 }
@@ -92,10 +92,12 @@ function secretsOnShow(candidates: Candidates): string[] {
     const { secret, env } = viewOption(name)
     const exposed = secret === 'value' || (secret === 'url' && name !== 'url' && credentialsIn(String(raw)))
     if (raw === undefined || !exposed) return []
-    const better = `use the environment (${env[1] ?? env[0]}) or a file of its own`
+    const better = `use the environment (${env[1] ?? env[0]}) or a separate file`
     if (layer === 'flag')
-      return [`${said}: a secret on the command line stands in process lists and the shell's history; ${better}`]
-    if (layer === 'file') return [`${said}: a secret in a file that is easily shared; ${better}`]
+      return [
+        `${said}: a secret on the command line appears in process lists and the shell history. Instead, ${better}`,
+      ]
+    if (layer === 'file') return [`${said}: a secret in a file that is easily shared. Instead, ${better}`]
     return []
   })
 }
@@ -109,7 +111,7 @@ function misspelled(env: OptionSources['env']): string[] {
       name.slice(prefix.length),
       known.map(one => one.slice(prefix.length)),
     )
-    return near === undefined ? [] : [`${name} is not an option and is ignored; did you mean ${prefix}${near}?`]
+    return near === undefined ? [] : [`${name} is not an option, so Sluice ignores it. Did you mean ${prefix}${near}?`]
   })
 }
 
@@ -119,12 +121,12 @@ function originsOf(candidates: Candidates, changed: Partial<Record<OptionName, s
 }
 
 const how: Partial<Record<OptionName, string>> = {
-  url: "the cluster's endpoint is not known: set --url https://HOST:PORT, ELASTICSEARCH_URL, or --cloud-id",
+  url: 'the cluster URL is not set: set --url https://HOST:PORT, ELASTICSEARCH_URL, or --cloud-id',
   deployment:
-    'the deployment is not known: set --deployment ID or SLUICE_DEPLOYMENT; the id is in the URL of its page in the console',
+    'the deployment is not set: set --deployment ID or SLUICE_DEPLOYMENT. The id is in the URL of its page in the Elastic Cloud console',
   staticIps:
-    "the static addresses are not known: set STATIC_IPS to the dashboard's pair, as in 203.0.113.10,203.0.113.11",
-  index: 'where to load the documents is not known: set --index NAME or SLUICE_INDEX, or --swap-alias NAME',
+    'the static addresses are not set: set STATIC_IPS to the pair in the dashboard of your proxy, as in 203.0.113.10,203.0.113.11',
+  index: 'the target index is not set: set --index NAME or SLUICE_INDEX, or --swap-alias NAME',
 }
 
 /** Asks for options that a command cannot do without. Throws SluiceError OPTION_INVALID with what to set. */

@@ -26,7 +26,8 @@ export async function readServiceNowAccess(
   readFile: (path: string) => Promise<string>,
 ): Promise<ServiceNowAccess> {
   const url = values.servicenowUrl
-  if (url === undefined) throw invalid('--servicenow-url', 'the instance is not known: set SERVICENOW_INSTANCE_URL')
+  if (url === undefined)
+    throw invalid('--servicenow-url', 'the ServiceNow instance is not set: set SERVICENOW_INSTANCE_URL')
   const read = async (name: FileOption) => {
     const path = values[name]
     return path === undefined ? undefined : await readTrimmed(path, origins[name], readFile)

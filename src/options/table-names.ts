@@ -21,10 +21,10 @@ export function tablesIn(source: IngestOptions['source']): string[] {
   const tables = [...new Set(names.filter(isTable).map(name => name.slice(PREFIX.length)))]
   if (tables.length === 0) return []
   const wrong = tables.find(table => !/^[a-z]\w{0,79}$/i.test(table))
-  if (wrong !== undefined) throw invalid(`'${PREFIX}${wrong}' names no table: write it as in ${PREFIX}incident`)
+  if (wrong !== undefined) throw invalid(`'${PREFIX}${wrong}' is not a table: write it as in ${PREFIX}incident`)
   const file = names.find(name => !isTable(name))
   if (file === undefined) return tables
-  throw invalid(`'${file}' cannot be loaded together with a table, whose ids are another matter: take two commands`)
+  throw invalid(`'${file}' cannot be loaded together with a table, which has other ids: use two commands`)
 }
 
 /** Scheme, host and port. Undefined for what is no URL. */

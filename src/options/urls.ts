@@ -21,10 +21,10 @@ export function readClusterUrl(given: string): ClusterUrl {
   if (text.includes('\\')) return { problem: 'has a backslash: write https://HOST:PORT, and \\ in credentials as %5C' }
   if (!isWebAddress(text)) return { problem: 'is not a URL: write https://HOST:PORT' }
   const url = new URL(text)
-  if (/[?#]/.test(text)) return { problem: 'has a query or fragment: write https://HOST:PORT alone' }
+  if (/[?#]/.test(text)) return { problem: 'has a query or fragment: write only https://HOST:PORT' }
   // The parser ends the host at the first slash, so that a password with one would become part of the path.
   if (url.pathname.includes('@'))
-    return { problem: 'has an @ behind its host: in credentials, write / as %2F and @ as %40' }
+    return { problem: 'has an @ after its host: in credentials, write / as %2F and @ as %40' }
   const { username, password } = url
   url.username = ''
   url.password = ''
@@ -32,7 +32,7 @@ export function readClusterUrl(given: string): ClusterUrl {
   if (username === '' && password === '') return { url: bare }
   const decoded = { username: decode(username), password: decode(password) }
   if (decoded.username === undefined || decoded.password === undefined) {
-    return { problem: 'holds credentials with a % that encodes nothing: set --username, and ELASTICSEARCH_PASSWORD' }
+    return { problem: 'contains credentials with a % that encodes nothing: set --username and ELASTICSEARCH_PASSWORD' }
   }
   return { url: bare, username: decoded.username, password: decoded.password }
 }

@@ -42,7 +42,7 @@ function nameConnecting(way: Destination, phase: Phase, code: string, error: unk
       }
       return failure('PROXY_UNREACHABLE', {
         proxy: proxyOf(way),
-        problem: `${problem}; a port that does not speak TLS does this too`,
+        problem: `${problem}. A port that does not speak TLS does this too`,
       })
     case 'proxy-connect':
     case 'proxy-handshake':
@@ -68,12 +68,12 @@ export function nameTimeout(way: Destination, phase: Phase, limitMs: number): Fa
 }
 
 const afterWhat: Readonly<Record<Phase, string>> = {
-  'proxy-connect': 'a connection to it was begun',
-  'proxy-tls': 'TLS with it was begun',
-  'proxy-handshake': 'it was asked to connect onward',
-  'target-connect': 'a connection was begun',
-  'target-tls': 'TLS with the cluster was begun',
-  exchange: 'a request was sent',
+  'proxy-connect': 'Sluice began to connect',
+  'proxy-tls': 'Sluice began TLS',
+  'proxy-handshake': 'Sluice asked it to connect to the target',
+  'target-connect': 'Sluice began to connect',
+  'target-tls': 'Sluice began TLS with the target',
+  exchange: 'Sluice sent a request',
 }
 
 function isCertificateFault(code: string): boolean {

@@ -45,7 +45,7 @@ export function exchangeFault(
   const named = /ALERT.*CERT|ALERT.*UNKNOWN_CA/.test(code)
     ? failure('CLUSTER_CERT_INVALID', {
         cluster,
-        problem: `it refuses the client certificate, or asks for one (${code})`,
+        problem: `it refuses the client certificate, or needs one (${code})`,
       })
     : failure('CLUSTER_UNAVAILABLE', { cluster, observed: `${whoBroke(way, broken)}: ${textOf(error)}` })
   return new RouteError({ code, phase: 'exchange', delivery, failure: named, cause: error })
@@ -63,7 +63,7 @@ export function requestTimeoutFault(
 
 /** The caller's signal fired: its reason is the cause. */
 export function abortedFault(phase: Phase, delivery: 'none' | 'possible', reason: unknown): RouteError {
-  const named = failure('RUN_INTERRUPTED', { reason: 'the request was aborted by its caller', settled: 0 })
+  const named = failure('RUN_INTERRUPTED', { reason: 'the calling program aborted the request', settled: 0 })
   return new RouteError({ code: 'ABORTED', phase, delivery, failure: named, cause: reason })
 }
 
@@ -71,7 +71,7 @@ export function abortedFault(phase: Phase, delivery: 'none' | 'possible', reason
 export function closedFault(way: Destination, phase: Phase, delivery: 'none' | 'possible', cause: unknown): RouteError {
   const named = failure('CLUSTER_UNAVAILABLE', {
     cluster: way.target.origin,
-    observed: 'the route was closed by this process',
+    observed: 'this process closed the connection',
   })
   return new RouteError({ code: 'CLOSED', phase, delivery, failure: named, cause })
 }

@@ -36,7 +36,7 @@ export function parseProxyUrl(text: string, origin: string): ProxyUrl {
   if (/[\s\u0000-\u001f\u007f]/.test(text)) refuse('contains whitespace or a control character')
 
   const { scheme, rest } = splitScheme(text, refuse)
-  if (/^[/\\]/.test(rest)) refuse('has an empty host: it stands right behind the two slashes')
+  if (/^[/\\]/.test(rest)) refuse('has an empty host: write the host after the two slashes')
   const at = rest.lastIndexOf('@')
   const credentials = at < 0 ? {} : readCredentials(rest.slice(0, at), scheme, refuse)
   const { host, port } = readAddress(rest.slice(at + 1), scheme, refuse)
@@ -64,7 +64,7 @@ function splitScheme(text: string, refuse: Refuse): { scheme: ProxyScheme; rest:
   }
   const scheme = schemes[name.toLowerCase()]
   if (scheme !== undefined) return { scheme, rest }
-  if (/^socks4a?$/i.test(name)) return refuse('asks for SOCKS4, which carries no password: use socks5://')
+  if (/^socks4a?$/i.test(name)) return refuse('asks for SOCKS4, which has no passwords: use socks5://')
   return refuse('has an unknown scheme: it must be http://, https://, socks5:// or socks5s://')
 }
 
@@ -79,7 +79,7 @@ function readCredentials(
     refuse(`has an unencoded "${bare}" in the username or password: write it as ${encodeURIComponent(bare)}`)
   }
   if (/%(?![0-9a-f]{2})/i.test(userinfo)) {
-    refuse('has a "%" in the username or password that begins no escape such as %40: write it as %25')
+    refuse('has a "%" in the username or password that is not an escape such as %40: write it as %25')
   }
   if (userinfo === '') return {}
   const colon = userinfo.indexOf(':')
@@ -122,10 +122,10 @@ function readAddress(text: string, scheme: ProxyScheme, refuse: Refuse): { host:
 }
 
 const usualPort: Readonly<Record<ProxyScheme, string>> = {
-  http: 'the standard port for http:// is 9293',
-  https: 'the standard port for https:// is 9294',
-  socks5: 'the standard port for socks5:// is 1080',
-  socks5s: 'take it from the dashboard',
+  http: 'QuotaGuard uses 9293 for http://',
+  https: 'QuotaGuard uses 9294 for https://',
+  socks5: 'the usual port for socks5:// is 1080',
+  socks5s: 'copy it from the dashboard of your proxy',
 }
 
 /** Ports that belong to another protocol than the scheme says: these never work, and time out or fail obscurely. */

@@ -59,7 +59,7 @@ function readContext(options: TlsOptions, name: string): SecureContext {
   const { ca, cert, key, passphrase } = options
   // Node takes it for no authority at all, and then says of every certificate that nobody vouches for it.
   if (ca !== undefined && !/-----BEGIN [A-Z0-9 ]*CERTIFICATE-----/.test(Buffer.from(ca).toString('latin1'))) {
-    const problem = 'the authority (CA) that was given holds no certificate in PEM form'
+    const problem = 'the CA file contains no certificate in PEM form'
     throw fail('OPTION_INVALID', { option: name, problem })
   }
   try {
@@ -87,7 +87,7 @@ function pinProblem(socket: TLSSocket, pin: string, name: string | undefined): E
     const issuer = seen.issuerCertificate
     const next = issuer === undefined || issuer === seen ? undefined : new X509Certificate(issuer.raw)
     if (next === undefined || fingerprint(next) === fingerprint(certificate) || !certificate.verify(next.publicKey)) {
-      const message = `no certificate of the chain has the fingerprint that was given; the server's own has ${leaf.fingerprint256}`
+      const message = `no certificate of the chain has the given fingerprint. The fingerprint of the server is ${leaf.fingerprint256}`
       return Object.assign(new Error(message), { code: 'FINGERPRINT_MISMATCH' })
     }
     seen = issuer

@@ -23,7 +23,7 @@ export function connectRefusedFault(
 /** The proxy closed the connection instead of answering CONNECT or the SOCKS5 greeting. */
 export function proxyClosedFault(way: Destination, after: string, cause?: unknown): RouteError {
   const tlsHint = way.proxy?.scheme === 'http' || way.proxy?.scheme === 'socks5'
-  const problem = `it closed the connection ${after}${tlsHint ? '; a port that expects TLS does this too' : ''}`
+  const problem = `it closed the connection ${after}${tlsHint ? '. A port that expects TLS does this too' : ''}`
   return new RouteError({
     code: cause === undefined ? 'PROXY_CLOSED' : errorCodeOf(cause),
     phase: 'proxy-handshake',
@@ -91,7 +91,7 @@ export function nameNotHttp(way: Destination, bytes: Uint8Array): Failure {
   const proxy = proxyOf(way)
   const observed = `it answered ${quoteBytes(bytes)}`
   if (bytes[0] === 5)
-    return failure('PROXY_PORT_IS_SOCKS', { proxy, observed: 'it answered with byte 05, as SOCKS5 does' })
+    return failure('PROXY_PORT_IS_SOCKS', { proxy, observed: 'it answered with byte 05, like SOCKS5' })
   if (isTlsAlert(bytes)) return failure('PROXY_TLS_MISMATCH', { proxy, observed: `${observed}: the port expects TLS` })
   return failure('PROXY_UNREACHABLE', { proxy, problem: `it does not speak HTTP: ${observed}` })
 }

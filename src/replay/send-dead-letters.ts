@@ -21,7 +21,7 @@ export function sendDeadLetters(redirection: Redirection): Feature {
         kind: 'replay',
         options,
         repeatsIds: true,
-        doubt: 'documents without an id that were under way when the replay was cut off may be stored twice',
+        doubt: 'documents without an id that Sluice was sending when the replay stopped may be stored twice',
         refuse: async claim => {
           await refuseOtherReplay({ ...claim, runId: load.state.runId, sources: plain.sources, options })
         },

@@ -92,7 +92,7 @@ export class Ending implements Disposable {
   cause(error: unknown): unknown {
     if (!this.signal.aborted) return error
     const why = this.why(0)
-    return new SluiceError({ ...why, message: `${why.message}; this process had not begun to load` })
+    return new SluiceError({ ...why, message: `${why.message}. This process had not begun to load` })
   }
 
   /** The run is over: nothing is waited for. */
@@ -128,5 +128,8 @@ export class Ending implements Disposable {
 
 function interruptedBy(reason: unknown): Why {
   return settled =>
-    failure('RUN_INTERRUPTED', { reason: typeof reason === 'string' ? reason : 'aborted by the caller', settled })
+    failure('RUN_INTERRUPTED', {
+      reason: typeof reason === 'string' ? reason : 'aborted by the calling program',
+      settled,
+    })
 }

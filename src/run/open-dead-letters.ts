@@ -79,6 +79,6 @@ async function tellMoved(
     found => found.size,
     () => 0,
   )
-  if (size < length) warn?.(`the documents that were refused before are not, or not all, in ${path} any more`)
-  else if (now === undefined || resolve(now) !== path) warn?.(`the documents that were refused before stay in ${path}`)
+  if (size < length) warn?.(`${path} no longer holds all documents that were rejected before`)
+  else if (now === undefined || resolve(now) !== path) warn?.(`documents that were rejected before stay in ${path}`)
 }

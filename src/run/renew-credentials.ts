@@ -28,7 +28,7 @@ export async function renewCredentials(
       ...(isSame ? { proxy } : {}),
     })
     const isOther = proxy !== undefined && way.proxy !== undefined && !isSame
-    return isOther ? 'only the credentials of a proxy can change while a run goes on, not its address' : undefined
+    return isOther ? 'only the credentials of a proxy may change during a run, not its address' : undefined
   } catch (error) {
     // What another's function throws may hold the secret itself.
     return `no new credentials: ${isSluiceError(error) ? error.message : 'refreshCredentials failed'}`

@@ -113,9 +113,9 @@ export class CircuitBreaker {
     const waited = this.#waitMs > 0 ? { waitedMs } : {}
     const message = [
       why.message,
-      ...(regained > 0 ? [`access came and went (back ${regained === 1 ? 'once' : `${regained} times`})`] : []),
-      ...(this.#waitMs > 0 ? [`waited ${Math.round(waitedMs / 1000)} s for it`] : []),
-    ].join('; ')
+      ...(regained > 0 ? [`Access came back ${regained === 1 ? 'once' : `${regained} times`}`] : []),
+      ...(this.#waitMs > 0 ? [`Sluice waited ${Math.round(waitedMs / 1000)} s for access`] : []),
+    ].join('. ')
     return { kind: 'stop', failure: { ...why, message, evidence: { ...why.evidence, ...comesAndGoes, ...waited } } }
   }
 }

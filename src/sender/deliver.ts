@@ -159,7 +159,7 @@ async function deliverPart(part: Part, othersWait: boolean, delivery: Delivery):
     const othersTaken = pair?.isHalfTaken === true || learning.accepted > acceptedBefore
     if (body.items === 1 && refusals >= REFUSALS_OF_ONE && overloaded && othersTaken) {
       if (ambiguous) return leave()
-      const reason = `refused ${refusals} times while others were taken: ${String(verdict.failure.evidence['reason'])}`
+      const reason = `refused ${refusals} times while the cluster accepted others: ${String(verdict.failure.evidence['reason'])}`
       outcome.rejectAll(body, { status: 429, type: 'never_accepted', reason }, attempts)
       return none
     }

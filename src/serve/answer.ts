@@ -11,5 +11,5 @@ export function refusal(status: number, error: string, headers: Readonly<Record<
 
 /** By its Content-Length already, or once it has come. */
 export function tooLarge(maxBody: number): Answer {
-  return refusal(413, `a request may have ${maxBody} bytes, also once it is decompressed`)
+  return refusal(413, `a request may have at most ${maxBody} bytes, also after decompression`)
 }

@@ -56,15 +56,15 @@ export function checkServeOptions(given: ServeOptions): Address {
     if (problem !== undefined) throw invalid(option, problem)
   }
   const unfit = never.find(option => Object.hasOwn(given, option))
-  if (unfit !== undefined) throw invalid(unfit, 'is no option of a load that does not end')
+  if (unfit !== undefined) throw invalid(unfit, 'is not an option of sluice serve')
   const { stateDir, token, path = '/' } = given as Partial<ServeOptions>
   if (stateDir === undefined)
-    throw invalid('stateDir', 'is needed: what is acknowledged is kept there until it is loaded')
+    throw invalid('stateDir', 'is needed: Sluice keeps accepted documents there until they are loaded')
   const ids: unknown = given.ids
   if (ids === 'cluster')
-    throw invalid('ids', "cannot be 'cluster': what was under way when the process was killed would be doubled")
-  if (!/^\/[^\s?#]*$/.test(path)) throw invalid('path', 'is no path: it begins with a slash, and has no query')
-  if (path === '/health') throw invalid('path', 'is where the state is told: take another one')
+    throw invalid('ids', "cannot be 'cluster': if the process is killed, documents would be stored twice")
+  if (!/^\/[^\s?#]*$/.test(path)) throw invalid('path', 'is not a path: a path begins with a slash and has no query')
+  if (path === '/health') throw invalid('path', 'is the path of the health report: choose another one')
   const address = readAddress(given.listen ?? DEFAULT_LISTEN)
   checkToken(token, address)
   return address
@@ -78,19 +78,16 @@ function problemOfTls(value: unknown): string | undefined {
 }
 
 function checkToken(token: string | false | undefined, { host }: Address): void {
-  if (token === undefined) throw invalid('token', 'is needed: callers bring it as Authorization: Bearer TOKEN')
+  if (token === undefined) throw invalid('token', 'is needed: clients send it as Authorization: Bearer TOKEN')
   if (token === false) {
     if (!isLoopback(host))
-      throw invalid(
-        'token',
-        `is needed: ${host} is reached by other machines, and whoever reaches it could write to the index`,
-      )
+      throw invalid('token', `is needed: other machines can reach ${host}, and could write to the index without it`)
     return
   }
   if (token.length < SHORTEST_TOKEN || /\s/.test(token))
     throw invalid(
       'token',
-      `has to be ${SHORTEST_TOKEN} characters or more, without blanks: \`openssl rand -hex 32\` makes one`,
+      `must have at least ${SHORTEST_TOKEN} characters and no blanks: \`openssl rand -hex 32\` makes one`,
     )
 }
 

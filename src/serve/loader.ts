@@ -127,7 +127,7 @@ export class Loader {
     if (!isSluiceError(error)) throw error
     if (isOfCheckpoint(error) && segment !== this.#unkept) {
       this.#unkept = segment
-      this.#loading.tell({ type: 'warning', message: `loading goes on without a checkpoint: ${error.message}` })
+      this.#loading.tell({ type: 'warning', message: `Sluice continues without a checkpoint: ${error.message}` })
       return 0
     }
     if (isHopeless(error)) throw error

@@ -67,7 +67,9 @@ async function othersThan(path: string): Promise<string[]> {
     if (bytes === 0) continue
     const target = await readFile(join(other, TARGET), 'utf8').catch(() => '{}')
     const { cluster = 'another cluster', index = '?' } = JSON.parse(target) as { cluster?: string; index?: string }
-    warnings.push(`${bytes} bytes in ${other} wait for ${index} of ${cluster}: a serve of that target loads them`)
+    warnings.push(
+      `${bytes} bytes in ${other} wait for ${index} of ${cluster}. To load them, run sluice serve with that target`,
+    )
   }
   return warnings
 }

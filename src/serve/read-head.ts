@@ -17,12 +17,12 @@ export interface Head {
 export function readHead(headers: IncomingHttpHeaders, maxBody: number): Head | { readonly refused: Answer } {
   const type = mediaTypeOf(headers['content-type'])
   if (type === undefined)
-    return { refused: refusal(415, `Content-Type has to be one of ${TYPES}`, { 'accept-post': TYPES }) }
+    return { refused: refusal(415, `Content-Type must be one of ${TYPES}`, { 'accept-post': TYPES }) }
   const encoding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase()
   if (encoding !== 'identity' && encoding !== 'gzip')
-    return { refused: refusal(415, 'Content-Encoding has to be gzip, or none', { 'accept-encoding': 'gzip' }) }
+    return { refused: refusal(415, 'Content-Encoding must be gzip, or absent', { 'accept-encoding': 'gzip' }) }
   const key = keyOf(headers['idempotency-key'])
-  if (key === false) return { refused: refusal(400, `Idempotency-Key has to be one of 1 to ${LONGEST_KEY} characters`) }
+  if (key === false) return { refused: refusal(400, `Idempotency-Key must have 1 to ${LONGEST_KEY} characters`) }
   if (Number(headers['content-length'] ?? 0) > maxBody) return { refused: tooLarge(maxBody) }
   return { type, isGzip: encoding === 'gzip', key }
 }

@@ -98,7 +98,7 @@ export async function startReceiver(receiving: Receiving): Promise<Receiver> {
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const answer = await answerTo(request, response).catch((error: unknown): Answer => {
       receiving.onBug(error)
-      return refusal(500, 'it failed: nothing is known to be stored')
+      return refusal(500, 'the request failed, and its documents may not be stored')
     })
     if (answer === undefined || response.destroyed) return
     const { status, body, headers } = answer
@@ -115,8 +115,8 @@ export async function startReceiver(receiving: Receiving): Promise<Receiver> {
     const [path] = (request.url ?? '/').split('?')
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     if (path === '/health' && isRead) return health(receiving.status(), intake.guard.allows(request))
-    if (path !== receiving.path) return refusal(404, `there is nothing at this path: post to ${receiving.path}`)
-    if (request.method !== 'POST') return refusal(405, 'documents are posted (POST)', { allow: 'POST' })
+    if (path !== receiving.path) return refusal(404, `there is nothing at this path. Post to ${receiving.path}`)
+    if (request.method !== 'POST') return refusal(405, 'send documents with POST', { allow: 'POST' })
     const answer = await takePost(request, response, intake)
     if (answer !== undefined) answers[answer.status] = (answers[answer.status] ?? 0) + 1
     return answer

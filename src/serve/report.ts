@@ -42,7 +42,7 @@ export function statusOf(
 
 /** Why it was closed. */
 export function reasonOf(signal: AbortSignal | undefined): string {
-  return typeof signal?.reason === 'string' ? signal.reason : 'closed by the caller'
+  return typeof signal?.reason === 'string' ? signal.reason : 'closed by the calling program'
 }
 
 export function serveReceiptOf(

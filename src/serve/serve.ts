@@ -29,7 +29,7 @@ const CLOSING_SHARE = 1 / 5
 const SOON_SECONDS = 2
 
 const UNENCRYPTED =
-  'requests come over plain http: what callers send, the token too, can be read on the way, unless something in front of this terminates TLS'
+  'sluice serve speaks plain http: others on the network can read requests and the token, unless a proxy in front of it terminates TLS'
 
 /**
  * Accepts documents by POST, as NDJSON or JSON, and loads them into an index through the static-IP proxy. A request is acknowledged once

@@ -39,8 +39,8 @@ export async function takePost(
 ): Promise<Answer | undefined> {
   const { guard, room, maxBody } = intake
   if (!guard.allows(request))
-    return refusal(401, 'a bearer token is needed: Authorization: Bearer TOKEN', { 'www-authenticate': 'Bearer' })
-  if (intake.isClosing()) return refusal(503, 'it is being stopped: try again later', { 'retry-after': '5' })
+    return refusal(401, 'send a bearer token: Authorization: Bearer TOKEN', { 'www-authenticate': 'Bearer' })
+  if (intake.isClosing()) return refusal(503, 'sluice serve is stopping. Try again later', { 'retry-after': '5' })
   const head = readHead(request.headers, maxBody)
   if ('refused' in head) return head.refused
   if (intake.waiting() >= intake.spoolLimit) return behind(intake)
@@ -76,8 +76,8 @@ function unwritten(error: unknown): Answer {
   const { code } = (error.cause ?? {}) as NodeJS.ErrnoException
   const isFull = code === 'ENOSPC' || code === 'EDQUOT'
   const problem = isFull
-    ? 'the disk is full: nothing was stored'
-    : 'it cannot be written to the disk: nothing was stored'
+    ? 'the disk is full. Sluice stored nothing'
+    : 'Sluice cannot write to the disk, and stored nothing'
   return refusal(isFull ? 507 : 503, problem, { 'retry-after': '30' })
 }
 
@@ -89,9 +89,9 @@ function refusedBody(
     case 'gone':
       return undefined
     case 'busy':
-      return refusal(429, 'too many requests are under way', { 'retry-after': '1' })
+      return refusal(429, 'there are too many requests at once', { 'retry-after': '1' })
     case 'not gzip':
-      return refusal(400, 'the body is not whole gzip data, as Content-Encoding says')
+      return refusal(400, 'the body is not complete gzip data, although Content-Encoding says gzip')
     case 'too large':
       return tooLarge(maxBody)
   }
@@ -99,5 +99,5 @@ function refusedBody(
 
 function behind(intake: Intake): Answer {
   const after = String(intake.retryAfter())
-  return refusal(429, 'too much is waiting to be loaded: try again later', { 'retry-after': after })
+  return refusal(429, 'too many documents wait to be loaded. Try again later', { 'retry-after': after })
 }

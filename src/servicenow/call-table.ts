@@ -35,10 +35,11 @@ export async function callTable(
 
 /** Path, headers and body. Names that would lead to another path than the table's are refused: OPTION_INVALID. */
 function questionOf({ method, table, sysId, query = {}, body }: TableRequest) {
-  if (!/^\w+$/.test(table)) throw invalid('table', 'is no name of a table: letters, digits and underscores')
-  if (sysId !== undefined && !/^[\w-]+$/.test(sysId)) throw invalid('sysId', 'is no sys_id: 32 hexadecimal characters')
+  if (!/^\w+$/.test(table)) throw invalid('table', 'is not the name of a table: write letters, digits and underscores')
+  if (sysId !== undefined && !/^[\w-]+$/.test(sysId))
+    throw invalid('sysId', 'is not a sys_id: write 32 hexadecimal characters')
   const isOfOne = method === 'PUT' || method === 'PATCH' || method === 'DELETE'
-  if (isOfOne && sysId === undefined) throw invalid('sysId', `is not set, and ${method} is for one record`)
+  if (isOfOne && sysId === undefined) throw invalid('sysId', `is not set, and ${method} needs it`)
   const pairs = Object.entries(query).map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
   return {
     method,

@@ -4,7 +4,7 @@ import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
 const problems: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
-  EISDIR: 'it is a directory; name its files with a glob',
+  EISDIR: 'it is a directory: pass its files with a glob',
   ENOTDIR: 'a part of its path is a file, not a folder',
   ELOOP: 'its symbolic links form a circle',
   ENAMETOOLONG: 'its path is too long',

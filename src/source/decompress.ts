@@ -16,7 +16,7 @@ export async function* decompress(bytes: AsyncIterable<Uint8Array>, name: string
     if (begins(head, GZIP) || (name.endsWith('.gz') && isCutShort(head, GZIP))) {
       yield* gunzip(all, name)
     } else if (begins(head, ZSTD)) {
-      const problem = 'zstd is not supported yet, decompress it first'
+      const problem = 'Sluice does not read zstd: decompress it first'
       throw fail('INPUT_UNREADABLE', { input: name, problem })
     } else {
       yield* all

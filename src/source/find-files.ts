@@ -50,7 +50,7 @@ async function check(name: string, cwd: string): Promise<Found> {
   const path = resolve(cwd, name)
   const status = await stat(path)
   if (status.isDirectory())
-    throw unreadable(name, `it is a directory; name its files with a glob, such as '${join(name, '*.ndjson')}'`)
+    throw unreadable(name, `it is a directory: pass its files with a glob, such as '${join(name, '*.ndjson')}'`)
   if (status.isSocket() || status.isBlockDevice()) throw unreadable(name, 'it is not a file')
   await access(path, constants.R_OK)
   return { name, path, kind: status.isFIFO() ? 'fifo' : status.isFile() ? 'file' : 'device' }

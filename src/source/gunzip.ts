@@ -97,6 +97,6 @@ function explained(error: unknown, input: string, bytes: number): unknown {
   const code = codeOf(error)
   if (code === 'Z_BUF_ERROR') return fail('INPUT_TRUNCATED', { input, encoding: 'gzip', bytes }, { cause: error })
   if (!code.startsWith('Z_') || !(error instanceof Error)) return error
-  const problem = `its gzip data is corrupt (${error.message}), ${bytes} decoded bytes in`
+  const problem = `its gzip data are corrupt (${error.message}) after ${bytes} decoded bytes`
   return fail('INPUT_UNREADABLE', { input, problem, bytes }, { cause: error })
 }

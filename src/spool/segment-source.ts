@@ -53,7 +53,7 @@ function spooledFile(path: string, name: string, id: string): StoredFile {
 
 function refuseDropped(name: string, from: number, dropped: number): void {
   if (from >= dropped) return
-  const problem = `its first ${dropped} bytes were loaded and are not kept (--spool-limit), and the checkpoint that says so is gone or another index is loaded`
+  const problem = `Sluice loaded its first ${dropped} bytes and deleted them (--spool-limit), but their checkpoint is gone or the index is another one`
   throw fail('INPUT_UNREADABLE', { input: name, problem })
 }
 

@@ -56,7 +56,7 @@ async function open(
   const { runId } = load.state
   const input = sources.find(isStdin)
   if (input === undefined || stdin === undefined) {
-    const problem = 'none of the inputs is stdin (-): nothing would be spooled'
+    const problem = 'none of the inputs is stdin (-), so there is nothing to spool'
     throw fail('OPTION_INVALID', { option: 'spool', problem })
   }
   if (folder === undefined) return undefined
@@ -86,7 +86,7 @@ function aboutLeftovers(runId: string | undefined): string {
 /** `counts`: of the whole run. */
 function cutFailure(spool: SpooledStdin | undefined, counts: Counts): Failure | undefined {
   if (spool === undefined || spool.cut.length === 0) return undefined
-  const reason = `the end of stdin was never seen: ${spool.cut.join(', ')}`
+  const reason = `Sluice never saw the end of stdin: ${spool.cut.join(', ')}`
   return failure('RUN_INTERRUPTED', { reason, settled: settledOf(counts) })
 }
 
@@ -94,10 +94,10 @@ async function takeRest({ ending, tell }: Run, spool: SpooledStdin, error: unkno
   const warn = (message: string) => tell({ type: 'warning', message })
   const why = isSluiceError(error) ? `${error.code}: ${error.message}` : String(error)
   const isTold = spool.isFilling && !ending.stopping.aborted
-  if (isTold) warn(`the load has stopped, stdin is spooled to its end all the same (${why})`)
+  if (isTold) warn(`the load has stopped, and Sluice still spools stdin to its end (${why})`)
   const untaken = await spool.untaken()
   if (untaken === undefined || !isSluiceError(error) || error.failure === untaken.failure) return error
-  if (!isTold) warn(`the load has stopped, too (${why})`)
+  if (!isTold) warn(`the load has stopped too (${why})`)
   return endedUntaken(error, untaken)
 }
 

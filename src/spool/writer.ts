@@ -181,7 +181,7 @@ export class SpoolWriter implements AsyncDisposable {
       )
       if (step.kind === 'write') return
       if (step.kind === 'full') {
-        const problem = `what is spooled has reached its limit of ${room.limit} bytes (--spool-limit)`
+        const problem = `the spool has reached its limit of ${room.limit} bytes (--spool-limit)`
         throw fail('STATE_UNWRITABLE', { path, problem })
       }
       if (step.kind === 'drop') await this.#drop(step.to)
@@ -208,7 +208,7 @@ export class SpoolWriter implements AsyncDisposable {
     if (!isSluiceError(error) || error.code !== 'STATE_UNWRITABLE') return error
     const { problem } = error.failure.evidence
     const bytes = this.#written
-    const told = `${String(problem)}; stdin was taken up to byte ${bytes}, and what came behind it was not`
+    const told = `${String(problem)}. Sluice took stdin up to byte ${bytes}, and no more`
     return fail('STATE_UNWRITABLE', { path: this.segment.path, problem: told, bytes }, { cause: error })
   }
 

@@ -79,7 +79,7 @@ export function parseCheckpoint(text: string): Checkpoint | string {
   if (value === undefined) return 'it is not JSON'
   const version = isObject(value) ? value['version'] : undefined
   if (typeof version === 'number' && version > VERSION) return `a newer Sluice wrote it (version ${version})`
-  return fits(value, shape) ? (value as Checkpoint) : 'it is broken: fields are missing or of another kind'
+  return fits(value, shape) ? (value as Checkpoint) : 'it is broken: fields are missing or have the wrong type'
 }
 
 type Shape = 'string' | 'number' | 'boolean' | { readonly [field: string]: Shape } | readonly [Shape]

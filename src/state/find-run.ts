@@ -138,8 +138,12 @@ function seenOf(
 function notesOn({ clusterUuid }: Pick<Target, 'clusterUuid'>, seen: IndexSeen | undefined): string[] {
   const notes: string[] = []
   if (clusterUuid === undefined)
-    notes.push("the cluster's uuid may not be read: the checkpoint belongs to its URL and the name of the index")
+    notes.push(
+      "the credentials may not read the cluster's uuid, so the checkpoint belongs to the URL and the index name",
+    )
   if (seen?.kind === 'unreadable')
-    notes.push(`the index's uuid may not be read (${seen.observed}): that it was made anew would not be noticed`)
+    notes.push(
+      `the credentials may not read the index's uuid (${seen.observed}), so Sluice cannot notice a new index of that name`,
+    )
   return notes
 }

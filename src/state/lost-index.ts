@@ -23,11 +23,11 @@ export function lostIndex({ target, counts }: Checkpoint, seen: IndexSeen): Lost
 /** Returns the warning, if there is anything to warn of. */
 export function sayLost({ indices, isPart, startsAfresh }: LostIndices, run: string): string[] {
   if (indices.length === 0) return []
-  const are = indices.length === 1 ? 'is not the index' : 'are not the indices'
-  const observed = `${indices.join(', ')} ${are} any more that run ${run} loaded into`
-  if (!startsAfresh) return [`${observed}: all is loaded anew with --again alone`]
-  const doubt = isPart ? ', and documents without an id are stored twice where they are still there' : ''
-  return [`${observed}: all is loaded anew${doubt}`]
+  const are = indices.length === 1 ? 'is no longer the index' : 'are no longer the indices'
+  const observed = `${indices.join(', ')} ${are} that run ${run} loaded into`
+  if (!startsAfresh) return [`${observed}. To load everything again, pass --again`]
+  const doubt = isPart ? ', and documents without an id that still exist are stored twice' : ''
+  return [`${observed}. Sluice loads everything again${doubt}`]
 }
 
 /** `wasThere`: whether the run stored anything in it. */

@@ -104,7 +104,7 @@ export async function planRun(planning: Planning): Promise<Plan> {
     warnings: previous.inputs
       .filter(({ name, status }) => status !== 'finished' && !sources.some(source => source.name === name))
       .map(
-        ({ name, read }) => `${name} is not among the inputs any more: ${read} documents of it were loaded, not all`,
+        ({ name, read }) => `${name} is no longer among the inputs: Sluice loaded ${read} of its documents, not all`,
       ),
     notes: sinceWhen(judged),
   }
@@ -144,7 +144,7 @@ async function judge(
   }
   if (status === 'finished') return fresh()
   const isShorter = look.size < known.file.tail.end
-  const observed = isShorter ? `it has only ${look.size} bytes now` : 'what was read of it reads differently now'
+  const observed = isShorter ? `it has only ${look.size} bytes now` : 'the part that Sluice read has changed'
   const documents = mark.document - 1
   throw fail('INPUT_CHANGED', { input: source.name, run, documents, observed, offset: mark.offset })
 }

@@ -34,8 +34,8 @@ export function anotherSelection(inputs: readonly PlannedInput[], previous: Chec
     const known = previous?.inputs.find(input => input.name === name)
     if (rows === undefined || place !== undefined || known?.place === undefined) return []
     const differences = differencesOf(known, rows)
-    const why = differences.length > 0 ? differences.join(', ') : 'the options say to send it otherwise'
-    return [`all of ${name} is read again: ${why}; what run ${previous?.run} loaded stays in the index`]
+    const why = differences.length > 0 ? differences.join(', ') : 'the options for sending it have changed'
+    return [`Sluice reads all of ${name} again: ${why}. The documents of run ${previous?.run} stay in the index`]
   })
 }
 
@@ -43,7 +43,9 @@ export function anotherSelection(inputs: readonly PlannedInput[], previous: Chec
 export function sinceWhen(inputs: readonly PlannedInput[]): string[] {
   return inputs.flatMap(({ source: { name, rows }, place, isLoaded }) => {
     const since = place === undefined || isLoaded ? undefined : rows?.since?.(place)
-    return since === undefined ? [] : [`of ${name} what changed since ${since} is read; --again reads all of it`]
+    return since === undefined
+      ? []
+      : [`Sluice reads the rows of ${name} that changed since ${since}. To read all rows, pass --again`]
   })
 }
 

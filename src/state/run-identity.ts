@@ -66,7 +66,7 @@ export function plainIdentity(load: Pick<Load, 'inputs' | 'documents'>): RunIden
     repeatsIds: ids.from === 'run',
     doubt:
       ids.from === 'cluster'
-        ? 'documents that were under way when the run was cut off may be stored twice: their ids are the cluster’s'
+        ? 'documents that Sluice was sending when the run stopped may be stored twice, since the cluster makes their ids'
         : undefined,
     lastIndex: () => into,
     lost: lostIndex,

@@ -105,7 +105,7 @@ export function locksFolder(stateDir: string): string {
 /** Makes the error for a lock that another process holds. */
 export function lockedBy(holder: Holder, input: string, index: string, lock: string): SluiceError {
   const { run = 'not named yet', pid, host, since, isUndo = false } = holder
-  const doing = isUndo ? `taken out of ${index} by the undo of run ${run}` : `loaded into ${index} by run ${run}`
+  const doing = isUndo ? `removed from ${index} by the undo of run ${run}` : `loaded into ${index} by run ${run}`
   return fail('RUN_LOCKED', { input, doing, index, run, pid, host, since, lock })
 }
 

@@ -58,8 +58,7 @@ export class Deletions {
 
   constructor(following: Following) {
     this.#following = following
-    if (following.found.hasOwnIndex)
-      this.#skipped = 'the index is a new one, and holds no document of a row that was deleted before'
+    if (following.found.hasOwnIndex) this.#skipped = 'the index is new, and holds no documents of deleted rows'
   }
 
   get receipt(): DeletionsReceipt {
@@ -148,7 +147,7 @@ export class Deletions {
     const { load, tables, deletions, instance, ending } = this.#following
     const due = this.#notDueBefore(soFar)
     if (due !== undefined) {
-      this.#skipped = `the index was compared with the table a while ago, and is again from ${due} on`
+      this.#skipped = `Sluice compared the index with the table recently, and compares it again after ${due}`
       return
     }
     this.#tell()

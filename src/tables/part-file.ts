@@ -138,7 +138,7 @@ async function checkPath(path: string, folder: string): Promise<void> {
   if (known?.isDirectory() === true) throw wrong('it is a directory')
   if (known?.isFile() === false) throw wrong('it is a device or a pipe, not a file')
   const part = await stat(folder).catch(() => undefined)
-  if (part?.isDirectory() === false) throw wrong(`${folder} is in its way, which no pull has made`)
+  if (part?.isDirectory() === false) throw wrong(`${folder} is in the way, and no pull created it`)
   // The folder above is the user's to make.
   await stat(dirname(path)).catch((error: unknown) => {
     throw unwritable(path, error)
@@ -173,14 +173,14 @@ async function readStart(folder: string, selection: Selection): Promise<Place | 
     if (error.code !== 'ENOENT') throw error
   })
   if (text === undefined)
-    throw unreadable(path, `it is missing, and ${ROWS} beside it has rows of an unknown reading: remove ${folder}`)
+    throw unreadable(path, `it is missing, and ${ROWS} has rows of an unknown pull: remove ${folder}`)
   const { selection: begun, start } = parse(text, path)
   const names = [...new Set([...Object.keys(begun), ...Object.keys(selection)])]
   const differences = names
     .filter(name => begun[name] !== selection[name])
     .map(name => `${name} was ${shown(begun[name])} and is ${shown(selection[name])}`)
   if (differences.length === 0) return start
-  const problem = `an unfinished pull lies in ${folder}, of something else (${differences.join('; ')}): run it as it was, or remove that folder`
+  const problem = `${folder} holds an unfinished pull with other options (${differences.join(', ')}): run that command again, or remove the folder`
   throw fail('OPTION_INVALID', { option: 'output', problem })
 }
 
@@ -188,7 +188,7 @@ function parse(text: string, path: string): Reading {
   const reading = parseObject(text) as Partial<Reading> | undefined
   if (reading?.version === VERSION && typeof reading.selection === 'object' && typeof reading.start === 'object')
     return reading as Reading
-  throw unreadable(path, 'it holds no reading that this version understands: remove its folder')
+  throw unreadable(path, 'this version does not understand it: remove its folder')
 }
 
 function shown(value: string | undefined): string {

@@ -49,7 +49,7 @@ export async function* pullLines(options: PullOptions): AsyncGenerator<Uint8Arra
 export async function pullToFile({ output, ...options }: PullFileOptions): Promise<PulledFile> {
   checkPullOptions(options)
   if (typeof output !== 'string' || output === '')
-    throw fail('OPTION_INVALID', { option: 'output', problem: 'is no name of a file' })
+    throw fail('OPTION_INVALID', { option: 'output', problem: 'is not the name of a file' })
   await using file = await PartFile.open(output, selectionOf(options))
   let start: Place | undefined
   const { rows: resumed, ids: known } = file.before

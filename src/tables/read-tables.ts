@@ -66,8 +66,8 @@ function identityOf(plain: RunIdentity, { inputs, documents }: Load, origin: str
 /** Throws SluiceError OPTION_INVALID: what was read before is read again as it is now, which replaces a document. */
 function refuseDataStream(op: string, seen: IndexSeen | undefined, index: string): void {
   if (seen?.kind !== 'name' || !seen.behind.some(name => name.includes(`.ds-${index}-`))) return
-  const ways = 'load the table into an index, or keep each row as it was first read: --op create --on-conflict skip'
-  const problem = `is '${op}', and ${index} is a data stream, which takes new documents alone: ${ways}`
+  const ways = 'load the table into an index, or keep the first version of each row with --op create --on-conflict skip'
+  const problem = `is '${op}', but ${index} is a data stream, which accepts only new documents: ${ways}`
   throw fail('OPTION_INVALID', { option: 'op', problem })
 }
 

@@ -42,7 +42,7 @@ export async function findCheckpoint(stateDir: string, run: string): Promise<Fou
       named.filter(one => one !== first),
     )
   const paths = [first, ...others].map(({ path, checkpoint }) => `${path} (into ${checkpoint.target.index})`)
-  const problem = `${run} names ${paths.length} runs: name one by its checkpoint, ${paths.join(', ')}`
+  const problem = `${run} is the name of ${paths.length} runs: pass the path of a checkpoint, ${paths.join(', ')}`
   throw fail('OPTION_INVALID', { option: 'run', problem })
 }
 

@@ -76,26 +76,25 @@ function sameCluster({ run, target }: Checkpoint, { preflight, display }: Cluste
     throw fail('RUN_ELSEWHERE', { run, loaded: target.url, cluster: display })
   }
   if (isKnown || target.url === display) return []
-  return [`the run was loaded into ${target.url}; whether ${display} is the same cluster may not be read`]
+  return [
+    `the run was loaded into ${target.url}, and the credentials may not read whether ${display} is the same cluster`,
+  ]
 }
 
 function sameName(path: string): string {
-  return `an earlier run of another content had the same name: it is reached by its checkpoint, ${path}`
+  return `an earlier run with other content had the same name: to verify it, pass the path of its checkpoint, ${path}`
 }
 
 function notesOn({ target, status, options }: Checkpoint, seen: IndexSeen, isFresh: boolean): string[] {
   const { index, indexUuid } = target
   const notes: string[] = []
-  if (seen.kind === 'missing') notes.push(`there is no index ${index} any more`)
+  if (seen.kind === 'missing') notes.push(`the index ${index} no longer exists`)
   if (seen.kind === 'index' && indexUuid !== undefined && seen.uuid !== indexUuid)
-    notes.push(`${index} is not the index any more that the run was loaded into: it was made anew`)
-  if (!isFresh)
-    notes.push(`${index} may not be refreshed with these credentials: what was stored of late may not be seen yet`)
-  if (status === 'running') notes.push('the run is still going on, or was killed')
+    notes.push(`${index} is a new index, not the one that the run was loaded into`)
+  if (!isFresh) notes.push(`the credentials may not refresh ${index}, so the newest documents may not be visible yet`)
+  if (status === 'running') notes.push('the run is still running, or was killed')
   else if (status !== 'finished') notes.push('the run is not finished')
   if (options['pipeline'] !== undefined)
-    notes.push(
-      `the ingest pipeline ${options['pipeline']} may have dropped documents, or given them other ids or indices`,
-    )
+    notes.push(`the ingest pipeline ${options['pipeline']} may have dropped documents, or changed their ids or indices`)
   return notes
 }

@@ -81,7 +81,7 @@ export class Pace {
   }
 
   #interrupted({ reason }: AbortSignal): SluiceError {
-    const why = typeof reason === 'string' ? reason : 'aborted by the caller'
+    const why = typeof reason === 'string' ? reason : 'aborted by the calling program'
     return fail('RUN_INTERRUPTED', { reason: why, settled: this.#done })
   }
 

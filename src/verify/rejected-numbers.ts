@@ -33,7 +33,7 @@ export async function rejectedNumbers(
     for await (const head of heads(path, length)) book(head)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    return code === 'ENOENT' ? 'is not there any more' : `cannot be read (${code ?? message})`
+    return code === 'ENOENT' ? 'no longer exists' : `cannot be read (${code ?? message})`
   }
   return rejected
 }

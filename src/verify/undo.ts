@@ -99,15 +99,15 @@ export async function undo(options: UndoOptions): Promise<Undone> {
         ...notes,
         ...(kept === 0
           ? []
-          : [`${shared.join(', ')}: stored by an earlier run, whose last line has grown since: left`]),
+          : [`${shared.join(', ')} was stored by an earlier run, whose last line has grown since. Sluice left it`]),
         ...(goesBy === undefined || continued.length === 0
           ? []
-          : [
-              `${continued.join(', ')}: a later run went on behind what was deleted, which is not loaded again without --again`,
-            ]),
-        ...(foreign === 0 ? [] : [`${foreign} documents have ids like the run's and are none of its own: left`]),
+          : [`${continued.join(', ')} was continued by a later run. To load the deleted part again, pass --again`]),
+        ...(foreign === 0
+          ? []
+          : [`${foreign} documents have ids like those of the run, but belong to another run. Sluice left them`]),
         ...(checkpoint.options['op'] === 'index' && changed > 0
-          ? ['with --op index, what this run sent twice counts as changed too']
+          ? ['with --op index, documents that this run sent twice also count as changed']
           : []),
       ],
     }

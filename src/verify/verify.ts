@@ -53,7 +53,7 @@ export async function verify(options: VerifyOptions): Promise<Verification> {
         ...notes,
         ...(unsettled === 0
           ? []
-          : ['what is unsettled was sent before the run was cut off: the same command settles it']),
+          : ['Sluice sent the unsettled documents before the run stopped: the same command settles them']),
       ],
     }
   } finally {
@@ -66,7 +66,7 @@ export async function readRejected({ checkpoint, inputs }: Pick<OpenRun, 'checkp
   const none = new Map<string, ReadonlySet<number>>()
   const { counts, deadLetters } = checkpoint
   if (counts.rejected === 0) return { rejected: none, notes: [] }
-  const said = 'which documents were rejected is not known:'
+  const said = 'Sluice cannot tell which documents were rejected:'
   if (deadLetters === undefined) return { rejected: none, notes: [`${said} no dead letters were written`] }
   const rejected = await rejectedNumbers(deadLetters.path, deadLetters.length, inputs)
   if (typeof rejected === 'string') return { rejected: none, notes: [`${said} ${deadLetters.path} ${rejected}`] }

@@ -289,7 +289,7 @@ describe('an alarm that fails', () => {
     run.child.kill('SIGTERM')
     const { code, stderr } = await run.ended
     expect({ code, stderr }).toMatchObject({ code: 3 })
-    expect(stderr).toMatch(/^warning: the alarm failed: SERVICENOW_UNREACHABLE: .*: it was given up$/m)
+    expect(stderr).toMatch(/^warning: the alarm failed: SERVICENOW_UNREACHABLE: .*: Sluice gave up$/m)
   })
 
   test('leaves a good run what it is', async () => {
@@ -307,7 +307,7 @@ describe('an alarm that fails', () => {
     expect(code).toBe(3)
     expect(stderr).toContain('sluice explain PROXY_AUTH_REJECTED')
     expect(stderr).toMatch(
-      /^warning: the alarm failed: PROXY_AUTH_REJECTED: .*; the instance is reached through the proxy alone$/m,
+      /^warning: the alarm failed: PROXY_AUTH_REJECTED: .*\. The alarm reaches the instance only through the proxy$/m,
     )
     expect(lab.control.servicenow.rows('incident')).toEqual([])
   })

@@ -32,7 +32,7 @@ test('a code, in any spelling, is told with all that is known of it', async () =
   expect(page).toContain(`EGRESS_PARTLY_ALLOWED: ${title}\n`)
   expect(page).toContain(`error: ${exampleOf('EGRESS_PARTLY_ALLOWED')}\n`)
   for (const text of [observed, ...causes, ...fixes]) expect(page).toContain(`${text}\n`)
-  expect(page).toContain('Exit code 3; the same command fails again until something changes.')
+  expect(page).toContain('Exit code 3: the same command fails again until somebody changes something.')
   expect(await saidAsJson('EGRESS_PARTLY_ALLOWED')).toMatchObject({
     code: 'EGRESS_PARTLY_ALLOWED',
     exit: 3,
@@ -74,8 +74,8 @@ test('--symptoms lists what is seen, each with its codes', async () => {
 test('what nothing speaks of is an error, with the nearest code where one is near', async () => {
   const near = await sluice(['explain', 'EGRESS_PARTLY_ALOWED'])
   expect(near).toMatchObject({ code: 2, stdout: '' })
-  expect(near.stderr).toContain("'EGRESS_PARTLY_ALOWED' is not a failure code; did you mean EGRESS_PARTLY_ALLOWED?")
+  expect(near.stderr).toContain("'EGRESS_PARTLY_ALOWED' is not a failure code. Did you mean EGRESS_PARTLY_ALLOWED?")
   const far = await sluice(['explain', 'wombat'])
   expect(far).toMatchObject({ code: 2, stdout: '' })
-  expect(far.stderr).toContain("'wombat' is not a failure code, and no failure speaks of it")
+  expect(far.stderr).toContain("'wombat' is not a failure code, and no failure mentions it")
 })

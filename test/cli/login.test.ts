@@ -96,7 +96,7 @@ test('SIGINT ends the wait', async () => {
   running.child.kill('SIGINT')
   const { code, stderr } = await running.ended
   expect(code).toBe(5)
-  expect(stderr).toContain('error: interrupted (SIGINT): no login was kept\n')
+  expect(stderr).toContain('error: interrupted (SIGINT): Sluice stored no login\n')
   expect(stderr).toContain('more:  sluice explain COMMAND_INTERRUPTED\n')
 })
 

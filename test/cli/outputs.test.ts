@@ -25,7 +25,7 @@ describe.runIf(existsSync('/dev/full'))('on a full disk', () => {
     const index = `full-receipt${flag}`
     const line = `$SLUICE ingest - --index ${index} ${flag} >/dev/full`
     const { code, stderr } = await shell(line, { cwd: work.path, env: lab.env, input })
-    expect(stderr).toMatch(/error: the result could not be written to stdout \(ENOSPC\).* exit code 0\n$/)
+    expect(stderr).toMatch(/error: cannot write the result to stdout \(ENOSPC\).* exit code 0\n$/)
     expect(stderr).not.toContain('    at ')
     expect({ code, stored: lab.control.count(index) }).toEqual({ code: 70, stored: 2 })
   })

@@ -41,7 +41,7 @@ test('whoever has read enough ends it', async () => {
 test('a disk that is full is named', async () => {
   await using work = await folder()
   const { code, stderr } = await shell('$SLUICE pull servicenow:incident --quiet >/dev/full', { cwd: work.path, env })
-  expect(stderr).toContain('error: the result could not be written to stdout (ENOSPC)')
+  expect(stderr).toContain('error: cannot write the result to stdout (ENOSPC)')
   expect(code).toBe(70)
 })
 
@@ -57,7 +57,7 @@ test('an interruption ends it with exit code 5', async () => {
 })
 
 test.each([
-  [['incident'], 2, /'incident' is no table: write it as in servicenow:incident/],
+  [['incident'], 2, /'incident' is not a table: write it as in servicenow:incident/],
   [['servicenow:incident', '--query', 'actve=true'], 2, /does not understand actve=true.*there is no field actve/],
   [['servicenow:incident', '--query', 'active=true^ORDERBYnumber'], 2, /--query: ORDERBYnumber cannot be/],
   [['servicenow:incident', '--page-size', '0'], 2, /--page-size/],

@@ -56,7 +56,7 @@ describe('sluice replay', () => {
     const once = await at(work, ['replay', 'dead.ndjson'])
     expect(once.code).toBe(1)
     const left = /(\S+\.ndjson): replay that next/.exec(once.stdout)?.[1] ?? ''
-    expect(once.stdout).toContain(`\n2 documents left, in ${left}: replay that next.\n`)
+    expect(once.stdout).toContain(`\n2 documents left, in ${left}: replay this file next.\n`)
     expect(left).toMatch(/^sluice-dead-letters-\d{8}T\d{6}Z-[0-9a-f]{6}\.ndjson$/)
     // Nothing of it was changed.
     expect(await readFile(join(work.path, 'dead.ndjson'), 'utf8')).toBe(text)
@@ -65,7 +65,7 @@ describe('sluice replay', () => {
     const twice = await at(work, ['replay', left])
     expect(twice).toMatchObject({ code: 0, stderr: expect.not.stringContaining('error') as string })
     expect(twice.stdout).toContain('2 read = 2 created, it balances')
-    expect(twice.stdout).toContain(`\nNothing is left of ${left}, which may be removed.\n`)
+    expect(twice.stdout).toContain(`\nAll documents of ${left} are settled. You may remove this file.\n`)
     expect(lab.control.count('replayed')).toBe(3)
     expect(await readdir(work.path)).toContain(left)
   })
@@ -136,7 +136,7 @@ describe('sluice replay', () => {
     await using work = await folder()
     await writeFile(join(work.path, 'in.ndjson'), good)
     const wrong = await at(work, ['replay', 'in.ndjson'])
-    expect([wrong.code, wrong.stderr]).toEqual([3, expect.stringContaining('no line of it is a dead letter')])
+    expect([wrong.code, wrong.stderr]).toEqual([3, expect.stringContaining('none of its lines is a dead letter')])
     expect((await at(work, ['replay', 'in.ndjson', '--ids', 'field'])).code).toBe(2)
     expect((await at(work, ['replay'])).code).toBe(2)
     expect((await at(work, ['replay', 'missing.ndjson'])).code).toBe(2)

@@ -47,10 +47,10 @@ test('an interrupted command goes on when it is given again; runs lists it, and 
   expect(lab.control.count('cli-resumed')).toBe(3000)
 
   const done = await sluice(command, surroundings)
-  expect(done).toMatchObject({ code: 0, stderr: expect.stringContaining('a.ndjson is loaded already') as string })
+  expect(done).toMatchObject({ code: 0, stderr: expect.stringContaining('a.ndjson is already loaded') as string })
   expect(done.stdout).toMatch(/inputs +a\.ndjson, already loaded\n/)
   expect(done.stdout).toContain(
-    `Run ${run}: nothing was loaded\n\n  a.ndjson was loaded before, and has not changed since: no document was sent.`,
+    `Run ${run}: nothing was loaded\n\n  a.ndjson was loaded before, and has not changed since, so Sluice sent no document.`,
   )
   expect(done.stdout).toContain('--again loads it again')
 
@@ -73,7 +73,7 @@ test('runs says what it can do, and shows a checkpoint that it cannot read', asy
   const surroundings = { cwd: work.path, env }
   for (const [args, said] of [
     [['rm'], 'rm needs a run'],
-    [['remove', 'x'], "'remove' is not what it can do"],
+    [['remove', 'x'], "'remove' is unknown: write sluice runs rm RUN"],
     [['rm', 'x'], "there is no run 'x'"],
   ] as const) {
     const { code, stderr } = await sluice(['runs', ...args], surroundings)

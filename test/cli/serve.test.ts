@@ -72,18 +72,18 @@ test('prints the receipt for people, and what is left with exit code 5', async (
 })
 
 test.each([
-  ['no token at all', [], /--serve-token-file: callers have to prove who they are: set SLUICE_SERVE_TOKEN/],
+  ['no token at all', [], /--serve-token-file: clients need a token: set SLUICE_SERVE_TOKEN/],
   [
     'no token towards other machines',
     ['--no-token', '--listen', '0.0.0.0:0'],
-    /--serve-token: is needed: 0\.0\.0\.0 is reached by other/,
+    /--serve-token: is needed: other machines can reach 0\.0\.0\.0/,
   ],
   [
     'a token and none',
     ['--no-token', '--serve-token-file', 'token'],
     /--no-token: cannot be combined with --serve-token-file/,
   ],
-  ['a short token', ['--serve-token-file', 'short'], /--serve-token-file: has to be 16 characters or more/],
+  ['a short token', ['--serve-token-file', 'short'], /--serve-token-file: must have at least 16 characters/],
   ['a token that is not there', ['--serve-token-file', 'missing'], /--serve-token-file: cannot read missing: ENOENT/],
   [
     'an address that is none',
@@ -93,7 +93,7 @@ test.each([
   [
     'the path of the state',
     ['--serve-token-file', 'token', '--serve-path', '/health'],
-    /--serve-path: is where the state is told/,
+    /--serve-path: is the path of the health report/,
   ],
   ['ids of the cluster', ['--serve-token-file', 'token', '--ids', 'cluster'], /--ids: cannot be 'cluster'/],
 ])('does not start with %s', async (_, more, told) => {

@@ -53,11 +53,11 @@ test('a receipt shows every count that is not zero, the equation, the reasons an
 
   read       1,210
   created    1,000
-  duplicate      5  stored by an earlier send
+  duplicate      5  stored by an earlier request
   rejected       3  in the dead letters
-  skipped        1  blank lines, or left out by a rule
-  unsent       200  certainly not stored
-  unknown        1  sent, no answer tells whether they were stored
+  skipped        1  blank lines, or excluded by a rule
+  unsent       200  not sent, or certainly not stored
+  unknown        1  sent, but no answer says whether they were stored
 
   1,210 read = 1,000 created + 5 duplicate + 3 rejected + 1 skipped + 200 unsent + 1 unknown, it balances
 
@@ -86,10 +86,10 @@ test('a receipt shows what became of documents whose rows were deleted', () => {
     '1 document deleted, 250,000 documents compared',
   )
   expect(shown({ mode: 'audit', compared: 12, deleted: 7, kept: { there: 2, changed: 1, other: 0 } })).toBe(
-    '7 documents deleted, 12 deletions compared; kept: 2 there again, 1 written meanwhile',
+    '7 documents deleted, 12 deletions compared, kept: 2 there again, 1 written meanwhile',
   )
   expect(shown({ mode: 'reconcile', compared: 0, deleted: 0, kept, skipped: 'not yet' })).toBe(
-    'nothing was compared: not yet',
+    'Sluice compared nothing: not yet',
   )
 })
 
@@ -100,7 +100,7 @@ test('a receipt of inputs that were loaded before says that nothing was loaded, 
   )
   const done: Receipt = { ...rest, status: 'finished', inputs }
   expect(showReceipt(done)).toMatch(
-    /^Run R1: nothing was loaded\n\n {2}All 2 inputs were loaded before, and have not changed since: .*\n {2}--again loads them again/,
+    /^Run R1: nothing was loaded\n\n {2}All 2 inputs were loaded before, and have not changed since, .*\n {2}To load them again, pass --again\./,
   )
   const [first, second] = inputs
   if (first === undefined || second === undefined) throw new Error('no inputs')

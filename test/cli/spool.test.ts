@@ -35,7 +35,7 @@ test('a command that was killed goes on from its spool, and says that the end of
   expect(stdout).toMatch(/^Run \S+ interrupted after \S+ \S+: RUN_INTERRUPTED\n/)
   expect(stdout).toMatch(/2,000 read = [\d,]+ created( \+ \d+ duplicate)?, it balances/)
   expect(stdout).toContain('-: - has no end: Sluice spooled 20896 bytes, the last 6 of them in the middle of a line')
-  expect(stderr).toContain('error: interrupted (the end of stdin was never seen: -)')
+  expect(stderr).toContain('error: interrupted (Sluice never saw the end of stdin: -)')
   expect(lab.control.count('cli-spool')).toBe(2000)
 
   const next = await sluice(command, { ...surroundings, input: '{"m":1}\n{"m":2}\n{"m":3}\n' })
@@ -91,10 +91,10 @@ test('a disk that takes no more behind a load that has stopped is what the comma
   expect(code).toBe(3)
   const receipt = JSON.parse(stdout) as { failure: { message: string } }
   expect(receipt).toMatchObject({ status: 'failed', failure: { code: 'STATE_UNWRITABLE' } })
-  expect(receipt.failure.message).toMatch(/; stdin was taken up to byte 65536, and what came behind it was not$/)
+  expect(receipt.failure.message).toMatch(/\. Sluice took stdin up to byte 65536, and no more$/)
   const errors = await readFile(join(work.path, 'errors'), 'utf8')
-  expect(errors).toMatch(/the load has stopped, stdin is spooled to its end all the same \(CLUSTER_/)
-  expect(errors).toContain('stdin was taken up to byte 65536')
+  expect(errors).toMatch(/the load has stopped, and Sluice still spools stdin to its end \(CLUSTER_/)
+  expect(errors).toContain('Sluice took stdin up to byte 65536')
   lab.control.heal()
   const again = await shell(
     'cat few many | $SLUICE ingest - --index cli-lost --spool --run-id nightly --json',

@@ -23,29 +23,30 @@ test('a guarded load says where its alias is, and rollback leads it back', async
   const first = await run(...load)
   expect(first.code).toBe(0)
   const [, one = ''] = /alias +shop is on (shop-\S+)\n/.exec(first.stdout) ?? []
-  expect(first.stderr).toContain(`loading into ${one}; shop is on no index yet`)
+  expect(first.stderr).toContain(`loading into ${one}, and shop is on no index yet`)
 
   const failed = await run(...load, '--again', '--check-hits', '2')
   expect(failed.code).toBe(3)
-  const [, kept = ''] = new RegExp(`alias +shop stays on ${one}; (shop-\\S+) is kept\n`).exec(failed.stdout) ?? []
+  const [, kept = ''] =
+    new RegExp(`alias +shop stays on ${one}, and Sluice keeps (shop-\\S+)\n`).exec(failed.stdout) ?? []
   expect(failed.stderr).toContain(
-    `error: Sluice loaded the index ${kept} and did not switch shop to it: the check query has to match 2 of its documents, and matches 1`,
+    `error: Sluice loaded the index ${kept} and did not switch shop to it: the check query must match 2 of its documents, and matches 1`,
   )
 
   const second = await run(...load)
-  expect(second).toMatchObject({ code: 0, stderr: expect.stringContaining('a.ndjson is loaded already') as string })
-  expect(second.stdout).toMatch(new RegExp(`alias +shop is on ${kept}; ${one}, where it was, is kept\n`))
+  expect(second).toMatchObject({ code: 0, stderr: expect.stringContaining('a.ndjson is already loaded') as string })
+  expect(second.stdout).toMatch(new RegExp(`alias +shop is on ${kept}, and Sluice keeps its previous index, ${one}\n`))
   expect((await run('runs')).stdout).toContain(kept)
 
   expect(await run('rollback', 'shop')).toMatchObject({
     code: 0,
-    stdout: `The alias shop is on ${one} now, with 2 documents.\n${kept}, where it was, is kept.\n`,
+    stdout: `The alias shop is now on ${one}, with 2 documents.\nSluice keeps its previous index, ${kept}.\n`,
   })
   const unmoved = await run(...load)
   expect(unmoved.code).toBe(0)
-  expect(unmoved.stdout).toContain(`shop stays on ${one}; ${kept} is kept\n`)
-  expect(unmoved.stdout).toContain('a rollback or another load has led it away since')
-  expect(unmoved.stdout).toContain(`sluice rollback shop --to ${kept} leads it back there\n`)
+  expect(unmoved.stdout).toContain(`shop stays on ${one}, and Sluice keeps ${kept}\n`)
+  expect(unmoved.stdout).toContain('A rollback or another load has moved it since')
+  expect(unmoved.stdout).toContain(`to move it there, run sluice rollback shop --to ${kept}\n`)
   const back = await run('rollback', 'shop', '--to', kept, '--json')
   expect(JSON.parse(back.stdout)).toEqual({ alias: 'shop', from: one, to: kept, documents: 2 })
   const impossible = await run('rollback', 'other')

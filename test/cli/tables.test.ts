@@ -16,7 +16,7 @@ const cases: readonly [string, readonly string[], Readonly<Record<string, string
     env,
     "'a.ndjson' cannot be loaded together with a table",
   ],
-  ['a query for a file', ['a.ndjson', '--query', 'active=true'], env, '--query: is for a table alone'],
+  ['a query for a file', ['a.ndjson', '--query', 'active=true'], env, '--query: needs a table'],
   ['ids that no row could be found by', ['servicenow:incident', '--ids', 'run'], env, "--ids: is 'run'"],
   ['ids of the environment', ['servicenow:incident'], { ...env, SLUICE_IDS: 'cluster' }, "SLUICE_IDS: is 'cluster'"],
   [
@@ -25,12 +25,12 @@ const cases: readonly [string, readonly string[], Readonly<Record<string, string
     env,
     '--pick: selects inside a JSON document',
   ],
-  ['what is no table', ['servicenow:incident/1'], env, "'servicenow:incident/1' names no table"],
+  ['what is no table', ['servicenow:incident/1'], env, "'servicenow:incident/1' is not a table"],
   [
     'an instance that nobody named',
     ['servicenow:incident'],
     { ELASTICSEARCH_URL: env.ELASTICSEARCH_URL },
-    'the instance is not known: set SERVICENOW_INSTANCE_URL',
+    'the ServiceNow instance is not set: set SERVICENOW_INSTANCE_URL',
   ],
 ]
 test.each(cases)('%s is refused', async (_, args, surroundings, said) => {

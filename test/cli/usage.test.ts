@@ -30,16 +30,16 @@ test.each(['ingest', 'doctor', 'lab', 'demo', 'verify', 'undo', 'filter', 'expla
 
 describe('wrong usage ends with exit code 2 and a suggestion', () => {
   const rows: readonly [string[], string][] = [
-    [['ingets', 'x'], "error: sluice: unknown command 'ingets'; did you mean ingest?"],
-    [['ingest', 'x', '--indx', 'logs'], 'error: sluice ingest: unknown option --indx; did you mean --index?'],
+    [['ingets', 'x'], "error: sluice: unknown command 'ingets'. Did you mean ingest?"],
+    [['ingest', 'x', '--indx', 'logs'], 'error: sluice ingest: unknown option --indx. Did you mean --index?'],
     [['ingest'], "error: sluice ingest: missing required argument 'source'"],
     [['ingest', 'x', '--index'], "error: sluice ingest: option '--index <name>' argument missing"],
     [['ingest', 'x', '--batch-bytes', '5x'], "error: --batch-bytes: '5x' is not a size"],
     [
       ['ingest', 'x', '--index', 'logs'],
-      "error: --url: the cluster's endpoint is not known: set --url https://HOST:PORT, ELASTICSEARCH_URL",
+      'error: --url: the cluster URL is not set: set --url https://HOST:PORT, ELASTICSEARCH_URL',
     ],
-    [['ingest', 'x', '--url', 'https://es.example'], 'error: --index: where to load the documents is not known'],
+    [['ingest', 'x', '--url', 'https://es.example'], 'error: --index: the target index is not set'],
     [
       ['ingest', 'x', '--url', 'es.example:9243', '--index', 'logs'],
       "error: --url: 'es.example:9243' has no scheme: write https://es.example:9243",
@@ -50,19 +50,19 @@ describe('wrong usage ends with exit code 2 and a suggestion', () => {
     ],
     [
       ['ingest', 'x', '--url', 'https://es.example', '--index', 'logs', '--run-id', 'nightly', '--ids', 'cluster'],
-      'error: --run-id: promises that a repeated run doubles nothing, which ids of the cluster cannot keep',
+      'error: --run-id: promises that a repeated run stores nothing twice, which is impossible with ids of the cluster',
     ],
     [
       ['ingest', 'x', '--url', 'https://es.example', '--index', 'logs', '--run-id', 'nightly', '--again'],
-      'error: --again: makes no new ids for a run that has a name',
+      'error: --again: makes no new ids for a run with a name',
     ],
     [
       ['ingest', 'x', '--url', 'https://es.example', '--index', 'logs', '--dead-letters', '-'],
-      "error: --dead-letters: '-' is no file, and stdout is for the receipt",
+      "error: --dead-letters: '-' is not a file, and stdout is for the receipt",
     ],
     [
       ['explain', 'egress-partly'],
-      "error: sluice explain: 'egress-partly' is not a failure code; did you mean EGRESS_PARTLY_ALLOWED?",
+      "error: sluice explain: 'egress-partly' is not a failure code. Did you mean EGRESS_PARTLY_ALLOWED?",
     ],
     [['lab', '--register', 'third'], "error: sluice lab: option '--register <which>' argument 'third' is invalid"],
     [['config', 'extra'], 'error: sluice config: too many arguments'],

@@ -104,7 +104,7 @@ test('undo deletes nothing that was not confirmed, then all of it', async () => 
   expect(unconfirmed.stderr).toContain(`undo of run ${run} would delete 500 documents from cli-undone`)
   const dry = await command('undo', run, '--dry-run')
   expect(dry.code).toBe(0)
-  expect(dry.stdout).toContain('nothing is deleted, this is a dry run')
+  expect(dry.stdout).toContain('this is a dry run: Sluice deletes nothing')
   expect(dry.stdout).toContain('500 found = 500 would delete, it balances')
   expect(lab.control.count('cli-undone')).toBe(500)
 
@@ -113,7 +113,7 @@ test('undo deletes nothing that was not confirmed, then all of it', async () => 
   expect(undone).toMatchObject({ code: 0, stderr: '' })
   expect(undone.stdout).toContain(`Run ${run}: undone\n`)
   expect(undone.stdout).toContain('499 found = 499 deleted, it balances')
-  expect(undone.stdout).toMatch(/gone +1 +were not there any more/)
+  expect(undone.stdout).toMatch(/gone +1 +no longer existed/)
   expect(lab.control.count('cli-undone')).toBe(0)
   expect(await command('runs')).toMatchObject({ stdout: 'No runs.\n' })
 })

@@ -106,7 +106,7 @@ describe('by default', () => {
       requests: 5,
       failure: { code: 'EGRESS_NOT_ALLOWED', evidence: { regained: 1 } },
     })
-    expect(receipt.failure?.message).toContain('access came and went (back once)')
+    expect(receipt.failure?.message).toContain('Access came back once')
   })
 
   for (const [which, code] of [
@@ -163,7 +163,7 @@ describe('a run that waits', () => {
     expect(kinds(ran)).toEqual(['blocked'])
     const why = ran.receipt.failure
     expect(why?.code).toBe('EGRESS_PARTLY_ALLOWED')
-    expect(why?.message).toMatch(/; waited \d+ s for it$/)
+    expect(why?.message).toMatch(/\. Sluice waited \d+ s for access$/)
   })
 
   test('takes new credentials of proxy and cluster, and loses nothing', async () => {

@@ -210,7 +210,7 @@ describe('a byte budget', () => {
       receipt: undefined,
     })
     const [, needed = ''] =
-      /^byteBudget: 5000 bytes are too few: the preflight took \d+, and with one request it has to be (\d+) at least$/.exec(
+      /^byteBudget: 5000 bytes are too few: the preflight took \d+, and with one request at least (\d+) are needed$/.exec(
         message,
       ) ?? []
     expect(await load({ byteBudget: Number(needed) })).toMatchObject({ status: 'finished', created: 1 })

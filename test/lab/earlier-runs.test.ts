@@ -112,7 +112,9 @@ test('of runs with one name, the last is meant, and where the other is, is said'
   await world.load('a.ndjson', { runId })
   const [earlier = ''] = await readdir(join(world.stateDir, 'earlier'))
   const path = join(world.stateDir, 'earlier', earlier)
-  const notes = [`an earlier run of another content had the same name: it is reached by its checkpoint, ${path}`]
+  const notes = [
+    `an earlier run with other content had the same name: to verify it, pass the path of its checkpoint, ${path}`,
+  ]
   expect(await look(world, runId)).toMatchObject({ ok: true, found: 20, notes })
   expect(await look(world, path)).toMatchObject({ ok: true, found: 50 })
 })

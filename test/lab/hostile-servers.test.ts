@@ -130,6 +130,6 @@ test('an egress check that fails is no sight of an address, and warns', async ()
   })
   expect(receipt.egress).toEqual({})
   expect(warnings).toEqual([
-    `the egress check ${server.url} answered without an address 1 of 1 times (status 500): where those requests left from is not known`,
+    `the egress check ${server.url} answered without an address 1 of 1 times (status 500), so Sluice does not know which address these requests left from`,
   ])
 })

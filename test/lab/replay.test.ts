@@ -281,8 +281,8 @@ describe('a replay to several indices', () => {
   }
 
   const lost = (names: string, run: string) =>
-    `${names} not the index any more that run ${run} loaded into: all is loaded anew`
-  const twice = ', and documents without an id are stored twice where they are still there'
+    `${names} the index that run ${run} loaded into. Sluice loads everything again`
+  const twice = ', and documents without an id that still exist are stored twice'
 
   test('begins anew, and says so, where any of them was made anew since it was interrupted', async () => {
     const other = newIndex('replay')
@@ -291,7 +291,7 @@ describe('a replay to several indices', () => {
     expect(first.read).toBeLessThan(220)
     await remake(other)
     const [second, warnings] = await replayed()
-    expect(warnings).toEqual([lost(`${other} is`, first.run) + twice])
+    expect(warnings).toEqual([lost(`${other} is no longer`, first.run) + twice])
     expect(second).toMatchObject({ read: 220, created: 200, duplicate: 20, rejected: 0 })
     expect(second.run).not.toBe(first.run)
     expect([lab.control.count(index), lab.control.count(other)]).toEqual([20, 200])
@@ -305,7 +305,7 @@ describe('a replay to several indices', () => {
     expect([second.run, none]).toEqual([run, []])
     await remake(index)
     const [third, warnings] = await replayed()
-    expect(warnings).toEqual([lost(`${index} is`, run) + twice])
+    expect(warnings).toEqual([lost(`${index} is no longer`, run) + twice])
     expect(third.created + third.duplicate).toBe(220)
     expect([lab.control.count(index), lab.control.count(other)]).toEqual([20, 200])
   })
@@ -316,8 +316,8 @@ describe('a replay to several indices', () => {
     const [{ run }] = await replayed()
     await remake(other)
     const [told, warnings] = await replayed()
-    const observed = `${other} is not the index any more that run ${run} loaded into`
-    expect(warnings).toEqual([`${observed}: all is loaded anew with --again alone`])
+    const observed = `${other} is no longer the index that run ${run} loaded into`
+    expect(warnings).toEqual([`${observed}. To load everything again, pass --again`])
     expect([told.requests, lab.control.count(other)]).toEqual([0, 0])
     await remake(index)
     expect((await replayed())[0]).toMatchObject({ created: 40 })
@@ -355,7 +355,7 @@ describe('a replay to several indices', () => {
     const [{ run }] = await replayed({ index: third }, 100)
     await remake(third)
     const [second, warnings] = await replayed({ index: third })
-    expect(warnings).toEqual([lost(`${third} is`, run)])
+    expect(warnings).toEqual([lost(`${third} is no longer`, run)])
     expect(second).toMatchObject({ read: 200, created: 200 })
   })
 })
@@ -366,9 +366,11 @@ describe('before anything is sent', () => {
     await writeFile(path('dead.ndjson'), '\n{"n":1}\n{"n":2}\n')
     expect(await failureOf(again())).toMatchObject({
       code: 'NOT_DEAD_LETTERS',
-      evidence: { problem: 'no line of it is a dead letter; of the first, its operation is neither create nor index' },
+      evidence: {
+        problem: 'none of its lines is a dead letter. In the first line, its operation is neither create nor index',
+      },
     })
-    const problem = 'it is UTF-16 text; convert it to UTF-8'
+    const problem = 'it is UTF-16 text: convert it to UTF-8'
     await writeFile(path('dead.ndjson'), Buffer.from('\ufeff{"n":1}\n', 'utf16le'))
     expect(await failureOf(again())).toMatchObject({ code: 'NOT_DEAD_LETTERS', evidence: { problem } })
     await writeFile(path('dead.ndjson'), '')

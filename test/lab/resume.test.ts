@@ -52,7 +52,7 @@ describe('dead letters of before', () => {
       const receipt = await load(path('a.ndjson'), { deadLetters: path('other.ndjson'), onEvent })
       expect(receipt).toMatchObject({ rejected: 1, deadLetters: path('dead.ndjson') })
     })
-    expect(warnings).toContain(`the documents that were refused before stay in ${path('dead.ndjson')}`)
+    expect(warnings).toContain(`documents that were rejected before stay in ${path('dead.ndjson')}`)
     expect((await checkpoint()).deadLetters?.path).toBe(path('dead.ndjson'))
   })
 
@@ -249,7 +249,7 @@ describe('a finished run', () => {
       const warnings = await warningsOf(async onEvent => {
         expect(await load(path('a.ndjson'), { onEvent })).toMatchObject({ created: 20, read: 20 })
       })
-      expect(warnings).toEqual([expect.stringContaining(`${index} is not the index any more`) as string])
+      expect(warnings).toEqual([expect.stringContaining(`${index} is no longer the index`) as string])
     }
     expect(lab.control.count(index)).toBe(20)
   })

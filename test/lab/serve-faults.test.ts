@@ -38,7 +38,7 @@ test.skipIf(!canMount)('a full disk acknowledges nothing, and is emptied once th
   lab.control.register('both')
   await expect.poll(() => serving.status().waiting.bytes).toBe(0)
   const told = serving.events.flatMap(event => (event.type === 'warning' ? [event.message] : []))
-  expect(told).toContainEqual(expect.stringMatching(/^loading goes on without a checkpoint: .*the disk is full/))
+  expect(told).toContainEqual(expect.stringMatching(/^Sluice continues without a checkpoint: .*the disk is full/))
   expect(lab.control.count(index)).toBe(accepted)
   expect(new Set(stored()).size).toBe(accepted)
   expect(await serving.close()).toMatchObject({ status: 'finished', accepted, rejected: 0 })
@@ -78,7 +78,7 @@ test('other options than those that a part was begun with do not keep it from be
   await expect.poll(() => next.status().waiting.bytes).toBe(0)
   expect(next.events).toContainEqual({
     type: 'warning',
-    message: expect.stringMatching(/^loading goes on without a checkpoint: .*op was create and is index/) as unknown,
+    message: expect.stringMatching(/^Sluice continues without a checkpoint: .*op was create and is index/) as unknown,
   })
   expect(await next.close()).toMatchObject({ status: 'finished', read: 50, created: 20, duplicate: 30 })
   expect(lab.control.count(index)).toBe(50)

@@ -136,7 +136,7 @@ describe('a run that reads its stdin by way of the disk', () => {
     expect(first).toMatchObject({ status: 'interrupted' })
     const { code, message, receipt } = await stopped(load(nothing()))
     expect(code).toBe('RUN_INTERRUPTED')
-    expect(message).toMatch(/^interrupted \(the end of stdin was never seen: -\) after \d+ documents$/)
+    expect(message).toMatch(/^interrupted \(Sluice never saw the end of stdin: -\) after \d+ documents$/)
     expect(receipt).toMatchObject({
       run: first.run,
       status: 'interrupted',
@@ -338,7 +338,9 @@ describe('the limit of what is spooled', () => {
       load(bytes(gzipSync(text)), { spoolLimit: limit, batchDocs: 1000 }),
     )
     expect(code).toBe('STATE_UNWRITABLE')
-    expect(message).toMatch(/has reached its limit of 1000000 bytes \(--spool-limit\); stdin was taken up to byte \d+/)
+    expect(message).toMatch(
+      /has reached its limit of 1000000 bytes \(--spool-limit\)\. Sluice took stdin up to byte \d+/,
+    )
     expect(receipt.created).toBeGreaterThan(1000)
   })
 
@@ -385,7 +387,7 @@ describe('the option', () => {
     controller.abort('SIGTERM')
     expect(await stopped(load(new PassThrough(), { signal: controller.signal }))).toMatchObject({
       code: 'RUN_INTERRUPTED',
-      message: 'interrupted (SIGTERM) after 0 documents; this process had not begun to load',
+      message: 'interrupted (SIGTERM) after 0 documents. This process had not begun to load',
     })
   })
 })

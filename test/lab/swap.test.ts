@@ -130,7 +130,7 @@ describe('an interrupted guarded load', () => {
       const warnings = await warningsOf(async onEvent => {
         receipt = await load(glob, { onEvent })
       })
-      const left = `the inputs changed since run ${first.run} was interrupted: all is loaded anew, and ${first.alias?.to} is left as it is`
+      const left = `the inputs changed after run ${first.run} was interrupted, so Sluice loads everything again and leaves ${first.alias?.to} as it is`
       expect(warnings).toEqual([left])
       await expectSwitched(receipt as Receipt, documents)
     }
@@ -223,7 +223,7 @@ describe('a guarded load that is through', () => {
     const { text, receipt } = await failureOf(load(path('a.ndjson')))
     const { to = '' } = (receipt as Receipt).alias ?? {}
     expect(text).toBe(
-      `LOAD_CHECK_FAILED: Sluice loaded the index ${to} and did not switch ${alias} to it: of its documents 1 were rejected, and --max-rejected does not say how many may be`,
+      `LOAD_CHECK_FAILED: Sluice loaded the index ${to} and did not switch ${alias} to it: 1 of its documents were rejected, and --max-rejected is not set`,
     )
     expect(await indicesOf(lab, to)).toMatchObject([{ refreshInterval: '9s', replicas: '2' }])
     expect((await failureOf(load(path('a.ndjson')))).text).toMatch(/^LOAD_CHECK_FAILED/)
@@ -269,14 +269,14 @@ describe('a guarded load that is through', () => {
     expect(await sendAgain('left.ndjson', 'none.ndjson')).toMatchObject({ created: 1, rejected: 0 })
     const letters = await readFile(path('dead.ndjson'), 'utf8')
     await rm(path('dead.ndjson'))
-    const untold = 'of its documents 2 were rejected, and --max-rejected does not say how many may be; it holds 2 more'
+    const untold = '2 of its documents were rejected, and --max-rejected is not set, and the index holds 2 more'
     expect((await failureOf(load(path('a.ndjson')))).text).toContain(untold)
     await writeFile(path('dead.ndjson'), letters)
     let last: Receipt | undefined
     const warnings = await warningsOf(async onEvent => {
       last = await load(path('a.ndjson'), { onEvent })
     })
-    expect(warnings).toEqual([`of the rejected documents 2 were replayed, and are in ${to}`])
+    expect(warnings).toEqual([`2 of the rejected documents were replayed, and are in ${to}`])
     expect(last).toMatchObject({ created: 30, rejected: 2, requests: 0 })
     expect(await expectSwitched(last as Receipt, 32)).toBe(to)
   })
@@ -289,7 +289,7 @@ describe('a guarded load that is through', () => {
     const replayed = await replay({ ...wayInto(lab), source: path('dead.ndjson') })
     expect(replayed).toMatchObject({ created: 1 })
     const { text } = await failureOf(load(path('a.ndjson'), { ids: 'cluster' }))
-    expect(text).toContain('; it holds 1 more, of which no dead letter tells')
+    expect(text).toContain(', and the index holds 1 more that are in no dead letter')
     expect(await rollback({ ...wayInto(lab), alias, to })).toMatchObject({ to, documents: 31 })
   })
 
@@ -303,7 +303,7 @@ describe('a guarded load that is through', () => {
     }
     const { text, receipt } = await failureOf(load(source()))
     const { to = '' } = (receipt as Receipt).alias ?? {}
-    expect(text).toContain('the run stored 1 documents, and it holds 2')
+    expect(text).toContain('the run stored 1 documents, and the index holds 2')
     expect(await rollback({ ...wayInto(lab), alias, to })).toEqual({ alias, from: old, to, documents: 2 })
     expect(await behind(lab, alias)).toBe(to)
   })
@@ -374,7 +374,7 @@ test('an alias that is not answered for holds an interrupted load no longer than
   await until(() => lab.control.struck('stall') > 0)
   controller.abort('test')
   expect((await run).text).toBe(
-    'RUN_INTERRUPTED: interrupted (test) after 0 documents; this process had not begun to load',
+    'RUN_INTERRUPTED: interrupted (test) after 0 documents. This process had not begun to load',
   )
 })
 
@@ -425,7 +425,7 @@ describe('access that is lost in a step of a guarded load', () => {
   test('is waited for no longer than was said, and the same call goes on', async () => {
     const { told, run } = await losing('progress', () => lab.control.register('none'), { onBlock: { waitMs: 5000 } })
     const { text, receipt } = await failureOf(run)
-    expect(text).toMatch(/^EGRESS_NOT_ALLOWED: .* refused 16 of 16 connections.*; waited \d+ s for it$/)
+    expect(text).toMatch(/^EGRESS_NOT_ALLOWED: .* refused 16 of 16 connections.*\. Sluice waited \d+ s for access$/)
     expect(told).toEqual(['blocked: EGRESS_NOT_ALLOWED'])
     expect(receipt).toMatchObject({ created: 2, unsent: 0, unknown: 0, alias: { switched: false } })
     lab.control.register('both')

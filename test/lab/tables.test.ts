@@ -77,7 +77,7 @@ describe('a table', () => {
     expect(changes).toMatchObject({ read: 2, created: 1, updated: 1 })
     expect(events.find(({ type }) => type === 'input')).toMatchObject({ since: 'tick 95' })
     expect(events.find(event => event.type === 'preflight')?.notes).toContain(
-      'of servicenow:incident what changed since tick 95 is read; --again reads all of it',
+      'Sluice reads the rows of servicenow:incident that changed since tick 95. To read all rows, pass --again',
     )
     expect(events.find(event => event.type === 'progress')?.rows).toEqual({ read: 2, total: 2 })
     expectStored(table)
@@ -124,7 +124,7 @@ describe('a table', () => {
     const warnings: string[] = []
     const onEvent = (event: IngestEvent) => event.type === 'warning' && warnings.push(event.message)
     expect(await load([table], { onEvent })).toMatchObject({ read: 30, created: 30 })
-    expect(warnings).toEqual([expect.stringContaining(`${index}-1, ${index}-2 are not the indices any more`) as string])
+    expect(warnings).toEqual([expect.stringContaining(`${index}-1, ${index}-2 are no longer the indices`) as string])
     expect(lab.control.count(`${index}-3`)).toBe(30)
     expect(await load([table])).toMatchObject({ read: 0 })
   })
@@ -189,7 +189,9 @@ describe('a table', () => {
     const events: IngestEvent[] = []
     expect(await load([table], { onEvent: event => events.push(event) })).toMatchObject({ read: 30, updated: 30 })
     expect(events.flatMap(event => (event.type === 'warning' ? [event.message] : []))).toEqual([
-      expect.stringMatching(/^all of servicenow:incident is read again: query .* was active=true and is active=false/),
+      expect.stringMatching(
+        /^Sluice reads all of servicenow:incident again: query .* was active=true and is active=false/,
+      ),
     ])
     table.putAll(30, 100)
     table.beforePage = page => {

@@ -67,7 +67,7 @@ describe('verify', () => {
     await rm(world.path('dead.ndjson'))
     const first = await look(world, run)
     expect(first).toMatchObject({ ok: true, documents: 42, found: 40, rejected: 2, unlisted: 2, missing: 0 })
-    expect(first.notes).toEqual([expect.stringContaining('dead.ndjson is not there any more') as string])
+    expect(first.notes).toEqual([expect.stringContaining('dead.ndjson no longer exists') as string])
     const token = first.inputs[0]?.token
     await world.bulk([{ delete: { _id: `${token}-1` } }])
     expect(await look(world, run)).toMatchObject({ ok: false, found: 39, rejected: 2, missing: 1 })
@@ -204,7 +204,7 @@ describe('verify', () => {
     expect(await look(world, run)).toMatchObject({
       ok: false,
       missing: 3,
-      notes: [`there is no index ${world.index} any more`],
+      notes: [`the index ${world.index} no longer exists`],
     })
     await direct.client.indices.create({ index: world.index })
     expect((await look(world, run)).notes).toEqual([expect.stringContaining('made anew') as string])

@@ -175,7 +175,7 @@ describe('two that failed at once', () => {
     expect(await raise()).toMatchObject({ did: 'updated', incident: { number: 'INC10001' } })
     expect(platform.rows).toMatchObject([
       { state: '1', work_notes: expect.stringContaining('Occurrence 2') as string },
-      { state: '6', close_notes: 'INC10001 is the same, and older.' },
+      { state: '6', close_notes: 'INC10001 is an older incident for the same problem.' },
     ])
   })
 
@@ -217,7 +217,7 @@ describe('a good run', () => {
     platform.unwritable = ['state']
     await expect(resolve()).rejects.toMatchObject({
       code: 'SERVICENOW_ACCESS_DENIED',
-      message: expect.stringContaining("its state is '1' as before") as string,
+      message: expect.stringContaining("its state is still '1'") as string,
     })
   })
 })

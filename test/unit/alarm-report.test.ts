@@ -126,7 +126,7 @@ describe('what an incident says', () => {
       (_, n) => ({ name: `${n}.ndjson`, status: 'finished', read: 0 }) as const,
     )
     expect(failedText({ failure: partly, receipt: { ...receipt, inputs } }, job).facts).toContain(
-      '4.ndjson; and 995 more',
+      '4.ndjson and 995 more',
     )
   })
 

@@ -287,10 +287,10 @@ describe('a line that is no dead letter', () => {
         'its operation is neither create nor index',
         'it is an array',
         'its operation is neither create nor index',
-        'its id is not a text',
+        'its id is not a string',
         'it has no origin with an input and the number of a document',
         'it has neither document nor line nor base64',
-        'it does not say which index it belongs to',
+        'it does not name its index',
       ].map(problem => `not a dead letter: ${problem}`),
     )
     expect(batch?.refused.map(({ type, document, origin }) => [type, String(document), origin.line])).toEqual(

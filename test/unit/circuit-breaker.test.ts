@@ -53,7 +53,7 @@ describe('without patience', () => {
     expect(circuit.trip(filtered, 1000)).toEqual(atOnce)
     const why = stopped(circuit.passed(1080))
     expect(why).toMatchObject({ code: 'EGRESS_NOT_ALLOWED', evidence: { regained: 1 } })
-    expect(why.message).toMatch(/: Forbidden; access came and went \(back once\)$/)
+    expect(why.message).toMatch(/: Forbidden\. Access came back once$/)
     expect(why.evidence).not.toHaveProperty('waitedMs')
   })
 
@@ -88,7 +88,7 @@ describe('with patience', () => {
     expect(now).toBe(30 * minutes)
     expect(stopped(step)).toMatchObject({
       code: 'EGRESS_NOT_ALLOWED',
-      message: `${bothRefused.message}; waited 1800 s for it`,
+      message: `${bothRefused.message}. Sluice waited 1800 s for access`,
       evidence: { refused: 16, waitedMs: 30 * minutes },
     })
   })
@@ -118,7 +118,7 @@ describe('with patience', () => {
     expect(circuit.passed(906_900)).toEqual({ kind: 'close' })
     const why = stopped(circuit.trip(filtered, 906_900))
     expect(why.evidence).toMatchObject({ regained: 3, waitedMs: 12_000 })
-    expect(why.message).toContain('access came and went (back 3 times); waited 12 s for it')
+    expect(why.message).toContain('Access came back 3 times. Sluice waited 12 s for access')
     expect(circuit.openMs(906_900)).toBe(12_000)
   })
 

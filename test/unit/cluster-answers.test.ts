@@ -173,7 +173,7 @@ describe('who answered', () => {
       observed: string
     }
     expect(observed).toMatch(
-      /^status 403; server: nginx; content-type: text\/html; location: \/x; via: 1\.1 a; body: No entry x+…$/,
+      /^status 403, server: nginx, content-type: text\/html, location: \/x, via: 1\.1 a, body: No entry x+…$/,
     )
     expect(observed.length).toBeLessThan(320)
   })

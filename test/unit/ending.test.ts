@@ -46,7 +46,7 @@ describe('a run that is interrupted', () => {
   test('may have been so before it began, and for a reason that is no text', () => {
     const { ending } = run({ signal: AbortSignal.abort(new Error('a secret')) })
     expect(ending.signal.aborted).toBe(true)
-    expect(ending.why(0).evidence).toEqual({ reason: 'aborted by the caller', settled: 0 })
+    expect(ending.why(0).evidence).toEqual({ reason: 'aborted by the calling program', settled: 0 })
   })
 })
 
@@ -111,7 +111,7 @@ test('a beginning that failed is called by the end of the run where that came fi
   controller.abort('SIGTERM')
   expect(ending.cause(failed)).toMatchObject({
     code: 'RUN_INTERRUPTED',
-    message: 'interrupted (SIGTERM) after 0 documents; this process had not begun to load',
+    message: 'interrupted (SIGTERM) after 0 documents. This process had not begun to load',
   })
 })
 

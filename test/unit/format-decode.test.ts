@@ -94,7 +94,7 @@ describe('NDJSON', () => {
     for (const size of [1, 100]) {
       const { code, message } = await run(Buffer.from(hex, 'hex'), { size })
       expect(code).toBe('INPUT_MALFORMED')
-      expect(message).toContain(`it is ${encoding} text; convert it to UTF-8`)
+      expect(message).toContain(`it is ${encoding} text: convert it to UTF-8`)
     }
   })
 

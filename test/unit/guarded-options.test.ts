@@ -42,8 +42,8 @@ describe('options of a guarded load', () => {
     expect(await read('missing.json')).toBe('--check-query: cannot read missing.json: no such file')
     expect(await read('list.json')).toBe('--check-query: list.json is not a JSON object')
     expect(await read('{"query"')).toBe('--check-query: the value is not a JSON object')
-    expect(await read('{"match_all":{}}')).toMatch(/^--check-query: is not an object with a query alone/)
-    expect(await read('q.json', '{"aliases":{"products":{}}}')).toMatch(/^--index-body: holds the alias products/)
+    expect(await read('{"match_all":{}}')).toMatch(/^--check-query: is not an object with only a query/)
+    expect(await read('q.json', '{"aliases":{"products":{}}}')).toMatch(/^--index-body: contains the alias products/)
   })
 
   test('are checked where a program gives them', () => {
@@ -59,8 +59,8 @@ describe('options of a guarded load', () => {
     expect(problemOf({ swapAlias: 'products', checkQuery: query, checkHits: 3, indexBody: {} })).toBeUndefined()
     expect(problemOf({})).toBe('index: is not set')
     expect(problemOf({ index: 'a', swapAlias: 'b' })).toBe('swapAlias: cannot be combined with index')
-    expect(problemOf({ index: 'a', checkHits: 1 })).toBe('checkHits: is used with swapAlias alone')
+    expect(problemOf({ index: 'a', checkHits: 1 })).toBe('checkHits: needs swapAlias')
     expect(problemOf({ swapAlias: 'a', checkQuery: { size: 1, ...query } })).toMatch(/^checkQuery: is not an object/)
-    expect(problemOf({ swapAlias: 'a', indexBody: { aliases: { a: {} } } })).toMatch(/^indexBody: holds the alias a/)
+    expect(problemOf({ swapAlias: 'a', indexBody: { aliases: { a: {} } } })).toMatch(/^indexBody: contains the alias a/)
   })
 })

@@ -72,7 +72,7 @@ test('one that was read to its end is read on from there, by a new run that coun
   )
   expect({ run, notes, read: before.counts.read }).toEqual({
     run: 'second',
-    notes: ['of servicenow:t0 what changed since tick 8 is read; --again reads all of it'],
+    notes: ['Sluice reads the rows of servicenow:t0 that changed since tick 8. To read all rows, pass --again'],
     read: 0,
   })
   expect(inputs).toMatchObject([{ token: 'token0', place: { since: 8 }, isLoaded: false, read: 0 }])
@@ -110,12 +110,14 @@ test.each([
     'another pipeline',
     [table(0)],
     { options: { ids: 'field', op: 'index', pipeline: 'p' } },
-    'the options say to send it otherwise',
+    'the options for sending it have changed',
   ],
 ] as const)('for %s all is read again, and that is said', async (_, sources, more, why) => {
   const { inputs, warnings } = await plan(sources, checkpoint([known(0, 'finished', { place })], 'finished'), more)
   expect(inputs[0]).not.toHaveProperty('place')
-  expect(warnings).toEqual([`all of servicenow:t0 is read again: ${why}; what run first loaded stays in the index`])
+  expect(warnings).toEqual([
+    `Sluice reads all of servicenow:t0 again: ${why}. The documents of run first stay in the index`,
+  ])
 })
 
 test('another operation alone is no reason to read all again', async () => {

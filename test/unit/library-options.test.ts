@@ -63,8 +63,8 @@ describe('the proxy is never left out silently', () => {
 
   const secret = 'http://user:hunter2@127.0.0.1:9293'
   for (const [proxy, message] of [
-    [{ uri: secret }, 'proxy.uri: is not an option: did you mean url?'],
-    [{ [secret]: true }, 'proxy: holds an unknown option'],
+    [{ uri: secret }, 'proxy.uri: is not an option. Did you mean url?'],
+    [{ [secret]: true }, 'proxy: contains an unknown option'],
     [[secret], 'proxy: is an array, not a plain object of options'],
     [5, 'proxy: is a number, not a plain object of options'],
     [null, 'proxy: is null, not a plain object of options'],
@@ -83,13 +83,13 @@ describe('the proxy is never left out silently', () => {
 
 describe('options are checked when the compiler was not asked', () => {
   const wrong: readonly (readonly [Record<string, unknown>, string])[] = [
-    [{ proxi: 'http://u:p@h:1' }, 'proxi: is not an option: did you mean proxy?'],
+    [{ proxi: 'http://u:p@h:1' }, 'proxi: is not an option. Did you mean proxy?'],
     [{ target: { ulr: 'x' } }, 'target.ulr: '],
     [{ target: undefined }, 'target: is undefined'],
     [{ target: { url: 'http://h', apiKey: '' } }, 'target.apiKey: is empty'],
     [{ target: { url: 'http://h', apiKey: 5 } }, 'target.apiKey: is a number, not a string'],
-    [{ target: { url: 'http://h', apiKey: 'hunter2\n' } }, 'target.apiKey: holds a line break'],
-    [{ target: { url: 'http://h', username: 'u', password: 'hunter2\r' } }, 'target.password: holds a line break'],
+    [{ target: { url: 'http://h', apiKey: 'hunter2\n' } }, 'target.apiKey: contains a line break'],
+    [{ target: { url: 'http://h', username: 'u', password: 'hunter2\r' } }, 'target.password: contains a line break'],
     [{ op: 'delete' }, "op: is not one of 'create', 'index'"],
     [{ ids: null }, 'ids: is not one of'],
     [{ ids: 'content' }, 'ids: is not one of'],
@@ -105,8 +105,8 @@ describe('options are checked when the compiler was not asked', () => {
     [{ maxRejected: -1 }, 'maxRejected: '],
     [{ maxRejected: 'many' }, 'maxRejected: '],
     [{ deadLetters: true }, 'deadLetters: is a boolean, not a path or false'],
-    [{ deadLetters: '-' }, "deadLetters: is '-', which is no file"],
-    [{ runId: 'nightly', ids: 'cluster' }, 'runId: promises that a repeated run doubles nothing'],
+    [{ deadLetters: '-' }, "deadLetters: is '-', which is not a file"],
+    [{ runId: 'nightly', ids: 'cluster' }, 'runId: promises that a repeated run stores nothing twice'],
     [{ pick: '' }, 'pick: is empty'],
     [{ pipeline: 5 }, 'pipeline: is a number'],
     [{ routingField: '' }, 'routingField: is empty'],

@@ -318,7 +318,10 @@ describe('a run that has to stop', () => {
       send: stored,
       signal: AbortSignal.abort(),
     })
-    expect(loaded.failure).toMatchObject({ code: 'RUN_INTERRUPTED', evidence: { reason: 'aborted by the caller' } })
+    expect(loaded.failure).toMatchObject({
+      code: 'RUN_INTERRUPTED',
+      evidence: { reason: 'aborted by the calling program' },
+    })
     expect(ledger.counts.read).toBe(0)
   })
 

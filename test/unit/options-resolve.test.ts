@@ -65,13 +65,13 @@ describe('names that nobody knows', () => {
   test('a key of the file that is no option is an error that names the nearest one', () => {
     const file = { path: 'sluice.config.json', values: { batchByte: '1mb' } }
     expect(failureOf({ flags: {}, env: {}, file }).message).toBe(
-      'batchByte in sluice.config.json: is not an option; did you mean batchBytes?',
+      'batchByte in sluice.config.json: is not an option. Did you mean batchBytes?',
     )
   })
 
   test('flag spelling in the file is an error that names the key', () => {
     const file = { path: 'sluice.config.json', values: { 'dead-letters': 'x' } }
-    expect(failureOf({ flags: {}, env: {}, file }).message).toContain('did you mean deadLetters?')
+    expect(failureOf({ flags: {}, env: {}, file }).message).toContain('Did you mean deadLetters?')
   })
 
   test('a file that is not an object is an error', () => {
@@ -88,7 +88,7 @@ describe('names that nobody knows', () => {
 
   test('a misspelled SLUICE_ variable is warned about', () => {
     expect(resolveOptions({ flags: {}, env: { SLUICE_BATCH_BYTE: '1mb' } }).warnings).toEqual([
-      'SLUICE_BATCH_BYTE is not an option and is ignored; did you mean SLUICE_BATCH_BYTES?',
+      'SLUICE_BATCH_BYTE is not an option, so Sluice ignores it. Did you mean SLUICE_BATCH_BYTES?',
     ])
   })
 })

@@ -52,8 +52,8 @@ describe('no message repeats a secret', () => {
 
 test('a secret on the command line is warned about, in the environment it is not', () => {
   expect(resolveOptions({ flags: { apiKey: secret }, env: {} }).warnings).toEqual([
-    "--api-key: a secret on the command line stands in process lists and the shell's history; " +
-      'use the environment (ELASTICSEARCH_API_KEY) or a file of its own',
+    '--api-key: a secret on the command line appears in process lists and the shell history. Instead, ' +
+      'use the environment (ELASTICSEARCH_API_KEY) or a separate file',
   ])
   expect(resolveOptions({ flags: {}, env: { ELASTICSEARCH_API_KEY: secret } }).warnings).toEqual([])
   expect(resolveOptions({ flags: { proxy: 'http://localhost:8080' }, env: {} }).warnings).toEqual([])

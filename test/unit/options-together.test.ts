@@ -20,10 +20,10 @@ describe('options that contradict each other', () => {
     [{ passwordFile: 'f' }, '--password-file: needs --username beside it'],
     [{ cert: 'c.pem' }, '--cert: needs --key beside it'],
     [{ key: 'k.pem' }, '--key: needs --cert beside it'],
-    [{ ids: 'field' }, "--ids: 'field' needs the name of the field: set --id-field"],
+    [{ ids: 'field' }, "--ids: is 'field' and needs --id-field"],
     [{ idField: 'sku' }, "--id-field: needs --ids field, and ids is 'run' (default)"],
-    [{ pick: 'a.b', format: 'ndjson' }, '--pick: selects inside a JSON document, and the format is ndjson'],
-    [{ apiKey: 'a b' }, '--api-key: holds a blank or another character that no API key has; copy its encoded form'],
+    [{ pick: 'a.b', format: 'ndjson' }, '--pick: selects inside a JSON document, but the format is ndjson'],
+    [{ apiKey: 'a b' }, '--api-key: contains a blank or another character that no API key has: copy the encoded form'],
   ]
   test.each(rows)('%j', (flags, message) => {
     expect(failureOf({ flags, env: {} })).toMatchObject({ code: 'OPTION_INVALID', message })
@@ -53,7 +53,7 @@ describe('a stronger source replaces its rival', () => {
     })
     expect(values).toMatchObject({ username: undefined, password: undefined, apiKey: 'k' })
     expect(warnings).toEqual([
-      'both an API key and a user name or password are set; the API key is used, user name and password ignored',
+      'both an API key and a user name or password are set: Sluice uses the API key and ignores user name and password',
     ])
   })
 
@@ -71,10 +71,10 @@ describe('the cluster URL', () => {
     ['https://', '--url: is not a URL: write https://HOST:PORT'],
     [
       'https://elastic:p@ss/word@es.example',
-      '--url: has an @ behind its host: in credentials, write / as %2F and @ as %40',
+      '--url: has an @ after its host: in credentials, write / as %2F and @ as %40',
     ],
-    ['https://es.example/?pretty', '--url: has a query or fragment: write https://HOST:PORT alone'],
-    ['https://es.example/#', '--url: has a query or fragment: write https://HOST:PORT alone'],
+    ['https://es.example/?pretty', '--url: has a query or fragment: write only https://HOST:PORT'],
+    ['https://es.example/#', '--url: has a query or fragment: write only https://HOST:PORT'],
     ['https:///es.example', '--url: has no host behind its two slashes: write https://HOST:PORT'],
     ['https://\\es.example', '--url: has no host behind its two slashes: write https://HOST:PORT'],
     ['https:/es.example', '--url: has no scheme: write https://HOST:PORT'],
@@ -159,6 +159,6 @@ test('what a command cannot do without is asked for by name', () => {
   const effective = resolveOptions({ flags: { url: 'https://es.example' }, env: {} })
   expect(() => requireOptions(effective, ['url'])).not.toThrow()
   expect(() => requireOptions(effective, ['url', 'index'])).toThrow(
-    '--index: where to load the documents is not known: set --index NAME or SLUICE_INDEX',
+    '--index: the target index is not set: set --index NAME or SLUICE_INDEX',
   )
 })

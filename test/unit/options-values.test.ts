@@ -72,9 +72,9 @@ describe('a value that cannot be used is shown with what is wrong', () => {
     [
       'staticIps',
       '203.0.113.7,a.example',
-      "--static-ips: '203.0.113.7,a.example' holds 'a.example', which is not an IPv4 address",
+      "--static-ips: '203.0.113.7,a.example' contains 'a.example', which is not an IPv4 address",
     ],
-    ['staticIps', '203.0.113.7,203.0.113.7', "--static-ips: '203.0.113.7,203.0.113.7' holds the same address twice"],
+    ['staticIps', '203.0.113.7,203.0.113.7', "--static-ips: '203.0.113.7,203.0.113.7' contains the same address twice"],
     ['ipCheckUrl', 'check.example', "--ip-check-url: '***' is not an http:// or https:// URL"],
     ['ipCheckUrl', 'https:///ip', "--ip-check-url: 'https://***' is not an http:// or https:// URL"],
     ['onBlock', 'retry', "--on-block: 'retry' is neither stop nor wait, nor a wait with its time, as in wait=30m"],
@@ -86,7 +86,7 @@ describe('a value that cannot be used is shown with what is wrong', () => {
     [
       'deadLetters',
       '-',
-      "--dead-letters: '-' is no file, and stdout is for the receipt: name a file (./- for one of that name)",
+      "--dead-letters: '-' is not a file, and stdout is for the receipt: name a file (./- for one of that name)",
     ],
     ['index', ['a', 'b'], '--index: ["a","b"] is not a single value'],
     ['caFingerprint', 'ab', "--ca-fingerprint: 'ab' is not a SHA-256 fingerprint (64 hexadecimal digits)"],

@@ -50,13 +50,13 @@ describe('new credentials', () => {
     const direct = await renewed(() => ({ proxy, apiKey: 'bmV3' }), { target: { url } })
     expect(direct).toEqual({ problem: undefined, renewals: [{ credentials: { apiKey: 'bmV3' } }] })
     const { problem, renewals } = await gives({ password: 'new', proxy: 'http://user:new@other.example:9293' })()
-    expect(problem).toBe('only the credentials of a proxy can change while a run goes on, not its address')
+    expect(problem).toBe('only the credentials of a proxy may change during a run, not its address')
     expect(renewals).toEqual([{ credentials: { username: 'u', password: 'new' } }])
   })
 
   test('that cannot be used, or had, leave the old ones, and no secret in what is said', async () => {
     const wrong: [() => FreshCredentials, string][] = [
-      [() => ({ password: 'hunter2\n' }), 'password: holds a line break'],
+      [() => ({ password: 'hunter2\n' }), 'password: contains a line break'],
       [() => ({ proxy: 'http://user:hunter2@x' }), 'the proxy URL from refreshCredentials() has no port'],
       [() => ({ key: 'hunter2' }) as FreshCredentials, 'key: is not an option'],
       [

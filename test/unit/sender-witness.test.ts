@@ -112,7 +112,7 @@ describe('the sender', () => {
     bulk = created({ _id: 'made', _index: 'elsewhere' })
     for (let sent = 0; sent < 3; sent += 1) await sender.send(await batchOf(['{}']))
     expect(doubts).toEqual([
-      expect.stringContaining('do not keep the ids') as string,
+      expect.stringContaining('do not keep their ids') as string,
       expect.stringContaining('go to elsewhere instead of logs') as string,
     ])
   })

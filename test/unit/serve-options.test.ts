@@ -36,23 +36,23 @@ test.each(['here', ':8080', '1.2.3.4', '1.2.3.4:99999', 'http://x:80', '::1:8080
 test('needs a token, but for loopback addresses where none is wanted', () => {
   expect(problem({ token: undefined })).toMatch(/token: is needed/)
   expect(problem({ token: 'short' })).toMatch(/16 characters/)
-  expect(problem({ token: 'with a blank in the middle' })).toMatch(/without blanks/)
+  expect(problem({ token: 'with a blank in the middle' })).toMatch(/no blanks/)
   expect(problem({ token: false })).toBe('none')
   expect(problem({ token: false, listen: 'localhost:8080' })).toBe('none')
   expect(problem({ token: false, listen: '[::1]:8080' })).toBe('none')
-  expect(problem({ token: false, listen: '0.0.0.0:8080' })).toMatch(/reached by other machines/)
-  expect(problem({ token: false, listen: '[::]:8080' })).toMatch(/reached by other machines/)
+  expect(problem({ token: false, listen: '0.0.0.0:8080' })).toMatch(/other machines can reach/)
+  expect(problem({ token: false, listen: '[::]:8080' })).toMatch(/other machines can reach/)
 })
 
 test.each([
-  [{ path: 'events' }, /path: is no path/],
-  [{ path: '/a?b' }, /path: is no path/],
-  [{ path: '/health' }, /path: is where the state is told/],
+  [{ path: 'events' }, /path: is not a path/],
+  [{ path: '/a?b' }, /path: is not a path/],
+  [{ path: '/health' }, /path: is the path of the health report/],
   [{ ids: 'cluster' }, /ids: cannot be 'cluster'/],
   [{ stateDir: undefined }, /stateDir: is needed/],
   [{ maxBody: 10 }, /maxBody/],
   [{ spoolLimit: 10 }, /spoolLimit/],
-  [{ runId: 'mine' }, /runId: is no option of a load that does not end/],
+  [{ runId: 'mine' }, /runId: is not an option of sluice serve/],
   [{ maxRejected: 3 }, /maxRejected/],
   [{ tls: { cert: 'PEM' } }, /tls: needs both/],
   [{ tls: true }, /tls: is a boolean/],

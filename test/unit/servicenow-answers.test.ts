@@ -102,7 +102,7 @@ describe('an answer of the Table API', () => {
     ['acl', 'stop', 'SERVICENOW_ACCESS_DENIED', 'Insufficient rights to query records'],
     ['businessRule', 'stop', 'SERVICENOW_ACCESS_DENIED', 'aborted by Business Rule'],
     ['noRecord', 'stop', 'SERVICENOW_REQUEST_REFUSED', 'No Record found'],
-    ['rateRule', 'later', 'SERVICENOW_RATE_LIMITED', 'wait 1800 s, its limit is 10'],
+    ['rateRule', 'later', 'SERVICENOW_RATE_LIMITED', 'Retry-After 1800 s, its limit is 10'],
     ['semaphore', 'later', 'SERVICENOW_RATE_LIMITED', 'without Retry-After'],
     ['cancelledMalformed', 'stop', 'SERVICENOW_PAGE_TRUNCATED', 'maximum execution time exceeded'],
     ['cancelledValid', 'stop', 'SERVICENOW_PAGE_TRUNCATED', 'maximum execution time exceeded'],

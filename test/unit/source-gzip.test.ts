@@ -150,7 +150,7 @@ describe('gzip', () => {
         expect(bytes.toString() === rows).toBe(true)
         expect(code).toBe('INPUT_UNREADABLE')
         expect(message).toMatch(
-          /^cannot read x: its gzip data is corrupt \(incorrect (data|length) check\), \d+ decoded bytes in$/,
+          /^cannot read x: its gzip data are corrupt \(incorrect (data|length) check\) after \d+ decoded bytes$/,
         )
       }
     }
@@ -209,7 +209,7 @@ test('zstd is named, not read as text', async () => {
   for (const size of [1, 100]) {
     const { code, message, bytes } = await run(chunks(Buffer.from('28b52ffd0458', 'hex'), size))
     expect(code).toBe('INPUT_UNREADABLE')
-    expect(message).toBe('cannot read x: zstd is not supported yet, decompress it first')
+    expect(message).toBe('cannot read x: Sluice does not read zstd: decompress it first')
     expect(bytes.length).toBe(0)
   }
 })

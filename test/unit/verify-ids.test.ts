@@ -163,7 +163,7 @@ describe('the numbers of rejected documents', () => {
   })
 
   test('are not known where the file is gone or cannot be read', async () => {
-    expect(await rejectedNumbers(join(folder, 'none'), 10, inputs)).toBe('is not there any more')
+    expect(await rejectedNumbers(join(folder, 'none'), 10, inputs)).toBe('no longer exists')
     expect(await rejectedNumbers(folder, 10, inputs)).toBe('cannot be read (EISDIR)')
     expect(await rejectedNumbers(join(folder, 'none'), 0, inputs)).toBeInstanceOf(Map)
   })

@@ -39,7 +39,7 @@ async function loadThroughBoth(folder: string, terminal: Terminal): Promise<numb
     terminal.out(`   that lets in those two addresses and nobody else (${lab.line.cluster.url}).\n\n`)
     const file = join(folder, 'logs.ndjson.gz')
     await pipeline(Readable.from(demoDocuments(documents)), createGzip(), createWriteStream(file))
-    terminal.out(`2. ${count(documents)} log documents are written, gzipped. What you would type:\n\n`)
+    terminal.out(`2. Sluice wrote ${count(documents)} log documents, compressed with gzip. You would type:\n\n`)
     terminal.out(`   STATIC_PROXY_URL=http://USER:PASSWORD@HOST:9293 sluice ingest logs.ndjson.gz --index ${index}\n\n`)
     const way = await wayInto(lab)
     const receipt = await runLoad(
@@ -49,7 +49,7 @@ async function loadThroughBoth(folder: string, terminal: Terminal): Promise<numb
     )
     terminal.out(`3. The receipt:\n\n${indented(showReceipt(receipt))}\n`)
     if (exitCodeOf(receipt) !== 0) return exitCodeOf(receipt)
-    terminal.out(`4. The cluster itself counts ${count(await countInCluster(way))} documents in ${index}.\n\n`)
+    terminal.out(`4. The cluster counts ${count(await countInCluster(way))} documents in ${index}.\n\n`)
     return 0
   } finally {
     await lab.close()
@@ -60,7 +60,7 @@ async function loadThroughBoth(folder: string, terminal: Terminal): Promise<numb
 async function loadThroughOne(folder: string, terminal: Terminal): Promise<number> {
   const lab = await startLab({ register: 'first', ports: 'random' })
   try {
-    terminal.out(`5. The same again, with only ${lab.line.staticIps[0]} in the cluster's IP filter:\n\n`)
+    terminal.out(`5. The same load, with only ${lab.line.staticIps[0]} in the cluster's IP filter:\n\n`)
     const way = await wayInto(lab)
     const source = join(folder, 'logs.ndjson.gz')
     const receipt = await runLoad({ ...way, source, index, deadLetters: join(folder, 'dead.ndjson') }, terminal, true)

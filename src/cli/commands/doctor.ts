@@ -49,7 +49,7 @@ Examples:
       const { diagnose } = await import('../../doctor/diagnose.js')
       const seen = await diagnose({ ...doctorOptions(effective, access, platform, table), signal }).catch(
         (error: unknown) => {
-          throw signal.aborted ? interrupted(signal, 'the way was not walked to its end') : error
+          throw signal.aborted ? interrupted(signal, 'not all checks were made') : error
         },
       )
       const report = maskedReport(asTypedReport(seen, terminal.manner), terminal.manner.secrets)
@@ -63,7 +63,7 @@ Examples:
 function tableOf(source: string): string[] {
   const tables = tablesIn(source)
   if (tables.length > 0) return tables
-  const problem = `'${source}' is no table: name one as in servicenow:incident; a file needs no doctor`
+  const problem = `'${source}' is not a table: pass one, as in servicenow:incident. A file needs no doctor`
   throw fail('OPTION_INVALID', { option: 'source', problem })
 }
 

@@ -52,7 +52,7 @@ function spelled(text: string): string {
 
 function unknown(text: string): SluiceError {
   const near = nearest(spelled(text), failureCodes)
-  const hint = near === undefined ? ', and no failure speaks of it' : `; did you mean ${near}?`
+  const hint = near === undefined ? ', and no failure mentions it' : `. Did you mean ${near}?`
   const problem = `'${text}' is not a failure code${hint}`
   return fail('OPTION_INVALID', { option: 'sluice explain', problem })
 }

@@ -60,7 +60,7 @@ async function start(options: LabOptions): Promise<Lab> {
   } catch (error) {
     const { code, port } = error as NodeJS.ErrnoException & { port?: number }
     if (code !== 'EADDRINUSE') throw error
-    const problem = `port ${port} is taken by another program: stop it, or use random ports`
+    const problem = `port ${port} is in use by another program: stop it, or use random ports`
     throw fail('OPTION_INVALID', { option: '--ports contract', problem }, { cause: error })
   }
 }
@@ -78,8 +78,8 @@ async function runUntilStopped(lab: Lab, json: boolean, terminal: Terminal): Pro
 /** What a person needs to use the lab from another terminal; its credentials are made up for this run. */
 function summary({ line, env }: Lab): string {
   return [
-    'The lab is ready: a static-IP proxy with two addresses, and what lets only those in: a search cluster behind its\n',
-    'IP filter, and a ServiceNow instance behind its access control.\n\n',
+    'The lab is ready: a static-IP proxy with two addresses, a search cluster behind its\n',
+    'IP filter, and a ServiceNow instance behind its access control. Both allow only these two addresses.\n\n',
     columns(
       [
         ['proxy', line.proxy.http],
@@ -103,7 +103,5 @@ function summary({ line, env }: Lab): string {
   ].join('')
 }
 
-const virtual = `
-This machine cannot bind 127.0.0.2 and 127.0.0.3: the lab's own servers are told the static address of each connection
-instead, other servers see 127.0.0.1. On macOS: sudo ifconfig lo0 alias 127.0.0.2 up, and the same for 127.0.0.3.
-`
+const virtual =
+  "\nThis machine cannot bind 127.0.0.2 and 127.0.0.3: the lab's own servers are told the static address of each connection\ninstead, other servers see 127.0.0.1. On macOS: sudo ifconfig lo0 alias 127.0.0.2 up, and the same for 127.0.0.3.\n"

@@ -46,7 +46,7 @@ commands use them with --servicenow-grant authorization_code.`,
     .action(async (where: string, { port = PORT, noBrowser: isQuiet = false, ...flags }: Flags) => {
       const effective = await loadOptions(flags, terminal)
       if (where !== 'servicenow') {
-        const problem = 'is not known: there is sluice login servicenow'
+        const problem = 'is unknown: run sluice login servicenow'
         throw fail('OPTION_INVALID', { option: where, problem })
       }
       const { values } = effective
@@ -70,7 +70,7 @@ commands use them with --servicenow-grant authorization_code.`,
         onWarning: message => terminal.err(`warning: ${withoutSecrets(message, terminal.manner.secrets)}\n`),
       })
       const seen = await logging.catch((error: unknown) => {
-        throw signal.aborted ? interrupted(signal, 'no login was kept') : error
+        throw signal.aborted ? interrupted(signal, 'Sluice stored no login') : error
       })
       const loggedIn = masked(seen, terminal.manner.secrets)
       terminal.out(values.json ? `${JSON.stringify(loggedIn)}\n` : show(loggedIn))
@@ -88,8 +88,8 @@ function show({ instance, tokenFile, isRenewable }: LoggedIn): string {
   const rows = [
     ['instance', instance],
     ['tokens', tokenFile],
-    ['next', 'set SERVICENOW_GRANT=authorization_code for the commands that shall use them'],
+    ['next', 'to use them, set SERVICENOW_GRANT=authorization_code for the other commands'],
   ]
-  const note = ['note', 'the instance gave no refresh token: when the access token ends, log in again']
+  const note = ['note', 'the instance gave no refresh token: log in again when the access token expires']
   return `Logged in\n\n${columns(isRenewable ? rows : [...rows, note], '  ')}`
 }

@@ -66,7 +66,7 @@ async function rowsAlone<T>({ manner }: Terminal, load: () => Promise<T>): Promi
 function tableNamed(name: string): string {
   const [table] = tablesIn([name])
   if (table !== undefined) return table
-  const problem = `'${name}' is no table: write it as in servicenow:${/^\w+$/.test(name) ? name : 'incident'}`
+  const problem = `'${name}' is not a table: write it as in servicenow:${/^\w+$/.test(name) ? name : 'incident'}`
   throw fail('OPTION_INVALID', { option: '<table>', problem })
 }
 
@@ -121,11 +121,11 @@ async function writeFile(options: PullOptions, output: string, terminal: Termina
   try {
     const pulled = await pullToFile({ ...options, output, signal, onProgress: progress.update })
     progress.update(pulled)
-    const before = pulled.resumed === 0 ? '' : ` (${count(pulled.resumed)} of them from before)`
+    const before = pulled.resumed === 0 ? '' : ` (${count(pulled.resumed)} of them from an earlier run)`
     progress.end(options.table, ` in ${output}${before}`)
   } catch (error) {
     if (!signal.aborted) throw error
-    const left = `${plural(progress.rows, 'row')} of ${options.table} in ${output}.part, and the same command goes on behind them`
+    const left = `${plural(progress.rows, 'row')} of ${options.table} are in ${output}.part, and the same command continues after them`
     throw interrupted(signal, left)
   }
 }

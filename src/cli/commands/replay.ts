@@ -74,6 +74,6 @@ function whatIsLeft({ failure, rejected, unknown, unsent, inputs, deadLetters }:
   if (failure !== undefined || unknown > 0 || unsent > 0) return ''
   const [first] = inputs
   const files = inputs.length === 1 && first !== undefined ? first.name : `the ${plural(inputs.length, 'file')}`
-  if (rejected === 0) return `\nNothing is left of ${files}, which may be removed.\n`
-  return `\n${plural(rejected, 'document')} left, in ${deadLetters}: replay that next.\n`
+  if (rejected === 0) return `\nAll documents of ${files} are settled. You may remove this file.\n`
+  return `\n${plural(rejected, 'document')} left, in ${deadLetters}: replay this file next.\n`
 }

@@ -33,10 +33,7 @@ Sluice switches the alias in one step and keeps the index it was on.`,
       const switched = await rollback({ ...way, alias, ...(typeof to === 'string' ? { to } : {}) }).catch(
         (error: unknown) => {
           throw signal.aborted
-            ? interrupted(
-                signal,
-                'the alias may have been switched all the same: see where it is, or name the index with --to',
-              )
+            ? interrupted(signal, 'the alias may be switched already: check its index, or name the index with --to')
             : error
         },
       )
@@ -46,5 +43,5 @@ Sluice switches the alias in one step and keeps the index it was on.`,
 }
 
 function show({ alias, from, to, documents }: RolledBack): string {
-  return `The alias ${alias} is on ${to} now, with ${plural(documents, 'document')}.\n${from}, where it was, is kept.\n`
+  return `The alias ${alias} is now on ${to}, with ${plural(documents, 'document')}.\nSluice keeps its previous index, ${from}.\n`
 }

@@ -45,8 +45,8 @@ Sluice keeps the last 20 earlier runs of a command, to verify and undo them.`,
 }
 
 async function remove(folder: string, action: string, run: string | undefined): Promise<RunList> {
-  if (action !== 'rm') throw invalid(`'${action}' is not what it can do: write sluice runs rm RUN`)
-  if (run === undefined) throw invalid('rm needs a run: sluice runs lists them')
+  if (action !== 'rm') throw invalid(`'${action}' is unknown: write sluice runs rm RUN`)
+  if (run === undefined) throw invalid('rm needs a run: run sluice runs to list them')
   const removed = await removeRun(folder, run)
   if (removed.runs.length + removed.spools.length + removed.broken.length > 0) return removed
   const { runs } = await listRuns(folder)
@@ -54,7 +54,7 @@ async function remove(folder: string, action: string, run: string | undefined): 
     run,
     runs.map(one => one.run),
   )
-  throw invalid(`there is no run '${run}' in ${folder}${near === undefined ? '' : `; did you mean ${near}?`}`)
+  throw invalid(`there is no run '${run}' in ${folder}${near === undefined ? '' : `. Did you mean ${near}?`}`)
 }
 
 function table({ runs, spools, broken }: RunList): string {
@@ -74,7 +74,7 @@ function table({ runs, spools, broken }: RunList): string {
     inputs(one),
   ])
   const unread = broken
-    .map(({ checkpoint, problem }) => `broken: ${problem}; sluice runs rm ${basename(checkpoint)} removes it\n`)
+    .map(({ checkpoint, problem }) => `broken: ${problem}. To remove it, run sluice runs rm ${basename(checkpoint)}\n`)
     .join('')
   const unloaded = spools.map(one => [one.spool, one.written, bytes(one.bytes), one.path])
   return [

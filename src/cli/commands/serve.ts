@@ -92,8 +92,8 @@ function following(progress: Progress): (event: ServeEvent) => void {
         return
       case 'found': {
         const { documents, bytes: size, cutBytes } = event
-        const cut = cutBytes === 0 ? '' : `; ${bytes(cutBytes)} of requests that were cut off are left out`
-        progress.note('info', `${plural(documents, 'document')} of before wait in the spool (${bytes(size)})${cut}`)
+        const cut = cutBytes === 0 ? '' : `, without ${bytes(cutBytes)} of requests that broke off`
+        progress.note('info', `${plural(documents, 'document')} from before wait in the spool (${bytes(size)})${cut}`)
         return
       }
       case 'failed': {
@@ -101,7 +101,7 @@ function following(progress: Progress): (event: ServeEvent) => void {
         const { message, code } = failure
         const [fix = ''] = explain(code).fixes
         const left = `${plural(waiting.documents, 'document')} wait, more are accepted`
-        progress.note('warn', `cannot load, again in ${duration(retryMs)}; ${left}: ${message}`, {
+        progress.note('warn', `cannot load, and retries in ${duration(retryMs)}. ${left}: ${message}`, {
           code,
           fix,
           ...waiting,
@@ -109,7 +109,7 @@ function following(progress: Progress): (event: ServeEvent) => void {
         return
       }
       case 'recovered':
-        progress.note('info', 'loading goes on', { code: event.failure.code })
+        progress.note('info', 'loading continues', { code: event.failure.code })
         return
       case 'loaded':
         // Told now and then.

@@ -77,7 +77,7 @@ async function askFirst({ run, index, wouldDelete }: Undone, terminal: Terminal)
 
 function show(undone: Undone): string {
   const { run, dryRun, isComplete, index, cluster, changedIds, changed, failures, notes } = undone
-  const how = dryRun ? 'nothing is deleted, this is a dry run' : isComplete ? 'undone' : 'undone in part'
+  const how = dryRun ? 'this is a dry run: Sluice deletes nothing' : isComplete ? 'undone' : 'undone in part'
   return [
     `Run ${run}: ${how}\n\n`,
     columns(counts(undone), '  '),
@@ -111,16 +111,16 @@ function show(undone: Undone): string {
 
 function whatIsNext({ isComplete, goesBy, checkpoint }: Undone): string {
   if (!isComplete) return checkpoint
-  if (goesBy === undefined) return 'removed: the same load starts afresh'
-  return `removed: the same load goes by run ${goesBy}, and does not load again what that has loaded`
+  if (goesBy === undefined) return 'removed: the same load starts from the beginning'
+  return `removed: the same load continues run ${goesBy}, and does not load its documents again`
 }
 
 const meanings = {
   deleted: '',
   wouldDelete: '',
-  changed: 'written again since, and left; --force deletes them too',
+  changed: 'changed since, and left: --force deletes them too',
   failed: 'the cluster refused',
-  gone: 'were not there any more',
+  gone: 'no longer existed',
 } as const
 
 function counts(undone: Undone): string[][] {

@@ -83,10 +83,10 @@ function title({ run, ok, missing, foreign, doubled, documents }: Verification):
 const meanings = {
   found: '',
   rejected: 'refused when they were loaded',
-  missing: 'stored by the run, and not there any more',
-  unsettled: 'there, and sent before the run was cut off',
+  missing: 'stored by the run, and missing now',
+  unsettled: 'found, and sent before the run stopped',
   doubled: 'in more than one index',
-  foreign: "ids like the run's, and none of its documents",
+  foreign: 'ids like those of the run, but not its documents',
 } as const
 
 function counts(seen: Verification): string[][] {

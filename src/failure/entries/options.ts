@@ -11,7 +11,10 @@ export const optionsEntries = {
     observed: 'Many tools ignore an option that they do not know, and then do something unexpected.',
     causes: [
       'The value is mistyped or missing, or contradicts another option.',
-      'An environment variable or a key in sluice.config.json sets the option.',
+      {
+        cause: 'An environment variable or a key in sluice.config.json sets the option.',
+        if: /sluice\.config\.json|^[A-Z]+_[A-Z_]+:/,
+      },
     ],
     fixes: ['Run `sluice config` to see every option and where it comes from. `sluice ingest --help` lists them.'],
     example: { option: 'batchByte in sluice.config.json', problem: 'is not an option. Did you mean batchBytes?' },

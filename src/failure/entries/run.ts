@@ -153,10 +153,11 @@ export const runEntries = {
         cause: 'The state folder is read-only or belongs to another user.',
         if: /permission|read-only|EACCES|EPERM|EROFS|not a folder|does not exist/i,
       },
-      { cause: 'The disk is full.', if: /disk|ENOSPC|quota|larger/i },
+      { cause: 'The disk is full.', if: /disk is|ENOSPC|quota/i },
+      { cause: 'A limit of this process is smaller than the file (`ulimit -f`).', if: /larger than this process/ },
       {
         cause: 'Spooled stdin has reached its limit (--spool-limit), and Sluice cannot delete any of it yet.',
-        if: /spool/i,
+        if: /--spool-limit/,
       },
     ],
     fixes: [
@@ -191,7 +192,8 @@ export const runEntries = {
     message: 'cannot write the dead letters to {path}: {problem}',
     observed: 'Rejected documents that are in neither the index nor any file: they are lost silently.',
     causes: [
-      { cause: 'The disk is full.', if: /disk|ENOSPC|quota|larger/i },
+      { cause: 'The disk is full.', if: /disk is|ENOSPC|quota/i },
+      { cause: 'A limit of this process is smaller than the file (`ulimit -f`).', if: /larger than this process/ },
       {
         cause: 'The folder is read-only or missing.',
         if: /permission|read-only|EACCES|EPERM|EROFS|folder|does not exist/i,
@@ -210,7 +212,8 @@ export const runEntries = {
     message: 'cannot write {path}: {problem}',
     observed: 'ENOSPC or EACCES, and a file that ends inside a row in place of the previous complete file.',
     causes: [
-      { cause: 'The disk is full.', if: /disk|ENOSPC|quota|larger/i },
+      { cause: 'The disk is full.', if: /disk is|ENOSPC|quota/i },
+      { cause: 'A limit of this process is smaller than the file (`ulimit -f`).', if: /larger than this process/ },
       {
         cause: 'The folder is read-only or missing.',
         if: /permission|read-only|EACCES|EPERM|EROFS|folder|does not exist/i,

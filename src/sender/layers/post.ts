@@ -34,11 +34,10 @@ export function post(options: PostOptions, isBehind: (index: string) => Promise<
   async function read(answer: Buffer, body: Body): Promise<void> {
     firstAnswer = 'read'
     const { otherId, elsewhere } = readFirstAnswer(answer, body, options.index)
-    const lost =
-      'a document that is sent again after a lost answer may be stored twice, and verify and undo may not find it'
-    if (otherId) onDoubt?.(`documents do not keep the ids that they are sent with (a pipeline sets _id?): ${lost}`)
+    const lost = 'if an answer is lost, a document may be stored twice, and verify and undo may not find it'
+    if (otherId) onDoubt?.(`documents do not keep their ids (does a pipeline set _id?): ${lost}`)
     if (elsewhere === undefined || (await isBehind(elsewhere))) return
-    onDoubt?.(`documents go to ${elsewhere} instead of ${options.index} (a pipeline reroutes them?): ${lost}`)
+    onDoubt?.(`documents go to ${elsewhere} instead of ${options.index} (does a pipeline reroute them?): ${lost}`)
   }
 
   return async ({ body, batch, history, compressed, answered }) => {

@@ -104,7 +104,9 @@ export class StreamWatch {
         return later
       }
       if (this.options.behind !== undefined)
-        this.#doubt(`whether ${this.options.index} has rolled over may not be asked: a document may be stored twice`)
+        this.#doubt(
+          `the credentials may not read whether ${this.options.index} has rolled over, so a document may be stored twice`,
+        )
     }
     if (!this.#hasRolledOver(seen)) return undefined
     const { cluster, index } = this.options
@@ -117,7 +119,9 @@ export class StreamWatch {
         this.#refreshed = undefined
         return later
       }
-      this.#doubt(`${index} may not be refreshed: after a rollover, a document stored just before may be stored twice`)
+      this.#doubt(
+        `the credentials may not refresh ${index}, so a document stored just before a rollover may be stored twice`,
+      )
     }
     const starts = itemStarts(body)
     const ids = Array.from({ length: body.items }, (_, item) => idOfItem(body, starts, item) ?? '')
@@ -161,7 +165,7 @@ export class StreamWatch {
     if (isAccessLoss(looked.failure)) return { kind: 'stop', failure: looked.failure, delivery: 'none' }
     if (looked.kind === 'refused' || ids.length === 1) {
       this.#doubt(
-        `${index} has rolled over, and its ids cannot be looked up (${looked.failure.message}): a document that was stored before may be stored twice`,
+        `${index} has rolled over, and Sluice cannot look up its ids (${looked.failure.message}), so a document from before may be stored twice`,
       )
       return undefined
     }

@@ -52,7 +52,7 @@ function judgeLimit(answer: InstanceAnswer, judging: InstanceJudging): Refusal {
   const rule = header(headers, 'x-ratelimit-limit')
   const said = errorOf(answer)
   const observed = [
-    afterMs === undefined ? 'without Retry-After' : `it asks to wait ${Math.ceil(afterMs / 1000)} s`,
+    afterMs === undefined ? 'without Retry-After' : `Retry-After ${Math.ceil(afterMs / 1000)} s`,
     ...(rule === undefined ? [] : [`its limit is ${judging.quote(rule, 40)}`]),
     ...(said === undefined ? [] : [judging.quote(said.reason)]),
   ].join(', ')

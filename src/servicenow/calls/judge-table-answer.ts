@@ -71,7 +71,7 @@ function problemInside(value: unknown, text: string): string | undefined {
   }
   const { result } = value
   const isBroken = Array.isArray(result) ? !result.every(isObject) : 'result' in value && !isObject(result)
-  return isBroken ? 'its answer has something else than rows among the rows' : undefined
+  return isBroken ? 'its list of rows contains other values' : undefined
 }
 
 /** Only rows can be fewer: what changes a record has failed, or has not, and nobody knows. */

@@ -38,7 +38,7 @@ function ofTheInstance({ failure: known, phase, cause }: RouteError, instance: s
 
 /** Makes the error for a caller that stops before a request is sent. */
 export function abortedByCaller(signal: AbortSignal): SluiceError {
-  const named = failure('RUN_INTERRUPTED', { reason: 'the request was aborted by its caller', settled: 0 })
+  const named = failure('RUN_INTERRUPTED', { reason: 'the calling program aborted the request', settled: 0 })
   return new SluiceError(named, { cause: signal.reason })
 }
 

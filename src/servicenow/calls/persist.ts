@@ -34,7 +34,7 @@ export async function persist<T>(
 }
 
 function withDoubt(known: ReturnType<typeof failure>): ReturnType<typeof failure> {
-  const message = `${known.message}; whether it was carried out is not known, so it was not sent again`
+  const message = `${known.message}. Sluice does not know whether ServiceNow did it, and does not retry`
   return { ...known, message, evidence: { ...known.evidence, outcome: 'unknown' } }
 }
 

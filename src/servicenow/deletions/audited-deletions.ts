@@ -70,7 +70,7 @@ export function readDeletions(instance: Instance, { tables, since, signal }: Del
       query: (condition, orderBy) => queryWith(parsed, condition, orderBy),
       ask: async request => await askPage(instance, request, signal),
       stray: ({ id }, part) => {
-        throw ignored(instance.display, AUDIT, part, `the row ${id} came, which cannot follow there`)
+        throw ignored(instance.display, AUDIT, part, `the row ${id} is out of order`)
       },
     },
     page => (next ??= before(page)),

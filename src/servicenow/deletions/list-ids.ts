@@ -48,7 +48,7 @@ export async function listIds(
       query: (condition, orderBy) => queryWith(parsed, condition, orderBy),
       ask: async request => await askPage(instance, request, signal),
       stray: ({ id }, part) => {
-        throw ignored(instance.display, table, part, `the row ${id} came, which cannot follow there`)
+        throw ignored(instance.display, table, part, `the row ${id} is out of order`)
       },
     },
     () => undefined,

@@ -115,7 +115,7 @@ function mayBeDone({ code, evidence }: Failure): boolean {
 /** Rejects anything but a list. Taken for an empty list, it would open a new incident with each failure. */
 function listIn(result: unknown, { display }: Instance): readonly unknown[] {
   if (Array.isArray(result)) return result
-  const observed = 'one record where a list was asked for'
+  const observed = 'one record instead of a list'
   throw fail('SERVICENOW_NOT_AN_INSTANCE', { instance: display, observed })
 }
 
@@ -131,6 +131,6 @@ function incidentIn(row: unknown): Incident {
 }
 
 function queryIgnored({ display }: Instance): SluiceError {
-  const problem = 'rows of another correlation id came back, or the user may not read that field'
+  const problem = 'ServiceNow returned rows of another correlation id, or the user may not read that field'
   return fail('SERVICENOW_QUERY_IGNORED', { instance: display, part: 'correlation_id', table: 'incident', problem })
 }

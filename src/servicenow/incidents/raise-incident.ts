@@ -47,7 +47,7 @@ export async function raiseIncident(incidents: Incidents, occurrence: Occurrence
   } catch (error) {
     if (!isSluiceError(error)) throw error
     // The incident is open, and that is enough.
-    return { did: 'opened', incident: made, notes: [...notes, `it could not be looked at again: ${error.message}`] }
+    return { did: 'opened', incident: made, notes: [...notes, `Sluice could not look it up again: ${error.message}`] }
   }
 }
 
@@ -60,13 +60,16 @@ async function settleRace(
 ): Promise<Raised> {
   const open = await incidents.open()
   if (!open.some(({ sysId }) => sysId === made.sysId)) {
-    const hidden = 'the user cannot find it again, by its correlation_id: the next failure will open another one'
+    const hidden = 'the user cannot find it by its correlation_id, so the next failure will open another one'
     return { did: 'opened', incident: made, notes: [...notes, hidden] }
   }
   const [first = made] = open
   if (first.sysId === made.sysId) return { did: 'opened', incident: made, notes }
   const kept = await note(incidents, first, occurrence)
-  const duplicate = { close_code: occurrence.closeCode, close_notes: `${first.number} is the same, and older.` }
+  const duplicate = {
+    close_code: occurrence.closeCode,
+    close_notes: `${first.number} is an older incident for the same problem.`,
+  }
   await resolve(incidents, made, duplicate)
   return { did: 'updated', incident: kept, notes }
 }
@@ -102,7 +105,7 @@ async function resolve(incidents: Incidents, incident: Incident, closing: Fields
   const after = await incidents.change(incident, { ...closing, state: '6' }, isResolved)
   // The platform silently skips fields that the user may not write.
   if (isResolved(after.values)) return after
-  const reason = `its state is '${after.values['state'] ?? ''}' as before: the user may not resolve it`
+  const reason = `its state is still '${after.values['state'] ?? ''}': the user may not resolve it`
   throw fail('SERVICENOW_ACCESS_DENIED', {
     instance: incidents.display,
     request: `PATCH incident ${incident.number}`,

@@ -96,14 +96,14 @@ async function waitFor(
       const url = URL.canParse(request.url ?? '', uri) ? new URL(request.url ?? '', uri) : undefined
       if (request.method !== 'GET' || url?.pathname !== PATH) return say(response, 404, 'There is nothing here.')
       const brought = readRedirect(url.searchParams, attempt)
-      if (brought.is === 'stray') return say(response, 400, 'This does not belong to the login that is under way.')
+      if (brought.is === 'stray') return say(response, 400, 'This page does not belong to the current login.')
       response.once('close', () => resolve(brought))
-      say(response, 200, brought.is === 'code' ? DONE : 'The instance did not let you in. See the terminal.')
+      say(response, 200, brought.is === 'code' ? DONE : 'The login failed. See the terminal.')
     })
   })
 }
 
-const DONE = 'The instance knows who you are. Go back to the terminal; this window can be closed.'
+const DONE = 'You are logged in. Go back to the terminal. You can close this window.'
 
 /** The address that was asked holds a code: the page leads nowhere, and is kept nowhere. */
 function say(response: ServerResponse, status: number, words: string): void {

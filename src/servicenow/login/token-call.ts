@@ -119,7 +119,8 @@ export function judgeTokenAnswer(
   if (said !== undefined) return refuse(said)
   if (status === 200 && isObject(value) && typeof value['access_token'] === 'string') {
     const { access_token: accessToken, refresh_token: refreshToken, token_type: type, expires_in: expiresIn } = value
-    if (accessToken === '' || /[^\x21-\x7e]/.test(accessToken)) return refuse('the access token fits in no header')
+    if (accessToken === '' || /[^\x21-\x7e]/.test(accessToken))
+      return refuse('the access token does not fit in a header')
     if (typeof type === 'string' && type.toLowerCase() !== 'bearer') return refuse(`a token of the type ${type}`)
     const until = renewAt(expiresIn, judging.now)
     return {

@@ -74,7 +74,7 @@ async function tellAddress(
   const seen = await lookIn(line, { most, isSettled: isMixed, signal })
   if (seen.letIn > 0) return partly(line, seen.letIn, seen)
   const said = String(refused.evidence['observed'])
-  const observed = line.route.proxy === undefined ? `${said}; no proxy was used` : said
+  const observed = line.route.proxy === undefined ? `${said}. No proxy was used` : said
   const { instance } = line
   return failure('SERVICENOW_ADDRESS_REFUSED', { ...refused.evidence, instance, observed, asked: seen.asked })
 }
@@ -88,7 +88,7 @@ async function tellToken(
   const authorization = await session.authorization(signal)
   const seen = await lookIn(line, { most, authorization, isSettled: isMixed, signal })
   if (seen.known > 0) return partly(line, seen.known, seen)
-  return seen.unknown === 0 ? refused : byPolicy(line, 'status 401 to a token that it has given before')
+  return seen.unknown === 0 ? refused : byPolicy(line, 'status 401 to a token that it gave before')
 }
 
 async function tellBasic(
@@ -119,8 +119,8 @@ async function tellBasic(
   // The credentials are good, whatever was said to them.
   const seen = await lookIn(line, { most, authorization, isSettled: isMixed, signal })
   if (seen.known > 0) return partly(line, seen.known, seen)
-  if (client === undefined) return byPolicy(line, 'status 401 to credentials that it took before')
-  const observed = 'the same user gets a token, and the token is taken'
+  if (client === undefined) return byPolicy(line, 'status 401 to credentials that it accepted before')
+  const observed = 'the same user gets a token, and the instance accepts the token'
   return failure('SERVICENOW_BASIC_FORBIDDEN', { instance: line.instance, observed })
 }
 

@@ -34,11 +34,11 @@ export async function probeTable(probing: TableProbing): Promise<Probed> {
   const references = named.filter(isBehind).map(referenceOf)
   const { rows, date } = await someRows(probing, [...new Set([...keyFields, ...references, ...named])])
   if (rows.length === 0) {
-    const note = `no row of ${table} is shown to this user: whether the query and the fields are right cannot be checked`
+    const note = `this user sees no row of ${table}, so Sluice cannot check the query and the fields`
     return { time: 'sys_updated_on', date, notes: named.length === 0 ? [] : [note] }
   }
   if (!rows.every(row => 'sys_id' in row))
-    throw ignored(instance, table, 'the field sys_id', 'rows come without it, and cannot be told apart')
+    throw ignored(instance, table, 'the field sys_id', 'rows come without it, and Sluice cannot tell them apart')
   for (const field of named) {
     if (rows.some(row => field in row) || (await isEmptyReference(probing, field, rows))) continue
     throw ignored(instance, table, partOf(query, field), `there is no field ${field}, or the user may not read it`)

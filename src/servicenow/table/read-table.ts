@@ -66,11 +66,9 @@ async function phasesOf(reading: TableReading, signal: AbortSignal): Promise<Asy
   for (const text of probed.notes) note(text)
   const by = probed.time ?? 'sys_updated_on'
   if (probed.time === undefined && mode === 'current')
-    throw ignored(instance.display, table, `the field ${by}`, 'without it what changes meanwhile cannot be found')
+    throw ignored(instance.display, table, `the field ${by}`, 'Sluice needs it to find changes')
   if (by === 'sys_created_on' && mode === 'current')
-    note(
-      `rows of ${table} come without sys_updated_on, as those do that never change: where the user may not read it, changes are missed`,
-    )
+    note(`rows of ${table} have no sys_updated_on. If the user may not read this field, Sluice misses changes`)
   const fresh = { phase: { kind: 'whole', by, since: settledAt(probed.date) }, cursor: undefined } as const
   const start = given ?? placeOf({ ...fresh, seen: versionsSeen() })
   reading.started?.(start)
@@ -82,7 +80,7 @@ async function phasesOf(reading: TableReading, signal: AbortSignal): Promise<Asy
   const now = platformTime(probed.date)
   if (now < phase.since)
     note(
-      `the clock of ${instance.display} went back, from ${phase.since} to ${now}: a change since then may be missed, and --again reads all`,
+      `the clock of ${instance.display} went back from ${phase.since} to ${now}, so Sluice may miss a change. To read everything, pass --again`,
     )
   let isCounted = false
   return readPhases({
@@ -95,7 +93,7 @@ async function phasesOf(reading: TableReading, signal: AbortSignal): Promise<Asy
       query: (condition, orderBy) => queryWith(query, condition, orderBy),
       ask,
       stray: (row, part) => {
-        const problem = `the row ${row.id || 'without sys_id'} came, changed on ${row.time || 'no date'}, which cannot follow there`
+        const problem = `the row ${row.id || 'without sys_id'}, changed on ${row.time || 'no date'}, is out of order`
         throw ignored(instance.display, table, part, problem)
       },
     },
@@ -121,7 +119,7 @@ function judgeOf({ instance, table, query }: TableReading): (page: WalkedPage) =
       // A row that changed just now may have matched in its earlier form.
       const condition = (keys[at]?.time ?? '') < settled ? find(row) : undefined
       if (condition === undefined) continue
-      const problem = `the row ${keys[at]?.id} came, which does not meet it`
+      const problem = `the row ${keys[at]?.id} does not match it`
       throw ignored(instance.display, table, condition.text, problem)
     }
   }

@@ -37,9 +37,9 @@ export function selectTable({ display }: Instance, selecting: Selecting): Select
 export function tableQuery(text: string, table: string, instance: string): EncodedQuery {
   const query = parseQuery(text)
   const [order] = query.ordering
-  if (order !== undefined) throw optionInvalid('query', `${order} cannot be: the order of reading is that of sys_id`)
+  if (order !== undefined) throw optionInvalid('query', `${order} is not allowed: Sluice reads in the order of sys_id`)
   const [part] = query.unknown
-  if (part !== undefined) throw ignored(instance, table, part, 'it has no operator that the platform knows')
+  if (part !== undefined) throw ignored(instance, table, part, 'ServiceNow knows none of its operators')
   return query
 }
 
@@ -47,7 +47,7 @@ export function tableQuery(text: string, table: string, instance: string): Encod
 export function checkNames(table: string, fields: readonly string[] | undefined): void {
   if (!/^[a-z0-9_]+$/i.test(table)) throw optionInvalid('source', `servicenow:${table} names no table`)
   const wrong = fields?.find(field => !/^[a-z0-9_]+(?:\.[a-z0-9_]+)*$/i.test(field))
-  if (wrong !== undefined) throw optionInvalid('fields', `${JSON.stringify(wrong)} is no name of a field`)
+  if (wrong !== undefined) throw optionInvalid('fields', `${JSON.stringify(wrong)} is not the name of a field`)
   if (fields?.length === 0) throw optionInvalid('fields', 'names no field')
 }
 

@@ -49,7 +49,7 @@ function read({ headers, result, status }: TableAnswer, { display }: Instance, a
   if (observed !== undefined)
     throw fail('SERVICENOW_NOT_AN_INSTANCE', { instance: display, observed: `status ${status}, ${observed}` })
   const rows = result as readonly unknown[]
-  if (!rows.every(isRow)) throw truncated(display, asked, 'a list with something else than rows in it')
+  if (!rows.every(isRow)) throw truncated(display, asked, 'a list that does not only contain rows')
   const { link, date = '', 'x-total-count': count } = headers
   const total = typeof count === 'string' && /^\d+$/.test(count) ? Number(count) : undefined
   return { rows, total, hasNext: /;\s*rel="?next"?/.test(String(link)), date: Date.parse(date) }

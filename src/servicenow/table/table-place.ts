@@ -50,7 +50,7 @@ export function isStart({ v, kind }: Place): boolean {
 export function readPlace(place: Place, source: string): TablePlace {
   const { v, kind, by, since, settled, rounds = 0, cursor, seen } = place
   const wrong = () => {
-    const problem = `it holds no place in a table that this version understands (${JSON.stringify({ v, kind })})`
+    const problem = `this version does not understand its position in the table (${JSON.stringify({ v, kind })})`
     return fail('STATE_UNREADABLE', { path: `of ${source}`, problem })
   }
   const isSettled = settled === undefined || isPlatformTime(settled)

@@ -90,7 +90,7 @@ function sinceOf(place: Place, source: string): string | undefined {
 function afterEnd(end: Place, source: string): Place {
   const place = isStart(end) ? undefined : readPlace(end, source)
   if (place?.phase.kind !== 'end') {
-    const problem = 'its reading did not come to an end'
+    const problem = 'Sluice has not read it to its end'
     throw fail('STATE_UNREADABLE', { path: `of ${source}`, problem })
   }
   const { by, since } = place.phase

@@ -154,7 +154,7 @@ describe('what is asked of a table', () => {
     const notes: string[] = []
     const source = sourceOf(new FakeInstance(), { query: 'actve=true', note: note => notes.push(note) })
     expect(await read(source)).toEqual([])
-    expect(notes[0]).toContain('cannot be checked')
+    expect(notes[0]).toContain('cannot check the query')
   })
 
   test('may be in parts: each has the cursor', async () => {
@@ -270,7 +270,7 @@ describe('places', () => {
     for (const row of instance.rows.values()) delete row.sys_updated_on
     const notes: string[] = []
     expect(await read(sourceOf(instance, { note: note => notes.push(note) }))).toHaveLength(10)
-    expect(notes).toEqual([expect.stringContaining('without sys_updated_on')])
+    expect(notes).toEqual([expect.stringContaining('have no sys_updated_on')])
     expect(await read(sourceOf(instance, { mode: 'once', note: note => notes.push(note) }))).toHaveLength(10)
     expect(notes).toHaveLength(1)
   })
@@ -286,7 +286,7 @@ describe('places', () => {
     expect(notes).toEqual([])
     instance.now -= 60 * MINUTE
     await read(source, next)
-    expect(notes).toEqual([expect.stringContaining('went back, from 2026-11-21 12:00:00 to 2026-11-21 11:05:00')])
+    expect(notes).toEqual([expect.stringContaining('went back from 2026-11-21 12:00:00 to 2026-11-21 11:05:00')])
   })
 
   test('lose no change of a second of which a row was given out, where the user may not read sys_mod_count', async () => {

@@ -64,7 +64,7 @@ test('stdin that is lost once the load has stopped is how the run ends, with the
     () => stdin.end('{"n":2}\n'),
   )
   const told = expect.stringMatching(
-    /^cannot write \S+: the folder does not exist; stdin was taken up to byte 16, and what came behind it was not$/,
+    /^cannot write \S+: the folder does not exist\. Sluice took stdin up to byte 16, and no more$/,
   ) as string
   expect(error).toMatchObject({
     code: 'STATE_UNWRITABLE',
@@ -72,7 +72,7 @@ test('stdin that is lost once the load has stopped is how the run ends, with the
     receipt: { run: 'r', status: 'failed', read: 1, failure: { code: 'STATE_UNWRITABLE', message: told } },
   })
   expect(warnings).toEqual([
-    expect.stringMatching(/^the load has stopped, stdin is spooled to its end all the same \(CLUSTER_UNAVAILABLE: /),
+    expect.stringMatching(/^the load has stopped, and Sluice still spools stdin to its end \(CLUSTER_UNAVAILABLE: /),
   ])
 })
 
@@ -88,7 +88,7 @@ test('stdin that was lost before the load stopped for another reason is told, an
     throw new SluiceError(outage)
   })
   expect(error.code).toBe('STATE_UNWRITABLE')
-  expect(warnings).toEqual([expect.stringMatching(/^the load has stopped, too \(CLUSTER_UNAVAILABLE: /)])
+  expect(warnings).toEqual([expect.stringMatching(/^the load has stopped too \(CLUSTER_UNAVAILABLE: /)])
 })
 
 test('stdin that fails once the load has stopped is named, too', async () => {

@@ -337,7 +337,7 @@ describe('a spool with a limit', () => {
     }
     await expect(read()).rejects.toMatchObject({ code: 'INPUT_UNENDED' })
     expect(Buffer.concat(parts).toString()).toBe(content.slice(loaded, size))
-    expect(() => spool.sources[0]?.open(never)).toThrow(/its first \d+ bytes were loaded and are not kept/)
+    expect(() => spool.sources[0]?.open(never)).toThrow(/Sluice loaded its first \d+ bytes and deleted them/)
   })
 
   test.each([
@@ -363,7 +363,7 @@ describe('a spool with a limit', () => {
     stop(spool)
     expect(await spool.untaken()).toMatchObject({
       code: 'STATE_UNWRITABLE',
-      message: expect.stringMatching(/limit of 1000000 bytes .*; stdin was taken up to byte 6\d\d\d\d\d,/) as string,
+      message: expect.stringMatching(/limit of 1000000 bytes .*\. Sluice took stdin up to byte 6\d\d\d\d\d,/) as string,
     })
   })
 
@@ -397,7 +397,9 @@ describe('a spool that cannot be written', () => {
     const closed = new Promise<void>(resolve => stdin.once('close', () => resolve()))
     full.fill(readStream(stdin, '-', never), never)
     await closed
-    expect(await full.untaken()).toMatchObject(unwritable('/dev/full: the disk is full; stdin was taken up to byte 0'))
+    expect(await full.untaken()).toMatchObject(
+      unwritable('/dev/full: the disk is full. Sluice took stdin up to byte 0'),
+    )
   })
 
   test('any more when its folder is gone has no end', async () => {
@@ -409,7 +411,7 @@ describe('a spool that cannot be written', () => {
     await rm(work, { recursive: true })
     stdin.end('{"n":2}\n')
     expect((await read?.next())?.value).toHaveLength(8)
-    const told = unwritable('the folder does not exist; stdin was taken up to byte 16, and what came behind it was not')
+    const told = unwritable('the folder does not exist. Sluice took stdin up to byte 16, and no more')
     await expect(read?.next()).rejects.toMatchObject(told)
     expect(await spool.untaken()).toMatchObject(told)
   })

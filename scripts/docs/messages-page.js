@@ -1,0 +1,65 @@
+/** Makes docs/messages.md: every message that a user can meet, on one page, so that it can be read in one go. */
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { literalsIn } from './literals.js'
+import { inCell, plain } from './text.js'
+
+/** The headings, in the order of a reader, and the folders of src below each. Options and help have pages of their own. */
+const folders = {
+  'What the doctor reports': ['doctor'],
+  'What the IP filter commands report': ['filter'],
+  'What runs report': ['run', 'limits', 'ledger', 'state', 'guarded', 'spool', 'tables', 'replay', 'alarm', 'verify', 'serve'],
+  'What inputs and documents have wrong': ['source', 'format', 'bulk', 'disk'],
+  'What the proxy, the cluster and ServiceNow answer': ['connect', 'proxy', 'cluster', 'sender', 'servicenow'],
+  'What options have wrong': ['options'],
+  'What commands print': ['cli'],
+}
+
+export function messagesPage({ entries, exampleOf, root }) {
+  return [
+    '<!-- Made by `npm run docs` from src. Edit the messages there. -->',
+    '# Messages',
+    '',
+    'Every message that Sluice can show: the failures of the catalogue with their causes and fixes, then the sentences and parts of',
+    'sentences in the code. A part of a sentence fills a place in a message, or stands in a table. `…` stands for a value.',
+    '',
+    '## Failures',
+    '',
+    ...entries.flatMap(failure),
+    ...Object.entries(folders).flatMap(([title, names]) => sentences(title, names, root)),
+  ].join('\n')
+
+  function failure([code, { title, isNotice, causes, fixes }]) {
+    return [
+      `### ${code}`,
+      '',
+      `${title}.`,
+      '',
+      `    ${isNotice ? '' : 'error: '}${exampleOf(code)}`,
+      '',
+      ...causes.map(cause => `- Cause: ${plain(cause)}`),
+      ...fixes.map(fix => `- Fix: ${plain(fix)}`),
+      '',
+    ]
+  }
+}
+
+function sentences(title, names, root) {
+  const texts = names.flatMap(name => filesIn(join(root, 'src', name)).flatMap(messagesIn))
+  return [`## ${title}`, '', ...[...new Set(texts)].map(text => `- ${plain(inCell(text))}`), '']
+}
+
+function filesIn(folder) {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter(name => name.endsWith('.ts'))
+    .toSorted((a, b) => a.localeCompare(b, 'en'))
+    .map(name => join(folder, name))
+}
+
+/** Returns the literals of a file that are made of words, and are not help, paths, requests or bugs. */
+function messagesIn(file) {
+  return literalsIn(readFileSync(file, 'utf8'))
+    .filter(({ before }) => !/new (Type)?Error\($|describe: $|\bexample: $|sentence: $|help: $|doc: $|addHelpText\($/.test(before))
+    .map(({ text }) => text.replaceAll(/\\n/g, ' ').trim())
+    .filter(text => /\p{L}{2,}[,:.]? \p{L}+[,:.]? \p{L}+/u.test(text) && !/^(GET|PUT|POST|DELETE|HEAD) |<\w+|=>/.test(text))
+}
