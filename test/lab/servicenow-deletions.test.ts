@@ -1,6 +1,7 @@
 /** Rows that are deleted at the platform: their documents go with the next run, and no others. */
 import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
+import { rounds } from '../support/rounds.js'
 import { eventually } from '../support/eventually.js'
 import { type IngestOptions, type Receipt, connect, ingest, isSluiceError } from '../../src/index.js'
 import { index, lab, path, shareLab, smallBatches, way } from './shared-lab.js'
@@ -456,7 +457,7 @@ describe('by reconciling', () => {
     await reconcile(table)
     deleteRows(table, 5)
     const codes: string[] = []
-    for (let budget = 40_000; ; budget += 10_000) {
+    for (let budget = 40_000; ; budget += rounds(40_000, 10_000)) {
       const ended = await reconcile(table, { byteBudget: budget }).then(
         () => 'finished',
         (error: unknown) => (isSluiceError(error) ? error.code : String(error)),
