@@ -6,7 +6,7 @@ const report = process.env.VITEST_JSON
 export default defineConfig({
   test: {
     // The kernel as its sources stand; the command line as it would be installed.
-    globalSetup: ['scripts/kernel/build.js', 'test/cli/build.ts'],
+    globalSetup: ['scripts/kernel/build.js', 'test/support/build.ts'],
     include: ['test/{unit,lab,cli,types}/**/*.test.ts', 'test/*.test.ts'],
     // Tests wait for others more than they work.
     maxWorkers: availableParallelism() + 1,

@@ -3,8 +3,8 @@ import { defineConfig } from 'vitest/config'
 /** Long proofs: run by hand, one at a time. */
 export default defineConfig({
   test: {
-    include: ['test/{lab,real}/*.proof.ts'],
-    globalSetup: ['scripts/kernel/build.js', 'test/cli/build.ts'],
+    include: ['test/{lab,real}/**/*.proof.ts'],
+    globalSetup: ['scripts/kernel/build.js', 'test/support/build.ts'],
     fileParallelism: false,
     testTimeout: 1_800_000,
     hookTimeout: 600_000,

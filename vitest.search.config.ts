@@ -11,7 +11,7 @@ export default defineConfig({
     include: tests.filter(path => readFileSync(path, 'utf8').includes('/support/rounds.js')),
     isolate: false,
     env: { SLUICE_SEARCH: 'all' },
-    globalSetup: ['scripts/kernel/build.js', 'test/cli/build.ts'],
+    globalSetup: ['scripts/kernel/build.js', 'test/support/build.ts'],
     testTimeout: 3_600_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: 240_000, interval: 5 } },

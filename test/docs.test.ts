@@ -7,8 +7,8 @@ import { failureCodes } from '../src/failure/catalogue.js'
 import { type Lab, registers, startLab } from '../src/lab/index.js'
 import { optionNames } from '../src/options/table.js'
 import { viewOption } from '../src/options/view.js'
-import { built } from './cli/build.js'
-import { type Folder, binary, folder, shell, sluice } from './cli/sluice.js'
+import { built } from './support/build.js'
+import { type Folder, binary, folder, shell, sluice } from './support/sluice.js'
 
 // Each example starts processes.
 const root = fileURLToPath(new URL('..', import.meta.url))

@@ -3,15 +3,15 @@ import type { FailureCode } from '../../src/failure/catalogue.js'
 
 export const notPlanted: Partial<Readonly<Record<FailureCode, string>>> = {
   REGION_MISMATCH:
-    'Read from host names that lead to the services themselves; `test/unit/doctor-regions.test.ts` has them all.',
+    'Read from host names that lead to the services themselves; `test/unit/doctor/regions.test.ts` has them all.',
   SERVICENOW_LOGIN_FAILED:
-    'Told of a browser that does not come back, or comes back with a refusal: `test/cli/login.test.ts`.',
-  DELETIONS_TOO_MANY:
-    'Told of a comparison that would delete more than it may: `test/lab/servicenow-deletions.test.ts`.',
-  DELETIONS_INDEX_SHARED: 'Told of an index that holds documents of others: `test/lab/servicenow-deletions.test.ts`.',
+    'Told of a browser that does not come back, or comes back with a refusal: `test/cli/servicenow/login.test.ts`.',
+  DELETIONS_TOO_MANY: 'Told of a comparison that would delete more than it may: `test/lab/tables/deletions.test.ts`.',
+  DELETIONS_INDEX_SHARED: 'Told of an index that holds documents of others: `test/lab/tables/deletions.test.ts`.',
   OUTPUT_UNWRITABLE:
-    'Told of the file that `pull --output` writes, not of the way: `test/lab/servicenow-pull-file.test.ts`.',
-  COMMAND_INTERRUPTED: 'A signal to a command that loads nothing: `test/cli/doctor.test.ts`, `test/cli/login.test.ts`.',
-  INPUT_UNENDED: 'Told of one input of a run that ends interrupted: `test/lab/spool.test.ts`.',
+    'Told of the file that `pull --output` writes, not of the way: `test/lab/tables/pull-file.test.ts`.',
+  COMMAND_INTERRUPTED:
+    'A signal to a command that loads nothing: `test/cli/doctor/doctor.test.ts`, `test/cli/servicenow/login.test.ts`.',
+  INPUT_UNENDED: 'Told of one input of a run that ends interrupted: `test/lab/spool/spool.test.ts`.',
   INTERNAL: 'A bug that is known would be mended.',
 }

@@ -15,7 +15,7 @@ import {
   renderContract,
   renderOverview,
 } from '../diagnosis/overview.js'
-import { contractErrors } from '../unit/contract-errors.js'
+import { contractErrors } from '../support/contract-errors.js'
 
 describe('in the lab', () => {
   let world: LabWorld

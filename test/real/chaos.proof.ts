@@ -5,8 +5,8 @@
 import { afterAll, beforeAll, describe, vi } from 'vitest'
 import { startLabWorld } from '../contracts/lab-world.js'
 import type { World } from '../contracts/world.js'
-import { full, short } from '../lab/chaos-cases.js'
-import { describeChaos } from '../lab/chaos-suite.js'
+import { full, short } from '../lab/load/chaos-cases.js'
+import { describeChaos } from '../lab/load/chaos-suite.js'
 import { describeOnRealServers } from './on-real-servers.js'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 180_000, maxConcurrency: 12 })

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Receipt, connect } from '../../src/index.js'
-import { startSluice } from '../cli/sluice.js'
+import { startSluice } from '../support/sluice.js'
 import type { RealWorld } from '../contracts/real-world.js'
-import { type Seeded, seeded } from '../unit/seeded.js'
+import { type Seeded, seeded } from '../support/seeded.js'
 import { describeOnRealServers } from './on-real-servers.js'
 
 const KILLS = Number(process.env.KILLS ?? 100)

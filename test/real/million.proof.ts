@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Receipt } from '../../src/index.js'
-import { built } from '../cli/build.js'
+import { built } from '../support/build.js'
 import type { RealWorld } from '../contracts/real-world.js'
 import { describeOnRealServers } from './on-real-servers.js'
 

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connect } from '../../src/index.js'
 import { startLab } from '../../src/lab/index.js'
 import type { RealWorld } from '../contracts/real-world.js'
-import { type Killed, killServing, tally } from '../lab/serve-kills.js'
-import type { Seeded } from '../unit/seeded.js'
+import { type Killed, killServing, tally } from '../lab/serve/serve-kills.js'
+import type { Seeded } from '../support/seeded.js'
 import { describeOnRealServers } from './on-real-servers.js'
 
 const KILLS = Number(process.env.KILLS ?? 30)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import { killLoads } from '../contracts/table-kills.js'
-import { seeded } from '../unit/seeded.js'
+import { seeded } from '../support/seeded.js'
 import { describeOnRealServers } from './on-real-servers.js'
 import { compareTable, platformUrl } from './table-world.js'
 

@@ -32,7 +32,7 @@ import {
   type ServiceNowOptions,
   connectServiceNow,
 } from '../../src/servicenow.js'
-import { built } from '../cli/build.js'
+import { built } from '../support/build.js'
 
 test('the package exports what the docs say, and nothing else', () => {
   expect(Object.keys(sluice).toSorted()).toEqual(

@@ -5,8 +5,8 @@ import { readTable } from '../../../src/servicenow/table/read-table.js'
 import { rowLines } from '../../../src/servicenow/table/row.js'
 import { placeBehind, rowsSoFar } from '../../../src/servicenow/table/rows-so-far.js'
 import { selectTable } from '../../../src/servicenow/table/select-table.js'
-import { seeded } from '../seeded.js'
-import { FakeInstance, idOf } from './fake-instance.js'
+import { seeded } from '../../support/seeded.js'
+import { FakeInstance, idOf } from '../../support/fake-instance.js'
 
 const seeds = Array.from({ length: 60 }, (_, seed) => seed)
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { MOST_VERSIONS, versionOf, versionsSeen } from '../../../src/servicenow/table/versions-seen.js'
-import { idOf } from './fake-instance.js'
+import { idOf } from '../../support/fake-instance.js'
 
 const time = (second: number) =>
   `2026-11-21 10:${String(Math.floor(second / 60)).padStart(2, '0')}:${String(second % 60).padStart(2, '0')}`

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { failure } from '../../../../src/failure/failure.js'
 import { AccessGate, access } from '../../../../src/sender/layers/access.js'
 import type { Verdict } from '../../../../src/sender/verdict.js'
-import { SkippingClock } from '../../held-clock.js'
-import { bulkRequest, done } from './bulk-request.js'
+import { SkippingClock } from '../../../support/held-clock.js'
+import { bulkRequest, done } from '../../../support/bulk-request.js'
 
 const filtered = failure('EGRESS_NOT_ALLOWED', { cluster: 'c', refused: 1, probes: 1, observed: 'Forbidden' })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ByteBudget, budget } from '../../../../src/sender/layers/budget.js'
 import { STOPPING } from '../../../../src/sender/verdict.js'
-import { bulkRequest, done, lowerLayer } from './bulk-request.js'
+import { bulkRequest, done, lowerLayer } from '../../../support/bulk-request.js'
 
 const spare = () => new ByteBudget({ limit: 10_000, used: () => 0, overhead: 100, onSpent: () => expect.unreachable() })
 const going = new AbortController().signal

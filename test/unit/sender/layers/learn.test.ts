@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { failure } from '../../../../src/failure/failure.js'
 import { Learning, learn } from '../../../../src/sender/layers/learn.js'
 import { STOPPING, type Verdict } from '../../../../src/sender/verdict.js'
-import { HeldClock } from '../../held-clock.js'
-import { bulkRequest, done, lowerLayer } from './bulk-request.js'
+import { HeldClock } from '../../../support/held-clock.js'
+import { bulkRequest, done, lowerLayer } from '../../../support/bulk-request.js'
 
 const lost: Verdict = {
   kind: 'wait',

@@ -3,8 +3,8 @@ import { failure } from '../../../../src/failure/failure.js'
 import { Learning } from '../../../../src/sender/layers/learn.js'
 import { Places, places } from '../../../../src/sender/layers/places.js'
 import { STOPPING, type Verdict } from '../../../../src/sender/verdict.js'
-import { HeldClock } from '../../held-clock.js'
-import { bulkRequest, done, lowerLayer } from './bulk-request.js'
+import { HeldClock } from '../../../support/held-clock.js'
+import { bulkRequest, done, lowerLayer } from '../../../support/bulk-request.js'
 
 function placesOf(safeToResend = true) {
   const clock = new HeldClock()

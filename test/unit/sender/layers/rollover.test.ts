@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Body } from '../../../../src/sender/body.js'
 import { type RolloverOptions, type StreamWatch, rollover } from '../../../../src/sender/layers/rollover.js'
 import type { Verdict } from '../../../../src/sender/verdict.js'
-import { bulkRequest, done, lowerLayer } from './bulk-request.js'
+import { bulkRequest, done, lowerLayer } from '../../../support/bulk-request.js'
 
 const there: Verdict = {
   kind: 'there',

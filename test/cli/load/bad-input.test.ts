@@ -1,0 +1,236 @@
+import { createWriteStream } from 'node:fs'
+import { chmod, mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Receipt } from '../../../src/index.js'
+import { type Lab, startLab } from '../../../src/lab/index.js'
+import { type Ended, type Surroundings, folder, shell, sluice } from '../../support/sluice.js'
+
+let lab: Lab
+beforeAll(async () => {
+  lab = await startLab()
+})
+afterAll(async () => await lab.close())
+
+/** `sluice ingest` on the lab, in a folder with these files. */
+async function ingest(
+  args: readonly string[],
+  files: Readonly<Record<string, string | Uint8Array>> = {},
+  more: Surroundings = {},
+): Promise<Ended & { receipt: Receipt | undefined; deadLetters: Record<string, unknown>[] }> {
+  await using place = await folder()
+  for (const [name, content] of Object.entries(files)) await writeFile(join(place.path, name), content)
+  await mkdir(join(place.path, 'folder'))
+  const ended = await sluice(['ingest', '--index', 'bad-input', '--json', ...args], {
+    cwd: place.path,
+    ...more,
+    env: { ...lab.env, ...more.env },
+  })
+  const dead = (await readdir(place.path)).find(name => name.startsWith('sluice-dead-letters'))
+  const lines = dead === undefined ? [] : (await readFile(join(place.path, dead), 'utf8')).trimEnd().split('\n')
+  const deadLetters = lines.map(line => JSON.parse(line) as Record<string, unknown>)
+  const answer = JSON.parse(ended.stdout) as Receipt
+  return { ...ended, receipt: 'read' in answer ? answer : undefined, deadLetters }
+}
+
+describe('inputs', () => {
+  const refused: readonly [string, readonly string[], number, RegExp][] = [
+    ['a file that does not exist', ['missing.ndjson'], 2, /no such input: missing\.ndjson/],
+    ['a glob that matches nothing', ['*.csv'], 2, /no such input: \*\.csv/],
+    ['a directory', ['folder'], 3, /cannot read folder: it is a directory; .*folder\/\*/],
+    ['a missing one among others, before anything is loaded', ['good.ndjson', 'missing.ndjson'], 2, /missing\.ndjson/],
+  ]
+  test.each(refused)('%s', async (_, args, code, message) => {
+    const before = lab.control.count('bad-input')
+    const ended = await ingest(args, { 'good.ndjson': '{"n":1}\n' })
+    expect(ended.code).toBe(code)
+    expect(ended.stderr).toMatch(message)
+    expect(lab.control.count('bad-input')).toBe(before)
+  })
+
+  test('an empty file has no documents, and that is fine', async () => {
+    const { code, receipt } = await ingest(['empty.ndjson'], { 'empty.ndjson': '' })
+    expect(code).toBe(0)
+    expect(receipt).toMatchObject({ status: 'finished', read: 0, requests: 0 })
+  })
+
+  test('of a truncated gzip file what was whole is loaded, and it never counts as finished', async () => {
+    const lines = Array.from({ length: 5000 }, (_, n) => `{"n":${n},"v":"${(n * 7919).toString(36)}"}\n`).join('')
+    const whole = gzipSync(lines)
+    const { code, receipt, stderr } = await ingest(['cut.ndjson.gz', 'good.ndjson'], {
+      'cut.ndjson.gz': whole.subarray(0, whole.length / 2),
+      'good.ndjson': '{"n":1}\n',
+    })
+    expect(code).toBe(3)
+    expect(receipt).toMatchObject({ status: 'failed', rejected: 0, failure: { code: 'INPUT_TRUNCATED' } })
+    expect(receipt?.inputs).toMatchObject([
+      { name: 'cut.ndjson.gz', status: 'failed' },
+      { name: 'good.ndjson', status: 'finished', read: 1 },
+    ])
+    const decoded = Number(receipt?.failure?.evidence['bytes'])
+    const wholeLines = lines.slice(0, decoded).split('\n').length - 1
+    expect(receipt?.created).toBe(wholeLines + 1)
+    expect(stderr).toContain('truncated')
+  })
+
+  test('of a JSON document that breaks off the whole elements are loaded', async () => {
+    const { code, receipt } = await ingest(['cut.json'], { 'cut.json': '[{"n":1},{"n":2},{"n":' })
+    expect(code).toBe(3)
+    expect(receipt).toMatchObject({ created: 2, rejected: 0, failure: { code: 'INPUT_TRUNCATED' } })
+  })
+
+  test('text in UTF-16 is named, not taken apart', async () => {
+    const { code, receipt } = await ingest(['wide.ndjson'], {
+      'wide.ndjson': Buffer.from('\ufeff{"n":1}\n', 'utf16le'),
+    })
+    expect(code).toBe(3)
+    expect(receipt).toMatchObject({ read: 0, failure: { code: 'INPUT_MALFORMED' } })
+  })
+
+  test('a line of 200 MB goes to the dead letters whole, and its neighbours are loaded', async () => {
+    await using place = await folder()
+    const path = join(place.path, 'long.ndjson')
+    const file = createWriteStream(path)
+    file.write('{"n":1}\n{"long":"')
+    for (let n = 0; n < 200; n += 1) if (!file.write(Buffer.alloc(1_000_000, 0x78))) await once(file, 'drain')
+    file.end('"}\n{"n":2}')
+    await once(file, 'close')
+    const ended = await sluice(['ingest', path, '--index', 'long', '--json', '--dead-letters', 'dead.ndjson'], {
+      cwd: place.path,
+      env: lab.env,
+    })
+    expect(ended.code).toBe(1)
+    expect(JSON.parse(ended.stdout)).toMatchObject({ read: 3, created: 2, rejected: 1 })
+    const dead = JSON.parse(await readFile(join(place.path, 'dead.ndjson'), 'utf8')) as {
+      base64: string
+      origin: object
+    }
+    expect(dead.origin).toMatchObject({ line: 2, offset: 8 })
+    const line = Buffer.from(dead.base64, 'base64')
+    expect(line).toHaveLength(200_000_011)
+    expect([line.subarray(0, 10).toString(), line.subarray(-3).toString()]).toEqual(['{"long":"x', 'x"}'])
+  })
+})
+
+describe('lines', () => {
+  test('that are not UTF-8, hold NUL, or are arrays or numbers are kept with their place', async () => {
+    const bytes = Buffer.concat([
+      Buffer.from('{"n":1}\r\n'),
+      Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xff, 0x22, 0x7d, 0x0a]),
+      Buffer.from('{"n":"\0"}\n\0\n[1,2]\n42\n"text"\n{"n":1}{"n":2}\n{"n":3}'),
+    ])
+    const { code, receipt, deadLetters } = await ingest(['bad.ndjson'], { 'bad.ndjson': bytes })
+    expect(code).toBe(1)
+    expect(receipt).toMatchObject({ read: 9, created: 2, rejected: 7, skipped: 0 })
+    expect(
+      deadLetters.map(({ line, base64, origin }) => [line ?? { base64 }, (origin as { line: number }).line]),
+    ).toEqual([
+      [{ base64: 'eyJhIjoi/yJ9' }, 2],
+      ['{"n":"\0"}', 3],
+      ['\0', 4],
+      ['[1,2]', 5],
+      ['42', 6],
+      ['"text"', 7],
+      ['{"n":1}{"n":2}', 8],
+    ])
+  })
+
+  test('whose id is over 512 bytes, or missing, are rejected alone', async () => {
+    const lines = [{ id: 'x'.repeat(513) }, { id: 'x'.repeat(512) }, { other: 1 }, { id: null }, { id: '' }, { id: 7 }]
+    const { code, receipt, deadLetters } = await ingest(['ids.ndjson', '--ids', 'field', '--id-field', 'id'], {
+      'ids.ndjson': lines.map(line => JSON.stringify(line)).join('\n'),
+    })
+    expect(code).toBe(1)
+    expect(receipt).toMatchObject({ read: 6, created: 2, rejected: 4 })
+    expect(deadLetters.map(({ type, document }) => [type, document])).toEqual([
+      ['DOCUMENT_ID_INVALID', lines[0]],
+      ['DOCUMENT_ID_INVALID', lines[2]],
+      ['DOCUMENT_ID_INVALID', lines[3]],
+      ['DOCUMENT_ID_INVALID', lines[4]],
+    ])
+  })
+})
+
+describe('options', () => {
+  const secret = 's3cret'
+  const wrong: readonly [string, Readonly<Record<string, string>>, string, RegExp][] = [
+    [
+      'a proxy URL without a port',
+      { STATIC_PROXY_URL: `http://u:${secret}@localhost` },
+      'PROXY_URL_INVALID',
+      /no port/,
+    ],
+    [
+      'a password that is not encoded',
+      { STATIC_PROXY_URL: `http://u:p@${secret}@localhost:9293` },
+      'PROXY_URL_INVALID',
+      /%40/,
+    ],
+    ['a wrong scheme', { STATIC_PROXY_URL: `ftp://u:${secret}@localhost:9293` }, 'PROXY_URL_INVALID', /scheme/],
+    ['port 1080 on http', { STATIC_PROXY_URL: `http://u:${secret}@localhost:1080` }, 'PROXY_URL_INVALID', /SOCKS5/],
+    ['port 9293 on socks5', { STATIC_PROXY_URL: `socks5://u:${secret}@localhost:9293` }, 'PROXY_URL_INVALID', /HTTP/],
+    [
+      'a cluster URL without a scheme',
+      { ELASTICSEARCH_URL: 'localhost:9243' },
+      'OPTION_INVALID',
+      /https:\/\/localhost:9243/,
+    ],
+    ['an index name that Elasticsearch refuses', { SLUICE_INDEX: 'Logs' }, 'INDEX_NAME_INVALID', /upper-case/],
+    ['NO_PROXY over the cluster', { NO_PROXY: 'localhost' }, 'PROXY_NOT_USED', /NO_PROXY/],
+  ]
+  test.each(wrong)('%s', async (_, env, code, message) => {
+    const index = env['SLUICE_INDEX'] ?? 'bad-input'
+    const ended = await sluice(['ingest', '-', '--index', index], {
+      env: { ...lab.env, ...env },
+      input: '{}\n',
+    })
+    expect(ended.code).toBe(code === 'PROXY_NOT_USED' ? 3 : 2)
+    expect(ended.stderr).toContain(code)
+    expect(ended.stderr).toMatch(message)
+    expect(ended.stdout + ended.stderr).not.toContain(secret)
+  })
+
+  test('a cluster URL that is the proxy’s', async () => {
+    const { host } = new URL(lab.line.proxy.http)
+    const { code, stderr } = await ingest(['-'], {}, { env: { ELASTICSEARCH_URL: `https://${host}` }, input: '{}' })
+    expect([code, stderr]).toEqual([2, expect.stringContaining('CLUSTER_URL_IS_PROXY')])
+  })
+
+  test('missing credentials', async () => {
+    const { code, stderr } = await ingest(['-'], {}, { env: { ELASTICSEARCH_API_KEY: '' }, input: '{}' })
+    expect([code, stderr]).toEqual([3, expect.stringContaining('CLUSTER_AUTH_REJECTED')])
+  })
+})
+
+describe('a folder that takes no files', () => {
+  const root = process.getuid?.() === 0
+  const limited = (mount: string) =>
+    `unshare -m sh -c 'mount -t tmpfs -o ${mount} none . && cd "$PWD" && $SLUICE ingest - --index limits --json'`
+
+  test('that is read-only stops the run before it begins', async () => {
+    await using place = await folder()
+    // Permission bits do not bind root; a read-only mount does.
+    if (!root) await chmod(place.path, 0o555)
+    const line = root ? limited('ro') : '$SLUICE ingest - --index limits --json'
+    const ended = await shell(line, { cwd: place.path, env: lab.env, input: '{"n":1}\n' })
+    if (!root) await chmod(place.path, 0o755)
+    expect(ended.stderr).toMatch(/cannot write the dead letters .*(read-only|permission denied)/)
+    expect(ended.code).toBe(3)
+    expect(lab.control.count('limits')).toBe(0)
+  })
+
+  test('on a full disk stops the run, and what could not be written down counts as unsent', async () => {
+    await using place = await folder()
+    const lines = Array.from({ length: 3000 }, (_, n) => `{"n":${n}}\nno JSON ${'x'.repeat(100)}\n`).join('')
+    const line = root ? limited('size=64k') : '$SLUICE ingest - --index limits --json --dead-letters /dev/full'
+    const ended = await shell(line, { cwd: place.path, env: lab.env, input: lines })
+    expect(ended.code).toBe(3)
+    const receipt = JSON.parse(ended.stdout) as Receipt
+    expect(receipt).toMatchObject({ failure: { code: 'DEAD_LETTERS_UNWRITABLE' }, rejected: 0 })
+    expect(receipt.created + receipt.unsent).toBe(receipt.read)
+    expect(receipt.unsent).toBeGreaterThanOrEqual(3000)
+    expect(lab.control.count('limits')).toBe(receipt.created)
+  })
+})

@@ -1,0 +1,46 @@
+import { existsSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Lab, startLab } from '../../../src/lab/index.js'
+import { folder, shell, startSluice } from '../../support/sluice.js'
+
+// Each test starts processes.
+let lab: Lab
+beforeAll(async () => {
+  lab = await startLab({ register: 'both', ports: 'random' })
+})
+afterAll(async () => await lab.close())
+
+describe.runIf(existsSync('/dev/full'))('on a full disk', () => {
+  const input = '{"n":1}\n{"n":2}\n'
+
+  test('a log that cannot be written does not stop the load', async () => {
+    await using work = await folder()
+    const line = '$SLUICE ingest - --index full-log --json 2>/dev/full'
+    const { code, stdout } = await shell(line, { cwd: work.path, env: lab.env, input })
+    expect({ code, receipt: JSON.parse(stdout) as unknown }).toMatchObject({ code: 0, receipt: { created: 2 } })
+  })
+
+  test.each(['--json', '--quiet'])('a receipt that cannot be written is said on stderr (%s)', async flag => {
+    await using work = await folder()
+    const index = `full-receipt${flag}`
+    const line = `$SLUICE ingest - --index ${index} ${flag} >/dev/full`
+    const { code, stderr } = await shell(line, { cwd: work.path, env: lab.env, input })
+    expect(stderr).toMatch(/error: cannot write the result to stdout \(ENOSPC\).* exit code 0\n$/)
+    expect(stderr).not.toContain('    at ')
+    expect({ code, stored: lab.control.count(index) }).toEqual({ code: 70, stored: 2 })
+  })
+})
+
+test.each([
+  ['an exception', 'throw new Error("boom")'],
+  ['a rejection', 'void Promise.reject(new Error("boom"))'],
+])('%s that nobody catches ends in exit code 70', async (_, statement) => {
+  const preload = `data:text/javascript,${encodeURIComponent(`process.on('SIGUSR2', () => { ${statement} })`)}`
+  const running = startSluice(['lab', '--json'], { env: { NODE_OPTIONS: `--import=${preload}` } })
+  await running.printed('"proxy"')
+  running.child.kill('SIGUSR2')
+  const { code, stderr } = await running.ended
+  expect(stderr).toContain('Error: boom')
+  expect(stderr).toContain('sluice explain INTERNAL')
+  expect(code).toBe(70)
+})

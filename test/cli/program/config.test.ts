@@ -1,0 +1,70 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { folder, sluice } from '../../support/sluice.js'
+
+// Each test starts processes.
+const env = {
+  STATIC_PROXY_URL: 'http://user:pl4nted-proxy@proxy.example:9293',
+  ELASTICSEARCH_URL: 'https://es.example:9243',
+  ELASTICSEARCH_API_KEY: 'pl4nted-key',
+  SLUICE_CONCURRENCY: '8',
+}
+
+test('config shows each option, its value and where it came from, and hides secrets', async () => {
+  await using work = await folder()
+  await writeFile(join(work.path, 'sluice.config.json'), '{"index": "logs-app", "batchBytes": "1mb", "concurrency": 2}')
+  const { code, stdout, stderr } = await sluice(['config', '--op', 'index'], { cwd: work.path, env })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  const rows = Object.fromEntries(stdout.split('\n').map(line => [line.split(/ +/)[0], line.split(/ {2,}/).slice(1)]))
+  expect(rows).toMatchObject({
+    url: ['https://es.example:9243', 'ELASTICSEARCH_URL'],
+    apiKey: ['***', 'ELASTICSEARCH_API_KEY'],
+    proxy: ['http://***@proxy.example:9293', 'STATIC_PROXY_URL'],
+    index: ['logs-app', 'sluice.config.json'],
+    op: ['index', '--op'],
+    batchBytes: ['1000000', 'sluice.config.json'],
+    concurrency: ['8', 'SLUICE_CONCURRENCY'],
+    maxElapsedMs: ['900000', 'default'],
+    cloudId: ['-', 'default'],
+  })
+  expect(stdout).not.toContain('pl4nted')
+})
+
+test('config --json holds the same facts', async () => {
+  await using work = await folder()
+  const { stdout } = await sluice(['config', '--json'], { cwd: work.path, env })
+  expect(JSON.parse(stdout)).toMatchObject({
+    options: {
+      proxy: { value: 'http://***@proxy.example:9293', from: 'STATIC_PROXY_URL' },
+      concurrency: { value: 8, from: 'SLUICE_CONCURRENCY' },
+      index: { value: null, from: 'default' },
+    },
+    warnings: [],
+  })
+  expect(stdout).not.toContain('pl4nted')
+})
+
+describe('a file of options that cannot be used', () => {
+  const rows: readonly [string, string][] = [
+    ['{"batchByte": 1}', 'error: batchByte in sluice.config.json: is not an option. Did you mean batchBytes?'],
+    ['{"index": "a",\n "apiKey": "pl4nted" oops}', 'error: sluice.config.json: is not valid JSON (line 2)'],
+    ['[]', 'error: sluice.config.json: is not a JSON object of options'],
+    ['{"concurrency": "many"}', "error: concurrency in sluice.config.json: 'many' is not a whole number"],
+  ]
+  test.each(rows)('%s', async (content, message) => {
+    await using work = await folder()
+    await writeFile(join(work.path, 'sluice.config.json'), content)
+    const { code, stdout, stderr } = await sluice(['config'], { cwd: work.path })
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(message)
+    expect(stderr).not.toContain('pl4nted')
+  })
+})
+
+test('a secret on the command line is warned about, and not repeated', async () => {
+  const { code, stderr } = await sluice(['config', '--api-key', 'pl4nted-key'])
+  expect(code).toBe(0)
+  expect(stderr).toContain('warning: --api-key: a secret on the command line')
+  expect(stderr).not.toContain('pl4nted')
+})

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest'
+import { run } from '../../../src/cli/program.js'
+import type { Terminal } from '../../../src/cli/terminal.js'
+import { optionCommands } from '../../../src/options/option.js'
+import { optionsOf } from '../../../src/options/view.js'
+
+const commands: readonly string[][] = [
+  [],
+  ...[...optionCommands, 'lab', 'demo', 'explain'].map(command => [command]),
+  ...['show', 'create', 'attach', 'detach'].map(task => ['filter', task]),
+]
+
+async function helpOf(args: readonly string[], colour = false): Promise<string> {
+  let printed = ''
+  const fake = {
+    manner: { json: false, secrets: [] },
+    env: {},
+    hasColors: { out: colour, err: colour },
+    out: (text: string) => void (printed += text),
+    err: (text: string) => void (printed += text),
+  }
+  expect(await run(args, fake as unknown as Terminal, '0.0.0')).toBe(0)
+  return printed
+}
+
+const LINES_OF_A_SCREEN = 40
+
+describe.each(commands.map(args => ({ args, name: ['sluice', ...args].join(' ') })))('$name', ({ args }) => {
+  test('no line of its help has more than 80 columns', async () => {
+    const pages = [await helpOf([...args, '--help'])]
+    if (pages[0]?.includes('--help-all') === true) pages.push(await helpOf([...args, '--help-all']))
+    const long = pages.flatMap(page => page.split('\n')).filter(line => line.length > 80)
+    expect(long).toEqual([])
+  })
+
+  test('its help fits on a screen', async () => {
+    const lines = (await helpOf([...args, '--help'])).trimEnd().split('\n')
+    expect(lines.length, lines.join('\n')).toBeLessThanOrEqual(LINES_OF_A_SCREEN)
+  })
+})
+
+test('ingest --help-all shows every option, its default and its other names', async () => {
+  const text = (await helpOf(['ingest', '--help-all'])).replaceAll(/\s+/g, ' ')
+  for (const { flag, default: preset, env } of optionsOf('ingest')) {
+    expect(text).toContain(`${flag} `)
+    if (preset !== undefined) expect(text).toContain(`default: ${preset}`)
+    for (const name of env.slice(1)) expect(text).toContain(name)
+  }
+})
+
+test('headings and options have colour only on a terminal', async () => {
+  const coloured = await helpOf(['ingest', '--help'], true)
+  expect(coloured).toContain('\u001b[1mDocuments:\u001b[22m')
+  const plain = await helpOf(['ingest', '--help'])
+  expect(plain).not.toContain('\u001b')
+  // oxlint-disable-next-line no-control-regex -- colours are what is removed
+  expect(coloured.replaceAll(/\u001b\[\d+m/g, '')).toBe(plain)
+})

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { knownSecrets } from '../../../src/cli/known-secrets.js'
+import { masked } from '../../../src/cli/mask.js'
+import { follow, showProgress } from '../../../src/cli/progress.js'
+import { sayError } from '../../../src/cli/say-error.js'
+import type { Terminal } from '../../../src/cli/terminal.js'
+import { failure } from '../../../src/failure/failure.js'
+import { SluiceError } from '../../../src/failure/sluice-error.js'
+
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+const apiKey = base64('key-id:pl4nted-key')
+const forms = [
+  apiKey,
+  'pl4nted-key',
+  'pl4nted p@ss',
+  'pl4nted%20p%40ss',
+  base64('elastic:pl4nted p@ss'),
+  'pr0xy:p@ss',
+  'pr0xy%3Ap%40ss',
+  base64('user@corp:pr0xy:p@ss'),
+]
+const secrets = knownSecrets(
+  { apiKey, username: 'elastic', password: 'pl4nted p@ss', proxy: { url: proxyUrl(), origin: '--proxy' } },
+  undefined,
+)
+const repeating = new SluiceError(
+  failure('REQUEST_REFUSED', { cluster: 'https://es.example', status: 400, reason: `answered ${forms.join(' | ')}` }),
+)
+
+function proxyUrl(): string {
+  return 'http://user%40corp:pr0xy%3Ap%40ss@proxy.example:9293'
+}
+
+function terminal(json: boolean) {
+  const printed = { out: '', err: '' }
+  const fake = {
+    manner: { json, secrets },
+    stderr: { isTTY: false, columns: 80 },
+    out: (text: string) => (printed.out += text),
+    err: (text: string) => (printed.err += text),
+  }
+  return { printed, terminal: fake as unknown as Terminal }
+}
+
+test.each(forms)('%s is masked in the message and the evidence of any failure', form => {
+  const { printed, terminal: json } = terminal(true)
+  sayError(json, repeating)
+  expect(JSON.parse(printed.out)).toMatchObject({ failure: { code: 'REQUEST_REFUSED' } })
+  expect(printed.out).toContain('answered *** | ***')
+  expect(`${printed.out}${printed.err}`).not.toContain(form)
+})
+
+test.each([true, false])('notes of a run are masked, and waits are rounded (quiet: %s)', async quiet => {
+  const { printed, terminal: shown } = terminal(false)
+  using progress = await showProgress(shown, { quiet })
+  follow(progress)({ type: 'retry', failure: repeating.failure, documents: 2, waitMs: 226.952_122 })
+  expect(printed.err).toContain('2 documents again in 227 ms: ')
+  for (const form of forms) expect(printed.err).not.toContain(form)
+})
+
+test('everything but text stays as it is', () => {
+  const value = { list: ['a', 'secret'], count: 4711, none: undefined, yes: true }
+  expect(masked(value, ['secret', '4711'])).toEqual({ list: ['a', '***'], count: 4711, none: undefined, yes: true })
+})

@@ -1,0 +1,27 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { startLab } from '../../../src/lab/index.js'
+import { folder, sluice } from '../../support/sluice.js'
+
+// Each test starts processes.
+/** Writes down which of Node's modules were there at the end. */
+const watching = `
+const { writeFileSync } = require('node:fs')
+process.once('exit', () => writeFileSync('loaded.json', JSON.stringify(process.moduleLoadList)))
+`
+
+test('a load of a file does not wait for what it does not use', async () => {
+  await using work = await folder()
+  await using lab = await startLab({ register: 'both', ports: 'random' })
+  await writeFile(join(work.path, 'logs.ndjson'), '{"n":1}\n')
+  await writeFile(join(work.path, 'watching.cjs'), watching)
+  const { code, stderr } = await sluice(['ingest', 'logs.ndjson', '--index', 'start-up', '--quiet'], {
+    cwd: work.path,
+    env: { ...lab.env, NODE_OPTIONS: `--require ${join(work.path, 'watching.cjs')}` },
+  })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  const loaded = JSON.parse(await readFile(join(work.path, 'loaded.json'), 'utf8')) as readonly string[]
+  const dear = ['http', 'http2', 'https', 'worker_threads', 'stream/web', 'readline']
+  expect(loaded.filter(name => dear.includes(name.replace('NativeModule ', '')))).toEqual([])
+})

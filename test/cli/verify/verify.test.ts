@@ -1,0 +1,136 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Lab, startLab } from '../../../src/lab/index.js'
+import { type Receipt, type Undone, type Verification, connect } from '../../../src/index.js'
+import { folder, sluice } from '../../support/sluice.js'
+
+// Each test starts processes.
+let lab: Lab
+beforeAll(async () => {
+  lab = await startLab()
+})
+afterAll(async () => await lab.close())
+
+/** A loaded run, and what runs commands beside it. */
+async function loaded(path: string, index: string) {
+  const env = { ...lab.env, SLUICE_STATE_DIR: join(path, 'state'), SLUICE_PREFLIGHT_CONNECTIONS: '1' }
+  const command = async (...args: string[]) => await sluice(args, { cwd: path, env })
+  const text = Array.from({ length: 500 }, (_, n) => `{"n":${n}}\n`).join('')
+  await writeFile(join(path, 'a.ndjson'), `${text}no\n`)
+  const { stdout } = await command('ingest', 'a.ndjson', '--index', index, '--json')
+  const { run, checkpoint = '' } = JSON.parse(stdout) as Receipt
+  const [input] = (JSON.parse(await readFile(checkpoint, 'utf8')) as { inputs: { token: string }[] }).inputs
+  return { command, run, checkpoint, token: input?.token ?? '' }
+}
+
+async function remove(index: string, ...ids: string[]): Promise<void> {
+  const { url, apiKey, caFile } = lab.line.cluster
+  await using way = await connect({
+    target: { url, apiKey, ca: await readFile(caFile) },
+    proxy: lab.line.proxy.http,
+    preflightConnections: 1,
+  })
+  for (const id of ids) await way.client.delete({ index, id })
+}
+
+test('verify tells whether all of a run is there, and what is missing', async () => {
+  await using work = await folder()
+  const { command, run, checkpoint, token } = await loaded(work.path, 'cli-verified')
+  const whole = await command('verify', run)
+  expect(whole).toMatchObject({ code: 0, stderr: '' })
+  expect(whole.stdout).toBe(
+    [
+      `Run ${run}: all there`,
+      '',
+      '  documents  501  settled by the run',
+      '  found      500',
+      '  rejected     1  refused when they were loaded',
+      '  missing      0',
+      '',
+      '  501 documents = 500 found + 1 rejected + 0 missing, it balances',
+      '',
+      '  index       cli-verified',
+      `  cluster     ${lab.line.cluster.url}`,
+      `  checkpoint  ${checkpoint}`,
+      '',
+    ].join('\n'),
+  )
+  const ids = Array.from({ length: 22 }, (_, n) => `${token}-${n + 1}`)
+  await remove('cli-verified', ...ids)
+  const part = await command('verify', run)
+  expect(part.code).toBe(1)
+  expect(part.stdout).toContain(`Run ${run}: 22 of 501 documents missing\n`)
+  expect(part.stdout).toContain(`\nMissing\n\n  ${token}-1   a.ndjson\n`)
+  expect(part.stdout).toContain('… 2 more')
+  const json = await command('verify', run, '--json')
+  expect(json.code).toBe(1)
+  const seen = JSON.parse(json.stdout) as Verification
+  expect(seen).toMatchObject({ ok: false, missing: 22, inputs: [{ missingIds: ids }] })
+})
+
+test('verify refuses a run that it does not know, and one whose ids it cannot tell', async () => {
+  await using work = await folder()
+  const { command, run } = await loaded(work.path, 'cli-unverified')
+  const unknown = await command('verify', `${run}x`)
+  expect(unknown).toMatchObject({ code: 2, stdout: '' })
+  expect(unknown.stderr).toContain(`did you mean ${run}?`)
+  const field = await command(
+    'ingest',
+    'a.ndjson',
+    '--index',
+    'cli-field',
+    '--ids',
+    'field',
+    '--id-field',
+    'n',
+    '--json',
+  )
+  const other = (JSON.parse(field.stdout) as Receipt).run
+  for (const verb of ['verify', 'undo']) {
+    const refused = await command(verb, other)
+    expect(refused).toMatchObject({ code: 2, stdout: '' })
+    expect(refused.stderr).toContain('was loaded with --ids field')
+  }
+  expect(await command('verify')).toMatchObject({ code: 2, stderr: expect.stringContaining("'run'") as string })
+  expect((await command('undo', run, '--forse')).stderr).toContain('unknown option --forse')
+})
+
+test('undo deletes nothing that was not confirmed, then all of it', async () => {
+  await using work = await folder()
+  const { command, run, token } = await loaded(work.path, 'cli-undone')
+  const unconfirmed = await command('undo', run)
+  expect(unconfirmed).toMatchObject({ code: 2, stdout: '' })
+  expect(unconfirmed.stderr).toContain(`undo of run ${run} would delete 500 documents from cli-undone`)
+  const dry = await command('undo', run, '--dry-run')
+  expect(dry.code).toBe(0)
+  expect(dry.stdout).toContain('this is a dry run: Sluice deletes nothing')
+  expect(dry.stdout).toContain('500 found = 500 would delete, it balances')
+  expect(lab.control.count('cli-undone')).toBe(500)
+
+  await remove('cli-undone', `${token}-9`)
+  const undone = await command('undo', run, '--yes')
+  expect(undone).toMatchObject({ code: 0, stderr: '' })
+  expect(undone.stdout).toContain(`Run ${run}: undone\n`)
+  expect(undone.stdout).toContain('499 found = 499 deleted, it balances')
+  expect(undone.stdout).toMatch(/gone +1 +no longer existed/)
+  expect(lab.control.count('cli-undone')).toBe(0)
+  expect(await command('runs')).toMatchObject({ stdout: 'No runs.\n' })
+})
+
+test('undo leaves what was changed, with exit code 1, and --force does not', async () => {
+  await using work = await folder()
+  const { command, run, token } = await loaded(work.path, 'cli-changed')
+  const { url, apiKey, caFile } = lab.line.cluster
+  {
+    await using way = await connect({ target: { url, apiKey, ca: await readFile(caFile) }, proxy: lab.line.proxy.http })
+    await way.client.index({ index: 'cli-changed', id: `${token}-3`, document: { n: 33 } })
+  }
+  const kept = await command('undo', run, '--yes')
+  expect(kept.code).toBe(1)
+  expect(kept.stdout).toContain(`Changed\n\n  ${token}-3\n`)
+  expect(kept.stdout).toContain('500 found = 499 deleted + 1 changed, it balances')
+  const forced = await command('undo', run, '--yes', '--force', '--json')
+  expect(forced.code).toBe(0)
+  expect(JSON.parse(forced.stdout) as Undone).toMatchObject({ isComplete: true, deleted: 1, gone: 499 })
+})

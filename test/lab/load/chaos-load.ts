@@ -1,0 +1,152 @@
+/** One load through the gate, repeated until it is done, and what the cluster holds then beside what the input held. */
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type IngestEvent, type Receipt, ingest, isSluiceError } from '../../../src/index.js'
+import { newIndex } from '../../contracts/options.js'
+import type { World } from '../../contracts/world.js'
+import { type Authority, type Certificate, createAuthority } from '../../support/proxy-certificates.js'
+import { seeded } from '../../support/seeded.js'
+import type { Case } from './chaos-cases.js'
+import { startFront } from './chaos-front.js'
+import { startGate } from './chaos-gate.js'
+import { type Fault, Program } from './chaos-program.js'
+
+const MOST_ATTEMPTS = 60
+const BATCH_DOCS = 50
+
+const authority: Authority = await createAuthority('Chaos CA')
+const certificate: Certificate = await authority.issue(['127.0.0.1'])
+
+/** One process, as it were. */
+interface Attempt {
+  /** Absent where it did not get as far as a document. */
+  readonly receipt?: Receipt
+  /** The failure that stopped it. */
+  readonly code?: string
+  /** Documents in the cluster when it was over. */
+  readonly stored: number
+}
+
+export interface Endured {
+  readonly attempts: readonly Attempt[]
+  /** Numbers of documents that are not in the cluster under their id, or not byte for byte. */
+  readonly missing: readonly number[]
+  readonly altered: readonly number[]
+  /** Documents in the cluster, whatever they are. */
+  readonly stored: number
+  readonly struck: ReadonlyMap<Fault['kind'], number>
+  /** The addresses from which the cluster was reached. */
+  readonly sources: ReadonlySet<string>
+  /** Of the gate's own. */
+  readonly problems: readonly string[]
+}
+
+/** The world's IP filter has to let everyone in: the gate plays the filter. */
+export async function endure(world: World, played: Case, timeoutMs: number): Promise<Endured> {
+  const folder = await mkdtemp(join(tmpdir(), 'chaos-'))
+  const index = newIndex('chaos')
+  const program = new Program(played.faults, () => performance.now())
+  const isPlain = played.way === 'forward'
+  await using gate = await startGate({
+    cluster: new URL(world.cluster.httpUrl),
+    ...(!isPlain && { certificate }),
+    program,
+    random: seeded(played.seed),
+  })
+  await using front = await startFront(played.way === 'socks5' ? world.proxy.socks5 : world.proxy.http, program)
+  try {
+    const lines = Array.from({ length: played.documents }, (_, at) => lineOf(at + 1))
+    await writeFile(join(folder, 'input.ndjson'), lines.map(line => `${line}\n`).join(''))
+    const attempts: Attempt[] = []
+    // Some processes find an outage still going on.
+    const pauseMs = Math.max(50, ...played.faults.map(fault => (fault.kind === 'outage' ? fault.forMs / 20 : 0)))
+    do {
+      const interruptAfter = attempts.length === 0 ? played.interruptAfter : undefined
+      const ended = await attempt({
+        source: join(folder, 'input.ndjson'),
+        target: {
+          url: `${isPlain ? 'http' : 'https'}://127.0.0.1:${gate.port}`,
+          apiKey: world.cluster.apiKey,
+          ca: authority.cert,
+        },
+        proxy: front.url,
+        index,
+        stateDir: join(folder, 'state'),
+        deadLetters: join(folder, 'dead.ndjson'),
+        preflightConnections: 1,
+        batchDocs: BATCH_DOCS,
+        concurrency: 4,
+        timeoutMs,
+        maxElapsedMs: played.maxElapsedMs,
+        compress: played.gzip ? 'gzip' : 'none',
+        ...(interruptAfter !== undefined && { interruptAfter }),
+      })
+      attempts.push({ ...ended, stored: await world.count(index) })
+      if (ended.code !== undefined) await new Promise(resolve => setTimeout(resolve, pauseMs))
+    } while (attempts.at(-1)?.code !== undefined && attempts.length < MOST_ATTEMPTS)
+    const found = await compare(world, index, await tokenIn(join(folder, 'state')), lines)
+    const { struck } = program
+    const { sources, problems } = gate
+    return { attempts, ...found, stored: await world.count(index), struck, sources, problems }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+    await fetch(new URL(index, world.cluster.httpUrl), { method: 'DELETE', headers: keyOf(world) })
+  }
+}
+
+/** With values that a reader and writer of JSON would change. */
+function lineOf(n: number): string {
+  const text = `"Größe ${n}" \u2028 \u{1F69A} `.replaceAll('"', String.raw`\"`) + 'x'.repeat((n * 37) % 150)
+  return `{"n":${n},"big":${1_000_000_000_000_000_000n + BigInt(n)},"ratio":1.0,  "text":"${text}","tab":"\\u0009"}`
+}
+
+async function attempt({
+  interruptAfter = Infinity,
+  ...options
+}: Parameters<typeof ingest>[0] & { interruptAfter?: number }): Promise<Omit<Attempt, 'stored'>> {
+  const interrupt = new AbortController()
+  const onEvent = (event: IngestEvent) => {
+    if (event.type !== 'progress') return
+    if (event.counts.created + event.counts.duplicate >= interruptAfter) interrupt.abort('chaos')
+  }
+  try {
+    return { receipt: await ingest({ ...options, signal: interrupt.signal, onEvent }) }
+  } catch (error) {
+    if (!isSluiceError(error)) throw error
+    return { code: error.code, ...(error.receipt !== undefined && { receipt: error.receipt as Receipt }) }
+  }
+}
+
+async function tokenIn(state: string): Promise<string> {
+  const [name = ''] = await readdir(join(state, 'runs'))
+  const kept = JSON.parse(await readFile(join(state, 'runs', name), 'utf8')) as { inputs: { token: string }[] }
+  return kept.inputs[0]?.token ?? ''
+}
+
+/** Looks every document up by its id. */
+async function compare(world: World, index: string, token: string, lines: readonly string[]) {
+  const missing: number[] = []
+  const altered: number[] = []
+  for (let from = 0; from < lines.length; from += 1000) {
+    const asked = lines.slice(from, from + 1000)
+    const response = await fetch(new URL(`${index}/_mget`, world.cluster.httpUrl), {
+      method: 'POST',
+      headers: { ...keyOf(world), 'content-type': 'application/json' },
+      body: JSON.stringify({ ids: asked.map((_, at) => `${token}-${from + at + 1}`) }),
+    })
+    // Not parsed: numbers would be read as what they are not.
+    const documents = (await response.text()).split('{"_index":"').slice(1)
+    for (const [at, line] of asked.entries()) {
+      const found = documents[at] ?? ''
+      const n = from + at + 1
+      if (!found.includes(`"_id":"${token}-${n}"`) || !found.includes('"found":true')) missing.push(n)
+      else if (!found.includes(`"_source":${line}}`)) altered.push(n)
+    }
+  }
+  return { missing, altered }
+}
+
+function keyOf(world: World): { authorization: string } {
+  return { authorization: `ApiKey ${world.cluster.apiKey}` }
+}

@@ -1,0 +1,17 @@
+/** Sluice through a gate that loses, cuts, delays and refuses: alone, and mixed by seeds. `npm run proof:chaos` is the long one. */
+import { afterAll, beforeAll, vi } from 'vitest'
+import { rounds } from '../../support/rounds.js'
+import { startLabWorld } from '../../contracts/lab-world.js'
+import type { World } from '../../contracts/world.js'
+import { short } from './chaos-cases.js'
+import { describeChaos } from './chaos-suite.js'
+
+vi.setConfig({ maxConcurrency: 12 })
+
+let world: World
+beforeAll(async () => {
+  world = await startLabWorld()
+})
+afterAll(async () => await world[Symbol.asyncDispose]())
+
+describeChaos(() => world, { scale: short, seeds: Array.from({ length: rounds(8, 60) }, (_, at) => at + 1) })

@@ -1,0 +1,120 @@
+/** What becomes of a run when another one of the same command takes its place: it can still be verified, undone and forgotten. */
+import { appendFile, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { undo, verify } from '../../../src/index.js'
+import { type Lab, startLab } from '../../../src/lab/index.js'
+import { listRuns, removeRun } from '../../../src/spool/run-list.js'
+import { type RunWorld, codeOf, lines, openRunWorld } from '../../support/run-world.js'
+
+let lab: Lab
+beforeAll(async () => {
+  lab = await startLab()
+})
+afterAll(async () => await lab.close())
+
+async function look({ stateDir, way }: RunWorld, run: string) {
+  return await verify({ ...(await way()), run, stateDir })
+}
+
+async function takeBack({ stateDir, way }: RunWorld, run: string) {
+  return await undo({ ...(await way()), run, stateDir })
+}
+
+/** A file that was loaded, and loaded again under other ids. */
+async function loadedTwice(world: RunWorld): Promise<[string, string]> {
+  await writeFile(world.path('a.ndjson'), lines(50))
+  const { run: first } = await world.load('a.ndjson')
+  const { run: second } = await world.load('a.ndjson', { again: true })
+  expect(lab.control.count(world.index)).toBe(100)
+  return [first, second]
+}
+
+test('a run that was loaded again is verified and undone by its name; the later one stays', async () => {
+  await using world = await openRunWorld(lab)
+  const [first, second] = await loadedTwice(world)
+  for (const run of [first, second])
+    expect(await look(world, run)).toMatchObject({ run, ok: true, found: 50, notes: [] })
+  expect((await listRuns(world.stateDir)).runs).toMatchObject([
+    { run: second, isEarlier: false },
+    { run: first, isEarlier: true },
+  ])
+  expect(await takeBack(world, first)).toMatchObject({ isComplete: true, deleted: 50, goesBy: second })
+  expect(await codeOf(look(world, first))).toContain('RUN_NOT_FOUND')
+  expect(await look(world, second)).toMatchObject({ ok: true, found: 50 })
+  expect(await world.load('a.ndjson')).toMatchObject({ run: second, requests: 0 })
+})
+
+test('when the last run is undone, the same load goes by the one before: it doubles nothing', async () => {
+  await using world = await openRunWorld(lab)
+  const [first, second] = await loadedTwice(world)
+  expect(await takeBack(world, second)).toMatchObject({ isComplete: true, deleted: 50, goesBy: first })
+  expect(await world.load('a.ndjson')).toMatchObject({ run: first, requests: 0 })
+  expect(lab.control.count(world.index)).toBe(50)
+  expect(await readdir(join(world.stateDir, 'earlier'))).toEqual([])
+  const { goesBy } = await takeBack(world, first)
+  expect(goesBy).toBeUndefined()
+  expect(await world.load('a.ndjson')).toMatchObject({ created: 50 })
+})
+
+test('so it does where the one before was read to its end and had too many rejections', async () => {
+  await using world = await openRunWorld(lab)
+  await writeFile(world.path('a.ndjson'), `${lines(49)}[]\n`)
+  expect(await codeOf(world.load('a.ndjson', { maxRejected: '1%' }))).toMatch(/^TOO_MANY_REJECTED/)
+  const { run } = await world.checkpoint()
+  const later = await world.load('a.ndjson', { again: true })
+  expect(lab.control.count(world.index)).toBe(98)
+  expect(await takeBack(world, later.run)).toMatchObject({ isComplete: true, deleted: 49, goesBy: run })
+  expect(await world.load('a.ndjson')).toMatchObject({ run, requests: 0 })
+  expect(lab.control.count(world.index)).toBe(49)
+})
+
+test('what a later run has loaded of lines that were appended is not foreign to the earlier one', async () => {
+  await using world = await openRunWorld(lab)
+  await writeFile(world.path('a.ndjson'), lines(50).trimEnd())
+  const { run: first } = await world.load('a.ndjson')
+  await appendFile(world.path('a.ndjson'), `\n${lines(10, 51)}`)
+  const { run: second } = await world.load('a.ndjson')
+  for (const run of [first, second]) expect(await look(world, run)).toMatchObject({ ok: true, foreign: 0 })
+  expect(await takeBack(world, second)).toMatchObject({ isComplete: true, deleted: 10, goesBy: first })
+  // The lines are there, and are loaded once more; those before them are not.
+  expect(await world.load('a.ndjson')).toMatchObject({ created: 10, duplicate: 1 })
+  expect(lab.control.count(world.index)).toBe(60)
+})
+
+test('where a later run went on behind it, what is deleted is not loaded again, and that is said', async () => {
+  await using world = await openRunWorld(lab)
+  await writeFile(world.path('a.ndjson'), lines(50))
+  const { run: first } = await world.load('a.ndjson')
+  await appendFile(world.path('a.ndjson'), lines(10, 51))
+  const { run: second } = await world.load('a.ndjson')
+  const { isComplete, goesBy, notes } = await takeBack(world, first)
+  expect({ isComplete, goesBy }).toEqual({ isComplete: true, goesBy: second })
+  expect(notes).toEqual([expect.stringContaining('not loaded again without --again') as string])
+  expect(await world.load('a.ndjson')).toMatchObject({ run: second, requests: 0 })
+  expect(lab.control.count(world.index)).toBe(10)
+})
+
+test('an earlier run is forgotten by its name', async () => {
+  await using world = await openRunWorld(lab)
+  const [first, second] = await loadedTwice(world)
+  expect((await removeRun(world.stateDir, first)).runs).toMatchObject([{ run: first, isEarlier: true }])
+  expect((await listRuns(world.stateDir)).runs).toMatchObject([{ run: second }])
+  expect(await codeOf(look(world, first))).toContain('RUN_NOT_FOUND')
+})
+
+test('of runs with one name, the last is meant, and where the other is, is said', async () => {
+  await using world = await openRunWorld(lab)
+  await writeFile(world.path('a.ndjson'), lines(50))
+  const runId = 'nightly'
+  await world.load('a.ndjson', { runId })
+  await writeFile(world.path('a.ndjson'), lines(20, 7))
+  await world.load('a.ndjson', { runId })
+  const [earlier = ''] = await readdir(join(world.stateDir, 'earlier'))
+  const path = join(world.stateDir, 'earlier', earlier)
+  const notes = [
+    `an earlier run with other content had the same name: to verify it, pass the path of its checkpoint, ${path}`,
+  ]
+  expect(await look(world, runId)).toMatchObject({ ok: true, found: 20, notes })
+  expect(await look(world, path)).toMatchObject({ ok: true, found: 50 })
+})

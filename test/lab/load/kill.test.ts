@@ -1,0 +1,227 @@
+/** Processes that are killed at random instants, and what the next one makes of it. */
+import { readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { rounds } from '../../support/rounds.js'
+import { type Lab, startLab } from '../../../src/lab/index.js'
+import type { Receipt } from '../../../src/ledger/receipt.js'
+import { type Folder, folder, startSluice } from '../../support/sluice.js'
+import { type Seeded, seeded } from '../../support/seeded.js'
+
+// Each test starts some twenty processes.
+const KILLS = rounds(6, 20)
+const index = 'killed'
+
+let lab: Lab
+let work: Folder
+beforeEach(async () => {
+  lab = await startLab()
+  work = await folder()
+})
+afterEach(async () => {
+  await lab.close()
+  await work[Symbol.asyncDispose]()
+})
+
+interface Line {
+  readonly text: string
+  readonly kind: 'document' | 'refused' | 'blank'
+}
+
+/** Lines of which some are no JSON, some do not fit the mapping, and some are blank. */
+function linesOf(count: number, start: number, random: Seeded): Line[] {
+  return Array.from({ length: count }, (_, at): Line => {
+    const n = start + at
+    const pick = at === 0 ? 1 : random.real()
+    if (pick < 0.005) return { text: `not json ${n}`, kind: 'refused' }
+    if (pick < 0.01) return { text: `{"n":"no number ${n}"}`, kind: 'refused' }
+    if (pick < 0.015) return { text: '  ', kind: 'blank' }
+    return { text: `{"n":${n},"text":"${'x'.repeat(random.below(200))}"}`, kind: 'document' }
+  })
+}
+
+const options = [
+  '--index',
+  index,
+  '--batch-docs',
+  '100',
+  '--concurrency',
+  '3',
+  '--preflight-connections',
+  '1',
+  '--json',
+]
+const state = () => join(work.path, 'state')
+
+function start(inputs: readonly string[], ...more: string[]) {
+  const args = ['ingest', ...inputs, ...options, '--state-dir', state(), ...more]
+  return startSluice(args, { cwd: work.path, env: lab.env })
+}
+
+async function checkpointFile(): Promise<string | undefined> {
+  const names = await readdir(join(state(), 'runs')).catch(() => [])
+  const name = names.find(one => one.endsWith('.json'))
+  return name === undefined ? undefined : join(state(), 'runs', name)
+}
+
+/** Changes with every checkpoint that is written. */
+async function written(): Promise<string> {
+  const path = await checkpointFile()
+  const now = path === undefined ? undefined : await stat(path).catch(() => undefined)
+  return now === undefined ? '' : `${now.ino} ${now.mtimeMs}`
+}
+
+/** An instant of a process: some time in its start, after so many more documents, or after so many checkpoints. */
+function instant(random: Seeded, kinds: number): () => Promise<boolean> {
+  const kind = random.below(kinds)
+  const before = lab.control.count(index)
+  if (kind < 2) {
+    let turns = random.below(300)
+    return async () => (turns -= 1) <= 0
+  }
+  if (kind < 5) {
+    const wanted = before + 1 + random.below(1000)
+    return async () => lab.control.count(index) >= wanted
+  }
+  let changes = 2 + random.below(2)
+  let last = ''
+  return async () => {
+    const now = await written()
+    if (now !== last) changes -= 1
+    last = now
+    return changes <= 0
+  }
+}
+
+/** Starts the command and kills it, again and again; the receipt of the process that was left alone. */
+async function killAndFinish(
+  random: Seeded,
+  command: () => ReturnType<typeof start>,
+  { afterKill = async () => {}, keepsState = true }: { afterKill?: () => Promise<void>; keepsState?: boolean },
+): Promise<{ receipt: Receipt; kills: number; code: number | null }> {
+  let kills = 0
+  for (;;) {
+    const running = command()
+    const isThere = instant(random, keepsState ? 10 : 5)
+    const life = { isOver: false }
+    void running.ended.finally(() => (life.isOver = true))
+    const mayKill = kills < KILLS
+    if (mayKill) while (!life.isOver && !(await isThere())) await shortly()
+    if (mayKill && !life.isOver) {
+      running.child.kill('SIGKILL')
+      await running.ended
+      kills += 1
+      await afterKill()
+      continue
+    }
+    const { code, stdout, stderr } = await running.ended
+    expect(stdout, stderr).toMatch(/^\{/)
+    return { receipt: JSON.parse(stdout) as Receipt, kills, code }
+  }
+}
+
+/** Looks again soon, and leaves the machine to the load. */
+async function shortly(): Promise<void> {
+  await new Promise(resolve => setTimeout(resolve, 2))
+}
+
+interface Kept {
+  readonly run: string
+  readonly inputs: readonly { readonly name: string; readonly token: string; readonly status: string }[]
+}
+
+/** Compares what the cluster holds with what the inputs held: every document there, once, byte for byte. */
+async function expectStored(files: Readonly<Record<string, readonly Line[]>>): Promise<Kept> {
+  const kept = JSON.parse(await readFile((await checkpointFile()) ?? '', 'utf8')) as Kept
+  const missing: string[] = []
+  let documents = 0
+  for (const [name, lines] of Object.entries(files)) {
+    const token = kept.inputs.find(input => input.name === name)?.token
+    const numbered = lines.filter(({ kind }) => kind !== 'blank')
+    for (const [at, { text, kind }] of numbered.entries()) {
+      if (kind !== 'document') continue
+      documents += 1
+      if (lab.control.source(index, `${token}-${at + 1}`)?.toString() !== text) missing.push(`${name} ${at + 1}`)
+    }
+  }
+  expect(missing).toEqual([])
+  expect(lab.control.count(index), 'nothing is doubled').toBe(documents)
+  return kept
+}
+
+test('a load that is killed again and again loses and doubles nothing, and its account is whole', async () => {
+  const random = seeded(7)
+  const files = {
+    'a.ndjson': linesOf(12_000, 0, random),
+    'b.ndjson.gz': linesOf(8000, 100_000, random),
+    'c.ndjson': linesOf(8000, 200_000, random),
+  }
+  const text = (lines: readonly Line[]) => lines.map(line => line.text).join('\n')
+  await writeFile(join(work.path, 'a.ndjson'), `${text(files['a.ndjson'])}\n`)
+  await writeFile(join(work.path, 'b.ndjson.gz'), gzipSync(`${text(files['b.ndjson.gz'])}\n`))
+  // The last line of the last file lacks its line end.
+  await writeFile(join(work.path, 'c.ndjson'), text(files['c.ndjson']))
+  lab.control.plant({ latencyMs: 30 })
+
+  const runs = new Set<string>()
+  const command = () => start(Object.keys(files), '--dead-letters', 'dead.ndjson')
+  const noteRun = async () => {
+    const path = await checkpointFile()
+    if (path !== undefined) runs.add((JSON.parse(await readFile(path, 'utf8')) as Kept).run)
+  }
+  const { receipt, kills, code } = await killAndFinish(random, command, { afterKill: noteRun })
+
+  const all = Object.values(files).flat()
+  const countOf = (kind: Line['kind']) => all.filter(line => line.kind === kind).length
+  expect(kills).toBe(KILLS)
+  expect(code).toBe(1)
+  expect(receipt).toMatchObject({
+    status: 'finished',
+    read: all.length,
+    rejected: countOf('refused'),
+    skipped: countOf('blank'),
+    unsent: 0,
+    unknown: 0,
+    updated: 0,
+  })
+  expect(receipt.created + receipt.duplicate).toBe(countOf('document'))
+  expect(receipt.inputs.reduce((sum, { read }) => sum + read, 0)).toBe(all.length)
+  expect(receipt.rejections.reduce((sum, { documents }) => sum + documents, 0)).toBe(countOf('refused'))
+  expect(receipt.thisProcess.read).toBeLessThan(all.length)
+  const kept = await expectStored(files)
+  expect(kept.inputs.map(({ status }) => status)).toEqual(['finished', 'finished', 'finished'])
+  // All of them were one run.
+  expect([...runs.add(receipt.run)]).toEqual([receipt.run])
+
+  const letters = (await readFile(join(work.path, 'dead.ndjson'), 'utf8')).trimEnd().split('\n')
+  const origins = letters.map(letter => (JSON.parse(letter) as { origin: { input: string; line: number } }).origin)
+  const refused = Object.entries(files).flatMap(([input, lines]) =>
+    lines.flatMap(({ kind }, at) => (kind === 'refused' ? [`${input}:${at + 1}`] : [])),
+  )
+  expect(origins.map(({ input, line }) => `${input}:${line}`).toSorted()).toEqual(refused.toSorted())
+})
+
+test('a named run that loses its state with every kill loses and doubles nothing', async () => {
+  const random = seeded(11)
+  const documents = Array.from({ length: 15_000 }, (_, n): Line => ({ text: `{"n":${n}}`, kind: 'document' }))
+  await writeFile(join(work.path, 'a.ndjson'), documents.map(({ text }) => `${text}\n`).join(''))
+  lab.control.plant({ latencyMs: 20 })
+  const { receipt, kills, code } = await killAndFinish(random, () => start(['a.ndjson'], '--run-id', 'nightly'), {
+    afterKill: async () => await rm(state(), { recursive: true, force: true }),
+    keepsState: false,
+  })
+  expect({ kills, code }).toEqual({ kills: KILLS, code: 0 })
+  expect(receipt).toMatchObject({
+    run: 'nightly',
+    status: 'finished',
+    read: 15_000,
+    rejected: 0,
+    unsent: 0,
+    unknown: 0,
+  })
+  expect(receipt.created + receipt.duplicate).toBe(15_000)
+  expect(receipt.duplicate).toBeGreaterThan(0)
+  expect(receipt.thisProcess.read).toBe(receipt.read)
+  await expectStored({ 'a.ndjson': documents })
+})

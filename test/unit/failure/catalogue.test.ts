@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest'
+import { explain, failureCodes } from '../../../src/failure/catalogue.js'
+import { exampleOf } from '../../../src/failure/failure.js'
+import { stages } from '../../../src/failure/stages.js'
+import { symptoms } from '../../../src/failure/symptoms.js'
+import { optionNames } from '../../../src/options/table.js'
+import { viewOption } from '../../../src/options/view.js'
+
+const entries = failureCodes.map(code => ({ code, ...explain(code) }))
+/** All that a person may read. */
+const texts = [
+  ...entries.flatMap(({ code, title, observed, causes, fixes }) =>
+    [title, observed, ...causes, ...fixes].map(text => ({ of: code as string, text })),
+  ),
+  ...symptoms.flatMap(({ symptom, when, note }) => [symptom, when, note].map(text => ({ of: symptom, text }))),
+]
+
+describe('the catalogue', () => {
+  test('has every failure once, by part of the path', () => {
+    const parts = Object.keys(stages)
+    const order = entries.map(({ stage }) => parts.indexOf(stage))
+    expect(order).toEqual(order.toSorted((a, b) => a - b))
+    expect(new Set(order).size).toBe(parts.length)
+  })
+
+  test.each(entries)('says of $code what is seen, why, and what to do, in sentences', ({ observed, causes, fixes }) => {
+    for (const list of [[observed], causes, fixes]) {
+      expect(list).not.toEqual([])
+      expect(new Set(list).size).toBe(list.length)
+      for (const text of list) expect(text).toMatch(/^(\p{Lu}|--|`|"|[a-z]+_[a-z_]+|[a-z]+\.[a-z]|gzip).*\.$/su)
+    }
+  })
+
+  test.each(entries)('has an example of $code, made from all that its message names', ({ code, message, example }) => {
+    const named = [...message.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+    expect(Object.keys(example).toSorted()).toEqual([...new Set(named)].toSorted())
+    expect(exampleOf(code)).not.toMatch(/[{}]|undefined$|undefined:/)
+  })
+
+  test('says where to change what stands in the way', () => {
+    const place =
+      /dashboard|console|support|firewall|this machine|--[a-z]+|\b(STATIC|ELASTICSEARCH|SERVICENOW)_[A-Z]+|`[^`]+`|(GET|PUT|POST) \/|administered|administrator|developer site/
+    const way = entries.filter(
+      ({ stage }) => stage === 'proxy' || stage === 'egress' || stage === 'cluster' || stage === 'servicenow',
+    )
+    const vague = way.filter(({ fixes }) => !fixes.some(fix => place.test(fix))).map(({ code }) => code)
+    expect(vague).toEqual([])
+  })
+
+  test('names only options and variables that exist', () => {
+    const views = optionNames.map(viewOption)
+    // Of single commands: rollback, undo, filter.
+    const own = [
+      '--to',
+      '--yes',
+      '--dry-run',
+      '--help',
+      '--policy',
+      '--deployment',
+      '--region',
+      '--admin-url',
+      '--admin-key-file',
+    ]
+    const known = new Set([...own, ...views.flatMap(({ flag, env }) => [flag ?? '', ...env])])
+    const named = texts.flatMap(({ of, text }) =>
+      [
+        ...text.matchAll(
+          /(?<![\w-])--[a-z][a-z-]*|\b(?:SLUICE|STATIC|ELASTICSEARCH|IP|NO)_[A-Z_]+|\bSERVICENOW_(?:INSTANCE_URL|USERNAME|PASSWORD|CLIENT_ID|CLIENT_SECRET|REFRESH_TOKEN|GRANT)\b/g,
+        ),
+      ].map(([name]) => ({
+        of,
+        name,
+      })),
+    )
+    expect(named.length).toBeGreaterThan(50)
+    expect(named.filter(({ name }) => !known.has(name))).toEqual([])
+  })
+
+  test('names no real host and no address outside the ranges for documentation', () => {
+    const shown = [...failureCodes.map(exampleOf), ...texts.map(({ text }) => text)].join('\n')
+    for (const [, host = ''] of shown.matchAll(/:\/\/(\w[^\s/:),]*)/g)) expect(host).toMatch(/\.example$|^USERNAME$/)
+    for (const [address] of shown.matchAll(/\b\d{1,3}(\.\d{1,3}){3}\b/g))
+      expect(address).toMatch(/^(203\.0\.113\.\d+|198\.51\.100\.\d+|0\.0\.0\.0|255\.255\.255\.255|127\.0\.0\.1)$/)
+  })
+})
