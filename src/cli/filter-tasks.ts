@@ -3,14 +3,12 @@ import type { AdminApi } from '../filter/admin-api.js'
 import { attachPolicy, detachPolicy } from '../filter/attach-policy.js'
 import type { Confirm } from '../filter/confirmed.js'
 import { createPolicy } from '../filter/create-policy.js'
-import { type FilterFinding, finding } from '../filter/finding.js'
-import { findPolicy } from '../filter/find-policy.js'
-import { type Guard, judgeGuard } from '../filter/judge-guard.js'
-import { findOwnAddress } from '../filter/own-address.js'
-import type { Policy } from '../filter/policy.js'
-import { type Proof, failuresOf, prove } from '../filter/prove.js'
+import { type FilterFinding, filterFinding, type Guard, judgeGuard } from '../filter/judge-guard.js'
+import { findPolicy } from '../filter/choose-policy.js'
+import { findOwnAddress } from '../filter/probe.js'
+import { type Policy, staticRules } from '../filter/policy.js'
+import { failuresOf, type Proof, prove } from '../filter/prove.js'
 import type { Deployment } from '../filter/read-policy.js'
-import { staticRules } from '../filter/static-rules.js'
 import type { ConnectOptions } from '../index.js'
 import { readConnecting } from '../options/read-options.js'
 import { resolveTarget } from '../connect/open-target.js'
@@ -121,7 +119,7 @@ async function tried({ values, way }: FilterContext, report: FilterReport): Prom
   return {
     ...report,
     proof,
-    findings: [...findings, ...failures.map(one => finding(one, 'error'))],
+    findings: [...findings, ...failures.map(one => filterFinding(one, 'error'))],
     notes: [
       ...notes,
       ...(proof.through === undefined ? ['Sluice did not try the proxy: none is set'] : []),
@@ -130,7 +128,7 @@ async function tried({ values, way }: FilterContext, report: FilterReport): Prom
   }
 }
 
-/** That nothing is attached any more is what was asked for: no finding, but worth a line. */
+/** That nothing is attached any more is what was asked for: no filterFinding, but worth a line. */
 function withoutOpenness(report: FilterReport): FilterReport {
   const findings = report.findings.filter(({ code }) => code !== 'FILTER_NOT_ATTACHED')
   if (findings.length === report.findings.length) return report

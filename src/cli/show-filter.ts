@@ -1,10 +1,10 @@
 import { explain } from '../failure/catalogue.js'
-import type { FilterFinding } from '../filter/finding.js'
+import type { FilterFinding } from '../filter/judge-guard.js'
 import { type Policy, isPermissive } from '../filter/policy.js'
 import { columns } from './columns.js'
 import type { FilterReport } from './filter-tasks.js'
 
-/** The first finding that is an error decides. */
+/** The first filterFinding that is an error decides. */
 export function exitCodeOf({ findings }: FilterReport): number {
   const first = findings.find(({ severity }) => severity === 'error')
   return first === undefined ? 0 : explain(first.code).exit

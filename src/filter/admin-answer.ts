@@ -1,4 +1,4 @@
-/** What an answer of the administration API means. Pure. */
+/** Judges answers of the administration API. Pure. */
 import type { ClusterAnswer } from '../cluster/answers.js'
 import { fail } from '../failure/fail.js'
 import { type Failure, failure } from '../failure/failure.js'
@@ -18,7 +18,7 @@ export interface AdminRequest {
 export interface AdminAnswer {
   readonly status: number
   readonly json: Readonly<Record<string, unknown>>
-  /** What to throw where the answer is not of the shape it should have. */
+  /** Makes the error for an answer of the wrong shape. */
   unreadable(what: string): SluiceError
 }
 

@@ -1,6 +1,6 @@
 /**
- * The administration API of the hosting service, as far as IP filters go. It is reached directly, never through the static-IP
- * proxy: it needs no static address, and its key has no business there.
+ * The part of the hosting service's administration API that concerns IP filters. Reached directly, never through the
+ * static-IP proxy: it needs no static address, and the proxy must not see its key.
  */
 import { ask } from '../cluster/request.js'
 import { isLoopback } from '../cluster/credentials.js'
@@ -11,11 +11,11 @@ import { type Deployment, readDeployment, readIds, readNewId, readPolicies, read
 import { fail } from '../failure/fail.js'
 
 export interface AdminOptions {
-  /** As in https://api.elastic-cloud.com; /api/v1 is added where no path is given. */
+  /** For example https://api.elastic-cloud.com. Without a path, /api/v1 is added. */
   readonly url: URL
   /** API key of the organisation, as its console shows it. */
   readonly key: string
-  /** For one request, in milliseconds. */
+  /** Limit of one request in milliseconds. */
   readonly timeoutMs: number
   readonly signal?: AbortSignal
 }
@@ -27,8 +27,8 @@ interface NewPolicy {
 }
 
 /**
- * Every method throws SluiceError: FILTER_API_KEY_REJECTED, FILTER_API_REFUSED, FILTER_API_UNAVAILABLE. After the last of them, and
- * after an abort, what changes something may have been carried out all the same.
+ * Every method throws SluiceError: FILTER_API_KEY_REJECTED, FILTER_API_REFUSED, FILTER_API_UNAVAILABLE. After the
+ * last one, and after an abort, a change may still have been carried out.
  */
 export interface AdminApi extends AsyncDisposable {
   readonly isLocal: boolean
@@ -39,7 +39,7 @@ export interface AdminApi extends AsyncDisposable {
   attachedTo(deployment: string): Promise<readonly Policy[]>
   /** An IP filter policy, attached to nothing. Resolves to its id. */
   create(policy: NewPolicy): Promise<string>
-  /** Writes all that the policy says, its rules with it: what is left out of it is gone. */
+  /** Writes the whole policy with its rules. Parts that are left out are deleted. */
   replace(policy: Policy): Promise<void>
   /** False: it was attached before. */
   attach(policy: string, deployment: string): Promise<boolean>
@@ -47,7 +47,7 @@ export interface AdminApi extends AsyncDisposable {
   detach(policy: string, deployment: string): Promise<boolean>
 }
 
-/** @throws SluiceError OPTION_INVALID where the key would cross the network in clear text */
+/** @throws SluiceError OPTION_INVALID if the key would cross the network in clear text */
 export function openAdminApi({ url, key, timeoutMs, signal }: AdminOptions): AdminApi {
   const isLocal = isLoopback(url.hostname)
   if (url.protocol === 'http:' && !isLocal) {

@@ -13,15 +13,15 @@ interface Attachment {
 export interface Attached {
   /** False: it was as it should be before. */
   readonly isChanged: boolean
-  /** What is attached now. */
+  /** Policies that are attached now. */
   readonly attached: readonly Policy[]
 }
 
 /**
- * Attaches a policy to a deployment, beside those that are attached. From the first one on, requests that match none are refused:
- * where one of the static addresses would be, `confirm` is asked first.
+ * Attaches a policy to a deployment, beside the attached ones. From the first policy on, requests that match none are
+ * refused. Calls `confirm` first if a static address would be refused.
  *
- * @throws SluiceError FILTER_UNCONFIRMED, and what the API throws
+ * @throws SluiceError FILTER_UNCONFIRMED, and errors of the API
  */
 export async function attachPolicy(api: AdminApi, wanted: Attachment, confirm: Confirm): Promise<Attached> {
   const { policy, deployment, staticIps } = wanted
@@ -44,10 +44,10 @@ export async function attachPolicy(api: AdminApi, wanted: Attachment, confirm: C
 }
 
 /**
- * Detaches a policy. Where it is the last one, which opens the deployment to the internet, and where the others refuse a static
- * address that it let in, `confirm` is asked first.
+ * Detaches a policy. Calls `confirm` first if it is the last one, which opens the deployment to the internet, or if
+ * the other policies refuse a static address that it accepted.
  *
- * @throws SluiceError FILTER_UNCONFIRMED, and what the API throws
+ * @throws SluiceError FILTER_UNCONFIRMED, and errors of the API
  */
 export async function detachPolicy(api: AdminApi, wanted: Attachment, confirm: Confirm): Promise<Attached> {
   const { policy, deployment, staticIps } = wanted

@@ -35,7 +35,10 @@ export function countAddresses(blocks: readonly Block[]): number {
   return count
 }
 
-/** What a block is kept for from which nothing comes over the internet: `private`, `loopback`, …; undefined for others. */
+/**
+ * Names the use of a block that is reserved and never reaches the internet: `private`, `loopback`, … Undefined for
+ * other blocks.
+ */
 export function reservedFor(block: Block): string | undefined {
   const found = Object.entries(uses).find(([, sources]) =>
     sources.some(source => {

@@ -1,11 +1,11 @@
-/** What a person is asked before it is done. */
+/** Asks a person before a change. */
 import { fail } from '../failure/fail.js'
 export interface Change {
-  /** What would be done, as a sentence without its end: `add 2 rules to the policy static pair`. */
+  /** The change, as a sentence without its end: `add 2 rules to the policy static pair`. */
   readonly what: string
-  /** What would be different: lines that begin with `+`, `-` or a blank. */
+  /** Lines that begin with `+`, `-` or a blank. */
   readonly difference: readonly string[]
-  /** What comes of it. */
+  /** The effect of the change. */
   readonly consequence: string
 }
 

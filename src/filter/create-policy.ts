@@ -1,6 +1,6 @@
 import type { AdminApi } from './admin-api.js'
 import { type Confirm, confirmed } from './confirmed.js'
-import { planPolicy } from './plan-policy.js'
+import { planPolicy } from './choose-policy.js'
 import { type Policy, type Rule, sameSources } from './policy.js'
 import { fail } from '../failure/fail.js'
 
@@ -42,7 +42,9 @@ async function create(
   return await api.policy(await api.create({ name, region, rules }))
 }
 
-/** The API replaces all rules at once. So they are read again right before: what somebody else wrote meanwhile is not lost. */
+/**
+ * The API replaces all rules at once. So they are read again right before, to keep rules that others added meanwhile.
+ */
 async function addRules(api: AdminApi, policy: Policy, missing: readonly Rule[], confirm: Confirm): Promise<Policy> {
   await confirmed(
     {

@@ -1,7 +1,7 @@
 /** Judges what is attached to a deployment, before anything is tried. Pure. */
-import { failure } from '../failure/failure.js'
-import { type FilterFinding, finding } from './finding.js'
-import { type Policy, coversAddress, isGuard, isPermissive } from './policy.js'
+import { type Evidence, failure, type Failure } from '../failure/failure.js'
+import { coversAddress, isGuard, isPermissive, type Policy } from './policy.js'
+import { explain, type FailureCode } from '../failure/catalogue.js'
 
 export interface Guarded {
   /** The deployment's id. */
@@ -9,16 +9,16 @@ export interface Guarded {
   readonly attached: readonly Policy[]
   /** The dashboard's pair. */
   readonly staticIps?: readonly string[] | undefined
-  /** Where this machine's own requests come from, without the proxy. */
+  /** The address of this machine's own requests, without the proxy. */
   readonly ownAddress?: string | undefined
 }
 
 export interface Guard {
-  /** Nothing that judges requests is attached: everybody may connect. */
+  /** No policy judges requests, so everybody may connect. */
   readonly isOpen: boolean
   /** Each static address, and the attached policies that let it in, by name. */
   readonly staticIps: readonly { readonly address: string; readonly policies: readonly string[] }[]
-  /** What is to be expected of requests: undefined where nobody can say. */
+  /** Whether requests will be accepted. Undefined: unknown. */
   readonly expected: { readonly through: boolean | undefined; readonly direct: boolean }
   readonly findings: readonly FilterFinding[]
 }
@@ -43,13 +43,13 @@ export function judgeGuard({ deployment, attached, staticIps = [], ownAddress }:
       direct: isOpen || (ownAddress === undefined ? permissive.length > 0 : namesOf(ownAddress).length > 0),
     },
     findings: [
-      ...(isOpen ? [finding(failure('FILTER_NOT_ATTACHED', { deployment }), 'error')] : []),
+      ...(isOpen ? [filterFinding(failure('FILTER_NOT_ATTACHED', { deployment }), 'error')] : []),
       ...(!isOpen && missing.length > 0
-        ? [finding(failure('FILTER_MISSES_ADDRESS', { deployment, addresses: missing }), 'error')]
+        ? [filterFinding(failure('FILTER_MISSES_ADDRESS', { deployment, addresses: missing }), 'error')]
         : []),
-      ...permissive.map(policy => finding(tooPermissive(deployment, policy, guards), 'error')),
+      ...permissive.map(policy => filterFinding(tooPermissive(deployment, policy, guards), 'error')),
       ...ownGuards.map(({ id, name }) =>
-        finding(
+        filterFinding(
           failure('FILTER_COVERS_CLIENT', {
             cluster: deployment,
             observed: `the attached policy ${name} allows ${ownAddress ?? ''}`,
@@ -76,4 +76,21 @@ function tooPermissive(deployment: string, { id, name, rules }: Policy, guards: 
         ? 'no other policy is attached'
         : `the other attached policies (${others.join(', ')}) have no effect`,
   })
+}
+
+/** Something about how a deployment is guarded that a person should change (`error`), or know (`warning`). */
+export interface FilterFinding {
+  readonly code: FailureCode
+  readonly severity: 'error' | 'warning'
+  readonly message: string
+  readonly evidence: Evidence
+  /** Changes to make, and where. */
+  readonly advice: readonly string[]
+}
+
+export function filterFinding(
+  { code, message, evidence }: Failure,
+  severity: FilterFinding['severity'],
+): FilterFinding {
+  return { code, severity, message, evidence, advice: explain(code).fixes }
 }

@@ -1,10 +1,12 @@
 /** A policy of the hosting service's IP filter, and what its rules say. Pure. */
 import { type Block, countAddresses, covers, parseSource, reservedFor } from './cidr.js'
+import { fail } from '../failure/fail.js'
+import { SluiceError } from '../failure/sluice-error.js'
 
 export interface Rule {
-  /** The service's own number of the rule; goes back with it when rules are written. */
+  /** The service's own number of the rule. It is sent back with the rule. */
   readonly id?: string
-  /** An address or a CIDR block; of a private link its endpoint. */
+  /** An address or a CIDR block. For a private link, its endpoint. */
   readonly source: string
   readonly description?: string
 }
@@ -12,7 +14,7 @@ export interface Rule {
 export interface Policy {
   readonly id: string
   readonly name: string
-  /** As the service writes it. A policy can be attached to deployments of its region alone. */
+  /** In the service's spelling. A policy can only be attached to deployments of its region. */
   readonly region: string
   /** `ip`, a kind of private link, or another. */
   readonly type: string
@@ -23,8 +25,8 @@ export interface Policy {
 }
 
 /**
- * Whether it judges requests that come in. Once one that does is attached, whatever matches none of them is refused. Others
- * are about connections between clusters, or going out.
+ * Returns whether the policy judges incoming requests. Once such a policy is attached, requests that match none are
+ * refused. Other policies concern connections between clusters, or outgoing ones.
  */
 export function isGuard({ type }: Policy): boolean {
   return ['ip', 'vpce', 'azure_private_endpoint', 'gcp_private_service_connect_endpoint'].includes(type)
@@ -34,7 +36,7 @@ export function coversAddress(policy: Policy, address: string): boolean {
   return blocksOf(policy).some(block => covers(block, address))
 }
 
-/** As many addresses of the internet as one organisation hardly has: those of a /8. */
+/** The addresses of a /8: more than one organisation has. */
 const MANY = 2 ** 24
 
 /** Whether it lets in so much of the internet that it guards nothing. */
@@ -59,4 +61,41 @@ function blocksOf({ type, rules }: Policy): Block[] {
     const block = parseSource(source)
     return 'problem' in block ? [] : [block]
   })
+}
+
+export interface StaticRules {
+  readonly rules: readonly Rule[]
+  /** Suspicious things about the addresses, in sentences. */
+  readonly warnings: readonly string[]
+}
+
+/**
+ * Makes one /32 rule for each static address. `origin`: the source of the addresses, for messages. `isLocal`: the
+ * service runs on this machine, so loopback addresses are right. Throws SluiceError OPTION_INVALID for DNS names,
+ * IPv6 addresses, blocks, and equal addresses.
+ */
+export function staticRules(
+  addresses: readonly string[],
+  { origin, isLocal = false }: { readonly origin: string; readonly isLocal?: boolean },
+): StaticRules {
+  if (new Set(addresses).size !== 2)
+    throw invalid(origin, 'does not contain the two addresses in the dashboard of your proxy')
+  const warnings: string[] = []
+  const rules = addresses.map((address, at) => {
+    const block = parseSource(address)
+    if ('problem' in block) throw invalid(origin, `'${address}' ${block.problem}`)
+    if (address.includes('/')) throw invalid(origin, `'${address}' is a block: pass two single addresses`)
+    const use = reservedFor(block)
+    if (use !== undefined && !(use === 'loopback' && isLocal)) {
+      warnings.push(
+        `${address} is a ${use} address, which the internet does not use: copy the pair from the dashboard of your proxy`,
+      )
+    }
+    return { source: `${address}/32`, description: `static address ${at + 1} of 2` }
+  })
+  return { rules, warnings }
+}
+
+function invalid(option: string, problem: string): SluiceError {
+  return fail('OPTION_INVALID', { option, problem })
 }

@@ -1,4 +1,7 @@
-/** What the cluster answers through the proxy, and without it. Sends no credentials: the IP filter judges addresses alone. */
+/**
+ * Asks the cluster through the proxy, and without it. Sends no credentials, because the IP filter judges only
+ * addresses.
+ */
 import { ask } from '../cluster/request.js'
 import { nameRefusal, whoAnswered } from '../cluster/answers.js'
 import { isBroken, questionOf } from '../cluster/preflight.js'
@@ -8,9 +11,11 @@ import { type ResolvedTarget, targetTls } from '../connect/open-target.js'
 import { askInWaves, askUnbroken } from '../proxy/fresh-connections.js'
 import { manyListeners } from '../proxy/many-listeners.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
-import { type Route, openRoute } from '../proxy/route.js'
+import { openRoute, type Route } from '../proxy/route.js'
+import { checkEgress } from '../cluster/egress-check.js'
+import { isSluiceError } from '../failure/sluice-error.js'
 
-/** `refused`: some or all connections, by the filter. `failed`: something else is in the way. */
+/** `refused`: the filter refuses some or all connections. `failed`: something else is the obstacle. */
 export interface Through {
   readonly verdict: 'allowed' | 'refused' | 'failed'
   readonly detail: string
@@ -113,4 +118,22 @@ function prefixOf({ url }: ResolvedTarget): string {
 
 function asked(signal: AbortSignal | undefined) {
   return { headers: {}, timeoutMs: 30_000, ...(signal === undefined ? {} : { signal }) }
+}
+
+/**
+ * Returns the address of this machine's own requests without the proxy, or why it is unknown. Sends no credentials.
+ * The address check must accept requests from any machine.
+ */
+export async function findOwnAddress(
+  ipCheckUrl: URL,
+  options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+): Promise<{ readonly address: string } | { readonly problem: string }> {
+  await using route = openRoute({ target: ipCheckUrl, connections: 1 })
+  try {
+    const [address] = Object.keys(await checkEgress(route, { connections: 1, ...options }))
+    return address === undefined ? { problem: 'the address check answers without an address' } : { address }
+  } catch (error) {
+    if (!isSluiceError(error)) throw error
+    return { problem: error.message }
+  }
 }

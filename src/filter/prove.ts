@@ -12,7 +12,7 @@ import { type Direct, type Through, probeDirect, probeThrough } from './probe.js
 export interface Proof {
   /** Absent without a proxy. */
   readonly through?: Through
-  /** Absent where nothing may go past the proxy. */
+  /** Absent if no request may bypass the proxy. */
   readonly direct?: Direct
 }
 
@@ -20,14 +20,14 @@ interface ProveOptions {
   readonly expected: Guard['expected']
   /** How long what is expected may take to come true, in milliseconds: a change has to reach every edge of the service. */
   readonly patienceMs: number
-  /** Ask GET / without the proxy and without credentials. Default true; without a proxy there is no other way to try. */
+  /** Send GET / without the proxy and without credentials. Default true. Without a proxy there is no other test. */
   readonly directCheck?: boolean
   readonly clock?: Clock
 }
 
 /**
- * Probes until what is seen is what is expected, or patience is over; what was seen last. Throws SluiceError where the options
- * contradict themselves.
+ * Probes until the result is as expected, or until patience ends. Returns the last result. Throws SluiceError if the
+ * options contradict themselves.
  */
 export async function prove(
   options: ConnectOptions,
@@ -49,7 +49,7 @@ export async function prove(
   }
 }
 
-/** What is in the way for another reason than the filter does not pass by waiting. */
+/** Waiting removes no other obstacle than the filter. */
 function isAsExpected({ through, direct }: Proof, expected: Guard['expected']): boolean {
   const isThrough =
     through === undefined ||
@@ -59,7 +59,10 @@ function isAsExpected({ through, direct }: Proof, expected: Guard['expected']): 
   return isThrough && (direct === undefined || expected.direct === (direct.verdict === 'answers'))
 }
 
-/** What a proof says that the policies do not. `guard` is what they promise, `cluster` the URL for messages. */
+/**
+ * Names differences between a proof and the policies. `guard`: the promise of the policies. `cluster`: the URL for
+ * messages.
+ */
 export function failuresOf({ through, direct }: Proof, guard: Guard, cluster: string): Failure[] {
   const isForeseen = through?.verdict === 'refused' && guard.expected.through === false
   const isLeaking = direct?.verdict === 'answers' && !guard.expected.direct

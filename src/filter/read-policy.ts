@@ -1,6 +1,6 @@
 /**
- * Policies and deployments out of answers of the administration API. What is not as it should be is refused: a list of policies
- * that cannot be read must not pass for an empty one, which means that the deployment is open.
+ * Reads policies and deployments from answers of the administration API. Rejects wrong shapes: an unreadable list
+ * must not look like an empty one, which means that the deployment is open.
  */
 import type { AdminAnswer } from './admin-answer.js'
 import type { Policy, Rule } from './policy.js'
@@ -9,7 +9,7 @@ import { isObject } from '../text/json.js'
 export interface Deployment {
   readonly id: string
   readonly name: string
-  /** As policies write it; undefined where the answer names none. */
+  /** In the spelling of policies. Absent if the answer names none. */
   readonly region?: string
 }
 

@@ -3,7 +3,7 @@ import { type Deletion, type DeletionRefused, deleteFound } from '../cluster/del
 import type { FoundDocument } from '../cluster/find-documents.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { Pace } from './pace.js'
-import type { Undone } from './undone.js'
+import type { Undone } from './verification.js'
 
 export interface DeleterOptions {
   readonly cluster: Cluster
@@ -20,7 +20,7 @@ type Result = Pick<Undone, 'deleted' | 'wouldDelete' | 'changed' | 'failed' | 'c
   readonly vanished: number
 }
 
-/** Elasticsearch gives a document version 1 when it is created, and version 2 when it is written again. */
+/** Elasticsearch gives a created document version 1, and raises it with each write. */
 const UNTOUCHED = 1
 
 export class Deleter {

@@ -4,11 +4,14 @@ import type { Cluster } from '../cluster/open-cluster.js'
 import type { Checkpoint } from '../state/checkpoint.js'
 import { openTarget } from '../connect/open-target.js'
 import { systemClock } from '../time/system-clock.js'
-import { type FoundCheckpoint, findCheckpoint } from './find-checkpoint.js'
+import { findCheckpoint, type FoundCheckpoint } from './find-checkpoint.js'
 import { Pace } from './pace.js'
-import { type InputIds, idsOf } from './run-ids.js'
+import { idsOf, type InputIds } from './run-ids.js'
 import type { VerifySection } from './verify-options.js'
 import { fail } from '../failure/fail.js'
+import type { InputLocks } from '../state/lock.js'
+import { ownRuns, stateDirAround } from '../state/run-locks.js'
+import { readIndices } from '../cluster/alias.js'
 
 export interface OpenRun extends FoundCheckpoint {
   readonly cluster: Cluster
@@ -17,7 +20,7 @@ export interface OpenRun extends FoundCheckpoint {
   /** Whether all that is stored can be seen. */
   readonly isFresh: boolean
   readonly pace: Pace
-  /** What a person should know of what is found. */
+  /** Notes for the person who reads the result. */
   readonly notes: readonly string[]
 }
 
@@ -25,8 +28,8 @@ const MOST_IDS = 1000
 const IN_FLIGHT = 4
 
 /**
- * `found`: its checkpoint, where that was looked for before. Throws SluiceError RUN_NOT_FOUND, RUN_IDS_UNKNOWN and RUN_ELSEWHERE,
- * and what `openTarget` throws. The cluster's route is the caller's to end.
+ * `found`: the run's checkpoint, if the caller has it. Throws SluiceError RUN_NOT_FOUND, RUN_IDS_UNKNOWN and
+ * RUN_ELSEWHERE, and errors of `openTarget`. The caller closes the cluster's route.
  */
 export async function openRun(options: VerifySection, found?: FoundCheckpoint): Promise<OpenRun> {
   const { run, stateDir, maxElapsedMs, connecting, signal } = options
@@ -42,7 +45,7 @@ export async function openRun(options: VerifySection, found?: FoundCheckpoint): 
     const where = sameCluster(checkpoint, cluster)
     const { index } = checkpoint.target
     const seen = await seeIndex(cluster, index)
-    // Without its routing value, a document is not found by its id alone.
+    // A document with a routing value cannot be found by its id alone.
     const by = seen.kind === 'index' && checkpoint.options['routingField'] === undefined ? 'id' : 'search'
     const isFresh = by === 'id' || seen.kind === 'missing' || (await refresh(cluster, index)) === undefined
     return {
@@ -68,7 +71,7 @@ export async function openRun(options: VerifySection, found?: FoundCheckpoint): 
   }
 }
 
-/** What has to be said of it. Throws SluiceError RUN_ELSEWHERE. */
+/** Returns a note about the cluster, if one is needed. Throws SluiceError RUN_ELSEWHERE. */
 function sameCluster({ run, target }: Checkpoint, { preflight, display }: Cluster): string[] {
   const uuid = preflight.info?.uuid
   const isKnown = target.clusterUuid !== undefined && uuid !== undefined && uuid !== '_na_'
@@ -97,4 +100,40 @@ function notesOn({ target, status, options }: Checkpoint, seen: IndexSeen, isFre
   if (options['pipeline'] !== undefined)
     notes.push(`the ingest pipeline ${options['pipeline']} may have dropped documents, or changed their ids or indices`)
   return notes
+}
+
+/**
+ * Finds the checkpoint of a run that is to be undone, and keeps every load away from it until the locks are given back.
+ * Throws SluiceError RUN_LOCKED, STATE_UNWRITABLE, and what `findCheckpoint` throws.
+ */
+export async function ownRun(
+  stateDir: string,
+  run: string,
+): Promise<{ readonly known: FoundCheckpoint; readonly locks: InputLocks }> {
+  for (;;) {
+    const { path, checkpoint } = await findCheckpoint(stateDir, run)
+    const [input] = checkpoint.inputs
+    const owned = { path, run: checkpoint.run, input: input?.name ?? '', index: checkpoint.target.index }
+    const locks = await ownRuns(stateDirAround(path) ?? stateDir, [owned], { isUndo: true })
+    try {
+      // A load that ended meanwhile may have rewritten the checkpoint, or made it an earlier one.
+      const known = await findCheckpoint(stateDir, run)
+      if (known.path === path) return { known, locks }
+    } catch (error) {
+      await locks[Symbol.asyncDispose]()
+      throw error
+    }
+    await locks[Symbol.asyncDispose]()
+  }
+}
+
+/**
+ * A guarded load is taken back by a rollback: its index is not emptied while searches go there.
+ * Throws SluiceError UNDO_BEHIND_ALIAS, and what asking for the index throws.
+ */
+export async function refuseBehindAlias(cluster: Cluster, { run, target }: Checkpoint): Promise<void> {
+  const { alias, index } = target
+  if (alias === undefined) return
+  const isBehind = (await readIndices(cluster, index)).some(({ aliases }) => aliases[alias] !== undefined)
+  if (isBehind) throw fail('UNDO_BEHIND_ALIAS', { run, index, alias })
 }

@@ -49,7 +49,7 @@ export class Pace {
     if (stopped !== undefined) throw stopped.error
   }
 
-  /** One batch: halved where it is too large, tried again where the cluster is busy. */
+  /** Takes one batch. Halves it if it is too large, and retries if the cluster is busy. */
   async settle<T>(batch: readonly T[], attempt: TakeStep<T>): Promise<void> {
     const { clock, wallClock, random, maxElapsedMs, signal } = this.#options
     const parts = [batch]

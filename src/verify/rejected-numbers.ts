@@ -12,8 +12,9 @@ interface Listed {
 }
 
 /**
- * The numbers of the documents that dead letters list, by the token of their input. Read up to `length`; a record with an id
- * counts for the run that made the id, one that was never sent for its input. Where the file cannot be read: why.
+ * Returns the numbers of the documents in dead letters, by the token of their input. Reads up to `length`. A record
+ * with an id belongs to the run that made the id, one that was never sent to its input. If the file cannot be read,
+ * returns why.
  */
 export async function rejectedNumbers(
   path: string,
@@ -60,7 +61,7 @@ async function* heads(path: string, length: number): AsyncGenerator<string> {
 
 const TEXT = String.raw`"(?:[^"\\]|\\.)*"`
 
-/** As `dead-letter-record.ts` writes it: origin, destination, id. */
+/** The order of `dead-letter-record.ts`: origin, destination, id. */
 const HEAD = new RegExp(
   String.raw`^\{"operation":"\w+",(?:"(?:run|writer)":${TEXT},)*"origin":\{"input":(?<input>${TEXT}),"document":(?<document>\d+)[^{}]*\},` +
     String.raw`(?:"(?:index|pipeline|idField|routingField)":${TEXT},)*(?:"id":(?<id>${TEXT}))?`,

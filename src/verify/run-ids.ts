@@ -6,7 +6,7 @@ export interface InputIds {
   readonly name: string
   readonly token: string
   readonly first: number
-  /** Before `first` where there is none. */
+  /** Less than `first` if there is none. */
   readonly last: number
   /** The last number may belong to no document: what stands there is a line without a line end, which may be blank. */
   readonly mayEndBlank: boolean
@@ -14,7 +14,7 @@ export interface InputIds {
   readonly sharesFirst: boolean
   /** Documents behind `last` may be stored: sent, and not settled when the checkpoint was written. */
   readonly isOpen: boolean
-  /** A later run has loaded what stood behind `last` then: its documents go on with the numbers. */
+  /** A later run continued after `last`, and numbered its documents onwards. */
   readonly isContinued: boolean
   /** No document has a higher number. */
   readonly most: number
@@ -46,7 +46,7 @@ export function idsOf({ inputs, isDoubtful }: Checkpoint, others: readonly Check
   })
 }
 
-/** Nothing is known about a compressed file, a copy that grows, or what is no file. */
+/** The number is unknown for a compressed file, a growing copy, or an input that is no file. */
 function mostOf({ file, copy }: CheckpointInput): number {
   if (file === undefined || file.isCompressed || copy !== undefined) return Infinity
   return Math.ceil(file.size / LEAST_BYTES) + GROWTH

@@ -1,15 +1,15 @@
-/** Looks up every id of a run: those that are settled, and those behind them that may be there all the same. */
+/** Looks up every id of a run: the settled ones, and later ones that may still be there. */
 import { type FoundDocument, type Wanted, findDocuments } from '../cluster/find-documents.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { PartStep } from '../cluster/delete-found.js'
 import type { Pace } from './pace.js'
 import { type InputIds, idOf } from './run-ids.js'
 
-/** One id, looked up. */
+/** One id and its copies. */
 export interface Sighting {
   readonly input: InputIds
   readonly number: number
-  /** None: it is not there. Several: it stands in several indices behind an alias or data stream. */
+  /** None: it is missing. Several: it is in several indices of an alias or data stream. */
   readonly copies: readonly FoundDocument[]
 }
 
@@ -26,12 +26,12 @@ export interface Sweeping {
   beyond(sightings: readonly Sighting[]): Promise<void> | void
 }
 
-/** So many numbers in a row that are not there end the search behind an unfinished input… */
+/** This many missing numbers in a row end the search after an unfinished input… */
 const GAP = 10_000
 /** …unless something shows up farther on, looked for in strides. A body of fewer documents may be passed over. */
 const STRIDE = 100
 const STRIDES = 1000
-/** What is looked for behind an input that is settled whole. */
+/** Numbers to look up after an input that is fully settled. */
 const BEHIND_END = 100
 
 interface Sought {
@@ -65,7 +65,7 @@ function* range(input: InputIds, from: number, to: number, by = 1): Generator<So
   for (let number = from; number <= to; number += by) yield { input, number }
 }
 
-/** Behind the last settled document, as far as anything is there. */
+/** Looks up numbers after the last settled document, until nothing is there. */
 async function sweepOpen(input: InputIds, sweeping: Sweeping): Promise<void> {
   const { pace, beyond } = sweeping
   let highest = input.last

@@ -28,7 +28,7 @@ interface Account {
 
 export interface TallyOptions {
   readonly inputs: readonly InputIds[]
-  /** What the checkpoint counts. */
+  /** The checkpoint's counts. */
   readonly counts: Checkpoint['counts']
   /** The numbers that dead letters name, by token. */
   readonly rejected: ReadonlyMap<string, ReadonlySet<number>>
@@ -67,7 +67,7 @@ export function newTally({ inputs, counts, rejected, listed }: TallyOptions): Ta
         verified.reduce((total, input) => total + input[name], 0)
       const [absent, named] = [sum('missing'), sum('rejected')]
       const namedInAll = [...rejected.values()].reduce((total, numbers) => total + numbers.size, 0)
-      // Rejected, and named nowhere; or named by dead letters that several runs wrote to, and not this run's.
+      // Rejected, and either named nowhere or named in dead letters of several runs.
       const unlisted = Math.min(absent, Math.max(0, counts.rejected - namedInAll))
       const overlisted = Math.max(0, named - counts.rejected)
       return {
@@ -98,7 +98,7 @@ function emptyAccount(listed: number): Account {
   }
 }
 
-/** What the counts say was no document: the last line of an input that has no line end, and is blank. */
+/** Drops a number that was no document: a blank last line without a line end. */
 function dropBlankEnds(accounts: ReadonlyMap<InputIds, Account>, counts: Checkpoint['counts']): ReadonlySet<InputIds> {
   const settled = counts.created + counts.updated + counts.duplicate + counts.rejected
   let surplus = [...accounts.keys()].reduce((sum, input) => sum + numbersIn(input), -settled)
@@ -157,7 +157,7 @@ class Listing {
     return this.#numbers.toSorted((one, other) => one - other).slice(0, this.#most)
   }
 
-  /** They come nearly in order. */
+  /** Numbers come nearly in order. */
   add(number: number): void {
     this.#count += 1
     this.#numbers.push(number)

@@ -1,31 +1,31 @@
 import { readCheckpoint, removeCheckpoint } from '../state/checkpoint-file.js'
 import { bringBack, lastOf } from '../state/earlier-checkpoints.js'
 import { Deleter } from './deleter.js'
-import { openRun } from './open-run.js'
-import { ownRun } from './own-run.js'
-import { refuseBehindAlias } from './refuse-behind-alias.js'
+import { openRun, ownRun, refuseBehindAlias } from './open-run.js'
 import { idOf } from './run-ids.js'
 import { type Sighting, sweep } from './sweep.js'
-import type { Undone } from './undone.js'
+import type { Undone } from './verification.js'
 import { progressOf, readRejected } from './verify.js'
-import { type UndoOptions, readVerifyOptions } from './verify-options.js'
+import { readVerifyOptions, type UndoOptions } from './verify-options.js'
 
 /**
- * Deletes the documents that a run created, and no others: what was written again since is left, unless `force` is set. Works
- * from the checkpoint, which is removed once nothing of the run is left; meanwhile no load touches the run. Cut off in the middle,
- * it is called again.
+ * Deletes only documents that a run created. Documents that were written again stay, unless `force` is set. Works
+ * from the checkpoint, and
+ * removes it when nothing of the run is left. Meanwhile no load touches the run. If `undo` is interrupted, call it
+ * again.
  *
  * ```ts
  * const { deleted, changed, isComplete } = await undo({ run: receipt.run, stateDir, target: { url, apiKey }, proxy })
  * ```
- * What cannot be deleted does not make it throw.
- * @throws SluiceError as `verify` does; RUN_LOCKED while the run is going on, or undone by another process; UNDO_BEHIND_ALIAS while
- * the alias of a guarded load leads to its index; STATE_UNWRITABLE where the state folder cannot be written.
+ * Does not throw if a document cannot be deleted.
+ * @throws SluiceError like `verify`. RUN_LOCKED if the run is still loading, or another process undoes it.
+ * UNDO_BEHIND_ALIAS while the
+ * alias of a guarded load leads to its index. STATE_UNWRITABLE if the state folder cannot be written.
  */
 export async function undo(options: UndoOptions): Promise<Undone> {
   const asked = readVerifyOptions(options)
   const { listed, dryRun, force, signal } = asked
-  // What is deleted in the front would be loaded behind.
+  // Without the lock, a load could refill what undo deletes.
   const owned = dryRun ? undefined : await ownRun(asked.stateDir, asked.run)
   await using _ = owned?.locks
   const run = await openRun(asked, owned?.known)
@@ -123,6 +123,6 @@ async function forget(path: string): Promise<string | undefined> {
   if (before !== undefined) return before
   await removeCheckpoint(path)
   if (last === undefined) return undefined
-  // What cannot be read is named when that load is given.
+  // An unreadable checkpoint is reported when its load is started.
   return (await readCheckpoint(last).catch(() => undefined))?.run
 }

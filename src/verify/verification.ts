@@ -1,6 +1,6 @@
 import type { Checkpoint } from '../state/checkpoint.js'
 
-/** What of one input is in the cluster. `documents` = `found` + `rejected` + `missing`. */
+/** The documents of one input in the cluster. `documents` = `found` + `rejected` + `missing`. */
 export interface VerifiedInput {
   readonly name: string
   /** Its ids are `TOKEN-NUMBER`. */
@@ -30,14 +30,14 @@ export interface VerifiedInput {
 export interface Verification {
   readonly run: string
   readonly status: Checkpoint['status']
-  /** Nothing is missing, foreign or doubled. */
+  /** No document is missing, foreign or doubled. */
   readonly ok: boolean
   readonly cluster: string
   readonly index: string
   readonly documents: number
   readonly found: number
   readonly rejected: number
-  /** Those among `rejected` that no dead letters name: as many of the inputs' `missing` are in truth rejected. */
+  /** Rejected documents that no dead letters name. That many of the inputs' `missing` were in fact rejected. */
   readonly unlisted: number
   readonly missing: number
   readonly unsettled: number
@@ -45,5 +45,41 @@ export interface Verification {
   readonly doubled: number
   readonly inputs: readonly VerifiedInput[]
   readonly checkpoint: string
+  readonly notes: readonly string[]
+}
+
+/** The account of an undo. `found` = `deleted` + `wouldDelete` + `changed` + `failed`. */
+export interface Undone {
+  readonly run: string
+  readonly dryRun: boolean
+  /**
+   * Nothing of the run is left and its checkpoint is removed. The same load starts afresh, unless `goesBy` is set.
+   */
+  readonly isComplete: boolean
+  readonly cluster: string
+  readonly index: string
+  /** Ids that the run may have stored documents under. */
+  readonly documents: number
+  /** Documents that were there. */
+  readonly found: number
+  readonly deleted: number
+  /** Only in a dry run. */
+  readonly wouldDelete: number
+  /** Documents that were already gone. */
+  readonly gone: number
+  /** Written again since the run created them, and left. */
+  readonly changed: number
+  /** The cluster refused to delete them. */
+  readonly failed: number
+  /** The first of them. */
+  readonly changedIds: readonly string[]
+  readonly failures: readonly { readonly status: number; readonly type: string; readonly documents: number }[]
+  /** Path of the checkpoint, even if it was removed. */
+  readonly checkpoint: string
+  /**
+   * The run that the same load now continues: the one before, whose checkpoint is restored, or a later one if an
+   * earlier run was undone. What that run loaded is not loaded again.
+   */
+  readonly goesBy?: string
   readonly notes: readonly string[]
 }

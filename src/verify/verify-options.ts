@@ -5,7 +5,7 @@ import type { ConnectOptions } from '../options/ingest-options.js'
 import { invalid } from '../options/candidate.js'
 import * as check from '../options/option-checks.js'
 
-/** Which run, and how its cluster is reached. */
+/** Selects a run, and how to reach its cluster. */
 export interface VerifyOptions extends ConnectOptions {
   /** The run's id, as the receipt names it, or the path of its checkpoint. */
   readonly run: string
@@ -13,14 +13,14 @@ export interface VerifyOptions extends ConnectOptions {
   readonly stateDir: string
   /** Most ids that are listed of each kind and input. Default 20. */
   readonly listed?: number | undefined
-  /** How long one request may be refused before it is given up, in milliseconds. Default 900,000. */
+  /** Longest time to retry one request, in milliseconds. Default 900,000. */
   readonly maxElapsedMs?: number | undefined
   /** Called now and then: how many of the settled documents have been looked up. */
   readonly onProgress?: ((lookedUp: number, documents: number) => void) | undefined
 }
 
 export interface UndoOptions extends VerifyOptions {
-  /** Delete nothing: `wouldDelete` tells what would be. Default false. */
+  /** Delete nothing, and count in `wouldDelete`. Default false. */
   readonly dryRun?: boolean | undefined
   /** Delete also what was changed since. Default false. */
   readonly force?: boolean | undefined

@@ -7,14 +7,15 @@ import { type VerifyOptions, type VerifySection, readVerifyOptions } from './ver
 import { listenerOf } from '../options/listener.js'
 
 /**
- * Looks up every document of a run in the cluster, by its id: from the checkpoint alone, without the input.
+ * Looks up every document of a run in the cluster by its id. Needs only the checkpoint, not the input.
  *
  * ```ts
  * const { ok, missing } = await verify({ run: receipt.run, stateDir, target: { url, apiKey }, proxy })
  * ```
- * What is missing does not make it throw.
- * @throws SluiceError OPTION_INVALID, RUN_NOT_FOUND, RUN_IDS_UNKNOWN, RUN_ELSEWHERE, STATE_UNREADABLE, LOOKUP_REFUSED,
- * RUN_INTERRUPTED, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED.
+ * Does not throw if documents are missing.
+ * @throws SluiceError OPTION_INVALID, RUN_NOT_FOUND, RUN_IDS_UNKNOWN, RUN_ELSEWHERE, STATE_UNREADABLE,
+ * LOOKUP_REFUSED, RUN_INTERRUPTED,
+ * PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED.
  */
 export async function verify(options: VerifyOptions): Promise<Verification> {
   const asked = readVerifyOptions(options)
@@ -61,7 +62,7 @@ export async function verify(options: VerifyOptions): Promise<Verification> {
   }
 }
 
-/** The numbers of rejected documents by token, as far as the dead letters of the run tell them. */
+/** Returns the numbers of rejected documents by token, as far as the run's dead letters show them. */
 export async function readRejected({ checkpoint, inputs }: Pick<OpenRun, 'checkpoint' | 'inputs'>) {
   const none = new Map<string, ReadonlySet<number>>()
   const { counts, deadLetters } = checkpoint
