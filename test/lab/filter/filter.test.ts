@@ -7,9 +7,9 @@ import { attachPolicy, detachPolicy } from '../../../src/filter/attach-policy.js
 import type { Change } from '../../../src/filter/confirmed.js'
 import { createPolicy } from '../../../src/filter/create-policy.js'
 import { judgeGuard } from '../../../src/filter/judge-guard.js'
-import { findOwnAddress } from '../../../src/filter/own-address.js'
+import { findOwnAddress } from '../../../src/filter/probe.js'
 import { failuresOf, prove } from '../../../src/filter/prove.js'
-import { staticRules } from '../../../src/filter/static-rules.js'
+import { staticRules } from '../../../src/filter/policy.js'
 import type { ConnectOptions } from '../../../src/index.js'
 import { type Lab, type LabOptions, startLab } from '../../../src/lab/index.js'
 

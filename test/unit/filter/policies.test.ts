@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { findPolicy } from '../../../src/filter/find-policy.js'
+import { findPolicy, planPolicy } from '../../../src/filter/choose-policy.js'
 import { type Guarded, judgeGuard } from '../../../src/filter/judge-guard.js'
-import { planPolicy } from '../../../src/filter/plan-policy.js'
-import { type Policy, isPermissive } from '../../../src/filter/policy.js'
-import { staticRules } from '../../../src/filter/static-rules.js'
+import { isPermissive, type Policy, staticRules } from '../../../src/filter/policy.js'
 
 const pair = ['52.1.2.3', '52.1.2.4'] as const
 const { rules } = staticRules(pair, { origin: 'STATIC_IPS' })
