@@ -14,8 +14,8 @@ export interface EgressCheckOptions {
   readonly connections: number
   readonly timeoutMs: number
   /** The dashboard's pair. An address outside it is EGRESS_UNEXPECTED. */
-  readonly staticIps?: readonly string[]
-  readonly signal?: AbortSignal
+  readonly staticIps?: readonly string[] | undefined
+  readonly signal?: AbortSignal | undefined
   /** Reports answers without an address: once, in a sentence, after the last of them. */
   onDoubt?(observed: string): void
 }
@@ -48,7 +48,7 @@ export async function checkEgress(route: Route, options: EgressCheckOptions): Pr
 }
 
 interface Asked {
-  readonly address?: string
+  readonly address?: string | undefined
   /** The address, or the answer that was none. */
   readonly observed: string
 }

@@ -13,22 +13,22 @@ import type { ReachedCluster } from './request.js'
 
 export interface ClusterOptions {
   readonly url: URL
-  readonly credentials?: Credentials
-  readonly tls?: TlsOptions
+  readonly credentials?: Credentials | undefined
+  readonly tls?: TlsOptions | undefined
   /** Absent: connect directly. */
-  readonly proxy?: ProxyUrl
-  readonly proxyTls?: TlsOptions
+  readonly proxy?: ProxyUrl | undefined
+  readonly proxyTls?: TlsOptions | undefined
   /** Connections of the pool. */
   readonly connections: number
   /** For one request, in milliseconds. */
   readonly timeoutMs: number
   /** Fresh connections that have to agree before the first document is sent. 0: ask GET / once. */
   readonly preflightConnections: number
-  readonly ipCheckUrl?: URL
-  readonly staticIps?: readonly string[]
+  readonly ipCheckUrl?: URL | undefined
+  readonly staticIps?: readonly string[] | undefined
   /** Send credentials over plain http to another machine. */
-  readonly allowPlaintext?: boolean
-  readonly signal?: AbortSignal
+  readonly allowPlaintext?: boolean | undefined
+  readonly signal?: AbortSignal | undefined
 }
 
 /** A cluster that was checked. Owns the connection pool: close it, or destroy it if the run failed. */

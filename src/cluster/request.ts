@@ -73,7 +73,7 @@ export interface Inquiry extends Question {
   /** Sluice reads no more of an answer. */
   readonly maxAnswerBytes: number
   /** Default: the signal of the cluster's bounds, if any. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /**
@@ -111,7 +111,7 @@ export interface Post {
   readonly body: Buffer
   /** Sluice reads no more of an answer. */
   readonly maxAnswerBytes: number
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Sends one bulk request. Resolves to the answer whatever its status. Throws the client's error, as `inquire` does. */
@@ -163,9 +163,9 @@ interface FreshQuestion {
   readonly method: string
   readonly path: string
   readonly headers: Record<string, string>
-  readonly body?: string
+  readonly body?: string | undefined
   readonly timeoutMs: number
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Sends one request on a fresh connection, without the client. Resolves to the answer or to the failure of the route. Throws an abort. */

@@ -11,7 +11,7 @@ export interface ServiceNow extends AsyncDisposable {
   /** Scheme, host and port. */
   readonly instance: string
   /** The proxy in use, `scheme://host:port` without credentials. Absent if connected directly. */
-  readonly proxy?: string
+  readonly proxy?: string | undefined
   /**
    * Fresh connections that were let in before this was handed out, and the chance from 0 to 1 that one of two addresses is refused all
    * the same.
@@ -50,7 +50,7 @@ export async function connectServiceNow(options: ServiceNowConnection): Promise<
     const preflight = await instance.probe({ connections: options.preflightConnections, signal: options.signal })
     return {
       instance: instance.display,
-      ...(instance.route.proxy === undefined ? {} : { proxy: instance.route.proxy }),
+      proxy: instance.route.proxy,
       preflight,
       table: name => tableOf(instance, name),
       call: async request => await instance.call(request),

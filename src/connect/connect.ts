@@ -9,9 +9,9 @@ export interface Connected extends AsyncDisposable {
   /** The official client over one pool through the proxy. It retries nothing by itself. */
   readonly client: Client
   /** The answer to GET /. Absent if the credentials may not ask for it. */
-  readonly cluster?: ClusterInfo
+  readonly cluster?: ClusterInfo | undefined
   /** The proxy in use, `scheme://host:port` without credentials. Absent if connected directly. */
-  readonly proxy?: string
+  readonly proxy?: string | undefined
   /** Waits for what is under way, then closes the pool. */
   close(): Promise<void>
 }
@@ -35,8 +35,8 @@ export async function connect(options: ConnectOptions): Promise<Connected> {
   const close = async () => await client.close()
   return {
     client,
-    ...(preflight.info === undefined ? {} : { cluster: preflight.info }),
-    ...(route.proxy === undefined ? {} : { proxy: route.proxy }),
+    cluster: preflight.info,
+    proxy: route.proxy,
     close,
     [Symbol.asyncDispose]: close,
   }

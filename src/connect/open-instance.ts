@@ -51,13 +51,14 @@ export function instanceSettings(options: InstanceOptions): InstanceSettings {
     timeoutMs,
     maxElapsedMs,
     clock,
-    ...(tokenFile === undefined || access.grant === 'basic'
-      ? {}
-      : { tokens: { store: storeIn(tokenFile, url, access, clock, onWarning), place: tokenFile } }),
-    ...(chosen.proxy === undefined ? {} : { proxy: chosen.proxy }),
-    ...(proxy.ca === undefined ? {} : { proxyTls: { ca: proxy.ca } }),
-    ...(servicenow.ca === undefined ? {} : { tls: { ca: servicenow.ca } }),
-    ...(options.onSecret === undefined ? {} : { onSecret: options.onSecret }),
+    tokens:
+      tokenFile === undefined || access.grant === 'basic'
+        ? undefined
+        : { store: storeIn(tokenFile, url, access, clock, onWarning), place: tokenFile },
+    proxy: chosen.proxy,
+    proxyTls: { ca: proxy.ca },
+    tls: { ca: servicenow.ca },
+    onSecret: options.onSecret,
   }
 }
 

@@ -13,8 +13,8 @@ import type { TlsOptions } from '../proxy/tls-layer.js'
 /** The cluster's URL and the proxy that leads to it, before anything is connected. */
 export interface ResolvedTarget {
   readonly url: URL
-  readonly credentials?: Credentials
-  readonly proxy?: ProxyUrl
+  readonly credentials?: Credentials | undefined
+  readonly proxy?: ProxyUrl | undefined
   /** Decisions, for the log. */
   readonly notes: readonly string[]
 }
@@ -34,22 +34,12 @@ export function resolveTarget({
     username: target.username ?? username,
     password: target.password ?? password,
   })
-  return {
-    url,
-    notes: chosen.notes,
-    ...(credentials === undefined ? {} : { credentials }),
-    ...(chosen.proxy === undefined ? {} : { proxy: chosen.proxy }),
-  }
+  return { url, notes: chosen.notes, credentials, proxy: chosen.proxy }
 }
 
 /** Returns how to check the cluster's certificate, and which one to show it. */
 export function targetTls({ ca, caFingerprint, cert, key }: TargetOptions): TlsOptions {
-  return {
-    ...(ca === undefined ? {} : { ca }),
-    ...(caFingerprint === undefined ? {} : { caFingerprint }),
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
-  }
+  return { ca, caFingerprint, cert, key }
 }
 
 /** Opens the cluster over the route that the options describe. Throws SluiceError: see `openCluster`. */
@@ -62,14 +52,14 @@ export async function openTarget(
   const opening = openCluster({
     ...way,
     tls: targetTls(target),
-    ...(proxy.ca === undefined ? {} : { proxyTls: { ca: proxy.ca } }),
+    proxyTls: { ca: proxy.ca },
     connections: concurrency,
     timeoutMs,
     preflightConnections,
     allowPlaintext: target.allowPlaintext === true,
-    ...(ipCheckUrl === undefined ? {} : { ipCheckUrl }),
-    ...(staticIps === undefined ? {} : { staticIps }),
-    ...(signal === undefined ? {} : { signal }),
+    ipCheckUrl,
+    staticIps,
+    signal,
   })
   const cluster = await opening.catch((error: unknown) => {
     throw way.proxy === undefined ? tellDirect(error, way) : error

@@ -6,11 +6,10 @@ export function proxyTo(url: URL, proxy: ProxySection): ChosenProxy {
   const { direct, requireProxy, noProxy, environmentProxy, environmentOrigin } = proxy
   return chooseProxy({
     target: url,
-    ...(proxy.url === undefined ? {} : { proxy: { value: proxy.url, origin: proxy.origin } }),
-    ...(environmentProxy === undefined
-      ? {}
-      : { environmentProxy: { value: environmentProxy, origin: environmentOrigin } }),
-    ...(noProxy === undefined ? {} : { noProxy }),
+    proxy: proxy.url === undefined ? undefined : { value: proxy.url, origin: proxy.origin },
+    environmentProxy:
+      environmentProxy === undefined ? undefined : { value: environmentProxy, origin: environmentOrigin },
+    noProxy,
     direct,
     requireProxy,
   })

@@ -24,7 +24,7 @@ export interface Cause {
   /** The cause. If the obstacle is gone, the refusal itself, with a note about that. */
   readonly finding: Finding
   /** The first thing to do. */
-  readonly next?: string
+  readonly next?: string | undefined
   /** The obstacle was gone at the second look. */
   readonly isOver: boolean
   readonly requests: DoctorReport['requests']
@@ -87,7 +87,7 @@ export async function diagnoseRefusal(
       'When Sluice checked again, nothing refused it any more. Run the same command again: it continues where it stopped'
     return { finding: finding('error', refusal, now), isOver: true, requests }
   }
-  return { finding: cause, ...(next === undefined ? {} : { next }), isOver: false, requests }
+  return { finding: cause, next, isOver: false, requests }
 }
 
 /** A refusal of the proxy's says whom it was to lead to. */

@@ -14,17 +14,17 @@ import type { Tokens } from '../servicenow/login/tokens.js'
 
 /** The route of a probe that does not use the load's: another target, another proxy, or no proxy. */
 export interface OtherRoute {
-  readonly target?: URL
-  readonly proxy?: ProxyUrl | 'none'
+  readonly target?: URL | undefined
+  readonly proxy?: ProxyUrl | 'none' | undefined
 }
 
 export interface Asked {
-  readonly method?: string
+  readonly method?: string | undefined
   readonly path: string
-  readonly headers?: Record<string, string>
-  readonly body?: string
+  readonly headers?: Record<string, string> | undefined
+  readonly body?: string | undefined
   /** Sends it even after an abort, because it completes something that must not stay half done. */
-  readonly isToTheEnd?: true
+  readonly isToTheEnd?: true | undefined
 }
 
 /** Everything that a probe receives: the resolved target, and the means to ask. */
@@ -35,13 +35,13 @@ export interface Context {
   /** The cluster's URL without credentials. Empty if no cluster is checked. */
   readonly cluster: string
   /** Absent if no instance is checked. */
-  readonly instance?: InstanceContext
+  readonly instance?: InstanceContext | undefined
   /** Path of the cluster's URL, without a slash at its end. */
   readonly prefix: string
   /** The cluster's credentials as headers. Empty if they may not be sent. */
   readonly headers: Readonly<Record<string, string>>
   /** Why they may not. */
-  readonly plaintext?: Failure
+  readonly plaintext?: Failure | undefined
   /** Fresh connections that have to agree. */
   readonly connections: number
   /** Limit for building one connection, and for answering one request. */
@@ -55,7 +55,7 @@ export interface Context {
   readonly countOne: () => void
   /** Date headers of answers, and when they came, for the clock. */
   readonly dates: { readonly header: string; readonly at: number; readonly from: string }[]
-  readonly proxyTls?: TlsOptions
+  readonly proxyTls?: TlsOptions | undefined
   readonly routeOptions: (to?: OtherRoute) => RouteOptions
   readonly openRoute: (to?: OtherRoute) => Route
   /** On a fresh connection. An abort is thrown. */
@@ -69,9 +69,9 @@ export type InstanceWay = Pick<InstanceSettings, 'url' | 'access' | 'proxy' | 't
 export type OtherProxy = ProxyUrl | 'none'
 
 export interface InstanceQuestion {
-  readonly method?: 'GET' | 'HEAD'
+  readonly method?: 'GET' | 'HEAD' | undefined
   readonly path: string
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
 /** A line of which every request goes over a connection of its own, and is counted. */
@@ -102,5 +102,5 @@ export interface InstanceContext {
 export interface Ways {
   readonly way: ResolvedTarget
   readonly hasCluster: boolean
-  readonly instance?: InstanceWay
+  readonly instance?: InstanceWay | undefined
 }

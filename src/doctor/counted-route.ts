@@ -5,7 +5,7 @@ export function counted(route: Route, count: () => void): Route {
   return {
     target: route.target,
     form: route.form,
-    ...(route.proxy === undefined ? {} : { proxy: route.proxy }),
+    proxy: route.proxy,
     get traffic() {
       return route.traffic
     },

@@ -12,36 +12,36 @@ export interface Setting {
 }
 
 export interface Facts extends InstanceFacts {
-  readonly settings?: readonly Setting[]
+  readonly settings?: readonly Setting[] | undefined
   /** The cluster's URL without credentials. Empty if only an instance is checked. */
   readonly cluster: string
   /** scheme://host:port. Absent if connected directly. */
-  readonly proxy?: string
+  readonly proxy?: string | undefined
   /** Decisions about the proxy, in sentences. */
-  readonly notes?: readonly string[]
-  readonly staticIps?: readonly string[]
+  readonly notes?: readonly string[] | undefined
+  readonly staticIps?: readonly string[] | undefined
   /** `--direct` was said. */
-  readonly isDirect?: boolean
+  readonly isDirect?: boolean | undefined
   /** The options contradict each other, or cannot be used. */
-  readonly unusable?: Failure
+  readonly unusable?: Failure | undefined
   /** Credentials would cross the network unencrypted: they were not sent. */
-  readonly plaintext?: Failure
+  readonly plaintext?: Failure | undefined
   /** The API key is base64 of `id:key`, as the cluster's console shows it once. */
-  readonly isKeyEncoded?: boolean
-  readonly hosts?: HostsSeen
+  readonly isKeyEncoded?: boolean | undefined
+  readonly hosts?: HostsSeen | undefined
   /** Name and port of the proxy. */
-  readonly address?: { readonly addresses: readonly string[]; readonly failure?: Failure }
-  readonly port?: PortFacts
-  readonly connection?: ConnectionSeen
-  readonly egress?: EgressFacts
-  readonly filter?: FilterSeen
-  readonly nodes?: readonly NodeSeen[]
-  readonly past?: PastSeen
-  readonly identity?: IdentitySeen
-  readonly index?: IndexFacts
-  readonly write?: { readonly failure?: Failure; readonly left?: string }
-  readonly latency?: LatencySeen
-  readonly clock?: { readonly skewMs: number; readonly comparedWith: string }
+  readonly address?: { readonly addresses: readonly string[]; readonly failure?: Failure | undefined } | undefined
+  readonly port?: PortFacts | undefined
+  readonly connection?: ConnectionSeen | undefined
+  readonly egress?: EgressFacts | undefined
+  readonly filter?: FilterSeen | undefined
+  readonly nodes?: readonly NodeSeen[] | undefined
+  readonly past?: PastSeen | undefined
+  readonly identity?: IdentitySeen | undefined
+  readonly index?: IndexFacts | undefined
+  readonly write?: { readonly failure?: Failure | undefined; readonly left?: string | undefined } | undefined
+  readonly latency?: LatencySeen | undefined
+  readonly clock?: { readonly skewMs: number; readonly comparedWith: string } | undefined
 }
 
 /** Fresh connections on which GET / was asked, and what became of them. */
@@ -52,34 +52,34 @@ export interface FilterSeen {
   /** Broke, and were made again. */
   readonly broken: number
   /** The filter's own words. */
-  readonly observed?: string
-  readonly status?: number
-  readonly requestId?: string
+  readonly observed?: string | undefined
+  readonly status?: number | undefined
+  readonly requestId?: string | undefined
   /** Chance that one of two addresses is still refused (none was seen so), or still accepted (none was seen so). */
   readonly missChance: number
   /** Another obstacle. */
-  readonly failure?: Failure
+  readonly failure?: Failure | undefined
   /** The cluster refused the credentials. */
-  readonly rejected?: Failure
-  readonly info?: ClusterInfo
+  readonly rejected?: Failure | undefined
+  readonly info?: ClusterInfo | undefined
 }
 
 export interface IdentitySeen {
-  readonly username?: string
+  readonly username?: string | undefined
   /** `api_key`, `realm`, … */
-  readonly kind?: string
-  readonly failure?: Failure
+  readonly kind?: string | undefined
+  readonly failure?: Failure | undefined
 }
 
 export interface IndexFacts {
   readonly index: string
-  readonly exists?: boolean
+  readonly exists?: boolean | undefined
   /** Index privileges that the load needs and the credentials lack. */
-  readonly missing?: readonly string[]
+  readonly missing?: readonly string[] | undefined
   /** Whether `read` and `delete` are granted, which the write check needs. */
-  readonly mayCheckWrites?: boolean
+  readonly mayCheckWrites?: boolean | undefined
   /** The settings that block writes. */
-  readonly blocks?: readonly string[]
-  readonly isDataStream?: boolean
-  readonly failure?: Failure
+  readonly blocks?: readonly string[] | undefined
+  readonly isDataStream?: boolean | undefined
+  readonly failure?: Failure | undefined
 }

@@ -5,15 +5,15 @@ import type { Failure } from '../failure/failure.js'
 import type { ConnectionSeen, NodeSeen, PastSeen } from './way-facts.js'
 
 export interface InstanceFacts {
-  readonly instance?: InstanceAsked
-  readonly instanceConnection?: ConnectionSeen
-  readonly instanceAwake?: AwakeSeen
-  readonly instanceDoor?: DoorSeen
+  readonly instance?: InstanceAsked | undefined
+  readonly instanceConnection?: ConnectionSeen | undefined
+  readonly instanceAwake?: AwakeSeen | undefined
+  readonly instanceDoor?: DoorSeen | undefined
   /** The instance without the proxy and without credentials. */
-  readonly instancePast?: PastSeen
-  readonly instanceLogin?: LoginSeen
-  readonly instanceTable?: TableSeen
-  readonly instanceNodes?: readonly NodeSeen[]
+  readonly instancePast?: PastSeen | undefined
+  readonly instanceLogin?: LoginSeen | undefined
+  readonly instanceTable?: TableSeen | undefined
+  readonly instanceNodes?: readonly NodeSeen[] | undefined
 }
 
 export interface InstanceAsked {
@@ -22,15 +22,15 @@ export interface InstanceAsked {
   /** How who asks is proved. */
   readonly grant: string
   /** Absent: connected directly. */
-  readonly proxy?: string
+  readonly proxy?: string | undefined
   /** The table that the user named. */
-  readonly table?: string
+  readonly table?: string | undefined
 }
 
 /** The answer to one request without credentials: is it an instance, and is it awake? */
 export interface AwakeSeen {
-  readonly status?: number
-  readonly failure?: Failure
+  readonly status?: number | undefined
+  readonly failure?: Failure | undefined
 }
 
 /** Fresh connections on which the login page was asked, which everybody may see who may connect at all. */
@@ -41,11 +41,11 @@ export interface DoorSeen {
   /** Broke, and were made again. */
   readonly broken: number
   /** Status of a refusal. */
-  readonly status?: number
+  readonly status?: number | undefined
   /** Chance that one of two addresses is still refused, or still accepted. */
   readonly missChance: number
   /** Another obstacle. */
-  readonly failure?: Failure
+  readonly failure?: Failure | undefined
 }
 
 /** A way to show who asks. */
@@ -60,15 +60,15 @@ export interface LoginSeen {
   readonly isTaken: boolean
   /** In this order, each once. */
   readonly tried: readonly Login[]
-  readonly failure?: Failure
+  readonly failure?: Failure | undefined
   /** Token calls, once it was certain that the user is right: with one of two addresses registered, some are refused. */
-  readonly tokens?: { readonly asked: number; readonly given: number }
+  readonly tokens?: { readonly asked: number; readonly given: number } | undefined
   /**
    * The result of another kind of login. `user`: Basic authentication accepts user and password. `token`: the same
    * user gets a working token. `other API`: Basic authentication works elsewhere at the instance. `client`: id and
    * secret of the application registry are right.
    */
-  readonly otherwise?: 'user' | 'token' | 'other API' | 'client'
+  readonly otherwise?: 'user' | 'token' | 'other API' | 'client' | undefined
 }
 
 /** Fresh connections on which a table was read with credentials that are right. */
@@ -79,13 +79,13 @@ export interface TableSeen {
   readonly refused: number
   readonly broken: number
   /** Status of a refusal. */
-  readonly status?: number
+  readonly status?: number | undefined
   readonly missChance: number
   /** Why the table is not read, although it was asked. */
-  readonly failure?: Failure
+  readonly failure?: Failure | undefined
   /** Rows of the table by X-Total-Count, and how many of the first ones were shown. */
-  readonly total?: number
-  readonly shown?: number
+  readonly total?: number | undefined
+  readonly shown?: number | undefined
 }
 
 /** Rows that are asked for: enough to see whether any is shown. */

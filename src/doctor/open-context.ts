@@ -44,7 +44,7 @@ export function openContext(
       connectTimeoutMs: limitMs,
       // A client certificate is a credential, so it is not shown past the proxy.
       ...(to.target === undefined ? { targetTls: to.proxy === 'none' ? withoutOwn : targetTls(target) } : {}),
-      ...(proxy === undefined ? {} : { proxy }),
+      proxy,
       ...(ca === undefined ? {} : { proxyTls: { ca } }),
     }
   }
@@ -54,7 +54,7 @@ export function openContext(
     cluster: hasCluster ? way.url.origin + prefixOf(way.url) : '',
     prefix: prefixOf(way.url),
     headers: plaintext === undefined ? authorization(way.credentials) : {},
-    ...(plaintext === undefined ? {} : { plaintext }),
+    plaintext,
     // Without a proxy, every connection leaves from the same address, so one is enough.
     connections: way.proxy === undefined ? 1 : Math.max(1, preflightConnections),
     limitMs,
@@ -73,7 +73,7 @@ export function openContext(
         path,
         headers,
         timeoutMs: limitMs,
-        ...(body === undefined ? {} : { body }),
+        body,
         ...(signal === undefined || isToTheEnd === true ? {} : { signal }),
       }),
   }

@@ -34,9 +34,9 @@ export function openInstanceContext(
       target: way.url,
       connections: 1,
       connectTimeoutMs: limitMs,
-      ...(way.tls === undefined ? {} : { targetTls: way.tls }),
-      ...(proxy === undefined ? {} : { proxy }),
-      ...(proxyTls === undefined ? {} : { proxyTls }),
+      targetTls: way.tls,
+      proxy,
+      proxyTls,
     }
   }
   const openLine = (by?: OtherProxy): DoctorLine => {

@@ -12,9 +12,9 @@ export interface PortSeen {
   /** The port answered the first greeting, in the expected protocol. */
   readonly isPrompt: boolean
   /** Shown by a port that speaks TLS. Not verified. */
-  readonly certificate?: X509Certificate
+  readonly certificate?: X509Certificate | undefined
   /** The Date header of an HTTP answer. */
-  readonly date?: string
+  readonly date?: string | undefined
 }
 
 interface Asking {
@@ -86,7 +86,7 @@ async function ask(asking: Asking, isTls: boolean, bytes: Buffer): Promise<PortS
       resolve({
         spoken,
         isPrompt: false,
-        ...(certificate === undefined ? {} : { certificate }),
+        certificate,
         ...(spoken === 'unknown' || date === undefined ? {} : { date }),
       })
     }

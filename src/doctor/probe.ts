@@ -6,19 +6,19 @@ import type { Step } from './report.js'
 export interface Seen {
   readonly detail: string
   /** A problem exists. The findings name it. */
-  readonly failed?: boolean
-  readonly facts?: Partial<Facts>
+  readonly failed?: boolean | undefined
+  readonly facts?: Partial<Facts> | undefined
   /** Time of the requests. Default: time of the whole look. */
-  readonly ms?: number
+  readonly ms?: number | undefined
   /** Further steps that the probe saw. */
-  readonly more?: readonly Step[]
+  readonly more?: readonly Step[] | undefined
 }
 
 /** One look at the path. It judges nothing: the findings combine the facts of all probes. */
 export interface Probe {
   readonly name: string
   /** Sends nothing, so it shows no time. */
-  readonly isPure?: true
+  readonly isPure?: true | undefined
   /** Returns why the look is skipped, given the facts so far. Undefined: look. */
   readonly leaveOut?: (context: Context, facts: Facts) => string | undefined
   readonly look: (context: Context, facts: Facts) => Promise<Seen> | Seen

@@ -35,10 +35,10 @@ export function proxyRegionsOf(host: string): readonly string[] {
 
 /** Facts in the host name of a hosted cluster. */
 export interface ClusterHost {
-  readonly region?: string
-  readonly provider?: string
+  readonly region?: string | undefined
+  readonly provider?: string | undefined
   /** `es`, or what else the host leads to: `kb`, `apm`, `fleet`, `ingest`. */
-  readonly product?: string
+  readonly product?: string | undefined
   /** Reached over a private link, which no address of a public proxy is let into. */
   readonly isPrivate: boolean
 }

@@ -23,10 +23,10 @@ export interface Step {
   readonly name: string
   readonly ok: boolean
   /** Absent if nothing was sent. */
-  readonly ms?: number
+  readonly ms?: number | undefined
   readonly detail: string
   /** There was nothing to see, or it was not wanted: `detail` says why. */
-  readonly isLeftOut?: true
+  readonly isLeftOut?: true | undefined
 }
 
 /** The rules that the cluster's IP filter needs. */
@@ -43,9 +43,9 @@ export interface DoctorReport {
   /** The first named is the cause. */
   readonly findings: readonly Finding[]
   /** The first thing to do. Absent if there is nothing to do. */
-  readonly next?: string
+  readonly next?: string | undefined
   /** Absent without a proxy, or if its addresses are unknown. */
-  readonly policy?: PolicyNeeded
+  readonly policy?: PolicyNeeded | undefined
   readonly facts: Facts
   readonly steps: readonly Step[]
   /** Requests and greetings that were sent, and what these options could take at the most. */

@@ -56,7 +56,7 @@ export function supportBundle(report: DoctorReport, about: About): object {
     about,
     ok,
     requests,
-    ...(policy === undefined ? {} : { policy }),
+    policy,
     findings: findings.map(({ code, severity, evidence: seen }) => ({
       code,
       severity,

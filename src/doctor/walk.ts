@@ -92,8 +92,8 @@ function conclude(facts: Facts, steps: readonly Step[], requests: DoctorReport['
   return {
     ok: findings.every(({ severity }) => severity !== 'error'),
     findings,
-    ...(next === undefined ? {} : { next }),
-    ...(policy === undefined ? {} : { policy }),
+    next,
+    policy,
     facts,
     steps,
     requests,
@@ -135,7 +135,7 @@ function waysOf({ connecting, servicenow }: DoctorSection, isClusterSet: boolean
 
 /** Returns the path to the instance in place of a cluster's. It has credentials of its own. */
 function wayTo({ url, proxy }: InstanceWay, given: ProxySection): Ways['way'] {
-  return { url, notes: proxyTo(url, given).notes, ...(proxy === undefined ? {} : { proxy }) }
+  return { url, notes: proxyTo(url, given).notes, proxy }
 }
 
 /** Returns the showable part of the URL when the options cannot be used. */

@@ -95,7 +95,7 @@ export interface Receipt extends Counts {
   /** How the cluster was reached: `direct`, or through which proxy. */
   readonly route: {
     readonly form: 'direct' | 'tunnel' | 'forward'
-    readonly proxy?: string
+    readonly proxy?: string | undefined
     readonly connections: number
   }
   /** Source addresses that the egress check saw, and how often. */

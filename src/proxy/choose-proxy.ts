@@ -29,9 +29,9 @@ export interface ChosenProxy {
  */
 export function chooseProxy(options: {
   readonly target: URL
-  readonly proxy?: GivenProxy
-  readonly environmentProxy?: GivenProxy
-  readonly noProxy?: string
+  readonly proxy?: GivenProxy | undefined
+  readonly environmentProxy?: GivenProxy | undefined
+  readonly noProxy?: string | undefined
   readonly direct?: boolean
   readonly requireProxy?: boolean
 }): ChosenProxy {

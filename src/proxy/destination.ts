@@ -3,7 +3,7 @@ import type { ProxyUrl } from './proxy-url.js'
 /** From here to the target: what every message about it has to name. */
 export interface Destination {
   readonly target: URL
-  readonly proxy?: ProxyUrl
+  readonly proxy?: ProxyUrl | undefined
   /** Time that a connection may take to be built, all layers of it. */
   readonly connectTimeoutMs: number
 }

@@ -13,7 +13,7 @@ type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
  */
 export function proxyRefusal(
   response: { readonly statusCode: number; readonly headers: Headers },
-  route: { readonly proxy?: string; readonly target: URL; readonly form: 'direct' | 'tunnel' | 'forward' },
+  route: { readonly proxy?: string | undefined; readonly target: URL; readonly form: 'direct' | 'tunnel' | 'forward' },
 ): Failure | undefined {
   const { statusCode, headers } = response
   if (route.form !== 'forward' || route.proxy === undefined || statusCode < 400) return undefined

@@ -16,9 +16,9 @@ export interface ProxyUrl {
   readonly host: string
   readonly port: number
   /** Percent-decoded. */
-  readonly username?: string
+  readonly username?: string | undefined
   /** Percent-decoded. */
-  readonly password?: string
+  readonly password?: string | undefined
   /** scheme://host:port, never credentials: the only form that may be shown. */
   readonly display: string
 }
@@ -72,7 +72,7 @@ function readCredentials(
   userinfo: string,
   scheme: ProxyScheme,
   refuse: Refuse,
-): { username?: string; password?: string } {
+): { username?: string; password?: string | undefined } {
   const bare = /[@/?#]/.exec(userinfo)?.[0]
   if (bare === '@') refuse('has more than one "@": write the one in the username or password as %40')
   if (bare !== undefined) {
@@ -92,7 +92,7 @@ function readCredentials(
   } else if (username.includes(':')) {
     refuse('has a ":" in the username, which HTTP Basic authentication cannot carry')
   }
-  return { username, ...(password === undefined ? {} : { password }) }
+  return { username, password }
 }
 
 function decode(text: string, refuse: Refuse): string {

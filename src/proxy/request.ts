@@ -8,15 +8,15 @@ export interface RouteRequest {
   /** Host, Connection and Proxy-Authorization are the route's own. */
   readonly headers: Readonly<Record<string, string | string[]>>
   /** A Buffer belongs to the route until the answer has been read whole, or the request has failed. */
-  readonly body?: Buffer | string | Readable | null
-  readonly signal?: AbortSignal
+  readonly body?: Buffer | string | Readable | null | undefined
+  readonly signal?: AbortSignal | undefined
   /**
    * Whether a server with these headers reads a body before it answers. After any other refusal of a request with a
    * body, the connection is not used again. Default: every server does, except a proxy that forwards.
    */
   readonly isReader?: (headers: RouteResponse['headers']) => boolean
   /** Milliseconds for waiting, connecting, sending, and reading the answer to its end. Default: no limit. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
 }
 
 export interface RouteResponse {

@@ -14,26 +14,26 @@ import type { Destination } from './destination.js'
 export interface RouteOptions {
   /** Only its origin counts. */
   readonly target: URL
-  readonly proxy?: ProxyUrl
+  readonly proxy?: ProxyUrl | undefined
   /** Most connections of the pool, and most requests under way at once. */
   readonly connections: number
   /** Time to build a connection, all layers of it. Default 10 000 ms. */
-  readonly connectTimeoutMs?: number
+  readonly connectTimeoutMs?: number | undefined
   /**
    * How long an idle connection is kept, whatever the target hints. Default 30 000 ms: below the idle timeouts that are common on
    * such a path (HAProxy's 50 s, cloud load balancers' and nginx's 60 to 75 s, Squid's 120 s), because a request on a connection
    * that the other side is just closing has an unknown outcome.
    */
-  readonly keepAliveMs?: number
-  readonly targetTls?: TlsOptions
-  readonly proxyTls?: TlsOptions
+  readonly keepAliveMs?: number | undefined
+  readonly targetTls?: TlsOptions | undefined
+  readonly proxyTls?: TlsOptions | undefined
 }
 
 export interface Route extends AsyncDisposable {
   readonly target: URL
   readonly form: RouteForm
   /** The proxy's URL without credentials. */
-  readonly proxy?: string
+  readonly proxy?: string | undefined
   /** Up to now. */
   readonly traffic: Traffic
   /** Over the pool of kept connections. Rejects with RouteError. */
@@ -56,7 +56,7 @@ export function openRoute(options: RouteOptions): Route {
 class PooledRoute implements Route {
   readonly target: URL
   readonly form: RouteForm
-  readonly proxy?: string
+  readonly proxy?: string | undefined
   readonly #meter = new TrafficMeter()
   /** Shared with all that connects: what is renewed here holds there too. */
   readonly #way: { -readonly [K in keyof Destination]: Destination[K] }
@@ -72,8 +72,8 @@ class PooledRoute implements Route {
     const { target, proxy, connections, connectTimeoutMs = 10_000, keepAliveMs = 30_000 } = options
     this.target = target
     this.form = formOf(target, proxy)
-    if (proxy !== undefined) this.proxy = proxy.display
-    this.#way = { target, connectTimeoutMs, ...(proxy === undefined ? {} : { proxy }) }
+    this.proxy = proxy?.display
+    this.#way = { target, connectTimeoutMs, proxy }
     this.#connector = new Connector(this.#way, this.form, layersOf(options), this.#meter)
     // Host header and TLS are ours: for undici the origin is but a name, and as https:// it would choose TLS names itself.
     const origin = target.origin.replace(/^https:/, 'http:')

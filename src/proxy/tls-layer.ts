@@ -7,21 +7,21 @@ import { fail } from '../failure/fail.js'
 
 export interface TlsOptions {
   /** PEM. Replaces the public certificate authorities. */
-  readonly ca?: string | Buffer
+  readonly ca?: string | Buffer | undefined
   /** PEM client certificate and key. */
-  readonly cert?: string | Buffer
-  readonly key?: string | Buffer
-  readonly passphrase?: string
+  readonly cert?: string | Buffer | undefined
+  readonly key?: string | Buffer | undefined
+  readonly passphrase?: string | undefined
   /**
    * SHA-256 of a certificate in the server's chain, in hex with or without colons. Replaces `ca`: the server's
    * certificate must be this one, or be signed by it through the chain that the server sends. With `ca`, both must
    * hold.
    */
-  readonly caFingerprint?: string
+  readonly caFingerprint?: string | undefined
   /** Default true. False accepts any certificate and name, except that a fingerprint must still match. */
-  readonly rejectUnauthorized?: boolean
+  readonly rejectUnauthorized?: boolean | undefined
   /** Name to ask for and to find in the certificate. Default: the host of the URL. */
-  readonly servername?: string
+  readonly servername?: string | undefined
 }
 
 /** Builds TLS over a socket. Rejects with the error of the TLS layer, or with code FINGERPRINT_MISMATCH. */
@@ -63,12 +63,7 @@ function readContext(options: TlsOptions, name: string): SecureContext {
     throw fail('OPTION_INVALID', { option: name, problem })
   }
   try {
-    return createSecureContext({
-      ...(ca === undefined ? {} : { ca }),
-      ...(cert === undefined ? {} : { cert }),
-      ...(key === undefined ? {} : { key }),
-      ...(passphrase === undefined ? {} : { passphrase }),
-    })
+    return createSecureContext({ ca, cert, key, passphrase })
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error)
     throw fail('OPTION_INVALID', { option: name, problem }, { cause: error })

@@ -12,9 +12,9 @@ import { TrafficMeter } from './traffic.js'
 export interface Trace {
   /** The layers in the order of building, with the time of each. With a `fault`, the last one failed. */
   readonly layers: readonly { readonly phase: Phase; readonly ms: number }[]
-  readonly fault?: RouteError
+  readonly fault?: RouteError | undefined
   /** The target's own certificate, if the connection was open and uses TLS to the target. */
-  readonly certificate?: X509Certificate
+  readonly certificate?: X509Certificate | undefined
 }
 
 /**
@@ -27,7 +27,7 @@ export async function traceConnection(
   signal?: AbortSignal,
 ): Promise<Trace> {
   const { target, proxy, connectTimeoutMs = 10_000 } = options
-  const way = { target, connectTimeoutMs, ...(proxy === undefined ? {} : { proxy }) }
+  const way = { target, connectTimeoutMs, proxy }
   const connector = new Connector(way, formOf(target, proxy), layersOf(options), new TrafficMeter())
   const stopwatch = new Stopwatch(now)
   const onAbort = (): void => connector.destroyAll()
@@ -37,7 +37,7 @@ export async function traceConnection(
     stopwatch.stop()
     const certificate =
       target.protocol === 'https:' && socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined
-    return { layers: stopwatch.layers, ...(certificate === undefined ? {} : { certificate }) }
+    return { layers: stopwatch.layers, certificate }
   } catch (error) {
     if (!(error instanceof RouteError)) throw error
     stopwatch.stop()

@@ -16,7 +16,7 @@ export interface RunFacts {
     readonly preflight: { readonly info?: { readonly name: string; readonly version: string } }
     readonly route: {
       readonly form: Receipt['route']['form']
-      readonly proxy?: string
+      readonly proxy?: string | undefined
       readonly traffic: { readonly connections: number; readonly bytesSent: number; readonly bytesReceived: number }
     }
   }

@@ -4,7 +4,7 @@ import { SluiceError } from '../failure/sluice-error.js'
 /** An entry of the instance's application registry. A public client has no secret. */
 export interface OauthClient {
   readonly id: string
-  readonly secret?: string
+  readonly secret?: string | undefined
 }
 
 export interface Password {
@@ -22,7 +22,7 @@ export type Access =
       readonly grant: 'refresh_token'
       readonly client: OauthClient
       readonly refreshToken: string
-      readonly otherwise?: Password
+      readonly otherwise?: Password | undefined
     }
   /** Uses the tokens that an earlier `sluice login` kept. */
   | { readonly grant: 'authorization_code'; readonly client: OauthClient }
@@ -77,7 +77,7 @@ export function chooseAccess(given: GivenAccess): Access {
 
 function clientOf({ clientId, clientSecret }: GivenAccess, grant: Grant): OauthClient {
   if (clientId === undefined) throw missing('clientId', grant)
-  return { id: clientId, ...(clientSecret === undefined ? {} : { secret: clientSecret }) }
+  return { id: clientId, secret: clientSecret }
 }
 
 function passwordOf({ username, password }: GivenAccess): Password {

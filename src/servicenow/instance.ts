@@ -15,16 +15,16 @@ export interface TableRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly table: string
   /** The id of one record. */
-  readonly sysId?: string
+  readonly sysId?: string | undefined
   /** sysparm_…, not encoded. */
-  readonly query?: Readonly<Record<string, string>>
-  readonly body?: Readonly<Record<string, unknown>>
+  readonly query?: Readonly<Record<string, string>> | undefined
+  readonly body?: Readonly<Record<string, unknown>> | undefined
   /**
    * Whether doing it twice is the same as once, so that it may be retried after an unknown outcome. Default: true for
    * GET only.
    */
-  readonly isRepeatable?: boolean
-  readonly signal?: AbortSignal
+  readonly isRepeatable?: boolean | undefined
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface TableAnswer {

@@ -20,9 +20,9 @@ export interface InstanceSettings {
   readonly url: URL
   readonly access: Access
   /** Undefined: connect directly. */
-  readonly proxy?: ProxyUrl
-  readonly proxyTls?: TlsOptions
-  readonly tls?: TlsOptions
+  readonly proxy?: ProxyUrl | undefined
+  readonly proxyTls?: TlsOptions | undefined
+  readonly tls?: TlsOptions | undefined
   /** Connections of the pool. */
   readonly connections: number
   /** Limit of one request in milliseconds. */
@@ -30,14 +30,14 @@ export interface InstanceSettings {
   /** How long one call may be refused in a way that may pass, in milliseconds. */
   readonly maxElapsedMs: number
   /** Default: in memory. `place`: for messages. */
-  readonly tokens?: { readonly store: TokenStore; readonly place: string }
+  readonly tokens?: { readonly store: TokenStore; readonly place: string } | undefined
   readonly clock: Clock
   /** Milliseconds since 1970. Default: the machine's. */
   readonly now?: () => number
   /** Default: Math.random. */
   readonly random?: () => number
   /** Receives every secret, in each form that a server might repeat, also later ones. */
-  readonly onSecret?: (secret: string) => void
+  readonly onSecret?: ((secret: string) => void) | undefined
 }
 
 /** An instance with the means of preflight and doctor. Owns the pool. Closing waits for requests under way. */
@@ -55,9 +55,9 @@ export function openInstance(settings: InstanceSettings): OpenInstance {
   const route = openRoute({
     target: url,
     connections: settings.connections,
-    ...(settings.proxy === undefined ? {} : { proxy: settings.proxy }),
-    ...(settings.tls === undefined ? {} : { targetTls: settings.tls }),
-    ...(settings.proxyTls === undefined ? {} : { proxyTls: settings.proxyTls }),
+    proxy: settings.proxy,
+    targetTls: settings.tls,
+    proxyTls: settings.proxyTls,
   })
   const line = openInstanceHttp(route, { timeoutMs: settings.timeoutMs, secrets, now })
   const patience = { clock, random, maxElapsedMs }

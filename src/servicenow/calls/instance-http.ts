@@ -56,7 +56,7 @@ export function openInstanceHttp(
           headers: { accept: 'application/json', 'accept-encoding': 'gzip', ...headers },
           body: body ?? null,
           timeoutMs: isFresh ? Math.min(timeoutMs, PROBE_MS) : timeoutMs,
-          ...(signal === undefined ? {} : { signal }),
+          signal,
         })
         const refused = proxyRefusal(response, route)
         if (refused !== undefined) {

@@ -32,7 +32,7 @@ export function judgeRefusal(answer: InstanceAnswer, judging: InstanceJudging): 
     const observed =
       said === undefined ? describeAnswer(answer, judging) : `status ${status}, ${judging.quote(said.reason)}`
     const named = failure('SERVICENOW_UNREACHABLE', { instance, observed, status })
-    return { is: 'later', failure: named, undone: false, ...(afterMs === undefined ? {} : { afterMs }) }
+    return { is: 'later', failure: named, undone: false, afterMs }
   }
   return undefined
 }
@@ -57,7 +57,7 @@ function judgeLimit(answer: InstanceAnswer, judging: InstanceJudging): Refusal {
     ...(said === undefined ? [] : [judging.quote(said.reason)]),
   ].join(', ')
   const named = failure('SERVICENOW_RATE_LIMITED', { instance: judging.instance, observed })
-  return { is: 'later', failure: named, undone: true, ...(afterMs === undefined ? {} : { afterMs }) }
+  return { is: 'later', failure: named, undone: true, afterMs }
 }
 
 /** The answer of something else. */
@@ -108,7 +108,7 @@ export type Refusal =
    * A retry may succeed. `undone`: the instance certainly did not do it. `afterMs`: how long the instance asks to
    * wait.
    */
-  | { readonly is: 'later'; readonly failure: Failure; readonly undone: boolean; readonly afterMs?: number }
+  | { readonly is: 'later'; readonly failure: Failure; readonly undone: boolean; readonly afterMs?: number | undefined }
   /** The instance does not know who asks, or says so. Certainly not done. */
   | { readonly is: 'unauthenticated'; readonly failure: Failure }
   | { readonly is: 'stop'; readonly failure: Failure }

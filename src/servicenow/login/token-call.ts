@@ -128,7 +128,7 @@ export function judgeTokenAnswer(
       value: {
         accessToken,
         ...(typeof refreshToken === 'string' && refreshToken !== '' ? { refreshToken } : {}),
-        ...(until === undefined ? {} : { renewAt: until }),
+        renewAt: until,
       },
     }
   }

@@ -1,12 +1,12 @@
 /** Tokens of the instance that prove the caller's identity. */
 export interface Tokens {
   readonly accessToken: string
-  readonly refreshToken?: string
+  readonly refreshToken?: string | undefined
   /**
    * Milliseconds since 1970. From then on, the access token is renewed before use. Undefined: renewed after a
    * refusal.
    */
-  readonly renewAt?: number
+  readonly renewAt?: number | undefined
 }
 
 /** Keeps tokens in memory, or in a file that processes share. */

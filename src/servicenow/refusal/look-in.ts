@@ -17,14 +17,14 @@ export interface Seen {
   readonly known: number
   readonly unknown: number
   /** The first refusal of an address, and the first 401. */
-  readonly first?: { readonly address?: Failure; readonly credentials?: Failure }
+  readonly first?: { readonly address?: Failure; readonly credentials?: Failure } | undefined
 }
 
 export interface LookingIn {
   /** Connections. */
   readonly most: number
   /** Absent: nothing is proved, and the answer is 401 wherever the address is let in. */
-  readonly authorization?: string
+  readonly authorization?: string | undefined
   /** Whether more connections would tell nothing more. */
   isSettled(seen: Seen): boolean
   readonly signal?: AbortSignal | undefined

@@ -7,9 +7,9 @@ import type { VersionsSeen } from './versions-seen.js'
 /** What one row adds to a place, besides its position. */
 export interface Note {
   /** The row's version and the time of its change, if it may be read again. */
-  readonly version?: readonly [time: string, version: string]
+  readonly version?: readonly [time: string, version: string] | undefined
   /** Older changes are not read again. */
-  readonly floor?: string
+  readonly floor?: string | undefined
 }
 
 export function takeNote(seen: VersionsSeen, { version, floor }: Note): void {

@@ -18,10 +18,10 @@ export interface PageRequest {
   readonly table: string
   readonly query: string
   readonly limit: number
-  readonly offset?: number
+  readonly offset?: number | undefined
   /** Undefined: every field. */
-  readonly fields?: readonly string[]
-  readonly displayValue?: 'false' | 'all'
+  readonly fields?: readonly string[] | undefined
+  readonly displayValue?: 'false' | 'all' | undefined
 }
 
 /** Throws SluiceError SERVICENOW_*. */

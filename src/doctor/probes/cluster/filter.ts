@@ -25,9 +25,9 @@ export const filter: Probe = {
 }
 
 interface Judged extends FreshAnswer {
-  readonly failure?: Failure
-  readonly rejected?: Failure
-  readonly info?: ClusterInfo
+  readonly failure?: Failure | undefined
+  readonly rejected?: Failure | undefined
+  readonly info?: ClusterInfo | undefined
 }
 
 async function seeFilter(context: Context): Promise<FilterSeen> {
@@ -50,9 +50,9 @@ async function seeFilter(context: Context): Promise<FilterSeen> {
     ...(typeof refusal?.['observed'] === 'string' ? { observed: refusal['observed'] } : {}),
     ...(typeof refusal?.['status'] === 'number' ? { status: refusal['status'] } : {}),
     ...(typeof refusal?.['requestId'] === 'string' ? { requestId: refusal['requestId'] } : {}),
-    ...(failed === undefined ? {} : { failure: failed }),
-    ...(rejected === undefined ? {} : { rejected }),
-    ...(info === undefined ? {} : { info }),
+    failure: failed,
+    rejected,
+    info,
   }
 }
 

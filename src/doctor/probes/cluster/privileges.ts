@@ -25,7 +25,7 @@ export const privileges: Probe = {
       failed:
         [identity.failure, seen?.failure].some(Boolean) ||
         (seen?.missing ?? []).length + (seen?.blocks ?? []).length > 0,
-      facts: { identity, ...(seen === undefined ? {} : { index: seen }) },
+      facts: { identity, index: seen },
     }
   },
 }

@@ -59,7 +59,7 @@ function told(problem: Failure, left?: string): Seen {
     left === undefined
       ? problem.message
       : `${problem.message}. Sluice could not delete its test document: delete ${left}`
-  return { detail, failed: true, facts: { write: { failure: problem, ...(left === undefined ? {} : { left }) } } }
+  return { detail, failed: true, facts: { write: { failure: problem, left } } }
 }
 
 async function send(
@@ -74,7 +74,7 @@ async function send(
     path: prefix + path,
     headers: { ...headers },
     isToTheEnd: true,
-    ...(body === undefined ? {} : { body }),
+    body,
   })
   if ('code' in answer) return { failure: answer, isAnswered: false }
   if (answer.statusCode < 300) return indexOf(answer)

@@ -39,8 +39,8 @@ async function seeDoor(context: Context): Promise<DoorSeen> {
   const failure = judged.find(one => one.failure !== undefined)?.failure
   return {
     ...countVerdicts(judged, instance.way.proxy),
-    ...(status === undefined ? {} : { status }),
-    ...(failure === undefined ? {} : { failure }),
+    status,
+    failure,
   }
 }
 

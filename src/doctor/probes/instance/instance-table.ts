@@ -74,10 +74,10 @@ async function seeTable(
   return {
     table: instance.table,
     ...countVerdicts(read, instance.way.proxy),
-    ...(status === undefined ? {} : { status }),
-    ...(failure === undefined ? {} : { failure }),
-    ...(total === undefined ? {} : { total }),
-    ...(shown === undefined ? {} : { shown }),
+    status,
+    failure,
+    total,
+    shown,
   }
 }
 

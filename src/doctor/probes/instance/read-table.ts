@@ -17,11 +17,11 @@ export function pathOf({ table }: Pick<InstanceContext, 'table'>, isFirst = fals
 
 /** One reading. `refused` means the address, if the credentials are right. */
 export interface Read extends FreshAnswer {
-  readonly status?: number
+  readonly status?: number | undefined
   /** The address is accepted, but the table is missing or not for this user. */
-  readonly failure?: Failure
-  readonly total?: number
-  readonly shown?: number
+  readonly failure?: Failure | undefined
+  readonly total?: number | undefined
+  readonly shown?: number | undefined
 }
 
 export async function askForRow(

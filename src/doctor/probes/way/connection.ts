@@ -22,7 +22,7 @@ import { askUnbroken } from '../../../proxy/fresh-connections.js'
 /** The target of the connection, and how to name it. */
 export interface Leg {
   readonly url: URL
-  readonly proxy?: ProxyUrl
+  readonly proxy?: ProxyUrl | undefined
   readonly options: RouteOptions
   /** The name of the target in steps: `cluster`. */
   readonly target: string
@@ -41,7 +41,7 @@ export async function seeConnection(context: Context, leg: Leg, facts: Facts): P
     layers: trace.layers.map(({ phase, ms }) => ({ phase, ms: Math.round(ms) })),
     broken,
     ...certificate,
-    ...(failed === undefined ? {} : { failure: failed }),
+    failure: failed,
     ...(fault === undefined ? {} : { failedIn: fault.phase }),
   }
 }
@@ -149,7 +149,7 @@ export const connection: Probe = {
     const { url, proxy } = context.way
     const leg: Leg = {
       url,
-      ...(proxy === undefined ? {} : { proxy }),
+      proxy,
       options: context.routeOptions(),
       target: 'cluster',
       nameFault: fault => fault.failure,
@@ -178,7 +178,7 @@ export const instanceConnection: Probe = {
     const { url, proxy } = instance.way
     const leg: Leg = {
       url,
-      ...(proxy === undefined ? {} : { proxy }),
+      proxy,
       options: instance.routeOptions(),
       target: 'instance',
       nameFault: fault => judgeLost(fault, instance.display).failure,

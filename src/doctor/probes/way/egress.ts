@@ -38,7 +38,7 @@ async function seeAddresses({ openRoute, limitMs, signal, connections }: Context
   const seen: Record<string, number> = {}
   let asked = 0
   let instead: string | undefined
-  const options = { timeoutMs: limitMs, ...(signal === undefined ? {} : { signal }) }
+  const options = { timeoutMs: limitMs, signal }
   try {
     while (asked < connections && Object.keys(seen).length < 2) {
       const size = Math.min(WAVE, connections - asked)
@@ -61,6 +61,6 @@ async function seeAddresses({ openRoute, limitMs, signal, connections }: Context
     seen,
     asked,
     ...(isTelling ? { missChance: 2 ** (1 - (times[0] ?? 1)) } : {}),
-    ...(instead === undefined ? {} : { instead }),
+    instead,
   }
 }

@@ -59,7 +59,7 @@ async function shortest(context: Context, to: OtherRoute = {}): Promise<number |
         path: `${prefix}/`,
         headers: { accept: 'application/json' },
         timeoutMs: limitMs,
-        ...(signal === undefined ? {} : { signal }),
+        signal,
       })
       await body.bytes()
       if (at > 0) times.push(clock.now() - startedAt)

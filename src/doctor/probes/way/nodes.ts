@@ -52,7 +52,7 @@ async function seeNode(context: Context, url: string, look: NodeLook): Promise<N
     look.address(proxy.display) ?? askNode(context, proxy),
     look.judge(proxy),
   ])
-  return { node: proxy.display, ...(address === undefined ? {} : { address }), ...judged }
+  return { node: proxy.display, address, ...judged }
 }
 
 /** Returns the node's egress address, or undefined if the check does not show it. */
@@ -61,7 +61,7 @@ async function askNode({ openRoute, options, limitMs, signal }: Context, proxy: 
   if (ipCheckUrl === undefined) return undefined
   await using route = openRoute({ target: ipCheckUrl, proxy })
   try {
-    const asked = await askAddress(route, { timeoutMs: limitMs, ...(signal === undefined ? {} : { signal }) })
+    const asked = await askAddress(route, { timeoutMs: limitMs, signal })
     return asked.address
   } catch (error) {
     if (!isSluiceError(error)) throw error
@@ -130,11 +130,11 @@ async function judgeAtInstance(
   const isGreeting = login?.isTaken === true && door?.allowed === 0
   if (authorization === undefined || login?.isTaken !== true) {
     const { verdict, failure } = await knock(context, line)
-    return { verdict, ...(failure === undefined ? {} : { failure }) }
+    return { verdict, failure }
   }
   const page = isGreeting ? undefined : await knock(context, line)
   if (page !== undefined && page.verdict !== 'allowed') {
-    return { verdict: page.verdict, ...(page.failure === undefined ? {} : { failure: page.failure }) }
+    return { verdict: page.verdict, failure: page.failure }
   }
   const { verdict, failure } = await askForRow(context, instance, line, { authorization })
   return { verdict, ...(failure === undefined || verdict === 'allowed' ? {} : { failure }) }

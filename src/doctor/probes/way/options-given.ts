@@ -20,9 +20,9 @@ export const optionsGiven: Probe = {
       failed: plaintext !== undefined,
       facts: {
         ...(settings.length === 0 ? {} : { settings }),
-        ...(staticIps === undefined ? {} : { staticIps }),
+        staticIps,
         ...(way.notes.length === 0 ? {} : { notes: way.notes }),
-        ...(plaintext === undefined ? {} : { plaintext }),
+        plaintext,
         ...(isDirect ? { isDirect } : {}),
         ...(target.apiKey === undefined ? {} : { isKeyEncoded: isEncoded(target.apiKey) }),
       },
@@ -47,7 +47,7 @@ export const hostNames: Probe = {
     const hosts: HostsSeen = {
       ...cluster,
       proxyRegions,
-      ...(regions === undefined ? {} : { regions }),
+      regions,
       clusterIsProxy: isProxyHost(host) || (isProxyPort && host.toLowerCase() === proxy?.host),
     }
     return { detail: tell(hosts), failed: hosts.clusterIsProxy, facts: { hosts } }

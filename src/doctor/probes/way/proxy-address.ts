@@ -20,7 +20,7 @@ export const proxyAddress: Probe = {
     return {
       detail: problem?.message ?? `${at} accepts connections${resolved}`,
       failed: problem !== undefined,
-      facts: { address: { addresses, ...(problem === undefined ? {} : { failure: problem }) } },
+      facts: { address: { addresses, failure: problem } },
     }
   },
 }

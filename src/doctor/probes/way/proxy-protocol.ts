@@ -30,7 +30,7 @@ export const proxyProtocol: Probe = {
         port: {
           spoken,
           isPrompt,
-          ...(problem === undefined ? {} : { failure: problem }),
+          failure: problem,
           ...(certificate === undefined ? {} : { certificate: describeCertificate(certificate) }),
         },
       },
