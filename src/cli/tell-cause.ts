@@ -1,5 +1,5 @@
 /** A run that was refused has stopped: what the cause is, asked once more along the same way. */
-import type { Cause } from '../doctor/after-refusal.js'
+import type { Cause } from '../doctor/diagnose.js'
 import type { DoctorOptions } from '../doctor/doctor-options.js'
 import { explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
@@ -68,7 +68,7 @@ async function causeOf(symptom: Failure, asking: Asking, signal: AbortSignal): P
   const patience = new AbortController()
   const timer = setTimeout(() => patience.abort(), patienceMs)
   try {
-    const { diagnoseRefusal } = await import('../doctor/after-refusal.js')
+    const { diagnoseRefusal } = await import('../doctor/diagnose.js')
     const limited = AbortSignal.any([signal, patience.signal])
     const cause = await diagnoseRefusal(symptom, { ...(await doctor()), signal: limited })
     return cause === undefined ? symptom : named(symptom, cause)

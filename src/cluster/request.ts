@@ -160,9 +160,10 @@ function isAbort(error: unknown): boolean {
 const ASKED_BYTES = 1 << 20
 
 interface FreshQuestion {
-  readonly method: string
+  /** Default GET. */
+  readonly method?: string | undefined
   readonly path: string
-  readonly headers: Record<string, string>
+  readonly headers?: Readonly<Record<string, string>> | undefined
   readonly body?: string | undefined
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
@@ -170,17 +171,18 @@ interface FreshQuestion {
 
 /** Sends one request on a fresh connection, without the client. Resolves to the answer or to the failure of the route. Throws an abort. */
 export async function ask(route: Route, question: FreshQuestion): Promise<ClusterAnswer | Failure> {
-  const { body, headers, signal, ...request } = question
+  const { method = 'GET', body, headers, signal, ...request } = question
   try {
     const response = await route.once({
       ...request,
+      method,
       headers: {
         accept: 'application/json',
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
       body: body ?? null,
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     })
     const { statusCode, headers: answered } = response
     return { statusCode, headers: answered, body: await readAnswer(response.body, answered, ASKED_BYTES) }

@@ -39,7 +39,11 @@ export function describeCertificate(certificate: X509Certificate): CertificateSe
 export function problemWith(
   code: string,
   certificate: X509Certificate | undefined,
-  hosts: { readonly cluster: string; readonly proxy?: string | undefined; readonly proxyFingerprint?: string | undefined },
+  hosts: {
+    readonly cluster: string
+    readonly proxy?: string | undefined
+    readonly proxyFingerprint?: string | undefined
+  },
 ): CertificateProblem {
   if (certificate !== undefined && !isFor(certificate, hosts.cluster)) {
     const isOfProxy =

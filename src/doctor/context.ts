@@ -5,12 +5,14 @@ import type { ResolvedTarget } from '../connect/open-target.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
 import type { Route, RouteOptions } from '../proxy/route.js'
 import type { TlsOptions } from '../proxy/tls-layer.js'
-import type { DoctorSection } from './check-doctor-options.js'
+import type { DoctorSection } from './doctor-options.js'
 import type { InstanceHttp } from '../servicenow/calls/instance-http.js'
 import type { InstanceSettings } from '../servicenow/open-instance.js'
 import type { Session } from '../servicenow/login/session.js'
 import type { TokenRequest } from '../servicenow/login/token-call.js'
 import type { Tokens } from '../servicenow/login/tokens.js'
+import type { Facts } from './facts.js'
+import type { Step } from './report.js'
 
 /** The route of a probe that does not use the load's: another target, another proxy, or no proxy. */
 export interface OtherRoute {
@@ -21,7 +23,7 @@ export interface OtherRoute {
 export interface Asked {
   readonly method?: string | undefined
   readonly path: string
-  readonly headers?: Record<string, string> | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
   readonly body?: string | undefined
   /** Sends it even after an abort, because it completes something that must not stay half done. */
   readonly isToTheEnd?: true | undefined
@@ -68,12 +70,6 @@ export type InstanceWay = Pick<InstanceSettings, 'url' | 'access' | 'proxy' | 't
 /** Another proxy for a probe, or none. */
 export type OtherProxy = ProxyUrl | 'none'
 
-export interface InstanceQuestion {
-  readonly method?: 'GET' | 'HEAD' | undefined
-  readonly path: string
-  readonly headers?: Readonly<Record<string, string>> | undefined
-}
-
 /** A line of which every request goes over a connection of its own, and is counted. */
 export interface DoctorLine extends InstanceHttp, AsyncDisposable {}
 
@@ -103,4 +99,32 @@ export interface Ways {
   readonly way: ResolvedTarget
   readonly hasCluster: boolean
   readonly instance?: InstanceWay | undefined
+}
+
+/** The result of a probe: facts for the findings, and a line for the reader. */
+export interface Seen {
+  readonly detail: string
+  /** A problem exists. The findings name it. */
+  readonly failed?: boolean | undefined
+  readonly facts?: Partial<Facts> | undefined
+  /** Time of the requests. Default: time of the whole look. */
+  readonly ms?: number | undefined
+  /** Further steps that the probe saw. */
+  readonly more?: readonly Step[] | undefined
+}
+
+/** One look at the path. It judges nothing: the findings combine the facts of all probes. */
+export interface Probe {
+  readonly name: string
+  /** Sends nothing, so it shows no time. */
+  readonly isPure?: true | undefined
+  /** Returns why the look is skipped, given the facts so far. Undefined: look. */
+  readonly leaveOut?: (context: Context, facts: Facts) => string | undefined
+  readonly look: (context: Context, facts: Facts) => Promise<Seen> | Seen
+}
+
+/** Returns the instance that a probe looks at. Paths without an instance have no such probe. */
+export function checkedInstance({ instance }: Context): InstanceContext {
+  if (instance === undefined) throw new Error('no instance is checked')
+  return instance
 }

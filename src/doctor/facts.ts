@@ -2,7 +2,16 @@
 import type { ClusterInfo } from '../cluster/version.js'
 import type { Failure } from '../failure/failure.js'
 import type { InstanceFacts } from './instance-facts.js'
-import type { ConnectionSeen, EgressFacts, HostsSeen, LatencySeen, NodeSeen, PastSeen, PortFacts } from './way-facts.js'
+import type {
+  ConnectionSeen,
+  EgressFacts,
+  HostsSeen,
+  LatencySeen,
+  NodeSeen,
+  PastSeen,
+  PortFacts,
+  VerdictsSeen,
+} from './way-facts.js'
 
 /** One option in force, safe to show, and its source. */
 export interface Setting {
@@ -44,21 +53,11 @@ export interface Facts extends InstanceFacts {
   readonly clock?: { readonly skewMs: number; readonly comparedWith: string } | undefined
 }
 
-/** Fresh connections on which GET / was asked, and what became of them. */
-export interface FilterSeen {
-  readonly probes: number
-  readonly allowed: number
-  readonly refused: number
-  /** Broke, and were made again. */
-  readonly broken: number
+/** Answers to GET /. */
+export interface FilterSeen extends VerdictsSeen {
   /** The filter's own words. */
   readonly observed?: string | undefined
-  readonly status?: number | undefined
   readonly requestId?: string | undefined
-  /** Chance that one of two addresses is still refused (none was seen so), or still accepted (none was seen so). */
-  readonly missChance: number
-  /** Another obstacle. */
-  readonly failure?: Failure | undefined
   /** The cluster refused the credentials. */
   readonly rejected?: Failure | undefined
   readonly info?: ClusterInfo | undefined
@@ -82,4 +81,60 @@ export interface IndexFacts {
   readonly blocks?: readonly string[] | undefined
   readonly isDataStream?: boolean | undefined
   readonly failure?: Failure | undefined
+}
+
+/** No connection to the proxy can stand. */
+export function proxyProblem(facts: Facts): string | undefined {
+  if (facts.plaintext !== undefined) return 'credentials would be sent unencrypted'
+  if (facts.hosts?.clusterIsProxy === true) return 'the cluster URL is that of the proxy'
+  return portProblem(facts)
+}
+
+function portProblem({ address, port }: Facts): string | undefined {
+  if (address?.failure !== undefined) return 'the proxy cannot be reached'
+  return port?.failure === undefined ? undefined : 'the port speaks another protocol'
+}
+
+/** The proxy leads nowhere, whatever the destination. */
+export function loginProblem(facts: Facts): string | undefined {
+  const { connection, instanceConnection } = facts
+  const isClosed = [connection, instanceConnection].some(one => isProxyClosed(one?.failure?.code, facts))
+  return proxyProblem(facts) ?? (isClosed ? 'the proxy cannot be used' : undefined)
+}
+
+function isProxyClosed(code: string | undefined, { port }: Facts): boolean {
+  const isClosed = code === 'PROXY_AUTH_REJECTED' || code === 'PROXY_CERT_INVALID' || code === 'PROXY_UNREACHABLE'
+  // The proxy answered no greeting and no request.
+  const isSilent = port?.isPrompt === false && code?.endsWith('_TIMEOUT') === true
+  return isClosed || isSilent
+}
+
+/** Returns why nothing can reach the instance through the proxy. Problems of the cluster do not count. */
+export function instanceWayProblem(facts: Facts): string | undefined {
+  if (facts.instance?.proxy === undefined) return undefined
+  const isClosed = isProxyClosed(facts.connection?.failure?.code, facts)
+  return portProblem(facts) ?? (isClosed ? 'the proxy cannot be used' : undefined)
+}
+
+/** No request can reach the instance. */
+export function instanceProblem(facts: Facts): string | undefined {
+  if (facts.instanceConnection?.failure !== undefined) return 'there is no connection to the instance'
+  const isAsleep = facts.instanceAwake?.failure !== undefined
+  return instanceWayProblem(facts) ?? (isAsleep ? 'the instance does not answer' : undefined)
+}
+
+/** No request can reach the cluster. */
+export function pathProblem(facts: Facts): string | undefined {
+  const closed = facts.connection?.failure === undefined ? undefined : 'there is no connection to the cluster'
+  return proxyProblem(facts) ?? closed
+}
+
+/** The cluster answers no question about itself. */
+export function clusterProblem(facts: Facts): string | undefined {
+  const { filter } = facts
+  const before = pathProblem(facts)
+  if (before !== undefined) return before
+  if (filter === undefined || filter.failure !== undefined) return 'the cluster does not answer'
+  if (filter.refused > 0) return 'the IP filter refuses connections'
+  return filter.rejected === undefined ? undefined : 'the cluster refuses the credentials'
 }

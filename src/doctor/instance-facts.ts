@@ -2,13 +2,14 @@
  * Observed facts about the path to ServiceNow. Every probe adds its own part. A skipped probe leaves its part absent.
  */
 import type { Failure } from '../failure/failure.js'
-import type { ConnectionSeen, NodeSeen, PastSeen } from './way-facts.js'
+import type { ConnectionSeen, NodeSeen, PastSeen, VerdictsSeen } from './way-facts.js'
 
 export interface InstanceFacts {
   readonly instance?: InstanceAsked | undefined
   readonly instanceConnection?: ConnectionSeen | undefined
   readonly instanceAwake?: AwakeSeen | undefined
-  readonly instanceDoor?: DoorSeen | undefined
+  /** The login page, which everybody may see who may connect at all. */
+  readonly instanceDoor?: VerdictsSeen | undefined
   /** The instance without the proxy and without credentials. */
   readonly instancePast?: PastSeen | undefined
   readonly instanceLogin?: LoginSeen | undefined
@@ -30,21 +31,6 @@ export interface InstanceAsked {
 /** The answer to one request without credentials: is it an instance, and is it awake? */
 export interface AwakeSeen {
   readonly status?: number | undefined
-  readonly failure?: Failure | undefined
-}
-
-/** Fresh connections on which the login page was asked, which everybody may see who may connect at all. */
-export interface DoorSeen {
-  readonly probes: number
-  readonly allowed: number
-  readonly refused: number
-  /** Broke, and were made again. */
-  readonly broken: number
-  /** Status of a refusal. */
-  readonly status?: number | undefined
-  /** Chance that one of two addresses is still refused, or still accepted. */
-  readonly missChance: number
-  /** Another obstacle. */
   readonly failure?: Failure | undefined
 }
 
@@ -71,18 +57,9 @@ export interface LoginSeen {
   readonly otherwise?: 'user' | 'token' | 'other API' | 'client' | undefined
 }
 
-/** Fresh connections on which a table was read with credentials that are right. */
-export interface TableSeen {
+/** A table that was read with credentials that are right. `failure`: why it is not read, although it was asked. */
+export interface TableSeen extends VerdictsSeen {
   readonly table: string
-  readonly probes: number
-  readonly allowed: number
-  readonly refused: number
-  readonly broken: number
-  /** Status of a refusal. */
-  readonly status?: number | undefined
-  readonly missChance: number
-  /** Why the table is not read, although it was asked. */
-  readonly failure?: Failure | undefined
   /** Rows of the table by X-Total-Count, and how many of the first ones were shown. */
   readonly total?: number | undefined
   readonly shown?: number | undefined

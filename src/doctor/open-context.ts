@@ -4,12 +4,11 @@ import { manyListeners } from '../proxy/many-listeners.js'
 import { refusePlaintext } from '../cluster/open-cluster.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
-import type { Clock } from '../flow.js'
 import { targetTls, type ResolvedTarget } from '../connect/open-target.js'
 import { openRoute } from '../proxy/route.js'
-import { counted } from './counted-route.js'
-import type { DoctorSection } from './check-doctor-options.js'
-import { openInstanceContext } from './open-instance-context.js'
+import { counted } from './ask.js'
+import type { DoctorSection } from './doctor-options.js'
+import { connectionsFor, openInstanceContext } from './open-instance-context.js'
 import type { Context, Ways } from './context.js'
 
 /** A load may wait for minutes. Here a person waits, so a longer delay is a finding. */
@@ -18,18 +17,10 @@ const PATIENCE_MS = 4_000
 export function openContext(
   options: DoctorSection,
   { way, hasCluster, instance }: Ways,
-  {
-    clock,
-    today,
-    ...given
-  }: { readonly clock: Clock; readonly today: () => number; readonly signal?: AbortSignal | undefined },
+  { clock, today, ...given }: Pick<Context, 'clock' | 'today' | 'signal'>,
 ): Context {
-  const {
-    target,
-    proxy: { ca },
-    timeoutMs,
-    preflightConnections,
-  } = options.connecting
+  const { target, timeoutMs } = options.connecting
+  const proxyTls = { ca: options.connecting.proxy.ca }
   const signal = given.signal === undefined ? undefined : manyListeners(given.signal)
   const limitMs = Math.min(timeoutMs, PATIENCE_MS)
   const plaintext = plaintextProblem(way, target.allowPlaintext === true)
@@ -43,9 +34,9 @@ export function openContext(
       connections: 1,
       connectTimeoutMs: limitMs,
       // A client certificate is a credential, so it is not shown past the proxy.
-      ...(to.target === undefined ? { targetTls: to.proxy === 'none' ? withoutOwn : targetTls(target) } : {}),
+      targetTls: to.target !== undefined ? undefined : to.proxy === 'none' ? withoutOwn : targetTls(target),
       proxy,
-      ...(ca === undefined ? {} : { proxyTls: { ca } }),
+      proxyTls,
     }
   }
   const context: Context = {
@@ -55,8 +46,7 @@ export function openContext(
     prefix: prefixOf(way.url),
     headers: plaintext === undefined ? authorization(way.credentials) : {},
     plaintext,
-    // Without a proxy, every connection leaves from the same address, so one is enough.
-    connections: way.proxy === undefined ? 1 : Math.max(1, preflightConnections),
+    connections: connectionsFor(way.proxy, options),
     limitMs,
     clock,
     today,
@@ -64,18 +54,11 @@ export function openContext(
     sent: () => sent,
     countOne,
     dates: [],
-    ...(ca === undefined ? {} : { proxyTls: { ca } }),
+    proxyTls,
     routeOptions,
     openRoute: to => counted(openRoute(routeOptions(to)), countOne),
-    ask: async (route, { method = 'GET', path, headers = {}, body, isToTheEnd }) =>
-      await ask(route, {
-        method,
-        path,
-        headers,
-        timeoutMs: limitMs,
-        body,
-        ...(signal === undefined || isToTheEnd === true ? {} : { signal }),
-      }),
+    ask: async (route, { isToTheEnd, ...asked }) =>
+      await ask(route, { ...asked, timeoutMs: limitMs, signal: isToTheEnd === true ? undefined : signal }),
   }
   return instance === undefined
     ? context

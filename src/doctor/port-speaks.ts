@@ -83,12 +83,7 @@ async function ask(asking: Asking, isTls: boolean, bytes: Buffer): Promise<PortS
       socket.destroy()
       const spoken = nameOf(heard, isTls && certificate !== undefined)
       const date = /^date: *(.+)$/im.exec(heard.toString('latin1'))?.[1]?.trim()
-      resolve({
-        spoken,
-        isPrompt: false,
-        certificate,
-        ...(spoken === 'unknown' || date === undefined ? {} : { date }),
-      })
+      resolve({ spoken, isPrompt: false, certificate, date: spoken === 'unknown' ? undefined : date })
     }
     const timer = setTimeout(settle, limitMs)
     signal?.addEventListener('abort', settle, { once: true })

@@ -49,9 +49,9 @@ const hosted =
 export function readClusterHost(host: string): ClusterHost {
   const { product, link, region, provider } = hosted.exec(host)?.groups ?? {}
   return {
-    ...(region === undefined ? {} : { region: region.toLowerCase() }),
-    ...(provider === undefined ? {} : { provider: provider.toLowerCase() }),
-    ...(product === undefined ? {} : { product: product.toLowerCase() }),
+    region: region?.toLowerCase(),
+    provider: provider?.toLowerCase(),
+    product: product?.toLowerCase(),
     // In a domain of one's own `private` is but a word.
     isPrivate: link !== undefined || /(?:^|\.)(?:privatelink|vpce|vpce-[a-z0-9-]+)\./i.test(host),
   }

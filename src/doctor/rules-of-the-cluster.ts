@@ -1,7 +1,8 @@
 /** Rules for the cluster's own answers, and for facts worth knowing about the route. */
 import { failure } from '../failure/failure.js'
-import { finding, type FindingRule } from './report.js'
+import { type Finding, finding, type FindingRule } from './report.js'
 import { CLOCK_TOLERANCE_MS, skewEvidence } from './rules-of-the-way.js'
+import type { NodeSeen } from './way-facts.js'
 
 /** Halfway between a proxy beside the application (10 to 20 ms) and one in another region (50 to 100 ms). */
 const CROSS_REGION_MS = 35
@@ -24,22 +25,14 @@ export const indexFindings: FindingRule = ({ index, write, cluster }) => {
   const { index: name, missing = [], blocks = [], failure: failed } = index
   if (failed !== undefined) return [finding('error', failed)]
   const reason = `the credentials lack ${missing.join(' and ')} on ${name}`
+  const problems = [
+    ...(missing.length === 0 ? [] : [failure('CLUSTER_PRIVILEGE_MISSING', { cluster, reason, index: name, missing })]),
+    ...(blocks.length === 0 ? [] : [failure('INDEX_BLOCKED', { index: name, reason: `${blocks.join(', ')} is set` })]),
+  ]
+  const left = write?.left === undefined ? '' : `Sluice could not delete its test document: delete ${write.left}`
   return [
-    ...(missing.length === 0
-      ? []
-      : [finding('error', failure('CLUSTER_PRIVILEGE_MISSING', { cluster, reason, index: name, missing }))]),
-    ...(blocks.length === 0
-      ? []
-      : [finding('error', failure('INDEX_BLOCKED', { index: name, reason: `${blocks.join(', ')} is set` }))]),
-    ...(write?.failure === undefined
-      ? []
-      : [
-          finding(
-            'error',
-            write.failure,
-            write.left === undefined ? '' : `Sluice could not delete its test document: delete ${write.left}`,
-          ),
-        ]),
+    ...problems.map(problem => finding('error', problem)),
+    ...(write?.failure === undefined ? [] : [finding('error', write.failure, left)]),
   ]
 }
 
@@ -53,28 +46,29 @@ export const nodeFindings: FindingRule = ({
   connection,
   instanceDoor: door,
 }) => {
-  const away = nodes.flatMap(({ failure: failed, verdict }) => (verdict === 'failed' && failed ? [failed] : []))
   const connecting = connection?.failure === undefined ? (connection?.broken ?? 0) : 0
   const broken = (filter?.broken ?? 0) + (door?.broken ?? 0) + connecting
   const problem = `${broken} connections broke, and Sluice opened them again. A node of the pair may be down`
+  const unused = 'STATIC_IPS names two static addresses, and no proxy is set'
   return [
-    ...away.map(failed => {
-      const severity = failed.code === 'PROXY_URL_INVALID' ? 'error' : 'warning'
-      const evidence = { ...failed.evidence, asked: 'one node' }
-      return finding(severity, { ...failed, evidence }, 'This is one node of --nodes')
-    }),
+    ...silentNodes(nodes),
     ...(broken >= BROKEN && proxy !== undefined && filter?.failure === undefined && door?.failure === undefined
       ? [finding('warning', failure('PROXY_UNREACHABLE', { proxy, problem }))]
       : []),
     ...(proxy === undefined && staticIps !== undefined && isDirect !== true
-      ? [
-          finding(
-            'warning',
-            failure('PROXY_NOT_USED', { problem: 'STATIC_IPS names two static addresses, and no proxy is set' }),
-          ),
-        ]
+      ? [finding('warning', failure('PROXY_NOT_USED', { problem: unused }))]
       : []),
   ]
+}
+
+/** Nodes that cannot be asked. */
+export function silentNodes(nodes: readonly NodeSeen[]): Finding[] {
+  return nodes.flatMap(({ verdict, failure: failed }) => {
+    if (verdict !== 'failed' || failed === undefined) return []
+    const severity = failed.code === 'PROXY_URL_INVALID' ? 'error' : 'warning'
+    const evidence = { ...failed.evidence, asked: 'one node' }
+    return [finding(severity, { ...failed, evidence }, 'This is one node of --nodes')]
+  })
 }
 
 export const clockFindings: FindingRule = ({ clock }) =>

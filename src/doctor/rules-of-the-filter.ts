@@ -1,5 +1,5 @@
 /** Rules for the egress addresses, for the IP filter's verdict on them, and for others that it lets in. */
-import { failure } from '../failure/failure.js'
+import { type Evidence, failure } from '../failure/failure.js'
 import type { Facts } from './facts.js'
 import type { NodeSeen } from './way-facts.js'
 import { finding, percent, type FindingRule } from './report.js'
@@ -33,44 +33,48 @@ export const egressFindings: FindingRule = ({
 }
 
 export const filterFindings: FindingRule = facts => {
-  const { cluster, proxy, filter, notes = [] } = facts
-  const nodes = facts.nodes ?? []
-  const refusedNodes = nodes.filter(({ verdict }) => verdict === 'refused')
+  const { cluster, proxy, filter, nodes = [] } = facts
+  const blocked = blockedOf(nodes)
   const allowed = (filter?.allowed ?? 0) + nodes.filter(({ verdict }) => verdict === 'allowed').length
-  const refused = (filter?.refused ?? 0) + refusedNodes.length
+  const refused = (filter?.refused ?? 0) + blocked.length
   if (refused === 0) return []
   const { status, observed = 'it refuses connections', requestId } = filter ?? {}
-  const evidence = { cluster, refused, probes: allowed + refused, status, observed, requestId }
-  const which = { ...evidence, ...(refusedNodes.length === 0 ? {} : { addresses: refusedNodes.map(nameOf) }) }
-  if (allowed === 0) {
-    const way =
-      proxy === undefined
-        ? ['No proxy was used', ...notes]
-        : [sources(facts), chance(facts)].filter(text => text !== '')
-    return [finding('error', failure('EGRESS_NOT_ALLOWED', which), way.join('. '))]
-  }
-  return [finding('error', failure('EGRESS_PARTLY_ALLOWED', which), tellWhich(refusedNodes, nodes))]
+  const evidence = { cluster, refused, probes: allowed + refused, status, observed, requestId, ...addressesOf(blocked) }
+  return allowed === 0
+    ? [finding('error', failure('EGRESS_NOT_ALLOWED', evidence), tellRoute(facts, proxy, filter?.missChance))]
+    : [finding('error', failure('EGRESS_PARTLY_ALLOWED', evidence), tellWhich(blocked, nodes))]
 }
 
 /** Names the refused address if it is known, else how to find it. */
-function tellWhich(refused: readonly NodeSeen[], nodes: readonly NodeSeen[]): string {
-  if (refused.length > 0) return `Blocked: ${refused.map(nameOf).join(' and ')}`
+function tellWhich(blocked: readonly string[], nodes: readonly NodeSeen[]): string {
+  if (blocked.length > 0) return `Blocked: ${blocked.join(' and ')}`
   if (nodes.length > 0) return 'The IP filter allows the nodes in --nodes, and blocks the address of another node'
   return 'Exactly one of your two addresses is blocked. To find out which one, run `sluice doctor --nodes URL,URL` with the URL of each proxy node'
 }
 
-function nameOf({ address, node }: NodeSeen): string {
-  return address ?? `the address of ${node}`
+/** Returns the addresses of the nodes that are refused. */
+export function blockedOf(nodes: readonly NodeSeen[]): string[] {
+  const refused = nodes.filter(({ verdict }) => verdict === 'refused')
+  return refused.map(({ address, node }) => address ?? `the address of ${node}`)
 }
 
-function sources({ egress }: Facts): string {
+/** Returns evidence of blocked addresses, if any is known. */
+export function addressesOf(blocked: readonly string[]): Evidence {
+  return blocked.length === 0 ? {} : { addresses: blocked }
+}
+
+/** Tells from where the refused connections came. */
+export function tellRoute(
+  { egress, notes = [] }: Facts,
+  proxy: string | undefined,
+  missChance: number | undefined,
+): string {
+  if (proxy === undefined) return ['No proxy was used', ...notes].join('. ')
   const addresses = Object.keys(egress?.seen ?? {}).toSorted()
-  return addresses.length === 0 ? '' : `The connections left from ${addresses.join(' and ')}`
-}
-
-function chance({ filter }: Facts): string {
-  if (filter === undefined) return ''
-  return `Chance that one address is still allowed: ${percent(filter.missChance)}`
+  return [
+    ...(addresses.length === 0 ? [] : [`The connections left from ${addresses.join(' and ')}`]),
+    ...(missChance === undefined ? [] : [`Chance that one address is still allowed: ${percent(missChance)}`]),
+  ].join('. ')
 }
 
 /** Refused from one address and let in from another: then a policy is in force, and it covers this machine. */
@@ -78,11 +82,8 @@ export const pastFindings: FindingRule = ({ past, filter, cluster, nodes = [] })
   if (past?.verdict !== 'open') return []
   const evidence = { cluster, status: past.status ?? 0 }
   const isInForce = (filter?.refused ?? 0) > 0 || nodes.some(({ verdict }) => verdict === 'refused')
+  const observed = `it answers without the proxy (status ${evidence.status}), and refuses addresses of the proxy`
   return isInForce
-    ? [finding('warning', failure('FILTER_COVERS_CLIENT', { ...evidence, observed: coversClient(past) }))]
+    ? [finding('warning', failure('FILTER_COVERS_CLIENT', { ...evidence, observed }))]
     : [finding('error', failure('FILTER_NOT_ENFORCED', evidence))]
-}
-
-function coversClient({ status = 0 }: NonNullable<Facts['past']>): string {
-  return `it answers without the proxy (status ${status}), and refuses addresses of the proxy`
 }

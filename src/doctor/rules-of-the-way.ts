@@ -1,8 +1,9 @@
 /** Rules for obstacles before the cluster: options, the proxy, the connection through it. */
-import { type Failure, failure } from '../failure/failure.js'
+import { type Evidence, type Failure, failure } from '../failure/failure.js'
 import { tellCertificate } from './certificate.js'
 import type { Facts } from './facts.js'
-import { finding, type FindingRule } from './report.js'
+import { type Finding, finding, type FindingRule } from './report.js'
+import type { ConnectionSeen } from './way-facts.js'
 
 /** A clock that is wrong by this much makes certificates look expired, or not valid yet. */
 export const CLOCK_TOLERANCE_MS = 300_000
@@ -39,12 +40,19 @@ export function skewEvidence({ skewMs, comparedWith }: NonNullable<Facts['clock'
 
 export const connectionFindings: FindingRule = facts => {
   const { connection, cluster } = facts
-  const { failure: failed, certificate, certificateProblem } = connection ?? {}
-  if (failed === undefined) return []
-  const named = nameTimeout(failed, facts)
-  if (certificate === undefined || certificateProblem === undefined) return [finding('error', named)]
-  const evidence = { ...failed.evidence, certificate: certificateProblem, subject: certificate.subject, cluster }
-  return [finding('error', { ...failed, evidence }, tellCertificate(certificateProblem, certificate))]
+  if (connection?.failure === undefined) return []
+  return [connectionFinding(connection, nameTimeout(connection.failure, facts), { cluster })]
+}
+
+/** Names the certificate that stood in the way, if one did. `more`: further evidence. */
+export function connectionFinding(
+  { certificate, certificateProblem: problem }: ConnectionSeen,
+  failed: Failure,
+  more: Evidence = {},
+): Finding {
+  if (certificate === undefined || problem === undefined) return finding('error', failed)
+  const evidence = { ...failed.evidence, certificate: problem, subject: certificate.subject, ...more }
+  return finding('error', { ...failed, evidence }, tellCertificate(problem, certificate))
 }
 
 /** Finds the silent side. If the proxy answers others, the target is silent. If it answers nobody, the proxy is. */

@@ -1,4 +1,4 @@
-import { type DoctorSection, readDoctorOptions } from './check-doctor-options.js'
+import { type DoctorOptions, type DoctorSection, readDoctorOptions } from './doctor-options.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
@@ -7,15 +7,13 @@ import { resolveTarget } from '../connect/open-target.js'
 import { proxyTo } from '../connect/proxy-to.js'
 import type { ProxySection } from '../options/load.js'
 import { systemClock } from '../time/system-clock.js'
-import type { Context, InstanceContext, InstanceWay, Ways } from './context.js'
+import type { Context, InstanceContext, InstanceWay, Probe, Ways } from './context.js'
 import { openContext } from './open-context.js'
-import type { DoctorOptions } from './doctor-options.js'
 import type { InstanceAsked } from './instance-facts.js'
 import type { Facts } from './facts.js'
 import { findingsOf } from './findings.js'
 import { mostRequests } from './most-requests.js'
 import { nextStep, policyNeeded } from './next-step.js'
-import type { Probe } from './probe.js'
 import type { DoctorReport, Step } from './report.js'
 
 /** Probes in the order of the path. Probes of one row run side by side. */
@@ -47,8 +45,8 @@ async function goAlong(path: Path, context: Context, signal: AbortSignal | undef
   const { cluster, way, instance } = context
   let facts: Facts = {
     cluster,
-    ...(way.proxy === undefined ? {} : { proxy: way.proxy.display }),
-    ...(instance === undefined ? {} : { instance: askedOf(instance) }),
+    proxy: way.proxy?.display,
+    instance: instance && askedOf(instance),
   }
   const steps: Step[] = []
   for (const row of path) {
@@ -75,7 +73,7 @@ async function take(
   try {
     const seen = await look(context, facts)
     const ms = seen.ms ?? Math.round(clock.now() - startedAt)
-    const step = { name, ok: seen.failed !== true, ...(isPure === true ? {} : { ms }), detail: seen.detail }
+    const step = { name, ok: seen.failed !== true, ms: isPure === true ? undefined : ms, detail: seen.detail }
     return { facts: seen.facts ?? {}, steps: [step, ...(seen.more ?? [])] }
   } catch (error) {
     context.signal?.throwIfAborted()
@@ -87,13 +85,11 @@ async function take(
 
 function conclude(facts: Facts, steps: readonly Step[], requests: DoctorReport['requests']): DoctorReport {
   const findings = findingsOf(facts)
-  const next = nextStep(findings, facts)
-  const policy = policyNeeded(facts)
   return {
     ok: findings.every(({ severity }) => severity !== 'error'),
     findings,
-    next,
-    policy,
+    next: nextStep(findings, facts),
+    policy: policyNeeded(facts),
     facts,
     steps,
     requests,
@@ -102,12 +98,7 @@ function conclude(facts: Facts, steps: readonly Step[], requests: DoctorReport['
 
 function askedOf({ display: url, way, isTableNamed, table }: InstanceContext): InstanceAsked {
   const { access, proxy } = way
-  return {
-    url,
-    grant: access.grant,
-    ...(proxy === undefined ? {} : { proxy: proxy.display }),
-    ...(isTableNamed ? { table } : {}),
-  }
+  return { url, grant: access.grant, proxy: proxy?.display, table: isTableNamed ? table : undefined }
 }
 
 /** Returns whether a cluster is checked: yes, unless only an instance is set. */
@@ -127,10 +118,10 @@ function readWays(options: DoctorOptions): { section: DoctorSection; ways: Ways 
 
 function waysOf({ connecting, servicenow }: DoctorSection, isClusterSet: boolean): Ways {
   const { proxy } = connecting
-  const toInstance = servicenow === undefined ? undefined : instanceSettings({ servicenow, proxy })
-  const instance = toInstance === undefined ? {} : { instance: toInstance }
-  if (toInstance === undefined || isClusterSet) return { way: resolveTarget(connecting), hasCluster: true, ...instance }
-  return { way: wayTo(toInstance, proxy), hasCluster: false, ...instance }
+  const instance = servicenow === undefined ? undefined : instanceSettings({ servicenow, proxy })
+  return instance === undefined || isClusterSet
+    ? { way: resolveTarget(connecting), hasCluster: true, instance }
+    : { way: wayTo(instance, proxy), hasCluster: false, instance }
 }
 
 /** Returns the path to the instance in place of a cluster's. It has credentials of its own. */

@@ -70,3 +70,18 @@ export interface LatencySeen {
   /** The proxy's delay as a share of a bulk request that takes a second without it. */
   readonly share?: number | undefined
 }
+
+/** Fresh connections on which one question was asked, and what became of them. */
+export interface VerdictsSeen {
+  readonly probes: number
+  readonly allowed: number
+  readonly refused: number
+  /** Broke, and were made again. */
+  readonly broken: number
+  /** Status of a refusal. */
+  readonly status?: number | undefined
+  /** Chance that one of two addresses is still refused (none was seen so), or still accepted (none was seen so). */
+  readonly missChance: number
+  /** Another obstacle. */
+  readonly failure?: Failure | undefined
+}

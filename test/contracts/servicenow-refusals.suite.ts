@@ -1,8 +1,7 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { diagnoseRefusal } from '../../src/doctor/after-refusal.js'
-import { diagnose } from '../../src/doctor/diagnose.js'
+import { diagnose, diagnoseRefusal } from '../../src/doctor/diagnose.js'
 import type { DoctorOptions } from '../../src/doctor/doctor-options.js'
-import { type IngestOptions, type Receipt, ingest, isSluiceError } from '../../src/index.js'
+import { ingest, type IngestOptions, isSluiceError, type Receipt } from '../../src/index.js'
 import {
   type InstanceWorld,
   type ListedAddresses,

@@ -1,9 +1,8 @@
 /** Runs what was asked, and hears what is named first. */
-import { diagnoseRefusal } from '../../src/doctor/after-refusal.js'
-import { diagnose } from '../../src/doctor/diagnose.js'
+import { diagnose, diagnoseRefusal } from '../../src/doctor/diagnose.js'
 import type { DoctorOptions } from '../../src/doctor/doctor-options.js'
 import type { Severity } from '../../src/doctor/report.js'
-import { type FailureCode, type IngestOptions, ingest, isSluiceError } from '../../src/index.js'
+import { type FailureCode, ingest, type IngestOptions, isSluiceError } from '../../src/index.js'
 import type { Asked, Told } from './cause.js'
 
 export interface Heard extends Told {

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import type { ConnectionSeen } from '../../../src/doctor/way-facts.js'
+import type { ConnectionSeen, VerdictsSeen } from '../../../src/doctor/way-facts.js'
 import type { Facts } from '../../../src/doctor/facts.js'
 import { findingsOf } from '../../../src/doctor/findings.js'
-import type { DoorSeen, LoginSeen, TableSeen } from '../../../src/doctor/instance-facts.js'
+import type { LoginSeen, TableSeen } from '../../../src/doctor/instance-facts.js'
 import { nextStep } from '../../../src/doctor/next-step.js'
 import { failure } from '../../../src/failure/failure.js'
 
 const url = 'https://instance.example'
 const proxy = 'http://eu-west-1-static-01.proxy.example:9293'
 const stands: ConnectionSeen = { layers: [], broken: 0 }
-const open: DoorSeen = { probes: 16, allowed: 16, refused: 0, broken: 0, missChance: 2 ** -16 }
+const open: VerdictsSeen = { probes: 16, allowed: 16, refused: 0, broken: 0, missChance: 2 ** -16 }
 const table: TableSeen = { ...open, table: 'incident', total: 50, shown: 10 }
 const taken: LoginSeen = { isTaken: true, tried: ['the token call'] }
 

@@ -3,13 +3,11 @@ import { type ClusterAnswer, nameRefusal, nameRootRefusal, whoAnswered } from '.
 import { type ClusterInfo, readClusterInfo } from '../../../cluster/version.js'
 import type { Failure } from '../../../failure/failure.js'
 import type { Route } from '../../../proxy/route.js'
-import { askAgain } from '../../ask-again.js'
-import type { Context } from '../../context.js'
-import type { FilterSeen } from '../../facts.js'
+import { askAgain } from '../../ask.js'
+import type { Context, Probe } from '../../context.js'
+import { type FilterSeen, pathProblem } from '../../facts.js'
 import { percent } from '../../report.js'
-import type { Probe } from '../../probe.js'
-import { pathProblem } from '../../way-so-far.js'
-import { type FreshAnswer, askInWaves, countVerdicts } from '../../../proxy/fresh-connections.js'
+import { askInWaves, countVerdicts, type FreshAnswer } from '../../../proxy/fresh-connections.js'
 
 /**
  * Sends GET / on fresh connections, like a load's preflight, but asks all of them, so that the refused share is
@@ -41,15 +39,15 @@ async function seeFilter(context: Context): Promise<FilterSeen> {
     },
     isSettled: answers => answers.some(({ verdict }) => verdict === 'failed'),
   })
-  const refusal = judged.find(({ verdict }) => verdict === 'refused')?.failure?.evidence
+  const { observed, status, requestId } = judged.find(({ verdict }) => verdict === 'refused')?.failure?.evidence ?? {}
   const failed = judged.find(one => one.verdict !== 'refused' && one.failure !== undefined)?.failure
   const rejected = judged.find(one => one.rejected !== undefined)?.rejected
   const info = judged.find(one => one.info !== undefined)?.info
   return {
     ...countVerdicts(judged, route.proxy),
-    ...(typeof refusal?.['observed'] === 'string' ? { observed: refusal['observed'] } : {}),
-    ...(typeof refusal?.['status'] === 'number' ? { status: refusal['status'] } : {}),
-    ...(typeof refusal?.['requestId'] === 'string' ? { requestId: refusal['requestId'] } : {}),
+    observed: typeof observed === 'string' ? observed : undefined,
+    status: typeof status === 'number' ? status : undefined,
+    requestId: typeof requestId === 'string' ? requestId : undefined,
     failure: failed,
     rejected,
     info,
@@ -62,7 +60,7 @@ async function judge(
   headers: Readonly<Record<string, string>>,
   number: number,
 ): Promise<Judged> {
-  const question = { ...questionOf(route, context.prefix, number), headers: { ...headers } }
+  const question = { ...questionOf(route, context.prefix, number), headers }
   const { answer, broken } = await askAgain(context, route, question)
   if ('code' in answer) return { verdict: 'failed', broken, failure: answer }
   noteDate(context, answer)

@@ -1,10 +1,9 @@
 import type { Route } from '../../../proxy/route.js'
-import { callCluster } from '../../call-cluster.js'
-import type { Context } from '../../context.js'
-import type { IdentitySeen, IndexFacts } from '../../facts.js'
-import { lookAtIndex } from './index-access.js'
-import type { Probe } from '../../probe.js'
-import { clusterProblem } from '../../way-so-far.js'
+import { callCluster } from '../../ask.js'
+import type { Context, Probe } from '../../context.js'
+import { clusterProblem, type IdentitySeen, type IndexFacts } from '../../facts.js'
+import { isObject } from '../../../text/json.js'
+import type { Failure } from '../../../failure/failure.js'
 
 /** Finds out who the credentials belong to, and what they may do with the index. */
 export const privileges: Probe = {
@@ -16,15 +15,13 @@ export const privileges: Probe = {
     const { index } = context.options
     const seen =
       identity.failure === undefined && index !== undefined ? await lookAtIndex(context, route, index) : undefined
-    const told = [tellIdentity(identity), seen === undefined ? undefined : tellIndex(seen)]
+    const aboutIndex = seen === undefined ? [] : [tellIndex(seen)]
+    const problems = [identity.failure, seen?.failure, ...(seen?.missing ?? []), ...(seen?.blocks ?? [])]
     return {
-      detail: [
-        ...told.filter(text => text !== undefined),
-        ...(index === undefined ? ['no index is named (--index)'] : []),
-      ].join(', '),
-      failed:
-        [identity.failure, seen?.failure].some(Boolean) ||
-        (seen?.missing ?? []).length + (seen?.blocks ?? []).length > 0,
+      detail: [tellIdentity(identity), ...(index === undefined ? ['no index is named (--index)'] : aboutIndex)].join(
+        ', ',
+      ),
+      failed: problems.some(Boolean),
       facts: { identity, index: seen },
     }
   },
@@ -36,8 +33,8 @@ async function seeIdentity(context: Context, route: Route): Promise<IdentitySeen
   if (answer.status === 401 && answer.refusal !== undefined) return { failure: answer.refusal }
   const { username, authentication_type: kind } = answer.json
   return {
-    ...(typeof username === 'string' ? { username } : {}),
-    ...(typeof kind === 'string' ? { kind } : {}),
+    username: typeof username === 'string' ? username : undefined,
+    kind: typeof kind === 'string' ? kind : undefined,
   }
 }
 
@@ -57,4 +54,74 @@ function tellIndex({ index, exists, missing, blocks, failure }: IndexFacts): str
         ? `lack ${missing.join(', ')} on`
         : 'may load into'
   return [`${lacks} ${index}${there}`, ...(blocks === undefined ? [] : [`blocked by ${blocks.join(', ')}`])].join(', ')
+}
+
+/** Finds out what the credentials may do with an index, and whether it accepts writes. */
+async function lookAtIndex(context: Context, route: Route, index: string): Promise<IndexFacts> {
+  const [needs, settings] = await Promise.all([
+    askPrivileges(context, route, index),
+    callCluster(context, route, { path: `/${encodeURIComponent(index)}/_settings?flat_settings=true` }),
+  ])
+  if ('failure' in needs) return { index, failure: needs.failure }
+  const state = 'failure' in settings ? {} : readSettings(settings.status, settings.json)
+  return { index, ...missingOf(needs.has, context.options.op, state.exists), ...state }
+}
+
+/** Privileges that a load into the index may need, and those of the write check. */
+const asked = ['create_doc', 'create', 'index', 'write', 'auto_configure', 'create_index', 'read', 'delete'] as const
+
+type Privileges = Readonly<Partial<Record<(typeof asked)[number], boolean>>>
+
+/** Returns undefined if the cluster has no security, and so no answer. */
+async function askPrivileges(
+  context: Context,
+  route: Route,
+  index: string,
+): Promise<{ has: Privileges | undefined } | { failure: Failure }> {
+  const body = JSON.stringify({ index: [{ names: [index], privileges: asked }] })
+  const answer = await callCluster(context, route, { method: 'POST', path: '/_security/user/_has_privileges', body })
+  if ('failure' in answer) return answer
+  const indices = answer.json['index']
+  const has = isObject(indices) ? indices[index] : undefined
+  return { has: isObject(has) ? has : undefined }
+}
+
+function missingOf(
+  has: Privileges | undefined,
+  op: 'create' | 'index',
+  exists: boolean | undefined,
+): Pick<IndexFacts, 'missing' | 'mayCheckWrites'> {
+  if (has === undefined) return {}
+  const may = (...names: (typeof asked)[number][]) => names.some(name => has[name] === true)
+  const missing = [
+    ...(op === 'create' && !may('create_doc', 'create', 'index', 'write') ? ['create_doc'] : []),
+    ...(op === 'index' && !may('index', 'write') ? ['index'] : []),
+    // If it is unknown whether the index exists, the privilege may not be needed.
+    ...(exists === false && !may('auto_configure', 'create_index') ? ['auto_configure'] : []),
+  ]
+  return { missing, mayCheckWrites: missing.length === 0 && may('read') && may('delete', 'write') }
+}
+
+/**
+ * Without permission for the settings (403), nothing is known. If a name stands for several indices, any may be the
+ * one written to.
+ */
+function readSettings(status: number, json: Readonly<Record<string, unknown>>): Partial<IndexFacts> {
+  if (status === 404) return { exists: false }
+  if (status !== 200) return {}
+  const indices = Object.entries(json)
+  const blocked = indices.map(([, described]) => (isObject(described) ? blocksIn(described['settings']) : []))
+  const isBlocked = blocked.length > 0 && blocked.every(blocks => blocks.length > 0)
+  return {
+    exists: true,
+    isDataStream: indices.some(([name]) => name.startsWith('.ds-')),
+    blocks: isBlocked ? [...new Set(blocked.flat())] : undefined,
+  }
+}
+
+function blocksIn(settings: unknown): string[] {
+  if (!isObject(settings)) return []
+  return ['write', 'read_only', 'read_only_allow_delete']
+    .map(name => `index.blocks.${name}`)
+    .filter(name => String(settings[name]) === 'true')
 }

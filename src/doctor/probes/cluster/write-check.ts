@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { type ClusterAnswer, nameRefusal, whoAnswered } from '../../../cluster/answers.js'
+import { nameRefusal, whoAnswered } from '../../../cluster/answers.js'
 import { type Failure, failure } from '../../../failure/failure.js'
 import type { Route } from '../../../proxy/route.js'
-import type { Context } from '../../context.js'
-import type { Facts } from '../../facts.js'
-import type { Probe, Seen } from '../../probe.js'
-import { clusterProblem } from '../../way-so-far.js'
 import { parseObject } from '../../../text/json.js'
+import type { Context, Probe, Seen } from '../../context.js'
+import { clusterProblem, type Facts } from '../../facts.js'
 
 /** Writes one document, reads it, and deletes it. Only on request, and only if nothing would stay behind. */
 export const writeCheck: Probe = {
@@ -68,16 +66,14 @@ async function send(
   method: string,
   path: string,
   body?: string,
-): Promise<{ readonly index?: string } | { readonly failure: Failure; readonly isAnswered: boolean }> {
-  const answer = await ask(route, {
-    method,
-    path: prefix + path,
-    headers: { ...headers },
-    isToTheEnd: true,
-    body,
-  })
+): Promise<{ readonly index: string | undefined } | { readonly failure: Failure; readonly isAnswered: boolean }> {
+  const answer = await ask(route, { method, path: prefix + path, headers, isToTheEnd: true, body })
   if ('code' in answer) return { failure: answer, isAnswered: false }
-  if (answer.statusCode < 300) return indexOf(answer)
+  if (answer.statusCode < 300) {
+    // The index behind the name, which a data stream's document has to be deleted from.
+    const kept = parseObject(answer.body)?.['_index']
+    return { index: typeof kept === 'string' ? kept : undefined }
+  }
   const answered = whoAnswered(answer, route)
   const named = nameRefusal(answer, answered, cluster)
   if (named.code !== 'REQUEST_REFUSED') return { failure: named, isAnswered: true }
@@ -86,10 +82,4 @@ async function send(
   const request = `${method} ${path.replace(/[^/]+$/, 'ID')}`
   const refused = failure('INDEX_REQUEST_REFUSED', { cluster, request, status: answer.statusCode, reason })
   return { failure: refused, isAnswered: true }
-}
-
-/** The index behind the name, which a data stream's document has to be deleted from. */
-function indexOf({ body }: ClusterAnswer): { readonly index?: string } {
-  const index = parseObject(body)?.['_index']
-  return typeof index === 'string' ? { index } : {}
 }

@@ -3,12 +3,11 @@ import { isSluiceError } from '../../../failure/sluice-error.js'
 import { type Access, basicHeader, type Password } from '../../../servicenow/access.js'
 import type { TokenRequest } from '../../../servicenow/login/token-call.js'
 import type { Tokens } from '../../../servicenow/login/tokens.js'
-import type { Context, InstanceContext } from '../../context.js'
-import { askInstance } from '../../open-instance-context.js'
+import { checkedInstance, type Context, type InstanceContext, type Probe } from '../../context.js'
+import { askInstance } from '../../ask.js'
 import type { Login, LoginSeen } from '../../instance-facts.js'
-import type { Probe } from '../../probe.js'
-import { isKnown, pathOf } from './read-table.js'
-import { instanceProblem } from '../../way-so-far.js'
+import { isKnown, pathOf } from './instance-table.js'
+import { instanceProblem } from '../../facts.js'
 
 /**
  * Tests the credentials. Wrong passwords lock a user out, so each kind of login is tried once: the token call, Basic
@@ -22,8 +21,7 @@ export const instanceLogin: Probe = {
     return instanceProblem(facts) ?? (isClosed ? 'the instance refuses the address before the login' : undefined)
   },
   look: async context => {
-    const { instance } = context
-    if (instance === undefined) throw new Error('logged in at no instance')
+    const instance = checkedInstance(context)
     const { access } = instance.way
     const seen =
       access.grant === 'basic' ? await seeBasic(context, instance, access) : await seeToken(context, instance, access)

@@ -1,11 +1,13 @@
 import type { Failure } from '../../../failure/failure.js'
 import { isSluiceError } from '../../../failure/sluice-error.js'
-import type { Context, DoctorLine, InstanceContext } from '../../context.js'
-import type { LoginSeen, TableSeen } from '../../instance-facts.js'
-import type { Probe } from '../../probe.js'
-import { type Read, askForRow } from './read-table.js'
-import { instanceProblem } from '../../way-so-far.js'
-import { askInWaves, countVerdicts } from '../../../proxy/fresh-connections.js'
+import { checkedInstance, type Context, type DoctorLine, type InstanceContext, type Probe } from '../../context.js'
+import { type LoginSeen, ROWS_ASKED, type TableSeen } from '../../instance-facts.js'
+import { instanceProblem } from '../../facts.js'
+import { askInWaves, countVerdicts, type FreshAnswer } from '../../../proxy/fresh-connections.js'
+import { header, type InstanceAnswer } from '../../../servicenow/calls/answer.js'
+import { errorOf, type InstanceJudging, type Refusal } from '../../../servicenow/calls/judge-refusal.js'
+import { judgeTableAnswer } from '../../../servicenow/calls/judge-table-answer.js'
+import { askInstance } from '../../ask.js'
 
 /**
  * A table, read on fresh connections with credentials that were taken: so a refusal is about the address, or about a policy of the API,
@@ -16,8 +18,7 @@ export const instanceTable: Probe = {
   leaveOut: (_, facts) =>
     instanceProblem(facts) ?? (facts.instanceLogin?.isTaken === true ? undefined : 'nobody is logged in'),
   look: async (context, { instanceLogin }) => {
-    const { instance } = context
-    if (instance === undefined) throw new Error('read a table of no instance')
+    const instance = checkedInstance(context)
     await using line = instance.openLine()
     const first = await readFirst(context, instance, line)
     if ('login' in first) {
@@ -95,4 +96,61 @@ function tell({ table, probes, refused, status, failure, total, shown }: TableSe
   return shown === 0 && total > 0
     ? `${table}: ${total} rows, this user sees none of the first`
     : `${table}: ${total} rows`
+}
+
+/** Asks for one row without a count. Only the first request asks for more. */
+export function pathOf({ table }: Pick<InstanceContext, 'table'>, isFirst = false): string {
+  const limit = isFirst ? `sysparm_limit=${ROWS_ASKED}` : 'sysparm_limit=1&sysparm_no_count=true'
+  return `/api/now/table/${table}?${limit}&sysparm_fields=sys_id&sysparm_exclude_reference_link=true`
+}
+
+/** One reading. `refused` means the address, if the credentials are right. */
+export interface Read extends FreshAnswer {
+  readonly status?: number | undefined
+  /** The address is accepted, but the table is missing or not for this user. */
+  readonly failure?: Failure | undefined
+  readonly total?: number | undefined
+  readonly shown?: number | undefined
+}
+
+export async function askForRow(
+  context: Context,
+  instance: InstanceContext,
+  line: DoctorLine,
+  { authorization, isFirst = false }: { readonly authorization: string; readonly isFirst?: boolean },
+): Promise<Read> {
+  const path = pathOf(instance, isFirst)
+  const { answer, broken } = await askInstance(context, line, { path, headers: { authorization } })
+  if ('is' in answer) return { verdict: 'failed', broken, failure: answer.failure }
+  const { status } = answer
+  const verdict = judgeTableAnswer(answer, { method: 'GET', table: instance.table }, line.judging())
+  if (verdict.is === 'done') {
+    const total = Number(header(answer.headers, 'x-total-count') ?? NaN)
+    const { result } = verdict.value
+    return {
+      verdict: 'allowed',
+      broken,
+      total: Number.isSafeInteger(total) ? total : undefined,
+      shown: Array.isArray(result) ? result.length : undefined,
+    }
+  }
+  const { failure } = verdict
+  if (verdict.is === 'unauthenticated' || failure.code === 'SERVICENOW_ADDRESS_REFUSED')
+    return { verdict: 'refused', broken, status, failure }
+  // The application says so, and counts requests of a user whom it knows.
+  const isLetIn = status === 429 || errorOf(answer) !== undefined
+  return { verdict: isLetIn ? 'allowed' : 'failed', broken, status, failure }
+}
+
+/** Returns undefined if the instance knows the user. Otherwise returns why not. */
+export function isKnown(
+  answer: InstanceAnswer | Refusal,
+  { table }: Pick<InstanceContext, 'table'>,
+  judging: InstanceJudging,
+): Failure | undefined {
+  if ('is' in answer) return answer.failure
+  const verdict = judgeTableAnswer(answer, { method: 'GET', table }, judging)
+  if (verdict.is === 'done' || answer.status === 429) return undefined
+  const isSaid = errorOf(answer) !== undefined && verdict.is !== 'unauthenticated'
+  return isSaid ? undefined : verdict.failure
 }

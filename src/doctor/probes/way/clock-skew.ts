@@ -1,5 +1,4 @@
-import type { Context } from '../../context.js'
-import type { Probe } from '../../probe.js'
+import type { Context, Probe } from '../../context.js'
 
 /** A Date header counts whole seconds, and an answer takes its time. */
 const EXACT_MS = 2_000

@@ -7,15 +7,13 @@ import type { RouteError } from '../../../proxy/route-error.js'
 import type { RouteOptions } from '../../../proxy/route.js'
 import { type Trace, traceConnection } from '../../../proxy/trace.js'
 import { addressOf, authorityOf } from '../../../proxy/destination.js'
-import { askAgain, BREAKS_WITHIN_MS } from '../../ask-again.js'
+import { askAgain, BREAKS_WITHIN_MS } from '../../ask.js'
 import { describeCertificate, problemWith, tellCertificate } from '../../certificate.js'
-import type { Context } from '../../context.js'
+import { checkedInstance, type Context, type Probe, type Seen } from '../../context.js'
 import type { ConnectionSeen } from '../../way-facts.js'
-import type { Facts } from '../../facts.js'
-import type { Probe, Seen } from '../../probe.js'
+import { type Facts, instanceWayProblem, proxyProblem } from '../../facts.js'
 import type { Step } from '../../report.js'
 import { proxyRefusal } from '../../../proxy/proxy-answer.js'
-import { instanceWayProblem, proxyProblem } from '../../way-so-far.js'
 import { judgeLost } from '../../../servicenow/calls/lost-answer.js'
 import { askUnbroken } from '../../../proxy/fresh-connections.js'
 
@@ -42,7 +40,7 @@ export async function seeConnection(context: Context, leg: Leg, facts: Facts): P
     broken,
     ...certificate,
     failure: failed,
-    ...(fault === undefined ? {} : { failedIn: fault.phase }),
+    failedIn: fault?.phase,
   }
 }
 
@@ -74,20 +72,19 @@ async function seeCertificate(
 ): Promise<Pick<ConnectionSeen, 'certificate' | 'certificateProblem'>> {
   const isOfTarget = fault?.failure.code === 'CLUSTER_CERT_INVALID'
   const found = certificate ?? (isOfTarget ? await lookAgain(context, leg.options) : undefined)
-  const own = found === undefined ? {} : { certificate: describeCertificate(found) }
-  if (fault === undefined || !fault.failure.code.endsWith('_CERT_INVALID')) return own
+  const own = found && describeCertificate(found)
+  if (fault === undefined || !fault.failure.code.endsWith('_CERT_INVALID')) return { certificate: own }
   const { proxy, url } = leg
   if (fault.failure.code === 'PROXY_CERT_INVALID') {
     const hosts = { cluster: proxy?.host ?? '' }
-    const shown = port?.certificate === undefined ? {} : { certificate: port.certificate }
-    return { ...shown, certificateProblem: problemWith(fault.code, undefined, hosts) }
+    return { certificate: port?.certificate, certificateProblem: problemWith(fault.code, undefined, hosts) }
   }
   const hosts = {
     cluster: addressOf(url).host,
-    ...(proxy === undefined ? {} : { proxy: proxy.host }),
-    ...(port?.certificate === undefined ? {} : { proxyFingerprint: port.certificate.fingerprint }),
+    proxy: proxy?.host,
+    proxyFingerprint: port?.certificate?.fingerprint,
   }
-  return { ...own, certificateProblem: problemWith(fault.code, found, hosts) }
+  return { certificate: own, certificateProblem: problemWith(fault.code, found, hosts) }
 }
 
 /** Verifies nothing and sends nothing. */
@@ -130,7 +127,7 @@ export function tellConnection({ today }: Context, { url, proxy, target }: Leg, 
     detail: failure === undefined || inCertificate ? reached : failure.message,
     failed: failure !== undefined && !inCertificate,
     // The rest of the time is that of the certificate's own step.
-    ...(steps.length === 0 ? {} : { ms: spent(false) }),
+    ms: steps.length === 0 ? undefined : spent(false),
     more: steps,
   }
 }
@@ -173,8 +170,7 @@ export const instanceConnection: Probe = {
   name: 'connection to the instance',
   leaveOut: (_, facts) => instanceWayProblem(facts),
   look: async (context, facts) => {
-    const { instance } = context
-    if (instance === undefined) throw new Error('looked at the connection to no instance')
+    const instance = checkedInstance(context)
     const { url, proxy } = instance.way
     const leg: Leg = {
       url,

@@ -1,10 +1,9 @@
 import { askAddress } from '../../../cluster/egress-check.js'
 import { isSluiceError } from '../../../failure/sluice-error.js'
-import type { Context } from '../../context.js'
+import type { Context, Probe } from '../../context.js'
 import type { EgressFacts } from '../../way-facts.js'
 import { percent } from '../../report.js'
-import type { Probe } from '../../probe.js'
-import { loginProblem } from '../../way-so-far.js'
+import { loginProblem } from '../../facts.js'
 
 /** Fresh connections at once: most checks are over with the first few. */
 const WAVE = 3
@@ -38,12 +37,13 @@ async function seeAddresses({ openRoute, limitMs, signal, connections }: Context
   const seen: Record<string, number> = {}
   let asked = 0
   let instead: string | undefined
-  const options = { timeoutMs: limitMs, signal }
   try {
     while (asked < connections && Object.keys(seen).length < 2) {
       const size = Math.min(WAVE, connections - asked)
       asked += size
-      for (const one of await Promise.all(Array.from({ length: size }, () => askAddress(route, options)))) {
+      for (const one of await Promise.all(
+        Array.from({ length: size }, () => askAddress(route, { timeoutMs: limitMs, signal })),
+      )) {
         if (one.address !== undefined) seen[one.address] = (seen[one.address] ?? 0) + 1
         else instead = one.observed
       }
@@ -60,7 +60,7 @@ async function seeAddresses({ openRoute, limitMs, signal, connections }: Context
   return {
     seen,
     asked,
-    ...(isTelling ? { missChance: 2 ** (1 - (times[0] ?? 1)) } : {}),
+    missChance: isTelling ? 2 ** (1 - (times[0] ?? 1)) : undefined,
     instead,
   }
 }

@@ -1,9 +1,8 @@
 import { RouteError } from '../../../proxy/route-error.js'
-import type { Context, OtherRoute } from '../../context.js'
+import type { Context, OtherRoute, Probe } from '../../context.js'
 import type { LatencySeen } from '../../way-facts.js'
 import { percent } from '../../report.js'
-import type { Probe } from '../../probe.js'
-import { pathProblem } from '../../way-so-far.js'
+import { pathProblem } from '../../facts.js'
 
 /** Not counting the first, which builds the connection. */
 const ROUND_TRIPS = 4
@@ -54,13 +53,8 @@ async function shortest(context: Context, to: OtherRoute = {}): Promise<number |
   try {
     for (let at = 0; at <= ROUND_TRIPS; at += 1) {
       const startedAt = clock.now()
-      const { body } = await route.request({
-        method: 'GET',
-        path: `${prefix}/`,
-        headers: { accept: 'application/json' },
-        timeoutMs: limitMs,
-        signal,
-      })
+      const request = { method: 'GET', path: `${prefix}/`, headers: { accept: 'application/json' } }
+      const { body } = await route.request({ ...request, timeoutMs: limitMs, signal })
       await body.bytes()
       if (at > 0) times.push(clock.now() - startedAt)
     }

@@ -3,12 +3,10 @@ import { nameRefusal, whoAnswered } from '../../../cluster/answers.js'
 import { type Failure, failure } from '../../../failure/failure.js'
 import { isSluiceError } from '../../../failure/sluice-error.js'
 import { parseProxyUrl, type ProxyUrl } from '../../../proxy/proxy-url.js'
-import type { Context } from '../../context.js'
-import type { Facts } from '../../facts.js'
+import { checkedInstance, type Context, type Probe, type Seen } from '../../context.js'
+import { type Facts, instanceWayProblem } from '../../facts.js'
 import type { NodeSeen } from '../../way-facts.js'
-import type { Probe, Seen } from '../../probe.js'
-import { askForRow } from '../instance/read-table.js'
-import { instanceWayProblem } from '../../way-so-far.js'
+import { askForRow } from '../instance/instance-table.js'
 import { knock } from '../instance/instance-door.js'
 
 /** Asks each node of the pair. A node always leaves from one address, so the refused address becomes known. */
@@ -123,8 +121,7 @@ async function judgeAtInstance(
   { instanceLogin: login, instanceDoor: door }: Facts,
   proxy: ProxyUrl,
 ): Promise<Pick<NodeSeen, 'verdict' | 'failure'>> {
-  const { instance } = context
-  if (instance === undefined) throw new Error('asked nodes for no instance')
+  const instance = checkedInstance(context)
   await using line = instance.openLine(proxy)
   const { authorization } = instance.proved
   const isGreeting = login?.isTaken === true && door?.allowed === 0

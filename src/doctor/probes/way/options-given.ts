@@ -1,4 +1,4 @@
-import type { Probe } from '../../probe.js'
+import type { Probe } from '../../context.js'
 import { addressOf } from '../../../proxy/destination.js'
 import type { HostsSeen } from '../../way-facts.js'
 import { compareRegions, isProxyHost, proxyRegionsOf, readClusterHost } from '../../regions.js'
@@ -14,17 +14,16 @@ export const optionsGiven: Probe = {
     const { staticIps, proxy, target } = connecting
     const told = settings.filter(({ name, from }) => ofTheWay.includes(name) && from !== 'default')
     const from = told.map(({ name, from: origin }) => `${name} from ${origin}`)
-    const isDirect = proxy.direct
     return {
       detail: plaintext?.message ?? ([...from, ...way.notes].join(', ') || 'none from a file or the environment'),
       failed: plaintext !== undefined,
       facts: {
-        ...(settings.length === 0 ? {} : { settings }),
+        settings: settings.length === 0 ? undefined : settings,
         staticIps,
-        ...(way.notes.length === 0 ? {} : { notes: way.notes }),
+        notes: way.notes.length === 0 ? undefined : way.notes,
         plaintext,
-        ...(isDirect ? { isDirect } : {}),
-        ...(target.apiKey === undefined ? {} : { isKeyEncoded: isEncoded(target.apiKey) }),
+        isDirect: proxy.direct ? true : undefined,
+        isKeyEncoded: target.apiKey === undefined ? undefined : isEncoded(target.apiKey),
       },
     }
   },

@@ -1,7 +1,6 @@
 import { whoAnswered } from '../../../cluster/answers.js'
-import type { Context } from '../../context.js'
+import { checkedInstance, type Context, type Probe } from '../../context.js'
 import type { PastSeen } from '../../way-facts.js'
-import type { Probe } from '../../probe.js'
 import { knock } from '../instance/instance-door.js'
 
 /**
@@ -56,8 +55,7 @@ export const instancePast: Probe = {
 }
 
 async function askInstance(context: Context): Promise<{ past: PastSeen; detail: string }> {
-  const { instance } = context
-  if (instance === undefined) throw new Error('went past the proxy to no instance')
+  const instance = checkedInstance(context)
   await using line = instance.openLine('none')
   const { verdict, status = 0, failure } = await knock(context, line)
   if (failure !== undefined) {
