@@ -31,7 +31,7 @@ describe('what is named first is the cause', () => {
   const unanswered: ConnectionSeen = { ...stands, failure: timeout, failedIn: 'proxy-handshake' }
 
   test('of a tunnel that is not answered: the proxy, or the destination where the proxy leads elsewhere', () => {
-    expect(codes({ connection: unanswered, filter: undefined as never })).toEqual(['error PROXY_TIMEOUT'])
+    expect(codes({ connection: unanswered, filter: undefined })).toEqual(['error PROXY_TIMEOUT'])
     const filter = undefined as never
     const egress = { seen: { '192.0.2.1': 1 }, asked: 3 }
     const port = { spoken: 'http', isPrompt: true } as const
@@ -66,7 +66,7 @@ describe('a private-link name', () => {
   test('is the cause where the cluster is not reached through the proxy', () => {
     const unreachable = failure('PROXY_TARGET_UNREACHABLE', { proxy, target: 'my', observed: 'status 502' })
     const connection = { ...stands, failure: unreachable }
-    expect(codes({ hosts: { ...host, isPrivate: true }, connection, filter: undefined as never })).toEqual([
+    expect(codes({ hosts: { ...host, isPrivate: true }, connection, filter: undefined })).toEqual([
       'error CLUSTER_PRIVATE_LINK',
       'error PROXY_TARGET_UNREACHABLE',
     ])
@@ -74,7 +74,7 @@ describe('a private-link name', () => {
 
   test('is no alarm where it is reached, and none where no proxy is used', () => {
     expect(codes({ hosts: { ...host, isPrivate: true } })).toEqual(['info CLUSTER_PRIVATE_LINK'])
-    expect(codes({ hosts: { ...host, isPrivate: true }, proxy: undefined as never })).toEqual([])
+    expect(codes({ hosts: { ...host, isPrivate: true }, proxy: undefined })).toEqual([])
   })
 })
 
