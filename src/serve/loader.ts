@@ -11,7 +11,7 @@ import { doublingMs } from '../time/retry.js'
 import type { Segment } from './segment.js'
 import type { ServeEvent } from './serve-options.js'
 import type { Spool } from './spool.js'
-import type { Totals } from './totals.js'
+import type { Totals } from './report.js'
 
 const FIRST_RETRY_MS = 1000
 const LONGEST_RETRY_MS = 30_000

@@ -8,19 +8,22 @@ import { randomToken } from '../state/token.js'
 import { defaults } from '../options/defaults.js'
 import { proxySection } from '../options/read-options.js'
 import { resolveTarget } from '../connect/open-target.js'
-import { type StandingLoad, openStandingLoad } from './standing-load.js'
+import { type StandingLoad, loadWith, openStandingLoad } from './standing-load.js'
 import { systemClock } from '../time/system-clock.js'
 import { listenerOf } from '../options/listener.js'
-import { type Address, DEFAULT_MAX_BODY, DEFAULT_SPOOL_LIMIT, checkServeOptions } from './check-serve-options.js'
-import { cannotListen } from './cannot-listen.js'
+import {
+  type Address,
+  DEFAULT_MAX_BODY,
+  DEFAULT_SPOOL_LIMIT,
+  cannotListen,
+  checkServeOptions,
+} from './check-serve-options.js'
 import { Loader } from './loader.js'
-import { loadWith } from './load-with.js'
 import { type SpoolFolder, openFolder } from './open-folder.js'
 import { startReceiver } from './receiver.js'
-import { reasonOf, serveReceiptOf, statusOf } from './report.js'
+import { Totals, reasonOf, serveReceiptOf, statusOf } from './report.js'
 import type { ServeOptions, ServeReceipt, ServeStatus, Serving } from './serve-options.js'
 import { Spool } from './spool.js'
-import { Totals } from './totals.js'
 
 /** Of the grace: what callers have to send the rest of their requests, and what bulk requests under way have at its end. */
 const CALLERS_SHARE = 2 / 5

@@ -5,7 +5,6 @@
 import { rm } from 'node:fs/promises'
 import type { Clock } from '../flow.js'
 import { stateUnwritable } from '../state/checkpoint-file.js'
-import { Condition } from './condition.js'
 import { GroupWriter } from './group-writer.js'
 import { RecentKeys, type Stored } from './recent-keys.js'
 import { type Recovered, recover } from './recover.js'
@@ -155,4 +154,27 @@ export class Spool {
 
 function sum<T>(all: readonly T[], of: (one: T) => number): number {
   return all.reduce((total, one) => total + of(one), 0)
+}
+
+/** A condition variable: who waits for something looks again whenever anything may have changed. */
+export class Condition {
+  readonly #wakers = new Set<() => void>()
+
+  /** Resolves at the next `notify`, or when the signal aborts. */
+  async changed(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return
+    await new Promise<void>(resolve => {
+      const wake = () => {
+        signal.removeEventListener('abort', wake)
+        this.#wakers.delete(wake)
+        resolve()
+      }
+      signal.addEventListener('abort', wake)
+      this.#wakers.add(wake)
+    })
+  }
+
+  notify(): void {
+    for (const wake of this.#wakers) wake()
+  }
 }

@@ -1,12 +1,10 @@
 /** A post on its way to the disk: its token, its headers, its body, its documents; and what its caller is told of each. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isSluiceError } from '../failure/sluice-error.js'
-import { type Answer, refusal, tooLarge } from './answer.js'
-import type { Guard } from './bearer.js'
+import { type Answer, type Guard, type Head, readHead, refusal, tooLarge } from './request-head.js'
 import { type Documents, documentsIn } from './documents-in.js'
 import { hashOf } from './journal.js'
 import { type ReadBody, type Room, readBody } from './read-body.js'
-import { type Head, readHead } from './read-head.js'
 import type { Stored } from './recent-keys.js'
 import type { Request } from './segment.js'
 

@@ -1,5 +1,5 @@
-import type { IncomingHttpHeaders } from 'node:http'
-import { type Answer, refusal, tooLarge } from './answer.js'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { createHash, timingSafeEqual } from 'node:crypto'
 import { type MediaType, mediaTypeOf } from './documents-in.js'
 
 const TYPES = 'application/x-ndjson, application/ndjson, application/json'
@@ -31,4 +31,41 @@ export function readHead(headers: IncomingHttpHeaders, maxBody: number): Head | 
 function keyOf(header: string | readonly string[] | undefined): string | undefined | false {
   if (header === undefined) return undefined
   return typeof header === 'string' && header !== '' && header.length <= LONGEST_KEY ? header : false
+}
+
+/** What a caller is told: a status, and JSON. */
+export interface Answer {
+  readonly status: number
+  readonly body: Readonly<Record<string, unknown>>
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export function refusal(status: number, error: string, headers: Readonly<Record<string, string>> = {}): Answer {
+  return { status, body: { error }, headers }
+}
+
+/** By its Content-Length already, or once it has come. */
+export function tooLarge(maxBody: number): Answer {
+  return refusal(413, `a request may have at most ${maxBody} bytes, also after decompression`)
+}
+
+export interface Guard {
+  allows(request: Pick<IncomingMessage, 'headers'>): boolean
+}
+
+/** Lets in who brings the token; everybody where there is none. How long it takes tells nothing of the token. */
+export function bearerGuard(token: string | undefined): Guard {
+  if (token === undefined) return { allows: () => true }
+  const wanted = digest(token)
+  return {
+    allows({ headers: { authorization = '' } }) {
+      const [, brought = ''] = /^bearer +(\S+) *$/i.exec(authorization) ?? []
+      return timingSafeEqual(digest(brought), wanted)
+    },
+  }
+}
+
+/** Alike in length, whatever is compared. */
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
 }
