@@ -17,17 +17,17 @@ export interface Input {
 
 /** An input that can be opened. */
 export interface Source extends Input {
-  /** Where its bytes are stored. Absent where they cannot be read a second time: stdin, a stream, an iterable. */
+  /** Where its bytes are stored. Absent for what cannot be read twice: stdin, a stream, an iterable. */
   readonly file?: StoredFile
   /** Set if that file is Sluice's own copy of an input that cannot be read twice. */
   readonly copy?: Copy
-  /** Set where it is a table: where reading goes on is told by rows, not by an offset. */
-  readonly rows?: Rows
+  /** Set if reading continues at a place, and not at an offset. Then each document is one line. */
+  readonly cursor?: Cursor
   /**
-   * Its decoded bytes (gunzipped), from the one at offset `from` (default 0), or for a table from `place`. A chunk is valid until
-   * the next one is asked for: whoever keeps bytes copies them. Only what has a `file` or `rows` is opened behind its start.
+   * Returns its decoded bytes (gunzipped), from the one at offset `from` (default 0), or with a cursor from `place`. A chunk is valid
+   * until the next one is asked for: whoever keeps bytes copies them. Only what has a `file` or `cursor` is opened behind its start.
    * `into`: memory that may be read into until the iteration is over.
-   * Throws SluiceError: INPUT_UNREADABLE, INPUT_TRUNCATED (after all that was whole has been yielded); for a table SERVICENOW_*.
+   * Throws SluiceError: INPUT_UNREADABLE, INPUT_TRUNCATED (after all that was whole has been yielded); with a cursor also other failures.
    */
   open(signal: AbortSignal, from?: number, place?: Place, into?: ReadMemory): AsyncIterable<Uint8Array>
 }
@@ -51,12 +51,12 @@ export interface Copy {
 /** What is read lies in one buffer while the other one fills. Of the same size. */
 export type ReadMemory = readonly [Buffer, Buffer]
 
-/** Where the reading of a table goes on: small, JSON, and understood by the table alone. Nothing in it is secret. */
+/** Where reading continues: small, JSON, and understood only by its cursor. Nothing in it is secret. */
 export type Place = Readonly<Record<string, unknown>>
 
-/** A table as an input: each row is one document and one line. */
-export interface Rows {
-  /** Which rows, and which of their fields: another selection is another input. */
+/** Continues an input that changes while it is read, and reads only what changed since the last run. */
+export interface Cursor {
+  /** What is read of it: another selection is another input. */
   readonly selection: Readonly<Record<string, string>>
   /**
    * Where reading goes on once every document before that number, of the reading that is open, is settled. Called with numbers
@@ -65,11 +65,11 @@ export interface Rows {
   placeAt(document: number): Place
   /** Where the next run begins: after what a run that ended at this place has read. */
   after(end: Place): Place
-  /** How many rows the reading that is open will have, as far as the platform has told. */
+  /** How many documents the reading that is open will have, as far as is known. */
   readonly total?: number | undefined
-  /** Since when a reading that goes on at this place takes what changed, in ISO 8601. Undefined: it takes all rows. */
+  /** Since when a reading that continues at this place takes what changed, in ISO 8601. Undefined: it takes everything. */
   since?(place: Place): string | undefined
-  /** Whether the chunk that was yielded last may hold a row that came before, as it is now. Absent: each may. */
+  /** Whether the chunk that was yielded last may hold a document that came before, as it is now. Absent: each may. */
   readonly mayRepeat?: boolean
 }
 
@@ -165,12 +165,12 @@ export interface Batch {
   origins(): (ordinal: number) => Origin
   /** Gives the memory back. Called once, when nothing reads or writes `bytes` any more. */
   release(): void
-  /** Where its documents are dead letters that are sent again. */
-  readonly replayed?: Replayed
+  /** Set if its documents say themselves where they go. */
+  readonly addressed?: Addressed
 }
 
-/** What dead letters bring with them, alike for all of a batch. */
-export interface Replayed {
+/** What such documents bring with them, alike for all of a batch. */
+export interface Addressed {
   /** `own`: ids that Sluice made. `given`: anybody else's. `none`: the cluster makes them. */
   readonly ids: 'own' | 'given' | 'none'
   readonly destination: Destination
@@ -232,14 +232,6 @@ export interface LongLine {
   end(): Promise<void>
   /** Its rest will not come: what was written is taken back. Others wait until one of the two was called. */
   abandon(): Promise<void>
-}
-
-/** What a run learnt of how much a cluster bears at once. */
-export interface LearntLimits {
-  /** Requests under way. */
-  readonly concurrency?: number
-  /** What a body may be, where one was too large. */
-  readonly bodyBytes?: number
 }
 
 /** Time, so that tests can hold it. */

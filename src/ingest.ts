@@ -8,7 +8,10 @@ import { readOptions } from './options/read-options.js'
 import type { Run, RunHook } from './run/hooks.js'
 import { run } from './run/run.js'
 import { spoolStdin } from './spool/spool-stdin.js'
-import type { OpenPlatform } from './tables/platform.js'
+import type { OpenPlatform } from './tables/open-platform.js'
+
+/** An embedder's compiler finds this part of the receipt by its name only. */
+export type { SpoolReceipt } from './spool/spool-stdin.js'
 
 /**
  * Loads documents into an index through the static-IP proxy and accounts for every one of them.

@@ -48,7 +48,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   // Features, each with its hook.
   guarded: ['failure', 'bulk', 'cluster', 'connect', 'ledger', 'options', 'run', 'state', 'time'],
   limits: ['flow.ts', 'failure', 'cluster', 'run', 'sender', 'state'],
-  replay: ['failure', 'bulk', 'cluster', 'run', 'state'],
+  replay: ['flow.ts', 'failure', 'bulk', 'cluster', 'format', 'run', 'state', 'time'],
   spool: ['flow.ts', 'failure', 'disk', 'ledger', 'run', 'source', 'state', 'text'],
   tables: [
     'flow.ts',
@@ -64,20 +64,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'text',
   ],
   'ingest.ts': ['guarded', 'ledger', 'limits', 'options', 'run', 'spool', 'tables'],
-  'replay.ts': [
-    'flow.ts',
-    'failure',
-    'bulk',
-    'format',
-    'source',
-    'ledger',
-    'limits',
-    'options',
-    'replay',
-    'run',
-    'spool',
-    'time',
-  ],
+  'replay.ts': ['failure', 'ledger', 'limits', 'options', 'replay', 'run', 'source', 'spool'],
   serve: [
     'flow.ts',
     'failure',
@@ -114,6 +101,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'replay.ts',
     'serve',
     'source',
+    'tables',
     'verify',
   ],
   'servicenow.ts': ['failure', 'connect', 'options', 'servicenow', 'tables'],

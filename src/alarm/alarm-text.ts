@@ -3,7 +3,7 @@ import { causesFor, fixesFor } from '../failure/advice.js'
 import { explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
 import type { Receipt } from '../ledger/receipt.js'
-import { outcomes } from '../ledger/outcomes.js'
+import { outcomes } from '../ledger/receipt.js'
 
 /** The known facts about a run. None is secret. */
 export interface Account {

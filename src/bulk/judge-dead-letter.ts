@@ -1,6 +1,6 @@
 /** Prepares one dead letter for a resend: frames it, or rejects it by the rules for every line. */
 import { failure } from '../failure/failure.js'
-import type { Destination, Origin, Refused, Replayed } from '../flow.js'
+import type { Destination, Origin, Refused, Addressed } from '../flow.js'
 import { LINE_FEED, SPACE } from '../text/bytes.js'
 import { type ActionProblem, idIn, idProblem, scalar } from './action-line.js'
 import { lineProblem } from './check-line.js'
@@ -20,7 +20,7 @@ export interface Resend {
   readonly action: string
   readonly document: Buffer
   readonly letter: DeadLetter
-  readonly ids: Replayed['ids']
+  readonly ids: Addressed['ids']
   readonly destination: Destination
 }
 

@@ -2,7 +2,7 @@
  * Frames the records of dead letters as bulk bodies, in plain JavaScript: each document byte for byte, behind an action line with
  * the operation, id and routing that it had. A body holds documents of one destination and one kind of ids.
  */
-import type { Batch, Input, Lines, LongLine, Refused, Replayed } from '../flow.js'
+import type { Batch, Input, Lines, LongLine, Refused, Addressed } from '../flow.js'
 import { LINE_FEED } from '../text/bytes.js'
 import { nothingAround } from './action-line.js'
 import type { BatchOptions } from './batcher.js'
@@ -125,8 +125,8 @@ export class ReplayBatcher {
       return history
     }
     const { ids, destination } = first
-    const replayed: Replayed = { ids, destination, attempts: ordinal => historyOf(ordinal).attempts }
-    return { ...batch, origins: () => ordinal => historyOf(ordinal).origin, replayed }
+    const addressed: Addressed = { ids, destination, attempts: ordinal => historyOf(ordinal).attempts }
+    return { ...batch, origins: () => ordinal => historyOf(ordinal).origin, addressed }
   }
 
   async #freeSlot(): Promise<Slot> {

@@ -1,5 +1,5 @@
 import type { InputReceipt, Receipt } from '../index.js'
-import { outcomes } from '../ledger/outcomes.js'
+import { outcomes } from '../ledger/receipt.js'
 import { columns } from './columns.js'
 import { failureJson } from './say-error.js'
 import { bytes, count, duration, plural } from './quantities.js'

@@ -4,7 +4,8 @@ import { readMark } from '../cluster/fresh-index.js'
 import { fail } from '../failure/fail.js'
 import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
 import type { Checkpoint } from '../state/checkpoint.js'
-import { type Plan, type Planning, planRun } from '../state/plan-run.js'
+import { planRun } from '../state/plan-run.js'
+import type { Plan, Planning } from '../state/plan.js'
 
 interface GuardedPlanning extends Planning {
   /** The alias leads to the index of the last run: nothing is written to that any more. */
@@ -17,7 +18,7 @@ interface GuardedPlanning extends Planning {
 export async function planGuarded(guarded: GuardedPlanning): Promise<Plan> {
   const { previous, isSwitched, isNamed } = guarded
   // What an earlier run loaded is no use to an index that is new.
-  const planning = { ...guarded, readsTablesWhole: true }
+  const planning = { ...guarded, readsWhole: true }
   if (previous === undefined) return await planRun(planning)
   const isOver = isSwitched || previous.status === 'finished'
   // A new run would fill another index, without what this one has loaded.
@@ -28,7 +29,7 @@ export async function planGuarded(guarded: GuardedPlanning): Promise<Plan> {
   const gone = plan === undefined ? undefined : goneFrom(plan, previous)
   if (plan !== undefined && gone === undefined) {
     // What changed in a table meanwhile is not known.
-    if (!isOver || plan.inputs.every(({ isLoaded, source }) => isLoaded && source.rows === undefined)) return plan
+    if (!isOver || plan.inputs.every(({ isLoaded, source }) => isLoaded && source.cursor === undefined)) return plan
   }
   const anew = await planRun({ ...planning, previous: undefined })
   if (isOver) return anew

@@ -1,5 +1,4 @@
 import type { Refused } from '../flow.js'
-import { fieldOf } from './field-of.js'
 import type { Counts, Rejections } from './receipt.js'
 
 /** More kinds of refusal than this are counted together. */
@@ -73,3 +72,14 @@ export function sumOf(
   }
   return sum
 }
+
+/**
+ * The field that Elasticsearch names in a reason. Names only, and only where its own words name one: behind them a reason may
+ * quote values, and those of a pipeline's author are values all through.
+ */
+export function fieldOf(reason: string): string | undefined {
+  return NAMED.exec(reason)?.[1]
+}
+
+const NAMED =
+  /^(?:\[-?\d+:-?\d+\] )?(?:failed to parse field|object mapping for \[[^\]]*\] tried to parse field|(?:mapping set to strict, )?dynamic introduction of) \[([^\]]{1,200})\]/

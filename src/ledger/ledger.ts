@@ -4,7 +4,7 @@ import { isSluiceError } from '../failure/sluice-error.js'
 import type { Batch, Input, LongLine, Operation, Origin, Outcome, Refused, RejectionLimit } from '../flow.js'
 import { Account, nothing, settledOf } from './account.js'
 import type { DeadLetters } from './dead-letters.js'
-import { type Committed, Prefix } from './prefix.js'
+import { type Committed, CommittedPrefix } from './committed-prefix.js'
 import type { Counts, InputReceipt, Rejections } from './receipt.js'
 
 /** A share means nothing before so many documents, while there are more to come. */
@@ -31,13 +31,13 @@ export class Ledger {
   readonly #options: LedgerOptions
   readonly #account = new Account()
   readonly #inputs = new Map<number, InputAccount>()
-  readonly #prefix: Prefix
+  readonly #prefix: CommittedPrefix
   #toResend = 0
 
   constructor(deadLetters: DeadLetters, options: LedgerOptions = {}) {
     this.#deadLetters = deadLetters
     this.#options = options
-    this.#prefix = new Prefix(() => deadLetters.length)
+    this.#prefix = new CommittedPrefix(() => deadLetters.length)
   }
 
   begin(input: Input): void {
@@ -159,8 +159,8 @@ export class Ledger {
     return this.#prefix.committed
   }
 
-  #sendsAgain({ replayed }: Batch): boolean {
-    return replayed === undefined ? this.#options.resendsUnanswered !== false : replayed.ids !== 'none'
+  #sendsAgain({ addressed }: Batch): boolean {
+    return addressed === undefined ? this.#options.resendsUnanswered !== false : addressed.ids !== 'none'
   }
 
   #take(input: number, lines: number): void {

@@ -22,6 +22,19 @@ export interface Counts {
   readonly unknown: number
 }
 
+/** What becomes of documents, in the order in which people read it: together they are those that were read. */
+export const outcomes = [
+  'created',
+  'updated',
+  'deleted',
+  'noop',
+  'duplicate',
+  'rejected',
+  'skipped',
+  'unsent',
+  'unknown',
+] as const satisfies readonly Exclude<keyof Counts, 'read'>[]
+
 /** Rejected documents that were refused for the same reason. Values of documents are never quoted. */
 export interface Rejections {
   /** HTTP status of the item; 0 when it was never sent. */
@@ -32,16 +45,6 @@ export interface Rejections {
   readonly documents: number
 }
 
-export interface AliasReceipt {
-  readonly name: string
-  /** Absent where the alias did not exist. */
-  readonly from?: string
-  readonly to: string
-  readonly switched: boolean
-  /** Why it is not, where nothing failed. */
-  readonly reason?: string
-}
-
 /** What became of one input. */
 export interface InputReceipt {
   readonly name: string
@@ -50,28 +53,17 @@ export interface InputReceipt {
   readonly read: number
   /** Number of the document with which this process went on. */
   readonly resumedAt?: number
-  /** Of a table of which only what changed was read: since when, in ISO 8601. */
+  /** If only what changed was read: since when, in ISO 8601. */
   readonly since?: string
   /** It was loaded before, and this process had nothing to do with it. */
   readonly alreadyLoaded?: true
   readonly failure?: Failure
 }
 
-/** The account of a run: its counts are those of all processes that it took. */
-export interface DeletionsReceipt {
-  readonly mode: 'audit' | 'reconcile'
-  /** `audit`: deletions that the platform names. `reconcile`: documents of the index. */
-  readonly compared: number
-  readonly deleted: number
-  /**
-   * Documents that were not deleted. `there`: their rows are there again, or hidden. `changed`: written meanwhile. `other`: not of these
-   * tables, by their id or class.
-   */
-  readonly kept: { readonly there: number; readonly changed: number; readonly other: number }
-  /** Why nothing was compared. */
-  readonly skipped?: string
-}
-
+/**
+ * The account of a run: its counts are those of all processes that it took. A feature that adds to it declares its part beside its
+ * hook.
+ */
 export interface Receipt extends Counts {
   /** Id of the run: its name, or sortable by time. Part of the default name of the dead letters. A resume keeps it. */
   readonly run: string
@@ -101,23 +93,10 @@ export interface Receipt extends Counts {
   /** Source addresses that the egress check saw, and how often. */
   readonly egress: Readonly<Record<string, number>>
   readonly cluster: { readonly url: string; readonly name?: string; readonly version?: string }
-  /** Where tables were read, by this process: connections, and bytes on the wire with TLS. They are not among `bytes`. */
-  readonly platform?: {
-    readonly url: string
-    readonly connections: number
-    readonly sent: number
-    readonly received: number
-  }
-  /** Documents whose rows were deleted, where that was asked for. They are not among the counts of what was read. */
-  readonly deletions?: DeletionsReceipt
-  /** Of a guarded load: whether the alias leads to the index `to` now, and where it led before it began. */
-  readonly alias?: AliasReceipt
   /** The file of rejected documents, when there are any: a path as it was given. */
   readonly deadLetters?: string
   /** What cannot be promised of this load: what a pipeline or a data stream does to ids. */
   readonly notes?: readonly string[]
   /** The file that a resume goes by, where one is kept. */
   readonly checkpoint?: string
-  /** Folder of the spooled stdin, until all of it is loaded. */
-  readonly spool?: string
 }

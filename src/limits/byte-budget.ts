@@ -1,7 +1,7 @@
 import type { Cluster } from '../cluster/open-cluster.js'
 import { fail } from '../failure/fail.js'
 import { failure } from '../failure/failure.js'
-import type { Ending } from '../run/ending.js'
+import type { StopSignals } from '../run/stop-signals.js'
 import type { Run, RunHook } from '../run/hooks.js'
 import { ByteBudget } from '../sender/layers/budget.js'
 
@@ -9,7 +9,7 @@ import { ByteBudget } from '../sender/layers/budget.js'
 const FIRST_REQUESTS = 3
 
 /** Ends a run before it sends more bytes than it may. */
-export function limitBytes({ load, ending }: Run): RunHook | undefined {
+export function limitBytes({ load, stop }: Run): RunHook | undefined {
   const { byteBudget: limit } = load.stopping
   if (limit === undefined) return undefined
   let used = () => 0
@@ -17,7 +17,7 @@ export function limitBytes({ load, ending }: Run): RunHook | undefined {
   return {
     connected: async ({ route }) => {
       used = () => route.traffic.bytesSent + route.traffic.bytesReceived
-      budget = openBudget(limit, used, route, ending)
+      budget = openBudget(limit, used, route, stop)
       return await Promise.resolve([])
     },
     get sending() {
@@ -31,14 +31,14 @@ export function limitBytes({ load, ending }: Run): RunHook | undefined {
  * Opens the budget after the preflight: what its connections took is the measure for those to come.
  * Throws SluiceError OPTION_INVALID for a limit that no request fits into.
  */
-function openBudget(limit: number, used: () => number, { traffic }: Cluster['route'], ending: Ending): ByteBudget {
+function openBudget(limit: number, used: () => number, { traffic }: Cluster['route'], stop: StopSignals): ByteBudget {
   const connectionBytes = Math.ceil(used() / Math.max(1, traffic.connections))
   refuseTooLittle(limit, used(), connectionBytes)
   return new ByteBudget({
     limit,
     used,
     overhead: connectionBytes,
-    onSpent: spent => ending.end(settled => failure('BYTE_BUDGET_SPENT', { budget: limit, ...spent, settled })),
+    onSpent: spent => stop.end(settled => failure('BYTE_BUDGET_SPENT', { budget: limit, ...spent, settled })),
   })
 }
 

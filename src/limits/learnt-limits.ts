@@ -1,11 +1,10 @@
-import type { LearntLimits } from '../flow.js'
 import type { RunHook } from '../run/hooks.js'
-import { limitsPath, recallLimits, rememberLimits } from '../state/known-limits.js'
+import { type KnownLimits, limitsPath, recallLimits, rememberLimits } from '../state/known-limits.js'
 
 /** Begins with what earlier runs learnt of the cluster, and adds what this run learns. Without a state folder nothing is kept. */
 export function learnLimits(): RunHook {
   let path: string | undefined
-  let learnt: LearntLimits = {}
+  let learnt: KnownLimits = {}
   return {
     prepare: async ({ stateDir, found }) => {
       if (stateDir === undefined) return

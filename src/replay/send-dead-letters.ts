@@ -1,6 +1,9 @@
+import { seeIndex } from '../cluster/indices.js'
+import type { Cluster } from '../cluster/open-cluster.js'
+import type { Checkpoint } from '../state/checkpoint.js'
+import { type LostIndices, isLost } from '../state/lost-index.js'
 import { ReplayBatcher } from '../bulk/replay-batcher.js'
 import type { Feature } from '../run/hooks.js'
-import { lostDestinations } from './lost-destinations.js'
 import { refuseOtherReplay } from './other-replay.js'
 
 /** Where all dead letters go, whatever they say themselves. */
@@ -11,7 +14,7 @@ export interface Redirection {
 
 /** Takes the inputs for dead letters: each goes where it was meant to go, unless the redirection names another place. */
 export function sendDeadLetters(redirection: Redirection): Feature {
-  return ({ load, ending }) => ({
+  return ({ load, stop }) => ({
     identify: plain => {
       const options = { ids: 'replay', ...redirection }
       return {
@@ -25,7 +28,7 @@ export function sendDeadLetters(redirection: Redirection): Feature {
         refuse: async claim => {
           await refuseOtherReplay({ ...claim, runId: load.state.runId, sources: plain.sources, options })
         },
-        lost: async (last, _seen, cluster) => await lostDestinations(last, cluster, ending.signal),
+        lost: async (last, _seen, cluster) => await lostDestinations(last, cluster, stop.signal),
       }
     },
     frame: (framing, ledger) =>
@@ -35,4 +38,23 @@ export function sendDeadLetters(redirection: Redirection): Feature {
         longRecord: async (input, head) => await ledger.longRecord(input, head),
       }),
   })
+}
+
+/** Returns the indices that dead letters were stored in and that were deleted or made anew since. */
+async function lostDestinations(
+  { target, status }: Checkpoint,
+  cluster: Cluster,
+  signal: AbortSignal,
+): Promise<LostIndices | undefined> {
+  const { destinations = [] } = target
+  const lost = await Promise.all(
+    destinations.map(async ({ index, indexUuid }) => {
+      return isLost(indexUuid, await seeIndex(cluster, index, signal), true) ? [index] : []
+    }),
+  )
+  const indices = lost.flat()
+  if (indices.length === 0) return undefined
+  const isPart = indices.length < destinations.length
+  // A finished replay is not sent again because an old index of many was removed.
+  return { indices, isPart, startsAfresh: !isPart || status !== 'finished' }
 }

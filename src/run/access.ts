@@ -4,8 +4,8 @@ import type { ResolvedTarget } from '../connect/open-target.js'
 import type { RetrySection } from '../options/load.js'
 import { AccessGate, type AccessOptions, PROBES_OF_LOST_ACCESS } from '../sender/layers/access.js'
 import { systemClock } from '../time/system-clock.js'
-import type { Ending } from './ending.js'
-import type { Tell } from './listener.js'
+import type { StopSignals } from './stop-signals.js'
+import type { Tell } from './events.js'
 import type { StepRetrying } from './retry-step.js'
 import { renewCredentials } from './renew-credentials.js'
 
@@ -22,15 +22,15 @@ export function accessOf(retrying: RetrySection, way: ResolvedTarget, cluster: C
 export function stepRetrying(
   { maxElapsedMs }: RetrySection,
   cluster: Cluster,
-  { ending, access, tell }: { readonly ending: Ending; readonly access: AccessOptions; readonly tell: Tell },
+  { stop, access, tell }: { readonly stop: StopSignals; readonly access: AccessOptions; readonly tell: Tell },
   settled: number,
 ): StepRetrying {
   return {
     maxElapsedMs,
-    gate: openGate(access, cluster, ending.signal),
+    gate: openGate(access, cluster, stop.signal),
     clock: systemClock,
     random: Math.random,
-    ending,
+    stop,
     settled,
     onRetry: (why, waitMs) => tell({ type: 'retry', failure: why, documents: 0, waitMs }),
   }

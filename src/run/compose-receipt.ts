@@ -2,7 +2,7 @@ import { explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
 import { sumOf } from '../ledger/account.js'
 import type { Ledger } from '../ledger/ledger.js'
-import type { Plan } from '../state/plan-run.js'
+import type { Plan } from '../state/plan.js'
 import type { InputReceipt, Receipt } from '../ledger/receipt.js'
 
 /** What the receipt tells beside the ledger's own counts. */
@@ -71,11 +71,11 @@ export function composeReceipt(facts: RunFacts): Receipt {
 
 /** Those that were loaded before, and those that this process came to. */
 function inputsOf({ inputs }: RunFacts['plan'], ledger: Ledger): InputReceipt[] {
-  return inputs.flatMap(({ source: { name, rows }, isLoaded, read, from, place }): InputReceipt[] => {
+  return inputs.flatMap(({ source: { name, cursor }, isLoaded, read, from, place }): InputReceipt[] => {
     if (isLoaded) return [{ name, status: 'finished', read, alreadyLoaded: true }]
     const now = ledger.inputs.find(input => input.name === name)
     if (now === undefined) return []
-    const since = place === undefined ? undefined : rows?.since?.(place)
+    const since = place === undefined ? undefined : cursor?.since?.(place)
     return [
       {
         ...now,

@@ -10,15 +10,15 @@ import type { Load } from '../options/load.js'
 import type { SenderOptions } from '../sender/sender.js'
 import type { FoundRun } from '../state/find-run.js'
 import type { RunIdentity } from '../state/run-identity.js'
-import type { Ending } from './ending.js'
-import type { Tell } from './listener.js'
+import type { StopSignals } from './stop-signals.js'
+import type { Tell } from './events.js'
 import type { StepRetrying } from './retry-step.js'
 
 /** One call of `ingest` or `replay`, from its start to its end. */
 export interface Run {
   readonly load: Load
   /** Ends the run before its inputs end. Stands for the signal in `load`. */
-  readonly ending: Ending
+  readonly stop: StopSignals
   readonly tell: Tell
 }
 

@@ -1,10 +1,10 @@
 /** Runs the documents of all inputs through the pipeline: reads like the picture in the docs. */
 import type { Batcher } from '../bulk/batcher.js'
-import type { Ending } from './ending.js'
+import type { StopSignals } from './stop-signals.js'
 import { explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
-import type { Batch, Input, Lines, Mark, Outcome, Place, Rows, Source } from '../flow.js'
+import type { Batch, Input, Lines, Mark, Outcome, Place, Cursor, Source } from '../flow.js'
 import { type DecodeOptions, decode } from '../format/decode.js'
 import type { IngestEvent } from '../options/ingest-options.js'
 import type { Ledger } from '../ledger/ledger.js'
@@ -39,7 +39,7 @@ export interface Loading {
   /** After every batch. Returns why the run has to stop, where its state cannot be kept. */
   settled?(): Failure | undefined
   /** When the run ends before its inputs do. */
-  readonly ending: Pick<Ending, 'signal' | 'why'>
+  readonly stop: Pick<StopSignals, 'signal' | 'why'>
   /** Adds to each `progress` event. */
   progress?(): object
   tell(event: IngestEvent): void
@@ -72,13 +72,13 @@ class Load {
   }
 
   async run(): Promise<Loaded> {
-    const { inputs, ledger, ending } = this.#loading
+    const { inputs, ledger, stop } = this.#loading
     const interrupt = () => {
       this.#interrupted = true
       this.#end()
     }
-    if (ending.signal.aborted) interrupt()
-    ending.signal.addEventListener('abort', interrupt, { once: true })
+    if (stop.signal.aborted) interrupt()
+    stop.signal.addEventListener('abort', interrupt, { once: true })
     try {
       for (const work of inputs) {
         if (this.#isStopped) break
@@ -87,7 +87,7 @@ class Load {
       await this.#settleAll()
       ledger.close()
     } finally {
-      ending.signal.removeEventListener('abort', interrupt)
+      stop.signal.removeEventListener('abort', interrupt)
     }
     if (this.#bug !== undefined) throw this.#bug.error
     const why = this.#whyStopped()
@@ -99,12 +99,12 @@ class Load {
   }
 
   #whyStopped(): Failure | undefined {
-    const { ledger, inputs, ending } = this.#loading
+    const { ledger, inputs, stop } = this.#loading
     if (this.#stop !== undefined) return this.#stop
     const isRead = ledger.inputs.filter(({ status }) => status !== 'unfinished').length === inputs.length
     const isCut = ledger.counts.unsent > 0 || ledger.toResend > 0 || !isRead
     // Too late to interrupt anything: then it is a run like any other.
-    if (this.#interrupted && isCut) return ending.why(ledger.settled)
+    if (this.#interrupted && isCut) return stop.why(ledger.settled)
     return ledger.overLimit() ?? this.#brokenInput
   }
 
@@ -113,7 +113,7 @@ class Load {
     const { ledger, batcher, tell } = this.#loading
     const { source, token, from, place } = work
     ledger.begin(source)
-    const since = place === undefined ? undefined : source.rows?.since?.(place)
+    const since = place === undefined ? undefined : source.cursor?.since?.(place)
     tell({
       type: 'input',
       name: source.name,
@@ -144,9 +144,9 @@ class Load {
     const { format, batcher } = this.#loading
     const open = (offset?: number) => this.#counted(source.open(this.#reading.signal, offset, place, batcher.reading))
     // A row is a line, whatever it begins with.
-    if (source.rows !== undefined) {
+    if (source.cursor !== undefined) {
       const { document = 1, line = 1, offset = 0 } = from ?? {}
-      return { kind: 'lines', document, line, at: offset, bytes: this.#inTurn(source.rows, open(offset)) }
+      return { kind: 'lines', document, line, at: offset, bytes: this.#inTurn(source.cursor, open(offset)) }
     }
     if (from === undefined) return await decode(source, open(), format)
     const { kind, document, line, offset } = from
@@ -160,9 +160,9 @@ class Load {
    * A row may come again because it changed, and what is sent again after a refusal comes late: so that the last word is the newest,
    * all that came before has an outcome before a row is sent for the second time.
    */
-  async *#inTurn(rows: Rows, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  async *#inTurn(cursor: Cursor, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of bytes) {
-      if (rows.mayRepeat !== false) await this.#settleAll()
+      if (cursor.mayRepeat !== false) await this.#settleAll()
       yield chunk
     }
   }
@@ -217,7 +217,7 @@ class Load {
 }
 
 /** Whether the input alone is to blame: for a table also all that lies on the way to it. */
-function isOfInput({ rows }: Source, { code }: Failure): boolean {
+function isOfInput({ cursor }: Source, { code }: Failure): boolean {
   const { stage } = explain(code)
-  return stage === 'input' || (rows !== undefined && stage !== 'run')
+  return stage === 'input' || (cursor !== undefined && stage !== 'run')
 }

@@ -3,9 +3,9 @@ import { resolve } from 'node:path'
 import { fail } from '../failure/fail.js'
 import type { Destination, Source } from '../flow.js'
 import { DeadLetters } from '../ledger/dead-letters.js'
-import { takeBack } from '../ledger/take-back.js'
+import { truncateDeadLetters } from '../ledger/truncate-dead-letters.js'
 import type { DocumentSection } from '../options/load.js'
-import type { Plan } from '../state/plan-run.js'
+import type { Plan } from '../state/plan.js'
 import { randomToken } from '../state/token.js'
 
 interface Opening {
@@ -28,7 +28,8 @@ export async function openDeadLetters(documents: DocumentSection, opening: Openi
   await refuseInput(sources, deadLetters.path)
   if (before !== undefined) {
     await tellMoved(before, deadLetters.path, warn)
-    if (before.writer !== undefined) await takeBack(before.path, before.length, { run, writer: before.writer })
+    if (before.writer !== undefined)
+      await truncateDeadLetters(before.path, before.length, { run, writer: before.writer })
   }
   await deadLetters.check()
   return deadLetters

@@ -27,9 +27,9 @@ export async function openPipeline(
   { way, open, cluster, found }: StartedRun,
   deadLetters: DeadLetters,
 ): Promise<Pipeline> {
-  const { load, hooks, ending, tell, stateDir } = run
+  const { load, hooks, stop, tell, stateDir } = run
   const { plan, path } = found
-  const { givenUp } = ending
+  const { givenUp } = stop
   const access = accessOf(load.retrying, way, cluster, tell)
   const ledger = new Ledger(deadLetters, {
     maxRejected: load.documents.maxRejected,
@@ -39,7 +39,7 @@ export async function openPipeline(
   const kept = { found, cluster: open, ledger, deadLetters, givenUp }
   const keeper = path === undefined || plan.isDone ? undefined : new StateKeeper({ ...kept, path })
   await keeper?.start()
-  const patience = (settled: number) => stepRetrying(load.retrying, cluster, { ending, access, tell }, settled)
+  const patience = (settled: number) => stepRetrying(load.retrying, cluster, { stop, access, tell }, settled)
   const started = { cluster, found, ledger, stateDir, isKept: keeper !== undefined, patience }
   try {
     for (const hook of hooks.all) await hook.prepare?.(started)

@@ -20,7 +20,7 @@ interface Sending {
 }
 
 export function openSender({ run, found, way, cluster, access, notes }: Sending): Sender {
-  const { load, hooks, ending, tell } = run
+  const { load, hooks, stop, tell } = run
   const { index, behind } = found.target
   const { connecting, documents, batching, retrying, state } = load
   const { ids, pipeline, onConflict } = documents
@@ -42,7 +42,7 @@ export function openSender({ run, found, way, cluster, access, notes }: Sending)
     clock: systemClock,
     wallClock: Date.now,
     random: Math.random,
-    givenUp: ending.givenUp,
+    givenUp: stop.givenUp,
     onDoubt: message => {
       notes.push(message)
       tell({ type: 'warning', message })

@@ -5,7 +5,7 @@ import type { Clock } from '../flow.js'
 import type { AccessGate } from '../sender/layers/access.js'
 import { Retries, backoffMs } from '../time/retry.js'
 import type { Verdict } from '../sender/verdict.js'
-import type { Ending } from './ending.js'
+import type { StopSignals } from './stop-signals.js'
 
 export interface StepRetrying {
   /** How long one step may fail for a reason that may pass. */
@@ -14,7 +14,7 @@ export interface StepRetrying {
   readonly gate: AccessGate
   readonly clock: Pick<Clock, 'sleep'>
   readonly random: () => number
-  readonly ending: Pick<Ending, 'signal' | 'why'>
+  readonly stop: Pick<StopSignals, 'signal' | 'why'>
   /** Documents of the run that have their outcome, for the message of an interruption. */
   readonly settled: number
   onRetry(failure: Failure, waitMs: number): void
@@ -25,16 +25,16 @@ export interface StepRetrying {
  * Throws SluiceError: what the step throws, the failure that lasted too long, or why the run ended.
  */
 export async function retryStep<T>(patience: StepRetrying, step: () => Promise<T>): Promise<T> {
-  const { maxElapsedMs, gate, clock, random, ending, settled, onRetry } = patience
-  const { signal } = ending
+  const { maxElapsedMs, gate, clock, random, stop, settled, onRetry } = patience
+  const { signal } = stop
   const retries = new Retries({ clock: gate, maxElapsedMs, waitMs: refusals => backoffMs(refusals, random) })
   for (;;) {
     const tried = await attempt(gate, step)
     if (tried.taken !== undefined) return tried.taken.value
-    if (tried.verdict === undefined) throw new SluiceError(ending.why(settled))
+    if (tried.verdict === undefined) throw new SluiceError(stop.why(settled))
     const { kind, failure } = tried.verdict
     if (kind === 'stop') throw errorOf(failure, tried)
-    if (signal.aborted) throw new SluiceError(ending.why(settled))
+    if (signal.aborted) throw new SluiceError(stop.why(settled))
     const waitMs = retries.next()
     if (waitMs === undefined) {
       if (!gate.lost(failure)) throw errorOf(failure, tried)

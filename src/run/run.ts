@@ -13,7 +13,7 @@ import { type RunIdentity, plainIdentity } from '../state/run-identity.js'
 import { newRunId } from '../state/token.js'
 import { systemClock } from '../time/system-clock.js'
 import { listenerOf } from '../options/listener.js'
-import { endingOf } from './ending.js'
+import { stopSignalsOf } from './stop-signals.js'
 import { finishRun } from './finish-run.js'
 import { HookList } from './hook-list.js'
 import type { Feature, Run } from './hooks.js'
@@ -54,8 +54,8 @@ export interface LockedRun extends Run {
 
 /** Throws as `ingest` does. */
 export async function run({ load: asked, features, connection }: Composition): Promise<Receipt> {
-  using ending = endingOf(asked.stopping, systemClock)
-  const begun: Run = { load: asked, ending, tell: listenerOf(asked.onEvent) }
+  using stop = stopSignalsOf(asked.stopping, systemClock)
+  const begun: Run = { load: asked, stop, tell: listenerOf(asked.onEvent) }
   await using hooks = await HookList.open(features, begun)
   const identity = hooks.identify(plainIdentity(asked))
   const found = await sourcesOf(asked, hooks)
@@ -73,7 +73,7 @@ export async function run({ load: asked, features, connection }: Composition): P
 }
 
 async function loadInputs(run: LockedRun): Promise<Receipt> {
-  const { load: asked, ending, hooks, tell } = run
+  const { load: asked, stop, hooks, tell } = run
   const { cluster, way } = run.connection ?? (await connect(run))
   try {
     const began = performance.now()
@@ -98,7 +98,7 @@ async function loadInputs(run: LockedRun): Promise<Receipt> {
         return keeper?.touch()
       },
       progress: () => Object.assign({}, ...hooks.all.map(hook => hook.progress?.(ledger.inputs))) as object,
-      ending,
+      stop,
       tell,
     })
     return await finishRun(run, started, pipeline, loaded, performance.now() - began)
@@ -107,9 +107,9 @@ async function loadInputs(run: LockedRun): Promise<Receipt> {
   }
 }
 
-async function connect({ load: { connecting }, ending }: LockedRun) {
-  return await openTarget(connecting, ending.signal).catch((error: unknown) => {
-    throw ending.cause(error)
+async function connect({ load: { connecting }, stop }: LockedRun) {
+  return await openTarget(connecting, stop.signal).catch((error: unknown) => {
+    throw stop.cause(error)
   })
 }
 
@@ -121,7 +121,7 @@ async function sourcesOf({ inputs: { source, stdin } }: Load, hooks: HookList): 
 /** Undefined for a dry run, and if no input can be read a second time. */
 function stateDirOf({ state, dryRun }: Load, sources: readonly Source[], { all }: HookList): string | undefined {
   const isKept = all.some(({ keepsInputs }) => keepsInputs === true)
-  const isGone = !isKept && sources.every(({ file, rows }) => file === undefined && rows === undefined)
+  const isGone = !isKept && sources.every(({ file, cursor }) => file === undefined && cursor === undefined)
   return dryRun || isGone ? undefined : state.stateDir
 }
 

@@ -7,7 +7,7 @@ import type { DeadLetters } from '../ledger/dead-letters.js'
 import { lockCheckpoint } from '../state/run-locks.js'
 import { type FoundRun, findRun } from '../state/find-run.js'
 import { limitedCluster } from './limited-cluster.js'
-import { tellPreflight } from './listener.js'
+import { tellPreflight } from './events.js'
 import { openDeadLetters } from './open-dead-letters.js'
 import type { LockedRun } from './run.js'
 
@@ -24,26 +24,26 @@ export interface StartedRun {
 
 /** Throws SluiceError: why the run cannot begin, or why it ended before it could. */
 export async function startRun(run: LockedRun, open: Cluster, way: ResolvedTarget): Promise<StartedRun> {
-  const { hooks, ending, locks } = run
+  const { hooks, stop, locks } = run
   const notes: string[] = []
   for (const hook of hooks.all) notes.push(...((await hook.connected?.(open)) ?? []))
   const budget = hooks.all.find(({ sending }) => sending?.budget !== undefined)?.sending?.budget
-  const cluster = limitedCluster(open, ending.givenUp, budget)
+  const cluster = limitedCluster(open, stop.givenUp, budget)
   const found = await findOwnRun(run, cluster)
   const { plan } = found
   // An abort cut off some of the answers: conclude nothing from them.
-  if (ending.signal.aborted) throw new SluiceError(ending.why(settledOf(plan.before.counts)))
+  if (stop.signal.aborted) throw new SluiceError(stop.why(settledOf(plan.before.counts)))
   await locks?.name(plan.run)
   tellWhatIsKnown(run, { way, cluster, found, notes })
   return { way, open, cluster, found, openDeadLetters: async () => await openRunsDeadLetters(run, found) }
 }
 
 async function findOwnRun(run: LockedRun, cluster: Cluster): Promise<FoundRun> {
-  const { load, identity, sources, stateDir, locks, ending, connection } = run
+  const { load, identity, sources, stateDir, locks, stop, connection } = run
   const finding = findRun({
     state: load.state,
     dryRun: load.dryRun,
-    signal: ending.signal,
+    signal: stop.signal,
     identity,
     sources,
     cluster,
@@ -55,7 +55,7 @@ async function findOwnRun(run: LockedRun, cluster: Cluster): Promise<FoundRun> {
     },
   })
   return await finding.catch((error: unknown) => {
-    throw ending.cause(error)
+    throw stop.cause(error)
   })
 }
 

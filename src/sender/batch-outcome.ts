@@ -62,7 +62,7 @@ export class BatchOutcome {
       const { action, document } = itemLines(body, starts, item)
       const { _id: id, routing } = addressIn(action)
       const ordinal = ordinalOf(body, item)
-      const { replayed } = this.#batch
+      const { addressed } = this.#batch
       this.#rejected.push({
         ...refusal,
         // Another batch will use this memory. The dead letter has to outlive it.
@@ -70,9 +70,9 @@ export class BatchOutcome {
         operation: this.#batch.operation,
         ...(id === undefined ? {} : { id }),
         ...(routing === undefined ? {} : { routing }),
-        ...(replayed === undefined ? {} : { destination: replayed.destination }),
+        ...(addressed === undefined ? {} : { destination: addressed.destination }),
         origin: (this.#originOf as (ordinal: number) => Origin)(ordinal),
-        attempts: attempts + (replayed?.attempts(ordinal) ?? 0),
+        attempts: attempts + (addressed?.attempts(ordinal) ?? 0),
       })
     }
   }

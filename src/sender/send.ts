@@ -25,7 +25,7 @@ export type SendHistory = Pick<JudgedBody, 'resent' | 'doubtful'>
 export type BatchIds = Pick<JudgedBody, 'ownIds' | 'safeToResend'>
 
 /** Returns whose ids a batch has. Another run made those of dead letters. */
-export function batchIds({ replayed }: Pick<Batch, 'replayed'>, { ownIds, safeToResend }: BatchIds): BatchIds {
-  if (replayed === undefined) return { ownIds, safeToResend }
-  return { ownIds: replayed.ids === 'own', safeToResend: replayed.ids !== 'none' }
+export function batchIds({ addressed }: Pick<Batch, 'addressed'>, { ownIds, safeToResend }: BatchIds): BatchIds {
+  if (addressed === undefined) return { ownIds, safeToResend }
+  return { ownIds: addressed.ids === 'own', safeToResend: addressed.ids !== 'none' }
 }

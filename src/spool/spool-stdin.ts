@@ -6,10 +6,20 @@ import type { Source } from '../flow.js'
 import { settledOf } from '../ledger/account.js'
 import type { Counts, Receipt } from '../ledger/receipt.js'
 import type { Run, RunHook, RunPlace } from '../run/hooks.js'
-import { tellError } from '../run/listener.js'
+import { tellError } from '../run/events.js'
 import { keyOf } from '../state/run-identity.js'
 import { spoolFolderOf } from './kept-spools.js'
 import { type SpooledStdin, isStdin, openSpool } from './spool.js'
+
+/** The part of the receipt that spooling adds. */
+export interface SpoolReceipt {
+  /** Folder of the spooled stdin, until all of it is loaded. */
+  readonly spool?: string
+}
+
+declare module '../ledger/receipt.js' {
+  interface Receipt extends SpoolReceipt {}
+}
 
 /**
  * Spools stdin, if the options say so. If the load stops, Sluice still writes stdin down to its end, unless the caller aborts.
@@ -48,7 +58,7 @@ function folderOf({ stateDir, url, identity: { into, sources, kind } }: RunPlace
 }
 
 async function open(
-  { load, ending, tell }: Run,
+  { load, stop, tell }: Run,
   sources: readonly Source[],
   folder: string | undefined,
 ): Promise<SpooledStdin | undefined> {
@@ -67,10 +77,10 @@ async function open(
     stdin,
     isRepeated: runId !== undefined,
     limit: load.spool?.limit,
-    signal: ending.stopping,
+    signal: stop.stopping,
   })
   const spool = await opening.catch((error: unknown) => {
-    throw ending.cause(error)
+    throw stop.cause(error)
   })
   if (spool.hasLeftovers) tell({ type: 'warning', message: aboutLeftovers(runId) })
   return spool
@@ -90,10 +100,10 @@ function cutFailure(spool: SpooledStdin | undefined, counts: Counts): Failure | 
   return failure('RUN_INTERRUPTED', { reason, settled: settledOf(counts) })
 }
 
-async function takeRest({ ending, tell }: Run, spool: SpooledStdin, error: unknown): Promise<unknown> {
+async function takeRest({ stop, tell }: Run, spool: SpooledStdin, error: unknown): Promise<unknown> {
   const warn = (message: string) => tell({ type: 'warning', message })
   const why = isSluiceError(error) ? `${error.code}: ${error.message}` : String(error)
-  const isTold = spool.isFilling && !ending.stopping.aborted
+  const isTold = spool.isFilling && !stop.stopping.aborted
   if (isTold) warn(`the load has stopped, and Sluice still spools stdin to its end (${why})`)
   const untaken = await spool.untaken()
   if (untaken === undefined || !isSluiceError(error) || error.failure === untaken.failure) return error

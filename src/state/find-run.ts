@@ -6,7 +6,7 @@ import type { StateSection } from '../options/load.js'
 import type { Checkpoint, Target } from './checkpoint.js'
 import { checkpointPath, readCheckpoint } from './checkpoint-file.js'
 import { sayLost } from './lost-index.js'
-import type { Plan, Planning } from './plan-run.js'
+import type { Plan, Planning } from './plan.js'
 import { type RunIdentity, runKey } from './run-identity.js'
 import { newRunId, randomToken, tokenOf } from './token.js'
 

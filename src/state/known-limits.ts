@@ -4,12 +4,19 @@
  */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import type { LearntLimits } from '../flow.js'
 import { recallJson, rememberJson } from '../disk/json-file.js'
 
 const VERSION = 1
 /** A cluster may have been resized since. */
 const LASTING_MS = 7 * 86_400_000
+
+/** How much a cluster bears at once, as far as runs have learnt. */
+export interface KnownLimits {
+  /** Requests under way. */
+  readonly concurrency?: number
+  /** Largest body, if one was too large. */
+  readonly bodyBytes?: number
+}
 
 /** `cluster`: its uuid, or where that may not be read its URL. */
 export function limitsPath(stateDir: string, cluster: string): string {
@@ -18,7 +25,7 @@ export function limitsPath(stateDir: string, cluster: string): string {
 }
 
 /** Nothing where there is nothing, or nothing that can be used. `now`: milliseconds since the epoch. */
-export async function recallLimits(path: string, now: number): Promise<LearntLimits> {
+export async function recallLimits(path: string, now: number): Promise<KnownLimits> {
   const { written, concurrency, bodyBytes } = await recallJson(path, VERSION)
   const age = now - Date.parse(String(written))
   // A clock that was set back makes a file of tomorrow.
@@ -26,7 +33,7 @@ export async function recallLimits(path: string, now: number): Promise<LearntLim
   return { concurrency, ...(isCount(bodyBytes) ? { bodyBytes } : {}) }
 }
 
-export async function rememberLimits(path: string, learnt: LearntLimits, now: number): Promise<void> {
+export async function rememberLimits(path: string, learnt: KnownLimits, now: number): Promise<void> {
   await rememberJson(path, VERSION, { written: new Date(now).toISOString(), ...learnt })
 }
 

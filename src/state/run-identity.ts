@@ -7,7 +7,8 @@ import type { Load } from '../options/load.js'
 import { namedIn } from '../options/table-names.js'
 import type { Checkpoint, Target } from './checkpoint.js'
 import { type LostIndices, lostIndex } from './lost-index.js'
-import { type Plan, type Planning, planRun } from './plan-run.js'
+import { planRun } from './plan-run.js'
+import type { Plan, Planning } from './plan.js'
 
 export interface RunIdentity {
   /** The name that the user gave to where documents go. */

@@ -30,9 +30,9 @@ export async function lockInputs(locking: Locking): Promise<InputLocks> {
   const folder = locksFolder(stateDir)
   const wanted = new Map(
     await Promise.all(
-      sources.flatMap(({ name, file, rows }) => {
+      sources.flatMap(({ name, file, cursor }) => {
         const lockOf = (input: string) => [join(folder, `${keyOf([cluster, index, input])}.lock`), name] as const
-        if (rows !== undefined) return [Promise.resolve(lockOf(`${name} ${instance}`))]
+        if (cursor !== undefined) return [Promise.resolve(lockOf(`${name} ${instance}`))]
         if (file === undefined) return []
         // Two names of one file are one input.
         const path = realpath(file.path).catch(() => file.path)

@@ -6,7 +6,7 @@ import { explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import type { FoundRun } from './find-run.js'
-import type { Input, Mark, Rows } from '../flow.js'
+import type { Input, Mark, Cursor } from '../flow.js'
 import { sumOf } from '../ledger/account.js'
 import { type Checkpoint, type CheckpointInput, type FileIdentity, type Target, VERSION } from './checkpoint.js'
 import { prepareStateDir, writeCheckpoint } from './checkpoint-file.js'
@@ -15,8 +15,8 @@ import { keepEarlier } from './earlier-checkpoints.js'
 import type { DeadLetters } from '../ledger/dead-letters.js'
 import { identityAt, identityOf } from './file-identity.js'
 import type { Ledger } from '../ledger/ledger.js'
-import type { PlannedInput } from './plan-run.js'
-import type { Committed } from '../ledger/prefix.js'
+import type { PlannedInput } from './plan.js'
+import type { Committed } from '../ledger/committed-prefix.js'
 import { systemClock } from '../time/system-clock.js'
 
 /** A kill costs what was settled since the last write: it is sent again, and found stored. */
@@ -177,7 +177,7 @@ export class StateKeeper {
       read: read + (settled?.read ?? 0),
       ...(file === undefined ? {} : { file }),
       ...(source.copy === undefined ? {} : { copy: source.copy.id }),
-      ...(source.rows === undefined ? {} : tableAt(source.rows, planned, settled)),
+      ...(source.cursor === undefined ? {} : tableAt(source.cursor, planned, settled)),
     }
   }
 
@@ -207,13 +207,13 @@ export class StateKeeper {
 
 /** Where the reading of a table goes on. The table counts its rows from where this process began to read. */
 function tableAt(
-  rows: Rows,
+  cursor: Cursor,
   { from = START, place, isLoaded }: PlannedInput,
   settled: ReturnType<Committed['inputs']['get']>,
 ): Pick<CheckpointInput, 'place' | 'selection'> {
   const isReached = !isLoaded && (settled?.mark !== undefined || settled?.isFinished === true)
-  const at = isReached ? rows.placeAt((settled.mark ?? from).document - from.document + 1) : place
-  return { selection: rows.selection, ...(at === undefined ? {} : { place: at }) }
+  const at = isReached ? cursor.placeAt((settled.mark ?? from).document - from.document + 1) : place
+  return { selection: cursor.selection, ...(at === undefined ? {} : { place: at }) }
 }
 
 /** What a checkpoint calls a run that ends so. */

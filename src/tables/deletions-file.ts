@@ -4,6 +4,7 @@
  */
 import { basename, dirname, join } from 'node:path'
 import { recallJson, rememberJson } from '../disk/json-file.js'
+import type { FoundRun } from '../state/find-run.js'
 
 const VERSION = 1
 
@@ -16,6 +17,33 @@ export interface FollowedDeletions {
   readonly classes?: readonly string[]
   /** When the index was last compared with the table, in ISO 8601. */
   readonly reconciled?: string
+}
+
+/** How far earlier runs of the command have followed deletions, and this one. */
+export interface DeletionsSoFar {
+  readonly known: FollowedDeletions
+  /** Adds to it, also on the disk where a checkpoint is kept. */
+  add(more: FollowedDeletions): Promise<void>
+}
+
+export async function deletionsSoFar({ path: checkpoint, target, isIndexMissing }: FoundRun): Promise<DeletionsSoFar> {
+  const path = checkpoint === undefined ? undefined : deletionsPath(checkpoint)
+  const { indexUuid } = target
+  const kept = path === undefined || isIndexMissing ? {} : await recallDeletions(path)
+  const isOther = kept.index !== undefined && indexUuid !== undefined && kept.index !== indexUuid
+  let known: FollowedDeletions = {
+    ...(isOther ? {} : kept),
+    ...(indexUuid === undefined ? {} : { index: indexUuid }),
+  }
+  return {
+    get known() {
+      return known
+    },
+    add: async more => {
+      known = { ...known, ...more }
+      if (path !== undefined) await rememberDeletions(path, known)
+    },
+  }
 }
 
 /** Beside the checkpoint of the command. */

@@ -5,16 +5,17 @@ import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import type { DeletionSection, Load, TableSection } from '../options/load.js'
 import { settledOf } from '../ledger/account.js'
-import type { Counts, DeletionsReceipt } from '../ledger/receipt.js'
+import type { Counts } from '../ledger/receipt.js'
+import type { DeletionsReceipt } from './tables-receipt.js'
 import { mayReadDeletions } from '../servicenow/deletions/audited-deletions.js'
 import type { Instance } from '../servicenow/instance.js'
 import { stillThere } from '../servicenow/deletions/still-there.js'
 import type { Run, Started } from '../run/hooks.js'
 import { deleteAudited, notedUnder } from './delete-audited.js'
-import { type DeletionsSoFar, deletionsSoFar } from './deletions-so-far.js'
-import type { Ending } from '../run/ending.js'
+import { type DeletionsSoFar, deletionsSoFar } from './deletions-file.js'
+import type { StopSignals } from '../run/stop-signals.js'
 import type { FoundRun } from '../state/find-run.js'
-import type { Tell } from '../run/listener.js'
+import type { Tell } from '../run/events.js'
 import { refuseSharedIndex } from './shared-index.js'
 import { retryStep } from '../run/retry-step.js'
 import { reconcile } from './reconcile.js'
@@ -28,14 +29,14 @@ interface Following {
   readonly found: FoundRun
   readonly cluster: Cluster
   readonly instance: Instance
-  readonly ending: Ending
+  readonly stop: StopSignals
   readonly tell: Tell
   step(settled: number): Removing['step']
 }
 
 /** Undefined if the load does not follow deletions. */
 export function followDeletions(
-  { load, ending, tell }: Run,
+  { load, stop, tell }: Run,
   tables: TableSection,
   instance: Instance,
   { cluster, found, stateDir, patience }: Started,
@@ -46,7 +47,7 @@ export function followDeletions(
     const waiting = patience(settled)
     return async take => await retryStep(waiting, take)
   }
-  return new Deletions({ load, tables, deletions, stateDir, found, cluster, instance, ending, tell, step })
+  return new Deletions({ load, tables, deletions, stateDir, found, cluster, instance, stop, tell, step })
 }
 
 export class Deletions {
@@ -78,7 +79,7 @@ export class Deletions {
    * Throws SluiceError SERVICENOW_ACCESS_DENIED, CLUSTER_PRIVILEGE_MISSING, DELETIONS_INDEX_SHARED, and every failure of the way there.
    */
   async prepare(): Promise<void> {
-    const { deletions, stateDir, found, cluster, ending } = this.#following
+    const { deletions, stateDir, found, cluster, stop } = this.#following
     if (this.#skipped !== undefined) return
     try {
       const soFar = await deletionsSoFar(found)
@@ -86,7 +87,7 @@ export class Deletions {
       await mayDelete(cluster, found.target.index, { isNamed: found.target.behind === undefined })
       await (deletions.mode === 'audit' ? this.#prepareAudit(soFar) : refuseSharedIndex(stateDir, found))
     } catch (error) {
-      throw ending.cause(error)
+      throw stop.cause(error)
     }
   }
 
@@ -95,35 +96,35 @@ export class Deletions {
    * whoever comes after a kill reads no row again. Resolves to why not all that is gone was deleted; then the next run deletes it.
    */
   async complete(counts: Counts, save: () => Promise<Failure | undefined>): Promise<Failure | undefined> {
-    const { deletions, ending } = this.#following
+    const { deletions, stop } = this.#following
     if (this.#soFar === undefined) return undefined
     const unsaved = await save()
     if (unsaved !== undefined) return unsaved
     const settled = settledOf(counts)
     try {
-      if (ending.signal.aborted) return ending.why(settled)
+      if (stop.signal.aborted) return stop.why(settled)
       await (deletions.mode === 'audit' ? this.#audit(this.#soFar, settled) : this.#reconcile(this.#soFar, settled))
       return undefined
     } catch (error) {
-      if (ending.signal.aborted) return ending.why(settled)
+      if (stop.signal.aborted) return stop.why(settled)
       if (isSluiceError(error)) return error.failure
       throw error
     }
   }
 
   async #prepareAudit(soFar: DeletionsSoFar): Promise<void> {
-    const { tables, found, instance, ending } = this.#following
-    const classes = await notedUnder(instance, tables.names, soFar.known.classes ?? [], ending.signal)
-    const now = await mayReadDeletions(instance, classes, ending.signal)
+    const { tables, found, instance, stop } = this.#following
+    const classes = await notedUnder(instance, tables.names, soFar.known.classes ?? [], stop.signal)
+    const now = await mayReadDeletions(instance, classes, stop.signal)
     // Of a row that is deleted already no document can be in an index that is not there yet.
     const isNew = found.isIndexMissing && found.plan.began === undefined
     await soFar.add({ ...(classes === undefined ? {} : { classes }), ...(isNew ? { audited: now } : {}) })
   }
 
   async #audit(soFar: DeletionsSoFar, settled: number): Promise<void> {
-    const { tables, instance, ending } = this.#following
+    const { tables, instance, stop } = this.#following
     const { classes: known = [], audited: since } = soFar.known
-    const { signal } = ending
+    const { signal } = stop
     const classes = await notedUnder(instance, tables.names, known, signal)
     this.#tell()
     const audited = await deleteAudited(
@@ -144,7 +145,7 @@ export class Deletions {
   }
 
   async #reconcile(soFar: DeletionsSoFar, settled: number): Promise<void> {
-    const { load, tables, deletions, instance, ending } = this.#following
+    const { load, tables, deletions, instance, stop } = this.#following
     const due = this.#notDueBefore(soFar)
     if (due !== undefined) {
       this.#skipped = `Sluice compared the index with the table recently, and compares it again after ${due}`
@@ -162,7 +163,7 @@ export class Deletions {
         // A pipeline may have taken it out.
         saysClass: (fields?.includes('sys_class_name') ?? true) && load.documents.pipeline === undefined,
         maxDeleted: deletions.maxDeleted,
-        signal: ending.signal,
+        signal: stop.signal,
       },
       this.#removed,
     )
@@ -182,7 +183,7 @@ export class Deletions {
 
   /** `query`: which rows count as there. */
   #removing(settled: number, query: string): Pick<Removing, 'cluster' | 'index' | 'by' | 'step' | 'there'> {
-    const { load, tables, cluster, found, instance, ending, step } = this.#following
+    const { load, tables, cluster, found, instance, stop, step } = this.#following
     const { index, behind } = found.target
     return {
       cluster,
@@ -193,7 +194,7 @@ export class Deletions {
       there: async ids => {
         const there = new Set<string>()
         for (const table of tables.names)
-          for (const id of await stillThere(instance, { table, query }, ids, ending.signal)) there.add(id)
+          for (const id of await stillThere(instance, { table, query }, ids, stop.signal)) there.add(id)
         return there
       },
     }

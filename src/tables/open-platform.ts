@@ -1,6 +1,28 @@
 import { openServiceNow } from '../connect/open-instance.js'
 import { tableSource } from '../servicenow/table/table-source.js'
-import type { OpenPlatform } from './platform.js'
+import type { Source } from '../flow.js'
+import type { Load, TableSection } from '../options/load.js'
+import type { Instance } from '../servicenow/instance.js'
+
+/** The platform that tables are read from, as a load sees it. Connects to nothing before it is probed or a table is read. */
+export interface Platform extends AsyncDisposable {
+  /** Scheme, host and port. */
+  readonly display: string
+  readonly sources: readonly Source[]
+  /** For requests beside the rows of tables. */
+  readonly instance: Instance
+  /** Over the wire, with TLS. */
+  readonly traffic: { readonly connections: number; readonly bytesSent: number; readonly bytesReceived: number }
+  /** Checks that the platform accepts connections from each address. Resolves to notes. */
+  probe(signal: AbortSignal): Promise<readonly string[]>
+}
+
+/** Throws SluiceError OPTION_INVALID, PROXY_URL_INVALID, PROXY_NOT_USED. */
+export type OpenPlatform = (
+  tables: TableSection,
+  load: Pick<Load, 'connecting' | 'retrying'>,
+  warn: (message: string) => void,
+) => Promise<Platform>
 
 /** Opens the platform, reached through the same proxy as the cluster. */
 export const openPlatform: OpenPlatform = async ({ names, servicenow, selection }, { connecting, retrying }, warn) => {

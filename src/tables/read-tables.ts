@@ -7,12 +7,13 @@ import type { Receipt } from '../ledger/receipt.js'
 import type { Run, RunHook } from '../run/hooks.js'
 import type { RunIdentity } from '../state/run-identity.js'
 import { type Deletions, followDeletions } from './deletions.js'
-import { lostRows } from './lost-rows.js'
-import type { OpenPlatform, Platform } from './platform.js'
+import type { Checkpoint } from '../state/checkpoint.js'
+import type { LostIndices } from '../state/lost-index.js'
+import type { OpenPlatform, Platform } from './open-platform.js'
 
 /** Reads tables instead of files, and follows deletions if the load asks for that. */
 export async function readTables(run: Run, tables: TableSection, open: OpenPlatform): Promise<RunHook> {
-  const { load, ending, tell } = run
+  const { load, stop, tell } = run
   const platform = await open(tables, load, message => tell({ type: 'warning', message }))
   const { sources } = platform
   const origin = instanceOf(tables.servicenow)
@@ -23,8 +24,8 @@ export async function readTables(run: Run, tables: TableSection, open: OpenPlatf
     origin,
     identify: plain => identityOf(plain, load, origin),
     connected: async () =>
-      await platform.probe(ending.signal).catch((error: unknown) => {
-        throw ending.cause(error)
+      await platform.probe(stop.signal).catch((error: unknown) => {
+        throw stop.cause(error)
       }),
     prepare: async started => {
       if (!started.isKept) unkept = started.ledger
@@ -36,7 +37,7 @@ export async function readTables(run: Run, tables: TableSection, open: OpenPlatf
     },
     progress: inputs => {
       const current = inputs.at(-1)
-      const total = sources.find(({ name }) => name === current?.name)?.rows?.total
+      const total = sources.find(({ name }) => name === current?.name)?.cursor?.total
       return current === undefined || total === undefined ? {} : { rows: { read: current.read, total } }
     },
     complete: async ({ counts, save }) => await deletions?.complete(counts, save),
@@ -63,6 +64,20 @@ function identityOf(plain: RunIdentity, { inputs, documents }: Load, origin: str
   }
 }
 
+/**
+ * Returns the indices that no longer stand behind the name of the target, if none of them does: it may hold none of the rows.
+ * `readsChanges`: only what changed since would be read.
+ */
+function lostRows({ target }: Checkpoint, seen: IndexSeen, readsChanges: boolean): LostIndices | undefined {
+  // A table may have had no row to store, and so nothing that could be missing.
+  if (seen.kind === 'missing') return { indices: [], isPart: false, startsAfresh: true }
+  const { index, indexUuid, behind } = target
+  const was = behind ?? (indexUuid === undefined ? undefined : [index])
+  if (!readsChanges || was === undefined || (seen.kind !== 'name' && seen.kind !== 'index')) return undefined
+  const now = seen.kind === 'name' ? seen.behind : [index]
+  return was.some(name => now.includes(name)) ? undefined : { indices: was, isPart: false, startsAfresh: true }
+}
+
 /** Throws SluiceError OPTION_INVALID: what was read before is read again as it is now, which replaces a document. */
 function refuseDataStream(op: string, seen: IndexSeen | undefined, index: string): void {
   if (seen?.kind !== 'name' || !seen.behind.some(name => name.includes(`.ds-${index}-`))) return
@@ -73,9 +88,9 @@ function refuseDataStream(op: string, seen: IndexSeen | undefined, index: string
 
 /** Without a checkpoint nobody asks a table for a place. What was read is as good as settled: it need not remember those rows. */
 function forgetRows(sources: RunHook['sources'], { inputs }: Pick<Ledger, 'inputs'>): void {
-  for (const { name, rows } of sources ?? []) {
+  for (const { name, cursor } of sources ?? []) {
     const input = inputs.find(one => one.name === name)
-    if (input !== undefined) rows?.placeAt(input.read + 1)
+    if (input !== undefined) cursor?.placeAt(input.read + 1)
   }
 }
 

@@ -44,7 +44,7 @@ function hasStored({ counts: { created, updated, duplicate, unknown } }: Checkpo
 
 function isSameSelection({ inputs }: Checkpoint, { plan }: FoundRun): boolean {
   return inputs.every(({ name, selection }) => {
-    const now = plan.inputs.find(({ source }) => source.name === name)?.source.rows?.selection
+    const now = plan.inputs.find(({ source }) => source.name === name)?.source.cursor?.selection
     return selection?.['query'] === now?.['query']
   })
 }

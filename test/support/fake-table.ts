@@ -1,8 +1,8 @@
 /** A table in memory that is read as the platform's are: all of it by id, then what changed meanwhile, in the order of the changes. */
 import type { Failure } from '../../src/failure/failure.js'
 import { SluiceError } from '../../src/failure/sluice-error.js'
-import type { Place, Rows, Source } from '../../src/flow.js'
-import type { Platform } from '../../src/tables/platform.js'
+import type { Place, Cursor, Source } from '../../src/flow.js'
+import type { Platform } from '../../src/tables/open-platform.js'
 
 interface Row {
   readonly sys_id: string
@@ -27,7 +27,7 @@ export class FakeTable {
   selection: Readonly<Record<string, string>> = {}
   /** Called before each page; what it throws is what the reading meets. */
   beforePage: (page: number) => unknown = () => undefined
-  /** Rows that were given away. */
+  /** Cursor that were given away. */
   given = 0
   /** Up to which row it was asked for a place: what lies before is forgotten. */
   settled = 0
@@ -53,7 +53,7 @@ export class FakeTable {
     let reached: { readonly document: number; readonly place: Reading }[] = []
     let mayRepeat = false
     let total: number | undefined
-    const rows: Rows = {
+    const cursor: Cursor = {
       selection: this.selection,
       placeAt: document => {
         this.settled = document - 1
@@ -92,7 +92,7 @@ export class FakeTable {
         yield Buffer.from(found.map(row => `${JSON.stringify(row)}\n`).join(''))
       }
     }
-    return { id, name: `servicenow:${this.name}`, rows, open: open.bind(this) }
+    return { id, name: `servicenow:${this.name}`, cursor, open: open.bind(this) }
   }
 
   #behind({ phase, after }: Reading): Row[] {

@@ -1,9 +1,17 @@
 /** The layer that learns from each verdict how many requests, and how large ones, the cluster bears. */
-import type { Clock, LearntLimits } from '../../flow.js'
+import type { Clock } from '../../flow.js'
 import { AdaptiveLimit } from '../adaptive-limit.js'
 import { BodySize } from '../body-size.js'
 import type { Send } from '../send.js'
 import type { Verdict } from '../verdict.js'
+
+/** What a run learnt of how much a cluster bears at once. */
+export interface LearntLimits {
+  /** Requests under way. */
+  readonly concurrency?: number
+  /** Largest body, if one was too large. */
+  readonly bodyBytes?: number
+}
 
 export interface LearningOptions {
   /** Most requests under way at once. */

@@ -41,7 +41,7 @@ export function post(options: PostOptions, isBehind: (index: string) => Promise<
   }
 
   return async ({ body, batch, history, compressed, answered }) => {
-    const { index, pipeline } = batch.replayed?.destination ?? options
+    const { index, pipeline } = batch.addressed?.destination ?? options
     const isFirst = ownIds && firstAnswer === 'none'
     if (isFirst) firstAnswer = 'asked'
     try {

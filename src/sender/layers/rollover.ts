@@ -39,14 +39,14 @@ export function rollover(stream: StreamWatch, inner: Send): Send {
     const found = mayBeStored(stream, request) ? await lookUp(stream, request) : undefined
     if (found !== undefined) return found
     // The last send of a dead letter was answered, so it is no reason for doubt.
-    const resent = history.resent || sentBefore || batch.replayed !== undefined
+    const resent = history.resent || sentBefore || batch.addressed !== undefined
     return await inner({ ...request, history: { resent, doubtful: history.doubtful || sentBefore } })
   }
 }
 
 /** Returns whether documents of a body may be stored already, and their ids might not keep a second copy out. */
 function mayBeStored({ options }: StreamWatch, { batch, history }: BulkRequest): boolean {
-  const isOfAnyAge = batch.replayed?.ids === 'own'
+  const isOfAnyAge = batch.addressed?.ids === 'own'
   if (!history.doubtful && !options.sentBefore && !isOfAnyAge) return false
   const { ownIds, safeToResend } = batchIds(batch, options)
   // With operation index and ids of their own, users ask Sluice to overwrite.
@@ -55,10 +55,10 @@ function mayBeStored({ options }: StreamWatch, { batch, history }: BulkRequest):
 
 async function lookUp(stream: StreamWatch, { body, batch, history }: BulkRequest): Promise<Verdict | undefined> {
   const { ownIds } = batchIds(batch, stream.options)
-  if (batch.replayed === undefined) return await stream.look(body, history.doubtful, ownIds)
+  if (batch.addressed === undefined) return await stream.look(body, history.doubtful, ownIds)
   // An earlier send, or an earlier replay of the same file, may have stored a dead letter. Under an id that Sluice did not make,
   // a document that is found need not be the dead letter.
-  return await stream.of(batch.replayed.destination.index, ownIds).look(body, history.doubtful, ownIds)
+  return await stream.of(batch.addressed.destination.index, ownIds).look(body, history.doubtful, ownIds)
 }
 
 /** Watches which indices are behind a name. */

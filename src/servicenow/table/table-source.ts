@@ -62,7 +62,7 @@ export function tableSource(instance: Instance, options: TableSourceOptions): So
   return {
     id,
     name,
-    rows: {
+    cursor: {
       selection: { instance: instance.display, table, query, fields: fields?.join(',') ?? '', displayValue },
       placeAt: document => log?.placeAt(document) ?? start,
       after: end => afterEnd(end, name),

@@ -83,9 +83,9 @@ function sourceOf(instance: Instance, table: string, more: Partial<TableSourceOp
   return tableSource(instance, { id: 0, table, pageSize: 500, ...more })
 }
 
-function placesOf({ rows }: Source) {
-  if (rows === undefined) throw new Error('the source is no table')
-  return rows
+function placesOf({ cursor }: Source) {
+  if (cursor === undefined) throw new Error('the source is no table')
+  return cursor
 }
 
 const pairs = (rows: readonly Row[]) => rows.map(row => `${row.sys_id} ${row.sys_mod_count}`)

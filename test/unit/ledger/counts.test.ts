@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { failure } from '../../../src/failure/failure.js'
 import type { Batch, Input, Outcome, Refused, RejectionLimit } from '../../../src/flow.js'
 import { DeadLetters } from '../../../src/ledger/dead-letters.js'
-import { fieldOf } from '../../../src/ledger/field-of.js'
+import { fieldOf } from '../../../src/ledger/account.js'
 import { Ledger } from '../../../src/ledger/ledger.js'
 
 const input: Input = { id: 0, name: 'a.ndjson' }

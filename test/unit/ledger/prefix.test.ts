@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Batch, Input, Mark, Outcome, Refused } from '../../../src/flow.js'
-import { Prefix } from '../../../src/ledger/prefix.js'
+import { CommittedPrefix } from '../../../src/ledger/committed-prefix.js'
 import { seeded } from '../../support/seeded.js'
 
 const a: Input = { id: 0, name: 'a' }
@@ -26,7 +26,7 @@ describe('the settled prefix', () => {
   test('grows only without a gap, in whatever order batches settle', () => {
     const random = seeded(3)
     for (let round = 0; round < 200; round += 1) {
-      const prefix = new Prefix(() => 0)
+      const prefix = new CommittedPrefix(() => 0)
       const batches = Array.from({ length: 12 }, (_, at) => batchOf(a, 5, at * 5 + 6))
       for (const batch of batches) prefix.take(batch)
       const settled = new Set<number>()
@@ -46,7 +46,7 @@ describe('the settled prefix', () => {
   })
 
   test('ends for good before a batch that is not final; only what was sent behind it leaves a doubt', () => {
-    const prefix = new Prefix(() => 0)
+    const prefix = new CommittedPrefix(() => 0)
     const [first, second, third] = [batchOf(a, 5, 6), batchOf(a, 5, 11), batchOf(a, 5, 16)] as const
     for (const batch of [first, second, third]) prefix.take(batch)
     prefix.settle(first, outcome({ created: 5 }), true)
@@ -60,7 +60,7 @@ describe('the settled prefix', () => {
   })
 
   test('finishes an input with the batch that holds its last lines', () => {
-    const prefix = new Prefix(() => 0)
+    const prefix = new CommittedPrefix(() => 0)
     const first = batchOf(a, 5, 6)
     const both = {
       docs: 4,
@@ -90,7 +90,7 @@ describe('the settled prefix', () => {
   })
 
   test('counts a line of no batch with the next one', () => {
-    const prefix = new Prefix(() => 0)
+    const prefix = new CommittedPrefix(() => 0)
     prefix.reject(a, refused)
     expect(prefix.committed.counts.read).toBe(0)
     const batch = batchOf(a, 1, 3)
@@ -102,7 +102,7 @@ describe('the settled prefix', () => {
 
   test('gives each batch its turn to write dead letters, so that their length covers the prefix and no more', async () => {
     let length = 7
-    const prefix = new Prefix(() => length)
+    const prefix = new CommittedPrefix(() => length)
     const batches = [batchOf(a, 1, 2), batchOf(a, 1, 3), batchOf(a, 1, 4)] as const
     for (const batch of batches) prefix.take(batch)
     const order: number[] = []

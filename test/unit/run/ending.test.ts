@@ -1,25 +1,25 @@
 import { describe, expect, test } from 'vitest'
-import { Ending, type EndingOptions } from '../../../src/run/ending.js'
+import { StopSignals, type StopOptions } from '../../../src/run/stop-signals.js'
 import { failure } from '../../../src/failure/failure.js'
 import { HeldClock } from '../../support/held-clock.js'
 
 interface Run {
-  readonly ending: Ending
+  readonly stop: StopSignals
   readonly clock: HeldClock
   /** Moves the clock to that time. */
   at(ms: number): Promise<'going on' | 'ended' | 'given up'>
 }
 
-function run(options: Omit<EndingOptions, 'clock'>): Run {
+function run(options: Omit<StopOptions, 'clock'>): Run {
   const clock = new HeldClock()
-  const ending = new Ending({ ...options, clock })
+  const stop = new StopSignals({ ...options, clock })
   return {
-    ending,
+    stop,
     clock,
     at: async ms => {
       clock.advance(ms - clock.now())
       await new Promise(resolve => setImmediate(resolve))
-      return ending.givenUp.aborted ? 'given up' : ending.signal.aborted ? 'ended' : 'going on'
+      return stop.givenUp.aborted ? 'given up' : stop.signal.aborted ? 'ended' : 'going on'
     },
   }
 }
@@ -29,12 +29,12 @@ const MINUTE = 60_000
 describe('a run that is interrupted', () => {
   test('ends at once, and gives up what is under way after the grace', async () => {
     const controller = new AbortController()
-    const { ending, at } = run({ signal: controller.signal, graceMs: 500 })
+    const { stop, at } = run({ signal: controller.signal, graceMs: 500 })
     expect(await at(1000)).toBe('going on')
     controller.abort('SIGTERM')
     expect(await at(1499)).toBe('ended')
     expect(await at(1500)).toBe('given up')
-    expect(ending.why(7)).toMatchObject({ code: 'RUN_INTERRUPTED', evidence: { reason: 'SIGTERM', settled: 7 } })
+    expect(stop.why(7)).toMatchObject({ code: 'RUN_INTERRUPTED', evidence: { reason: 'SIGTERM', settled: 7 } })
   })
 
   test('has 25 seconds, if nothing else is said', async () => {
@@ -44,20 +44,20 @@ describe('a run that is interrupted', () => {
   })
 
   test('may have been so before it began, and for a reason that is no text', () => {
-    const { ending } = run({ signal: AbortSignal.abort(new Error('a secret')) })
-    expect(ending.signal.aborted).toBe(true)
-    expect(ending.why(0).evidence).toEqual({ reason: 'aborted by the calling program', settled: 0 })
+    const { stop } = run({ signal: AbortSignal.abort(new Error('a secret')) })
+    expect(stop.signal.aborted).toBe(true)
+    expect(stop.why(0).evidence).toEqual({ reason: 'aborted by the calling program', settled: 0 })
   })
 })
 
 describe('a time budget', () => {
   test('keeps the grace for what is under way, and the last five seconds of that for the checkpoint', async () => {
-    const { ending, at } = run({ timeBudget: { ms: 14 * MINUTE, elapsedMs: 0 } })
+    const { stop, at } = run({ timeBudget: { ms: 14 * MINUTE, elapsedMs: 0 } })
     expect(await at(14 * MINUTE - 25_001)).toBe('going on')
     expect(await at(14 * MINUTE - 25_000)).toBe('ended')
     expect(await at(14 * MINUTE - 5001)).toBe('ended')
     expect(await at(14 * MINUTE - 5000)).toBe('given up')
-    expect(ending.why(3)).toMatchObject({ code: 'TIME_BUDGET_SPENT', evidence: { seconds: 840, settled: 3 } })
+    expect(stop.why(3)).toMatchObject({ code: 'TIME_BUDGET_SPENT', evidence: { seconds: 840, settled: 3 } })
   })
 
   test('keeps a quarter at most, however long the grace', async () => {
@@ -80,36 +80,36 @@ describe('a time budget', () => {
     expect(await at(2000)).toBe('ended')
     const late = run({ timeBudget: { ms: 4000, elapsedMs: 9000 } })
     expect(await late.at(0)).toBe('given up')
-    expect(late.ending.why(0).code).toBe('TIME_BUDGET_SPENT')
+    expect(late.stop.why(0).code).toBe('TIME_BUDGET_SPENT')
   })
 
   test('also ends the grace of a signal that came shortly before', async () => {
     const controller = new AbortController()
-    const { ending, at } = run({ signal: controller.signal, timeBudget: { ms: 14 * MINUTE, elapsedMs: 0 } })
+    const { stop, at } = run({ signal: controller.signal, timeBudget: { ms: 14 * MINUTE, elapsedMs: 0 } })
     await at(14 * MINUTE - 26_000)
     controller.abort('SIGTERM')
     expect(await at(14 * MINUTE - 5001)).toBe('ended')
     expect(await at(14 * MINUTE - 5000)).toBe('given up')
-    expect(ending.why(0).code).toBe('RUN_INTERRUPTED')
+    expect(stop.why(0).code).toBe('RUN_INTERRUPTED')
   })
 })
 
 test('the first reason to end is the one that counts', async () => {
   const controller = new AbortController()
-  const { ending, at } = run({ signal: controller.signal, graceMs: 100 })
-  ending.end(settled => failure('BYTE_BUDGET_SPENT', { budget: 10, used: 9, needed: 2, settled }))
+  const { stop, at } = run({ signal: controller.signal, graceMs: 100 })
+  stop.end(settled => failure('BYTE_BUDGET_SPENT', { budget: 10, used: 9, needed: 2, settled }))
   controller.abort('SIGTERM')
-  expect(ending.why(4).message).toMatch(/^the byte budget of 10 bytes is spent after 4 documents: 9 bytes are used/)
+  expect(stop.why(4).message).toMatch(/^the byte budget of 10 bytes is spent after 4 documents: 9 bytes are used/)
   expect(await at(100)).toBe('given up')
 })
 
 test('a beginning that failed is called by the end of the run where that came first, and speaks of this process alone', () => {
   const controller = new AbortController()
-  const { ending } = run({ signal: controller.signal })
+  const { stop } = run({ signal: controller.signal })
   const failed = new Error('no answer')
-  expect(ending.cause(failed)).toBe(failed)
+  expect(stop.cause(failed)).toBe(failed)
   controller.abort('SIGTERM')
-  expect(ending.cause(failed)).toMatchObject({
+  expect(stop.cause(failed)).toMatchObject({
     code: 'RUN_INTERRUPTED',
     message: 'interrupted (SIGTERM) after 0 documents. This process had not begun to load',
   })
@@ -117,9 +117,9 @@ test('a beginning that failed is called by the end of the run where that came fi
 
 test('a run that is over waits for nothing, and hears nothing more', async () => {
   const controller = new AbortController()
-  const { ending, clock, at } = run({ signal: controller.signal, timeBudget: { ms: 1000, elapsedMs: 0 } })
+  const { stop, clock, at } = run({ signal: controller.signal, timeBudget: { ms: 1000, elapsedMs: 0 } })
   expect(clock.sleeping).toBe(2)
-  ending[Symbol.dispose]()
+  stop[Symbol.dispose]()
   controller.abort()
   expect(clock.sleeping).toBe(0)
   expect(await at(5000)).toBe('going on')

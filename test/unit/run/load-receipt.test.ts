@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rounds } from '../../support/rounds.js'
 import { Batcher } from '../../../src/bulk/batcher.js'
 import { SlotPool } from '../../../src/bulk/slots.js'
-import { Ending } from '../../../src/run/ending.js'
+import { StopSignals } from '../../../src/run/stop-signals.js'
 import { failure } from '../../../src/failure/failure.js'
 import { SluiceError } from '../../../src/failure/sluice-error.js'
 import type { Batch, Outcome, Refused, RejectionLimit, Source } from '../../../src/flow.js'
@@ -78,7 +78,7 @@ async function run({ sources, send, signal, maxRejected, deadLetters, batchDocs 
       halted = true
     },
     ledger,
-    ending: new Ending({ signal, clock: new HeldClock() }),
+    stop: new StopSignals({ signal, clock: new HeldClock() }),
     tell: event => events.push(event),
   })
   expect(alive.size, 'every batch has an outcome').toBe(0)

@@ -3,19 +3,19 @@ import { Batcher } from '../../../src/bulk/batcher.js'
 import { SlotPool } from '../../../src/bulk/slots.js'
 import { failure } from '../../../src/failure/failure.js'
 import { SluiceError } from '../../../src/failure/sluice-error.js'
-import type { Batch, Outcome, Rows, Source } from '../../../src/flow.js'
+import type { Batch, Outcome, Cursor, Source } from '../../../src/flow.js'
 import { DeadLetters } from '../../../src/ledger/dead-letters.js'
 import { Ledger } from '../../../src/ledger/ledger.js'
-import { Ending } from '../../../src/run/ending.js'
+import { StopSignals } from '../../../src/run/stop-signals.js'
 import { load } from '../../../src/run/load.js'
 import { HeldClock } from '../../support/held-clock.js'
 
-const plain: Rows = { selection: {}, placeAt: () => ({}), after: end => end }
+const plain: Cursor = { selection: {}, placeAt: () => ({}), after: end => end }
 
 /** A table whose chunks these are: each with whether it may hold a row that came before. */
 function table(id: number, chunks: readonly (readonly [string, boolean] | SluiceError)[]): Source {
   let mayRepeat = false
-  const rows = {
+  const cursor = {
     ...plain,
     get mayRepeat() {
       return mayRepeat
@@ -24,7 +24,7 @@ function table(id: number, chunks: readonly (readonly [string, boolean] | Sluice
   return {
     id,
     name: `servicenow:t${id}`,
-    rows,
+    cursor,
     open: async function* () {
       for (const chunk of chunks) {
         if (chunk instanceof SluiceError) throw chunk
@@ -61,7 +61,7 @@ async function run(sources: readonly Source[], send: (batch: Batch) => Promise<v
     room: async () => await Promise.resolve(),
     halt: () => undefined,
     ledger,
-    ending: new Ending({ clock: new HeldClock() }),
+    stop: new StopSignals({ clock: new HeldClock() }),
     tell: () => undefined,
   })
   return { loaded, ledger }

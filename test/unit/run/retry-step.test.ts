@@ -17,7 +17,7 @@ const refused = failure('INDEX_REQUEST_REFUSED', { cluster, request: 'PUT /a', s
 async function take(waitMs: number, failures: readonly Failure[], probes: readonly (Failure | undefined)[] = []) {
   const clock = new SkippingClock()
   const told: string[] = []
-  const ending = new AbortController()
+  const stop = new AbortController()
   const left = [...failures]
   const seen = [...probes]
   const gate = new AccessGate({
@@ -25,7 +25,7 @@ async function take(waitMs: number, failures: readonly Failure[], probes: readon
     clock,
     wallClock: () => 0,
     random: () => 1,
-    halted: ending.signal,
+    halted: stop.signal,
     probe: async () => {
       const found = seen.shift()
       if (found !== undefined) throw new SluiceError(found)
@@ -40,8 +40,8 @@ async function take(waitMs: number, failures: readonly Failure[], probes: readon
     gate,
     clock,
     random: () => 1,
-    ending: {
-      signal: ending.signal,
+    stop: {
+      signal: stop.signal,
       why: settled => failure('RUN_INTERRUPTED', { reason: 'test', settled }),
     },
     settled: 7,
@@ -52,7 +52,7 @@ async function take(waitMs: number, failures: readonly Failure[], probes: readon
     attempts += 1
     const fails = left.shift()
     if (fails === undefined) return await Promise.resolve('taken')
-    if (fails.code === 'RUN_INTERRUPTED') ending.abort()
+    if (fails.code === 'RUN_INTERRUPTED') stop.abort()
     throw new SluiceError(fails)
   }
   const result = await retryStep(patience, step).catch((error: unknown) => (error as SluiceError).failure)

@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { until } from '../../support/eventually.js'
 import { type Cluster, openCluster } from '../../../src/cluster/open-cluster.js'
-import type { Batch, Outcome, Replayed } from '../../../src/flow.js'
+import type { Batch, Outcome, Addressed } from '../../../src/flow.js'
 import type { Blocked } from '../../../src/sender/layers/access.js'
 import { Sender, type SenderOptions } from '../../../src/sender/sender.js'
 import { HeldClock, SkippingClock } from '../../support/held-clock.js'
@@ -155,15 +155,15 @@ describe('a bulk request', () => {
 })
 
 describe('a batch of dead letters', () => {
-  const replayed = (ids: Replayed['ids']): Replayed => ({
+  const addressed = (ids: Addressed['ids']): Addressed => ({
     ids,
     destination: { index: 'meant', pipeline: 'p', idField: 'f' },
     attempts: ordinal => 10 * (ordinal + 1),
   })
 
-  async function sendAgain(ids: Replayed['ids'], more: Partial<SenderOptions> = {}): Promise<Outcome> {
+  async function sendAgain(ids: Addressed['ids'], more: Partial<SenderOptions> = {}): Promise<Outcome> {
     const batch = await batchOf(['{"a":1}', '{"b":2}', '{"c":3}'])
-    return await senderOf({ ownIds: false, safeToResend: false, ...more }).send({ ...batch, replayed: replayed(ids) })
+    return await senderOf({ ownIds: false, safeToResend: false, ...more }).send({ ...batch, addressed: addressed(ids) })
   }
 
   test('goes where it was meant to go, and what is refused again adds its attempts up', async () => {
@@ -172,8 +172,8 @@ describe('a batch of dead letters', () => {
     const url = new URL(received[0]?.path ?? '', 'http://x')
     expect([url.pathname, url.searchParams.get('pipeline')]).toEqual(['/meant/_bulk', 'p'])
     expect(rejected.map(({ id, attempts, destination }) => [id, attempts, destination])).toEqual([
-      ['t-2', 21, replayed('own').destination],
-      ['t-3', 31, replayed('own').destination],
+      ['t-2', 21, addressed('own').destination],
+      ['t-3', 31, addressed('own').destination],
     ])
   })
 

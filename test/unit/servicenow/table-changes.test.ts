@@ -53,10 +53,10 @@ test.each(seeds)('an index has every row in its last version, and what is settle
         break reading
       }
     }
-    const { rows } = source
-    if (rows === undefined) throw new Error('the source is no table')
-    const settled = JSON.parse(JSON.stringify(rows.placeAt(read + 1))) as Place
-    place = isOver ? rows.after(settled) : settled
+    const { cursor } = source
+    if (cursor === undefined) throw new Error('the source is no table')
+    const settled = JSON.parse(JSON.stringify(cursor.placeAt(read + 1))) as Place
+    place = isOver ? cursor.after(settled) : settled
     // What changed last may have been seen by the run before; what the first quiet one saw does not come again.
     if (isQuiet && isOver) quiet++
     if (changes <= 0) instance.now += 120_000

@@ -22,8 +22,8 @@ async function read(source: Source, place?: Place): Promise<Line[]> {
 }
 
 function placesOf(source: Source) {
-  if (source.rows === undefined) throw new Error('the source is no table')
-  return source.rows
+  if (source.cursor === undefined) throw new Error('the source is no table')
+  return source.cursor
 }
 
 /** A table whose rows were made long before. */
@@ -51,7 +51,7 @@ describe('reading a whole table', () => {
     const instance = tableOf(95)
     const source = sourceOf(instance)
     expect(ids(await read(source))).toEqual([...instance.rows.keys()])
-    expect(source.rows?.total).toBe(95)
+    expect(source.cursor?.total).toBe(95)
   })
 
   test('goes on behind a page of hidden rows, and behind more of them than a page of keys holds', async () => {

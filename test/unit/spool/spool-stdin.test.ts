@@ -7,7 +7,7 @@ import { failure } from '../../../src/failure/failure.js'
 import { SluiceError, isSluiceError } from '../../../src/failure/sluice-error.js'
 import type { Source } from '../../../src/flow.js'
 import type { IngestEvent } from '../../../src/options/ingest-options.js'
-import { Ending } from '../../../src/run/ending.js'
+import { StopSignals } from '../../../src/run/stop-signals.js'
 import { readOptions } from '../../../src/options/read-options.js'
 import { spoolStdin } from '../../../src/spool/spool-stdin.js'
 import { systemClock } from '../../../src/time/system-clock.js'
@@ -33,8 +33,8 @@ async function stopped(
   const source: Source = { id: 0, name: '-', open: () => stdin }
   const target = { url: 'https://c.example' }
   const options = { source: '-', stdin, spool: true, target, index: 'i', stateDir: join(work, 'state') }
-  using ending = new Ending({ clock: systemClock })
-  const hook = spoolStdin({ load: readOptions(options), ending, tell })
+  using stop = new StopSignals({ clock: systemClock })
+  const hook = spoolStdin({ load: readOptions(options), stop, tell })
   try {
     const [input] = (await hook?.inputs?.([source], join(work, 'state/spool/k'))) ?? []
     await load(input)

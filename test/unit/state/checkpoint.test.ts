@@ -16,7 +16,7 @@ import {
 } from '../../../src/state/checkpoint-file.js'
 import { CheckpointWriter } from '../../../src/state/checkpoint-writer.js'
 import { type Author, record } from '../../../src/ledger/dead-letter-record.js'
-import { takeBack } from '../../../src/ledger/take-back.js'
+import { truncateDeadLetters } from '../../../src/ledger/truncate-dead-letters.js'
 import { randomToken, tokenOf } from '../../../src/state/token.js'
 import { HeldClock } from '../../support/held-clock.js'
 
@@ -172,7 +172,7 @@ describe('dead letters that are taken back', () => {
     const torn = letter(ours, JSON.stringify({ long: 'z'.repeat(9000) }))
     for (const bytes of [0, 1, 5, 12, 40, 80, 5000, torn.length]) {
       await writeFile(path, before + own + torn.slice(0, bytes))
-      await takeBack(path, before.length, ours)
+      await truncateDeadLetters(path, before.length, ours)
       expect(await readFile(path, 'utf8')).toBe(before)
     }
   })
@@ -183,17 +183,17 @@ describe('dead letters that are taken back', () => {
     const foreign = [theirs, theirs.slice(0, 60), letter(undefined), '{"mine":1}\n', 'notes', `\n${own}`, before]
     for (const text of foreign.flatMap(one => [before + own + one, before + one + own])) {
       await writeFile(path, text)
-      await takeBack(path, before.length, ours)
+      await truncateDeadLetters(path, before.length, ours)
       expect(await readFile(path, 'utf8')).toBe(text)
     }
   })
 
   test('are left alone where the file is shorter or gone', async () => {
     const path = join(folder, 'short.ndjson')
-    await takeBack(path, 100, ours)
+    await truncateDeadLetters(path, 100, ours)
     expect(existsSync(path)).toBe(false)
     await appendFile(path, letter(ours))
-    await takeBack(path, 10_000, ours)
+    await truncateDeadLetters(path, 10_000, ours)
     expect(readFileSync(path, 'utf8')).toBe(letter(ours))
   })
 })

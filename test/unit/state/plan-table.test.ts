@@ -1,27 +1,28 @@
 import { expect, test } from 'vitest'
-import type { Rows, Source } from '../../../src/flow.js'
+import type { Cursor, Source } from '../../../src/flow.js'
 import { nothing } from '../../../src/ledger/account.js'
 import { type Checkpoint, type CheckpointInput, parseCheckpoint } from '../../../src/state/checkpoint.js'
-import { type Plan, type Planning, planRun } from '../../../src/state/plan-run.js'
+import { planRun } from '../../../src/state/plan-run.js'
+import type { Plan, Planning } from '../../../src/state/plan.js'
 
-const rows: Rows = {
+const cursor: Cursor = {
   selection: { query: 'a=1' },
   placeAt: document => ({ at: document }),
   after: ({ at }) => ({ since: at }),
   since: ({ since }) => (typeof since === 'number' ? `tick ${since}` : undefined),
 }
 
-function table(id: number, selection = rows.selection): Source {
+function table(id: number, selection = cursor.selection): Source {
   const open = () => {
     throw new Error('nothing is read')
   }
-  return { id, name: `servicenow:t${id}`, rows: { ...rows, selection }, open }
+  return { id, name: `servicenow:t${id}`, cursor: { ...cursor, selection }, open }
 }
 
 const mark = (document: number) => ({ kind: 'lines' as const, document, line: document, offset: 9, tail: 0 })
 
 function known(id: number, status: CheckpointInput['status'], more: Partial<CheckpointInput> = {}): CheckpointInput {
-  const { selection } = rows
+  const { selection } = cursor
   return { name: `servicenow:t${id}`, status, token: `token${id}`, mark: mark(8), read: 7, selection, ...more }
 }
 
@@ -136,7 +137,7 @@ test('other rows are refused while a run is unfinished, also of a table that was
 
 test('where each run has an index of its own, what was read to its end is done with', async () => {
   const previous = checkpoint([known(0, 'finished', { place }), known(1, 'begun', { place })], 'failed')
-  const { inputs } = await plan([table(0), table(1)], previous, { readsTablesWhole: true })
+  const { inputs } = await plan([table(0), table(1)], previous, { readsWhole: true })
   expect(inputs).toMatchObject([
     { isLoaded: true, read: 7 },
     { isLoaded: false, place },

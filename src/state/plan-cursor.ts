@@ -1,15 +1,15 @@
 /** What is left to do of a table: unlike a file it is never loaded for good, what changed since is read. */
-import type { Rows, Source } from '../flow.js'
+import type { Cursor, Source } from '../flow.js'
 import type { Checkpoint, CheckpointInput } from './checkpoint.js'
-import type { PlannedInput, Planning } from './plan-run.js'
+import type { PlannedInput, Planning } from './plan.js'
 import { fail } from '../failure/fail.js'
 
 /** Throws SluiceError RUN_OPTIONS_CHANGED where it was begun with another selection. */
-export function judgeTable(
+export function planCursor(
   source: Source,
-  rows: Rows,
+  cursor: Cursor,
   previous: Checkpoint | undefined,
-  { newToken, options, readsTablesWhole = false }: Pick<Planning, 'newToken' | 'options' | 'readsTablesWhole'>,
+  { newToken, options, readsWhole = false }: Pick<Planning, 'newToken' | 'options' | 'readsWhole'>,
 ): PlannedInput {
   const known = previous?.inputs.find(({ name }) => name === source.name)
   const fresh = () => ({ source, token: newToken(source, undefined), isLoaded: false, read: 0 })
@@ -17,23 +17,23 @@ export function judgeTable(
   const { token, mark, read, status, place } = known
   // Nothing of it was settled: it is read from its start, as it is now.
   if (place === undefined) return { ...fresh(), token }
-  const differences = differencesOf(known, rows)
+  const differences = differencesOf(known, cursor)
   const isOver = previous.inputs.every(input => input.status === 'finished')
   if (isOver && (differences.length > 0 || isSentOtherwise(previous.options, options))) return fresh()
   if (differences.length > 0) throw fail('RUN_OPTIONS_CHANGED', { run: previous.run, differences })
   const reached = { source, token, read, ...(mark.document > 1 ? { from: mark } : {}) }
   if (status !== 'finished') return { ...reached, place, isLoaded: false }
-  return readsTablesWhole
+  return readsWhole
     ? { ...reached, place, isLoaded: true }
-    : { ...reached, place: rows.after(place), isLoaded: false }
+    : { ...reached, place: cursor.after(place), isLoaded: false }
 }
 
 /** Tables of which all is read again, because another part of them was asked for, or to send it otherwise. */
 export function anotherSelection(inputs: readonly PlannedInput[], previous: Checkpoint | undefined): string[] {
-  return inputs.flatMap(({ source: { name, rows }, place }) => {
+  return inputs.flatMap(({ source: { name, cursor }, place }) => {
     const known = previous?.inputs.find(input => input.name === name)
-    if (rows === undefined || place !== undefined || known?.place === undefined) return []
-    const differences = differencesOf(known, rows)
+    if (cursor === undefined || place !== undefined || known?.place === undefined) return []
+    const differences = differencesOf(known, cursor)
     const why = differences.length > 0 ? differences.join(', ') : 'the options for sending it have changed'
     return [`Sluice reads all of ${name} again: ${why}. The documents of run ${previous?.run} stay in the index`]
   })
@@ -41,20 +41,20 @@ export function anotherSelection(inputs: readonly PlannedInput[], previous: Chec
 
 /** What is said of tables that are not read whole. */
 export function sinceWhen(inputs: readonly PlannedInput[]): string[] {
-  return inputs.flatMap(({ source: { name, rows }, place, isLoaded }) => {
-    const since = place === undefined || isLoaded ? undefined : rows?.since?.(place)
+  return inputs.flatMap(({ source: { name, cursor }, place, isLoaded }) => {
+    const since = place === undefined || isLoaded ? undefined : cursor?.since?.(place)
     return since === undefined
       ? []
       : [`Sluice reads the rows of ${name} that changed since ${since}. To read all rows, pass --again`]
   })
 }
 
-function differencesOf({ selection: was = {}, name }: CheckpointInput, { selection: now }: Rows): string[] {
+function differencesOf({ selection: was = {}, name }: CheckpointInput, { selection: now }: Cursor): string[] {
   const changed = [...new Set([...Object.keys(was), ...Object.keys(now)])].filter(part => was[part] !== now[part])
   return changed.map(part => `${part} of ${name} was ${was[part] ?? 'not set'} and is ${now[part] ?? 'not set'}`)
 }
 
-/** Rows that did not change since would stay as they were sent. The operation alone changes none of them. */
+/** Cursor that did not change since would stay as they were sent. The operation alone changes none of them. */
 function isSentOtherwise(was: Checkpoint['options'], now: Checkpoint['options']): boolean {
   const names = new Set([...Object.keys(was), ...Object.keys(now)])
   return [...names].some(name => name !== 'op' && was[name] !== now[name])

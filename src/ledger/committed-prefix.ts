@@ -43,7 +43,7 @@ interface Entry {
   outcome?: { readonly settled: Outcome; readonly isFinal: boolean }
 }
 
-export class Prefix {
+export class CommittedPrefix {
   readonly #queue: Entry[] = []
   readonly #entries = new Map<Batch, Entry>()
   readonly #account = new Account()
@@ -133,8 +133,9 @@ export class Prefix {
     const { created, updated, duplicate, skipped, unknown, unsent, rejected } = settled
     this.#account.add({ created, updated, duplicate, unknown, unsent, skipped: skipped + batch.blank })
     for (const refused of rejected) this.#account.reject(refused)
-    const { replayed } = batch
-    if (replayed !== undefined && created + updated + duplicate > 0) this.#destinations.add(replayed.destination.index)
+    const { addressed } = batch
+    if (addressed !== undefined && created + updated + duplicate > 0)
+      this.#destinations.add(addressed.destination.index)
     for (const { input, lines } of batch.taken) this.#read(input, lines)
     for (const { input, mark } of batch.ends) this.#inputOf(input).mark = mark
   }

@@ -11,7 +11,7 @@ const READ_BYTES = 1 << 16
  * wrote the checkpoint wrote all of it: others may have written to the same file since, also under the same name of a run.
  * Missing or shorter, the file is its owner's business. Throws SluiceError DEAD_LETTERS_UNWRITABLE.
  */
-export async function takeBack(path: string, length: number, author: Author): Promise<void> {
+export async function truncateDeadLetters(path: string, length: number, author: Author): Promise<void> {
   let file: FileHandle
   try {
     file = await open(path, 'r+')

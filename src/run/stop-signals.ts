@@ -12,7 +12,7 @@ const RESERVED_SHARE = 1 / 4
 const CLOSING_SHARE = 1 / 20
 const LONGEST_CLOSING_MS = 5000
 
-export interface EndingOptions {
+export interface StopOptions {
   /** Aborted: the run ends. A reason that is text is told. */
   readonly signal?: AbortSignal | undefined
   /** How long requests under way may still take then. Default 25,000. */
@@ -26,9 +26,9 @@ export interface EndingOptions {
 type Why = (settled: number) => Failure
 
 /** Returns when the run ends, as its options say. Their time counts from now, or from when the caller began. */
-export function endingOf({ signal, graceMs, timeBudgetMs, startedAt }: StopSection, clock: Clock): Ending {
+export function stopSignalsOf({ signal, graceMs, timeBudgetMs, startedAt }: StopSection, clock: Clock): StopSignals {
   const now = performance.timeOrigin + performance.now()
-  return new Ending({
+  return new StopSignals({
     signal,
     graceMs,
     timeBudget:
@@ -39,15 +39,15 @@ export function endingOf({ signal, graceMs, timeBudgetMs, startedAt }: StopSecti
   })
 }
 
-export class Ending implements Disposable {
-  readonly #options: EndingOptions
+export class StopSignals implements Disposable {
+  readonly #options: StopOptions
   readonly #ended = new AbortController()
   readonly #givenUp = new AbortController()
   readonly #stopping = new AbortController()
   readonly #over = new AbortController()
   #why: Why | undefined
 
-  constructor(options: EndingOptions) {
+  constructor(options: StopOptions) {
     this.#options = options
     const { signal, timeBudget } = options
     // Every request listens.
