@@ -1,4 +1,3 @@
-/** `--on-failure incident`: the platform is told what came of a run, once the user has been. */
 import { readFile } from 'node:fs/promises'
 import type { AlarmOptions, Reported } from '../alarm/alarm-options.js'
 import { explain } from '../failure/catalogue.js'
@@ -12,14 +11,16 @@ import type { Effective } from '../options/resolve.js'
 import { withoutCredentials } from '../options/secrets.js'
 import { isTable } from '../options/table-names.js'
 import { connectOptions } from '../options/library-options.js'
-import { interruptible } from './interrupt.js'
-import { type Work, jobOf } from './job.js'
-import { secretForms } from './known-secrets.js'
+import { interruptible } from './terminal/interrupt.js'
+import { secretForms } from './terminal/known-secrets.js'
 import { loadAccess } from './load-options.js'
-import { masked } from './mask.js'
-import { knownFailure, sayError } from './say-error.js'
+import { masked } from './terminal/mask.js'
+import { knownFailure, sayError } from './show/say-error.js'
 import { keepSecret, serviceNowOptions } from './servicenow-options.js'
-import type { Terminal } from './terminal.js'
+import type { Terminal } from './terminal/terminal.js'
+import { createHash } from 'node:crypto'
+
+/** `--on-failure incident`: the platform is told what came of a run, once the user has been. */
 
 /** What came of a command, when the user has been told. */
 interface Ended {
@@ -150,4 +151,36 @@ function commandOf(work: Work): string {
 /** A glob stands for itself; of a URL no query is told, which may hold a signature. */
 function shownSources({ sources }: Work): readonly string[] {
   return sources.map(source => (/^https?:/i.test(source) ? withoutCredentials(source) : source))
+}
+
+/** What a command does, as far as that is the same each time: what tells its incidents from those of others. */
+export interface Work {
+  readonly command: string
+  /** As they were typed: globs. */
+  readonly sources: readonly string[]
+  readonly index?: string | undefined
+  /** Of a table: which of its rows. */
+  readonly query?: string | undefined
+}
+
+/** Characters of the name that people know it by. */
+const SHOWN = 60
+
+/**
+ * A name for the job of work that was given none. Nothing can be read out of it but the index. `places`: URLs of where it is read and
+ * loaded, without credentials.
+ */
+export function jobOf({ command, sources, index = '', query }: Work, places: readonly (string | undefined)[]): string {
+  const hash = createHash('sha256')
+    .update(JSON.stringify([command, index, sources, places, query]))
+    .digest('hex')
+  return `${nameable(index) || command}-${hash.slice(0, 16)}`
+}
+
+/** An index may have a name that no query could hold. */
+function nameable(text: string): string {
+  return text
+    .replaceAll(/[^\w.-]/g, '-')
+    .replace(/^[.-]+/, '')
+    .slice(0, SHOWN)
 }

@@ -6,7 +6,7 @@ import { nodeUrls } from '../options/urls.js'
 import type { Effective } from '../options/resolve.js'
 import { optionNames } from '../options/table.js'
 import { connectOptions } from '../options/library-options.js'
-import { shownOption } from './shown-option.js'
+import { shownOption } from '../options/view.js'
 
 /** The doctor's options, from what the user set. `servicenow`: the platform, where one is to be looked at. */
 export function doctorOptions(

@@ -5,9 +5,11 @@ import { type GuardedJson, readGuarded } from '../options/guarded.js'
 import { nodeUrls } from '../options/urls.js'
 import { type Effective, type OptionSources, resolveOptions } from '../options/resolve.js'
 import { asTyped, sayingOf } from './as-typed.js'
-import { knownSecrets } from './known-secrets.js'
-import type { Terminal } from './terminal.js'
+import { knownSecrets } from './terminal/known-secrets.js'
+import type { Terminal } from './terminal/terminal.js'
 import { fail } from '../failure/fail.js'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
 
 /** Read from the working folder, where it exists. */
 const configFile = 'sluice.config.json'
@@ -108,4 +110,9 @@ function parse(text: string): unknown {
     const line = position === undefined ? '' : ` (line ${text.slice(0, Number(position)).split('\n').length})`
     throw fail('OPTION_INVALID', { option: configFile, problem: `is not valid JSON${line}` })
   }
+}
+
+/** Where checkpoints are kept: what the option says, else where programs of this system keep such things. */
+export function stateDir({ values }: Effective, { env }: Terminal): string {
+  return values.stateDir ?? join(env['XDG_STATE_HOME'] || join(homedir(), '.local', 'state'), 'sluice')
 }

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
-import { openTerminal } from './terminal.js'
+import { openTerminal } from './terminal/terminal.js'
 import { run } from './program.js'
-import { sayError } from './say-error.js'
+import { sayError } from './show/say-error.js'
 
 /** Also for a result that was lost: what the command did is not in question, but nobody was told. */
 const BUG = 70

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander'
-import { layOutHelp } from './help.js'
-import { sayError } from './say-error.js'
-import type { Terminal } from './terminal.js'
+import { layOutHelp } from './terminal/help.js'
+import { sayError } from './show/say-error.js'
+import type { Terminal } from './terminal/terminal.js'
 
 /** What a command's module exports. */
 interface CommandModule {
@@ -77,7 +77,7 @@ export async function run(args: readonly string[], terminal: Terminal, version: 
     if (!(error instanceof CommanderError)) return sayError(terminal, error)
     // Help and version are answers.
     if (error.exitCode === 0) return 0
-    const { sayUsageError } = await import('./say-usage-error.js')
+    const { sayUsageError } = await import('./show/say-usage-error.js')
     return sayUsageError(terminal, error, { verb, verbs: Object.keys(verbs), args })
   }
 }

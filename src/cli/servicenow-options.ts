@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ServiceNowOptions } from '../index.js'
+import type { IngestOptions, ServiceNowOptions } from '../index.js'
 import type { Effective } from '../options/resolve.js'
 import { readServiceNowAccess } from '../options/servicenow-access.js'
-import { secretForms } from './known-secrets.js'
-import { stateDir } from './state-dir.js'
-import type { Terminal } from './terminal.js'
+import { secretForms } from './terminal/known-secrets.js'
+import { stateDir } from './load-options.js'
+import type { Terminal } from './terminal/terminal.js'
+import { isTable } from '../options/table-names.js'
+import { fail } from '../failure/fail.js'
 
 /** In the state folder. */
 const TOKENS = 'servicenow-tokens.json'
@@ -32,4 +34,36 @@ export async function serviceNowOptions(effective: Effective, terminal: Terminal
 /** For what becomes known later: tokens. */
 export function keepSecret(terminal: Terminal, ...secrets: readonly string[]): void {
   terminal.manner.secrets = [...new Set([...terminal.manner.secrets, ...secrets])]
+}
+
+/** What of the settings is for tables alone. */
+const alone = ['query', 'fields', 'displayValue', 'pageSize', 'deletions', 'maxDeleted', 'reconcileEveryMs'] as const
+
+/** Whether a table is among the inputs. Throws SluiceError OPTION_INVALID where there is none, and a flag is for tables alone. */
+export function namesTable(source: readonly string[], { origins }: Effective): boolean {
+  if (source.some(isTable)) return true
+  const flag = alone.find(name => origins[name].startsWith('--'))
+  if (flag === undefined) return false
+  const problem = 'needs a table, as in servicenow:incident'
+  throw fail('OPTION_INVALID', { option: origins[flag], problem })
+}
+
+type TablesOptions = Pick<IngestOptions, 'table' | 'ids' | 'op' | 'deletions' | 'maxDeleted' | 'reconcileEveryMs'>
+
+/** The library's options for a load of tables, but for the platform. What nobody set is left to what tables need. */
+export function tableOptions({ values, origins }: Effective): TablesOptions {
+  const { query, fields, displayValue, pageSize, ids, op, deletions, maxDeleted, reconcileEveryMs } = values
+  return {
+    table: {
+      displayValue,
+      pageSize,
+      ...(query === undefined ? {} : { query }),
+      ...(fields === undefined ? {} : { fields: fields.split(',').map(name => name.trim()) }),
+    },
+    deletions,
+    ...(maxDeleted === undefined ? {} : { maxDeleted }),
+    ...(reconcileEveryMs === undefined ? {} : { reconcileEveryMs }),
+    ids: origins.ids === 'default' ? undefined : ids,
+    op: origins.op === 'default' ? undefined : op,
+  }
 }

@@ -9,7 +9,7 @@ import type { Effective } from '../options/resolve.js'
 import { doctorOptions } from './doctor-options.js'
 import { loadAccess } from './load-options.js'
 import { serviceNowOptions } from './servicenow-options.js'
-import type { Terminal } from './terminal.js'
+import type { Terminal } from './terminal/terminal.js'
 
 /** A person waits for it. */
 const PATIENCE_MS = 15_000

@@ -1,6 +1,7 @@
 import type { Check } from './option-checks.js'
 import type { OptionCommand, Row } from './option.js'
 import { type OptionName, optionNames, table } from './table.js'
+import { hidden, withoutCredentials } from './secrets.js'
 
 /** One option as flags, environment, file, help and docs see it. */
 export interface OptionView {
@@ -84,4 +85,12 @@ export function optionAs(libraryName: string): OptionName | undefined {
 
 function words(name: string): string[] {
   return name.replaceAll(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`).split(' ')
+}
+
+/** The value of an option as it may be shown: secrets hidden, and the credentials inside a URL. */
+export function shownOption(name: OptionName, value: unknown): unknown {
+  if (value === undefined) return undefined
+  const { secret } = viewOption(name)
+  if (secret === 'value') return hidden
+  return secret === 'url' && typeof value === 'string' ? withoutCredentials(value) : value
 }

@@ -1,7 +1,7 @@
 /** A command line, run in this process: the failure, or the first finding, that it prints with --json. */
 import { PassThrough } from 'node:stream'
 import { run } from '../../src/cli/program.js'
-import type { Terminal } from '../../src/cli/terminal.js'
+import type { Terminal } from '../../src/cli/terminal/terminal.js'
 import type { Told } from './cause.js'
 
 interface Printed {

@@ -9,6 +9,7 @@ import type {
   TargetOptions,
 } from '../../src/index.js'
 import { type Settings, optionNames } from '../../src/options/table.js'
+import { checksAt, optionAs } from '../../src/options/view.js'
 
 type Behind<T> = { readonly [K in keyof T]-?: keyof Settings }
 
@@ -164,6 +165,15 @@ test('every option of the command reaches the library, but for those that concer
   const behind = [same, contents, target, proxy, servicenow, table].flatMap(one => Object.values(one))
   const ofCommands = [...ofTheCommand, ...ofTheDoctor, ...ofTheFilter, ...ofServe, ...ofTheAlarm]
   expect([...behind, ...ofCommands].toSorted()).toEqual(optionNames.toSorted())
+})
+
+test('the table checks what a program passes in each part of the library options', () => {
+  const parts = { target, proxy, servicenow, table } as const
+  for (const [part, behind] of Object.entries(parts)) {
+    expect(Object.keys(checksAt(part)).toSorted()).toEqual(Object.keys(behind).toSorted())
+    for (const [name, option] of Object.entries(behind)) expect(optionAs(`${part}.${name}`)).toBe(option)
+  }
+  expect(Object.keys(checksAt('')).toSorted()).toEqual([...Object.keys(same), ...Object.keys(contents)].toSorted())
 })
 
 /** A setting's values fit the library's option: an error here names the option whose types drifted apart. */

@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import type { Effective } from '../../options/resolve.js'
 import { optionNames } from '../../options/table.js'
-import { addOptions } from '../add-options.js'
-import { columns } from '../columns.js'
+import { addOptions } from '../terminal/help.js'
+import { columns } from '../show/columns.js'
 import { loadOptions, sayWarnings } from '../load-options.js'
-import { shownOption } from '../shown-option.js'
-import type { Terminal } from '../terminal.js'
+import { shownOption } from '../../options/view.js'
+import type { Terminal } from '../terminal/terminal.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(command, 'config')

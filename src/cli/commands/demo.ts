@@ -9,12 +9,11 @@ import type { Command } from 'commander'
 import { type ConnectOptions, connect } from '../../index.js'
 import { isSluiceError } from '../../failure/sluice-error.js'
 import { type Lab, startLab } from '../../lab/index.js'
-import { demoDocuments } from '../demo-documents.js'
-import { count } from '../quantities.js'
-import { sayFailure } from '../say-error.js'
-import { showReceipt } from '../show-receipt.js'
-import type { Terminal } from '../terminal.js'
-import { exitCodeOf, runLoad } from './ingest.js'
+import { count } from '../show/columns.js'
+import { sayFailure } from '../show/say-error.js'
+import { showReceipt } from '../show/show-receipt.js'
+import type { Terminal } from '../terminal/terminal.js'
+import { exitCodeOf, runLoad } from '../load.js'
 
 const index = 'demo-logs'
 const documents = 5000
@@ -103,4 +102,26 @@ async function countInCluster(way: ConnectOptions): Promise<number> {
 
 function indented(text: string): string {
   return text.replaceAll(/^(?=.)/gm, '   ')
+}
+
+const services = ['checkout', 'search', 'catalogue', 'accounts', 'mail'] as const
+const paths = ['/', '/items/4711', '/basket', '/login', '/search?q=lamp'] as const
+
+/** NDJSON lines like those of web services, the same on every machine. */
+export function* demoDocuments(documents: number): Generator<string> {
+  for (let at = 0; at < documents; at++) {
+    // A step that shares no factor with the lists, so that combinations vary.
+    const mixed = (at * 2_654_435_761) % 4_294_967_296
+    const status = mixed % 50 === 0 ? 500 : mixed % 17 === 0 ? 404 : 200
+    const document = {
+      '@timestamp': new Date(Date.UTC(2026, 0, 1) + at * 137).toISOString(),
+      service: services[mixed % services.length],
+      path: paths[(mixed >>> 8) % paths.length],
+      status,
+      duration_ms: 1 + ((mixed >>> 4) % 900),
+      message: status === 200 ? 'request served' : 'request failed',
+      trace: mixed.toString(16).padStart(8, '0') + at.toString(16).padStart(8, '0'),
+    }
+    yield `${JSON.stringify(document)}\n`
+  }
 }

@@ -6,8 +6,8 @@ import { type Found, lookUp } from '../../failure/look-up.js'
 import { SluiceError } from '../../failure/sluice-error.js'
 import { symptoms } from '../../failure/symptoms.js'
 import { nearest } from '../../options/nearest.js'
-import { showAll, showFailure, showFound, showSymptoms } from '../show-failures.js'
-import type { Terminal } from '../terminal.js'
+import { showAll, showFailure, showFound, showSymptoms } from '../show/show-failures.js'
+import type { Terminal } from '../terminal/terminal.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
   command

@@ -1,25 +1,14 @@
 import type { Command } from 'commander'
-import { explain } from '../../failure/catalogue.js'
-import { isSluiceError } from '../../failure/sluice-error.js'
-import type { IngestOptions, Receipt } from '../../index.js'
 import { requireOptions } from '../../options/resolve.js'
 import { tablesIn } from '../../options/table-names.js'
-import { addOptions } from '../add-options.js'
+import { addOptions } from '../terminal/help.js'
 import { openAlarm } from '../alarm.js'
-import { checkStdin, stdinFor } from '../check-stdin.js'
+import { checkStdin, runLoad, sayReceipt } from '../load.js'
 import { ingestOptions } from '../../options/library-options.js'
-import { interruptible } from '../interrupt.js'
-import { loadAccess, loadGuarded, loadOptions, reloadCredentials, sayWarnings } from '../load-options.js'
-import { masked } from '../mask.js'
-import { follow, showProgress } from '../progress.js'
-import { sayFailure } from '../say-error.js'
-import { serviceNowOptions } from '../servicenow-options.js'
-import { receiptJson, showReceipt } from '../show-receipt.js'
-import { stateDir } from '../state-dir.js'
-import { namesTable, tableOptions } from '../table-options.js'
-import { type Asking, askingFor, tellingCause } from '../tell-cause.js'
-import type { Terminal } from '../terminal.js'
-import { spareOptimising } from '../spare-optimising.js'
+import { loadAccess, loadGuarded, loadOptions, reloadCredentials, sayWarnings, stateDir } from '../load-options.js'
+import { namesTable, serviceNowOptions, tableOptions } from '../servicenow-options.js'
+import { askingFor } from '../tell-cause.js'
+import type { Terminal } from '../terminal/terminal.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(
@@ -71,70 +60,4 @@ async function load(source: readonly string[], flags: Record<string, unknown>, t
     const receipt = await runLoad(options, terminal, quiet, asking)
     return { receipt, code: sayReceipt(receipt, terminal, json) }
   })
-}
-
-/** Returns the exit code. */
-export function sayReceipt(account: Receipt, terminal: Terminal, json: boolean): number {
-  const receipt = withMaskedFailures(account, terminal.manner.secrets)
-  terminal.out(json ? receiptJson(receipt) : showReceipt(receipt))
-  if (receipt.failure !== undefined) terminal.err(sayFailure(receipt.failure))
-  return exitCodeOf(receipt)
-}
-
-/** Runs the load to its receipt. A run that had to stop has one too; what stopped before the first document is thrown. */
-export async function runLoad(
-  options: IngestOptions,
-  terminal: Terminal,
-  quiet: boolean,
-  asking?: Asking,
-): Promise<Receipt> {
-  const load = async (heard: Heard) => {
-    // The engine takes as long to load as all that comes before it: help and wrong options do not wait for it.
-    const { ingest } = await import('../../ingest.js')
-    spareOptimising()
-    return await ingest({ ...options, ...stdinFor(options.source, terminal), ...heard })
-  }
-  return await followed(terminal, quiet, load, asking)
-}
-
-/** What shows a run's progress and can interrupt it. */
-export type Heard = Required<Pick<IngestOptions, 'signal' | 'onEvent'>>
-
-/** A run to its receipt, with its progress shown. `asking`: what to ask for the cause where it was refused; absent: nothing. */
-export async function followed(
-  terminal: Terminal,
-  quiet: boolean,
-  run: (heard: Heard) => Promise<Receipt>,
-  asking?: Asking,
-): Promise<Receipt> {
-  using interruption = interruptible(terminal, 'finishing what is under way')
-  using progress = await showProgress(terminal, { quiet })
-  const { signal } = interruption
-  const running = toReceipt(run({ signal, onEvent: follow(progress) }))
-  return asking === undefined ? await running : await tellingCause(running, asking, signal)
-}
-
-async function toReceipt(running: Promise<Receipt>): Promise<Receipt> {
-  try {
-    return await running
-  } catch (error) {
-    // Narrowed by what throws: of the library's functions only `ingest` and `replay` attach a receipt.
-    if (isSluiceError(error) && error.receipt !== undefined) return error.receipt as Receipt
-    throw error
-  }
-}
-
-function withMaskedFailures(receipt: Receipt, secrets: readonly string[]): Receipt {
-  const { failure, inputs, notes } = receipt
-  return {
-    ...receipt,
-    inputs: masked(inputs, secrets),
-    ...(notes === undefined ? {} : { notes: masked(notes, secrets) }),
-    ...(failure === undefined ? {} : { failure: masked(failure, secrets) }),
-  }
-}
-
-export function exitCodeOf({ failure, rejected, unknown }: Receipt): number {
-  if (failure !== undefined) return explain(failure.code).exit
-  return rejected > 0 || unknown > 0 ? 1 : 0
 }

@@ -1,10 +1,11 @@
 import { type Command, Option } from 'commander'
 import { type Lab, type LabOptions, type Register, registers, startLab } from '../../lab/index.js'
-import { columns } from '../columns.js'
-import { interruptible } from '../interrupt.js'
-import { runCommand } from '../run-command.js'
-import type { Terminal } from '../terminal.js'
+import { columns } from '../show/columns.js'
+import { interruptible } from '../terminal/interrupt.js'
+import type { Terminal } from '../terminal/terminal.js'
 import { fail } from '../../failure/fail.js'
+import { spawn } from 'node:child_process'
+import { constants } from 'node:os'
 
 /** Enough for more than one page to be asked for with --page-size 100. */
 const INCIDENTS = 250
@@ -105,3 +106,38 @@ function summary({ line, env }: Lab): string {
 
 const virtual =
   "\nThis machine cannot bind 127.0.0.2 and 127.0.0.3: the lab's own servers are told the static address of each connection\ninstead, other servers see 127.0.0.1. On macOS: sudo ifconfig lo0 alias 127.0.0.2 up, and the same for 127.0.0.3.\n"
+
+/**
+ * Runs a command in the foreground with variables added to its environment. Resolves to its exit code: 128+n when signal n
+ * ended it, 127 when there is no such command, 126 when it may not be run, as shells do.
+ */
+export async function runCommand(
+  [command = '', ...args]: readonly string[],
+  env: Readonly<Record<string, string>>,
+  terminal: Terminal,
+): Promise<number> {
+  const child = spawn(command, args, { stdio: 'inherit', env: { ...terminal.env, ...env } })
+  const listeners = forwarded.map(name => {
+    const listener = () => {
+      // At a keyboard, Ctrl-C goes to the whole foreground group: the command has it already.
+      if (name === 'SIGINT' && terminal.stdin.isTTY) return
+      child.kill(name)
+    }
+    terminal.on(name, listener)
+    return { name, listener }
+  })
+  try {
+    return await new Promise<number>(resolve => {
+      child.once('error', (error: NodeJS.ErrnoException) => {
+        const missing = error.code === 'ENOENT'
+        terminal.err(`error: cannot run ${command}: ${missing ? 'no such command' : error.code}\n`)
+        resolve(missing ? 127 : 126)
+      })
+      child.once('exit', (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])))
+    })
+  } finally {
+    for (const { name, listener } of listeners) terminal.off(name, listener)
+  }
+}
+
+const forwarded = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const

@@ -1,16 +1,16 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { type LoggedIn, logIn } from '../../connect/log-in.js'
-import { addOptions } from '../add-options.js'
-import { columns } from '../columns.js'
+import { addOptions } from '../terminal/help.js'
+import { columns } from '../show/columns.js'
 import { connectOptions } from '../../options/library-options.js'
-import { interruptible } from '../interrupt.js'
-import { interrupted } from '../interrupted.js'
+import { interrupted, interruptible } from '../terminal/interrupt.js'
 import { loadAccess, loadOptions, sayWarnings } from '../load-options.js'
-import { masked, withoutSecrets } from '../mask.js'
-import { openBrowser } from '../open-browser.js'
+import { masked, withoutSecrets } from '../terminal/mask.js'
 import { keepSecret, serviceNowOptions } from '../servicenow-options.js'
-import type { Terminal } from '../terminal.js'
+import type { Terminal } from '../terminal/terminal.js'
 import { fail } from '../../failure/fail.js'
+import { spawn } from 'node:child_process'
+import { platform } from 'node:os'
 
 interface Flags extends Record<string, unknown> {
   readonly port?: number
@@ -92,4 +92,24 @@ function show({ instance, tokenFile, isRenewable }: LoggedIn): string {
   ]
   const note = ['note', 'the instance gave no refresh token: log in again when the access token expires']
   return `Logged in\n\n${columns(isRenewable ? rows : [...rows, note], '  ')}`
+}
+
+/** Asks the system to open a page. Where it cannot, the address that was printed is all there is. */
+export function openBrowser(url: string, { env }: Pick<Terminal, 'env'>): void {
+  const [command, ...args] = commandFor(url)
+  const child = spawn(command, args, { stdio: 'ignore', detached: true, env: { ...env } })
+  child.on('error', () => {})
+  child.unref()
+}
+
+function commandFor(url: string): [string, ...string[]] {
+  switch (platform()) {
+    case 'darwin':
+      return ['open', url]
+    case 'win32':
+      // A shell would take an ampersand of the URL for the end of its command.
+      return ['rundll32', 'url.dll,FileProtocolHandler', url]
+    default:
+      return ['xdg-open', url]
+  }
 }

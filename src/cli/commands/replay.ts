@@ -1,17 +1,15 @@
 import type { Command } from 'commander'
 import type { Receipt } from '../../index.js'
 import { requireOptions } from '../../options/resolve.js'
-import { addOptions } from '../add-options.js'
+import { addOptions } from '../terminal/help.js'
 import { openAlarm } from '../alarm.js'
-import { checkStdin, stdinFor } from '../check-stdin.js'
+import { type Heard, checkStdin, followed, sayReceipt, stdinFor } from '../load.js'
 import { replayOptions } from '../../options/library-options.js'
-import { loadAccess, loadOptions, reloadCredentials, sayWarnings } from '../load-options.js'
-import { plural } from '../quantities.js'
-import { stateDir } from '../state-dir.js'
+import { loadAccess, loadOptions, reloadCredentials, sayWarnings, stateDir } from '../load-options.js'
+import { plural } from '../show/columns.js'
 import { askingFor } from '../tell-cause.js'
-import type { Terminal } from '../terminal.js'
+import type { Terminal } from '../terminal/terminal.js'
 import { spareOptimising } from '../spare-optimising.js'
-import { type Heard, followed, sayReceipt } from './ingest.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(

@@ -1,13 +1,12 @@
 import type { Command } from 'commander'
 import type { RolledBack } from '../../index.js'
 import { requireOptions } from '../../options/resolve.js'
-import { addOptions } from '../add-options.js'
+import { addOptions } from '../terminal/help.js'
 import { connectOptions } from '../../options/library-options.js'
-import { interruptible } from '../interrupt.js'
-import { interrupted } from '../interrupted.js'
+import { interrupted, interruptible } from '../terminal/interrupt.js'
 import { loadAccess, loadOptions, sayWarnings } from '../load-options.js'
-import { plural } from '../quantities.js'
-import type { Terminal } from '../terminal.js'
+import { plural } from '../show/columns.js'
+import type { Terminal } from '../terminal/terminal.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(command.argument('<alias>', 'alias of a guarded load (ingest --swap-alias)'), 'rollback')

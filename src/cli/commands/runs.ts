@@ -4,12 +4,10 @@ import { fail } from '../../failure/fail.js'
 import { SluiceError } from '../../failure/sluice-error.js'
 import { nearest } from '../../options/nearest.js'
 import { type KnownRun, type RunList, listRuns, removeRun } from '../../spool/run-list.js'
-import { addOptions } from '../add-options.js'
-import { columns } from '../columns.js'
-import { loadOptions, sayWarnings } from '../load-options.js'
-import { bytes, count, plural } from '../quantities.js'
-import { stateDir } from '../state-dir.js'
-import type { Terminal } from '../terminal.js'
+import { addOptions } from '../terminal/help.js'
+import { bytes, columns, count, plural } from '../show/columns.js'
+import { loadOptions, sayWarnings, stateDir } from '../load-options.js'
+import type { Terminal } from '../terminal/terminal.js'
 
 export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(command, 'runs')

@@ -2,9 +2,9 @@ import type { Command } from 'commander'
 import { explain } from '../../failure/catalogue.js'
 import type { ServeEvent, ServeReceipt, Serving } from '../../index.js'
 import { requireOptions } from '../../options/resolve.js'
-import { addOptions } from '../add-options.js'
+import { addOptions } from '../terminal/help.js'
 import { serveOptions } from '../../options/library-options.js'
-import { interruptible } from '../interrupt.js'
+import { interruptible } from '../terminal/interrupt.js'
 import {
   loadAccess,
   loadOptions,
@@ -12,14 +12,15 @@ import {
   loadServeToken,
   reloadCredentials,
   sayWarnings,
+  stateDir,
 } from '../load-options.js'
-import { masked } from '../mask.js'
-import { type Progress, follow, showProgress } from '../progress.js'
-import { bytes, duration, plural } from '../quantities.js'
-import { sayFailure } from '../say-error.js'
-import { serveReceiptJson, showServed } from '../show-served.js'
-import { stateDir } from '../state-dir.js'
-import type { Terminal } from '../terminal.js'
+import { masked } from '../terminal/mask.js'
+import { type Progress, follow } from '../terminal/progress.js'
+import { showProgress } from '../terminal/show-progress.js'
+import { bytes, duration, plural } from '../show/columns.js'
+import { sayFailure } from '../show/say-error.js'
+import { serveReceiptJson, showServed } from '../show/show-receipt.js'
+import type { Terminal } from '../terminal/terminal.js'
 import { spareOptimising } from '../spare-optimising.js'
 
 /** A line that tells how things are, where anything has happened. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { run } from '../../../src/cli/program.js'
-import type { Terminal } from '../../../src/cli/terminal.js'
+import type { Terminal } from '../../../src/cli/terminal/terminal.js'
 import { optionCommands } from '../../../src/options/option.js'
 import { optionsOf } from '../../../src/options/view.js'
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { drawProgress } from '../../../src/cli/progress-bar.js'
-import { bytes, count, duration } from '../../../src/cli/quantities.js'
-import { receiptJson, showReceipt } from '../../../src/cli/show-receipt.js'
-import type { Terminal } from '../../../src/cli/terminal.js'
+import { drawProgress } from '../../../src/cli/terminal/progress-bar.js'
+import { bytes, count, duration } from '../../../src/cli/show/columns.js'
+import { receiptJson, showReceipt } from '../../../src/cli/show/show-receipt.js'
+import type { Terminal } from '../../../src/cli/terminal/terminal.js'
 import { failure } from '../../../src/failure/failure.js'
 import type { Counts, Receipt } from '../../../src/ledger/receipt.js'
 

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
-import { confirm } from '../../../src/cli/confirm.js'
-import type { Terminal } from '../../../src/cli/terminal.js'
+import { confirm } from '../../../src/cli/terminal/confirm.js'
+import type { Terminal } from '../../../src/cli/terminal/terminal.js'
 
 function terminalOf(isTTY: boolean) {
   const stdin = Object.assign(new PassThrough(), { isTTY })

@@ -1,9 +1,6 @@
-import type { Counts, IngestEvent } from '../index.js'
-import { blockNotes } from './block-notes.js'
-import { drawProgress } from './progress-bar.js'
-import { masked, withoutSecrets } from './mask.js'
-import { duration, plural } from './quantities.js'
-import type { Terminal } from './terminal.js'
+import type { Counts, FailureCode, IngestEvent } from '../../index.js'
+import { duration, plural } from '../show/columns.js'
+import { explain } from '../../failure/catalogue.js'
 
 /** How far a run is. */
 export interface Snapshot {
@@ -22,25 +19,6 @@ export interface Progress extends Disposable {
   update(snapshot: Snapshot): void
   /** Something worth a line of its own; `fields` hold no secret and no document. */
   note(level: 'info' | 'warn', message: string, fields?: Readonly<Record<string, unknown>>): void
-}
-
-/** A bar where a person watches, log lines elsewhere, warnings alone where quiet was asked for. */
-export async function showProgress(terminal: Terminal, { quiet }: { quiet: boolean }): Promise<Progress> {
-  const shown = quiet ? silent(terminal) : terminal.stderr.isTTY ? drawProgress(terminal) : await log(terminal)
-  return {
-    ...shown,
-    note: (level, message, fields = {}) => {
-      // More may become known on the way.
-      const { secrets } = terminal.manner
-      shown.note(level, withoutSecrets(message, secrets), masked(fields, secrets))
-    },
-  }
-}
-
-/** Whoever watches needs no logger. */
-async function log(terminal: Terminal): Promise<Progress> {
-  const { openLog } = await import('./progress-log.js')
-  return openLog(terminal)
 }
 
 /** Tells the events of one run to whoever shows its progress. */
@@ -107,12 +85,29 @@ function fromWhere({ resumedAt, since }: { resumedAt?: number; since?: string })
   return `${changed}${resumedAt === undefined ? '' : `${since === undefined ? '' : ','} from document ${resumedAt} on`}`
 }
 
-function silent(terminal: Terminal): Progress {
-  return {
-    update: () => undefined,
-    note: (level, message) => {
-      if (level === 'warn') terminal.err(`warning: ${message}\n`)
-    },
-    [Symbol.dispose]: () => undefined,
+type BlockEvent = Extract<IngestEvent, { type: 'blocked' | 'unblocked' }>
+
+/** What is said while access is lost: once why, since when and what to do, and then, shorter, that the run still waits. */
+function blockNotes(progress: Progress): (event: BlockEvent) => void {
+  let said: FailureCode | undefined
+  return event => {
+    const { code, message } = event.failure
+    if (event.type === 'unblocked') {
+      said = undefined
+      const back = `access is back after ${duration(event.waitedMs)}: Sluice continues`
+      progress.note('warn', `${back}. Refused: ${message}`, { code })
+      return
+    }
+    const { since, waitedMs, leftMs, nextProbeMs, problem } = event
+    const fields = { code, since, waitedMs, leftMs, nextProbeMs, ...(problem === undefined ? {} : { problem }) }
+    const also = problem === undefined ? '' : ` (${problem})`
+    const next = `Next probe in ${duration(nextProbeMs)}, giving up in ${duration(leftMs)}`
+    if (said === code) {
+      progress.note('info', `still waiting for access since ${since}: ${message}${also}. ${next}`, fields)
+      return
+    }
+    said = code
+    progress.note('warn', `waiting for access since ${since}: ${message}${also}. ${next}`, fields)
+    for (const fix of explain(code).fixes) progress.note('warn', `what to do: ${fix}`)
   }
 }

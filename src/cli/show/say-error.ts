@@ -1,9 +1,9 @@
-import { causesFor, fixesFor } from '../failure/advice.js'
-import { explain } from '../failure/catalogue.js'
-import { type Failure, failure } from '../failure/failure.js'
-import { isSluiceError } from '../failure/sluice-error.js'
-import { masked, withoutSecrets } from './mask.js'
-import type { Terminal } from './terminal.js'
+import { causesFor, fixesFor } from '../../failure/advice.js'
+import { explain } from '../../failure/catalogue.js'
+import { type Failure, failure } from '../../failure/failure.js'
+import { isSluiceError } from '../../failure/sluice-error.js'
+import { masked, withoutSecrets } from '../terminal/mask.js'
+import type { Terminal } from '../terminal/terminal.js'
 
 /**
  * Says what stopped a command, and returns the exit code: on stderr the message, then hints, for a bug the stack; with

@@ -1,5 +1,5 @@
 import type { Progress, Snapshot } from './progress.js'
-import { bytes, count, duration } from './quantities.js'
+import { bytes, count, duration } from '../show/columns.js'
 import type { Terminal } from './terminal.js'
 
 const frameMs = 100

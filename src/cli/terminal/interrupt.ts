@@ -1,4 +1,6 @@
 import type { Terminal } from './terminal.js'
+import { fail } from '../../failure/fail.js'
+import { SluiceError } from '../../failure/sluice-error.js'
 
 export interface Interruption extends Disposable {
   /** Aborted by the first SIGINT or SIGTERM; the reason is the signal's name. */
@@ -25,4 +27,9 @@ export function interruptible(terminal: Terminal, doing: string): Interruption {
       for (const { name, listener } of listeners) terminal.off(name, listener)
     },
   }
+}
+
+/** What ends a command that loads nothing and was interrupted. `left`: what became of what it was doing. */
+export function interrupted({ reason }: AbortSignal, left: string): SluiceError {
+  return fail('COMMAND_INTERRUPTED', { reason: String(reason), left })
 }

@@ -1,8 +1,8 @@
-import { explain } from '../failure/catalogue.js'
-import type { FilterFinding } from '../filter/judge-guard.js'
-import { type Policy, isPermissive } from '../filter/policy.js'
+import { explain } from '../../failure/catalogue.js'
+import type { FilterFinding } from '../../filter/judge-guard.js'
+import { type Policy, isPermissive } from '../../filter/policy.js'
 import { columns } from './columns.js'
-import type { FilterReport } from './filter-tasks.js'
+import type { FilterReport } from '../filter-tasks.js'
 
 /** The first filterFinding that is an error decides. */
 export function exitCodeOf({ findings }: FilterReport): number {

@@ -1,4 +1,4 @@
-import type { Failure } from '../failure/failure.js'
+import type { Failure } from '../../failure/failure.js'
 
 /** How results and errors are said; set as soon as the options are known. */
 interface Manner {

@@ -1,11 +1,11 @@
 import type { CommanderError } from 'commander'
-import { failure } from '../failure/failure.js'
-import { nearest } from '../options/nearest.js'
-import { optionCommands } from '../options/option.js'
-import { optionsOf } from '../options/view.js'
-import { masked } from './mask.js'
+import { failure } from '../../failure/failure.js'
+import { nearest } from '../../options/nearest.js'
+import { optionCommands } from '../../options/option.js'
+import { optionsOf } from '../../options/view.js'
+import { masked } from '../terminal/mask.js'
 import { failureJson } from './say-error.js'
-import type { Terminal } from './terminal.js'
+import type { Terminal } from '../terminal/terminal.js'
 
 interface Usage {
   readonly verb: string | undefined

@@ -1,8 +1,7 @@
-import type { InputReceipt, Receipt } from '../index.js'
-import { outcomes } from '../ledger/receipt.js'
-import { columns } from './columns.js'
+import type { InputReceipt, Receipt, ServeReceipt } from '../../index.js'
+import { outcomes } from '../../ledger/receipt.js'
+import { bytes, columns, count, duration, plural } from './columns.js'
 import { failureJson } from './say-error.js'
-import { bytes, count, duration, plural } from './quantities.js'
 
 /** The receipt as people read it: what became of every document, that it adds up, and by which way. */
 export function showReceipt(receipt: Receipt): string {
@@ -167,4 +166,38 @@ function route({ route: { form, proxy, connections } }: Receipt): string {
 function egress(receipt: Receipt): string[][] {
   const seen = Object.entries(receipt.egress)
   return seen.length === 0 ? [] : [['egress', seen.map(([address, times]) => `${address} (${times}x)`).join(', ')]]
+}
+
+/** The account of a receiver, for people and for programs. */
+
+export function serveReceiptJson(receipt: ServeReceipt): string {
+  const { failure } = receipt
+  return `${JSON.stringify({ ...receipt, ...(failure === undefined ? {} : { failure: failureJson(failure) }) })}\n`
+}
+
+export function showServed(receipt: ServeReceipt): string {
+  const { accepted, waiting, answers, deadLetters, spool, elapsedMs } = receipt
+  const counted = (['created', 'updated', 'duplicate', 'rejected'] as const).filter(
+    name => receipt[name] > 0 || name === 'created' || name === 'rejected',
+  )
+  const told = Object.entries(answers).map(([status, times]) => `${status} (${count(times)}x)`)
+  return [
+    `Served for ${duration(elapsedMs)}\n\n`,
+    columns(
+      [
+        ['accepted', count(accepted)],
+        ['loaded', count(receipt.read)],
+        ...counted.map(name => [`  ${name}`, count(receipt[name])]),
+        [
+          'waiting',
+          `${count(waiting.documents)}${waiting.bytes === 0 ? '' : ` (${bytes(waiting.bytes)}) in ${spool}`}`,
+        ],
+        ['answers', told.length === 0 ? 'none' : told.join(', ')],
+        ...(deadLetters === undefined
+          ? []
+          : [['refused', `${plural(receipt.rejected, 'document')} in ${deadLetters}`]]),
+      ],
+      '  ',
+    ),
+  ].join('')
 }

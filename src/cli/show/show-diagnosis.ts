@@ -1,7 +1,6 @@
-import type { DoctorReport, Finding, Step } from '../doctor/report.js'
-import { fixesFor } from '../failure/advice.js'
-import { columns } from './columns.js'
-import { duration, plural } from './quantities.js'
+import type { DoctorReport, Finding, Step } from '../../doctor/report.js'
+import { fixesFor } from '../../failure/advice.js'
+import { columns, duration, plural } from './columns.js'
 
 /** A report for people: each step, then what it means, then what to do. */
 export function showDiagnosis({ steps, findings, facts, next, policy, requests, ok }: DoctorReport): string {

@@ -1,9 +1,9 @@
 /** What the catalogue knows, as `sluice explain` prints it. */
-import { type Entry, type FailureCode, explain, failureCodes } from '../failure/catalogue.js'
-import { exampleOf } from '../failure/failure.js'
-import type { Found } from '../failure/look-up.js'
-import { stages } from '../failure/stages.js'
-import type { Symptom } from '../failure/symptoms.js'
+import { type Entry, type FailureCode, explain, failureCodes } from '../../failure/catalogue.js'
+import { exampleOf } from '../../failure/failure.js'
+import type { Found } from '../../failure/look-up.js'
+import { stages } from '../../failure/stages.js'
+import type { Symptom } from '../../failure/symptoms.js'
 import { columns } from './columns.js'
 
 /** Every code with its title, by part of the path. */
