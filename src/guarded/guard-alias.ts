@@ -31,7 +31,7 @@ export function guardAlias({ load, tell }: Run): RunHook | undefined {
         return await planGuarded({ ...planning, isSwitched, isNamed: state.runId !== undefined })
       },
       index: run => freshIndex(name, run),
-      notes: index => [`loading into ${index}; ${name} is on ${alias.on?.name ?? 'no index yet'}`],
+      notes: index => [`loading into ${index}, and ${name} is on ${alias.on?.name ?? 'no index yet'}`],
     }),
     prepare: async ({ cluster, found, patience }) => {
       if (dryRun) return

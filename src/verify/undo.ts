@@ -105,7 +105,7 @@ export async function undo(options: UndoOptions): Promise<Undone> {
           : [`${continued.join(', ')} was continued by a later run. To load the deleted part again, pass --again`]),
         ...(foreign === 0
           ? []
-          : [`${foreign} documents have ids like those of the run, but belong to another run. Sluice left them`]),
+          : [`${foreign} documents have ids like those of the run, but are not its own. Sluice left them`]),
         ...(checkpoint.options['op'] === 'index' && changed > 0
           ? ['with --op index, documents that this run sent twice also count as changed']
           : []),

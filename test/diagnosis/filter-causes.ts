@@ -9,7 +9,7 @@ const partly = (['first', 'second'] as const).flatMap((which): Cause[] => [
     planted: `only the ${which} of the two addresses is registered`,
     on: 'nginx',
     expected: 'EGRESS_PARTLY_ALLOWED',
-    says: 'which one, the pair does not tell',
+    says: 'To find out which one, run `sluice doctor --nodes',
     plant: async world => {
       await world.register(which)
       return doctor(world)

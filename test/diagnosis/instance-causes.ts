@@ -190,7 +190,7 @@ const logins: readonly Cause[] = [
     'a wrong password, with OAuth',
     'SERVICENOW_TOKEN_REFUSED',
     { servicenow: () => ({ password: WRONG }) },
-    { says: 'the token call went through the proxy', alike: 'instanceToken' },
+    { says: 'The token call went through the proxy', alike: 'instanceToken' },
   ),
   wrong(
     'a wrong password, with OAuth, where client_credentials is enabled',
@@ -270,7 +270,7 @@ const instances: readonly Cause[] = [
     'a rate limit of the instance that is spent',
     'SERVICENOW_RATE_LIMITED',
     { spoil: ({ control }) => control.servicenow.limitRate({ requests: 0 }) },
-    { says: 'it asks to wait' },
+    { says: 'Retry-After' },
   ),
   wrong(
     'a queue of the instance that is full',
@@ -315,7 +315,7 @@ const instances: readonly Cause[] = [
       spoil: ({ control }) => control.servicenow.addAcl({ table: 'incident', query: 'sys_idISNOTEMPTY' }),
       more: () => ({ table: 'incident' }),
     },
-    { says: 'shows none of the first' },
+    { says: 'sees none of the first' },
   ),
   wrong("an instance's certificate of an authority that was not named", 'SERVICENOW_CERT_INVALID', {
     servicenow: () => ({ ca: undefined }),

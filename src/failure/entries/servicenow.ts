@@ -244,11 +244,11 @@ export const servicenowEntries = {
     causes: [
       {
         cause: 'A rate limit rule counts the requests of this user per hour, and no more are left.',
-        if: /Retry-After|[Rr]ule/,
+        if: /Retry-After \d/,
       },
       {
         cause: 'Many integrations send requests at once, and the queue of API requests (its semaphores) is full.',
-        if: /^(?!.*Retry-After)/,
+        if: /without Retry-After/,
       },
     ],
     fixes: [

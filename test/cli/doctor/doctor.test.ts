@@ -132,7 +132,7 @@ test('a path that the cluster does not know, and an authority that is none, are 
   await writeFile(path, 'no certificate')
   const none = await sluice(['doctor', '--ca', path], { env: lab.env })
   expect(none.code).toBe(2)
-  expect(none.stdout).toContain('holds no certificate in PEM form')
+  expect(none.stdout).toContain('contains no certificate in PEM form')
 })
 
 test('advice is shown as it is written, whatever the secrets are', async () => {

@@ -39,7 +39,7 @@ describe('inputs', () => {
   const refused: readonly [string, readonly string[], number, RegExp][] = [
     ['a file that does not exist', ['missing.ndjson'], 2, /no such input: missing\.ndjson/],
     ['a glob that matches nothing', ['*.csv'], 2, /no such input: \*\.csv/],
-    ['a directory', ['folder'], 3, /cannot read folder: it is a directory; .*folder\/\*/],
+    ['a directory', ['folder'], 3, /cannot read folder: it is a directory: .*folder\/\*/],
     ['a missing one among others, before anything is loaded', ['good.ndjson', 'missing.ndjson'], 2, /missing\.ndjson/],
   ]
   test.each(refused)('%s', async (_, args, code, message) => {

@@ -47,7 +47,7 @@ test('a second run of the same file does nothing, and says who is at it: exit co
       `since ${String(since)} (lock ${String(lock)})\n`,
   )
   expect(existsSync(String(lock))).toBe(true)
-  expect(second.stderr).toContain('remove the file that the message names as the lock')
+  expect(second.stderr).toContain('remove the lock file that the message names')
   expect(cluster.requests).toBe(requests)
   expect(await readdir(work.path)).toEqual(['a.ndjson', 'b.ndjson', 'state'])
 
@@ -58,7 +58,7 @@ test('a second run of the same file does nothing, and says who is at it: exit co
   await goesOn
   // A second signal ends a process at once. What it leaves keeps the next one from nothing, either.
   third.child.kill('SIGTERM')
-  await third.printed('once more to stop at once')
+  await third.printed('stops at once')
   third.child.kill('SIGTERM')
   expect(await third.ended).toMatchObject({ code: 130 })
   const goesOnAgain = cluster.bulk()

@@ -46,7 +46,7 @@ test('credentials in files may be rotated while a load waits for them: it goes o
   const { code, stdout, stderr } = await load.ended
   expect(stderr).toContain('refused the credentials')
   expect(stderr).toContain('what to do: Copy the whole proxy URL from the dashboard')
-  expect(stderr).toContain('sending goes on: access is back after')
+  expect(stderr).toContain('access is back after')
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('3,000 read = 3,000 created') as string })
   expect(lab.control.count('cli-rotated')).toBe(DOCS)
   for (const url of [oldProxy.http, lab.line.proxy.http]) {

@@ -55,7 +55,7 @@ describe('sluice replay', () => {
     const text = await refusedInto(work, 'replayed')
     const once = await at(work, ['replay', 'dead.ndjson'])
     expect(once.code).toBe(1)
-    const left = /(\S+\.ndjson): replay that next/.exec(once.stdout)?.[1] ?? ''
+    const left = /(\S+\.ndjson): replay this file next/.exec(once.stdout)?.[1] ?? ''
     expect(once.stdout).toContain(`\n2 documents left, in ${left}: replay this file next.\n`)
     expect(left).toMatch(/^sluice-dead-letters-\d{8}T\d{6}Z-[0-9a-f]{6}\.ndjson$/)
     // Nothing of it was changed.

@@ -52,7 +52,7 @@ test('an interrupted command goes on when it is given again; runs lists it, and 
   expect(done.stdout).toContain(
     `Run ${run}: nothing was loaded\n\n  a.ndjson was loaded before, and has not changed since, so Sluice sent no document.`,
   )
-  expect(done.stdout).toContain('--again loads it again')
+  expect(done.stdout).toContain('To load it again, pass --again.')
 
   const listed = JSON.parse((await sluice(['runs', '--json'], surroundings)).stdout) as { runs: Receipt[] }
   expect(listed.runs).toMatchObject([{ run, status: 'finished', index: 'cli-resumed', counts: { created: 3000 } }])
@@ -82,7 +82,7 @@ test('runs says what it can do, and shows a checkpoint that it cannot read', asy
   await mkdir(join(work.path, 'runs'))
   await writeFile(join(work.path, 'runs', 'k.json'), '{"version":9}')
   const { stdout } = await sluice(['runs'], surroundings)
-  expect(stdout).toContain('a newer Sluice wrote it (version 9); sluice runs rm k.json removes it\n')
+  expect(stdout).toContain('a newer Sluice wrote it (version 9). To remove it, run sluice runs rm k.json\n')
 })
 
 test('runs rm removes checkpoints that cannot be read, by their file and by the run that they name', async () => {

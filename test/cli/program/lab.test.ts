@@ -118,6 +118,6 @@ test('demo does the main job on the lab, and shows what a missing address looks 
   const { code, stdout, stderr } = await sluice(['demo'])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toContain('5,000 read = 5,000 created, it balances')
-  expect(stdout).toContain('The cluster itself counts 5,000 documents in demo-logs.')
+  expect(stdout).toContain('The cluster counts 5,000 documents in demo-logs.')
   expect(stdout).toContain('sluice explain EGRESS_PARTLY_ALLOWED')
 })

@@ -58,7 +58,7 @@ test('a login keeps the tokens in the state folder, for their owner alone, and s
   const path = join(work.path, 'sluice', 'servicenow-tokens.json')
   expect(stdout).toContain(path)
   expect(stdout).toContain('SERVICENOW_GRANT=authorization_code')
-  expect(page).toContain('this window can be closed')
+  expect(page).toContain('You can close this window')
   expect((await stat(path)).mode & 0o777).toBe(0o600)
   const kept = await readFile(path, 'utf8')
   const tokens = [...kept.matchAll(/"(?:access|refresh)Token": "([^"]+)"/g)].map(([, token = '']) => token)
@@ -86,7 +86,7 @@ test('a user who does not consent ends it with the reason', async () => {
   expect(code).toBe(3)
   expect(stderr).toContain('access_denied')
   expect(stderr).toContain('SERVICENOW_LOGIN_FAILED')
-  expect(page).toContain('did not let you in')
+  expect(page).toContain('The login failed')
 })
 
 test('SIGINT ends the wait', async () => {

@@ -197,11 +197,11 @@ describe('a run that waits', () => {
   test('says why it has no new credentials, without a word of what it was given', async () => {
     const { cluster } = lab.line
     const wrong: [NonNullable<IngestOptions['refreshCredentials']>, RegExp][] = [
-      [() => ({ apiKey: 'hunter2\n' }), /^no new credentials: refreshCredentials\(\)\.apiKey: holds a line break/],
+      [() => ({ apiKey: 'hunter2\n' }), /^no new credentials: refreshCredentials\(\)\.apiKey: contains a line break/],
       [async () => await Promise.reject(new Error('hunter2')), /^no new credentials: refreshCredentials failed$/],
       [
         () => ({ apiKey: cluster.apiKey, proxy: 'http://user:hunter2@127.0.0.1:9293' }),
-        /^only the credentials of a proxy can change/,
+        /^only the credentials of a proxy may change/,
       ],
     ]
     for (const [refreshCredentials, problem] of wrong) {

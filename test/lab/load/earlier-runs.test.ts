@@ -90,7 +90,7 @@ test('where a later run went on behind it, what is deleted is not loaded again, 
   const { run: second } = await world.load('a.ndjson')
   const { isComplete, goesBy, notes } = await takeBack(world, first)
   expect({ isComplete, goesBy }).toEqual({ isComplete: true, goesBy: second })
-  expect(notes).toEqual([expect.stringContaining('not loaded again without --again') as string])
+  expect(notes).toEqual([expect.stringContaining('To load the deleted part again, pass --again') as string])
   expect(await world.load('a.ndjson')).toMatchObject({ run: second, requests: 0 })
   expect(lab.control.count(world.index)).toBe(10)
 })

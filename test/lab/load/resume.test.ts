@@ -60,7 +60,7 @@ describe('dead letters of before', () => {
     await begun()
     await rm(path('dead.ndjson'))
     const warnings = await warningsOf(async onEvent => await load(path('a.ndjson'), { onEvent }))
-    expect(warnings.join()).toContain(`not, or not all, in ${path('dead.ndjson')} any more`)
+    expect(warnings.join()).toContain(`${path('dead.ndjson')} no longer holds all documents`)
   })
 })
 

@@ -203,7 +203,7 @@ describe('a data stream that rolls over', () => {
     await writeFile(world.path('a.ndjson'), lines(300))
     lab.control.plant({ drop: { times: 2 }, lookup: { status: 403, body: refused } })
     const { receipt, warnings } = await loadAcross(world)
-    expect(warnings).toEqual([expect.stringContaining('cannot be looked up') as string])
+    expect(warnings).toEqual([expect.stringContaining('cannot look up its ids') as string])
     expect(receipt.notes).toEqual(warnings)
   })
 })

@@ -215,7 +215,7 @@ describe('access control by address', () => {
     platform().setAccessPolicy('table', only('192.0.2.1'))
     await expect(connectServiceNow(oauth())).rejects.toMatchObject({
       code: 'SERVICENOW_ADDRESS_REFUSED',
-      message: expect.stringContaining('a token that it has given'),
+      message: expect.stringContaining('a token that it gave'),
     })
     platform().setAccessPolicy('table', only(pair()[1]))
     await expect(connectServiceNow(oauth())).rejects.toMatchObject({ code: 'SERVICENOW_PARTLY_ALLOWED' })
@@ -338,7 +338,7 @@ describe('an instance', () => {
     platform().plant({ drop: { times: 1, done: true } })
     await expect(instance.call(create)).rejects.toMatchObject({
       code: 'SERVICENOW_UNREACHABLE',
-      message: expect.stringContaining('whether it was carried out is not known'),
+      message: expect.stringContaining('does not know whether ServiceNow did it'),
     })
     expect(platform().rows('incident', 'short_description=once')).toHaveLength(1)
     platform().plant({ drop: { times: 1, done: true } })

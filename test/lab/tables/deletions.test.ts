@@ -140,7 +140,7 @@ describe('before the first row is read', () => {
     for (const run of [audit, reconcile]) {
       const { code, message } = await stopped(run(table, least))
       expect(code).toBe('CLUSTER_PRIVILEGE_MISSING')
-      expect(message).toContain('cannot be followed without read')
+      expect(message).toContain('cannot follow deleted rows without read')
     }
     expect(lab.control.count(`least-${index}`)).toBe(0)
   })

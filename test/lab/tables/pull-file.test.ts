@@ -63,7 +63,7 @@ test('what was there stays as it is until all rows are', async () => {
   const { code, stderr } = await running.ended
   expect({ code, left: await readFile(file, 'utf8') }).toEqual({ code: 5, left: 'of yesterday\n' })
   expect(stderr).toMatch(
-    /interrupted \(SIGINT\): \d+ rows of incident in rows\.ndjson\.part, and the same command goes on/,
+    /interrupted \(SIGINT\): \d+ rows of incident are in rows\.ndjson\.part, and the same command continues/,
   )
   lab.control.servicenow.heal()
   expect(await sluice(pull, { cwd: work.path, env })).toMatchObject({ code: 0, stdout: '' })
@@ -85,15 +85,13 @@ test('two at once, another selection, and a folder that no pull has made are ref
   const other = await sluice([...pull, '--query', 'active=true'], { cwd: work.path, env })
   expect(other.code).toBe(2)
   expect(other.stderr).toMatch(
-    /--output: an unfinished pull lies in .*rows\.ndjson\.part, .*query was not set and is active=true/,
+    /--output: .*rows\.ndjson\.part holds an unfinished pull .*query was not set and is active=true/,
   )
 
   // What was begun is told in a file beside the rows.
   await rm(join(work.path, 'rows.ndjson.part', 'reading.json'))
   const unknown = await sluice(pull, { cwd: work.path, env })
-  expect(unknown.stderr).toMatch(
-    /reading\.json.* is missing, and rows\.ndjson beside it has rows of an unknown reading/,
-  )
+  expect(unknown.stderr).toMatch(/reading\.json.* is missing, and rows\.ndjson has rows of an unknown pull/)
   // Once there are no rows, there is nothing to lose.
   await writeFile(join(work.path, 'rows.ndjson.part', 'rows.ndjson'), '')
   lab.control.servicenow.heal()
@@ -113,7 +111,7 @@ test('a file that may grow no further is named, and gone on with where there is 
   expect(full.stderr).toMatch(/cannot write .*rows\.ndjson: the file would be larger/)
   expect(full.code).toBe(3)
   const { code, stderr } = await sluice(pull, { cwd: work.path, env })
-  expect(stderr).toMatch(/[\d,]+ of them from before/)
+  expect(stderr).toMatch(/[\d,]+ of them from an earlier run/)
   expect(code).toBe(0)
   const lines = (await readFile(join(work.path, 'rows.ndjson'), 'utf8')).trimEnd().split('\n')
   const ids = new Set(lines.map(text => (JSON.parse(text) as { sys_id: string }).sys_id))

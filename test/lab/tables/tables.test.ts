@@ -259,10 +259,10 @@ describe('a table', () => {
 
 describe('what does not fit a table', () => {
   const cases: readonly [string, Partial<IngestOptions>, RegExp][] = [
-    ['ids of the run', { ids: 'run' }, /ids: is 'run': a row that changed comes again/],
+    ['ids of the run', { ids: 'run' }, /ids: is 'run': a changed row must find its document/],
     ['ids of the cluster', { ids: 'cluster' }, /ids: is 'cluster'/],
     ['a file beside it', { source: ['servicenow:incident', 'a.ndjson'] }, /'a\.ndjson' cannot be loaded together/],
-    ['a name that is none', { source: 'servicenow:a/b' }, /'servicenow:a\/b' names no table/],
+    ['a name that is none', { source: 'servicenow:a/b' }, /'servicenow:a\/b' is not a table/],
     ['no platform', { servicenow: undefined }, /servicenow: is needed for a table/],
     ['a path inside a JSON document', { pick: 'result' }, /pick: selects inside a JSON document/],
     ['a page of nothing', { table: { pageSize: 0 } }, /table\.pageSize: 0 is not a whole number from 1/],
@@ -271,7 +271,7 @@ describe('what does not fit a table', () => {
       { idField: 'number', table: { fields: ['state'] } },
       /idField: is 'number', which is not/,
     ],
-    ['options of a table for a file', { source: 'a.ndjson', table: {} }, /table: is used with a table alone/],
+    ['options of a table for a file', { source: 'a.ndjson', table: {} }, /table: needs a table/],
   ]
   test.each(cases)('%s', async (_, more, message) => {
     const run = ingestFrom(given([filled(1)], more), async () => await Promise.resolve(fakePlatform([])))
@@ -285,6 +285,6 @@ describe('what does not fit a table', () => {
     lab.control.createDataStream(index)
     const { code, message } = await stopped(load([filled(1)]))
     expect(code).toBe('OPTION_INVALID')
-    expect(message).toMatch(/op: is 'index', and .* is a data stream/)
+    expect(message).toMatch(/op: is 'index', but .* is a data stream/)
   })
 })

@@ -178,7 +178,7 @@ describe('undo', () => {
     await world.bulk([{ create: { _id: `${await tokenOf(world)}-11` } }, { n: 11 }])
     const undone = await takeBack(world, run)
     expect(undone).toMatchObject({ deleted: 10, isComplete: true })
-    expect(undone.notes).toEqual([expect.stringContaining('none of its own') as string])
+    expect(undone.notes).toEqual([expect.stringContaining('are not its own') as string])
     expect(lab.control.count(world.index)).toBe(1)
   })
 
@@ -191,7 +191,7 @@ describe('undo', () => {
     expect(duplicate).toBe(1)
     const undone = await takeBack(world, run)
     expect(undone).toMatchObject({ deleted: 10, isComplete: true })
-    expect(undone.notes).toEqual([expect.stringContaining('-50: stored by an earlier run') as string])
+    expect(undone.notes).toEqual([expect.stringContaining('-50 was stored by an earlier run') as string])
     expect(lab.control.count(world.index)).toBe(50)
   })
 
@@ -236,7 +236,7 @@ describe('undo', () => {
     const controller = new AbortController()
     const undoing = codeOf(takeBack(world, run, { signal: controller.signal }))
     await eventually(() => expect(lab.control.struck('stall')).toBe(1))
-    const locked = `RUN_LOCKED: ${world.path('a.ndjson')} is being taken out of ${world.index} by the undo of run ${run}`
+    const locked = `RUN_LOCKED: ${world.path('a.ndjson')} is being removed from ${world.index} by the undo of run ${run}`
     const others: (() => Promise<unknown>)[] = [
       async () => await world.load('a.ndjson'),
       async () => await takeBack(world, run),

@@ -96,7 +96,7 @@ describe('verify', () => {
       found: 100,
       missing: 0,
       unsettled: 29_900,
-      notes: [expect.stringContaining('was killed') as string, expect.stringContaining('settles it') as string],
+      notes: [expect.stringContaining('was killed') as string, expect.stringContaining('settles them') as string],
     })
     const token = (await world.checkpoint()).inputs[0]?.token
     await world.bulk(Array.from({ length: 20_000 }, (_, at) => ({ delete: { _id: `${token}-${101 + at}` } })))
@@ -207,7 +207,7 @@ describe('verify', () => {
       notes: [`the index ${world.index} no longer exists`],
     })
     await direct.client.indices.create({ index: world.index })
-    expect((await look(world, run)).notes).toEqual([expect.stringContaining('made anew') as string])
+    expect((await look(world, run)).notes).toEqual([expect.stringContaining('is a new index') as string])
   })
 
   test('refuses what it cannot tell: an unknown run, ids that are not its own, another cluster', async () => {
@@ -234,7 +234,7 @@ describe('verify', () => {
     const runId = `named-${process.pid}`
     const { checkpoint = '' } = await world.load('a.ndjson', { runId })
     await world.load('a.ndjson', { runId, index: `${world.index}-b` })
-    expect(await codeOf(look(world, runId))).toMatch(/^OPTION_INVALID: run: .* names 2 runs/)
+    expect(await codeOf(look(world, runId))).toMatch(/^OPTION_INVALID: run: .* is the name of 2 runs/)
     expect(await look(world, checkpoint)).toMatchObject({ run: runId, ok: true, index: world.index })
   })
 
