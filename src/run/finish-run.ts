@@ -10,7 +10,7 @@ import { statusOf } from '../state/state-keeper.js'
 import { composeReceipt } from './compose-receipt.js'
 import type { Loaded } from './load.js'
 import type { Pipeline } from './open-pipeline.js'
-import type { LockedRun } from './run.js'
+import type { LockedRun } from './locked-run.js'
 import type { StartedRun } from './start-run.js'
 
 /** `elapsedMs`: since the connection was open. Throws SluiceError, with the receipt, if the run had to stop. */

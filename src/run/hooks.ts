@@ -1,5 +1,5 @@
 /** What a feature does in a run. A run knows its features by these hooks only. */
-import type { Framer, Framing } from './open-batcher.js'
+import type { Batcher, BatchOptions } from '../bulk/batcher.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { Failure } from '../failure/failure.js'
 import type { Input, Lines, Source } from '../flow.js'
@@ -13,6 +13,12 @@ import type { RunIdentity } from '../state/run-identity.js'
 import type { StopSignals } from './stop-signals.js'
 import type { Tell } from './events.js'
 import type { StepRetrying } from './retry-step.js'
+
+/** Makes bodies of documents. */
+export type BodyFramer = Pick<Batcher, 'frame' | 'rest' | 'reading'>
+
+/** How bodies are made, whatever is in them. */
+export type Framing = Omit<BatchOptions, 'operation' | 'ids' | 'routingField'>
 
 /** One call of `ingest` or `replay`, from its start to its end. */
 export interface Run {
@@ -46,7 +52,7 @@ export interface RunHook {
   /** Options of the sender. Read after `connected` for the budget, and after `prepare`. */
   readonly sending?: Pick<SenderOptions, 'budget' | 'learnt'>
   /** Makes bodies of documents. */
-  frame?(framing: Framing, ledger: Ledger): Framer
+  frame?(framing: Framing, ledger: Ledger): BodyFramer
   inputOpened?(input: Input, kind: Lines['kind']): void
   batchSettled?(): void
   /** Adds to the `progress` event. */

@@ -1,4 +1,4 @@
-import { type Bounds, bounded } from '../cluster/bounds.js'
+import { bounded, type Bounds } from '../cluster/bounds.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 
 /**

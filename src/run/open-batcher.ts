@@ -1,17 +1,12 @@
-import { type BatchOptions, Batcher } from '../bulk/batcher.js'
+import { Batcher } from '../bulk/batcher.js'
 import { SlotPool } from '../bulk/slots.js'
 import type { Input, Operation, Origin } from '../flow.js'
 import type { Ledger } from '../ledger/ledger.js'
 import { MAX_DOCUMENT_BYTES } from '../options/check-ingest-options.js'
 import type { Load } from '../options/load.js'
 import { systemClock } from '../time/system-clock.js'
-import type { LockedRun } from './run.js'
-
-/** Makes bodies of documents. */
-export type Framer = Pick<Batcher, 'frame' | 'rest' | 'reading'>
-
-/** How bodies are made, whatever is in them. */
-export type Framing = Omit<BatchOptions, 'operation' | 'ids' | 'routingField'>
+import type { LockedRun } from './locked-run.js'
+import type { BodyFramer, Framing } from './hooks.js'
 
 /** Opens the memory for bodies. One is filled while the others are sent. Those that are not needed are never touched. */
 export function openSlots({ connecting, batching }: Pick<Load, 'connecting' | 'batching'>): SlotPool {
@@ -19,7 +14,11 @@ export function openSlots({ connecting, batching }: Pick<Load, 'connecting' | 'b
 }
 
 /** `bodyBytes`: how large a body may be from now on. */
-export function openBatcher({ load, hooks, connection }: LockedRun, ledger: Ledger, bodyBytes: () => number): Framer {
+export function openBatcher(
+  { load, hooks, connection }: LockedRun,
+  ledger: Ledger,
+  bodyBytes: () => number,
+): BodyFramer {
   const { batchBytes, batchDocs, batchMs } = load.batching
   const framing: Framing = {
     batchBytes,

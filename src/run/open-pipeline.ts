@@ -5,13 +5,14 @@ import { Ledger } from '../ledger/ledger.js'
 import type { Sender } from '../sender/sender.js'
 import { StateKeeper, statusOf } from '../state/state-keeper.js'
 import { accessOf, stepRetrying } from './access.js'
-import { type Framer, openBatcher } from './open-batcher.js'
+import type { BodyFramer } from './hooks.js'
+import { openBatcher } from './open-batcher.js'
 import { openSender } from './open-sender.js'
-import type { LockedRun } from './run.js'
+import type { LockedRun } from './locked-run.js'
 import type { StartedRun } from './start-run.js'
 
 export interface Pipeline {
-  readonly batcher: Framer
+  readonly batcher: BodyFramer
   readonly sender: Sender
   readonly ledger: Ledger
   readonly deadLetters: DeadLetters

@@ -6,7 +6,7 @@ import type { AccessOptions } from '../sender/layers/access.js'
 import { Sender, type SenderOptions } from '../sender/sender.js'
 import type { FoundRun } from '../state/find-run.js'
 import { systemClock } from '../time/system-clock.js'
-import type { LockedRun } from './run.js'
+import type { LockedRun } from './locked-run.js'
 
 interface Sending {
   readonly run: LockedRun

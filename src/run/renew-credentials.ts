@@ -1,7 +1,7 @@
 import { checkFreshCredentials } from '../options/check-ingest-options.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import { isSluiceError } from '../failure/sluice-error.js'
-import { type ResolvedTarget, credentialsOf } from '../connect/open-target.js'
+import { credentialsOf, type ResolvedTarget } from '../connect/open-target.js'
 import type { RetrySection } from '../options/load.js'
 import { parseProxyUrl } from '../proxy/proxy-url.js'
 

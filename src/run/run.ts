@@ -1,7 +1,5 @@
 /** Runs a load: finds the inputs, locks them, connects, loads, and accounts for every document. */
-import type { SlotPool } from '../bulk/slots.js'
-import type { Cluster } from '../cluster/open-cluster.js'
-import { type ResolvedTarget, resolveTarget, openTarget } from '../connect/open-target.js'
+import { openTarget, resolveTarget } from '../connect/open-target.js'
 import type { Batch, Outcome, Source } from '../flow.js'
 import type { Receipt } from '../ledger/receipt.js'
 import type { Load } from '../options/load.js'
@@ -9,7 +7,7 @@ import { findSources } from '../source/open-sources.js'
 import { prepareStateDir } from '../state/checkpoint-file.js'
 import type { InputLocks } from '../state/lock.js'
 import { lockInputs } from '../state/run-locks.js'
-import { type RunIdentity, plainIdentity } from '../state/run-identity.js'
+import { plainIdentity, type RunIdentity } from '../state/run-identity.js'
 import { newRunId } from '../state/token.js'
 import { systemClock } from '../time/system-clock.js'
 import { listenerOf } from '../options/listener.js'
@@ -21,6 +19,7 @@ import { load } from './load.js'
 import { openDeadLetters } from './open-dead-letters.js'
 import { openPipeline } from './open-pipeline.js'
 import { startRun } from './start-run.js'
+import type { LockedRun, OpenConnection } from './locked-run.js'
 
 export interface Composition {
   /** Checked. */
@@ -29,27 +28,6 @@ export interface Composition {
   readonly features: readonly Feature[]
   /** Absent: the run opens a connection of its own. */
   readonly connection?: OpenConnection
-}
-
-/** A connection for runs that follow one another. Whoever opened it closes it. */
-export interface OpenConnection {
-  readonly cluster: Cluster
-  readonly way: ResolvedTarget
-  /** For bodies: all of them are free between two runs. */
-  readonly slots: SlotPool
-  /** The part of the ids that belongs to the one input of the run. */
-  readonly token: string
-}
-
-/** A run whose inputs are found, and locked where state is kept. */
-export interface LockedRun extends Run {
-  readonly hooks: HookList
-  readonly identity: RunIdentity
-  readonly sources: readonly Source[]
-  /** Folder of the checkpoint. Undefined: none is kept. */
-  readonly stateDir: string | undefined
-  readonly locks: InputLocks | undefined
-  readonly connection: OpenConnection | undefined
 }
 
 /** Throws as `ingest` does. */

@@ -5,11 +5,11 @@ import { SluiceError } from '../failure/sluice-error.js'
 import { settledOf } from '../ledger/account.js'
 import type { DeadLetters } from '../ledger/dead-letters.js'
 import { lockCheckpoint } from '../state/run-locks.js'
-import { type FoundRun, findRun } from '../state/find-run.js'
+import { findRun, type FoundRun } from '../state/find-run.js'
 import { limitedCluster } from './limited-cluster.js'
 import { tellPreflight } from './events.js'
 import { openDeadLetters } from './open-dead-letters.js'
-import type { LockedRun } from './run.js'
+import type { LockedRun } from './locked-run.js'
 
 export interface StartedRun {
   readonly way: ResolvedTarget

@@ -1,0 +1,29 @@
+import type { SlotPool } from '../bulk/slots.js'
+import type { Cluster } from '../cluster/open-cluster.js'
+import type { ResolvedTarget } from '../connect/open-target.js'
+import type { Source } from '../flow.js'
+import type { InputLocks } from '../state/lock.js'
+import type { RunIdentity } from '../state/run-identity.js'
+import { HookList } from './hook-list.js'
+import type { Run } from './hooks.js'
+
+/** A run whose inputs are found, and locked where state is kept. */
+export interface LockedRun extends Run {
+  readonly hooks: HookList
+  readonly identity: RunIdentity
+  readonly sources: readonly Source[]
+  /** Folder of the checkpoint. Undefined: none is kept. */
+  readonly stateDir: string | undefined
+  readonly locks: InputLocks | undefined
+  readonly connection: OpenConnection | undefined
+}
+
+/** A connection for runs that follow one another. Whoever opened it closes it. */
+export interface OpenConnection {
+  readonly cluster: Cluster
+  readonly way: ResolvedTarget
+  /** For bodies: all of them are free between two runs. */
+  readonly slots: SlotPool
+  /** The part of the ids that belongs to the one input of the run. */
+  readonly token: string
+}
