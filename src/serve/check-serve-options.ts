@@ -9,7 +9,7 @@ export const DEFAULT_MAX_BODY = defaultOf('maxBody')
 export const DEFAULT_SPOOL_LIMIT = 1_000_000_000
 const SHORTEST_TOKEN = 16
 
-/** Those that `ingest` does not have: all others are checked as its own. */
+/** Checks the options that `ingest` does not have. All others are checked as options of `ingest`. */
 const own = {
   token: value => (value === false ? undefined : check.token(value)),
   listen: check.name,
@@ -23,7 +23,7 @@ const own = {
 
 type Own = keyof typeof own
 
-/** What a load without an end cannot have, though its type says so already. */
+/** Options that make no sense for a load without an end. The type excludes them too. */
 const never = [
   'source',
   'stdin',
@@ -48,7 +48,7 @@ export interface Address {
   readonly port: number
 }
 
-/** The address to listen on. Throws SluiceError OPTION_INVALID; options that are also those of `ingest` are left to it. */
+/** Checks the options of `serve` and returns the address to listen on. Throws SluiceError OPTION_INVALID. */
 export function checkServeOptions(given: ServeOptions): Address {
   for (const [option, isFine] of Object.entries(own) as [Own, check.Check][]) {
     const value: unknown = given[option]
@@ -91,7 +91,7 @@ function checkToken(token: string | false | undefined, { host }: Address): void 
     )
 }
 
-/** `ADDRESS:PORT`, `[IPV6]:PORT` or `PORT` on 127.0.0.1. */
+/** Reads `ADDRESS:PORT`, `[IPV6]:PORT`, or `PORT` on 127.0.0.1. */
 function readAddress(text: string): Address {
   const [, v6, name = '127.0.0.1', port = ''] = /^(?:(?:\[([0-9a-f:.]+)\]|([a-z0-9.-]+)):)?(\d{1,5})$/i.exec(text) ?? []
   if (port === '' || Number(port) > 65_535)
@@ -106,10 +106,10 @@ const problems: Readonly<Record<string, string>> = {
   ENOTFOUND: 'is a name that cannot be resolved',
 }
 
-/** An address that cannot be had, as an option that is wrong. Any other error stays as it is. */
+/** Turns the error of an address that cannot be used into an error of its option. Returns any other error as it is. */
 export function cannotListen({ listen = DEFAULT_LISTEN }: ServeOptions, error: unknown): unknown {
   const { code = '' } = error as NodeJS.ErrnoException
-  // What is no certificate or no key is told by OpenSSL, without the key.
+  // OpenSSL reports a bad certificate or key. Its code does not hold the key.
   if (code.startsWith('ERR_OSSL')) return invalid('tls', `is not a certificate with its key (${code})`)
   const problem = problems[code]
   return problem === undefined ? error : invalid('listen', `'${listen}' ${problem}`)

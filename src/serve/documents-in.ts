@@ -1,4 +1,4 @@
-/** The documents of a request, as NDJSON lines. Each is checked, and stays as it was written. */
+/** Takes the documents out of a request, as NDJSON lines. Each is checked and stays as it was written. */
 import { isUtf8 } from 'node:buffer'
 import { elementsOf } from './json-elements.js'
 import { CARRIAGE_RETURN, LINE_FEED, SPACE } from '../text/bytes.js'
@@ -6,15 +6,15 @@ import { isObject, parseJson } from '../text/json.js'
 
 export type MediaType = 'ndjson' | 'json'
 
-/** Lines with their ends, and how many documents they are. */
+/** Lines with their line ends, and the number of documents in them. */
 export interface Documents {
   readonly bytes: Uint8Array
   readonly documents: number
 }
 
-/** Why none of the documents is taken. `line`: in the request's body, from 1. */
+/** The reason to reject the whole request. `line` counts the lines of its body from 1. */
 export interface BadDocument {
-  /** 400: it is no JSON; 422: it is, but no object. */
+  /** 400 if the text is not JSON, 422 if it is JSON but not an object. */
   readonly status: 400 | 422
   readonly problem: string
   readonly line: number
@@ -22,13 +22,13 @@ export interface BadDocument {
 
 const END = Buffer.from('\n')
 
-/** All of them, or the first that is bad. A body without any document is none. */
+/** Returns all documents, or the first bad one. */
 export function documentsIn(body: Buffer, type: MediaType): Documents | BadDocument {
   const bytes = withoutByteOrderMark(body)
   return type === 'ndjson' ? linesIn(bytes) : elementsIn(bytes)
 }
 
-/** What `Content-Type` says, where it is one of those that are taken. */
+/** Returns the media type, if `Content-Type` names one that Sluice accepts. */
 export function mediaTypeOf(header: string | undefined): MediaType | undefined {
   const [type = '', ...parameters] = (header ?? '')
     .toLowerCase()
@@ -59,7 +59,7 @@ function linesIn(body: Buffer): Documents | BadDocument {
     documents += 1
     length += text.length + END.length
   }
-  // Most bodies are as they are to be: nothing was left out of them, and their last line has its end.
+  // Most bodies need no change: they have no blank line, and their last line has its line end.
   const isSame = length === body.length && body.at(-1) === LINE_FEED
   return { bytes: isSame ? body : Buffer.concat(parts, length), documents }
 }
@@ -73,7 +73,7 @@ function elementsIn(body: Buffer): Documents | BadDocument {
     const problem = problemOf(text)
     documents += 1
     if (problem !== undefined) return bad(body, from, problem, found.isArray ? `document ${documents}` : 'the body')
-    // Line ends stand between the parts of a document alone: inside a string they would be no JSON.
+    // Line ends stand only between the parts of a document. JSON allows none inside a string.
     parts.push(onOneLine(text), END)
   }
   if (found.brokenAt !== undefined) {
@@ -89,7 +89,7 @@ function bad(body: Buffer, at: number, { status, problem }: Omit<BadDocument, 'l
   return { status, line, problem: `${what} (line ${line}) ${problem}` }
 }
 
-/** Why bytes are no document. They are never quoted. */
+/** Returns why bytes are not a document. Messages never quote them. */
 function problemOf(bytes: Uint8Array): Omit<BadDocument, 'line'> | undefined {
   if (!isUtf8(bytes)) return { status: 400, problem: 'is not UTF-8' }
   const value = parseJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))

@@ -1,30 +1,30 @@
 /**
- * Group commit: requests that come while others are being written form the next group, which is written and synced at once. A sync
- * costs the same for one request as for many, so the busier the callers, the less of it each of them waits for.
+ * Writes requests in groups: requests that arrive during a write form the next group, which is written and synced at once. A sync
+ * costs the same for one request as for many. The busier the callers, the smaller each one's share of the wait.
  */
 import { rm } from 'node:fs/promises'
 import { stateUnwritable } from '../state/checkpoint-file.js'
 import { syncFolder } from '../disk/sync-folder.js'
-import { placeOf } from './recover.js'
+import { segmentPlace } from './recover.js'
 import { OpenSegment, type Request, type Segment } from './segment.js'
 
-/** A segment is sealed at this size, whatever comes. */
+/** A segment is sealed at this size. */
 const SEGMENT_BYTES = 32_000_000
-/** Of requests that are written and synced together. */
+/** Most bytes of requests that are written and synced together. */
 const GROUP_BYTES = 16_000_000
 
 export interface GroupWriterOptions {
-  /** It is there, and nobody else writes to it. */
+  /** An existing folder that no other process writes to. */
   readonly folder: string
   /** The number of the first segment. */
   readonly next: number
   /** Makes the part of ids that belongs to one segment. */
   newToken(): string
-  /** The request is on the disk, in that journal: told before its `write` resolves. */
+  /** Called when the request is on the disk, in that journal, before its `write` resolves. */
   onWritten(request: Request, journal: string): void
-  /** Nothing is added to the segment any more. Those without a document are removed, and not told of. */
+  /** Called when a segment is complete. An empty segment is removed without a call. */
   onSealed(segment: Segment): void
-  /** A group was written or failed, or a segment was sealed: whoever waits for either may look. */
+  /** Called when a group was written or failed, or a segment was sealed. */
   onProgress(): void
 }
 
@@ -34,7 +34,7 @@ interface Queued {
   fail(error: unknown): void
 }
 
-/** Owns the segment that is open. One thing is done after the other: a group of requests, the sealing of a segment. */
+/** Owns the open segment. Writes groups and seals segments one after the other. */
 export class GroupWriter {
   readonly #options: GroupWriterOptions
   readonly #queue: Queued[] = []
@@ -48,7 +48,7 @@ export class GroupWriter {
     this.#next = options.next
   }
 
-  /** Resolves when the request is on the disk. Rejects with SluiceError STATE_UNWRITABLE: then nothing of it counts. */
+  /** Resolves when the request is on the disk. Rejects with SluiceError STATE_UNWRITABLE. Then no part of the request counts. */
   async write(request: Request): Promise<void> {
     await new Promise<void>((done, fail) => {
       this.#queue.push({ request, done, fail })
@@ -56,13 +56,13 @@ export class GroupWriter {
     })
   }
 
-  /** The segment that is open is sealed once the group before is written; the next request begins another one. */
+  /** Seals the open segment after the current group. The next request begins another segment. */
   seal(): void {
     this.#isSealAsked = true
     this.#work()
   }
 
-  /** What is being written is written, and no file is open. */
+  /** Resolves when all writes are finished and no file is open. */
   async close(): Promise<void> {
     this.seal()
     await this.#working
@@ -72,7 +72,7 @@ export class GroupWriter {
     this.#working ??= this.#workOff().finally(() => {
       this.#working = undefined
       this.#options.onProgress()
-      // What came since the last look.
+      // Requests may have arrived since the last look.
       if (this.#queue.length > 0 || this.#isSealAsked) this.#work()
     })
   }
@@ -80,14 +80,14 @@ export class GroupWriter {
   async #workOff(): Promise<void> {
     while (this.#queue.length > 0 || this.#isSealAsked) {
       if (this.#queue.length > 0) await this.#writeGroup(this.#takeGroup())
-      // A file that cannot be closed or removed keeps nobody from loading what was synced.
+      // A file that cannot be closed or removed must not stop the load of synced requests.
       if (this.#isSealAsked) await this.#sealOpen().catch(() => undefined)
       this.#isSealAsked = false
       this.#options.onProgress()
     }
   }
 
-  /** All that wait, up to the size of a group; one request at least. */
+  /** Takes the waiting requests, up to the size of a group, and at least one. */
   #takeGroup(): Queued[] {
     let bytes = 0
     const end = this.#queue.findIndex(({ request }) => (bytes += request.bytes.length) > GROUP_BYTES)
@@ -104,7 +104,7 @@ export class GroupWriter {
       }
       if (this.#open.bytes >= SEGMENT_BYTES) this.#isSealAsked = true
     } catch (error) {
-      // Nobody knows what a later sync would vouch for: the segment ends with what was synced before.
+      // After a failed sync, a later one proves nothing. The segment ends with the requests that were synced before.
       await this.#open?.takeBack()
       this.#isSealAsked = true
       for (const { fail } of group) fail(stateUnwritable(this.#options.folder, error))
@@ -113,9 +113,9 @@ export class GroupWriter {
 
   async #begin(): Promise<OpenSegment> {
     const { folder, newToken } = this.#options
-    const segment = await OpenSegment.create(placeOf(folder, this.#next, newToken()))
+    const segment = await OpenSegment.create(segmentPlace(folder, this.#next, newToken()))
     this.#next += 1
-    // Synced documents in a file whose name is not on the disk would be lost with it.
+    // If the name of the file is not on the disk, its synced documents are lost too.
     await syncFolder(folder)
     return segment
   }

@@ -1,6 +1,6 @@
 /**
- * Beside each part of the spool lies its journal: a line for each request that it holds. A request counts once both are on the
- * disk; what a process that was killed has left behind the last one that its journal vouches for was never acknowledged.
+ * Reads and writes the journal of a segment: one line for each request in it. A request counts as soon as both files are on the disk.
+ * Bytes behind the last request of the journal were never acknowledged. A killed process may leave some.
  */
 import { createHash } from 'node:crypto'
 import { parseJson } from '../text/json.js'
@@ -9,9 +9,9 @@ export interface JournalEntry {
   /** Offset behind the request's last byte. */
   readonly end: number
   readonly documents: number
-  /** Of the request's bytes as they are spooled, in hex. */
+  /** The hash of the spooled bytes of the request, in hex. */
   readonly sha256: string
-  /** Of its idempotency key, in hex, where it has one. */
+  /** The hash of its idempotency key, in hex, if it has one. */
   readonly key?: string
 }
 
@@ -19,7 +19,7 @@ export function journalLine(entry: JournalEntry): string {
   return `${JSON.stringify(entry)}\n`
 }
 
-/** The entries that are whole. A last line that was torn ends them, and so does one that is none. */
+/** Returns the entries up to the first line that is incomplete or no entry. */
 export function parseJournal(text: string): JournalEntry[] {
   const entries: JournalEntry[] = []
   for (const line of text.slice(0, text.lastIndexOf('\n') + 1).split('\n')) {

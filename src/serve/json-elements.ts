@@ -1,9 +1,9 @@
 import { isWhiteSpace } from '../text/bytes.js'
-/** Where the documents lie in a JSON text: one value, or an array of them. What they hold is for a parser to judge. */
+/** Finds the documents in a JSON text: one value, or an array of values. A parser judges their content later. */
 export interface Elements {
   readonly elements: readonly { readonly from: number; readonly to: number }[]
   readonly isArray: boolean
-  /** Where the text around them is no JSON. */
+  /** The offset of the first byte around them that is not JSON. */
   readonly brokenAt?: number
 }
 
@@ -33,13 +33,13 @@ export function elementsOf(bytes: Uint8Array): Elements {
   }
 }
 
-/** Nothing but white space may follow the bracket that closes the array. */
+/** Checks that only white space follows the bracket that closes the array. */
 function behind(found: Elements, bytes: Uint8Array, bracket: number): Elements {
   const at = skipSpace(bytes, bracket + 1)
   return at === bytes.length ? found : { ...found, brokenAt: at }
 }
 
-/** Up to the comma or bracket that ends a value of the outermost array; `from` itself where there is no value. */
+/** Returns the offset of the comma or bracket that ends a value of the outermost array. Returns `from` if there is no value. */
 function endOfValue(bytes: Uint8Array, from: number): number {
   let depth = 0
   let at = from
@@ -56,7 +56,7 @@ function endOfValue(bytes: Uint8Array, from: number): number {
   return end
 }
 
-/** Its closing quote; the end of the text where it has none. */
+/** Returns the offset of the closing quote, or the end of the text if there is none. */
 function endOfString(bytes: Uint8Array, from: number): number {
   let at = from + 1
   while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1

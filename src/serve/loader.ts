@@ -1,4 +1,4 @@
-/** Loads what waits in the spool, part after part, and tries again where something is in the way. */
+/** Loads the segments of the spool one after the other, and retries if a load fails. */
 import { explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
 import { type SluiceError, isSluiceError } from '../failure/sluice-error.js'
@@ -15,27 +15,27 @@ import type { Totals } from './report.js'
 
 const FIRST_RETRY_MS = 1000
 const LONGEST_RETRY_MS = 30_000
-/** Of warnings that every part would repeat. */
+/** Most different warnings. Every segment would repeat them. */
 const MOST_WARNINGS = 100
 
-export interface Loading {
+export interface SpoolLoading {
   readonly spool: Spool
-  /** Opens the way, with a preflight. Throws what is in the way. */
-  openWay(): Promise<StandingLoad>
-  /** The way that is open already. */
-  readonly way?: StandingLoad | undefined
-  /** Why none is. */
+  /** Opens the connection, with a preflight. Throws SluiceError if that fails. */
+  connect(): Promise<StandingLoad>
+  /** The connection that is open already. */
+  readonly standing?: StandingLoad | undefined
+  /** The failure that keeps the connection closed. */
   readonly closedBy?: Failure | undefined
   readonly totals: Totals
   readonly clock: Clock
-  /** Aborted: what is under way is cut off. */
+  /** Aborts to end the current load at once. */
   readonly givenUp: AbortSignal
-  /** Aborted: nothing is waited for any more. What can be loaded still is. */
+  /** Aborts to end all waits. Sluice still loads what it can. */
   readonly closing: AbortSignal
   tell(event: ServeEvent): void
 }
 
-/** Why loading does not go on. */
+/** The failure that stops loading for now. */
 export interface Trouble {
   readonly failure: Failure
   readonly since: string
@@ -43,29 +43,29 @@ export interface Trouble {
 }
 
 export class Loader {
-  readonly #loading: Loading
+  readonly #loading: SpoolLoading
   readonly #told = new Set<string>()
-  #way: StandingLoad | undefined
+  #standing: StandingLoad | undefined
   #cluster: string | undefined
   #trouble: Trouble | undefined
   #last: Failure | undefined
   #retries = 0
-  /** The part that is loaded without a checkpoint. */
+  /** The segment that is loaded without a checkpoint. */
   #unkept: Segment | undefined
 
-  constructor(loading: Loading) {
+  constructor(loading: SpoolLoading) {
     this.#loading = loading
-    this.#way = loading.way
-    this.#cluster = loading.way?.cluster
+    this.#standing = loading.standing
+    this.#cluster = loading.standing?.cluster
     if (loading.closedBy !== undefined) this.#note(loading.closedBy)
   }
 
-  /** What is in the way now. */
+  /** The failure that stops loading now. */
   get trouble(): Trouble | undefined {
     return this.#trouble
   }
 
-  /** What was in the way last. */
+  /** The last failure. */
   get lastFailure(): Failure | undefined {
     return this.#last
   }
@@ -75,8 +75,8 @@ export class Loader {
   }
 
   /**
-   * Resolves once the spool is ended and empty, or, while it is being closed, as soon as something is in the way. Throws SluiceError:
-   * what no waiting puts right; and bugs.
+   * Resolves once the spool has ended and is empty. While `serve` closes, resolves at the first failure. Throws SluiceError for
+   * failures that no retry solves, and bugs.
    */
   async run(): Promise<void> {
     const { spool, closing, givenUp, clock } = this.#loading
@@ -87,22 +87,25 @@ export class Loader {
         } catch (error) {
           if (givenUp.aborted) return
           const retryMs = this.#judge(error, segment)
-          await this.#closeWay()
+          await this.#disconnect()
           if (!closing.aborted) await clock.sleep(retryMs, closing).catch(() => undefined)
           if (closing.aborted) return
         }
       }
     } finally {
-      await this.#closeWay()
+      await this.#disconnect()
     }
   }
 
   async #load(segment: Segment): Promise<void> {
     const { spool, totals, givenUp, tell } = this.#loading
-    this.#way ??= await this.#loading.openWay()
-    this.#cluster = this.#way.cluster
+    this.#standing ??= await this.#loading.connect()
+    this.#cluster = this.#standing.cluster
     const onEvent = (event: IngestEvent) => this.#hear(event)
-    const receipt = await this.#way.load({ ...segment, isKept: segment !== this.#unkept }, { signal: givenUp, onEvent })
+    const receipt = await this.#standing.load(
+      { ...segment, isKept: segment !== this.#unkept },
+      { signal: givenUp, onEvent },
+    )
     await this.#remove(segment, receipt)
     totals.add(receipt)
     if (this.#trouble !== undefined) tell({ type: 'recovered', failure: this.#trouble.failure })
@@ -111,7 +114,7 @@ export class Loader {
     tell({ type: 'loaded', counts: receipt, waiting: spool.waiting })
   }
 
-  /** It is loaded, whatever becomes of the files: what is left of them is loaded under the same ids. */
+  /** Removes a loaded segment. If its files stay, a second load uses the same ids and doubles nothing. */
   async #remove(segment: Segment, { checkpoint }: Receipt): Promise<void> {
     try {
       await this.#loading.spool.remove(segment)
@@ -122,7 +125,7 @@ export class Loader {
     }
   }
 
-  /** How long to wait before another try. Throws what no try puts right. */
+  /** Returns how long to wait before the retry. Throws failures that no retry solves. */
   #judge(error: unknown, segment: Segment): number {
     if (!isSluiceError(error)) throw error
     if (isOfCheckpoint(error) && segment !== this.#unkept) {
@@ -153,22 +156,22 @@ export class Loader {
       this.#loading.tell(event)
   }
 
-  async #closeWay(): Promise<void> {
-    const way = this.#way
-    this.#way = undefined
-    await way?.close()
+  async #disconnect(): Promise<void> {
+    const standing = this.#standing
+    this.#standing = undefined
+    await standing?.close()
   }
 }
 
 /**
- * The checkpoint of a part spares sending what is stored already. Without it nothing is doubled, either: a disk that the spool has filled,
- * or options that have changed since the last process was killed, must not keep documents from being loaded.
+ * Returns whether the checkpoint is the problem. It only saves requests: without it nothing is doubled. So a disk that the spool has
+ * filled, or options that changed since the last process was killed, must not stop the load.
  */
 function isOfCheckpoint({ code }: SluiceError): boolean {
   return code === 'STATE_UNWRITABLE' || code === 'STATE_UNREADABLE' || code === 'RUN_OPTIONS_CHANGED'
 }
 
-/** Options that are wrong, and bugs. */
+/** Returns whether a retry cannot help: an invalid option, or a bug. */
 function isHopeless({ code }: SluiceError): boolean {
   const { exit } = explain(code)
   return exit === 2 || exit === 70

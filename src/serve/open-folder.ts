@@ -1,4 +1,4 @@
-/** Where a receiver keeps what it has acknowledged: a folder for each cluster and index, which one process at a time writes to. */
+/** Opens the folder where a receiver keeps acknowledged documents: one per cluster and index, for one process at a time. */
 import { createHash } from 'node:crypto'
 import { readFile, readdir, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -13,15 +13,15 @@ const TARGET = 'target.json'
 
 export interface SpoolFolder extends AsyncDisposable {
   readonly path: string
-  /** Of the documents. */
+  /** The folder of the documents. */
   readonly segments: string
-  /** Of the runs that load them. */
+  /** The state folder of the runs that load them. */
   readonly state: string
-  /** What else lies in the state folder that somebody should know of. */
+  /** Warnings about other documents in the state folder. */
   readonly warnings: readonly string[]
 }
 
-/** Makes and locks it. Throws SluiceError RUN_LOCKED, STATE_UNWRITABLE. */
+/** Creates and locks the folder. Throws SluiceError RUN_LOCKED, STATE_UNWRITABLE. */
 export async function openFolder(stateDir: string, cluster: URL, index: string): Promise<SpoolFolder> {
   const path = join(resolve(stateDir), 'serve', keyOf([cluster.href, index]))
   const segments = join(path, 'segments')
@@ -31,7 +31,7 @@ export async function openFolder(stateDir: string, cluster: URL, index: string):
     await makeFolder(segments)
     await replaceFile(join(path, TARGET), `${JSON.stringify({ cluster: cluster.origin, index })}\n`)
     for (const folder of [path, dirname(path), dirname(dirname(path))]) await syncFolder(folder)
-    // Runs that were killed after their documents were removed have left a checkpoint of nothing.
+    // A run that was killed after its documents were removed left a checkpoint without a purpose.
     const isEmpty = !(await readdir(segments)).some(name => name.endsWith('.ndjson'))
     if (isEmpty) await rm(runsFolder(state), { recursive: true, force: true })
     const warnings = await othersThan(path)
@@ -57,7 +57,7 @@ async function lockFolder(state: string, index: string): Promise<InputLocks> {
   }
 }
 
-/** What waits for another cluster or index, which nobody may be serving any more. */
+/** Reports documents for another cluster or index. Perhaps no process serves those any more. */
 async function othersThan(path: string): Promise<string[]> {
   const warnings: string[] = []
   for (const name of await readdir(dirname(path))) {

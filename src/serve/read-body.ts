@@ -1,8 +1,8 @@
-/** A request's body, in memory, never more of it than is allowed. */
+/** Reads the body of a request into memory, never more than the limit. */
 import type { IncomingMessage } from 'node:http'
 import { createGunzip } from 'node:zlib'
 
-/** Memory that all requests under way share. */
+/** The memory that all current requests share. */
 export class Room {
   readonly #bytes: number
   #used = 0
@@ -11,7 +11,7 @@ export class Room {
     this.#bytes = bytes
   }
 
-  /** False: there is no room for so much more. What was taken is given back. */
+  /** Takes memory. Returns false if there is too little left. */
   take(bytes: number): boolean {
     if (this.#used + bytes > this.#bytes) return false
     this.#used += bytes
@@ -24,17 +24,17 @@ export class Room {
 }
 
 export interface BodyLimits {
-  /** As it comes over the wire, and decompressed. */
+  /** Most bytes, both compressed and decompressed. */
   readonly maxBody: number
   readonly room: Room
 }
 
-/** `gone`: the caller went away in the middle. `busy`: there is no memory for it now. */
+/** `gone`: the caller closed the connection. `busy`: there is too little memory now. */
 export type ReadBody = { readonly body: Buffer } | { readonly refused: 'too large' | 'busy' | 'gone' | 'not gzip' }
 
 /**
- * Reads it to its end, and gunzips it. What was taken of the room is given back by `use`, whose promise is waited for. Of a body that
- * is refused the rest is read and forgotten, so that the caller gets to read the answer.
+ * Reads the body to its end and decompresses it. Frees the memory when the promise of `use` settles. Reads and discards the rest of a
+ * rejected body, so that the caller can read the answer.
  */
 export async function readBody<T>(
   request: IncomingMessage,

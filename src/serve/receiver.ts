@@ -1,18 +1,18 @@
-/** The HTTP server: it listens, finds who answers a request, writes the answer, and is closed without cutting one off. */
+/** Runs the HTTP server: it listens, routes and answers requests, and closes without cutting off an answer. */
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { type Answer, bearerGuard, refusal } from './request-head.js'
+import { type PostAnswer, bearerGuard, refusal } from './request-head.js'
 import { Room } from './read-body.js'
 import type { ServeStatus } from './serve-options.js'
 import { type Intake, type OpenIntake, takePost } from './take-post.js'
 
-/** A request has so long to come in whole; then its connection is closed. */
+/** How long a request may take to arrive. Then the connection is closed. */
 const REQUEST_MS = 120_000
 const HEADERS_MS = 20_000
-/** Longer than the minute for which many load balancers keep a connection, so that none of them uses one that is being closed. */
+/** Longer than the minute that many load balancers keep a connection, so that none of them uses a closing one. */
 const IDLE_MS = 75_000
-/** Bodies of all requests under way, at least. */
+/** The least memory for the bodies of all current requests. */
 const ROOM_BYTES = 64_000_000
 
 export interface Receiving extends Intake {
@@ -20,27 +20,27 @@ export interface Receiving extends Intake {
   readonly port: number
   readonly path: string
   readonly tls: { readonly cert: string | Buffer; readonly key: string | Buffer } | undefined
-  /** Undefined: nobody is asked for one. */
+  /** Undefined if callers need no token. */
   readonly token: string | undefined
-  /** How things are; asked for by GET /health. */
+  /** Returns the status for GET /health. */
   status(): ServeStatus
-  /** What nobody foresaw went wrong. */
+  /** Called for a bug. */
   onBug(error: unknown): void
 }
 
 export interface Receiver {
   readonly port: number
-  /** Answers to those that posted, by their status. */
+  /** Answers to posts, by status. */
   readonly answers: Readonly<Record<string, number>>
-  /** Documents that were acknowledged. */
+  /** Acknowledged documents. */
   readonly accepted: number
   /**
-   * Accepts nothing more. Resolves when what is under way is answered, or `givenUp` aborts: then connections are closed under it.
+   * Accepts no more requests. Resolves when the current ones are answered. When `givenUp` aborts, closes their connections.
    */
   close(givenUp: AbortSignal): Promise<void>
 }
 
-/** Rejects with the error of the system where the address cannot be had. */
+/** Starts to listen. Rejects with the error of the system if the address cannot be used. */
 export async function startReceiver(receiving: Receiving): Promise<Receiver> {
   const answers: Record<string, number> = {}
   const underway = new Set<Promise<void>>()
@@ -62,13 +62,13 @@ export async function startReceiver(receiving: Receiving): Promise<Receiver> {
   const { tls } = receiving
   const server = tls === undefined ? createServer(times) : createTlsServer({ ...times, ...tls })
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
-    // Who goes away is noticed where the body is read.
+    // `readBody` notices a caller that closes the connection.
     for (const stream of [request, response]) stream.on('error', () => undefined)
     const answered = respond(request, response).finally(() => underway.delete(answered))
     underway.add(answered)
   }
   server.on('request', listener)
-  // Whoever asks first whether to send the body is told by what it is told of the request.
+  // A caller that asks whether to send the body gets the answer to the request instead of 100.
   server.on('checkContinue', listener)
   await listen(server, receiving)
   server.on('error', receiving.onBug)
@@ -87,7 +87,7 @@ export async function startReceiver(receiving: Receiving): Promise<Receiver> {
       if (givenUp.aborted) giveUp()
       givenUp.addEventListener('abort', giveUp)
       while (underway.size > 0) await Promise.all(underway)
-      // Those that were kept open have been told to close.
+      // Idle connections are closed already.
       server.closeAllConnections()
       await closed
       givenUp.removeEventListener('abort', giveUp)
@@ -95,7 +95,7 @@ export async function startReceiver(receiving: Receiving): Promise<Receiver> {
   }
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const answer = await answerTo(request, response).catch((error: unknown): Answer => {
+    const answer = await answerTo(request, response).catch((error: unknown): PostAnswer => {
       receiving.onBug(error)
       return refusal(500, 'the request failed, and its documents may not be stored')
     })
@@ -110,7 +110,7 @@ export async function startReceiver(receiving: Receiving): Promise<Receiver> {
     })
   }
 
-  async function answerTo(request: IncomingMessage, response: ServerResponse): Promise<Answer | undefined> {
+  async function answerTo(request: IncomingMessage, response: ServerResponse): Promise<PostAnswer | undefined> {
     const [path] = (request.url ?? '/').split('?')
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     if (path === '/health' && isRead) return health(receiving.status(), intake.guard.allows(request))
@@ -132,8 +132,8 @@ async function listen(server: Server, { host, port }: Pick<Receiving, 'host' | '
   })
 }
 
-/** Where a token is needed, only who has it is told more than whether documents are accepted. */
-function health(status: ServeStatus, isTold: boolean): Answer {
+/** Shows the whole status only to callers with the token, if there is one. Others see only whether documents are accepted. */
+function health(status: ServeStatus, isTold: boolean): PostAnswer {
   const isOpen = status.state === 'ok' || status.state === 'blocked'
   return { status: isOpen ? 200 : 503, body: isTold ? { ...status } : { state: status.state } }
 }

@@ -1,27 +1,27 @@
-/** Idempotency keys of the last requests: also those of parts of the spool that are loaded, whose journals are kept for it. */
+/** Remembers the idempotency keys of recent requests. The journals of loaded segments are kept for this. */
 import type { JournalEntry } from './journal.js'
 import type { Request } from './segment.js'
 
-/** So many keys of what is loaded are remembered. */
+/** Most keys of loaded documents. */
 const MOST_KEYS = 10_000
 
-/** What became of a request. `other`: its key was used with other documents. */
-export type Stored = 'stored' | 'known' | 'other'
+/** The outcome of a request. `other`: its key was used with other documents. */
+export type StoredRequest = 'stored' | 'known' | 'other'
 
 export class RecentKeys {
-  /** By key: the hash of the documents that it came with. */
+  /** The hash of the documents, by key. */
   readonly #known = new Map<string, string>()
   readonly #underway = new Map<string, Promise<void>>()
-  /** By journal: the keys in it, while its documents wait to be loaded. */
+  /** The keys of documents that wait to be loaded, by journal. */
   readonly #waiting = new Map<string, string[]>()
   /** Oldest first. */
   readonly #loaded: { readonly journal: string; readonly keys: readonly string[] }[] = []
   #keysOfLoaded = 0
 
-  /** Stores a request unless one with its key was. Rejects as `store` does: then the key is as good as unused. */
-  async once({ key, sha256 }: Pick<Request, 'key' | 'sha256'>, store: () => Promise<void>): Promise<Stored> {
+  /** Stores a request, unless its key is known. Rejects as `store` does. Then the key counts as unused. */
+  async once({ key, sha256 }: Pick<Request, 'key' | 'sha256'>, store: () => Promise<void>): Promise<StoredRequest> {
     if (key !== undefined) {
-      // The same one twice at once: the second one is told what became of the first.
+      // If two requests with one key come at once, the second one waits for the first.
       for (let other = this.#underway.get(key); other !== undefined; other = this.#underway.get(key))
         await other.catch(() => undefined)
       const known = this.#known.get(key)
@@ -37,7 +37,7 @@ export class RecentKeys {
     return 'stored'
   }
 
-  /** The request is on the disk, in this journal. To be told before `store` resolves: a repetition looks right after it. */
+  /** Notes a request on the disk, in this journal. Call it before `store` resolves: a repeated request looks right after that. */
   add(journal: string, { key, sha256 }: Pick<JournalEntry, 'key' | 'sha256'>): void {
     if (key === undefined) return
     this.#known.set(key, sha256)
@@ -47,8 +47,8 @@ export class RecentKeys {
   }
 
   /**
-   * A part of the spool is loaded. Returns the journals that nobody needs any more: that one where it holds no key, and the oldest
-   * where there are too many.
+   * Notes that a segment is loaded. Returns the journals that are not needed any more: this one if it holds no key, and the oldest if
+   * there are too many.
    */
   retire(journal: string): string[] {
     const keys = this.#waiting.get(journal)

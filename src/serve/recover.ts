@@ -1,4 +1,4 @@
-/** What earlier processes have left in the spool. */
+/** Finds the documents that earlier processes left in the spool. */
 import { createHash } from 'node:crypto'
 import { type FileHandle, open, readFile, readdir, rm, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,23 +12,23 @@ const READ_BYTES = 1 << 20
 export interface Recovered {
   /** Oldest first. */
   readonly segments: readonly Segment[]
-  /** Keys of requests, and in which journal they stand; oldest first. */
+  /** Keys of requests with their journals, oldest first. */
   readonly keys: readonly { readonly journal: string; readonly entries: readonly JournalEntry[] }[]
   /** Bytes of requests that were never acknowledged. */
   readonly cutBytes: number
-  /** The number of the next part. */
+  /** The number of the next segment. */
   readonly next: number
 }
 
-/** `number`: parts are loaded in the order of their numbers. */
-export function placeOf(folder: string, number: number, token: string): SegmentPlace {
+/** Returns the paths of a segment. Segments are loaded in the order of their numbers. */
+export function segmentPlace(folder: string, number: number, token: string): SegmentPlace {
   const name = `${String(number).padStart(12, '0')}-${token}`
   return { name, token, path: join(folder, name + DATA), journal: join(folder, name + JOURNAL) }
 }
 
 /**
- * Looks the folder through, and cuts off what its journals do not vouch for: whole requests alone are left. Rejects with the error
- * of the file system.
+ * Reads the folder and cuts off bytes that are in no journal, so that only whole requests stay. Rejects with the error of the file
+ * system.
  */
 export async function recover(folder: string): Promise<Recovered> {
   const names = (await readdir(folder)).toSorted()
@@ -40,7 +40,7 @@ export async function recover(folder: string): Promise<Recovered> {
     const [, number, token] = /^(\d{12})-([a-z2-7]{16})$/.exec(name) ?? []
     if (number === undefined || token === undefined) continue
     next = Math.max(next, Number(number) + 1)
-    const place = placeOf(folder, Number(number), token)
+    const place = segmentPlace(folder, Number(number), token)
     const entries = names.includes(`${name}${JOURNAL}`) ? parseJournal(await readFile(place.journal, 'utf8')) : []
     const isLoaded = !names.includes(`${name}${DATA}`)
     const { whole, size } = isLoaded ? { whole: entries, size: 0 } : await vouchedFor(place.path, entries)
@@ -50,9 +50,9 @@ export async function recover(folder: string): Promise<Recovered> {
     if (keyed.length > 0) keys.push({ journal: place.journal, entries: keyed })
     if (bytes > 0) {
       if (size > bytes) await truncate(place.path, bytes)
-      // Once the documents are loaded the journal alone is left, and nobody could tell any more.
+      // After the load only the journal stays. Then nobody could check its entries any more.
       if (whole.length < entries.length) await truncate(place.journal, whole.map(journalLine).join('').length)
-      // Some may have been written and not synced: from now on they count, and a repetition is acknowledged because of them.
+      // Some requests may be written but not synced. From now on they count, and a repeated request relies on them.
       for (const path of [place.path, place.journal]) await syncFile(path)
       segments.push({ ...place, bytes, documents: whole.reduce((sum, { documents }) => sum + documents, 0) })
     } else {
@@ -63,7 +63,7 @@ export async function recover(folder: string): Promise<Recovered> {
   return { segments, keys, cutBytes, next }
 }
 
-/** The entries, up to the first whose bytes are not there as it says. */
+/** Returns the entries up to the first one whose bytes are missing or different. */
 async function vouchedFor(
   path: string,
   entries: readonly JournalEntry[],

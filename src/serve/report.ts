@@ -1,4 +1,4 @@
-/** What a receiver tells of itself: while it runs, and at its end. */
+/** Reports the status of a receiver while it runs, and its receipt at the end. */
 import { explain } from '../failure/catalogue.js'
 import { type Failure, failure } from '../failure/failure.js'
 import { Account, settledOf } from '../ledger/account.js'
@@ -15,7 +15,7 @@ export interface Parts {
   readonly totals: Totals
 }
 
-export function statusOf(
+export function serveStatusOf(
   { spool, loader, receiver, totals }: Parts,
   { spoolLimit, isClosing }: { readonly spoolLimit: number; readonly isClosing: boolean },
 ): ServeStatus {
@@ -40,7 +40,7 @@ export function statusOf(
   }
 }
 
-/** Why it was closed. */
+/** Returns why the receiver was closed. */
 export function reasonOf(signal: AbortSignal | undefined): string {
   return typeof signal?.reason === 'string' ? signal.reason : 'closed by the calling program'
 }
@@ -78,7 +78,7 @@ export function serveReceiptOf(
   }
 }
 
-/** What became of the parts of the spool that were loaded, all together. */
+/** Adds up the outcomes of all loaded segments. */
 export class Totals {
   readonly #account = new Account()
   #requests = 0
@@ -86,7 +86,7 @@ export class Totals {
   #deadLetters: string | undefined
 
   add({ rejections, requests, retries, deadLetters, ...receipt }: Receipt): void {
-    // Every rejected document is of some kind: they are counted with it.
+    // Every rejected document belongs to a kind and is counted there.
     this.#account.add({ ...countsOf(receipt), rejected: 0 })
     for (const kind of rejections) this.#account.rejectAlike(kind)
     this.#requests += requests

@@ -5,16 +5,16 @@ import { type MediaType, mediaTypeOf } from './documents-in.js'
 const TYPES = 'application/x-ndjson, application/ndjson, application/json'
 const LONGEST_KEY = 255
 
-/** What the headers of a post say of its body. */
+/** What the headers of a post say about its body. */
 export interface Head {
   readonly type: MediaType
   readonly isGzip: boolean
-  /** For idempotency, as the caller wrote it. */
+  /** The idempotency key, as the caller wrote it. */
   readonly key: string | undefined
 }
 
-/** Refused here, a request costs neither memory nor the sending of its body. */
-export function readHead(headers: IncomingHttpHeaders, maxBody: number): Head | { readonly refused: Answer } {
+/** Reads the headers. A request that is rejected here needs no memory, and its body is not sent. */
+export function readHead(headers: IncomingHttpHeaders, maxBody: number): Head | { readonly refused: PostAnswer } {
   const type = mediaTypeOf(headers['content-type'])
   if (type === undefined)
     return { refused: refusal(415, `Content-Type must be one of ${TYPES}`, { 'accept-post': TYPES }) }
@@ -27,34 +27,34 @@ export function readHead(headers: IncomingHttpHeaders, maxBody: number): Head | 
   return { type, isGzip: encoding === 'gzip', key }
 }
 
-/** Undefined: there is none. False: it is none that can be used. */
+/** Returns undefined if there is no key, and false if the key cannot be used. */
 function keyOf(header: string | readonly string[] | undefined): string | undefined | false {
   if (header === undefined) return undefined
   return typeof header === 'string' && header !== '' && header.length <= LONGEST_KEY ? header : false
 }
 
-/** What a caller is told: a status, and JSON. */
-export interface Answer {
+/** The answer to a caller: a status and JSON. */
+export interface PostAnswer {
   readonly status: number
   readonly body: Readonly<Record<string, unknown>>
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export function refusal(status: number, error: string, headers: Readonly<Record<string, string>> = {}): Answer {
+export function refusal(status: number, error: string, headers: Readonly<Record<string, string>> = {}): PostAnswer {
   return { status, body: { error }, headers }
 }
 
-/** By its Content-Length already, or once it has come. */
-export function tooLarge(maxBody: number): Answer {
+/** Rejects a request by its Content-Length, or after reading it. */
+export function tooLarge(maxBody: number): PostAnswer {
   return refusal(413, `a request may have at most ${maxBody} bytes, also after decompression`)
 }
 
-export interface Guard {
+export interface TokenGuard {
   allows(request: Pick<IncomingMessage, 'headers'>): boolean
 }
 
-/** Lets in who brings the token; everybody where there is none. How long it takes tells nothing of the token. */
-export function bearerGuard(token: string | undefined): Guard {
+/** Accepts callers with the token, or all callers if there is none. The time of the check reveals nothing about the token. */
+export function bearerGuard(token: string | undefined): TokenGuard {
   if (token === undefined) return { allows: () => true }
   const wanted = digest(token)
   return {
@@ -65,7 +65,7 @@ export function bearerGuard(token: string | undefined): Guard {
   }
 }
 
-/** Alike in length, whatever is compared. */
+/** Makes texts of any length equally long, to compare them in constant time. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }

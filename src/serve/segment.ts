@@ -1,26 +1,26 @@
-/** A part of the spool while requests are written to it: plain NDJSON, and its journal. */
+/** Writes requests to a segment of the spool: plain NDJSON, and its journal. */
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { type JournalEntry, journalLine } from './journal.js'
 
-/** For their owner alone: documents may hold what the index would protect. */
+/** Only the owner may read them: the index may protect what the documents hold. */
 const MODE = 0o600
 
-/** Where a part of the spool lies. Its name is the part of the ids that is its own. */
+/** The paths of a segment. The token in its name is part of the ids of its documents. */
 export interface SegmentPlace {
   readonly name: string
   readonly token: string
-  /** Of the documents. */
+  /** The file of the documents. */
   readonly path: string
   readonly journal: string
 }
 
-/** A part that is whole, and waits to be loaded. */
+/** A complete segment that waits to be loaded. */
 export interface Segment extends SegmentPlace {
   readonly documents: number
   readonly bytes: number
 }
 
-/** What one caller sent: whole lines. */
+/** The documents of one caller, as whole lines. */
 export interface Request {
   readonly bytes: Uint8Array
   readonly documents: number
@@ -42,7 +42,7 @@ export class OpenSegment {
     this.#journal = journal
   }
 
-  /** The folder is the caller's to sync. Rejects with the error of the file system, and leaves nothing. */
+  /** Creates the files. The caller syncs the folder. Rejects with the error of the file system, and then leaves no file. */
   static async create(place: SegmentPlace): Promise<OpenSegment> {
     const data = await open(place.path, 'wx', MODE)
     try {
@@ -63,8 +63,8 @@ export class OpenSegment {
   }
 
   /**
-   * Resolves when all of the requests are on the disk. Rejects with the error of the file system: then none of them counts, and
-   * nothing more may be written here.
+   * Resolves when all requests are on the disk. Rejects with the error of the file system. Then none of them counts, and nothing more
+   * may be written to this segment.
    */
   async commit(group: readonly Request[]): Promise<void> {
     let end = this.#bytes
@@ -82,9 +82,9 @@ export class OpenSegment {
     for (const { documents } of group) this.#documents += documents
   }
 
-  /** Of a group that could not be written nothing is left, as far as the file system lets it be taken back. */
+  /** Cuts off a group that could not be written, if the file system allows it. */
   async takeBack(): Promise<void> {
-    // The journal first: what it does not name does not count.
+    // The journal comes first: a request that is not in it does not count.
     await this.#journal.truncate(this.#journalBytes).catch(() => undefined)
     await this.#data.truncate(this.#bytes).catch(() => undefined)
   }
@@ -95,7 +95,7 @@ export class OpenSegment {
   }
 }
 
-/** A write may take less than it is given. */
+/** Writes all bytes. One write may take only some of them. */
 async function writeAll(file: FileHandle, bytes: Uint8Array, at: number): Promise<void> {
   for (let done = 0; done < bytes.length;) {
     const { bytesWritten } = await file.write(bytes, done, bytes.length - done, at + done)

@@ -2,7 +2,7 @@ import type { Failure } from '../failure/failure.js'
 import type { IngestEvent, IngestOptions } from '../options/ingest-options.js'
 import type { Counts, Rejections } from '../ledger/receipt.js'
 
-/** What of `ingest` has no place in a load without an end, or is `serve`'s own. */
+/** Options of `ingest` that make no sense for a load without an end, or that `serve` sets itself. */
 type OfOneLoad =
   | 'source'
   | 'stdin'
@@ -26,81 +26,81 @@ type OfOneLoad =
   | 'dryRun'
   | 'onEvent'
 
-/** Where documents are accepted, and where they are loaded into. `target`, `index`, `stateDir` and `token` have to be there. */
+/** Where Sluice accepts documents, and where it loads them. `target`, `index`, `stateDir` and `token` are required. */
 export interface ServeOptions extends Omit<IngestOptions, OfOneLoad> {
   readonly index: string
-  /** Folder of the spool: what was acknowledged is in it until it is loaded. It has to outlive the process. */
+  /** The folder of the spool. It holds acknowledged documents until they are loaded, and must outlive the process. */
   readonly stateDir: string
-  /** What callers bring as `Authorization: Bearer TOKEN`, at least 16 characters. `false`: nothing, on a loopback address alone. */
+  /** The token that callers send as `Authorization: Bearer TOKEN`, at least 16 characters. `false` for none, only on a loopback address. */
   readonly token: string | false
-  /** `ADDRESS:PORT`; port 0 is any that is free. Default `127.0.0.1:8080`. */
+  /** `ADDRESS:PORT`. Port 0 takes any free port. Default `127.0.0.1:8080`. */
   readonly listen?: string | undefined
-  /** PEM of the certificate, with those between it and its authority, and of its key: requests are https. Default: they are http. */
+  /** Certificate with its chain, and its key, in PEM. With it requests use https, otherwise http. */
   readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer } | undefined
   /** Default `/`. */
   readonly path?: string | undefined
-  /** Largest request in bytes, 1,000 to 100,000,000, also once it is decompressed. Default 10,000,000. */
+  /** Largest request in bytes, also after decompression: 1,000 to 100,000,000. Default 10,000,000. */
   readonly maxBody?: number | undefined
-  /** Requests are answered with 429 while so many bytes wait on the disk: 1,000,000 or more. Default 1,000,000,000. */
+  /** Most bytes that may wait on the disk, 1,000,000 or more. Above it Sluice answers 429. Default 1,000,000,000. */
   readonly spoolLimit?: number | undefined
-  /** Begin to accept although the way to the cluster is closed. Default false: what closes it is thrown. */
+  /** Accept documents even if the cluster cannot be reached at the start. By default that failure is thrown. */
   readonly acceptAnyway?: boolean | undefined
-  /** Document ids. `cluster` is not possible: what was under way when the process was killed would be doubled. */
+  /** Document ids. `cluster` is not possible: a killed process would double the documents of its last requests. */
   readonly ids?: 'run' | 'field' | undefined
-  /** Called for everything worth telling. Must not throw: one that does is not called again. */
+  /** Called for every event. A function that throws is not called again. */
   readonly onEvent?: ((event: ServeEvent) => void) | undefined
 }
 
-/** What happens while documents are accepted and loaded. */
+/** Events while Sluice accepts and loads documents. */
 export type ServeEvent =
   | { readonly type: 'listening'; readonly url: string }
-  /** Documents of earlier processes were found in the spool. `cutBytes`: of requests that were never acknowledged. */
+  /** The spool holds documents of earlier processes. `cutBytes` counts bytes of requests that were never acknowledged. */
   | { readonly type: 'found'; readonly documents: number; readonly bytes: number; readonly cutBytes: number }
-  /** A part of the spool is loaded, and removed. */
+  /** A segment of the spool is loaded and removed. */
   | { readonly type: 'loaded'; readonly counts: Counts; readonly waiting: Waiting }
-  /** It could not be loaded, and will be tried again. Documents are accepted meanwhile. */
+  /** A load failed. Sluice retries it, and accepts documents meanwhile. */
   | { readonly type: 'failed'; readonly failure: Failure; readonly retryMs: number; readonly waiting: Waiting }
-  /** Loading goes on. */
+  /** Loading continues. */
   | { readonly type: 'recovered'; readonly failure: Failure }
   | Extract<IngestEvent, { readonly type: 'preflight' | 'retry' | 'rejected' | 'warning' }>
 
-/** Acknowledged, and not loaded yet. */
+/** Documents that are acknowledged and not loaded yet. */
 export interface Waiting {
   readonly documents: number
   readonly bytes: number
 }
 
-/** How things are. */
+/** The status of a receiver. */
 export interface ServeStatus {
-  /** `blocked`: accepting, and not able to load. `full`: the spool is at its limit. `closing`: nothing is accepted any more. */
+  /** `blocked`: Sluice accepts, but cannot load. `full`: the spool is at its limit. `closing`: Sluice accepts no more. */
   readonly state: 'ok' | 'blocked' | 'full' | 'closing'
   readonly waiting: Waiting
   /** Documents that this process has acknowledged. */
   readonly accepted: number
-  /** Answers of this process to those that posted, by their status. */
+  /** Answers of this process to posts, by status. */
   readonly answers: Readonly<Record<string, number>>
-  /** What became of the documents whose part of the spool this process has loaded to its end. */
+  /** Outcomes of the documents in segments that this process has loaded completely. */
   readonly loaded: Counts
-  /** Why loading failed last. `since`, ISO 8601: it has not succeeded from then on; absent where it has. */
+  /** The last failure of a load. `since` (ISO 8601) is present while loading still fails. */
   readonly failure?: Failure & { readonly fix: readonly string[]; readonly since?: string }
 }
 
-/** The account of a process that has served. */
+/** The receipt of `serve`. */
 export interface ServeReceipt extends Counts {
-  /** `interrupted`: something waits in the spool; the same command loads it. */
+  /** `interrupted`: documents wait in the spool. The same command loads them. */
   readonly status: 'finished' | 'interrupted'
-  /** Why something waits. */
+  /** Why documents wait. */
   readonly failure?: Failure
   readonly accepted: number
   readonly answers: Readonly<Record<string, number>>
   readonly waiting: Waiting
   readonly rejections: readonly Rejections[]
-  /** Bulk requests, and how often one was sent again. */
+  /** Bulk requests and retries. */
   readonly requests: number
   readonly retries: number
   readonly elapsedMs: number
   readonly cluster?: string
-  /** Where rejected documents are, when there are any. */
+  /** The file of the rejected documents, if there are any. */
   readonly deadLetters?: string
   /** The folder of the spool. */
   readonly spool: string
@@ -108,14 +108,14 @@ export interface ServeReceipt extends Counts {
 
 /** A receiver that accepts documents. */
 export interface Serving extends AsyncDisposable {
-  /** With the port that it has. */
+  /** The address with its actual port. */
   readonly url: string
   status(): ServeStatus
-  /** Resolves once it is closed. Rejects with the SluiceError that ended it: options that no waiting puts right, or a bug. */
+  /** Resolves once the receiver is closed. Rejects with the failure that ended it: an invalid option, or a bug. */
   readonly finished: Promise<ServeReceipt>
   /**
-   * Accepts nothing more, answers what is under way, and loads what waits, for at most `graceMs`. What is left is in the spool for the
-   * next process.
+   * Accepts no more requests, answers the current ones, and loads waiting documents for at most `graceMs`. The rest stays in the spool
+   * for the next process.
    */
   close(): Promise<ServeReceipt>
 }

@@ -1,4 +1,4 @@
-/** A receiver of webhooks: what is posted to it is on the disk before it is acknowledged, and in the index soon after. */
+/** Receives webhooks: a posted document is on the disk before Sluice acknowledges it, and in the index soon after. */
 import { isLoopback } from '../cluster/credentials.js'
 import { fail } from '../failure/fail.js'
 import { explain } from '../failure/catalogue.js'
@@ -21,30 +21,30 @@ import {
 import { Loader } from './loader.js'
 import { type SpoolFolder, openFolder } from './open-folder.js'
 import { startReceiver } from './receiver.js'
-import { Totals, reasonOf, serveReceiptOf, statusOf } from './report.js'
+import { Totals, reasonOf, serveReceiptOf, serveStatusOf } from './report.js'
 import type { ServeOptions, ServeReceipt, ServeStatus, Serving } from './serve-options.js'
 import { Spool } from './spool.js'
 
-/** Of the grace: what callers have to send the rest of their requests, and what bulk requests under way have at its end. */
+/** Shares of the grace period: for callers to send the rest of their requests, and for current bulk requests at its end. */
 const CALLERS_SHARE = 2 / 5
 const CLOSING_SHARE = 1 / 5
-/** Told to callers that are held back, in seconds, where nothing is in the way but work. */
+/** Retry-After in seconds, if the spool is full but loading works. */
 const SOON_SECONDS = 2
 
 const UNENCRYPTED =
   'sluice serve speaks plain http: others on the network can read requests and the token, unless a proxy in front of it terminates TLS'
 
 /**
- * Accepts documents by POST, as NDJSON or JSON, and loads them into an index through the static-IP proxy. A request is acknowledged once
- * all of its documents are on the disk: killed at any instant, the next call with the same `stateDir` loads each of them once.
+ * Accepts documents by POST, as NDJSON or JSON, and loads them into an index through the static-IP proxy. Sluice acknowledges a request
+ * once all its documents are on the disk. If the process is killed, the next call with the same `stateDir` loads each of them once.
  *
  * ```ts
  * await using serving = await serve({ target: { url, apiKey }, proxy, index: 'events', stateDir: '/var/lib/sluice', token })
  * await serving.finished
  * ```
  * Aborting `signal` closes it.
- * @throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID, RUN_LOCKED, STATE_UNWRITABLE; and, unless `acceptAnyway`, what closes the way to
- * the cluster: PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED, PLAINTEXT_CREDENTIALS.
+ * @throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID, RUN_LOCKED, STATE_UNWRITABLE. Without `acceptAnyway` also if the cluster
+ * cannot be reached: PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED, PLAINTEXT_CREDENTIALS.
  */
 export async function serve(options: ServeOptions): Promise<Serving> {
   const address = checkServeOptions(options)
@@ -66,26 +66,26 @@ async function open(options: ServeOptions, address: Address, folder: SpoolFolder
   const closing = new AbortController()
   const givenUp = new AbortController()
 
-  const openWay = async (): Promise<StandingLoad> => {
+  const connect = async (): Promise<StandingLoad> => {
     const ending = { signal: givenUp.signal, graceMs: Math.ceil(graceMs * CLOSING_SHARE) }
     return await openStandingLoad(await loadWith(options, { stateDir: folder.state, ...ending }))
   }
   const spool = await Spool.open({ folder: folder.segments, lingerMs, clock: systemClock, newToken: randomToken })
-  const { way, closedBy } = await unlessAborted(signal, givenUp, async () => {
-    return await openFirst(openWay, options.acceptAnyway === true)
+  const { standing, closedBy } = await unlessAborted(signal, givenUp, async () => {
+    return await openFirst(connect, options.acceptAnyway === true)
   })
   for (const message of folder.warnings) tell({ type: 'warning', message })
   const { waiting, cutBytes } = spool
   if (waiting.bytes > 0 || cutBytes > 0) tell({ type: 'found', ...waiting, cutBytes })
   const totals = new Totals()
   const aborts = { givenUp: givenUp.signal, closing: closing.signal }
-  const loader = new Loader({ spool, openWay, way, closedBy, totals, clock: systemClock, ...aborts, tell })
+  const loader = new Loader({ spool, connect, standing, closedBy, totals, clock: systemClock, ...aborts, tell })
   const receiver = await startReceiver({
     ...address,
     path,
     tls,
     token: token === false ? undefined : token,
-    // What would not fit into an empty spool never will.
+    // A request that does not fit into an empty spool never fits.
     maxBody: Math.min(maxBody, spoolLimit),
     spoolLimit,
     waiting: () => spool.waiting.bytes,
@@ -94,11 +94,11 @@ async function open(options: ServeOptions, address: Address, folder: SpoolFolder
     retryAfter: () => (loader.trouble === undefined ? SOON_SECONDS : Math.ceil(loader.trouble.retryMs / 1000)),
     onBug: error => tell({ type: 'warning', message: `requests: ${String(error)}` }),
   }).catch(async (error: unknown) => {
-    await way?.close()
+    await standing?.close()
     throw cannotListen(options, error)
   })
   const parts = { spool, loader, receiver, totals }
-  const status = (): ServeStatus => statusOf(parts, { spoolLimit, isClosing: closing.signal.aborted })
+  const status = (): ServeStatus => serveStatusOf(parts, { spoolLimit, isClosing: closing.signal.aborted })
 
   let closed: Promise<ServeReceipt> | undefined
   const close = async (): Promise<ServeReceipt> => await (closed ??= shut())
@@ -111,7 +111,7 @@ async function open(options: ServeOptions, address: Address, folder: SpoolFolder
     await close().catch(() => undefined)
     throw error
   })
-  // It may be that nobody asks.
+  // The caller may never look at the promise.
   finished.catch(() => undefined)
   if (signal?.aborted === true) onAbort()
   signal?.addEventListener('abort', onAbort)
@@ -148,7 +148,7 @@ function abortAfter(controller: AbortController, ms: number, over: AbortSignal):
   )
 }
 
-/** What is begun ends with the caller's signal. Throws SluiceError RUN_INTERRUPTED then. */
+/** Ends the start when the caller's signal aborts. Then throws SluiceError RUN_INTERRUPTED. */
 async function unlessAborted<T>(
   signal: AbortSignal | undefined,
   givenUp: AbortController,
@@ -167,13 +167,13 @@ async function unlessAborted<T>(
   }
 }
 
-/** What closes the way is thrown, or where documents are accepted anyway, told. What is wrong with the options is thrown. */
+/** Opens the connection. With `acceptAnyway` returns the failure instead of throwing it. Always throws invalid options. */
 async function openFirst(
-  openWay: () => Promise<StandingLoad>,
+  connect: () => Promise<StandingLoad>,
   acceptAnyway: boolean,
-): Promise<{ readonly way?: StandingLoad; readonly closedBy?: Failure }> {
+): Promise<{ readonly standing?: StandingLoad; readonly closedBy?: Failure }> {
   try {
-    return { way: await openWay() }
+    return { standing: await connect() }
   } catch (error) {
     if (!acceptAnyway || !isSluiceError(error)) throw error
     const { exit } = explain(error.code)

@@ -1,18 +1,18 @@
 /**
- * Documents on the disk between their acknowledgement and their loading. Sealed segments wait in a row, the oldest is loaded and
- * removed, while the next one is written.
+ * Keeps documents on the disk from their acknowledgement until they are loaded. Sealed segments wait in a row. Sluice loads and removes
+ * the oldest one while it writes the next one.
  */
 import { rm } from 'node:fs/promises'
 import type { Clock } from '../flow.js'
 import { stateUnwritable } from '../state/checkpoint-file.js'
 import { GroupWriter } from './group-writer.js'
-import { RecentKeys, type Stored } from './recent-keys.js'
+import { RecentKeys, type StoredRequest } from './recent-keys.js'
 import { type Recovered, recover } from './recover.js'
 import type { Request, Segment } from './segment.js'
 import type { Waiting } from './serve-options.js'
 
 export interface SpoolOptions {
-  /** It is there, and nobody else writes to it. */
+  /** An existing folder that no other process writes to. */
   readonly folder: string
   /** How long the first document of a segment waits for others. */
   readonly lingerMs: number
@@ -22,7 +22,7 @@ export interface SpoolOptions {
 }
 
 export class Spool {
-  /** Of requests that earlier processes never acknowledged, and that were cut off. */
+  /** Bytes of requests that earlier processes never acknowledged. They were cut off. */
   readonly cutBytes: number
   readonly #options: SpoolOptions
   readonly #writer: GroupWriter
@@ -31,7 +31,7 @@ export class Spool {
   readonly #sealed: Segment[]
   /** Journals that are removed with the next segment. */
   readonly #unneeded: string[] = []
-  readonly #condition = new Condition()
+  readonly #condition = new ChangeSignal()
   #waiting: { documents: number; bytes: number }
   #isEnded = false
 
@@ -56,7 +56,7 @@ export class Spool {
     })
   }
 
-  /** With what earlier processes left in it. Throws SluiceError STATE_UNWRITABLE. */
+  /** Opens the spool with the documents of earlier processes. Throws SluiceError STATE_UNWRITABLE. */
   static async open(options: SpoolOptions): Promise<Spool> {
     try {
       return new Spool(options, await recover(options.folder))
@@ -65,19 +65,19 @@ export class Spool {
     }
   }
 
-  /** Acknowledged, or about to be, and not loaded yet. */
+  /** Documents that are acknowledged, or about to be, and not loaded yet. */
   get waiting(): Waiting {
     return { ...this.#waiting }
   }
 
-  /** Resolves when the request is on the disk. Throws SluiceError STATE_UNWRITABLE: then nothing of it is stored. */
-  async append(request: Request): Promise<Stored> {
+  /** Resolves when the request is on the disk. Throws SluiceError STATE_UNWRITABLE. Then no part of the request is stored. */
+  async append(request: Request): Promise<StoredRequest> {
     return await this.#keys.once(request, async () => await this.#store(request))
   }
 
   /**
-   * The oldest segment, sealed: the same one until it is removed. Waits where there is none. Undefined once the spool is ended and
-   * empty, or the signal aborts.
+   * Resolves to the oldest sealed segment, until it is removed always the same. Waits if there is none. Resolves to undefined once the
+   * spool has ended and is empty, or the signal aborts.
    */
   async next(signal: AbortSignal): Promise<Segment | undefined> {
     while (!signal.aborted) {
@@ -94,7 +94,7 @@ export class Spool {
     return undefined
   }
 
-  /** It is loaded. Rejects with SluiceError STATE_UNWRITABLE: `next` is past it all the same. */
+  /** Removes a loaded segment. Rejects with SluiceError STATE_UNWRITABLE. `next` continues with the next segment all the same. */
   async remove(segment: Segment): Promise<void> {
     try {
       await rm(segment.path, { force: true })
@@ -110,18 +110,18 @@ export class Spool {
     }
   }
 
-  /** Nothing more comes. */
+  /** Ends the spool: no more requests come. */
   end(): void {
     this.#isEnded = true
     this.#condition.notify()
   }
 
-  /** What is being written is written, and no file is open. */
+  /** Resolves when all writes are finished and no file is open. */
   async close(): Promise<void> {
     await this.#writer.close()
   }
 
-  /** Counted before it is written: what is under way fills the spool, too. */
+  /** Counts a request before it is written, because it fills the spool too. */
   async #store(request: Request): Promise<void> {
     this.#waiting.documents += request.documents
     this.#waiting.bytes += request.bytes.length
@@ -135,7 +135,7 @@ export class Spool {
     }
   }
 
-  /** Lets others come in the time that the first document of a segment waits. A segment that is full does not wait. */
+  /** Waits for more documents while the first one of a segment may wait. A full segment does not wait. */
   async #linger(signal: AbortSignal): Promise<void> {
     const { clock, lingerMs } = this.#options
     const over = new AbortController()
@@ -156,8 +156,8 @@ function sum<T>(all: readonly T[], of: (one: T) => number): number {
   return all.reduce((total, one) => total + of(one), 0)
 }
 
-/** A condition variable: who waits for something looks again whenever anything may have changed. */
-export class Condition {
+/** A condition variable: all waiters look again whenever something may have changed. */
+export class ChangeSignal {
   readonly #wakers = new Set<() => void>()
 
   /** Resolves at the next `notify`, or when the signal aborts. */

@@ -1,4 +1,4 @@
-/** Loads one file after the other over a way that stays open in between, as `serve` does. */
+/** Loads one file after the other over one connection that stays open. */
 import { checkFreshCredentials, checkIngestOptions } from '../options/check-ingest-options.js'
 import type { IngestEvent, IngestOptions } from '../options/ingest-options.js'
 import { loadOf, proxySection, readConnecting } from '../options/read-options.js'
@@ -12,11 +12,11 @@ import type { ServeOptions } from './serve-options.js'
 
 interface LoadedFile {
   readonly path: string
-  /** The part of ids that is this file's own: loaded again under the same one, it doubles nothing. */
+  /** The part of the ids that belongs to this file. A second load with the same token doubles nothing. */
   readonly token: string
-  /** Of the run. */
+  /** The name of the run. */
   readonly name: string
-  /** Without a checkpoint: where none can be written, or the one that is there is of no use. Default true. */
+  /** False to load without a checkpoint: none can be written, or the old one does not fit. Default true. */
   readonly isKept?: boolean
 }
 
@@ -31,7 +31,7 @@ export interface StandingLoad {
   close(): Promise<void>
 }
 
-/** Opens the way, with its preflight. Throws SluiceError: OPTION_INVALID, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED. */
+/** Opens the connection, with its preflight. Throws SluiceError: OPTION_INVALID, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED. */
 export async function openStandingLoad(options: Omit<IngestOptions, 'source'>): Promise<StandingLoad> {
   const ids = checkIngestOptions({ ...options, source: [] })
   const { cluster, way } = await openTarget(readConnecting(options), options.signal)
@@ -40,7 +40,7 @@ export async function openStandingLoad(options: Omit<IngestOptions, 'source'>): 
   return {
     cluster: cluster.display,
     load: async ({ path, token, name, isKept = true }, { signal, onEvent }) => {
-      // The way is opened once, and each run tells of it.
+      // The connection is opened once, and each run reports it.
       const tell = (event: IngestEvent) => {
         if (event.type === 'preflight' && isTold) return
         isTold ||= event.type === 'preflight'
@@ -62,12 +62,11 @@ export async function openStandingLoad(options: Omit<IngestOptions, 'source'>): 
   }
 }
 
-/** How long one bulk request may be refused or unanswered: then the way is opened anew, which names what is in the way. */
+/** How long one bulk request may be refused or unanswered. Then Sluice connects again, and the preflight names the problem. */
 const MAX_ELAPSED_MS = 60_000
 
 /**
- * What one part of the spool is loaded with: the options of the receiver that are also those of a load, with the credentials as they are
- * now.
+ * Returns the options to load one segment with: those of the receiver that a load has too, with the current credentials.
  */
 export async function loadWith(
   options: ServeOptions,
@@ -85,7 +84,7 @@ export async function loadWith(
     refreshCredentials,
     ...load
   } = options
-  // Where a file is missing for the moment in which it is replaced, the old ones are tried again.
+  // While a file is being replaced it may be missing. Then the old credentials are used again.
   const { proxy, ...fresh } = (await askFor(refreshCredentials)) ?? {}
   const target = { ...load.target, ...present(fresh) }
   return {

@@ -1,40 +1,40 @@
-/** A post on its way to the disk: its token, its headers, its body, its documents; and what its caller is told of each. */
+/** Takes a post to the disk: checks its token, headers, body and documents, and answers its caller. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isSluiceError } from '../failure/sluice-error.js'
-import { type Answer, type Guard, type Head, readHead, refusal, tooLarge } from './request-head.js'
+import { type PostAnswer, type TokenGuard, type Head, readHead, refusal, tooLarge } from './request-head.js'
 import { type Documents, documentsIn } from './documents-in.js'
 import { hashOf } from './journal.js'
 import { type ReadBody, type Room, readBody } from './read-body.js'
-import type { Stored } from './recent-keys.js'
+import type { StoredRequest } from './recent-keys.js'
 import type { Request } from './segment.js'
 
-/** Where documents go, and how many of them may. */
+/** Where documents go, and the limits. */
 export interface Intake {
-  /** Bytes of a request, also once it is decompressed. */
+  /** Most bytes of a request, also after decompression. */
   readonly maxBody: number
-  /** Bytes that may wait on the disk. */
+  /** Most bytes that may wait on the disk. */
   readonly spoolLimit: number
   /** Bytes that wait on the disk. */
   waiting(): number
-  /** Resolves when it is on the disk. */
-  store(request: Request): Promise<Stored>
-  /** Seconds after which it is worth another try, where the spool is full. */
+  /** Resolves when the request is on the disk. */
+  store(request: Request): Promise<StoredRequest>
+  /** Retry-After in seconds, for a full spool. */
   retryAfter(): number
 }
 
 export interface OpenIntake extends Intake {
-  readonly guard: Guard
+  readonly guard: TokenGuard
   readonly room: Room
-  /** It is being stopped: only what is under way is still taken. */
+  /** Whether `serve` stops: it still takes current requests, but no new ones. */
   isClosing(): boolean
 }
 
-/** Undefined: the caller went away, and nothing is stored. Rejects with what nobody foresaw. */
+/** Stores the documents and returns the answer. Returns undefined if the caller closed the connection: then nothing is stored. */
 export async function takePost(
   request: IncomingMessage,
   response: ServerResponse,
   intake: OpenIntake,
-): Promise<Answer | undefined> {
+): Promise<PostAnswer | undefined> {
   const { guard, room, maxBody } = intake
   if (!guard.allows(request))
     return refusal(401, 'send a bearer token: Authorization: Bearer TOKEN', { 'www-authenticate': 'Bearer' })
@@ -46,17 +46,17 @@ export async function takePost(
   return await readBody(request, { maxBody, room }, head.isGzip, async read => await takeBody(read, head, intake))
 }
 
-async function takeBody(read: ReadBody, { type, key }: Head, intake: Intake): Promise<Answer | undefined> {
+async function takeBody(read: ReadBody, { type, key }: Head, intake: Intake): Promise<PostAnswer | undefined> {
   if ('refused' in read) return refusedBody(read.refused, intake)
   const found = documentsIn(read.body, type)
   if ('problem' in found) return { status: found.status, body: { error: found.problem, line: found.line } }
   if (found.documents === 0) return { status: 200, body: { accepted: 0 } }
-  // Only now it is known how many bytes the documents are.
+  // The size of the documents is known only now.
   if (intake.waiting() + found.bytes.length > intake.spoolLimit) return behind(intake)
   return await store(found, key, intake)
 }
 
-async function store({ bytes, documents }: Documents, key: string | undefined, intake: Intake): Promise<Answer> {
+async function store({ bytes, documents }: Documents, key: string | undefined, intake: Intake): Promise<PostAnswer> {
   const keyed = key === undefined ? {} : { key: hashOf(key) }
   try {
     const stored = await intake.store({ bytes, documents, sha256: hashOf(bytes), ...keyed })
@@ -68,8 +68,8 @@ async function store({ bytes, documents }: Documents, key: string | undefined, i
   }
 }
 
-/** Throws what is not of the disk. */
-function unwritten(error: unknown): Answer {
+/** Answers a failure of the disk. Throws any other error. */
+function unwritten(error: unknown): PostAnswer {
   if (!isSluiceError(error)) throw error
   const { code } = (error.cause ?? {}) as NodeJS.ErrnoException
   const isFull = code === 'ENOSPC' || code === 'EDQUOT'
@@ -82,7 +82,7 @@ function unwritten(error: unknown): Answer {
 function refusedBody(
   why: Extract<ReadBody, { readonly refused: string }>['refused'],
   { maxBody }: Intake,
-): Answer | undefined {
+): PostAnswer | undefined {
   switch (why) {
     case 'gone':
       return undefined
@@ -95,7 +95,7 @@ function refusedBody(
   }
 }
 
-function behind(intake: Intake): Answer {
+function behind(intake: Intake): PostAnswer {
   const after = String(intake.retryAfter())
   return refusal(429, 'too many documents wait to be loaded. Try again later', { 'retry-after': after })
 }
