@@ -5,10 +5,11 @@ import { limitBytes } from './limits/byte-budget.js'
 import { learnLimits } from './limits/learnt-limits.js'
 import type { IngestOptions } from './options/ingest-options.js'
 import { readOptions } from './options/read-options.js'
-import type { Run, RunHook } from './run/hooks.js'
+import type { Feature } from './run/hooks.js'
 import { run } from './run/run.js'
 import { spoolStdin } from './spool/spool-stdin.js'
 import type { OpenPlatform } from './tables/open-platform.js'
+import type { TableSections } from './tables/read-tables.js'
 
 /** An embedder's compiler finds this part of the receipt by its name only. */
 export type { SpoolReceipt } from './spool/spool-stdin.js'
@@ -34,19 +35,24 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
 
 /** The same, with tables opened by `open`. */
 export async function ingestFrom(options: IngestOptions, open: OpenPlatform): Promise<Receipt> {
+  const load = readOptions(options)
   return await run({
-    load: readOptions(options),
+    load,
     // In the order of their endings.
-    features: [spoolStdin, guardAlias, async begun => await readTables(begun, open), limitBytes, learnLimits],
+    features: [
+      spoolStdin(load),
+      guardAlias(load),
+      ...(load.tables === undefined ? [] : [await tables({ ...load, tables: load.tables }, open)]),
+      limitBytes(load.stopping),
+      learnLimits,
+    ],
   })
 }
 
 /** A load of files does not wait until the code that reads tables is there. */
-async function readTables(begun: Run, open: OpenPlatform): Promise<RunHook | undefined> {
-  const { tables } = begun.load
-  if (tables === undefined) return undefined
-  const wing = await import('./tables/read-tables.js')
-  return await wing.readTables(begun, tables, open)
+async function tables(sections: TableSections, open: OpenPlatform): Promise<Feature> {
+  const { readTables } = await import('./tables/read-tables.js')
+  return readTables(sections, open)
 }
 
 const openPlatform: OpenPlatform = async (...given) => {

@@ -33,10 +33,11 @@ export async function replay(options: ReplayOptions): Promise<Receipt> {
     throw fail('OPTION_INVALID', { option: 'index', problem })
   }
   const redirection = { ...(index === undefined ? {} : { index }), ...(pipeline === undefined ? {} : { pipeline }) }
+  // Ids stand in the dead letters. The cluster makes one for each that has none.
+  const load = loadOf({ ...options, ...letterFormat, index: target }, { from: 'cluster' })
   return await run({
-    // Ids stand in the dead letters. The cluster makes one for each that has none.
-    load: loadOf({ ...options, ...letterFormat, index: target }, { from: 'cluster' }),
+    load,
     // In the order of their endings.
-    features: [spoolStdin, sendDeadLetters(redirection), limitBytes, learnLimits],
+    features: [spoolStdin(load), sendDeadLetters(redirection, load.state), limitBytes(load.stopping), learnLimits],
   })
 }

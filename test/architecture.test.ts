@@ -47,9 +47,9 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ],
   // Features, each with its hook.
   guarded: ['failure', 'bulk', 'cluster', 'connect', 'ledger', 'options', 'run', 'state', 'time'],
-  limits: ['flow.ts', 'failure', 'cluster', 'run', 'sender', 'state'],
-  replay: ['flow.ts', 'failure', 'bulk', 'cluster', 'format', 'run', 'state', 'time'],
-  spool: ['flow.ts', 'failure', 'disk', 'ledger', 'run', 'source', 'state', 'text'],
+  limits: ['failure', 'cluster', 'options', 'run', 'sender', 'state'],
+  replay: ['flow.ts', 'failure', 'bulk', 'cluster', 'format', 'options', 'run', 'state', 'time'],
+  spool: ['flow.ts', 'failure', 'disk', 'ledger', 'options', 'run', 'source', 'state', 'text'],
   tables: [
     'flow.ts',
     'failure',

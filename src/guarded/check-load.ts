@@ -4,14 +4,15 @@ import type { Cluster } from '../cluster/open-cluster.js'
 import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { Counts } from '../ledger/receipt.js'
-import type { DocumentSection, GuardedSection, Load } from '../options/load.js'
+import type { ConnectSection, DocumentSection, GuardedSection } from '../options/load.js'
 import { countReplayed } from './count-replayed.js'
 
 /** How long copies are waited for, at most. */
 const COPIES_SECONDS = 15
 
 export interface LoadedIndex {
-  readonly load: Pick<Load, 'connecting' | 'documents'>
+  readonly connecting: ConnectSection
+  readonly documents: DocumentSection
   readonly guarded: GuardedSection
   readonly cluster: Cluster
   readonly index: string
@@ -19,8 +20,8 @@ export interface LoadedIndex {
 
 /** Resolves to a warning, if there is one. Throws SluiceError LOAD_CHECK_FAILED where a part of the index is on no node. */
 export async function checkCopies(loaded: LoadedIndex): Promise<string | undefined> {
-  const { cluster, index, load } = loaded
-  const seconds = Math.min(COPIES_SECONDS, Math.ceil(load.connecting.timeoutMs / 2000))
+  const { cluster, index, connecting } = loaded
+  const seconds = Math.min(COPIES_SECONDS, Math.ceil(connecting.timeoutMs / 2000))
   const health = await waitForCopies(cluster, index, seconds)
   if (health === 'red') throw failed(loaded, 'a part of it is on no node (health red)')
   return health === 'yellow' ? `${index} does not have all its replicas yet (health yellow)` : undefined
@@ -31,12 +32,12 @@ export async function checkCopies(loaded: LoadedIndex): Promise<string | undefin
  * against it. Resolves to how many that are. Throws SluiceError LOAD_CHECK_FAILED.
  */
 export async function checkLoad(loaded: LoadedIndex, counts: Counts, deadLetters: string | undefined): Promise<number> {
-  const { cluster, index, load, guarded } = loaded
+  const { cluster, index, documents: rules, guarded } = loaded
   const { checkQuery, checkHits } = guarded
-  const { maxRejected } = load.documents
+  const { maxRejected } = rules
   const { documents, failedShards } = await countDocuments(cluster, index)
   if (failedShards > 0) throw failed(loaded, `${failedShards} of its shards did not answer`)
-  const { least, most } = storedBy(counts, load.documents)
+  const { least, most } = storedBy(counts, rules)
   const mayBeReplayed = counts.rejected > 0 && documents > least && deadLetters !== undefined
   const replayed = mayBeReplayed ? await countReplayed(cluster, index, deadLetters) : 0
   const untold = documents - most - replayed

@@ -1,13 +1,26 @@
 import { type AliasFacts, readAlias } from '../cluster/alias.js'
-import type { Run, RunHook } from '../run/hooks.js'
+import type { ConnectSection, DocumentSection, GuardedSection, StateSection } from '../options/load.js'
+import type { Feature, Run, RunHook } from '../run/hooks.js'
 import { keyOf } from '../state/run-identity.js'
-import { GuardedLoad } from './guarded-load.js'
+import { GuardedLoad, type GuardedSections } from './guarded-load.js'
 import { freshIndex, leadsTo, planGuarded } from './plan-guarded.js'
 
+interface AliasSections {
+  readonly connecting: ConnectSection
+  readonly documents: DocumentSection
+  readonly guarded: GuardedSection | undefined
+  readonly state: StateSection
+  readonly dryRun: boolean
+}
+
 /** Loads into a fresh index, checks it, and switches the alias to it. A dry run leaves the alias, and makes no index. */
-export function guardAlias({ load, tell }: Run): RunHook | undefined {
-  const { guarded, dryRun, state } = load
-  if (guarded === undefined) return undefined
+export function guardAlias(sections: AliasSections): Feature {
+  const { guarded } = sections
+  return run => (guarded === undefined ? undefined : hookOf({ ...sections, guarded }, run))
+}
+
+function hookOf(sections: GuardedSections & AliasSections, { tell }: Run): RunHook {
+  const { guarded, dryRun, state } = sections
   const { alias: name, indexBody } = guarded
   let alias: AliasFacts = { name }
   let loading: GuardedLoad | undefined
@@ -36,7 +49,7 @@ export function guardAlias({ load, tell }: Run): RunHook | undefined {
     prepare: async ({ cluster, found, patience }) => {
       if (dryRun) return
       const warn = (message: string) => tell({ type: 'warning', message })
-      loading = new GuardedLoad({ load, guarded, cluster, alias, found, patience, warn })
+      loading = new GuardedLoad({ sections, cluster, alias, found, patience, warn })
       await loading.prepare()
     },
     complete: async ({ counts, deadLetters, save }) => await loading?.complete(counts, deadLetters, save),

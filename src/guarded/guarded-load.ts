@@ -9,14 +9,20 @@ import { isSluiceError } from '../failure/sluice-error.js'
 import { settledOf } from '../ledger/account.js'
 import type { Counts } from '../ledger/receipt.js'
 import type { AliasReceipt } from './alias-receipt.js'
-import type { GuardedSection, Load } from '../options/load.js'
+import type { ConnectSection, DocumentSection, GuardedSection, StateSection } from '../options/load.js'
 import { type StepRetrying, retryStep } from '../run/retry-step.js'
 import type { FoundRun } from '../state/find-run.js'
 import { leadsTo } from './plan-guarded.js'
 
-export interface Guarding {
-  readonly load: Load
+export interface GuardedSections {
+  readonly connecting: ConnectSection
+  readonly documents: DocumentSection
   readonly guarded: GuardedSection
+  readonly state: StateSection
+}
+
+export interface Guarding {
+  readonly sections: GuardedSections
   readonly cluster: Cluster
   /** As it stood when this process began. */
   readonly alias: AliasFacts
@@ -100,15 +106,15 @@ export class GuardedLoad {
 
   /** Why the alias is not on an index that it was put on when that was loaded. */
   get #movedAway(): string | undefined {
-    const { load, alias, found } = this.#guarding
+    const { sections, alias, found } = this.#guarding
     if (this.#left !== 'done' || this.#isSwitched) return undefined
     const observed = `${alias.name} is on ${alias.on?.name ?? 'no index'}, not on ${this.#index}`
-    const anew = load.state.runId === undefined ? 'with --again' : 'under another name'
+    const anew = sections.state.runId === undefined ? 'with --again' : 'under another name'
     return `${observed}, where run ${found.plan.run} put it. A rollback or another load has moved it since. To move it back, load everything ${anew}`
   }
 
   async #prepare(): Promise<void> {
-    const { cluster, alias, guarded, found } = this.#guarding
+    const { cluster, alias, sections, found } = this.#guarding
     const { run } = found.plan
     const { name, on } = alias
     const index = this.#index
@@ -140,12 +146,13 @@ export class GuardedLoad {
     }
     if (this.#left === 'documents') await startLoading(cluster, facts, mark)
     // What the cluster does not understand is better known now than after the load.
-    if (guarded.checkQuery !== undefined) await countMatches(cluster, index, guarded.checkQuery)
+    if (sections.guarded.checkQuery !== undefined) await countMatches(cluster, index, sections.guarded.checkQuery)
   }
 
   #body(): Readonly<Record<string, unknown>> {
-    const { cluster, alias, guarded } = this.#guarding
-    if (guarded.indexBody !== undefined) return guarded.indexBody
+    const { cluster, alias, sections } = this.#guarding
+    const { indexBody } = sections.guarded
+    if (indexBody !== undefined) return indexBody
     return alias.on === undefined ? {} : likeBefore(alias.on, cluster.preflight.info?.flavor === 'serverless')
   }
 
@@ -169,8 +176,8 @@ export class GuardedLoad {
   }
 
   get #loaded(): LoadedIndex {
-    const { load, guarded, cluster } = this.#guarding
-    return { load, guarded, cluster, index: this.#index }
+    const { sections, cluster } = this.#guarding
+    return { ...sections, cluster, index: this.#index }
   }
 }
 

@@ -2,16 +2,19 @@ import type { Cluster } from '../cluster/open-cluster.js'
 import { fail } from '../failure/fail.js'
 import { failure } from '../failure/failure.js'
 import type { StopSignals } from '../run/stop-signals.js'
-import type { Run, RunHook } from '../run/hooks.js'
+import type { StopSection } from '../options/load.js'
+import type { Feature, Run, RunHook } from '../run/hooks.js'
 import { ByteBudget } from '../sender/layers/budget.js'
 
 /** One for the index, one for documents, and what is kept for the end of the run, each as large as one of the preflight's. */
 const FIRST_REQUESTS = 3
 
 /** Ends a run before it sends more bytes than it may. */
-export function limitBytes({ load, stop }: Run): RunHook | undefined {
-  const { byteBudget: limit } = load.stopping
-  if (limit === undefined) return undefined
+export function limitBytes({ byteBudget }: StopSection): Feature {
+  return run => (byteBudget === undefined ? undefined : limitTo(byteBudget, run))
+}
+
+function limitTo(limit: number, { stop }: Run): RunHook {
   let used = () => 0
   let budget: ByteBudget | undefined
   return {

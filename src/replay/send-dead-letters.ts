@@ -3,6 +3,7 @@ import type { Cluster } from '../cluster/open-cluster.js'
 import type { Checkpoint } from '../state/checkpoint.js'
 import { type LostIndices, isLost } from '../state/lost-index.js'
 import { ReplayBatcher } from '../bulk/replay-batcher.js'
+import type { StateSection } from '../options/load.js'
 import type { Feature } from '../run/hooks.js'
 import { refuseOtherReplay } from './other-replay.js'
 
@@ -13,8 +14,8 @@ export interface Redirection {
 }
 
 /** Takes the inputs for dead letters: each goes where it was meant to go, unless the redirection names another place. */
-export function sendDeadLetters(redirection: Redirection): Feature {
-  return ({ load, stop }) => ({
+export function sendDeadLetters(redirection: Redirection, { runId }: StateSection): Feature {
+  return ({ stop }) => ({
     identify: plain => {
       const options = { ids: 'replay', ...redirection }
       return {
@@ -26,7 +27,7 @@ export function sendDeadLetters(redirection: Redirection): Feature {
         repeatsIds: true,
         doubt: 'documents without an id that Sluice was sending when the replay stopped may be stored twice',
         refuse: async claim => {
-          await refuseOtherReplay({ ...claim, runId: load.state.runId, sources: plain.sources, options })
+          await refuseOtherReplay({ ...claim, runId, sources: plain.sources, options })
         },
         lost: async (last, _seen, cluster) => await lostDestinations(last, cluster, stop.signal),
       }

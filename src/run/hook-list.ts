@@ -1,6 +1,6 @@
 import type { Source } from '../flow.js'
 import type { RunIdentity } from '../state/run-identity.js'
-import type { Feature, Run, RunHook } from './hooks.js'
+import type { Feature, Run, RunHook, RunPlace } from './hooks.js'
 
 /** The hooks of a run, in the order of its features. */
 export class HookList implements AsyncDisposable {
@@ -18,6 +18,22 @@ export class HookList implements AsyncDisposable {
       if (hook !== undefined) all.push(hook)
     }
     return new HookList(all)
+  }
+
+  get sources(): readonly Source[] | undefined {
+    return this.all.find(({ sources }) => sources !== undefined)?.sources
+  }
+
+  get origin(): string | undefined {
+    return this.all.find(({ origin }) => origin !== undefined)?.origin
+  }
+
+  get keepsInputs(): boolean {
+    return this.all.some(({ keepsInputs }) => keepsInputs === true)
+  }
+
+  folder(place: RunPlace): string | undefined {
+    return this.all.map(hook => hook.folder?.(place)).find(folder => folder !== undefined)
   }
 
   identify(plain: RunIdentity): RunIdentity {

@@ -1,12 +1,11 @@
 /** What a feature does in a run. A run knows its features by these hooks only. */
-import type { Batcher, BatchOptions } from '../bulk/batcher.js'
+import type { BatchOptions, Batcher } from '../bulk/batcher.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { Failure } from '../failure/failure.js'
 import type { Input, Lines, Source } from '../flow.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { Counts, InputReceipt, Receipt } from '../ledger/receipt.js'
 import type { IngestEvent } from '../options/ingest-options.js'
-import type { Load } from '../options/load.js'
 import type { SenderOptions } from '../sender/sender.js'
 import type { FoundRun } from '../state/find-run.js'
 import type { RunIdentity } from '../state/run-identity.js'
@@ -14,21 +13,14 @@ import type { StopSignals } from './stop-signals.js'
 import type { Tell } from './events.js'
 import type { StepRetrying } from './retry-step.js'
 
-/** Makes bodies of documents. */
-export type BodyFramer = Pick<Batcher, 'frame' | 'rest' | 'reading'>
-
-/** How bodies are made, whatever is in them. */
-export type Framing = Omit<BatchOptions, 'operation' | 'ids' | 'routingField'>
-
 /** One call of `ingest` or `replay`, from its start to its end. */
 export interface Run {
-  readonly load: Load
-  /** Ends the run before its inputs end. Stands for the signal in `load`. */
+  /** Ends the run before its inputs end. */
   readonly stop: StopSignals
   readonly tell: Tell
 }
 
-/** Returns the hook of a feature, or undefined if the load does not ask for it. */
+/** Returns the hook of a feature, or undefined if nobody asked for it. */
 export type Feature = (run: Run) => RunHook | undefined | Promise<RunHook | undefined>
 
 /** The methods are called in this order. Of several hooks, each is called in the order of the features. */
@@ -70,6 +62,12 @@ export interface RunHook {
 }
 
 type Progress = Extract<IngestEvent, { type: 'progress' }>
+
+/** Makes bodies of documents. */
+export type BodyFramer = Pick<Batcher, 'frame' | 'rest' | 'reading'>
+
+/** How bodies are made, whatever is in them. */
+export type Framing = Omit<BatchOptions, 'operation' | 'ids' | 'routingField'>
 
 export interface RunPlace {
   readonly stateDir: string

@@ -2,20 +2,20 @@ import type { SlotPool } from '../bulk/slots.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { ResolvedTarget } from '../connect/open-target.js'
 import type { Source } from '../flow.js'
+import type { BatchSection, ConnectSection, DocumentSection, RetrySection, StateSection } from '../options/load.js'
 import type { InputLocks } from '../state/lock.js'
 import type { RunIdentity } from '../state/run-identity.js'
-import { HookList } from './hook-list.js'
+import type { HookList } from './hook-list.js'
 import type { Run } from './hooks.js'
 
-/** A run whose inputs are found, and locked where state is kept. */
-export interface LockedRun extends Run {
-  readonly hooks: HookList
-  readonly identity: RunIdentity
-  readonly sources: readonly Source[]
-  /** Folder of the checkpoint. Undefined: none is kept. */
-  readonly stateDir: string | undefined
-  readonly locks: InputLocks | undefined
-  readonly connection: OpenConnection | undefined
+/** The options that the stages of a run take. */
+export interface RunSections {
+  readonly connecting: ConnectSection
+  readonly documents: DocumentSection
+  readonly batching: BatchSection
+  readonly retrying: RetrySection
+  readonly state: StateSection
+  readonly dryRun: boolean
 }
 
 /** A connection for runs that follow one another. Whoever opened it closes it. */
@@ -26,4 +26,16 @@ export interface OpenConnection {
   readonly slots: SlotPool
   /** The part of the ids that belongs to the one input of the run. */
   readonly token: string
+}
+
+/** A run whose inputs are found, and locked if state is kept. */
+export interface LockedRun extends Run {
+  readonly sections: RunSections
+  readonly hooks: HookList
+  readonly identity: RunIdentity
+  readonly sources: readonly Source[]
+  /** Folder of the checkpoint. Undefined: none is kept. */
+  readonly stateDir: string | undefined
+  readonly locks: InputLocks | undefined
+  readonly connection: OpenConnection | undefined
 }

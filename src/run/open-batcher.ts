@@ -3,38 +3,39 @@ import { SlotPool } from '../bulk/slots.js'
 import type { Input, Operation, Origin } from '../flow.js'
 import type { Ledger } from '../ledger/ledger.js'
 import { MAX_DOCUMENT_BYTES } from '../options/check-ingest-options.js'
-import type { Load } from '../options/load.js'
+import type { BatchSection, ConnectSection, DocumentSection } from '../options/load.js'
 import { systemClock } from '../time/system-clock.js'
-import type { LockedRun } from './locked-run.js'
 import type { BodyFramer, Framing } from './hooks.js'
+import type { LockedRun } from './locked-run.js'
 
 /** Opens the memory for bodies. One is filled while the others are sent. Those that are not needed are never touched. */
-export function openSlots({ connecting, batching }: Pick<Load, 'connecting' | 'batching'>): SlotPool {
-  return new SlotPool(connecting.concurrency + 1, batching.batchBytes)
+export function openSlots({ concurrency }: ConnectSection, { batchBytes }: BatchSection): SlotPool {
+  return new SlotPool(concurrency + 1, batchBytes)
 }
 
 /** `bodyBytes`: how large a body may be from now on. */
 export function openBatcher(
-  { load, hooks, connection }: LockedRun,
+  { sections, hooks, connection }: LockedRun,
   ledger: Ledger,
   bodyBytes: () => number,
 ): BodyFramer {
-  const { batchBytes, batchDocs, batchMs } = load.batching
+  const { connecting, documents, batching } = sections
+  const { batchBytes, batchDocs, batchMs } = batching
   const framing: Framing = {
     batchBytes,
     bodyBytes,
     batchDocs,
     batchMs,
     maxDocumentBytes: MAX_DOCUMENT_BYTES,
-    slots: connection?.slots ?? openSlots(load),
+    slots: connection?.slots ?? openSlots(connecting, batching),
     clock: systemClock,
     longLine: async (input: Input, origin: Origin, operation: Operation, id?: string) =>
       await ledger.longLine(input, origin, operation, MAX_DOCUMENT_BYTES, id),
   }
   const own = hooks.all.find(({ frame }) => frame !== undefined)?.frame?.(framing, ledger)
-  return own ?? new Batcher({ ...framing, ...actionOf(load) })
+  return own ?? new Batcher({ ...framing, ...actionOf(documents) })
 }
 
-function actionOf({ documents: { op, ids, routingField } }: Load) {
+function actionOf({ op, ids, routingField }: DocumentSection) {
   return { operation: op, ids, ...(routingField === undefined ? {} : { routingField }) }
 }

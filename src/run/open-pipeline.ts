@@ -28,19 +28,19 @@ export async function openPipeline(
   { way, open, cluster, found }: StartedRun,
   deadLetters: DeadLetters,
 ): Promise<Pipeline> {
-  const { load, hooks, stop, tell, stateDir } = run
+  const { sections, hooks, stop, tell, stateDir } = run
   const { plan, path } = found
   const { givenUp } = stop
-  const access = accessOf(load.retrying, way, cluster, tell)
+  const access = accessOf(sections.retrying, way, cluster, tell)
   const ledger = new Ledger(deadLetters, {
-    maxRejected: load.documents.maxRejected,
+    maxRejected: sections.documents.maxRejected,
     before: plan.before.counts,
-    resendsUnanswered: load.documents.ids.from !== 'cluster',
+    resendsUnanswered: sections.documents.ids.from !== 'cluster',
   })
   const kept = { found, cluster: open, ledger, deadLetters, givenUp }
   const keeper = path === undefined || plan.isDone ? undefined : new StateKeeper({ ...kept, path })
   await keeper?.start()
-  const patience = (settled: number) => stepRetrying(load.retrying, cluster, { stop, access, tell }, settled)
+  const patience = (settled: number) => stepRetrying(sections.retrying, cluster, { stop, access, tell }, settled)
   const started = { cluster, found, ledger, stateDir, isKept: keeper !== undefined, patience }
   try {
     for (const hook of hooks.all) await hook.prepare?.(started)

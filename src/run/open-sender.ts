@@ -1,12 +1,12 @@
 import { isLoopback } from '../cluster/credentials.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { ResolvedTarget } from '../connect/open-target.js'
-import type { Load } from '../options/load.js'
+import type { BatchSection } from '../options/load.js'
 import type { AccessOptions } from '../sender/layers/access.js'
 import { Sender, type SenderOptions } from '../sender/sender.js'
 import type { FoundRun } from '../state/find-run.js'
 import { systemClock } from '../time/system-clock.js'
-import type { LockedRun } from './locked-run.js'
+import type { LockedRun, RunSections } from './locked-run.js'
 
 interface Sending {
   readonly run: LockedRun
@@ -20,9 +20,9 @@ interface Sending {
 }
 
 export function openSender({ run, found, way, cluster, access, notes }: Sending): Sender {
-  const { load, hooks, stop, tell } = run
+  const { sections, hooks, stop, tell } = run
   const { index, behind } = found.target
-  const { connecting, documents, batching, retrying, state } = load
+  const { connecting, documents, batching, retrying, state } = sections
   const { ids, pipeline, onConflict } = documents
   return new Sender({
     cluster,
@@ -30,7 +30,7 @@ export function openSender({ run, found, way, cluster, access, notes }: Sending)
     ...(pipeline === undefined ? {} : { pipeline }),
     ownIds: ids.from === 'run',
     safeToResend: ids.from !== 'cluster',
-    sentBefore: maySendAgain(load, found),
+    sentBefore: maySendAgain(sections, found),
     onConflict,
     // Only a checkpoint says who sent them before, and where to, unless the run has a name.
     ...(behind === undefined || state.runId !== undefined ? {} : { behind }),
@@ -53,13 +53,13 @@ export function openSender({ run, found, way, cluster, access, notes }: Sending)
 }
 
 /** Bytes through a proxy are metered and slow. On loopback only the CPU counts. */
-function compresses(compress: Load['batching']['compress'], { url, proxy }: ResolvedTarget): boolean {
+function compresses(compress: BatchSection['compress'], { url, proxy }: ResolvedTarget): boolean {
   if (compress !== 'auto') return compress === 'gzip'
   return !isLoopback(url.hostname) || (proxy !== undefined && !isLoopback(proxy.host))
 }
 
 /** Returns whether a document may already be stored under the id that it will be sent with. */
-function maySendAgain({ documents, state }: Load, { plan }: FoundRun): boolean {
+function maySendAgain({ documents, state }: RunSections, { plan }: FoundRun): boolean {
   if (documents.ids.from !== 'run') return plan.isDoubtful
   return state.runId !== undefined || plan.began !== undefined || plan.inputs.some(({ from }) => from !== undefined)
 }

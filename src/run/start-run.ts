@@ -39,10 +39,10 @@ export async function startRun(run: LockedRun, open: Cluster, way: ResolvedTarge
 }
 
 async function findOwnRun(run: LockedRun, cluster: Cluster): Promise<FoundRun> {
-  const { load, identity, sources, stateDir, locks, stop, connection } = run
+  const { sections, identity, sources, stateDir, locks, stop, connection } = run
   const finding = findRun({
-    state: load.state,
-    dryRun: load.dryRun,
+    state: sections.state,
+    dryRun: sections.dryRun,
     signal: stop.signal,
     identity,
     sources,
@@ -59,10 +59,10 @@ async function findOwnRun(run: LockedRun, cluster: Cluster): Promise<FoundRun> {
   })
 }
 
-async function openRunsDeadLetters({ load, tell }: LockedRun, { plan, target }: FoundRun): Promise<DeadLetters> {
+async function openRunsDeadLetters({ sections, tell }: LockedRun, { plan, target }: FoundRun): Promise<DeadLetters> {
   const isOver = plan.inputs.every(({ isLoaded }) => isLoaded)
-  return await openDeadLetters(load.documents, {
-    dryRun: load.dryRun,
+  return await openDeadLetters(sections.documents, {
+    dryRun: sections.dryRun,
     sources: plan.inputs.map(({ source }) => source),
     run: plan.run,
     // A run that has nothing left writes none, and somebody may be repairing them.

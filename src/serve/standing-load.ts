@@ -35,7 +35,8 @@ export interface StandingLoad {
 export async function openStandingLoad(options: Omit<IngestOptions, 'source'>): Promise<StandingLoad> {
   const ids = checkIngestOptions({ ...options, source: [] })
   const { cluster, way } = await openTarget(readConnecting(options), options.signal)
-  const slots = openSlots(loadOf({ ...options, source: [] }, ids))
+  const { connecting, batching } = loadOf({ ...options, source: [] }, ids)
+  const slots = openSlots(connecting, batching)
   let isTold = false
   return {
     cluster: cluster.display,
@@ -56,7 +57,8 @@ export async function openStandingLoad(options: Omit<IngestOptions, 'source'>): 
         onEvent: tell,
       }
       const connection = { cluster, way, slots, token }
-      return await run({ load: loadOf(given, ids), features: [limitBytes, learnLimits], connection })
+      const load = loadOf(given, ids)
+      return await run({ load, features: [limitBytes(load.stopping), learnLimits], connection })
     },
     close: async () => await cluster.route.destroy(),
   }

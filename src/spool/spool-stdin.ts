@@ -5,7 +5,8 @@ import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
 import type { Source } from '../flow.js'
 import { settledOf } from '../ledger/account.js'
 import type { Counts, Receipt } from '../ledger/receipt.js'
-import type { Run, RunHook, RunPlace } from '../run/hooks.js'
+import type { InputSection, SpoolSection, StateSection } from '../options/load.js'
+import type { Feature, Run, RunHook, RunPlace } from '../run/hooks.js'
 import { tellError } from '../run/events.js'
 import { keyOf } from '../state/run-identity.js'
 import { spoolFolderOf } from './kept-spools.js'
@@ -21,20 +22,29 @@ declare module '../ledger/receipt.js' {
   interface Receipt extends SpoolReceipt {}
 }
 
+interface SpoolSections {
+  readonly spool: SpoolSection | undefined
+  readonly inputs: InputSection
+  readonly state: StateSection
+}
+
 /**
  * Spools stdin, if the options say so. If the load stops, Sluice still writes stdin down to its end, unless the caller aborts.
  * `inputs` throws SluiceError: OPTION_INVALID, STATE_UNWRITABLE, INPUT_UNREADABLE, RUN_INTERRUPTED.
  */
-export function spoolStdin(run: Run): RunHook | undefined {
-  const { load, tell } = run
-  if (load.spool === undefined) return undefined
+export function spoolStdin(sections: SpoolSections): Feature {
+  return run => (sections.spool === undefined ? undefined : hookOf(sections, run))
+}
+
+function hookOf(sections: SpoolSections, run: Run): RunHook {
+  const { tell } = run
   let spool: SpooledStdin | undefined
   let isGone = false
   return {
     keepsInputs: true,
-    folder: place => folderOf(place, load.state.runId),
+    folder: place => folderOf(place, sections.state.runId),
     inputs: async (sources, folder) => {
-      spool = await open(run, sources, folder)
+      spool = await open(sections, run, sources, folder)
       return spool?.sources ?? sources
     },
     inputOpened: (input, kind) => spool?.opened(input, kind),
@@ -58,12 +68,13 @@ function folderOf({ stateDir, url, identity: { into, sources, kind } }: RunPlace
 }
 
 async function open(
-  { load, stop, tell }: Run,
+  sections: SpoolSections,
+  { stop, tell }: Run,
   sources: readonly Source[],
   folder: string | undefined,
 ): Promise<SpooledStdin | undefined> {
-  const { stdin } = load.inputs
-  const { runId } = load.state
+  const { stdin } = sections.inputs
+  const { runId } = sections.state
   const input = sources.find(isStdin)
   if (input === undefined || stdin === undefined) {
     const problem = 'none of the inputs is stdin (-), so there is nothing to spool'
@@ -76,7 +87,7 @@ async function open(
     sources,
     stdin,
     isRepeated: runId !== undefined,
-    limit: load.spool?.limit,
+    limit: sections.spool?.limit,
     signal: stop.stopping,
   })
   const spool = await opening.catch((error: unknown) => {

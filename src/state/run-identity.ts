@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 import type { IndexSeen } from '../cluster/indices.js'
 import type { Cluster } from '../cluster/open-cluster.js'
-import type { Load } from '../options/load.js'
+import type { DocumentSection, InputSection } from '../options/load.js'
 import { namedIn } from '../options/table-names.js'
 import type { Checkpoint, Target } from './checkpoint.js'
 import { type LostIndices, lostIndex } from './lost-index.js'
@@ -57,13 +57,13 @@ export interface RunClaim {
 }
 
 /** Returns how a load into one index is known. */
-export function plainIdentity(load: Pick<Load, 'inputs' | 'documents'>): RunIdentity {
-  const { into, ids } = load.documents
+export function plainIdentity(inputs: InputSection, documents: DocumentSection): RunIdentity {
+  const { into, ids } = documents
   return {
     label: into,
     into,
-    sources: namedIn(load.inputs.source).map(absolute),
-    options: whatIsSent(load),
+    sources: namedIn(inputs.source).map(absolute),
+    options: whatIsSent(inputs, documents),
     repeatsIds: ids.from === 'run',
     doubt:
       ids.from === 'cluster'
@@ -94,7 +94,7 @@ function absolute(name: string): string {
   return name === '-' ? name : resolve(name)
 }
 
-function whatIsSent({ inputs, documents }: Pick<Load, 'inputs' | 'documents'>): Record<string, string> {
+function whatIsSent(inputs: InputSection, documents: DocumentSection): Record<string, string> {
   const { op, ids, routingField, pipeline } = documents
   const idField = ids.from === 'field' ? ids.field : undefined
   const given = { op, ids: ids.from, format: inputs.format, idField, routingField, pipeline, pick: inputs.pick }

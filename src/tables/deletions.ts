@@ -3,7 +3,7 @@ import { mayDelete } from '../cluster/delete-documents.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
-import type { DeletionSection, Load, TableSection } from '../options/load.js'
+import type { DeletionSection, DocumentSection, TableSection } from '../options/load.js'
 import { settledOf } from '../ledger/account.js'
 import type { Counts } from '../ledger/receipt.js'
 import type { DeletionsReceipt } from './tables-receipt.js'
@@ -22,7 +22,7 @@ import { reconcile } from './reconcile.js'
 import type { Removed, Removing } from './remove-gone.js'
 
 interface Following {
-  readonly load: Load
+  readonly documents: DocumentSection
   readonly tables: TableSection
   readonly deletions: DeletionSection
   readonly stateDir: string | undefined
@@ -34,20 +34,26 @@ interface Following {
   step(settled: number): Removing['step']
 }
 
+interface DeletionSections {
+  readonly documents: DocumentSection
+  readonly tables: TableSection
+  readonly dryRun: boolean
+}
+
 /** Undefined if the load does not follow deletions. */
 export function followDeletions(
-  { load, stop, tell }: Run,
-  tables: TableSection,
+  { stop, tell }: Run,
+  { documents, tables, dryRun }: DeletionSections,
   instance: Instance,
   { cluster, found, stateDir, patience }: Started,
 ): Deletions | undefined {
   const { deletions } = tables
-  if (deletions === undefined || load.dryRun) return undefined
+  if (deletions === undefined || dryRun) return undefined
   const step = (settled: number): Removing['step'] => {
     const waiting = patience(settled)
     return async take => await retryStep(waiting, take)
   }
-  return new Deletions({ load, tables, deletions, stateDir, found, cluster, instance, stop, tell, step })
+  return new Deletions({ documents, tables, deletions, stateDir, found, cluster, instance, stop, tell, step })
 }
 
 export class Deletions {
@@ -145,7 +151,7 @@ export class Deletions {
   }
 
   async #reconcile(soFar: DeletionsSoFar, settled: number): Promise<void> {
-    const { load, tables, deletions, instance, stop } = this.#following
+    const { documents, tables, deletions, instance, stop } = this.#following
     const due = this.#notDueBefore(soFar)
     if (due !== undefined) {
       this.#skipped = `Sluice compared the index with the table recently, and compares it again after ${due}`
@@ -161,7 +167,7 @@ export class Deletions {
         selected: tables.names.map(table => ({ table, query })),
         isDisplayed: displayValue !== 'false',
         // A pipeline may have taken it out.
-        saysClass: (fields?.includes('sys_class_name') ?? true) && load.documents.pipeline === undefined,
+        saysClass: (fields?.includes('sys_class_name') ?? true) && documents.pipeline === undefined,
         maxDeleted: deletions.maxDeleted,
         signal: stop.signal,
       },
@@ -183,13 +189,13 @@ export class Deletions {
 
   /** `query`: which rows count as there. */
   #removing(settled: number, query: string): Pick<Removing, 'cluster' | 'index' | 'by' | 'step' | 'there'> {
-    const { load, tables, cluster, found, instance, stop, step } = this.#following
+    const { documents, tables, cluster, found, instance, stop, step } = this.#following
     const { index, behind } = found.target
     return {
       cluster,
       index,
       // Without its routing value a document is not found by its id alone, nor is one behind an alias.
-      by: behind === undefined && load.documents.routingField === undefined ? 'id' : 'search',
+      by: behind === undefined && documents.routingField === undefined ? 'id' : 'search',
       step: step(settled),
       there: async ids => {
         const there = new Set<string>()

@@ -1,7 +1,7 @@
 import { openServiceNow } from '../connect/open-instance.js'
 import { tableSource } from '../servicenow/table/table-source.js'
 import type { Source } from '../flow.js'
-import type { Load, TableSection } from '../options/load.js'
+import type { ConnectSection, RetrySection, TableSection } from '../options/load.js'
 import type { Instance } from '../servicenow/instance.js'
 
 /** The platform that tables are read from, as a load sees it. Connects to nothing before it is probed or a table is read. */
@@ -20,7 +20,7 @@ export interface Platform extends AsyncDisposable {
 /** Throws SluiceError OPTION_INVALID, PROXY_URL_INVALID, PROXY_NOT_USED. */
 export type OpenPlatform = (
   tables: TableSection,
-  load: Pick<Load, 'connecting' | 'retrying'>,
+  route: { readonly connecting: ConnectSection; readonly retrying: RetrySection },
   warn: (message: string) => void,
 ) => Promise<Platform>
 

@@ -1,20 +1,34 @@
 import { instanceOf, isTable, namedIn } from '../options/table-names.js'
 import type { IndexSeen } from '../cluster/indices.js'
 import { fail } from '../failure/fail.js'
-import type { Load, TableSection } from '../options/load.js'
+import type { ConnectSection, DocumentSection, InputSection, RetrySection, TableSection } from '../options/load.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { Receipt } from '../ledger/receipt.js'
-import type { Run, RunHook } from '../run/hooks.js'
+import type { Feature, Run, RunHook } from '../run/hooks.js'
 import type { RunIdentity } from '../state/run-identity.js'
 import { type Deletions, followDeletions } from './deletions.js'
 import type { Checkpoint } from '../state/checkpoint.js'
 import type { LostIndices } from '../state/lost-index.js'
 import type { OpenPlatform, Platform } from './open-platform.js'
 
+export interface TableSections {
+  readonly connecting: ConnectSection
+  readonly inputs: InputSection
+  readonly documents: DocumentSection
+  readonly retrying: RetrySection
+  readonly tables: TableSection
+  readonly dryRun: boolean
+}
+
 /** Reads tables instead of files, and follows deletions if the load asks for that. */
-export async function readTables(run: Run, tables: TableSection, open: OpenPlatform): Promise<RunHook> {
-  const { load, stop, tell } = run
-  const platform = await open(tables, load, message => tell({ type: 'warning', message }))
+export function readTables(sections: TableSections, open: OpenPlatform): Feature {
+  return async run => await hookOf(sections, run, open)
+}
+
+async function hookOf(sections: TableSections, run: Run, open: OpenPlatform): Promise<RunHook> {
+  const { stop, tell } = run
+  const { tables } = sections
+  const platform = await open(tables, sections, message => tell({ type: 'warning', message }))
   const { sources } = platform
   const origin = instanceOf(tables.servicenow)
   let deletions: Deletions | undefined
@@ -22,14 +36,14 @@ export async function readTables(run: Run, tables: TableSection, open: OpenPlatf
   return {
     sources,
     origin,
-    identify: plain => identityOf(plain, load, origin),
+    identify: plain => identityOf(plain, sections, origin),
     connected: async () =>
       await platform.probe(stop.signal).catch((error: unknown) => {
         throw stop.cause(error)
       }),
     prepare: async started => {
       if (!started.isKept) unkept = started.ledger
-      deletions = followDeletions(run, tables, platform.instance, started)
+      deletions = followDeletions(run, sections, platform.instance, started)
       await deletions?.prepare()
     },
     batchSettled: () => {
@@ -49,7 +63,7 @@ export async function readTables(run: Run, tables: TableSection, open: OpenPlatf
   }
 }
 
-function identityOf(plain: RunIdentity, { inputs, documents }: Load, origin: string | undefined): RunIdentity {
+function identityOf(plain: RunIdentity, { inputs, documents }: TableSections, origin: string | undefined): RunIdentity {
   // A data stream drops its oldest indices, and stays what it is.
   const readsChanges = documents.op !== 'create'
   return {

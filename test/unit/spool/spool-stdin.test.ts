@@ -34,7 +34,7 @@ async function stopped(
   const target = { url: 'https://c.example' }
   const options = { source: '-', stdin, spool: true, target, index: 'i', stateDir: join(work, 'state') }
   using stop = new StopSignals({ clock: systemClock })
-  const hook = spoolStdin({ load: readOptions(options), stop, tell })
+  const hook = await spoolStdin(readOptions(options))({ stop, tell })
   try {
     const [input] = (await hook?.inputs?.([source], join(work, 'state/spool/k'))) ?? []
     await load(input)
