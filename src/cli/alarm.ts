@@ -4,7 +4,7 @@ import { explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { Receipt, ServiceNowOptions } from '../index.js'
-import type { Access } from '../options/access.js'
+import type { ClusterAccess } from '../options/access.js'
 import { readAlarmAccess, sharesAccess } from '../options/servicenow-access.js'
 import { invalid } from '../options/candidate.js'
 import type { Effective } from '../options/resolve.js'
@@ -38,7 +38,12 @@ export interface Alarm {
  * The alarm of one run. Throws SluiceError OPTION_INVALID, PLAINTEXT_CREDENTIALS: one that could never be raised is told before the
  * run begins.
  */
-export async function openAlarm(effective: Effective, terminal: Terminal, access: Access, work: Work): Promise<Alarm> {
+export async function openAlarm(
+  effective: Effective,
+  terminal: Terminal,
+  access: ClusterAccess,
+  work: Work,
+): Promise<Alarm> {
   const { onFailure, dryRun, timeBudgetMs, quiet } = effective.values
   if (onFailure === 'nothing' || dryRun) return { around: async doing => (await doing()).code }
   const options = await alarmOptions(effective, terminal, access, work)
@@ -106,7 +111,7 @@ function sayReported(reported: Reported, { servicenow }: AlarmOptions, terminal:
 async function alarmOptions(
   effective: Effective,
   terminal: Terminal,
-  access: Access,
+  access: ClusterAccess,
   work: Work,
 ): Promise<AlarmOptions> {
   const { values } = effective

@@ -1,7 +1,7 @@
 import type { DoctorOptions } from '../doctor/doctor-options.js'
 import type { ServiceNowOptions } from '../index.js'
 import type { Setting } from '../doctor/facts.js'
-import type { Access } from '../options/access.js'
+import type { ClusterAccess } from '../options/access.js'
 import { nodeUrls } from '../options/urls.js'
 import type { Effective } from '../options/resolve.js'
 import { optionNames } from '../options/table.js'
@@ -11,7 +11,7 @@ import { shownOption } from '../options/view.js'
 /** The doctor's options, from what the user set. `servicenow`: the platform, where one is to be looked at. */
 export function doctorOptions(
   effective: Effective,
-  access: Access,
+  access: ClusterAccess,
   servicenow?: ServiceNowOptions,
   table?: string,
 ): DoctorOptions {

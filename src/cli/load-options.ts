@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import type { FreshCredentials } from '../index.js'
-import { type Access, readAccess, readAdminKey, readServeTls, readServeToken } from '../options/access.js'
+import { type ClusterAccess, readAccess, readAdminKey, readServeTls, readServeToken } from '../options/access.js'
 import { type GuardedJson, readGuarded } from '../options/guarded.js'
 import { nodeUrls } from '../options/urls.js'
 import { type Effective, type OptionSources, resolveOptions } from '../options/resolve.js'
@@ -26,7 +26,7 @@ export async function loadOptions(flags: OptionSources['flags'], terminal: Termi
 }
 
 /** The contents of the files that options name; what is secret in them stays out of every error. */
-export async function loadAccess(effective: Effective, terminal: Terminal): Promise<Access> {
+export async function loadAccess(effective: Effective, terminal: Terminal): Promise<ClusterAccess> {
   const access = await readAccess(effective, async path => await readAgain(path, effective))
   // Those of an earlier reading may still be repeated.
   const { httpsProxy, nodes } = effective.values

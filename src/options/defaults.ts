@@ -31,7 +31,3 @@ export const defaults = {
   checkHits: 1,
   maxDeleted: '10%',
 } as const
-
-export const DEFAULT_CONCURRENCY = defaults.concurrency
-export const DEFAULT_TIMEOUT_MS = defaults.timeoutMs
-export const DEFAULT_MAX_ELAPSED_MS = defaults.maxElapsedMs

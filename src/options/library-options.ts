@@ -1,5 +1,5 @@
 /** What the user set becomes the options of the library. Each goes where its row of the table says. */
-import type { Access } from './access.js'
+import type { ClusterAccess } from './access.js'
 import type { GuardedJson } from './guarded.js'
 import type { ConnectOptions, IngestOptions, ReplayOptions } from './ingest-options.js'
 import type { OptionCommand, Row } from './option.js'
@@ -9,7 +9,7 @@ import { type OptionName, optionNames, table } from './table.js'
 const connecting = ['concurrency', 'preflightConnections', 'timeoutMs', 'staticIps', 'ipCheckUrl'] as const
 
 /** How to reach the cluster. */
-export function connectOptions(effective: Effective, access: Access): ConnectOptions {
+export function connectOptions(effective: Effective, access: ClusterAccess): ConnectOptions {
   const { values, origins } = effective
   const given = { ...values, ...access, proxy: access.proxy?.url }
   const { origin } = access.proxy ?? { origin: origins.proxy }
@@ -23,7 +23,7 @@ export function connectOptions(effective: Effective, access: Access): ConnectOpt
 /** A load, except for its source, its tables and who listens. */
 export function ingestOptions(
   effective: Effective,
-  access: Access,
+  access: ClusterAccess,
   guarded: GuardedJson = {},
 ): Omit<IngestOptions, 'source'> {
   return {
@@ -33,7 +33,7 @@ export function ingestOptions(
 }
 
 /** A replay, except for its source and who listens. */
-export function replayOptions(effective: Effective, access: Access): Omit<ReplayOptions, 'source'> {
+export function replayOptions(effective: Effective, access: ClusterAccess): Omit<ReplayOptions, 'source'> {
   const { values, origins } = effective
   // What is set for loads in general does not apply: dead letters say themselves where they go. Only flags change that.
   const isMeant = (name: OptionName) => !onlyByFlag.has(name) || origins[name].startsWith('--')
@@ -43,7 +43,7 @@ export function replayOptions(effective: Effective, access: Access): Omit<Replay
 const onlyByFlag: ReadonlySet<OptionName> = new Set(['index', 'pipeline', 'runId'])
 
 /** A receiver, except for its token, its certificate and who listens. */
-export function serveOptions(effective: Effective, access: Access): ConnectOptions {
+export function serveOptions(effective: Effective, access: ClusterAccess): ConnectOptions {
   const { values } = effective
   const taken = takenBy('serve')
   return { ...connectOptions(effective, access), ...optionsAt('', taken, values), ...optionsAt('serve', taken, values) }

@@ -114,7 +114,7 @@ export function instanceSection(given: Omit<ServiceNowConnection, 'onWarning' | 
   })
 }
 
-export function selectionSection(given: TableOptions): SelectionSection {
+function selectionSection(given: TableOptions): SelectionSection {
   return freeze({
     query: given.query,
     fields: given.fields,
@@ -177,7 +177,7 @@ function blockWaitOf(onBlock: IngestOptions['onBlock']): number {
 }
 
 /** Throws SluiceError OPTION_INVALID. */
-export function readUrl(option: string, text: string): URL {
+function readUrl(option: string, text: string): URL {
   if (isWebAddress(text)) return new URL(text)
   throw fail('OPTION_INVALID', { option, problem: 'is not an http or https URL' })
 }

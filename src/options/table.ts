@@ -285,6 +285,7 @@ export const table = {
     doc: 'stop before more bytes are sent and received. The same command continues',
     label: 'size',
   }),
+  // Kubernetes kills 30 seconds after SIGTERM: the rest is for the checkpoint.
   graceMs: runs(kinds.duration({ bare: false }, { min: 0 }), {
     flag: '--grace',
     default: '25s',

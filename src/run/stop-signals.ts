@@ -2,11 +2,10 @@
 import { setMaxListeners } from 'node:events'
 import { type Failure, failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
+import { defaults } from '../options/defaults.js'
 import type { Clock } from '../flow.js'
 import type { StopSection } from '../options/load.js'
 
-/** Kubernetes kills 30 seconds after SIGTERM: the rest is for the checkpoint. */
-const DEFAULT_GRACE_MS = 25_000
 /** Of a time budget, what is kept for requests under way and for the checkpoint together, and for the checkpoint alone. */
 const RESERVED_SHARE = 1 / 4
 const CLOSING_SHARE = 1 / 20
@@ -102,7 +101,7 @@ export class StopSignals implements Disposable {
   }
 
   get #graceMs(): number {
-    return this.#options.graceMs ?? DEFAULT_GRACE_MS
+    return this.#options.graceMs ?? defaults.graceMs
   }
 
   readonly #interrupt = (): void => {

@@ -4,7 +4,7 @@ import { invalid } from '../options/candidate.js'
 import * as check from '../options/option-checks.js'
 import type { ServeOptions } from './serve-options.js'
 
-export const DEFAULT_LISTEN = defaultOf('listen')
+const DEFAULT_LISTEN = defaultOf('listen')
 export const DEFAULT_MAX_BODY = defaultOf('maxBody')
 export const DEFAULT_SPOOL_LIMIT = 1_000_000_000
 const SHORTEST_TOKEN = 16

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Access } from '../../options/access.js'
+import type { ClusterAccess } from '../../options/access.js'
 import type { Effective } from '../../options/resolve.js'
 import type { PullOptions } from '../../servicenow.js'
 import { tablesIn } from '../../options/table-names.js'
@@ -71,7 +71,7 @@ function tableNamed(name: string): string {
 async function pullOptions(
   table: string,
   effective: Effective,
-  access: Access,
+  access: ClusterAccess,
   terminal: Terminal,
 ): Promise<PullOptions> {
   const { values } = effective

@@ -1,4 +1,4 @@
-import type { Access } from '../../options/access.js'
+import type { ClusterAccess } from '../../options/access.js'
 
 /**
  * Every secret of a command in every form in which something could repeat it: as it was given, decoded, and as it is sent.
@@ -6,7 +6,10 @@ import type { Access } from '../../options/access.js'
  */
 const shortest = 3
 
-export function knownSecrets(access: Access, ...otherProxies: readonly (string | undefined)[]): readonly string[] {
+export function knownSecrets(
+  access: ClusterAccess,
+  ...otherProxies: readonly (string | undefined)[]
+): readonly string[] {
   const { apiKey, username, password, key, proxy } = access
   const forms = [
     ...(apiKey === undefined ? [] : apiKeyForms(apiKey)),
