@@ -2,7 +2,7 @@ import { invalid } from './candidate.js'
 import type { Effective } from './resolve.js'
 
 /** What opens the way to the cluster: the contents of the files that options name, not their paths. */
-export interface Access {
+export interface ClusterAccess {
   readonly apiKey?: string
   readonly username?: string
   readonly password?: string
@@ -21,7 +21,10 @@ type FileOption = 'apiKeyFile' | 'passwordFile' | 'proxyFile' | 'ca' | 'cert' | 
  * Reads the files that options name. Throws SluiceError OPTION_INVALID with the path and why it cannot be read, never with
  * what stands in it.
  */
-export async function readAccess(effective: Effective, readFile: (path: string) => Promise<string>): Promise<Access> {
+export async function readAccess(
+  effective: Effective,
+  readFile: (path: string) => Promise<string>,
+): Promise<ClusterAccess> {
   const { values, origins } = effective
   const read = async (name: FileOption) => {
     const path = values[name]
