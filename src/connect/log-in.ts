@@ -7,7 +7,7 @@ import {
   listenForRedirect,
   type LoopbackRedirect,
 } from '../servicenow/login/authorization-code.js'
-import { abortedByCaller } from '../servicenow/calls/lost-answer.js'
+import { abortedByCaller } from '../servicenow/calls/persist.js'
 import { openInstance } from '../servicenow/open-instance.js'
 import { systemClock } from '../time/system-clock.js'
 import { fail } from '../failure/fail.js'

@@ -14,7 +14,7 @@ export interface Password {
 
 /** How to prove who asks, with all that it takes. */
 export type Access =
-  | ({ readonly grant: 'basic'; readonly client?: OauthClient } & Password)
+  | ({ readonly grant: 'basic'; readonly client?: OauthClient | undefined } & Password)
   | ({ readonly grant: 'password'; readonly client: OauthClient } & Password)
   | { readonly grant: 'client_credentials'; readonly client: OauthClient }
   /** `otherwise`: what is tried when the refresh token is refused. */
@@ -53,11 +53,7 @@ export function chooseAccess(given: GivenAccess): Access {
   const grant = grantOf(given)
   switch (grant) {
     case 'basic':
-      return {
-        grant,
-        ...(given.clientId === undefined ? {} : { client: clientOf(given, grant) }),
-        ...passwordOf(given),
-      }
+      return { grant, client: given.clientId === undefined ? undefined : clientOf(given, grant), ...passwordOf(given) }
     case 'password':
       return { grant, client: clientOf(given, grant), ...passwordOf(given) }
     case 'client_credentials': {
@@ -67,8 +63,8 @@ export function chooseAccess(given: GivenAccess): Access {
     case 'refresh_token': {
       const { refreshToken, username, password } = given
       if (refreshToken === undefined) throw missing('refreshToken', grant)
-      const otherwise = username === undefined || password === undefined ? {} : { otherwise: { username, password } }
-      return { grant, client: clientOf(given, grant), refreshToken, ...otherwise }
+      const otherwise = username === undefined || password === undefined ? undefined : { username, password }
+      return { grant, client: clientOf(given, grant), refreshToken, otherwise }
     }
     case 'authorization_code':
       return { grant, client: clientOf(given, grant) }

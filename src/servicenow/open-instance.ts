@@ -1,19 +1,22 @@
-import { isSluiceError } from '../failure/sluice-error.js'
+import { isSluiceError, SluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
 import { openRoute, type Route } from '../proxy/route.js'
 import type { TlsOptions } from '../proxy/tls-layer.js'
 import type { Access } from './access.js'
-import { callTable } from './call-table.js'
-import type { Instance } from './instance.js'
-import { openInstanceHttp, nameSilentPort } from './calls/instance-http.js'
+import type { Instance, TableAnswer, TableRequest } from './instance.js'
+import { type InstanceHttp, nameSilentPort, openInstanceHttp } from './calls/instance-http.js'
 import { type InstancePreflight, probeInstance, type Probing } from './refusal/probe-instance.js'
 import { Refusals } from './refusal/refusals.js'
 import { Secrets } from './calls/secrets.js'
-import { openSession } from './login/session.js'
+import { openSession, type Session } from './login/session.js'
 import type { Means } from './refusal/tell-apart.js'
 import { callForTokens } from './login/token-call.js'
 import { tokensInMemory, type TokenStore } from './login/tokens.js'
+import { fail } from '../failure/fail.js'
+import { judgeTableAnswer } from './calls/judge-table-answer.js'
+import { type Patience, persist } from './calls/persist.js'
+import type { InstanceVerdict } from './calls/judge-refusal.js'
 
 export interface InstanceSettings {
   /** Only its origin counts. */
@@ -52,13 +55,8 @@ export function openInstance(settings: InstanceSettings): OpenInstance {
   const { url, access, now = () => Date.now(), random = Math.random, clock, maxElapsedMs } = settings
   const secrets = new Secrets(settings.onSecret)
   secrets.addAccess(access)
-  const route = openRoute({
-    target: url,
-    connections: settings.connections,
-    proxy: settings.proxy,
-    targetTls: settings.tls,
-    proxyTls: settings.proxyTls,
-  })
+  const { proxy, connections, proxyTls, tls: targetTls } = settings
+  const route = openRoute({ target: url, connections, proxy, targetTls, proxyTls })
   const line = openInstanceHttp(route, { timeoutMs: settings.timeoutMs, secrets, now })
   const patience = { clock, random, maxElapsedMs }
   const closing = new AbortController()
@@ -83,7 +81,7 @@ export function openInstance(settings: InstanceSettings): OpenInstance {
     route,
     probe: async probing => {
       const found = await probeInstance(means, probing).catch(async (error: unknown) => {
-        throw await nameSilentPort(error, settings.proxy)
+        throw await nameSilentPort(error, proxy)
       })
       refusals.areKnown = true
       return found
@@ -109,4 +107,50 @@ export function openInstance(settings: InstanceSettings): OpenInstance {
       await route.close()
     },
   }
+}
+
+/** Makes one call of the Table API. Retries while that may help, and once with another token. Throws SluiceError. */
+export async function callTable(
+  line: InstanceHttp,
+  session: Session,
+  request: TableRequest,
+  patience: Patience,
+): Promise<TableAnswer> {
+  const { signal } = request
+  const question = questionOf(request)
+  const once = async (authorization: string): Promise<InstanceVerdict<TableAnswer>> => {
+    const answer = await line.ask({ ...question, headers: { ...question.headers, authorization }, signal })
+    return 'is' in answer ? answer : judgeTableAnswer(answer, request, line.judging())
+  }
+  const attempt = async (): Promise<InstanceVerdict<TableAnswer>> => {
+    const value = await session.authorization(signal)
+    const verdict = await once(value)
+    if (verdict.is !== 'unauthenticated') return verdict
+    const another = await session.another(value, signal)
+    return another === undefined ? verdict : await once(another)
+  }
+  const { isRepeatable = request.method === 'GET' } = request
+  const verdict = await persist(attempt, patience, { isRepeatable, signal })
+  if (verdict.is === 'done') return verdict.value
+  throw new SluiceError(verdict.failure)
+}
+
+/** Path, headers and body. Names that would lead to another path than the table's are refused: OPTION_INVALID. */
+function questionOf({ method, table, sysId, query = {}, body }: TableRequest) {
+  if (!/^\w+$/.test(table)) throw invalid('table', 'is not the name of a table: write letters, digits and underscores')
+  if (sysId !== undefined && !/^[\w-]+$/.test(sysId))
+    throw invalid('sysId', 'is not a sys_id: write 32 hexadecimal characters')
+  const isOfOne = method === 'PUT' || method === 'PATCH' || method === 'DELETE'
+  if (isOfOne && sysId === undefined) throw invalid('sysId', `is not set, and ${method} needs it`)
+  const pairs = Object.entries(query).map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
+  return {
+    method,
+    path: `/api/now/table/${table}${sysId === undefined ? '' : `/${sysId}`}${pairs.length === 0 ? '' : `?${pairs.join('&')}`}`,
+    headers: body === undefined ? {} : { 'content-type': 'application/json' },
+    body: body && JSON.stringify(body),
+  }
+}
+
+function invalid(option: string, problem: string): SluiceError {
+  return fail('OPTION_INVALID', { option, problem })
 }

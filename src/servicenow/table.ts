@@ -56,7 +56,7 @@ export interface Table<R extends Row = Row> {
 
 export function tableOf<R extends Row>({ call }: Pick<Instance, 'call'>, name: string): Table<R> {
   const one = async (request: Pick<TableRequest, 'method' | 'sysId' | 'body'>, options: RecordOptions = {}) => {
-    const { result } = await call({ ...request, table: name, query: parametersOf(options), ...signalOf(options) })
+    const { result } = await call({ ...request, table: name, query: parametersOf(options), signal: options.signal })
     return result as R
   }
   return {
@@ -72,7 +72,7 @@ export function tableOf<R extends Row>({ call }: Pick<Instance, 'call'>, name: s
           sysparm_limit: String(limit),
           sysparm_offset: String(offset),
         },
-        ...signalOf(options),
+        signal: options.signal,
       })
       const total = Number(headers['x-total-count'] ?? NaN)
       return { records: result as readonly R[], ...(Number.isNaN(total) ? {} : { total }) }
@@ -82,7 +82,7 @@ export function tableOf<R extends Row>({ call }: Pick<Instance, 'call'>, name: s
     replace: async (sysId, values, options) => await one({ method: 'PUT', sysId, body: values }, options),
     update: async (sysId, values, options) => await one({ method: 'PATCH', sysId, body: values }, options),
     remove: async (sysId, options = {}) => {
-      const gone = call({ method: 'DELETE', table: name, sysId, ...signalOf(options) }).then(() => true)
+      const gone = call({ method: 'DELETE', table: name, sysId, signal: options.signal }).then(() => true)
       return (await orMissing(gone)) ?? false
     },
   }
@@ -94,10 +94,6 @@ function parametersOf({ fields, displayValue = 'false' }: RecordOptions): Record
     sysparm_exclude_reference_link: 'true',
     ...(fields === undefined ? {} : { sysparm_fields: fields.join(',') }),
   }
-}
-
-function signalOf({ signal }: Pick<RecordOptions, 'signal'>): Pick<TableRequest, 'signal'> {
-  return signal === undefined ? {} : { signal }
 }
 
 async function orMissing<T>(work: Promise<T>): Promise<T | undefined> {

@@ -1,15 +1,16 @@
 import { explain } from '../../failure/catalogue.js'
-import type { Failure } from '../../failure/failure.js'
+import { type Failure, failure } from '../../failure/failure.js'
 import { proxyRefusal } from '../../proxy/proxy-answer.js'
 import type { Route } from '../../proxy/route.js'
 import { type InstanceAnswer, readInstanceAnswer } from './answer.js'
 import type { InstanceJudging, Refusal } from './judge-refusal.js'
-import { abortedByCaller, judgeLost } from './lost-answer.js'
+import { abortedByCaller } from './persist.js'
 import type { Secrets } from './secrets.js'
 import { fail } from '../../failure/fail.js'
-import { isSluiceError } from '../../failure/sluice-error.js'
+import { isSluiceError, SluiceError } from '../../failure/sluice-error.js'
 import { expectsTls } from '../../proxy/expects-tls.js'
 import type { ProxyUrl } from '../../proxy/proxy-url.js'
+import { RouteError } from '../../proxy/route-error.js'
 
 /** A probe's answer is small. */
 const PROBE_MS = 30_000
@@ -84,4 +85,36 @@ export async function nameSilentPort(error: unknown, proxy: ProxyUrl | undefined
   if (!(await expectsTls(proxy))) return error
   const observed = `its port expects TLS, and the URL says ${proxy.scheme}://`
   return fail('PROXY_TLS_MISMATCH', { proxy: proxy.display, observed }, { cause: error })
+}
+
+/**
+ * Judges a missing answer. Throws SluiceError RUN_INTERRUPTED for an abort, and rethrows errors that are not the
+ * route's.
+ */
+export function judgeLost(error: unknown, instance: string): Refusal {
+  if (!(error instanceof RouteError)) throw error
+  if (error.code === 'ABORTED') throw new SluiceError(error.failure, { cause: error.cause })
+  const named = ofTheInstance(error, instance)
+  // This process closed the route, and never opens it again.
+  if (error.code === 'CLOSED') return { is: 'stop', failure: named }
+  if (explain(named.code).retry === 'no') return { is: 'stop', failure: named }
+  return { is: 'later', failure: named, undone: error.delivery === 'none' }
+}
+
+/** The route calls its target a cluster. */
+function ofTheInstance({ failure: known, phase, cause }: RouteError, instance: string): Failure {
+  const { problem, observed, limitMs } = known.evidence
+  switch (known.code) {
+    case 'CLUSTER_CERT_INVALID':
+      return failure('SERVICENOW_CERT_INVALID', { instance, reason: String(problem ?? cause) })
+    case 'CLUSTER_UNAVAILABLE':
+      return failure('SERVICENOW_UNREACHABLE', { instance, observed: String(observed) })
+    case 'CLUSTER_TIMEOUT':
+      return failure('SERVICENOW_UNREACHABLE', {
+        instance,
+        observed: `no answer within ${Number(limitMs) / 1000} s (${phase})`,
+      })
+    default:
+      return known
+  }
 }

@@ -1,8 +1,8 @@
 import type { Clock } from '../../flow.js'
 import { failure } from '../../failure/failure.js'
-import { Retries, backoffMs } from '../../time/retry.js'
-import { abortedByCaller } from './lost-answer.js'
+import { backoffMs, Retries } from '../../time/retry.js'
 import type { InstanceVerdict } from './judge-refusal.js'
+import { SluiceError } from '../../failure/sluice-error.js'
 
 /** How long to go on asking, and by which clock. */
 export interface Patience {
@@ -44,4 +44,23 @@ async function sleep(clock: Clock, ms: number, signal: AbortSignal | undefined):
   } catch (error) {
     throw signal?.aborted === true ? abortedByCaller(signal) : error
   }
+}
+
+/** Makes the error for a caller that stops before a request is sent. */
+export function abortedByCaller(signal: AbortSignal): SluiceError {
+  const named = failure('RUN_INTERRUPTED', { reason: 'the calling program aborted the request', settled: 0 })
+  return new SluiceError(named, { cause: signal.reason })
+}
+
+/** Stops waiting on abort. The work continues, because others may wait for it too. */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return await work
+  // Perhaps nobody is left to hear why it failed.
+  work.catch(() => {})
+  if (signal.aborted) throw abortedByCaller(signal)
+  return await new Promise<T>((resolve, reject) => {
+    const onAbort = () => reject(abortedByCaller(signal))
+    signal.addEventListener('abort', onAbort, { once: true })
+    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+  })
 }

@@ -1,9 +1,8 @@
 /** Rows that were deleted, as the platform's own table of deletions names them. */
-import { ignored, parseQuery, queryWith } from '../table/encoded-query.js'
+import { parseQuery } from '../table/encoded-query.js'
 import type { Instance } from '../instance.js'
 import { askPage, pageSize, type TablePage } from '../table/table-page.js'
-import { platformTime, stored } from '../table/row.js'
-import { bySysId } from '../table/row-order.js'
+import { bySysId, platformTime, stored } from '../table/row.js'
 import { walkTable } from '../table/walk-table.js'
 import { fail } from '../../failure/fail.js'
 import { CLASS } from './list-ids.js'
@@ -55,7 +54,6 @@ export interface DeletionsAsked {
 
 export function readDeletions(instance: Instance, { tables, since, signal }: DeletionsAsked): ReadDeletions {
   let next: string | undefined
-  const parsed = parseQuery(queryOf(tables, since))
   const pages = walkTable(
     {
       // Entries written during the reading may sort anywhere. The next run reads them.
@@ -66,19 +64,13 @@ export function readDeletions(instance: Instance, { tables, since, signal }: Del
       table: AUDIT,
       fields: ['sys_id', 'documentkey'],
       displayValue: 'false',
-      instance: instance.display,
-      query: (condition, orderBy) => queryWith(parsed, condition, orderBy),
-      ask: async request => await askPage(instance, request, signal),
-      stray: ({ id }, part) => {
-        throw ignored(instance.display, AUDIT, part, `the row ${id} is out of order`)
-      },
+      instance,
+      query: parseQuery(queryOf(tables, since)),
+      signal,
     },
     page => (next ??= before(page)),
   )
-  return {
-    ids: keysIn(pages),
-    next: () => next ?? platformTime(0),
-  }
+  return { ids: keysIn(pages), next: () => next ?? platformTime(0) }
 }
 
 function queryOf(tables: readonly string[] | undefined, since?: string): string {

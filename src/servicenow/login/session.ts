@@ -3,7 +3,7 @@ import { SluiceError, isSluiceError } from '../../failure/sluice-error.js'
 import { type Access, basicHeader } from '../access.js'
 import type { TokenRequest } from './token-call.js'
 import { type TokenStore, type Tokens, isFresh } from './tokens.js'
-import { unlessAborted } from '../calls/lost-answer.js'
+import { unlessAborted } from '../calls/persist.js'
 
 /** Proves the caller's identity for each request. */
 export interface Session {

@@ -69,31 +69,28 @@ export async function callForTokens(
   if (verdict.is !== 'done') throw new SluiceError(verdict.failure)
   const { refreshToken } = verdict.value
   // An answer may omit the refresh token. Then the used one stays valid.
-  return request.grant === 'refresh_token' && refreshToken === undefined
-    ? { ...verdict.value, refreshToken: request.refreshToken }
-    : verdict.value
+  const used = request.grant === 'refresh_token' ? request.refreshToken : undefined
+  return { ...verdict.value, refreshToken: refreshToken ?? used }
 }
 
 function formOf({ id, secret }: OauthClient, request: TokenRequest): string {
   const form = new URLSearchParams({ grant_type: request.grant, client_id: id })
   if (secret !== undefined) form.set('client_secret', secret)
+  for (const [name, value] of Object.entries(fieldsOf(request))) form.set(name, value)
+  return form.toString()
+}
+
+function fieldsOf(request: TokenRequest): Readonly<Record<string, string>> {
   switch (request.grant) {
     case 'password':
-      form.set('username', request.username)
-      form.set('password', request.password)
-      break
+      return { username: request.username, password: request.password }
     case 'refresh_token':
-      form.set('refresh_token', request.refreshToken)
-      break
+      return { refresh_token: request.refreshToken }
     case 'authorization_code':
-      form.set('code', request.code)
-      form.set('redirect_uri', request.redirectUri)
-      form.set('code_verifier', request.codeVerifier)
-      break
+      return { code: request.code, redirect_uri: request.redirectUri, code_verifier: request.codeVerifier }
     case 'client_credentials':
-      break
+      return {}
   }
-  return form.toString()
 }
 
 /** Judges an answer of the token endpoint. Pure. */
@@ -122,13 +119,12 @@ export function judgeTokenAnswer(
     if (accessToken === '' || /[^\x21-\x7e]/.test(accessToken))
       return refuse('the access token does not fit in a header')
     if (typeof type === 'string' && type.toLowerCase() !== 'bearer') return refuse(`a token of the type ${type}`)
-    const until = renewAt(expiresIn, judging.now)
     return {
       is: 'done',
       value: {
         accessToken,
-        ...(typeof refreshToken === 'string' && refreshToken !== '' ? { refreshToken } : {}),
-        renewAt: until,
+        refreshToken: typeof refreshToken === 'string' && refreshToken !== '' ? refreshToken : undefined,
+        renewAt: renewAt(expiresIn, judging.now),
       },
     }
   }

@@ -17,7 +17,7 @@ export interface Seen {
   readonly known: number
   readonly unknown: number
   /** The first refusal of an address, and the first 401. */
-  readonly first?: { readonly address?: Failure; readonly credentials?: Failure } | undefined
+  readonly first: { readonly address: Failure | undefined; readonly credentials: Failure | undefined }
 }
 
 export interface LookingIn {
@@ -78,16 +78,12 @@ function countRefusals(answers: readonly (Refusal | undefined)[]): Seen {
   const refusals = answers.filter(answer => answer !== undefined)
   const credentials = refusals.filter(({ is }) => is === 'unauthenticated')
   const addresses = refusals.filter(({ is }) => is !== 'unauthenticated')
-  const first = {
-    ...(addresses[0] === undefined ? {} : { address: addresses[0].failure }),
-    ...(credentials[0] === undefined ? {} : { credentials: credentials[0].failure }),
-  }
   return {
     asked: answers.length,
     letIn: answers.length - addresses.length,
     refusedAddress: addresses.length,
     known: answers.length - refusals.length,
     unknown: credentials.length,
-    ...(refusals.length === 0 ? {} : { first }),
+    first: { address: addresses[0]?.failure, credentials: credentials[0]?.failure },
   }
 }

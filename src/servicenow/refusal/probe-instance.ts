@@ -52,7 +52,7 @@ async function look(means: Means, most: number, signal: AbortSignal | undefined)
     return error.failure
   }
   const { asked, known, first } = seen
-  const refused = first?.credentials ?? first?.address
+  const refused = first.credentials ?? first.address
   if (refused === undefined) return { probes: asked, missChance: missChance(line.route.proxy, asked) }
   // Some were let in with the same credentials: the others were refused for their address.
   return known > 0 ? failure('SERVICENOW_PARTLY_ALLOWED', { instance: line.instance, allowed: known, asked }) : refused

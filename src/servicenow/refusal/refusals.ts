@@ -1,7 +1,7 @@
 import type { Failure } from '../../failure/failure.js'
 import { SluiceError } from '../../failure/sluice-error.js'
 import { type Means, tellApart } from './tell-apart.js'
-import { unlessAborted } from '../calls/lost-answer.js'
+import { unlessAborted } from '../calls/persist.js'
 
 /** Many calls may be refused at once for one reason. This class looks for it once. */
 export class Refusals {

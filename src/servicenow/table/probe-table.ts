@@ -1,17 +1,17 @@
-import { type EncodedQuery, fieldsOf, ignored } from './encoded-query.js'
-import { type PageRequest, pageSize, type TablePage } from './table-page.js'
-import { bySysId } from './row-order.js'
-import { keyFields, type Row, type TimeField } from './row.js'
+import type { Instance } from '../instance.js'
+import { type EncodedQuery, fieldsOf, ignored, parseQuery } from './encoded-query.js'
+import { askPage, pageSize, type TablePage } from './table-page.js'
+import { bySysId, keyFields, type Row, type TimeField } from './row.js'
 import { nextVisible } from './walk-table.js'
 
 const ROWS = 20
 
 export interface TableProbing {
-  readonly instance: string
+  readonly instance: Instance
   readonly table: string
   readonly query: EncodedQuery
   readonly fields: readonly string[]
-  ask(request: PageRequest): Promise<TablePage>
+  readonly signal: AbortSignal
 }
 
 export interface Probed {
@@ -38,43 +38,47 @@ export async function probeTable(probing: TableProbing): Promise<Probed> {
     return { time: 'sys_updated_on', date, notes: named.length === 0 ? [] : [note] }
   }
   if (!rows.every(row => 'sys_id' in row))
-    throw ignored(instance, table, 'the field sys_id', 'rows come without it, and Sluice cannot tell them apart')
+    throw ignored(
+      instance.display,
+      table,
+      'the field sys_id',
+      'rows come without it, and Sluice cannot tell them apart',
+    )
   for (const field of named) {
     if (rows.some(row => field in row) || (await isEmptyReference(probing, field, rows))) continue
-    throw ignored(instance, table, partOf(query, field), `there is no field ${field}, or the user may not read it`)
+    throw ignored(
+      instance.display,
+      table,
+      partOf(query, field),
+      `there is no field ${field}, or the user may not read it`,
+    )
   }
   return { time: timeField(rows), date, notes: [] }
 }
 
 /** Returns rows that the user may see, whatever the query finds. Returns none if they do not come soon. */
-async function someRows({ instance, table, ask }: TableProbing, fields: readonly string[]): Promise<TablePage> {
+async function someRows({ instance, table, signal }: TableProbing, fields: readonly string[]): Promise<TablePage> {
   const request = { table, query: bySysId.orderBy, limit: ROWS, fields }
-  const first = await ask(request)
+  const first = await askPage(instance, request, signal)
   if (first.rows.length > 0 || (first.total ?? 0) <= ROWS) return first
-  const query = (condition: string, orderBy: string) => (condition === '' ? orderBy : `${condition}^${orderBy}`)
-  const walk = {
-    order: bySysId,
-    from: undefined,
-    time: 'sys_updated_on',
-    size: pageSize(5000),
-    table,
-    instance,
-    query,
-    ask,
-  } as const
-  const visible = await nextVisible(walk, 3, () => undefined)
+  const order = { order: bySysId, from: undefined, time: 'sys_updated_on', size: pageSize(5000) } as const
+  const visible = await nextVisible({ ...order, table, instance, query: parseQuery(''), signal }, 3, () => undefined)
   if (visible === undefined) return first
-  return await ask({ ...request, query: query(bySysId.condition(visible), bySysId.orderBy) })
+  return await askPage(instance, { ...request, query: `${bySysId.condition(visible)}^${bySysId.orderBy}` }, signal)
 }
 
 /**
  * If a reference is empty in every row, the platform may omit the fields behind it. Then look for a row that has one.
  */
-async function isEmptyReference({ table, ask }: TableProbing, field: string, rows: readonly Row[]): Promise<boolean> {
+async function isEmptyReference(
+  { instance, table, signal }: TableProbing,
+  field: string,
+  rows: readonly Row[],
+): Promise<boolean> {
   const reference = referenceOf(field)
   if (!isBehind(field) || !rows.some(row => reference in row)) return false
   const query = `${reference}ISNOTEMPTY^${bySysId.orderBy}`
-  const found = await ask({ table, query, limit: ROWS, fields: ['sys_id', reference, field] })
+  const found = await askPage(instance, { table, query, limit: ROWS, fields: ['sys_id', reference, field] }, signal)
   return found.rows.length === 0 || found.rows.some(row => field in row)
 }
 

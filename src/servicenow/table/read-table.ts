@@ -1,13 +1,12 @@
 import type { Place } from '../../flow.js'
 import type { IdSet } from '../deletions/id-set.js'
-import { ignored, queryWith, unmet } from './encoded-query.js'
+import { ignored, unmet } from './encoded-query.js'
 import type { Instance } from '../instance.js'
-import { askPage, type PageRequest, pageSize } from './table-page.js'
-import { type PlaceLog, placeLog } from './place-log.js'
+import { pageSize } from './table-page.js'
+import { everyRow, everyVersion, type PlaceLog, placeLog } from './place-log.js'
 import { platformTime } from './row.js'
 import { probeTable } from './probe-table.js'
-import { readPhases, type TableRows, settledAt } from './read-phases.js'
-import { everyRow, everyVersion } from './rows-taken.js'
+import { readPhases, settledAt, type TableRows } from './read-phases.js'
 import type { Selected } from './select-table.js'
 import { isStart, placeOf, readPlace } from './table-place.js'
 import { versionsSeen } from './versions-seen.js'
@@ -61,8 +60,7 @@ async function phasesOf(reading: TableReading, signal: AbortSignal): Promise<Asy
     reading.begun(log)
     return undefined
   }
-  const ask = async (request: PageRequest) => await askPage(instance, request, signal)
-  const probed = await probeTable({ instance: instance.display, table, query, fields: shape.fields ?? [], ask })
+  const probed = await probeTable({ instance, table, query, fields: shape.fields ?? [], signal })
   for (const text of probed.notes) note(text)
   const by = probed.time ?? 'sys_updated_on'
   if (probed.time === undefined && mode === 'current')
@@ -89,13 +87,10 @@ async function phasesOf(reading: TableReading, signal: AbortSignal): Promise<Asy
       table,
       fields: shape.fields,
       displayValue: shape.displayValue,
-      instance: instance.display,
-      query: (condition, orderBy) => queryWith(query, condition, orderBy),
-      ask,
-      stray: (row, part) => {
-        const problem = `the row ${row.id || 'without sys_id'}, changed on ${row.time || 'no date'}, is out of order`
-        throw ignored(instance.display, table, part, problem)
-      },
+      instance,
+      query,
+      signal,
+      stray: row => `the row ${row.id || 'without sys_id'}, changed on ${row.time || 'no date'}, is out of order`,
     },
     phase,
     cursor,

@@ -2,8 +2,7 @@ import type { Place } from '../../flow.js'
 import { IdSet } from '../deletions/id-set.js'
 import { LINE_FEED } from '../../text/bytes.js'
 import { parseObject } from '../../text/json.js'
-import { isBehind } from './row-order.js'
-import { stored } from './row.js'
+import { isBehind, stored } from './row.js'
 
 /** The rows that an interrupted reading wrote as NDJSON. */
 export interface RowsSoFar {

@@ -1,6 +1,5 @@
 import type { Place } from '../../flow.js'
-import { isPlatformTime, type TimeField } from './row.js'
-import type { Cursor } from './row-order.js'
+import { type Cursor, isPlatformTime, type TimeField } from './row.js'
 import { type VersionsSeen, versionsSeen } from './versions-seen.js'
 import { fail } from '../../failure/fail.js'
 

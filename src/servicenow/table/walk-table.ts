@@ -1,8 +1,10 @@
 import { isSluiceError } from '../../failure/sluice-error.js'
+import { askPage } from './table-page.js'
+import { type EncodedQuery, ignored, queryWith } from './encoded-query.js'
+import type { Instance } from '../instance.js'
 import { isTruncated } from '../calls/judge-table-answer.js'
 import { type PageRequest, type PageSize, type TablePage, truncated } from './table-page.js'
-import type { Cursor, Followed, RowOrder } from './row-order.js'
-import { type Key, keyOf, type TimeField } from './row.js'
+import { type Cursor, type Followed, type Key, keyOf, type RowOrder, type TimeField } from './row.js'
 
 /** Rows per request that asks for keys only. */
 const MOST_KEYS = 10_000
@@ -14,19 +16,17 @@ interface Search {
   readonly time: TimeField
   readonly size: PageSize
   readonly table: string
-  /** The instance, for messages. */
-  readonly instance: string
-  /** The query with a cursor's condition in every part, and the order. */
-  query(condition: string, orderBy: string): string
-  ask(request: PageRequest): Promise<TablePage>
+  readonly instance: Instance
+  readonly query: EncodedQuery
+  readonly signal: AbortSignal
 }
 
 export interface Walk extends Search {
   /** Undefined: every field. */
   readonly fields: readonly string[] | undefined
   readonly displayValue: 'false' | 'all'
-  /** A row that does not follow the cursor: the platform did not understand the condition, or the order. Throws. */
-  stray(row: Key, part: string): never
+  /** Describes a row that does not follow the cursor: the platform did not understand the condition, or the order. */
+  stray?(row: Key): string
 }
 
 /** A page with rows, and where reading continues after each of them. */
@@ -40,7 +40,7 @@ export interface WalkedPage extends TablePage {
  * so neither a short page nor an empty one is the end. `seen` receives every answer.
  */
 export async function* walkTable(walk: Walk, seen: (page: TablePage) => void): AsyncGenerator<WalkedPage> {
-  const { order, time, stray } = walk
+  const { order, time, instance, table, stray = strayById } = walk
   let cursor = walk.from
   let isAskedAgain = false
   for (;;) {
@@ -57,7 +57,10 @@ export async function* walkTable(walk: Walk, seen: (page: TablePage) => void): A
     }
     const keys = page.rows.map(row => keyOf(row, time))
     const followed = order.follow(keys, cursor)
-    if ('stray' in followed) return stray(followed.stray, condition === '' ? order.orderBy : condition)
+    if ('stray' in followed) {
+      const part = condition === '' ? order.orderBy : condition
+      throw ignored(instance.display, table, part, stray(followed.stray))
+    }
     isAskedAgain = followed.isDoubtful && !isAskedAgain
     if (isAskedAgain) continue
     yield { ...page, keys, cursors: followed.cursors }
@@ -65,12 +68,15 @@ export async function* walkTable(walk: Walk, seen: (page: TablePage) => void): A
   }
 }
 
+function strayById({ id }: Key): string {
+  return `the row ${id} is out of order`
+}
+
 async function askSized(walk: Walk, condition: string): Promise<{ page: TablePage; limit: number }> {
-  const { size, table, fields, displayValue, order, query } = walk
+  const { size, fields, displayValue } = walk
   for (;;) {
     const limit = size.rows
-    const request = { table, query: query(condition, order.orderBy), limit, displayValue }
-    const page = await unlessTruncated(walk, fields === undefined ? request : { ...request, fields })
+    const page = await ask(walk, condition, { limit, fields, displayValue })
     if (page === undefined) {
       size.halve(limit)
       continue
@@ -81,14 +87,19 @@ async function askSized(walk: Walk, condition: string): Promise<{ page: TablePag
 }
 
 /** Returns undefined if the instance gave up on the page. Throws if the page had only one row. */
-async function unlessTruncated({ ask, instance }: Search, request: PageRequest): Promise<TablePage | undefined> {
+async function ask(
+  { instance, table, query, order, signal }: Search,
+  condition: string,
+  asked: Omit<PageRequest, 'table' | 'query'>,
+): Promise<TablePage | undefined> {
+  const request = { ...asked, table, query: queryWith(query, condition, order.orderBy) }
   try {
-    return await ask(request)
+    return await askPage(instance, request, signal)
   } catch (error) {
     if (!isTruncated(error)) throw error
     if (request.limit > 1) return undefined
     const reason = isSluiceError(error) ? String(error.failure.evidence.reason) : ''
-    throw truncated(instance, request, reason)
+    throw truncated(instance.display, request, reason)
   }
 }
 
@@ -101,7 +112,7 @@ export async function nextVisible(
   requests: number,
   seen: (page: TablePage) => void,
 ): Promise<Cursor | undefined> {
-  const { order, from, time, table, query } = walk
+  const { order, from, time } = walk
   const fields = ['sys_id', time]
   // Never repeats a size that the instance gave up on, or the search would never end.
   let most = MOST_KEYS
@@ -109,8 +120,7 @@ export async function nextVisible(
   let offset = 0
   let isAskedAgain = false
   for (let asked = 0; asked < requests; asked++) {
-    const request = { table, query: query(order.condition(from), order.orderBy), limit, offset, fields }
-    const page = await unlessTruncated(walk, request)
+    const page = await ask(walk, order.condition(from), { limit, offset, fields })
     if (page === undefined) {
       limit = most = Math.ceil(limit / 2)
       continue

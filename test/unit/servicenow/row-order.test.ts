@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { byChange, bySysId } from '../../../src/servicenow/table/row-order.js'
+import { byChange, bySysId } from '../../../src/servicenow/table/row.js'
 import { idOf } from '../../support/fake-instance.js'
 
 const at = (second: number) => `2026-11-21 10:00:${String(second).padStart(2, '0')}`

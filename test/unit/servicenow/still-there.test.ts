@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { failure } from '../../../src/failure/failure.js'
 import { SluiceError } from '../../../src/failure/sluice-error.js'
 import type { Instance } from '../../../src/servicenow/instance.js'
-import { stillThere } from '../../../src/servicenow/deletions/still-there.js'
+import { stillThere } from '../../../src/servicenow/deletions/list-ids.js'
 
 const ids = Array.from({ length: 100 }, (_, n) => n.toString(16).padStart(32, '0'))
 const { signal } = new AbortController()

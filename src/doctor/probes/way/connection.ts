@@ -14,7 +14,7 @@ import type { ConnectionSeen } from '../../way-facts.js'
 import { type Facts, instanceWayProblem, proxyProblem } from '../../facts.js'
 import type { Step } from '../../report.js'
 import { proxyRefusal } from '../../../proxy/proxy-answer.js'
-import { judgeLost } from '../../../servicenow/calls/lost-answer.js'
+import { judgeLost } from '../../../servicenow/calls/instance-http.js'
 import { askUnbroken } from '../../../proxy/fresh-connections.js'
 
 /** The target of the connection, and how to name it. */
