@@ -1,6 +1,5 @@
 /** Writes an incident's text about a run, for people who may never have heard of Sluice. */
-import { causesFor, fixesFor } from '../failure/advice.js'
-import { explain } from '../failure/catalogue.js'
+import { causesFor, explain, fixesFor } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
 import type { Receipt } from '../ledger/receipt.js'
 import { outcomes } from '../ledger/receipt.js'

@@ -1,7 +1,6 @@
 /** Reports the result of a run to ServiceNow. */
-import type { AlarmOptions, Reported, RunOutcome } from './alarm-options.js'
+import { type AlarmOptions, checkAlarmOptions, type Reported, type RunOutcome } from './alarm-options.js'
 import { type Account, failedText, goodText } from './alarm-text.js'
-import { checkAlarmOptions } from './check-alarm-options.js'
 import { defaultOf } from '../options/defaults.js'
 import { fail } from '../failure/fail.js'
 import { explain } from '../failure/catalogue.js'

@@ -9,8 +9,7 @@ import type { Route } from '../proxy/route.js'
 import { type ClusterInfo, readClusterInfo } from './version.js'
 import { type ClusterAnswer, nameRefusal, nameRootRefusal, whoAnswered } from './answers.js'
 import { ask } from './request.js'
-import { askInWaves, askUnbroken, missChance } from '../proxy/fresh-connections.js'
-import { manyListeners } from '../proxy/many-listeners.js'
+import { askInWaves, askUnbroken, manyListeners, missChance } from '../proxy/fresh-connections.js'
 
 export interface Preflight {
   /** Absent: the credentials may not ask GET / (needs the cluster privilege `monitor`). */

@@ -1,6 +1,6 @@
 import { authorization } from '../cluster/credentials.js'
 import { ask } from '../cluster/request.js'
-import { manyListeners } from '../proxy/many-listeners.js'
+import { manyListeners } from '../proxy/fresh-connections.js'
 import { refusePlaintext } from '../cluster/open-cluster.js'
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'

@@ -12,6 +12,7 @@ import { proxyEntries } from './entries/proxy.js'
 import { runEntries } from './entries/run.js'
 import { servicenowEntries } from './entries/servicenow.js'
 import type { Cause, Entry, Written } from './entry.js'
+import type { Evidence } from './evidence.js'
 
 export type { Entry } from './entry.js'
 
@@ -43,3 +44,16 @@ export function textOf(cause: Cause): string {
 
 /** Every code, in the order of the path. */
 export const failureCodes = Object.keys(catalogue) as readonly FailureCode[]
+
+/** Returns the causes that a message leaves open, most likely first. */
+export function causesFor(code: FailureCode, message: string): readonly string[] {
+  const causes: readonly Cause[] = catalogue[code].causes
+  const fitting = causes.filter(cause => typeof cause === 'string' || cause.if.test(message))
+  return (fitting.length === 0 ? causes : fitting).map(textOf)
+}
+
+/** Returns the fixes. The first thing to do (`next`) comes first, if it is one of them. */
+export function fixesFor(code: FailureCode, next: Evidence[string]): readonly string[] {
+  const { fixes } = explain(code)
+  return typeof next === 'string' && fixes.includes(next) ? [next, ...fixes.filter(fix => fix !== next)] : fixes
+}

@@ -1,5 +1,4 @@
 import type { Evidence } from './evidence.js'
-import type { Stage } from './stages.js'
 
 /** Everything known about one failure. */
 export interface Entry {
@@ -34,3 +33,17 @@ export interface Written extends Omit<Entry, 'causes'> {
 
 /** The failures of one part of the path. */
 export type Entries<S extends Stage> = Readonly<Record<string, Written & { readonly stage: S }>>
+
+/** The parts of the path, in its order, as headings call them. */
+export const stages = {
+  options: 'Options',
+  input: 'Inputs and documents',
+  proxy: 'The proxy',
+  egress: 'Addresses and the IP filter',
+  cluster: 'The cluster',
+  index: 'The index',
+  servicenow: 'ServiceNow',
+  run: 'The run',
+} as const
+
+export type Stage = keyof typeof stages

@@ -1,9 +1,9 @@
 import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import { noProxyEntry } from './no-proxy.js'
-import { type ProxyUrl, parseProxyUrl } from './proxy-url.js'
-import { isSameAddress } from './same-address.js'
+import { parseProxyUrl, type ProxyUrl } from './proxy-url.js'
 import { addressOf } from './destination.js'
+import { isIPv6 } from 'node:net'
 
 /** A proxy URL as it was given. */
 export interface GivenProxy {
@@ -67,4 +67,16 @@ export function chooseProxy(options: {
 
 function notUsed(problem: string): SluiceError {
   return fail('PROXY_NOT_USED', { problem })
+}
+
+/** Returns whether two URLs lead to one port, as far as it shows without resolving names. */
+function isSameAddress(one: ReturnType<typeof addressOf>, other: ReturnType<typeof addressOf>): boolean {
+  return one.port === other.port && canonical(one.host) === canonical(other.host)
+}
+
+/** Drops case, the dot of the root, and the many spellings of an IP address. */
+function canonical(host: string): string {
+  const name = host.replace(/\.$/, '')
+  const url = `http://${isIPv6(name) ? `[${name}]` : name}`
+  return URL.canParse(url) ? new URL(url).hostname : name.toLowerCase()
 }

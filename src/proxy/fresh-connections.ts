@@ -3,6 +3,7 @@
  * registered, a single request passes half the time.
  */
 import type { Route } from './route.js'
+import { setMaxListeners } from 'node:events'
 
 /** A connection that breaks once among many is no finding. */
 export const BROKEN_AGAIN = 2
@@ -66,4 +67,14 @@ export function countVerdicts(answers: readonly FreshAnswer[], proxy: Route['pro
 /** Returns the chance that `agreeing` connections all missed one of two addresses. Without a proxy there is only one address. */
 export function missChance(proxy: Route['proxy'] | object, agreeing: number): number {
   return proxy === undefined ? 0 : 2 ** -agreeing
+}
+
+/**
+ * Returns a signal that follows another and may have any number of listeners. Node warns about more than ten on one signal, and the
+ * limit of the caller's own signal is the caller's to set.
+ */
+export function manyListeners(signal: AbortSignal): AbortSignal {
+  const own = AbortSignal.any([signal])
+  setMaxListeners(0, own)
+  return own
 }

@@ -1,5 +1,4 @@
-import { causesFor, fixesFor } from '../../failure/advice.js'
-import { explain } from '../../failure/catalogue.js'
+import { causesFor, explain, fixesFor } from '../../failure/catalogue.js'
 import { type Failure, failure } from '../../failure/failure.js'
 import { isSluiceError } from '../../failure/sluice-error.js'
 import { masked, withoutSecrets } from '../terminal/mask.js'

@@ -1,5 +1,5 @@
 import type { DoctorReport, Finding, Step } from '../../doctor/report.js'
-import { fixesFor } from '../../failure/advice.js'
+import { fixesFor } from '../../failure/catalogue.js'
 import { columns, duration, plural } from './columns.js'
 
 /** A report for people: each step, then what it means, then what to do. */

@@ -2,7 +2,7 @@
 import { type Entry, type FailureCode, explain, failureCodes } from '../../failure/catalogue.js'
 import { exampleOf } from '../../failure/failure.js'
 import type { Found } from '../../failure/look-up.js'
-import { stages } from '../../failure/stages.js'
+import { stages } from '../../failure/entry.js'
 import type { Symptom } from '../../failure/symptoms.js'
 import { columns } from './columns.js'
 

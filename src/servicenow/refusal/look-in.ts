@@ -1,7 +1,6 @@
 import type { Failure } from '../../failure/failure.js'
 import { SluiceError } from '../../failure/sluice-error.js'
-import { askInWaves, askUnbroken } from '../../proxy/fresh-connections.js'
-import { manyListeners } from '../../proxy/many-listeners.js'
+import { askInWaves, askUnbroken, manyListeners } from '../../proxy/fresh-connections.js'
 import { judgeTableAnswer } from '../calls/judge-table-answer.js'
 import type { InstanceHttp } from '../calls/instance-http.js'
 import type { Refusal } from '../calls/judge-refusal.js'

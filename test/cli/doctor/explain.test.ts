@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { explain, failureCodes } from '../../../src/failure/catalogue.js'
 import { exampleOf } from '../../../src/failure/failure.js'
-import { stages } from '../../../src/failure/stages.js'
+import { stages } from '../../../src/failure/entry.js'
 import { symptoms } from '../../../src/failure/symptoms.js'
 import { sluice } from '../../support/sluice.js'
 

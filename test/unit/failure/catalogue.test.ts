@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { explain, failureCodes } from '../../../src/failure/catalogue.js'
 import { exampleOf } from '../../../src/failure/failure.js'
-import { stages } from '../../../src/failure/stages.js'
+import { stages } from '../../../src/failure/entry.js'
 import { symptoms } from '../../../src/failure/symptoms.js'
 import { optionNames } from '../../../src/options/table.js'
 import { viewOption } from '../../../src/options/view.js'
