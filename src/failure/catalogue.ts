@@ -38,7 +38,7 @@ export function explain(code: FailureCode): Entry {
 }
 
 /** Returns a cause in words. */
-export function textOf(cause: Cause): string {
+function textOf(cause: Cause): string {
   return typeof cause === 'string' ? cause : cause.cause
 }
 

@@ -46,4 +46,4 @@ export const stages = {
   run: 'The run',
 } as const
 
-export type Stage = keyof typeof stages
+type Stage = keyof typeof stages

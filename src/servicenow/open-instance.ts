@@ -110,7 +110,7 @@ export function openInstance(settings: InstanceSettings): OpenInstance {
 }
 
 /** Makes one call of the Table API. Retries while that may help, and once with another token. Throws SluiceError. */
-export async function callTable(
+async function callTable(
   line: InstanceHttp,
   session: Session,
   request: TableRequest,

@@ -34,7 +34,7 @@ export type Brought =
   | { readonly is: 'refusal'; readonly reason: string }
   | { readonly is: 'stray' }
 
-export function readRedirect(parameters: URLSearchParams, { state }: Attempt): Brought {
+function readRedirect(parameters: URLSearchParams, { state }: Attempt): Brought {
   if (!isSame(parameters.get('state') ?? '', state)) return { is: 'stray' }
   const error = parameters.get('error')
   if (error !== null) {

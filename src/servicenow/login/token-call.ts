@@ -144,7 +144,7 @@ function reasonIn(value: Readonly<Record<string, unknown>>): string | undefined 
 }
 
 /** Secrets that an answer holds, whatever else it says. */
-export function tokensIn({ text }: InstanceAnswer): string[] {
+function tokensIn({ text }: InstanceAnswer): string[] {
   const value = parseJson(text)
   if (!isObject(value)) return []
   return [value['access_token'], value['refresh_token']].filter(token => typeof token === 'string')

@@ -166,7 +166,7 @@ export interface Condition {
  * Returns undefined if no known operator is found. Capitals in a name could belong to an operator, so only signs
  * count in such a name.
  */
-export function parseCondition(text: string): Condition | undefined {
+function parseCondition(text: string): Condition | undefined {
   const [, field, operator, value] = usual.exec(text) ?? unusual.exec(text) ?? []
   if (field === undefined || operator === undefined || value === undefined) return undefined
   return { text, field, operator, value }

@@ -12,7 +12,7 @@ export interface Note {
   readonly floor?: string | undefined
 }
 
-export function takeNote(seen: VersionsSeen, { version, floor }: Note): void {
+function takeNote(seen: VersionsSeen, { version, floor }: Note): void {
   if (version !== undefined) seen.add(...version)
   if (floor !== undefined) seen.forgetBefore(floor)
 }

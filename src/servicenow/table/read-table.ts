@@ -121,7 +121,7 @@ function judgeOf({ instance, table, query }: TableReading): (page: WalkedPage) =
 }
 
 /** Requests the next item while the caller uses one. To stop early, abort the signal of `items`. */
-export async function* readAhead<T>(items: AsyncIterator<T>): AsyncGenerator<T> {
+async function* readAhead<T>(items: AsyncIterator<T>): AsyncGenerator<T> {
   let coming = ask(items)
   for (;;) {
     const step = await coming

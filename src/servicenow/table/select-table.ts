@@ -34,7 +34,7 @@ export function selectTable({ display }: Instance, selecting: Selecting): Select
 /**
  * Throws SluiceError OPTION_INVALID if the query has an order, SERVICENOW_QUERY_IGNORED if an operator is unknown.
  */
-export function tableQuery(text: string, table: string, instance: string): EncodedQuery {
+function tableQuery(text: string, table: string, instance: string): EncodedQuery {
   const query = parseQuery(text)
   const [order] = query.ordering
   if (order !== undefined) throw optionInvalid('query', `${order} is not allowed: Sluice reads in the order of sys_id`)
@@ -44,7 +44,7 @@ export function tableQuery(text: string, table: string, instance: string): Encod
 }
 
 /** Throws SluiceError OPTION_INVALID. */
-export function checkNames(table: string, fields: readonly string[] | undefined): void {
+function checkNames(table: string, fields: readonly string[] | undefined): void {
   if (!/^[a-z0-9_]+$/i.test(table)) throw optionInvalid('source', `servicenow:${table} names no table`)
   const wrong = fields?.find(field => !/^[a-z0-9_]+(?:\.[a-z0-9_]+)*$/i.test(field))
   if (wrong !== undefined) throw optionInvalid('fields', `${JSON.stringify(wrong)} is not the name of a field`)
@@ -56,7 +56,7 @@ function optionInvalid(option: string, problem: string): SluiceError {
 }
 
 /** The requested fields, and the form in which rows are given out. */
-export interface RowShape {
+interface RowShape {
   /** Fields for the platform. Undefined: every field. */
   readonly fields: readonly string[] | undefined
   readonly displayValue: 'false' | 'all'
@@ -67,7 +67,7 @@ export interface RowShape {
  * The values that were asked for, in the form that was asked for, and `sys_id`. Displayed values are asked for together with those that
  * are stored, because reading goes by them.
  */
-export function rowShape(fields: readonly string[] | undefined, display: 'false' | 'true' | 'all'): RowShape {
+function rowShape(fields: readonly string[] | undefined, display: 'false' | 'true' | 'all'): RowShape {
   const kept = fields === undefined ? undefined : new Set(['sys_id', ...fields])
   const cell = display === 'true' ? displayed : display === 'all' ? both : (value: unknown) => value
   const isAsItComes = display === 'false' && (kept === undefined || keyFields.every(field => kept.has(field)))

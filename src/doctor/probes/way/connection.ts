@@ -18,7 +18,7 @@ import { judgeLost } from '../../../servicenow/calls/instance-http.js'
 import { askUnbroken } from '../../../proxy/fresh-connections.js'
 
 /** The target of the connection, and how to name it. */
-export interface Leg {
+interface Leg {
   readonly url: URL
   readonly proxy?: ProxyUrl | undefined
   readonly options: RouteOptions
@@ -30,7 +30,7 @@ export interface Leg {
   login?(): Promise<Failure | undefined>
 }
 
-export async function seeConnection(context: Context, leg: Leg, facts: Facts): Promise<ConnectionSeen> {
+async function seeConnection(context: Context, leg: Leg, facts: Facts): Promise<ConnectionSeen> {
   const { broken, ...trace } = await traceUnlessBroken(context, leg.options)
   const { fault } = trace
   const failed = fault === undefined ? await leg.login?.() : leg.nameFault(fault)
@@ -98,7 +98,7 @@ async function lookAgain(
 }
 
 /** The connection in one step, and TLS to the target in another. */
-export function tellConnection({ today }: Context, { url, proxy, target }: Leg, seen: ConnectionSeen): Seen {
+function tellConnection({ today }: Context, { url, proxy, target }: Leg, seen: ConnectionSeen): Seen {
   const { layers, failure, failedIn, certificate, certificateProblem } = seen
   const spent = (isTarget: boolean) =>
     layers.filter(({ phase }) => (phase === 'target-tls') === isTarget).reduce((sum, { ms }) => sum + ms, 0)

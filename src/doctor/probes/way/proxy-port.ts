@@ -54,7 +54,7 @@ async function reach(proxy: ProxyUrl, { limitMs, signal }: Context): Promise<Fai
 }
 
 /** Returns the result of some work, or undefined if it takes longer than `ms`. Late rejections are ignored. */
-export async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<undefined>(resolve => (timer = setTimeout(() => resolve(undefined), ms)))
   try {
