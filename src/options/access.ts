@@ -1,4 +1,4 @@
-import { invalid } from './candidate.js'
+import { invalid } from './option-checks.js'
 import type { Effective } from './resolve.js'
 
 /** What opens the way to the cluster: the contents of the files that options name, not their paths. */

@@ -1,5 +1,3 @@
-import { fail } from '../failure/fail.js'
-import { SluiceError } from '../failure/sluice-error.js'
 import type { OptionName } from './table.js'
 
 /** How strong a value's source is: the flag beats the environment, the environment the file, the file the default. */
@@ -15,8 +13,3 @@ export interface Candidate {
 }
 
 export type Candidates = ReadonlyMap<OptionName, Candidate>
-
-/** `option` is what the user typed or set; `problem` holds no secret. */
-export function invalid(option: string, problem: string): SluiceError {
-  return fail('OPTION_INVALID', { option, problem })
-}

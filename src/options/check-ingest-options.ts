@@ -1,7 +1,7 @@
 import * as check from './option-checks.js'
 import type { Ids } from '../bulk/action-line.js'
 import type { ConnectOptions, FreshCredentials, IngestOptions, ReplayOptions } from './ingest-options.js'
-import { invalid } from './candidate.js'
+import { invalid } from './option-checks.js'
 import { guardedProblem } from './guarded.js'
 import { indexNameProblem } from './names.js'
 import { checksAt } from './view.js'

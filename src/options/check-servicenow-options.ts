@@ -1,7 +1,7 @@
 import * as check from './option-checks.js'
 import type { IngestOptions, PullOptions, ServiceNowConnection, ServiceNowOptions } from './ingest-options.js'
 import { checkConnectOptions, checkProxyOptions } from './check-ingest-options.js'
-import { invalid } from './candidate.js'
+import { invalid } from './option-checks.js'
 import { checksAt } from './view.js'
 import { tablesIn } from './table-names.js'
 

@@ -1,4 +1,5 @@
-import { type Candidates, type Layer, invalid } from './candidate.js'
+import type { Candidates, Layer } from './candidate.js'
+import { invalid } from './option-checks.js'
 import { cloudUrl, readClusterUrl } from './urls.js'
 import { indexNameProblem } from './names.js'
 import type { OptionName, Settings } from './table.js'

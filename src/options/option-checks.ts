@@ -1,7 +1,8 @@
 /** What a value has to be, at run time. A check gives the problem, never the value: it may be a secret. */
 import { isIPv4 } from 'node:net'
-import { invalid } from './candidate.js'
 import { nearest } from './nearest.js'
+import { SluiceError } from '../failure/sluice-error.js'
+import { fail } from '../failure/fail.js'
 
 /** What is wrong with the value of an option, or undefined. It is not asked about undefined: that is the default. */
 export type Check = (value: unknown) => string | undefined
@@ -147,4 +148,9 @@ function isPlainObject(value: unknown): value is object {
 /** Also tells an object of another realm, which is no instance of this one's class. */
 function tagOf(value: unknown): string {
   return typeof value === 'object' && value !== null ? Object.prototype.toString.call(value).slice(8, -1) : ''
+}
+
+/** Makes the error for an option. `option`: as the user wrote it. `problem` holds no secret. */
+export function invalid(option: string, problem: string): SluiceError {
+  return fail('OPTION_INVALID', { option, problem })
 }

@@ -1,4 +1,4 @@
-import { invalid } from './candidate.js'
+import { invalid } from './option-checks.js'
 import { readTrimmed } from './access.js'
 import type { Effective } from './resolve.js'
 import type { OptionName } from './table.js'

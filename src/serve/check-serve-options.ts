@@ -1,8 +1,8 @@
 import { isLoopback } from '../cluster/credentials.js'
 import { defaultOf } from '../options/defaults.js'
-import { invalid } from '../options/candidate.js'
-import * as check from '../options/option-checks.js'
+import { invalid } from '../options/option-checks.js'
 import type { ServeOptions } from './serve-options.js'
+import * as check from '../options/option-checks.js'
 
 const DEFAULT_LISTEN = defaultOf('listen')
 export const DEFAULT_MAX_BODY = defaultOf('maxBody')

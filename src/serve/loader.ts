@@ -1,7 +1,7 @@
 /** Loads the segments of the spool one after the other, and retries if a load fails. */
 import { explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
-import { type SluiceError, isSluiceError } from '../failure/sluice-error.js'
+import { isSluiceError, type SluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
 import type { IngestEvent } from '../options/ingest-options.js'
 import { removeCheckpoint } from '../state/checkpoint-file.js'
@@ -11,7 +11,6 @@ import { doublingMs } from '../time/retry.js'
 import type { Segment } from './segment.js'
 import type { ServeEvent } from './serve-options.js'
 import type { Spool } from './spool.js'
-import type { Totals } from './report.js'
 
 const FIRST_RETRY_MS = 1000
 const LONGEST_RETRY_MS = 30_000
@@ -26,7 +25,7 @@ export interface SpoolLoading {
   readonly standing?: StandingLoad | undefined
   /** The failure that keeps the connection closed. */
   readonly closedBy?: Failure | undefined
-  readonly totals: Totals
+  readonly totals: { add(receipt: Receipt): void }
   readonly clock: Clock
   /** Aborts to end the current load at once. */
   readonly givenUp: AbortSignal

@@ -8,20 +8,20 @@ import { randomToken } from '../state/token.js'
 import { defaults } from '../options/defaults.js'
 import { proxySection } from '../options/read-options.js'
 import { resolveTarget } from '../connect/open-target.js'
-import { type StandingLoad, loadWith, openStandingLoad } from './standing-load.js'
+import { loadWith, openStandingLoad, type StandingLoad } from './standing-load.js'
 import { systemClock } from '../time/system-clock.js'
 import { listenerOf } from '../options/listener.js'
 import {
   type Address,
-  DEFAULT_MAX_BODY,
-  DEFAULT_SPOOL_LIMIT,
   cannotListen,
   checkServeOptions,
+  DEFAULT_MAX_BODY,
+  DEFAULT_SPOOL_LIMIT,
 } from './check-serve-options.js'
 import { Loader } from './loader.js'
-import { type SpoolFolder, openFolder } from './open-folder.js'
+import { openFolder, type SpoolFolder } from './open-folder.js'
 import { startReceiver } from './receiver.js'
-import { Totals, reasonOf, serveReceiptOf, serveStatusOf } from './report.js'
+import { reasonOf, serveReceiptOf, serveStatusOf, Totals } from './report.js'
 import type { ServeOptions, ServeReceipt, ServeStatus, Serving } from './serve-options.js'
 import { Spool } from './spool.js'
 
