@@ -1,150 +1,12 @@
+/** Holds the house to its plan: who may import whom, through which doors, without circles, and which folder owns which package. */
 import { readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { circlesOf, graphOf } from '../scripts/measure/circles.js'
+import { clientTypeOnly, house, owners } from './support/house.js'
 
 const src = fileURLToPath(new URL('../src', import.meta.url))
-
-/**
- * Who may import whom. A part is a folder of src, or one file of its root. Stages know `flow` and `failure`, never each other.
- * A wing is one feature. Nobody imports `cli`.
- */
-const allowed: Readonly<Record<string, readonly string[]>> = {
-  failure: [],
-  'flow.ts': ['failure'],
-  // Bytes and JSON.
-  text: [],
-  time: ['flow.ts'],
-  disk: ['failure', 'text'],
-  // The stages.
-  source: ['flow.ts', 'failure', 'disk'],
-  format: ['flow.ts', 'failure', 'text'],
-  bulk: ['flow.ts', 'failure', 'text'],
-  sender: ['flow.ts', 'failure', 'cluster', 'time', 'text'],
-  ledger: ['flow.ts', 'failure', 'disk', 'text'],
-  // The way to a cluster or an instance.
-  proxy: ['failure'],
-  cluster: ['failure', 'proxy', 'text'],
-  servicenow: ['flow.ts', 'failure', 'proxy', 'time', 'text'],
-  connect: ['flow.ts', 'failure', 'disk', 'cluster', 'options', 'proxy', 'servicenow', 'state', 'time', 'text'],
-  options: ['flow.ts', 'failure', 'bulk', 'format', 'ledger', 'source', 'text'],
-  state: ['flow.ts', 'failure', 'disk', 'cluster', 'ledger', 'options', 'time', 'text'],
-  // A run. It knows its features by their hooks only.
-  run: [
-    'flow.ts',
-    'failure',
-    'source',
-    'format',
-    'bulk',
-    'sender',
-    'ledger',
-    'cluster',
-    'proxy',
-    'connect',
-    'options',
-    'state',
-    'time',
-  ],
-  // Features, each with its hook.
-  guarded: ['failure', 'bulk', 'cluster', 'connect', 'ledger', 'options', 'run', 'state', 'time'],
-  limits: ['failure', 'cluster', 'options', 'run', 'sender', 'state'],
-  replay: ['flow.ts', 'failure', 'bulk', 'cluster', 'format', 'options', 'run', 'state', 'time'],
-  spool: ['flow.ts', 'failure', 'disk', 'ledger', 'options', 'run', 'source', 'state', 'text'],
-  tables: [
-    'flow.ts',
-    'failure',
-    'disk',
-    'cluster',
-    'connect',
-    'ledger',
-    'options',
-    'run',
-    'servicenow',
-    'state',
-    'text',
-  ],
-  'ingest.ts': ['guarded', 'ledger', 'limits', 'options', 'run', 'spool', 'tables'],
-  'replay.ts': ['failure', 'ledger', 'limits', 'options', 'replay', 'run', 'source', 'spool'],
-  serve: [
-    'flow.ts',
-    'failure',
-    'disk',
-    'cluster',
-    'connect',
-    'ledger',
-    'limits',
-    'options',
-    'run',
-    'state',
-    'time',
-    'text',
-  ],
-  // What looks, and what tells.
-  verify: ['flow.ts', 'failure', 'cluster', 'connect', 'options', 'sender', 'state', 'time', 'text'],
-  filter: ['flow.ts', 'failure', 'cluster', 'connect', 'options', 'proxy', 'time', 'text'],
-  doctor: ['flow.ts', 'failure', 'cluster', 'connect', 'options', 'proxy', 'servicenow', 'time', 'text'],
-  alarm: ['failure', 'connect', 'ledger', 'options', 'servicenow'],
-  // A double must not share our bugs.
-  lab: [],
-  // The public doors.
-  'index.ts': [
-    'flow.ts',
-    'failure',
-    'alarm',
-    'cluster',
-    'connect',
-    'doctor',
-    'guarded',
-    'ingest.ts',
-    'ledger',
-    'options',
-    'replay.ts',
-    'serve',
-    'source',
-    'tables',
-    'verify',
-  ],
-  'servicenow.ts': ['failure', 'connect', 'options', 'servicenow', 'tables'],
-  // The command line gets what an embedder gets.
-  cli: [
-    'index.ts',
-    'servicenow.ts',
-    'ingest.ts',
-    'replay.ts',
-    'failure',
-    'alarm',
-    'connect',
-    'disk',
-    'doctor',
-    'filter',
-    'guarded',
-    'lab',
-    'ledger',
-    'options',
-    'serve',
-    'spool',
-    'state',
-    'tables',
-    'verify',
-  ],
-}
-
-/** The one door of each package. */
-const owners: Readonly<Record<string, string>> = {
-  undici: 'proxy',
-  socks: 'proxy',
-  '@elastic/elasticsearch': 'cluster',
-  'p-limit': 'sender',
-  'stream-json': 'format',
-  tinyglobby: 'source',
-  commander: 'cli',
-  pino: 'cli',
-  '@peculiar/x509': 'lab',
-  'reflect-metadata': 'lab',
-}
-
-/** What an embedder sees of the client is its type: this file may name it. */
-const clientTypeOnly = 'connect/connect.ts'
 
 interface SourceFile {
   /** Relative to src. */
@@ -152,52 +14,87 @@ interface SourceFile {
   readonly text: string
 }
 
-function violations({ path, text }: SourceFile): string[] {
+interface Import {
+  /** A package, or the path of one of our files relative to src. */
+  readonly target: string
+  readonly isOurs: boolean
+  readonly isType: boolean
+}
+
+function violations(file: SourceFile): string[] {
+  return [
+    ...importsOf(file).flatMap(one => (one.isOurs ? wrongImport(file, one) : wrongPackage(file, one))),
+    ...misuses(file),
+  ]
+}
+
+function wrongImport({ path }: SourceFile, { target }: Import): string[] {
+  const [from, to] = [partOf(path), partOf(target)]
+  if (from === to) return []
+  if (!listed(house[from]?.imports).includes(to)) return [`${path}: ${from} may not import ${to}`]
+  const door = target.slice(to.length + 1).replace(/\.ts$/, '')
+  return target === to || listed(house[to]?.doors).includes(door) ? [] : [`${path}: ${target} is no door of ${to}`]
+}
+
+function wrongPackage({ path }: SourceFile, { target, isType }: Import): string[] {
+  if (target.startsWith('node:')) return []
+  const name = target.split('/', target.startsWith('@') ? 2 : 1).join('/')
+  const isFine = owners[name] === partOf(path) || (isType && path === clientTypeOnly)
+  return isFine ? [] : [`${path}: ${name} belongs to ${owners[name] ?? 'nobody'}`]
+}
+
+/** Finds what no import shows. */
+function misuses({ path, text }: SourceFile): string[] {
   const part = partOf(path)
   const found: string[] = []
-  for (const { specifier, isType } of importsOf(text)) {
-    if (specifier.startsWith('.')) {
-      const target = partOf(relative('.', join(dirname(path), specifier)))
-      const fine = target === part || allowed[part]?.includes(target) === true
-      if (!fine) found.push(`${path}: ${part} may not import ${target}`)
-    } else if (!specifier.startsWith('node:')) {
-      const name = specifier.startsWith('@')
-        ? specifier.split('/').slice(0, 2).join('/')
-        : (specifier.split('/')[0] ?? '')
-      const fine = owners[name] === part || (isType && path === clientTypeOnly)
-      if (!fine) found.push(`${path}: ${name} belongs to ${owners[name] ?? 'nobody'}`)
-    }
-  }
-  const code = text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
   if (part !== 'cli' && /\b(process|console)\./.test(withoutTexts(text)))
     found.push(`${path}: process and console belong to cli`)
-  // The bundle of the command line has a client without them, for a quicker start.
+  // The bundle of the command line has a client without its API, for a quicker start.
   if (part !== 'lab' && /\bclient\.(?!transport\b|close\b)\w/.test(withoutTexts(text)))
-    found.push(`${path}: requests go through the client's transport, not its API`)
-  const waits = path === 'time/system-clock.ts' || part === 'lab' || part === 'cli'
-  if (!waits && code.includes('node:timers/promises')) found.push(`${path}: waiting belongs to the clock`)
+    found.push(`${path}: requests use the client's transport, not its API`)
+  const mayWait = path === 'time/system-clock.ts' || part === 'lab' || part === 'cli'
+  if (!mayWait && withoutComments(text).includes('node:timers/promises'))
+    found.push(`${path}: waiting belongs to the clock`)
   return found
 }
 
-/** Neither comments nor strings: a sentence may end in the word, and a glob is no comment. */
+/** Returns the circles of files, and those of parts, type imports included. */
+function circles(files: readonly SourceFile[]): string[] {
+  const nodes = files.map(file => ({
+    path: file.path,
+    imports: importsOf(file).flatMap(({ target, isOurs }) => (isOurs ? [target] : [])),
+  }))
+  return [...circlesOf(graphOf(nodes)), ...circlesOf(graphOf(nodes, partOf))].map(circle => circle.toSorted().join(' '))
+}
+
+function withoutComments(text: string): string {
+  return text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
+}
+
+/** Drops strings too: a sentence may end in the word, and a glob is no comment. */
 function withoutTexts(text: string): string {
   return text.replaceAll(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
 }
 
-/** Relative to src: `run/load.ts` is in `run`, a file of the root is a part by itself. */
+/** Returns the part of a path relative to src: `run` for `run/load.ts`. A file of the root is a part by itself. */
 function partOf(path: string): string {
-  const [first = ''] = path.replace(/\.js$/, '.ts').split('/')
-  return first
+  return path.split('/')[0] ?? ''
 }
 
-function importsOf(text: string): { specifier: string; isType: boolean }[] {
+function listed(names = ''): string[] {
+  return names.split(' ').filter(name => name !== '')
+}
+
+function importsOf({ path, text }: SourceFile): Import[] {
   const statements = text.matchAll(
     /^(?:import|export)\s(?:(type)\s)?[^'"]*?\bfrom\s+['"]([^'"]+)['"]|^import\s+['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm,
   )
-  return [...statements].map(([, type, from, bare, dynamic]) => ({
-    specifier: from ?? bare ?? dynamic ?? '',
-    isType: type === 'type',
-  }))
+  return [...statements].map(([, type, from, bare, dynamic]) => {
+    const specifier = from ?? bare ?? dynamic ?? ''
+    const isOurs = specifier.startsWith('.')
+    const target = isOurs ? relative('.', join(dirname(path), specifier)).replace(/(\.js)?$/, '.ts') : specifier
+    return { target, isOurs, isType: type === 'type' }
+  })
 }
 
 function sourceFiles(folder = src): SourceFile[] {
@@ -209,29 +106,57 @@ function sourceFiles(folder = src): SourceFile[] {
 }
 
 describe('architecture', () => {
-  test('every import follows the table', () => {
-    expect(sourceFiles().flatMap(violations)).toEqual([])
+  const files = sourceFiles()
+
+  test('every import follows the plan and uses a door', () => {
+    expect(files.flatMap(violations)).toEqual([])
   })
 
-  test('every folder and file of src stands in the table, and nothing else', () => {
-    expect(readdirSync(src).toSorted()).toEqual(Object.keys(allowed).toSorted())
+  test('every folder and file of src stands in the plan, and nothing else', () => {
+    expect(readdirSync(src).toSorted()).toEqual(Object.keys(house).toSorted())
+  })
+
+  test('no files and no parts import each other in a circle', () => {
+    expect(circles(files)).toEqual([])
+  })
+
+  test('every permission and every door of the plan is used', () => {
+    const used = new Set(
+      files.flatMap(file =>
+        importsOf(file)
+          .filter(({ target, isOurs }) => isOurs && partOf(target) !== partOf(file.path))
+          .flatMap(({ target }) => [`${partOf(file.path)} imports ${partOf(target)}`, `door ${target}`]),
+      ),
+    )
+    const planned = Object.entries(house).flatMap(([part, { imports, doors }]) => [
+      ...listed(imports).map(to => `${part} imports ${to}`),
+      ...listed(doors).map(door => `door ${part}/${door}.ts`),
+    ])
+    expect(planned.filter(one => !used.has(one))).toEqual([])
   })
 
   const planted: readonly [string, string, string][] = [
-    ['a stage importing another', 'bulk/planted.ts', "import { decode } from '../format/decode.js'"],
-    ['a stage importing the client’s folder', 'ledger/planted.ts', "import { postBulk } from '../cluster/request.js'"],
-    ['the lab importing ours', 'lab/planted.ts', "import { failure } from '../failure/failure.js'"],
+    ['a stage that imports another', 'bulk/planted.ts', "import { decode } from '../format/decode.js'"],
     [
-      'the lab importing ours from below',
+      'a stage that imports the client’s folder',
+      'ledger/planted.ts',
+      "import type { Cluster } from '../cluster/open-cluster.js'",
+    ],
+    ['a wing that imports another', 'guarded/planted.ts', "import { serve } from '../serve/serve.js'"],
+    ['the loop that imports a wing', 'run/planted.ts', "import { serve } from '../serve/serve.js'"],
+    ['the lab that imports ours', 'lab/planted.ts', "import { failure } from '../failure/failure.js'"],
+    [
+      'the lab that imports ours from below',
       'lab/cluster/planted.ts',
       "import { failure } from '../../failure/failure.js'",
     ],
-    ['somebody importing the command line', 'ingest-planted.ts', "import { main } from './cli/main.js'"],
+    ['an import of the command line', 'ingest.ts', "import { main } from './cli/main.js'"],
     [
-      'the command line reaching behind the library',
+      'the command line behind the library',
       'cli/commands/planted.ts',
       "import { Sender } from '../../sender/sender.js'",
     ],
+    ['an import past the doors', 'sender/planted.ts', "import type { Bounds } from '../cluster/planted.js'"],
     ['a package through another door', 'cluster/planted.ts', "import { Pool } from 'undici'"],
     ['a package of nobody', 'bulk/planted.ts', "import lodash from 'lodash'"],
     ['a re-export', 'bulk/planted.ts', "export { decode } from '../format/decode.js'"],
@@ -244,5 +169,13 @@ describe('architecture', () => {
   ]
   test.each(planted)('catches %s', (_, path, text) => {
     expect(violations({ path, text })).toHaveLength(1)
+  })
+
+  test('catches circles, also of types', () => {
+    const one = { path: 'run/one.ts', text: "import type { Two } from './two.js'" }
+    const two = { path: 'run/two.ts', text: "import { three } from '../state/three.js'" }
+    const three = { path: 'state/three.ts', text: "export type { One } from '../run/one.js'" }
+    expect(circles([one, two, three])).toEqual(['run/one.ts run/two.ts state/three.ts', 'run state'])
+    expect(circles([one, two])).toEqual([])
   })
 })
