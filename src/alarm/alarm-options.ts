@@ -2,7 +2,7 @@ import * as check from '../options/option-checks.js'
 import type { Failure } from '../failure/failure.js'
 import type { ConnectOptions, ServiceNowOptions } from '../options/ingest-options.js'
 import type { Receipt } from '../ledger/receipt.js'
-import { invalid } from '../options/candidate.js'
+import { invalid } from '../options/option-checks.js'
 import { incidentFieldProblem, jobProblem } from '../options/names.js'
 
 export interface AlarmOptions {

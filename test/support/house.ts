@@ -8,7 +8,7 @@ interface Part {
 /** The plan of src: each folder, and each file of the root, with what it may import and where others enter. */
 export const house: Readonly<Record<string, Part>> = {
   // The catalogue of failures. Imports nothing.
-  failure: { imports: '', doors: 'advice catalogue fail failure look-up quote sluice-error stages symptoms' },
+  failure: { imports: '', doors: 'catalogue entry fail failure look-up quote sluice-error symptoms' },
   'flow.ts': { imports: 'failure' },
   time: { imports: 'flow.ts', doors: 'retry system-clock' },
   text: { imports: '', doors: 'bytes json' },
@@ -29,7 +29,7 @@ export const house: Readonly<Record<string, Part>> = {
   proxy: {
     imports: 'failure',
     doors:
-      'choose-proxy destination established expects-tls fresh-connections many-listeners name-error proxy-answer proxy-url request route route-error tls-layer trace',
+      'choose-proxy destination established expects-tls fresh-connections name-error proxy-answer proxy-url request route route-error tls-layer trace',
   },
   cluster: {
     imports: 'failure text proxy',
@@ -39,7 +39,7 @@ export const house: Readonly<Record<string, Part>> = {
   servicenow: {
     imports: 'failure flow.ts time text proxy',
     doors:
-      'access calls/answer calls/instance-http calls/judge-refusal calls/judge-table-answer calls/lost-answer calls/secrets deletions/audited-deletions deletions/id-set deletions/list-ids deletions/still-there incidents/incidents incidents/raise-incident instance login/authorization-code login/session login/token-call login/tokens open-instance table table/read-table table/row table/rows-so-far table/select-table table/table-source',
+      'access calls/answer calls/instance-http calls/judge-refusal calls/judge-table-answer calls/persist calls/secrets deletions/audited-deletions deletions/id-set deletions/list-ids incidents/incidents incidents/raise-incident instance login/authorization-code login/session login/token-call login/tokens open-instance table table/read-table table/row table/rows-so-far table/select-table table/table-source',
   },
   // Options are read once, at the door.
   options: {
