@@ -2,7 +2,6 @@
 export {
   type PageOptions,
   type RecordOptions,
-  type Row,
   type ServiceNow,
   type Table,
   connectServiceNow,
@@ -18,3 +17,4 @@ export type {
 } from './options/ingest-options.js'
 export { type PullFileOptions, type PulledFile, pull, pullLines, pullToFile } from './tables/pull.js'
 export type { TableAnswer, TableRequest } from './servicenow/instance.js'
+export type { Row } from './servicenow/table/row.js'

@@ -5,7 +5,7 @@ import type { Receipt } from '../ledger/receipt.js'
 import { outcomes } from '../ledger/receipt.js'
 
 /** The known facts about a run. None is secret. */
-export interface Account {
+export interface RunAccount {
   readonly failure?: Failure | undefined
   readonly receipt?: Receipt | undefined
 }
@@ -28,7 +28,7 @@ export interface FailedText {
 }
 
 /** Writes the text for a failed run: it has a failure, or documents that were not stored. */
-export function failedText(account: Account, job: JobText): FailedText {
+export function failedText(account: RunAccount, job: JobText): FailedText {
   const { failure, receipt } = account
   const headline = failure === undefined ? shortfall(receipt) : `${failure.code}: ${failure.message}`
   const advice = failure === undefined ? adviceForShortfall : adviceFor(failure)
@@ -40,7 +40,7 @@ export function failedText(account: Account, job: JobText): FailedText {
 }
 
 /** Writes the text for a good run. */
-export function goodText({ receipt }: Account, job: JobText): string {
+export function goodText({ receipt }: RunAccount, job: JobText): string {
   const run = receipt === undefined ? `A run of ${job.title}` : `Run ${receipt.run} of ${job.title}`
   return harmless([`${run} was good.`, ...(receipt === undefined ? [] : [balance(receipt)])].join('\n'))
 }
@@ -76,7 +76,7 @@ function adviceFor({ code, message, evidence }: Failure): readonly string[] {
   ]
 }
 
-function facts({ failure, receipt }: Account, { title, command, host }: JobText): string[] {
+function facts({ failure, receipt }: RunAccount, { title, command, host }: JobText): string[] {
   const lines: [string, string | undefined][] = [
     ['Job', title],
     ['Command', command],

@@ -1,6 +1,6 @@
 /** Reports the result of a run to ServiceNow. */
 import { type AlarmOptions, checkAlarmOptions, type Reported, type RunOutcome } from './alarm-options.js'
-import { type Account, failedText, goodText } from './alarm-text.js'
+import { type RunAccount, failedText, goodText } from './alarm-text.js'
 import { defaultOf } from '../options/defaults.js'
 import { fail } from '../failure/fail.js'
 import { explain } from '../failure/catalogue.js'
@@ -64,7 +64,7 @@ function wayOf({ servicenow, proxy, timeoutMs = DEFAULT_TIMEOUT_MS }: AlarmOptio
 const MOST_ATTEMPTS = 6
 
 async function tell(
-  account: Account,
+  account: RunAccount,
   verdict: 'failed' | 'good',
   options: AlarmOptions,
   signal: AbortSignal,
@@ -87,7 +87,7 @@ async function tell(
 const nothing: Reported = { did: 'nothing', incidents: [], notes: [] }
 
 async function raise(
-  account: Account,
+  account: RunAccount,
   options: AlarmOptions,
   instance: Instance,
   signal: AbortSignal,
@@ -105,7 +105,7 @@ async function raise(
 }
 
 async function takeBack(
-  account: Account,
+  account: RunAccount,
   options: AlarmOptions,
   instance: Instance,
   signal: AbortSignal,
@@ -128,7 +128,7 @@ function keyOf({ job }: AlarmOptions): string {
  * A failure that needs a person ranks above a transient one, and that above documents that were not stored. 1 is
  * high, 3 is low.
  */
-function levelsOf({ failure: known }: Account): Readonly<Record<'impact' | 'urgency', string>> {
+function levelsOf({ failure: known }: RunAccount): Readonly<Record<'impact' | 'urgency', string>> {
   if (known === undefined) return { impact: '3', urgency: '3' }
   return explain(known.code).retry === 'later' ? { impact: '3', urgency: '2' } : { impact: '2', urgency: '2' }
 }

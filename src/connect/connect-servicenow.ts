@@ -2,9 +2,10 @@ import type { ServiceNowConnection } from '../options/ingest-options.js'
 import { checkServiceNowConnection } from '../options/check-servicenow-options.js'
 import { openServiceNow } from './open-instance.js'
 import type { TableAnswer, TableRequest } from '../servicenow/instance.js'
-import { type PageOptions, type RecordOptions, type Row, type Table, tableOf } from '../servicenow/table.js'
+import { type PageOptions, type RecordOptions, type Table, tableOf } from '../servicenow/table.js'
+import type { Row } from '../servicenow/table/row.js'
 
-export type { PageOptions, RecordOptions, Row, Table }
+export type { PageOptions, RecordOptions, Table }
 
 /** An open connection to ServiceNow through the proxy. Credentials renew themselves. */
 export interface ServiceNow extends AsyncDisposable {

@@ -102,7 +102,7 @@ export interface Ways {
 }
 
 /** The result of a probe: facts for the findings, and a line for the reader. */
-export interface Seen {
+export interface ProbeResult {
   readonly detail: string
   /** A problem exists. The findings name it. */
   readonly failed?: boolean | undefined
@@ -120,7 +120,7 @@ export interface Probe {
   readonly isPure?: true | undefined
   /** Returns why the look is skipped, given the facts so far. Undefined: look. */
   readonly leaveOut?: (context: Context, facts: Facts) => string | undefined
-  readonly look: (context: Context, facts: Facts) => Promise<Seen> | Seen
+  readonly look: (context: Context, facts: Facts) => Promise<ProbeResult> | ProbeResult
 }
 
 /** Returns the instance that a probe looks at. Paths without an instance have no such probe. */

@@ -47,7 +47,7 @@ export interface Facts extends InstanceFacts {
   readonly nodes?: readonly NodeSeen[] | undefined
   readonly past?: PastSeen | undefined
   readonly identity?: IdentitySeen | undefined
-  readonly index?: IndexFacts | undefined
+  readonly index?: CheckedIndex | undefined
   readonly write?: { readonly failure?: Failure | undefined; readonly left?: string | undefined } | undefined
   readonly latency?: LatencySeen | undefined
   readonly clock?: { readonly skewMs: number; readonly comparedWith: string } | undefined
@@ -70,7 +70,7 @@ export interface IdentitySeen {
   readonly failure?: Failure | undefined
 }
 
-export interface IndexFacts {
+export interface CheckedIndex {
   readonly index: string
   readonly exists?: boolean | undefined
   /** Index privileges that the load needs and the credentials lack. */

@@ -11,7 +11,7 @@ import { optionsEntries } from './entries/options.js'
 import { proxyEntries } from './entries/proxy.js'
 import { runEntries } from './entries/run.js'
 import { servicenowEntries } from './entries/servicenow.js'
-import type { Cause, Entry, Written } from './entry.js'
+import type { PossibleCause, Entry, Written } from './entry.js'
 import type { Evidence } from './evidence.js'
 
 export type { Entry } from './entry.js'
@@ -38,7 +38,7 @@ export function explain(code: FailureCode): Entry {
 }
 
 /** Returns a cause in words. */
-function textOf(cause: Cause): string {
+function textOf(cause: PossibleCause): string {
   return typeof cause === 'string' ? cause : cause.cause
 }
 
@@ -47,7 +47,7 @@ export const failureCodes = Object.keys(catalogue) as readonly FailureCode[]
 
 /** Returns the causes that a message leaves open, most likely first. */
 export function causesFor(code: FailureCode, message: string): readonly string[] {
-  const causes: readonly Cause[] = catalogue[code].causes
+  const causes: readonly PossibleCause[] = catalogue[code].causes
   const fitting = causes.filter(cause => typeof cause === 'string' || cause.if.test(message))
   return (fitting.length === 0 ? causes : fitting).map(textOf)
 }

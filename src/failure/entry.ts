@@ -24,11 +24,11 @@ export interface Entry {
 }
 
 /** A cause that only some messages fit: those that match `if`. */
-export type Cause = string | { readonly cause: string; readonly if: RegExp }
+export type PossibleCause = string | { readonly cause: string; readonly if: RegExp }
 
 /** An entry as the catalogue holds it. */
 export interface Written extends Omit<Entry, 'causes'> {
-  readonly causes: readonly Cause[]
+  readonly causes: readonly PossibleCause[]
 }
 
 /** The failures of one part of the path. */

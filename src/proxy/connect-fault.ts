@@ -2,10 +2,10 @@
 import { type Failure, failure } from '../failure/failure.js'
 import { type Phase, RouteError } from './route-error.js'
 import { errorCodeOf, proxyOf, textOf } from './name-error.js'
-import type { Destination } from './destination.js'
+import type { RouteTarget } from './destination.js'
 
 /** The socket or TLS layer failed. */
-export function connectingFault(way: Destination, phase: Phase, error: unknown): RouteError {
+export function connectingFault(way: RouteTarget, phase: Phase, error: unknown): RouteError {
   const code = errorCodeOf(error)
   return new RouteError({
     code,
@@ -20,18 +20,18 @@ export function connectingFault(way: Destination, phase: Phase, error: unknown):
  * The proxy port answered a TLS greeting with so few bytes that they cannot be TLS: the shortest answer, an alert, has seven.
  * A SOCKS5 port says two and closes.
  */
-export function notTlsFault(way: Destination, cause: unknown): RouteError {
+export function notTlsFault(way: RouteTarget, cause: unknown): RouteError {
   const named = failure('PROXY_TLS_MISMATCH', { proxy: proxyOf(way), observed: 'the port does not speak TLS' })
   return new RouteError({ code: 'PROXY_NOT_TLS', phase: 'proxy-tls', delivery: 'none', failure: named, cause })
 }
 
 /** The connection could not be built in the time that it may take. */
-export function connectTimeoutFault(way: Destination, phase: Phase): RouteError {
+export function connectTimeoutFault(way: RouteTarget, phase: Phase): RouteError {
   const code = phase.startsWith('proxy') ? 'PROXY_TIMEOUT' : 'CONNECT_TIMEOUT'
   return new RouteError({ code, phase, delivery: 'none', failure: nameTimeout(way, phase, way.connectTimeoutMs) })
 }
 
-function nameConnecting(way: Destination, phase: Phase, code: string, error: unknown): Failure {
+function nameConnecting(way: RouteTarget, phase: Phase, code: string, error: unknown): Failure {
   const problem = textOf(error)
   const cluster = way.target.origin
   switch (phase) {
@@ -60,7 +60,7 @@ function nameConnecting(way: Destination, phase: Phase, code: string, error: unk
 }
 
 /** Whose time ran out: the proxy's while it was being reached, else the cluster's. */
-export function nameTimeout(way: Destination, phase: Phase, limitMs: number): Failure {
+export function nameTimeout(way: RouteTarget, phase: Phase, limitMs: number): Failure {
   if (way.proxy !== undefined && phase.startsWith('proxy')) {
     return failure('PROXY_TIMEOUT', { proxy: proxyOf(way), limitMs, phase, after: afterWhat[phase] })
   }

@@ -7,7 +7,7 @@ import { type Phase, RouteError } from './route-error.js'
 import { openSocksTunnel } from './socks-tunnel.js'
 import type { SecureLayer } from './tls-layer.js'
 import type { TrafficMeter } from './traffic.js'
-import { type Destination, addressOf } from './destination.js'
+import { type RouteTarget, addressOf } from './destination.js'
 
 /** `tunnel`: the proxy passes bytes on. `forward`: the proxy reads plain http requests and sends them on itself. */
 export type RouteForm = 'direct' | 'tunnel' | 'forward'
@@ -33,7 +33,7 @@ export class Connector {
   readonly #sockets = new Set<Socket>()
 
   constructor(
-    private readonly way: Destination,
+    private readonly way: RouteTarget,
     private readonly form: RouteForm,
     private readonly secure: { readonly proxy?: SecureLayer; readonly target?: SecureLayer },
     private readonly meter: TrafficMeter,

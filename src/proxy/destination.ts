@@ -1,7 +1,7 @@
 import type { ProxyUrl } from './proxy-url.js'
 
 /** From here to the target: what every message about it has to name. */
-export interface Destination {
+export interface RouteTarget {
   readonly target: URL
   readonly proxy?: ProxyUrl | undefined
   /** Time that a connection may take to be built, all layers of it. */

@@ -3,7 +3,7 @@ import { failure } from '../failure/failure.js'
 import { nameTimeout } from './connect-fault.js'
 import { type Phase, RouteError } from './route-error.js'
 import { nameNotHttp } from './tunnel-fault.js'
-import type { Destination } from './destination.js'
+import type { RouteTarget } from './destination.js'
 import { errorCodeOf, isTlsAlert, proxyOf, textOf } from './name-error.js'
 
 /** Facts about a broken connection. */
@@ -16,7 +16,7 @@ interface Broken {
 
 /** The connection stood and failed while it carried the request or the answer. */
 export function exchangeFault(
-  way: Destination,
+  way: RouteTarget,
   broken: Broken,
   error: unknown,
   delivery: 'none' | 'possible',
@@ -53,7 +53,7 @@ export function exchangeFault(
 
 /** The request's own limit ran out. */
 export function requestTimeoutFault(
-  way: Destination,
+  way: RouteTarget,
   phase: Phase,
   limitMs: number,
   delivery: 'none' | 'possible',
@@ -68,7 +68,7 @@ export function abortedFault(phase: Phase, delivery: 'none' | 'possible', reason
 }
 
 /** The route is closed, or was destroyed while the request was under way. */
-export function closedFault(way: Destination, phase: Phase, delivery: 'none' | 'possible', cause: unknown): RouteError {
+export function closedFault(way: RouteTarget, phase: Phase, delivery: 'none' | 'possible', cause: unknown): RouteError {
   const named = failure('CLUSTER_UNAVAILABLE', {
     cluster: way.target.origin,
     observed: 'this process closed the connection',
@@ -76,7 +76,7 @@ export function closedFault(way: Destination, phase: Phase, delivery: 'none' | '
   return new RouteError({ code: 'CLOSED', phase, delivery, failure: named, cause })
 }
 
-function whoBroke(way: Destination, broken: Broken): string {
+function whoBroke(way: RouteTarget, broken: Broken): string {
   if (!broken.forward) return 'the connection broke'
   const tlsHint = broken.silent && way.proxy?.scheme === 'http' ? ' (a port that expects TLS does this too)' : ''
   return `the proxy ${proxyOf(way)} broke the connection${tlsHint}`

@@ -5,7 +5,7 @@ import type { Connection, ConnectProgress } from './connector.js'
 import { abortedFault, closedFault, exchangeFault, requestTimeoutFault } from './exchange-fault.js'
 import { type Phase, RouteError } from './route-error.js'
 import type { RouteRequest, RouteResponse } from './request.js'
-import type { Destination } from './destination.js'
+import type { RouteTarget } from './destination.js'
 
 /** Turns of the event loop in which the last writes of a body are still reported. */
 const LAST_WRITES = 3
@@ -42,7 +42,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** `over` is called when nothing more comes of it for the caller, `freed` after that, when undici is done with it too. */
   constructor(
-    private readonly way: Destination,
+    private readonly way: RouteTarget,
     private readonly forward: boolean,
     private readonly request: RouteRequest,
     private readonly calls: { readonly over: () => void; readonly freed: () => void },

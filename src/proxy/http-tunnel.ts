@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { connectRefusedFault, notHttpFault, proxyClosedFault } from './tunnel-fault.js'
 import type { ProxyUrl } from './proxy-url.js'
-import { type Destination, authorityOf } from './destination.js'
+import { type RouteTarget, authorityOf } from './destination.js'
 
 /** A proxy's answer to CONNECT has a few hundred bytes. Its error page is not read. */
 const replyLimitBytes = 64 * 1024
@@ -11,7 +11,7 @@ const replyLimitBytes = 64 * 1024
  * carries the target's bytes, including those that came with the reply. Rejects with a RouteError. The caller limits
  * the time.
  */
-export function openHttpTunnel(socket: Socket, way: Destination, proxy: ProxyUrl): Promise<void> {
+export function openHttpTunnel(socket: Socket, way: RouteTarget, proxy: ProxyUrl): Promise<void> {
   const authority = authorityOf(way.target)
   const credentials = basicCredentials(proxy)
   return new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
 /** Puts errors, and the first bytes of an answer, into the words and codes that failures use. */
-import type { Destination } from './destination.js'
+import type { RouteTarget } from './destination.js'
 
 /** The code of the innermost error that has one. */
 export function errorCodeOf(error: unknown): string {
@@ -28,6 +28,6 @@ export function quoteBytes(bytes: Uint8Array): string {
   return /^[\x20-\x7e\r\n]+$/.test(text) ? JSON.stringify(text.split('\r\n')[0]) : `bytes ${first.toString('hex')}`
 }
 
-export function proxyOf(way: Destination): string {
+export function proxyOf(way: RouteTarget): string {
   return way.proxy?.display ?? '(none)'
 }

@@ -9,7 +9,7 @@ import type { ProxyUrl } from './proxy-url.js'
 import type { RouteRequest, RouteResponse } from './request.js'
 import { type SecureLayer, type TlsOptions, secureLayer } from './tls-layer.js'
 import { type Traffic, TrafficMeter } from './traffic.js'
-import type { Destination } from './destination.js'
+import type { RouteTarget } from './destination.js'
 
 export interface RouteOptions {
   /** Only its origin counts. */
@@ -59,7 +59,7 @@ class PooledRoute implements Route {
   readonly proxy?: string | undefined
   readonly #meter = new TrafficMeter()
   /** Shared with all that connects: what is renewed here holds there too. */
-  readonly #way: { -readonly [K in keyof Destination]: Destination[K] }
+  readonly #way: { -readonly [K in keyof RouteTarget]: RouteTarget[K] }
   readonly #connector: Connector
   readonly #openLane: () => Client
   readonly #pool: Pool

@@ -2,13 +2,13 @@ import type { Socket } from 'node:net'
 import { notSocksFault, proxyClosedFault, socksRefusedFault } from './tunnel-fault.js'
 import type { ProxyUrl } from './proxy-url.js'
 import type { RouteError } from './route-error.js'
-import { type Destination, addressOf } from './destination.js'
+import { type RouteTarget, addressOf } from './destination.js'
 
 /**
  * Requests a tunnel to the target from a SOCKS5 proxy over a connected socket, raw or TLS. The proxy resolves the
  * host name. Rejects with a RouteError. The caller limits the time.
  */
-export async function openSocksTunnel(socket: Socket, way: Destination, proxy: ProxyUrl): Promise<void> {
+export async function openSocksTunnel(socket: Socket, way: RouteTarget, proxy: ProxyUrl): Promise<void> {
   // Loaded here, because other routes do not need it.
   const { SocksClient } = await import('socks')
   // The socket may have ended meanwhile without a listener.
@@ -54,7 +54,7 @@ const HANDSHAKE = 'during the SOCKS5 handshake'
 /**
  * The package has no codes, and its error object holds the credentials. So only its text is used, never as a cause.
  */
-function nameSocksError(way: Destination, text: string, first: Buffer | undefined): RouteError {
+function nameSocksError(way: RouteTarget, text: string, first: Buffer | undefined): RouteError {
   if (/Authentication failed/i.test(text)) return socksRefusedFault(way, { code: 'SOCKS_AUTH_FAILED' })
   if (/no accepted authentication type/i.test(text)) return socksRefusedFault(way, { code: 'SOCKS_NO_METHOD' })
   const reply = /rejected connection - (\w+)/i.exec(text)?.[1]

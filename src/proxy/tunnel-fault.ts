@@ -2,12 +2,12 @@
 import { type Failure, failure } from '../failure/failure.js'
 import { nameProxyAnswer } from './proxy-answer.js'
 import { RouteError } from './route-error.js'
-import { type Destination, authorityOf } from './destination.js'
+import { type RouteTarget, authorityOf } from './destination.js'
 import { errorCodeOf, isTlsAlert, proxyOf, quoteBytes } from './name-error.js'
 
 /** CONNECT was answered with something else than 2xx: the proxy's own answer, whatever the number. */
 export function connectRefusedFault(
-  way: Destination,
+  way: RouteTarget,
   statusCode: number,
   headers: Readonly<Record<string, string>>,
 ): RouteError {
@@ -21,7 +21,7 @@ export function connectRefusedFault(
 }
 
 /** The proxy closed the connection instead of answering CONNECT or the SOCKS5 greeting. */
-export function proxyClosedFault(way: Destination, after: string, cause?: unknown): RouteError {
+export function proxyClosedFault(way: RouteTarget, after: string, cause?: unknown): RouteError {
   const tlsHint = way.proxy?.scheme === 'http' || way.proxy?.scheme === 'socks5'
   const problem = `it closed the connection ${after}${tlsHint ? '. A port that expects TLS does this too' : ''}`
   return new RouteError({
@@ -34,7 +34,7 @@ export function proxyClosedFault(way: Destination, after: string, cause?: unknow
 }
 
 /** The proxy port answered CONNECT with something that is not HTTP. */
-export function notHttpFault(way: Destination, bytes: Uint8Array): RouteError {
+export function notHttpFault(way: RouteTarget, bytes: Uint8Array): RouteError {
   return new RouteError({
     code: 'PROXY_NOT_HTTP',
     phase: 'proxy-handshake',
@@ -44,7 +44,7 @@ export function notHttpFault(way: Destination, bytes: Uint8Array): RouteError {
 }
 
 /** The proxy port answered the SOCKS5 greeting with something that is not SOCKS5. */
-export function notSocksFault(way: Destination, bytes: Uint8Array): RouteError {
+export function notSocksFault(way: RouteTarget, bytes: Uint8Array): RouteError {
   const proxy = proxyOf(way)
   const observed = `it answered ${quoteBytes(bytes)}`
   const named = isTlsAlert(bytes)
@@ -57,7 +57,7 @@ export function notSocksFault(way: Destination, bytes: Uint8Array): RouteError {
 
 /** The SOCKS5 proxy refused the credentials, or the destination (`reply` is the number of RFC 1928 §6). */
 export function socksRefusedFault(
-  way: Destination,
+  way: RouteTarget,
   refusal: { code: 'SOCKS_AUTH_FAILED' | 'SOCKS_NO_METHOD' } | { reply: number; text: string },
 ): RouteError {
   const proxy = proxyOf(way)
@@ -87,7 +87,7 @@ export function socksRefusedFault(
 }
 
 /** The first bytes show which protocol the port speaks instead of HTTP. */
-export function nameNotHttp(way: Destination, bytes: Uint8Array): Failure {
+export function nameNotHttp(way: RouteTarget, bytes: Uint8Array): Failure {
   const proxy = proxyOf(way)
   const observed = `it answered ${quoteBytes(bytes)}`
   if (bytes[0] === 5)

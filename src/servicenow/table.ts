@@ -1,11 +1,6 @@
 import { isSluiceError } from '../failure/sluice-error.js'
 import type { Instance, TableRequest } from './instance.js'
-
-/**
- * A record of the platform: each field as text, empty ones as `''`. With `displayValue: 'all'` each field is `{
- * display_value, value }`.
- */
-export type Row = Readonly<Record<string, unknown>>
+import type { Row } from './table/row.js'
 
 export interface RecordOptions {
   /** Default: all that the user may read. */

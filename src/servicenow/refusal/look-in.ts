@@ -6,7 +6,7 @@ import type { InstanceHttp } from '../calls/instance-http.js'
 import type { Refusal } from '../calls/judge-refusal.js'
 
 /** What fresh connections met. */
-export interface Seen {
+export interface AnswersSeen {
   readonly asked: number
   /** The application answered, whatever it said. */
   readonly letIn: number
@@ -25,7 +25,7 @@ export interface LookingIn {
   /** Absent: nothing is proved, and the answer is 401 wherever the address is let in. */
   readonly authorization?: string | undefined
   /** Whether more connections would tell nothing more. */
-  isSettled(seen: Seen): boolean
+  isSettled(seen: AnswersSeen): boolean
   readonly signal?: AbortSignal | undefined
 }
 
@@ -37,7 +37,7 @@ const PATH = '/api/now/table/x?sysparm_limit=1'
  * Asks on fresh connections, one alone first, until it is settled or `most` were asked. Throws SluiceError for what says neither: no
  * answer, an instance that hibernates, a proxy that refuses; RUN_INTERRUPTED.
  */
-export async function lookIn(line: InstanceHttp, looking: LookingIn): Promise<Seen> {
+export async function lookIn(line: InstanceHttp, looking: LookingIn): Promise<AnswersSeen> {
   const signal = looking.signal === undefined ? undefined : manyListeners(looking.signal)
   const answers = await askInWaves<Refusal | undefined>({
     most: looking.most,
@@ -73,7 +73,7 @@ const saidByTheApplication = new Set<string>([
   'SERVICENOW_RATE_LIMITED',
 ])
 
-function countRefusals(answers: readonly (Refusal | undefined)[]): Seen {
+function countRefusals(answers: readonly (Refusal | undefined)[]): AnswersSeen {
   const refusals = answers.filter(answer => answer !== undefined)
   const credentials = refusals.filter(({ is }) => is === 'unauthenticated')
   const addresses = refusals.filter(({ is }) => is !== 'unauthenticated')

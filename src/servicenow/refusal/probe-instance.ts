@@ -1,7 +1,7 @@
 import { type Failure, failure } from '../../failure/failure.js'
 import { SluiceError, isSluiceError } from '../../failure/sluice-error.js'
 import { missChance } from '../../proxy/fresh-connections.js'
-import { type Seen, lookIn } from './look-in.js'
+import { type AnswersSeen, lookIn } from './look-in.js'
 import { type Means, tellApart } from './tell-apart.js'
 
 /** What a preflight found: every connection was let in, and whoever asks is known. */
@@ -39,7 +39,7 @@ async function look(means: Means, most: number, signal: AbortSignal | undefined)
   const { line, session } = means
   const lookWith = async (authorization: string) =>
     await lookIn(line, { most, authorization, isSettled: seen => !isClean(seen), signal })
-  let seen: Seen
+  let seen: AnswersSeen
   try {
     const authorization = await session.authorization(signal)
     seen = await lookWith(authorization)
@@ -58,6 +58,6 @@ async function look(means: Means, most: number, signal: AbortSignal | undefined)
   return known > 0 ? failure('SERVICENOW_PARTLY_ALLOWED', { instance: line.instance, allowed: known, asked }) : refused
 }
 
-function isClean({ refusedAddress, unknown }: Seen): boolean {
+function isClean({ refusedAddress, unknown }: AnswersSeen): boolean {
   return refusedAddress === 0 && unknown === 0
 }

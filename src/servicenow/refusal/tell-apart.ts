@@ -7,7 +7,7 @@ import { type Failure, failure } from '../../failure/failure.js'
 import { isSluiceError } from '../../failure/sluice-error.js'
 import type { Access } from '../access.js'
 import type { InstanceHttp } from '../calls/instance-http.js'
-import { type Seen, lookIn } from './look-in.js'
+import { type AnswersSeen, lookIn } from './look-in.js'
 import { type Session, firstRequest } from '../login/session.js'
 import type { TokenRequest } from '../login/token-call.js'
 import type { Tokens } from '../login/tokens.js'
@@ -150,12 +150,12 @@ async function tokenOrNone(
   }
 }
 
-function isMixed({ letIn, refusedAddress, known, unknown }: Seen): boolean {
+function isMixed({ letIn, refusedAddress, known, unknown }: AnswersSeen): boolean {
   return (letIn > 0 && refusedAddress > 0) || (known > 0 && unknown > 0)
 }
 
 /** One connection was refused before. Returns undefined if enough agree now that the refusal has passed. */
-function partly({ instance, route }: InstanceHttp, allowed: number, { asked }: Seen): Failure | undefined {
+function partly({ instance, route }: InstanceHttp, allowed: number, { asked }: AnswersSeen): Failure | undefined {
   if (allowed === asked && (asked >= ENOUGH || route.proxy === undefined)) return undefined
   return failure('SERVICENOW_PARTLY_ALLOWED', { instance, allowed, asked: allowed === asked ? asked + 1 : asked })
 }

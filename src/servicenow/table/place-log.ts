@@ -1,5 +1,5 @@
 import type { Place } from '../../flow.js'
-import { type Cursor, earlier, type Key, nextSecond, type Row, stored } from './row.js'
+import { type RowCursor, earlier, type Key, nextSecond, type Row, stored } from './row.js'
 import { placeOf, type ReadingPhase, type TablePlace } from './table-place.js'
 import { versionOf, type VersionsSeen } from './versions-seen.js'
 import type { IdSet } from '../deletions/id-set.js'
@@ -20,7 +20,7 @@ function takeNote(seen: VersionsSeen, { version, floor }: Note): void {
 /** Remembers where reading continues after each row that is given out and not settled yet. */
 export interface PlaceLog {
   /** Rows that are given out next, in one phase. */
-  add(phase: ReadingPhase, cursors: readonly (Cursor | undefined)[], notes: readonly (Note | undefined)[]): void
+  add(phase: ReadingPhase, cursors: readonly (RowCursor | undefined)[], notes: readonly (Note | undefined)[]): void
   /** Marks the end of the reading. */
   end(): void
   /** Returns the place once every row before that number, from 1, is settled. Forgets these rows. */
@@ -30,7 +30,7 @@ export interface PlaceLog {
 export function placeLog(start: TablePlace): PlaceLog {
   const pages: {
     phase: ReadingPhase
-    cursors: readonly (Cursor | undefined)[]
+    cursors: readonly (RowCursor | undefined)[]
     notes: readonly (Note | undefined)[]
   }[] = []
   const { seen } = start
@@ -88,7 +88,7 @@ function endOf(phase: TablePlace['phase'], seen: VersionsSeen): TablePlace {
 /** Decides which of the read rows are given out. */
 export interface RowsTaken {
   /** Returns what the place has to remember. Undefined: the row is left out. */
-  take(row: Row, key: Key, phase: ReadingPhase, cursor: Cursor | undefined): Note | undefined
+  take(row: Row, key: Key, phase: ReadingPhase, cursor: RowCursor | undefined): Note | undefined
 }
 
 /** Each row as it was when it was read, and again when it has changed since then: the last version comes last. */

@@ -1,5 +1,5 @@
 import type { Note, PlaceLog, RowsTaken } from './place-log.js'
-import { byChange, bySysId, type Cursor, platformTime, type Row } from './row.js'
+import { byChange, bySysId, type RowCursor, platformTime, type Row } from './row.js'
 import type { ChangesPhase, ReadingPhase } from './table-place.js'
 import type { TablePage } from './table-page.js'
 import { type Walk, type WalkedPage, walkTable } from './walk-table.js'
@@ -14,7 +14,7 @@ const MOST_ROUNDS = 5
 export interface PhasesReading {
   readonly walk: Omit<Walk, 'order' | 'from' | 'time'>
   readonly phase: ReadingPhase
-  readonly cursor: Cursor | undefined
+  readonly cursor: RowCursor | undefined
   /** The instance's clock when the reading began. */
   readonly date: number
   readonly taken: RowsTaken
@@ -100,7 +100,7 @@ function mayRepeat(phase: ReadingPhase, { keys }: WalkedPage): boolean {
 }
 
 function choose({ rows, keys, cursors }: WalkedPage, phase: ReadingPhase, taken: RowsTaken) {
-  const chosen = { rows: [] as Row[], cursors: [] as (Cursor | undefined)[], notes: [] as (Note | undefined)[] }
+  const chosen = { rows: [] as Row[], cursors: [] as (RowCursor | undefined)[], notes: [] as (Note | undefined)[] }
   for (const [at, row] of rows.entries()) {
     const key = keys[at]
     const note = key === undefined ? undefined : taken.take(row, key, phase, cursors[at])

@@ -1,4 +1,7 @@
-/** A record as the platform gave it. */
+/**
+ * A record of the platform: each field as text, empty ones as `''`. With `displayValue: 'all'` each field is `{
+ * display_value, value }`.
+ */
 export type Row = Readonly<Record<string, unknown>>
 
 /** The position of a row in either order of reading. */
@@ -20,7 +23,7 @@ export function stored(cell: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
 
-export function keyOf(row: Row, time: TimeField): Key {
+export function rowKey(row: Row, time: TimeField): Key {
   return { id: stored(row.sys_id), time: stored(row[time]) }
 }
 
@@ -59,7 +62,7 @@ export function earlier(a: string, b: string): string {
 }
 
 /** A position after a row, or at the row with `includes`. Serialised in places. */
-export interface Cursor {
+export interface RowCursor {
   readonly id: string
   /** In the order of changes. */
   readonly time?: string
@@ -70,9 +73,9 @@ export interface Cursor {
 export interface RowOrder {
   readonly orderBy: string
   /** Returns the condition for the rows after a cursor, or for the whole reading. Empty: every row. */
-  condition(cursor: Cursor | undefined): string
+  condition(cursor: RowCursor | undefined): string
   /** Returns where reading continues after each row of a page, or the first row that cannot stand there. */
-  follow(keys: readonly Key[], cursor: Cursor | undefined): Followed
+  follow(keys: readonly Key[], cursor: RowCursor | undefined): Followed
 }
 
 /**
@@ -80,7 +83,7 @@ export interface RowOrder {
  * moved.
  */
 export type Followed =
-  | { readonly cursors: readonly (Cursor | undefined)[]; readonly isDoubtful: boolean }
+  | { readonly cursors: readonly (RowCursor | undefined)[]; readonly isDoubtful: boolean }
   | { readonly stray: Key }
 
 /** No change of a row moves it in this order. */
@@ -88,9 +91,9 @@ export const bySysId: RowOrder = {
   orderBy: 'ORDERBYsys_id',
   condition: cursor => (cursor === undefined ? '' : `sys_id${cursor.includes ? '>=' : '>'}${cursor.id}`),
   follow(keys, cursor) {
-    const cursors: Cursor[] = []
+    const cursors: RowCursor[] = []
     for (const key of keys) {
-      const last: Cursor | undefined = cursors.at(-1) ?? cursor
+      const last: RowCursor | undefined = cursors.at(-1) ?? cursor
       if (key.id === '' || (last !== undefined && !isBehind(key.id, last))) return { stray: key }
       cursors.push({ id: key.id })
     }
@@ -112,7 +115,7 @@ export function byChange(field: TimeField, since: string, settled: string): RowO
         : `${field}>=${cursor.time}^sys_id${cursor.includes ? '>=' : '>'}${cursor.id}^OR${field}>${cursor.time}`,
     follow(keys, cursor) {
       const isMixed = keys.some(({ time }) => time < settled)
-      const cursors: (Cursor | undefined)[] = []
+      const cursors: (RowCursor | undefined)[] = []
       let last = cursor
       for (const key of keys) {
         const isSure = key.time < settled
@@ -126,7 +129,7 @@ export function byChange(field: TimeField, since: string, settled: string): RowO
   }
 }
 
-function comesAfter(key: Key, cursor: Cursor | undefined): boolean {
+function comesAfter(key: Key, cursor: RowCursor | undefined): boolean {
   if (cursor?.time === undefined) return true
   return key.time === cursor.time ? isBehind(key.id, cursor) : key.time > cursor.time
 }
@@ -134,7 +137,7 @@ function comesAfter(key: Key, cursor: Cursor | undefined): boolean {
 const hex = /^[0-9a-f]{32}$/i
 
 /** The sort order of unusual ids is unknown. For these it is enough that none repeats. */
-export function isBehind(id: string, { id: last, includes }: Cursor): boolean {
+export function isBehind(id: string, { id: last, includes }: RowCursor): boolean {
   if (id === last) return includes === true
   return hex.test(id) && hex.test(last) ? id.toLowerCase() > last.toLowerCase() : true
 }

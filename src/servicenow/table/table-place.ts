@@ -1,5 +1,5 @@
 import type { Place } from '../../flow.js'
-import { type Cursor, isPlatformTime, type TimeField } from './row.js'
+import { type RowCursor, isPlatformTime, type TimeField } from './row.js'
 import { type VersionsSeen, versionsSeen } from './versions-seen.js'
 import { fail } from '../../failure/fail.js'
 
@@ -28,7 +28,7 @@ export interface ChangesPhase {
 /** Where reading continues: in a phase, or after the end with the changes since. */
 export interface TablePlace {
   readonly phase: ReadingPhase | { readonly kind: 'end'; readonly by: TimeField; readonly since: string }
-  readonly cursor: Cursor | undefined
+  readonly cursor: RowCursor | undefined
   readonly seen: VersionsSeen
 }
 
@@ -69,7 +69,7 @@ function isTimeField(value: unknown): value is TimeField {
   return value === 'sys_updated_on' || value === 'sys_created_on'
 }
 
-function isCursor(value: unknown): value is Cursor | undefined {
+function isCursor(value: unknown): value is RowCursor | undefined {
   if (value === undefined) return true
   if (typeof value !== 'object' || value === null || !('id' in value) || typeof value.id !== 'string') return false
   return !('time' in value) || isPlatformTime(value.time)

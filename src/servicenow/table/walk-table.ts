@@ -4,7 +4,7 @@ import { type EncodedQuery, ignored, queryWith } from './encoded-query.js'
 import type { Instance } from '../instance.js'
 import { isTruncated } from '../calls/judge-table-answer.js'
 import { type PageRequest, type PageSize, type TablePage, truncated } from './table-page.js'
-import { type Cursor, type Followed, type Key, keyOf, type RowOrder, type TimeField } from './row.js'
+import { type RowCursor, type Followed, type Key, rowKey, type RowOrder, type TimeField } from './row.js'
 
 /** Rows per request that asks for keys only. */
 const MOST_KEYS = 10_000
@@ -12,7 +12,7 @@ const MOST_KEYS = 10_000
 interface Search {
   readonly order: RowOrder
   /** Reading begins after it. Undefined: at the start. */
-  readonly from: Cursor | undefined
+  readonly from: RowCursor | undefined
   readonly time: TimeField
   readonly size: PageSize
   readonly table: string
@@ -32,7 +32,7 @@ export interface Walk extends Search {
 /** A page with rows, and where reading continues after each of them. */
 export interface WalkedPage extends TablePage {
   readonly keys: readonly Key[]
-  readonly cursors: readonly (Cursor | undefined)[]
+  readonly cursors: readonly (RowCursor | undefined)[]
 }
 
 /**
@@ -55,7 +55,7 @@ export async function* walkTable(walk: Walk, seen: (page: TablePage) => void): A
       cursor = next
       continue
     }
-    const keys = page.rows.map(row => keyOf(row, time))
+    const keys = page.rows.map(row => rowKey(row, time))
     const followed = order.follow(keys, cursor)
     if ('stray' in followed) {
       const part = condition === '' ? order.orderBy : condition
@@ -111,7 +111,7 @@ export async function nextVisible(
   walk: Search,
   requests: number,
   seen: (page: TablePage) => void,
-): Promise<Cursor | undefined> {
+): Promise<RowCursor | undefined> {
   const { order, from, time } = walk
   const fields = ['sys_id', time]
   // Never repeats a size that the instance gave up on, or the search would never end.
@@ -127,7 +127,7 @@ export async function nextVisible(
     }
     seen(page)
     if (page.rows.length > 0) {
-      const keys = page.rows.map(row => keyOf(row, time))
+      const keys = page.rows.map(row => rowKey(row, time))
       const followed = order.follow(keys, from)
       isAskedAgain = 'cursors' in followed && followed.isDoubtful && !isAskedAgain
       if (isAskedAgain) continue

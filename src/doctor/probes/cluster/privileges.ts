@@ -1,7 +1,7 @@
 import type { Route } from '../../../proxy/route.js'
 import { callCluster } from '../../ask.js'
 import type { Context, Probe } from '../../context.js'
-import { clusterProblem, type IdentitySeen, type IndexFacts } from '../../facts.js'
+import { clusterProblem, type IdentitySeen, type CheckedIndex } from '../../facts.js'
 import { isObject } from '../../../text/json.js'
 import type { Failure } from '../../../failure/failure.js'
 
@@ -44,7 +44,7 @@ function tellIdentity({ username, kind, failure }: IdentitySeen): string {
   return kind === 'api_key' ? `an API key of ${username}` : username
 }
 
-function tellIndex({ index, exists, missing, blocks, failure }: IndexFacts): string {
+function tellIndex({ index, exists, missing, blocks, failure }: CheckedIndex): string {
   if (failure !== undefined) return failure.message
   const there = exists === undefined ? '' : exists ? ', which exists' : ', which does not exist yet'
   const lacks =
@@ -57,7 +57,7 @@ function tellIndex({ index, exists, missing, blocks, failure }: IndexFacts): str
 }
 
 /** Finds out what the credentials may do with an index, and whether it accepts writes. */
-async function lookAtIndex(context: Context, route: Route, index: string): Promise<IndexFacts> {
+async function lookAtIndex(context: Context, route: Route, index: string): Promise<CheckedIndex> {
   const [needs, settings] = await Promise.all([
     askPrivileges(context, route, index),
     callCluster(context, route, { path: `/${encodeURIComponent(index)}/_settings?flat_settings=true` }),
@@ -90,7 +90,7 @@ function missingOf(
   has: Privileges | undefined,
   op: 'create' | 'index',
   exists: boolean | undefined,
-): Pick<IndexFacts, 'missing' | 'mayCheckWrites'> {
+): Pick<CheckedIndex, 'missing' | 'mayCheckWrites'> {
   if (has === undefined) return {}
   const may = (...names: (typeof asked)[number][]) => names.some(name => has[name] === true)
   const missing = [
@@ -106,7 +106,7 @@ function missingOf(
  * Without permission for the settings (403), nothing is known. If a name stands for several indices, any may be the
  * one written to.
  */
-function readSettings(status: number, json: Readonly<Record<string, unknown>>): Partial<IndexFacts> {
+function readSettings(status: number, json: Readonly<Record<string, unknown>>): Partial<CheckedIndex> {
   if (status === 404) return { exists: false }
   if (status !== 200) return {}
   const indices = Object.entries(json)

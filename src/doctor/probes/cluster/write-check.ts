@@ -3,7 +3,7 @@ import { nameRefusal, whoAnswered } from '../../../cluster/answers.js'
 import { type Failure, failure } from '../../../failure/failure.js'
 import type { Route } from '../../../proxy/route.js'
 import { parseObject } from '../../../text/json.js'
-import type { Context, Probe, Seen } from '../../context.js'
+import type { Context, Probe, ProbeResult } from '../../context.js'
 import { clusterProblem, type Facts } from '../../facts.js'
 
 /** Writes one document, reads it, and deletes it. Only on request, and only if nothing would stay behind. */
@@ -28,7 +28,11 @@ function indexProblem({ index, identity }: Facts): string | undefined {
   return index.mayCheckWrites === false ? 'the credentials may not read and delete the test document' : undefined
 }
 
-async function check(context: Context, route: Route, to: { index: string; isDataStream: boolean }): Promise<Seen> {
+async function check(
+  context: Context,
+  route: Route,
+  to: { index: string; isDataStream: boolean },
+): Promise<ProbeResult> {
   const { index, isDataStream } = to
   const id = `sluice-doctor-${randomUUID()}`
   // An empty document adds no field to a mapping. Data streams take none without a time.
@@ -52,7 +56,7 @@ async function check(context: Context, route: Route, to: { index: string; isData
   return told(problem, left)
 }
 
-function told(problem: Failure, left?: string): Seen {
+function told(problem: Failure, left?: string): ProbeResult {
   const detail =
     left === undefined
       ? problem.message

@@ -9,7 +9,7 @@ import { type Trace, traceConnection } from '../../../proxy/trace.js'
 import { addressOf, authorityOf } from '../../../proxy/destination.js'
 import { askAgain, BREAKS_WITHIN_MS } from '../../ask.js'
 import { describeCertificate, problemWith, tellCertificate } from '../../certificate.js'
-import { checkedInstance, type Context, type Probe, type Seen } from '../../context.js'
+import { checkedInstance, type Context, type Probe, type ProbeResult } from '../../context.js'
 import type { ConnectionSeen } from '../../way-facts.js'
 import { type Facts, instanceWayProblem, proxyProblem } from '../../facts.js'
 import type { Step } from '../../report.js'
@@ -98,7 +98,7 @@ async function lookAgain(
 }
 
 /** The connection in one step, and TLS to the target in another. */
-function tellConnection({ today }: Context, { url, proxy, target }: Leg, seen: ConnectionSeen): Seen {
+function tellConnection({ today }: Context, { url, proxy, target }: Leg, seen: ConnectionSeen): ProbeResult {
   const { layers, failure, failedIn, certificate, certificateProblem } = seen
   const spent = (isTarget: boolean) =>
     layers.filter(({ phase }) => (phase === 'target-tls') === isTarget).reduce((sum, { ms }) => sum + ms, 0)

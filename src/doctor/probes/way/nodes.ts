@@ -3,7 +3,7 @@ import { nameRefusal, whoAnswered } from '../../../cluster/answers.js'
 import { type Failure, failure } from '../../../failure/failure.js'
 import { isSluiceError } from '../../../failure/sluice-error.js'
 import { parseProxyUrl, type ProxyUrl } from '../../../proxy/proxy-url.js'
-import { checkedInstance, type Context, type Probe, type Seen } from '../../context.js'
+import { checkedInstance, type Context, type Probe, type ProbeResult } from '../../context.js'
 import { type Facts, instanceWayProblem } from '../../facts.js'
 import type { NodeSeen } from '../../way-facts.js'
 import { askForRow } from '../instance/instance-table.js'
@@ -88,7 +88,7 @@ async function judgeNode(context: Context, proxy: ProxyUrl): Promise<Pick<NodeSe
   }
 }
 
-function tellNodes(seen: readonly NodeSeen[]): Pick<Seen, 'detail' | 'failed'> {
+function tellNodes(seen: readonly NodeSeen[]): Pick<ProbeResult, 'detail' | 'failed'> {
   return { detail: seen.map(tellNode).join(', '), failed: seen.some(({ verdict }) => verdict !== 'allowed') }
 }
 
