@@ -58,7 +58,7 @@ test('an interrupted command goes on when it is given again; runs lists it, and 
   expect(listed.runs).toMatchObject([{ run, status: 'finished', index: 'cli-resumed', counts: { created: 3000 } }])
   expect(await sluice(['runs', 'rm', `${run.slice(0, -1)}x`], surroundings)).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining(`did you mean ${run}?`) as string,
+    stderr: expect.stringContaining(`Did you mean ${run}?`) as string,
   })
   expect(await sluice(['runs', 'rm', run], surroundings)).toMatchObject({
     code: 0,

@@ -335,8 +335,8 @@ describe('credentials', () => {
       ['--alarm-url', 'https://other.example'],
       /--alarm-url: needs --alarm-username/,
     ],
-    ['a name that a query can hold', {}, ['--job', 'a^b'], /--job: 'a\^b' is not/],
-    ['fields that are not its own', {}, ['--incident-fields', 'state=6'], /--incident-fields: .* holds state/],
+    ['a name that a query can hold', {}, ['--job', 'a^b'], /--job: 'a\^b' must have 1 to/],
+    ['fields that are not its own', {}, ['--incident-fields', 'state=6'], /--incident-fields: .* contains state/],
   ])('and options are asked for before the run: %s', async (_, env, more, message) => {
     const { code, stderr } = await ingest([...alarm, ...more], env)
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(message) as string })

@@ -106,7 +106,7 @@ test('a port that is taken, a missing client and an unknown place are named', as
   const { port } = server.address() as AddressInfo
   const taken = await sluice(['login', 'servicenow', '--port', String(port)], { env: lab.env })
   await new Promise(resolve => server.close(resolve))
-  expect(taken).toMatchObject({ code: 2, stderr: expect.stringContaining(`${port} is taken`) })
+  expect(taken).toMatchObject({ code: 2, stderr: expect.stringContaining(`${port} is in use`) })
   const { SERVICENOW_CLIENT_ID: _, ...without } = lab.env
   const missing = await sluice(['login', 'servicenow'], { env: without })
   expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('client') })

@@ -59,7 +59,7 @@ test('an interruption ends it with exit code 5', async () => {
 test.each([
   [['incident'], 2, /'incident' is not a table: write it as in servicenow:incident/],
   [['servicenow:incident', '--query', 'actve=true'], 2, /does not understand actve=true.*there is no field actve/],
-  [['servicenow:incident', '--query', 'active=true^ORDERBYnumber'], 2, /--query: ORDERBYnumber cannot be/],
+  [['servicenow:incident', '--query', 'active=true^ORDERBYnumber'], 2, /--query: ORDERBYnumber is not allowed/],
   [['servicenow:incident', '--page-size', '0'], 2, /--page-size/],
   [['servicenow:incidents'], 2, /has no table incidents/],
 ])('%j ends with exit code %i', async (args, exit, message) => {

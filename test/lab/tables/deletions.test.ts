@@ -553,7 +553,7 @@ describe('when nothing is to be compared', () => {
     expect(deletions).toMatchObject({
       compared: 0,
       deleted: 0,
-      skipped: expect.stringContaining('again from') as string,
+      skipped: expect.stringContaining('compares it again after') as string,
     })
     expect((await reconcile(table, { ...more, again: true })).deletions).toMatchObject({ deleted: 2 })
     expectExact(table)
