@@ -43,8 +43,8 @@ export function certificateCauses<W extends World>(on: Part, show: Show<W>): rea
     },
   })
   return [
-    ofCluster('that has expired', expired, 'was valid until'),
-    ofCluster('that is not valid yet', early, 'is valid from'),
+    ofCluster('that has expired', expired, 'and expired on'),
+    ofCluster('that is not valid yet', early, 'is not valid before'),
     ofCluster('for another host', foreign, 'for other.example'),
     {
       planted: 'a cluster certificate of an unknown authority',
