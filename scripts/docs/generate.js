@@ -20,7 +20,7 @@ const built = async path => await import(pathToFileURL(join(dist, path)).href)
 
 const { explain, failureCodes } = await built('failure/catalogue.js')
 const { exampleOf } = await built('failure/failure.js')
-const { stages } = await built('failure/stages.js')
+const { stages } = await built('failure/entry.js')
 const { symptoms } = await built('failure/symptoms.js')
 const { optionNames } = await built('options/table.js')
 const { viewOption } = await built('options/view.js')
