@@ -1,6 +1,12 @@
 import { readFile, stat } from 'node:fs/promises'
 import type { FreshCredentials } from '../index.js'
-import { type ClusterAccess, readAccess, readAdminKey, readServeTls, readServeToken } from '../options/access.js'
+import {
+  type ClusterAccess,
+  readAccess,
+  readAdminKey,
+  readServeTls,
+  readServeToken,
+} from '../options/cluster-access.js'
 import { type GuardedJson, readGuarded } from '../options/guarded.js'
 import { nodeUrls } from '../options/urls.js'
 import { type Effective, type OptionSources, resolveOptions } from '../options/resolve.js'

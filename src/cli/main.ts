@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { openTerminal } from './terminal/terminal.js'
-import { run } from './program.js'
+import { runProgram } from './program.js'
 import { sayError } from './show/say-error.js'
 
 /** Also for a result that was lost: what the command did is not in question, but nobody was told. */
@@ -26,7 +26,7 @@ main().catch((error: unknown) => {
 })
 
 async function main(): Promise<void> {
-  const code = await run(process.argv.slice(2), terminal, version)
+  const code = await runProgram(process.argv.slice(2), terminal, version)
   const lost = await terminal.flush()
   if (lost !== undefined) {
     terminal.err(

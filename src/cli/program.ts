@@ -3,65 +3,77 @@ import { layOutHelp } from './terminal/help.js'
 import { sayError } from './show/say-error.js'
 import type { Terminal } from './terminal/terminal.js'
 
-/** What a command's module exports. */
-interface CommandModule {
-  /** Adds arguments, options, help and the action; the action's result is the exit code, given to `done`. */
-  define(command: Command, terminal: Terminal, done: (code: number) => void): void
-}
+/** Adds arguments, options, help and the action to a command. The action passes the exit code to `done`. */
+type Define = (command: Command, terminal: Terminal, done: (code: number) => void) => void
 
 interface Verb {
   readonly summary: string
-  readonly load: () => Promise<CommandModule>
+  readonly load: () => Promise<Define>
 }
 
 /** A command's module is loaded when it is asked for, so that none pays for what another needs. */
 const verbs: Readonly<Record<string, Verb>> = {
-  ingest: { summary: 'load documents and print the receipt', load: () => import('./commands/ingest.js') },
+  ingest: {
+    summary: 'load documents and print the receipt',
+    load: async () => (await import('./commands/ingest.js')).defineIngest,
+  },
   pull: {
     summary: 'read the rows of a ServiceNow table as NDJSON',
-    load: () => import('./commands/pull.js'),
+    load: async () => (await import('./commands/pull.js')).definePull,
   },
-  replay: { summary: 'send dead letters again', load: () => import('./commands/replay.js') },
+  replay: { summary: 'send dead letters again', load: async () => (await import('./commands/replay.js')).defineReplay },
   serve: {
     summary: 'accept documents by POST and load them',
-    load: () => import('./commands/serve.js'),
+    load: async () => (await import('./commands/serve.js')).defineServe,
   },
   doctor: {
     summary: 'test the route of a load and name what is wrong',
-    load: () => import('./commands/doctor.js'),
+    load: async () => (await import('./commands/doctor.js')).defineDoctor,
   },
   login: {
     summary: 'log in to ServiceNow with a browser',
-    load: () => import('./commands/login.js'),
+    load: async () => (await import('./commands/login.js')).defineLogin,
   },
   lab: {
     summary: 'run proxy, IP filter and cluster on this machine',
-    load: () => import('./commands/lab.js'),
+    load: async () => (await import('./commands/lab.js')).defineLab,
   },
-  demo: { summary: 'load some documents on the lab', load: () => import('./commands/demo.js') },
+  demo: {
+    summary: 'load some documents on the lab',
+    load: async () => (await import('./commands/demo.js')).defineDemo,
+  },
   runs: {
     summary: 'list runs, or forget one (runs rm)',
-    load: () => import('./commands/runs.js'),
+    load: async () => (await import('./commands/runs.js')).defineRuns,
   },
-  verify: { summary: 'look up every document of a run in the cluster', load: () => import('./commands/verify.js') },
-  undo: { summary: 'delete the documents that a run created', load: () => import('./commands/undo.js') },
+  verify: {
+    summary: 'look up every document of a run in the cluster',
+    load: async () => (await import('./commands/verify.js')).defineVerify,
+  },
+  undo: {
+    summary: 'delete the documents that a run created',
+    load: async () => (await import('./commands/undo.js')).defineUndo,
+  },
   rollback: {
     summary: 'switch an alias back to the index before',
-    load: () => import('./commands/rollback.js'),
+    load: async () => (await import('./commands/rollback.js')).defineRollback,
   },
   filter: {
     summary: "manage Elastic Cloud's IP filter",
-    load: () => import('./commands/filter.js'),
+    load: async () => (await import('./commands/filter.js')).defineFilter,
   },
   explain: {
     summary: 'explain a failure code: causes and fixes',
-    load: () => import('./commands/explain.js'),
+    load: async () => (await import('./commands/explain.js')).defineExplain,
   },
-  config: { summary: 'show every option in force and its source', load: () => import('./commands/config.js') },
+  config: {
+    summary: 'show every option in force and its source',
+    load: async () => (await import('./commands/config.js')).defineConfig,
+  },
 }
 
 /** Runs one command line. Resolves to the exit code; never rejects. */
-export async function run(args: readonly string[], terminal: Terminal, version: string): Promise<number> {
+export async function runProgram(args: readonly string[], terminal: Terminal, version: string): Promise<number> {
   let code = 0
   const verb = verbIn(args)
   terminal.manner.json = jsonAsked(args, terminal.env['SLUICE_JSON'])
@@ -69,7 +81,7 @@ export async function run(args: readonly string[], terminal: Terminal, version: 
     const program = rootCommand(terminal, version)
     for (const [name, { summary, load }] of Object.entries(verbs)) {
       const command = program.command(name).description(summary).allowExcessArguments(false)
-      if (name === verb) (await load()).define(command, terminal, result => (code = result))
+      if (name === verb) (await load())(command, terminal, result => (code = result))
     }
     await program.parseAsync(args, { from: 'user' })
     return code

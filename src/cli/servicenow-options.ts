@@ -23,7 +23,7 @@ export async function serviceNowOptions(effective: Effective, terminal: Terminal
   const secrets = [password, clientSecret, refreshToken].filter(secret => secret !== undefined)
   keepSecret(terminal, ...secrets.flatMap(secret => secretForms(username, secret)))
   // Every load knows of these options, and few have a platform.
-  const { grantOf } = await import('../connect/open-instance.js')
+  const { grantOf } = await import('../connect/open-servicenow.js')
   const grant = grantOf({ ...access, grant: values.servicenowGrant })
   // What the environment holds can be asked for again with each run; tokens that somebody logged in for, or that change, cannot.
   const isKept = grant === 'authorization_code' || grant === 'refresh_token'

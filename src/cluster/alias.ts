@@ -1,6 +1,6 @@
 import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'
-import { isObject } from '../text/json.js'
+import { isObject } from '../text/parse-json.js'
 import { type ReachedCluster, call } from './request.js'
 
 type JsonObject = Readonly<Record<string, unknown>>

@@ -8,7 +8,7 @@ import { type Failure, failure } from '../failure/failure.js'
 import { quote } from '../failure/quote.js'
 import { proxyRefusal } from '../proxy/proxy-answer.js'
 import type { Route } from '../proxy/route.js'
-import { type JsonObject, parseObject } from '../text/json.js'
+import { type JsonObject, parseObject } from '../text/parse-json.js'
 
 /** An answer with its whole body. */
 export interface ClusterAnswer {

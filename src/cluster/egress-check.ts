@@ -3,7 +3,7 @@ import { fail } from '../failure/fail.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import { proxyRefusal } from '../proxy/proxy-answer.js'
 import type { Route } from '../proxy/route.js'
-import { parseObject } from '../text/json.js'
+import { parseObject } from '../text/parse-json.js'
 import { ask } from './request.js'
 
 /** The source addresses that the egress check saw, each with its count. */

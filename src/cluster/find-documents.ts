@@ -1,7 +1,7 @@
 /** Finds which ids are in an index, with one request, and judges the answer. It reads only the fields that are asked for. */
 import { explain } from '../failure/catalogue.js'
 import { type Failure, failure } from '../failure/failure.js'
-import { parseJson } from '../text/json.js'
+import { parseJson } from '../text/parse-json.js'
 import { type ReachedCluster, inquire } from './request.js'
 import { lostAnswer } from './connection.js'
 import { type ClusterAnswer, nameRefusal, whoAnswered } from './answers.js'

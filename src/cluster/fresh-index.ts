@@ -5,7 +5,7 @@
 import type { IndexFacts } from './alias.js'
 import type { Cluster } from './open-cluster.js'
 import { type ReachedCluster, call } from './request.js'
-import { isObject } from '../text/json.js'
+import { isObject } from '../text/parse-json.js'
 
 type JsonObject = Readonly<Record<string, unknown>>
 

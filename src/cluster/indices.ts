@@ -1,7 +1,7 @@
 /** Asks about an index: which one it is, how many documents it has, and how its copies are. */
 import { type Failure, failure } from '../failure/failure.js'
 import { quote } from '../failure/quote.js'
-import { isObject } from '../text/json.js'
+import { isObject } from '../text/parse-json.js'
 import { type ClusterAnswer, jsonIn, nameRefusal, whoAnswered } from './answers.js'
 import { whyUnanswered } from './connection.js'
 import { type ReachedCluster, call, inquire } from './request.js'

@@ -1,6 +1,6 @@
 import { type Failure, failure } from '../failure/failure.js'
 import { quote } from '../failure/quote.js'
-import { parseJson } from '../text/json.js'
+import { parseJson } from '../text/parse-json.js'
 
 /** The cluster as GET / describes it. */
 export interface ClusterInfo {

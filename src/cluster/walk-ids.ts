@@ -2,7 +2,7 @@
 import { fail } from '../failure/fail.js'
 import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
-import { isObject } from '../text/json.js'
+import { isObject } from '../text/parse-json.js'
 import { type ReachedCluster, type Called, call } from './request.js'
 
 export interface Walking {

@@ -1,5 +1,5 @@
 import type { Clock } from '../flow.js'
-import { type InstanceOptions, instanceSettings } from './open-instance.js'
+import { type InstanceOptions, instanceSettings } from './open-servicenow.js'
 import {
   type Attempt,
   beginAttempt,

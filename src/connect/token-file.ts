@@ -9,7 +9,7 @@ import { makeFolder } from '../disk/make-folder.js'
 import { InputLocks } from '../state/lock.js'
 import { replaceFile } from '../disk/replace-file.js'
 import type { TokenStore, Tokens } from '../servicenow/login/tokens.js'
-import { parseObject } from '../text/json.js'
+import { parseObject } from '../text/parse-json.js'
 
 export interface TokenFile {
   readonly path: string

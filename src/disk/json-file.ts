@@ -1,7 +1,7 @@
 /** JSON files that are replaced as a whole: whatever happens, the file is the old one or the new one. */
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { type JsonObject, parseObject } from '../text/json.js'
+import { type JsonObject, parseObject } from '../text/parse-json.js'
 import { makeFolder } from './make-folder.js'
 import { replaceFile } from './replace-file.js'
 

@@ -6,7 +6,7 @@ import { askUnbroken } from '../proxy/fresh-connections.js'
 import type { Route } from '../proxy/route.js'
 import type { Asked, Context, DoctorLine } from './context.js'
 import type { InstanceAnswer } from '../servicenow/calls/answer.js'
-import { parseObject } from '../text/json.js'
+import { parseObject } from '../text/parse-json.js'
 
 /** A connection that took longer to break will not be better a second time, and a person waits. */
 export const BREAKS_WITHIN_MS = 1_000

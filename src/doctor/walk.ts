@@ -2,7 +2,7 @@ import { type DoctorOptions, type DoctorSection, readDoctorOptions } from './doc
 import type { Failure } from '../failure/failure.js'
 import { isSluiceError } from '../failure/sluice-error.js'
 import type { Clock } from '../flow.js'
-import { instanceSettings } from '../connect/open-instance.js'
+import { instanceSettings } from '../connect/open-servicenow.js'
 import { resolveTarget } from '../connect/open-target.js'
 import { proxyTo } from '../connect/proxy-to.js'
 import type { ProxySection } from '../options/load.js'

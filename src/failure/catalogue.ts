@@ -2,15 +2,15 @@
  * Every failure that Sluice can name, in one place. Hints, `sluice explain`, the doctor, thrown errors, exit codes and
  * docs/failures.md are views of this list. Each part of the path has its own file of entries.
  */
-import { clusterEntries } from './entries/cluster.js'
-import { egressEntries } from './entries/egress.js'
-import { filterEntries } from './entries/filter.js'
-import { indexEntries } from './entries/indices.js'
-import { inputEntries } from './entries/input.js'
-import { optionsEntries } from './entries/options.js'
-import { proxyEntries } from './entries/proxy.js'
-import { runEntries } from './entries/run.js'
-import { servicenowEntries } from './entries/servicenow.js'
+import { clusterEntries } from './entries/cluster-failures.js'
+import { egressEntries } from './entries/egress-failures.js'
+import { filterEntries } from './entries/filter-failures.js'
+import { indexEntries } from './entries/indices-failures.js'
+import { inputEntries } from './entries/input-failures.js'
+import { optionsEntries } from './entries/options-failures.js'
+import { proxyEntries } from './entries/proxy-failures.js'
+import { runEntries } from './entries/run-failures.js'
+import { servicenowEntries } from './entries/servicenow-failures.js'
 import type { PossibleCause, Entry, Written } from './entry.js'
 import type { Evidence } from './evidence.js'
 

@@ -4,7 +4,7 @@ import { fail } from '../failure/fail.js'
 import { type Failure, failure } from '../failure/failure.js'
 import { quote } from '../failure/quote.js'
 import { SluiceError } from '../failure/sluice-error.js'
-import { parseObject } from '../text/json.js'
+import { parseObject } from '../text/parse-json.js'
 
 export interface AdminRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'

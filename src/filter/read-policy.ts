@@ -4,7 +4,7 @@
  */
 import type { AdminAnswer } from './admin-answer.js'
 import type { Policy, Rule } from './policy.js'
-import { isObject } from '../text/json.js'
+import { isObject } from '../text/parse-json.js'
 
 export interface Deployment {
   readonly id: string

@@ -1,10 +1,10 @@
 import { Problem } from './kinds.js'
-import type { Row } from './option.js'
+import type { OptionRow } from './option.js'
 import { type OptionName, type Settings, table } from './table.js'
 
 /** The default of an option of the table. */
 export function defaultOf<N extends OptionName>(name: N): NonNullable<Settings[N]> {
-  const { kind, default: preset }: Row<unknown> = table[name]
+  const { kind, default: preset }: OptionRow<unknown> = table[name]
   const read = kind.read(preset)
   if (read instanceof Problem) throw new Error(`the default of ${name} cannot be read: ${read.text}`)
   return read as NonNullable<Settings[N]>

@@ -1,7 +1,7 @@
 /** The JSON that a guarded load is given: where it stands, and what it may hold. */
 import { invalid } from './option-checks.js'
 import type { Effective } from './resolve.js'
-import { isObject, type JsonObject, parseJson } from '../text/json.js'
+import { isObject, type JsonObject, parseJson } from '../text/parse-json.js'
 
 export interface GuardedJson {
   readonly indexBody?: JsonObject

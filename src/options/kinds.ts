@@ -51,7 +51,7 @@ export function webAddress(isFit: check.Check = check.string) {
 }
 
 /** It becomes part of a file's name. */
-export function runId() {
+export function runName() {
   const fits = /^\w[\w.-]{0,99}$/
   return kind(check.runId, value =>
     fits.test(value) ? value : new Problem('is not 1 to 100 letters, digits, and . _ -'),
@@ -78,14 +78,14 @@ export function incidentFields() {
 }
 
 /** Text that is taken as it stands, blanks included. */
-export function secret(isFit: check.Check = check.secret): Kind<string> {
+export function secretText(isFit: check.Check = check.secret): Kind<string> {
   return {
     check: isFit,
     read: raw => (typeof raw !== 'string' ? new Problem('is not text') : raw === '' ? new Problem('is empty') : raw),
   }
 }
 
-export function flag() {
+export function toggle() {
   return kind(check.flag, value => {
     if (/^(1|true|yes|on)$/i.test(value)) return true
     if (/^(0|false|no|off)$/i.test(value)) return false
@@ -101,7 +101,7 @@ export function choice<const C extends string>(...choices: readonly [C, ...C[]])
 }
 
 /** `typed`: where the range of a program is another. */
-export function whole({ min, max }: Range, typed: Partial<Range> = {}) {
+export function wholeNumber({ min, max }: Range, typed: Partial<Range> = {}) {
   return kind(typedRange({ min, max, ...typed }), value => {
     const number = digits(value)
     if (number === undefined) return new Problem('is not a whole number')
@@ -156,7 +156,7 @@ export function rejectionLimit() {
 }
 
 /** What to do when access is lost in the middle of a run: stop, or wait for it, for half an hour or as long as it says. */
-export function onBlock() {
+export function blockPolicy() {
   return kind(check.onBlock, (value): 'stop' | { readonly waitMs: number } | Problem => {
     if (/^stop$/i.test(value)) return 'stop'
     const [isWait, time = '30m'] = /^wait(?:=(.*))?$/i.exec(value) ?? []

@@ -1,8 +1,8 @@
 /** What the user set becomes the options of the library. Each goes where its row of the table says. */
-import type { ClusterAccess } from './access.js'
+import type { ClusterAccess } from './cluster-access.js'
 import type { GuardedJson } from './guarded.js'
 import type { ConnectOptions, IngestOptions, ReplayOptions } from './ingest-options.js'
-import type { OptionCommand, Row } from './option.js'
+import type { OptionCommand, OptionRow } from './option.js'
 import type { Effective } from './resolve.js'
 import { type OptionName, optionNames, table } from './table.js'
 
@@ -52,7 +52,7 @@ export function serveOptions(effective: Effective, access: ClusterAccess): Conne
 /** Those of tables are only for loads of tables. */
 function takenBy(command: Exclude<OptionCommand, 'config'>): OptionName[] {
   return optionNames.filter(name => {
-    const row: Row<unknown> = table[name]
+    const row: OptionRow<unknown> = table[name]
     return row.commands.includes(command) && row.group !== 'ServiceNow'
   })
 }
@@ -64,7 +64,7 @@ function optionsAt(
   given: { readonly [K in OptionName]?: unknown },
 ): Readonly<Record<string, never>> {
   const placed = names.flatMap(name => {
-    const { as = name }: Row<unknown> = table[name]
+    const { as = name }: OptionRow<unknown> = table[name]
     const value = given[name]
     const [last = '', within = ''] = as === false ? [] : as.split('.').toReversed()
     return value === undefined || last === '' || within !== section ? [] : [[last, value]]

@@ -21,7 +21,7 @@ export type OptionCommand = (typeof optionCommands)[number]
 export const toCluster = ['ingest', 'replay', 'doctor', 'verify', 'undo', 'rollback', 'filter', 'serve'] as const
 
 /** One row of the table. */
-export interface Row<V> {
+export interface OptionRow<V> {
   readonly kind: Kind<unknown>
   /** As a person would write it. Absent: there is no default. */
   readonly default?: string
@@ -48,14 +48,19 @@ export interface Row<V> {
   readonly value?: V
 }
 
-type Meta = Omit<Row<unknown>, 'kind' | 'group' | 'commands' | 'value'> & {
-  readonly commands?: Row<unknown>['commands']
+type Meta = Omit<OptionRow<unknown>, 'kind' | 'group' | 'commands' | 'value'> & {
+  readonly commands?: OptionRow<unknown>['commands']
 }
 
 /** Makes the rows under one heading of help. The same commands take them, unless a row says otherwise. */
-export function group(heading: string, commands: Row<unknown>['commands']) {
+export function group(heading: string, commands: OptionRow<unknown>['commands']) {
   return <T, const M extends Meta>(
     kind: Kind<T>,
     meta: M,
-  ): Row<M extends { readonly default: string } ? T : T | undefined> => ({ kind, group: heading, commands, ...meta })
+  ): OptionRow<M extends { readonly default: string } ? T : T | undefined> => ({
+    kind,
+    group: heading,
+    commands,
+    ...meta,
+  })
 }

@@ -4,9 +4,9 @@ import { checkTogether } from './cross-checks.js'
 import { Problem } from './kinds.js'
 import { nearest } from './nearest.js'
 import { type OptionName, optionNames, type Settings, table } from './table.js'
-import type { Row } from './option.js'
+import type { OptionRow } from './option.js'
 import { type OptionView, viewOption } from './view.js'
-import { credentialsIn, shown } from './secrets.js'
+import { credentialsIn, shown } from './hide-secrets.js'
 
 /** Where options come from, strongest first. Empty variables count as unset. */
 export interface OptionSources {
@@ -64,7 +64,7 @@ function inMilliseconds(key: string, value: unknown): unknown {
 }
 
 function readValue(name: OptionName, { raw, said }: Candidate): unknown {
-  const { kind, default: preset }: Row<unknown> = table[name]
+  const { kind, default: preset }: OptionRow<unknown> = table[name]
   const given = raw === undefined ? preset : raw
   if (given === undefined) return undefined
   const read = kind.read(given)

@@ -1,5 +1,5 @@
 import { invalid } from './option-checks.js'
-import { readTrimmed } from './access.js'
+import { readTrimmed } from './cluster-access.js'
 import type { Effective } from './resolve.js'
 import type { OptionName } from './table.js'
 

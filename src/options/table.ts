@@ -4,7 +4,7 @@
  */
 import * as kinds from './kinds.js'
 import * as check from './option-checks.js'
-import { type Row, group, toCluster } from './option.js'
+import { type OptionRow, group, toCluster } from './option.js'
 
 const MOST = Number.MAX_SAFE_INTEGER
 
@@ -37,7 +37,7 @@ export const table = {
     as: 'target.cloudId',
     first: ['ingest', 'doctor'],
   }),
-  apiKey: cluster(kinds.secret(check.token), {
+  apiKey: cluster(kinds.secretText(check.token), {
     doc: 'API key in its encoded form. Safer in the environment or a file',
     label: 'key',
     env: ['ELASTICSEARCH_API_KEY'],
@@ -56,7 +56,7 @@ export const table = {
     env: ['ELASTICSEARCH_USERNAME'],
     as: 'target.username',
   }),
-  password: cluster(kinds.secret(), {
+  password: cluster(kinds.secretText(), {
     doc: 'password of that user. Safer in the environment or a file',
     label: 'password',
     env: ['ELASTICSEARCH_PASSWORD'],
@@ -81,13 +81,13 @@ export const table = {
     label: 'file',
     as: 'target.key',
   }),
-  allowPlaintext: cluster(kinds.flag(), {
+  allowPlaintext: cluster(kinds.toggle(), {
     doc: 'send credentials over plain http to another machine',
     default: 'false',
     as: 'target.allowPlaintext',
   }),
 
-  proxy: proxy(kinds.secret(check.url), {
+  proxy: proxy(kinds.secretText(check.url), {
     doc: 'URL of the static-IP proxy from the dashboard of your provider. Safer in the environment or a file',
     label: 'url',
     env: ['STATIC_PROXY_URL', 'QUOTAGUARDSTATIC_URL', 'QUOTAGUARDSHIELD_URL', 'FIXIE_URL', 'PROXIMO_URL'],
@@ -105,8 +105,8 @@ export const table = {
     label: 'file',
     as: 'proxy.ca',
   }),
-  requireProxy: proxy(kinds.flag(), { doc: 'stop if no proxy is set', default: 'false', as: 'proxy.requireProxy' }),
-  direct: proxy(kinds.flag(), { doc: 'connect without the proxy', default: 'false', as: 'proxy.direct' }),
+  requireProxy: proxy(kinds.toggle(), { doc: 'stop if no proxy is set', default: 'false', as: 'proxy.requireProxy' }),
+  direct: proxy(kinds.toggle(), { doc: 'connect without the proxy', default: 'false', as: 'proxy.direct' }),
   staticIps: proxy(kinds.addressPair(), {
     doc: 'your two static addresses, with a comma',
     label: 'a,b',
@@ -122,12 +122,12 @@ export const table = {
     commands: toCluster,
     first: ['doctor'],
   }),
-  preflightConnections: proxy(kinds.whole({ min: 0, max: 64 }), {
+  preflightConnections: proxy(kinds.wholeNumber({ min: 0, max: 64 }), {
     default: '16',
     doc: 'number of test connections before the first document (0 means one)',
     label: 'count',
   }),
-  httpsProxy: proxy(kinds.secret(check.string), {
+  httpsProxy: proxy(kinds.secretText(check.string), {
     doc: 'proxy to use if no static-IP proxy is set',
     env: ['HTTPS_PROXY', 'https_proxy'],
     secret: 'url',
@@ -205,7 +205,7 @@ export const table = {
     commands: ['ingest', 'replay'],
     first: true,
   }),
-  dryRun: documents(kinds.flag(), {
+  dryRun: documents(kinds.toggle(), {
     doc: 'check everything, send and delete nothing',
     default: 'false',
     commands: ['ingest', 'replay', 'undo'],
@@ -217,7 +217,7 @@ export const table = {
     doc: 'send a request before it grows past this size',
     label: 'size',
   }),
-  batchDocs: requests(kinds.whole({ min: 1, max: 1_000_000 }, { max: MOST }), {
+  batchDocs: requests(kinds.wholeNumber({ min: 1, max: 1_000_000 }, { max: MOST }), {
     doc: 'send a request once it has this many documents',
     label: 'count',
   }),
@@ -226,7 +226,7 @@ export const table = {
     doc: 'send a request once its first document has waited this long',
     label: 'duration',
   }),
-  concurrency: requests(kinds.whole({ min: 1, max: 256 }), {
+  concurrency: requests(kinds.wholeNumber({ min: 1, max: 256 }), {
     default: '16',
     doc: 'most requests at the same time. Sluice sends fewer if the cluster is busy',
     label: 'count',
@@ -250,7 +250,7 @@ export const table = {
     label: 'duration',
     commands: ['ingest', 'replay', 'pull', 'login'],
   }),
-  onBlock: requests(kinds.onBlock(), {
+  onBlock: requests(kinds.blockPolicy(), {
     default: 'stop',
     doc: 'what to do if the proxy, the IP filter, the credentials or the index refuse a request: stop, or wait (30m, or as in wait=2h) and test the connection',
     label: 'stop|wait[=duration]',
@@ -263,7 +263,7 @@ export const table = {
     commands: ['ingest', 'replay', 'runs', 'verify', 'undo', 'pull', 'login', 'serve'],
     first: ['runs', 'verify', 'undo', 'serve'],
   }),
-  spool: runs(kinds.flag(), {
+  spool: runs(kinds.toggle(), {
     doc: 'write stdin to the state folder first, so that an interrupted run can be resumed. Data that comes again is stored again, unless --run-id or --ids field makes its ids the same',
     default: 'false',
   }),
@@ -272,7 +272,7 @@ export const table = {
     label: 'size',
     commands: ['ingest', 'replay', 'serve'],
   }),
-  runId: runs(kinds.runId(), {
+  runId: runs(kinds.runName(), {
     doc: 'name of the run. The same name never loads a document twice',
     label: 'name',
   }),
@@ -293,7 +293,7 @@ export const table = {
     label: 'duration',
     commands: ['ingest', 'replay', 'serve'],
   }),
-  again: runs(kinds.flag(), { doc: 'load again what is already loaded', default: 'false', first: ['ingest'] }),
+  again: runs(kinds.toggle(), { doc: 'load again what is already loaded', default: 'false', first: ['ingest'] }),
 
   servicenowUrl: servicenow(kinds.webAddress(check.url), {
     doc: 'URL of the instance: https://my-instance.example',
@@ -310,7 +310,7 @@ export const table = {
     as: 'servicenow.username',
     first: ['pull'],
   }),
-  servicenowPassword: servicenow(kinds.secret(), {
+  servicenowPassword: servicenow(kinds.secretText(), {
     doc: 'password of that user. Safer in the environment or a file',
     label: 'password',
     env: ['SERVICENOW_PASSWORD'],
@@ -330,7 +330,7 @@ export const table = {
     as: 'servicenow.clientId',
     first: ['login'],
   }),
-  servicenowClientSecret: servicenow(kinds.secret(), {
+  servicenowClientSecret: servicenow(kinds.secretText(), {
     doc: 'secret of that client. Safer in the environment or a file',
     label: 'secret',
     env: ['SERVICENOW_CLIENT_SECRET'],
@@ -343,7 +343,7 @@ export const table = {
     as: false,
     first: ['login'],
   }),
-  servicenowRefreshToken: servicenow(kinds.secret(), {
+  servicenowRefreshToken: servicenow(kinds.secretText(), {
     doc: 'refresh token. Safer in the environment or a file',
     label: 'token',
     env: ['SERVICENOW_REFRESH_TOKEN'],
@@ -396,7 +396,7 @@ export const table = {
     as: 'table.displayValue',
     first: ['pull'],
   }),
-  pageSize: servicenow(kinds.whole({ min: 1, max: 10_000 }), {
+  pageSize: servicenow(kinds.wholeNumber({ min: 1, max: 10_000 }), {
     default: '1000',
     doc: 'rows of one request. Sluice halves it if the instance takes too long',
     label: 'count',
@@ -451,14 +451,14 @@ export const table = {
     label: 'path',
     as: 'serve.path',
   }),
-  serveToken: webhook(kinds.secret(), {
+  serveToken: webhook(kinds.secretText(), {
     doc: 'bearer token that callers send. Safer in the environment or a file',
     label: 'token',
     secret: 'value',
     as: 'serve.token',
   }),
   serveTokenFile: webhook(kinds.text(), { doc: 'file that holds the token', label: 'file', as: false, first: true }),
-  noToken: webhook(kinds.flag(), {
+  noToken: webhook(kinds.toggle(), {
     doc: 'no token, only on a loopback address',
     default: 'false',
     as: false,
@@ -470,7 +470,7 @@ export const table = {
     label: 'size',
     as: 'serve.maxBody',
   }),
-  acceptAnyway: webhook(kinds.flag(), {
+  acceptAnyway: webhook(kinds.toggle(), {
     doc: 'accept documents even if the cluster cannot be reached at the start',
     default: 'false',
     as: 'serve.acceptAnyway',
@@ -517,7 +517,7 @@ export const table = {
     env: ['SERVICENOW_ALARM_USERNAME'],
     as: false,
   }),
-  alarmPassword: alarm(kinds.secret(), {
+  alarmPassword: alarm(kinds.secretText(), {
     doc: 'password of that user. Safer in the environment or a file',
     label: 'password',
     env: ['SERVICENOW_ALARM_PASSWORD'],
@@ -531,7 +531,7 @@ export const table = {
     env: ['SERVICENOW_ALARM_CLIENT_ID'],
     as: false,
   }),
-  alarmClientSecret: alarm(kinds.secret(), {
+  alarmClientSecret: alarm(kinds.secretText(), {
     doc: 'secret of that client. Safer in the environment or a file',
     label: 'secret',
     env: ['SERVICENOW_ALARM_CLIENT_SECRET'],
@@ -553,26 +553,26 @@ export const table = {
     doc: 'query that has to match before the alias is switched, for example {"query":{"exists":{"field":"sku"}}}: JSON, or a file that holds it',
     label: 'file|json',
   }),
-  checkHits: guarded(kinds.whole({ min: 1, max: MOST }), {
+  checkHits: guarded(kinds.wholeNumber({ min: 1, max: MOST }), {
     doc: 'documents that --check-query has to match. Default: 1',
     label: 'count',
   }),
 
-  nodes: doctor(kinds.secret(check.strings), {
+  nodes: doctor(kinds.secretText(check.strings), {
     doc: 'URL of each proxy node, to find the blocked one',
     label: 'url,url',
     secret: 'url',
     as: 'doctor.nodes',
     first: true,
   }),
-  noDirectCheck: doctor(kinds.flag(), {
+  noDirectCheck: doctor(kinds.toggle(), {
     doc: 'send nothing past the proxy (else GET /)',
     default: 'false',
     commands: ['doctor', 'filter'],
     as: false,
     first: true,
   }),
-  writeCheck: doctor(kinds.flag(), {
+  writeCheck: doctor(kinds.toggle(), {
     doc: 'write, read and delete one document in --index',
     default: 'false',
     as: 'doctor.writeCheck',
@@ -592,7 +592,7 @@ export const table = {
     secret: 'url',
     as: false,
   }),
-  adminKey: filter(kinds.secret(), {
+  adminKey: filter(kinds.secretText(), {
     doc: 'API key of the organisation, not of the cluster. Safer in the environment or a file',
     label: 'key',
     env: ['EC_API_KEY'],
@@ -619,23 +619,23 @@ export const table = {
     first: true,
   }),
 
-  json: output(kinds.flag(), {
+  json: output(kinds.toggle(), {
     doc: 'print one JSON object on stdout',
     default: 'false',
     commands: ['ingest', 'replay', 'doctor', 'runs', 'verify', 'undo', 'rollback', 'filter', 'login', 'serve'],
     as: false,
     first: ['ingest', 'replay', 'doctor', 'runs', 'verify', 'undo', 'rollback', 'filter', 'login', 'serve', 'config'],
   }),
-  quiet: output(kinds.flag(), {
+  quiet: output(kinds.toggle(), {
     doc: 'no progress, only errors and the result',
     default: 'false',
     as: false,
   }),
-} as const satisfies Readonly<Record<string, Row<unknown>>>
+} as const satisfies Readonly<Record<string, OptionRow<unknown>>>
 
 export type OptionName = keyof typeof table
 
 export const optionNames = Object.keys(table) as readonly OptionName[]
 
 /** Every option in force. Bytes, and milliseconds for durations. */
-export type Settings = { readonly [K in OptionName]: (typeof table)[K] extends Row<infer V> ? V : never }
+export type Settings = { readonly [K in OptionName]: (typeof table)[K] extends OptionRow<infer V> ? V : never }

@@ -1,7 +1,7 @@
 import type { Check } from './option-checks.js'
-import type { OptionCommand, Row } from './option.js'
+import type { OptionCommand, OptionRow } from './option.js'
 import { type OptionName, optionNames, table } from './table.js'
-import { hidden, withoutCredentials } from './secrets.js'
+import { hidden, withoutCredentials } from './hide-secrets.js'
 
 /** One option as flags, environment, file, help and docs see it. */
 export interface OptionView {
@@ -33,7 +33,7 @@ export function viewOption(name: OptionName): OptionView {
 }
 
 function viewOf(name: OptionName): OptionView {
-  const row: Row<unknown> = table[name]
+  const row: OptionRow<unknown> = table[name]
   const { label, secret, environmentOnly, first = [] } = row
   const preset = label === undefined ? undefined : row.default
   const flag = row.flag ?? `--${words(name).join('-')}`
@@ -65,7 +65,7 @@ export function optionsOf(command: OptionCommand): readonly OptionView[] {
 export function checksAt(section: string): Readonly<Record<string, Check>> {
   return Object.fromEntries(
     optionNames.flatMap(name => {
-      const { as = name, kind }: Row<unknown> = table[name]
+      const { as = name, kind }: OptionRow<unknown> = table[name]
       const [last = '', within = ''] = as === false ? [] : as.split('.').toReversed()
       return as !== false && within === section ? [[last, kind.check]] : []
     }),
@@ -77,7 +77,7 @@ export function optionAs(libraryName: string): OptionName | undefined {
   const wanted = [libraryName, `serve.${libraryName}`, `doctor.${libraryName}`]
   return (
     optionNames.find(name => {
-      const { as = name }: Row<unknown> = table[name]
+      const { as = name }: OptionRow<unknown> = table[name]
       return as !== false && wanted.includes(as)
     }) ?? optionNames.find(name => name === libraryName)
   )

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { elementsOf } from './json-elements.js'
 import { CARRIAGE_RETURN, LINE_FEED, SPACE } from '../text/bytes.js'
-import { isObject, parseJson } from '../text/json.js'
+import { isObject, parseJson } from '../text/parse-json.js'
 
 export type MediaType = 'ndjson' | 'json'
 

@@ -3,7 +3,7 @@
  * Bytes behind the last request of the journal were never acknowledged. A killed process may leave some.
  */
 import { createHash } from 'node:crypto'
-import { parseJson } from '../text/json.js'
+import { parseJson } from '../text/parse-json.js'
 
 export interface JournalEntry {
   /** Offset behind the request's last byte. */

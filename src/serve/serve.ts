@@ -21,7 +21,7 @@ import {
 import { Loader } from './loader.js'
 import { openFolder, type SpoolFolder } from './open-folder.js'
 import { startReceiver } from './receiver.js'
-import { reasonOf, serveReceiptOf, serveStatusOf, Totals } from './report.js'
+import { reasonOf, serveReceiptOf, serveStatusOf, Totals } from './serve-receipt.js'
 import type { ServeOptions, ServeReceipt, ServeStatus, Serving } from './serve-options.js'
 import { Spool } from './spool.js'
 

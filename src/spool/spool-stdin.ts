@@ -10,7 +10,7 @@ import type { Feature, Run, RunHook, RunPlace } from '../run/hooks.js'
 import { tellError } from '../run/events.js'
 import { keyOf } from '../state/run-identity.js'
 import { spoolFolderOf } from './kept-spools.js'
-import { type SpooledStdin, isStdin, openSpool } from './spool.js'
+import { type SpooledStdin, isStdin, openSpool } from './open-spool.js'
 
 /** The part of the receipt that spooling adds. */
 export interface SpoolReceipt {

@@ -1,7 +1,7 @@
 /** The state of a run as it is kept on disk: what a resume needs to know, and nothing that is secret. */
 import type { FileLook, Mark, Place } from '../flow.js'
 import type { Counts, Rejections } from '../ledger/receipt.js'
-import { isObject, parseJson } from '../text/json.js'
+import { isObject, parseJson } from '../text/parse-json.js'
 
 /** Changes with every change that an older Sluice would read wrongly. */
 export const VERSION = 1

@@ -30,7 +30,7 @@ export interface FoundRun {
   readonly warnings: readonly string[]
 }
 
-export interface Finding {
+export interface RunQuery {
   readonly state: StateSection
   readonly dryRun: boolean
   /** Aborted: the run ends. */
@@ -51,9 +51,9 @@ export interface Finding {
  * Throws SluiceError STATE_UNREADABLE, INPUT_CHANGED, RUN_OPTIONS_CHANGED, INPUT_NOT_FOUND, INPUT_UNREADABLE, and what `own` and
  * the identity throw.
  */
-export async function findRun(finding: Finding): Promise<FoundRun> {
-  const { identity, dryRun, signal, sources: named, cluster, stateDir, own } = finding
-  const { runId, again } = finding.state
+export async function findRun(query: RunQuery): Promise<FoundRun> {
+  const { identity, dryRun, signal, sources: named, cluster, stateDir, own } = query
+  const { runId, again } = query.state
   await identity.look?.(cluster)
   const { where, place } = placeOf(cluster)
   const path = stateDir === undefined ? undefined : checkpointPath(stateDir, runKey(place, identity, runId))
@@ -72,7 +72,7 @@ export async function findRun(finding: Finding): Promise<FoundRun> {
     options: identity.options,
     again,
     newRunId: () => runId ?? newRunId(),
-    newToken: tokens(finding, place),
+    newToken: tokens(query, place),
   })
   const index = identity.index(plan.run)
   const known = index === lastIndex ? seen : undefined
@@ -105,7 +105,7 @@ function placeOf({ preflight, display }: Cluster): { where: Pick<Target, 'cluste
   }
 }
 
-function tokens({ state: { runId }, identity, token }: Finding, place: string): Planning['newToken'] {
+function tokens({ state: { runId }, identity, token }: RunQuery, place: string): Planning['newToken'] {
   return (source: Source, look: FileLook | undefined) => {
     if (token !== undefined) return token
     if (runId === undefined) return randomToken()

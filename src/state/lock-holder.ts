@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { kill, pid } from 'node:process'
 import { promisify } from 'node:util'
 import { isDeserted } from './lock-socket.js'
-import { parseJson } from '../text/json.js'
+import { parseJson } from '../text/parse-json.js'
 
 /** A place where processes run. A field is absent if the system does not report it. */
 interface Place {

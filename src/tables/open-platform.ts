@@ -1,4 +1,4 @@
-import { openServiceNow } from '../connect/open-instance.js'
+import { openServiceNow } from '../connect/open-servicenow.js'
 import { tableSource } from '../servicenow/table/table-source.js'
 import type { Source } from '../flow.js'
 import type { ConnectSection, RetrySection, TableSection } from '../options/load.js'

@@ -11,7 +11,7 @@ import { makeFolder } from '../disk/make-folder.js'
 import { syncFolder } from '../disk/sync-folder.js'
 import { type RowsSoFar, placeBehind, rowsSoFar } from '../servicenow/table/rows-so-far.js'
 import { writeJson } from '../disk/json-file.js'
-import { parseObject } from '../text/json.js'
+import { parseObject } from '../text/parse-json.js'
 
 const VERSION = 1
 const ROWS = 'rows.ndjson'

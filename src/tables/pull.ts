@@ -1,7 +1,7 @@
 import { checkPullOptions } from '../options/check-servicenow-options.js'
 import type { PullOptions, Pulled } from '../options/ingest-options.js'
 import type { Place } from '../flow.js'
-import { instanceSettings, openServiceNow } from '../connect/open-instance.js'
+import { instanceSettings, openServiceNow } from '../connect/open-servicenow.js'
 import { PartFile, type Selection } from './part-file.js'
 import type { IdSet } from '../servicenow/deletions/id-set.js'
 import { readTable } from '../servicenow/table/read-table.js'

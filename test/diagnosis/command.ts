@@ -1,6 +1,6 @@
 /** A command line, run in this process: the failure, or the first finding, that it prints with --json. */
 import { PassThrough } from 'node:stream'
-import { run } from '../../src/cli/program.js'
+import { runProgram } from '../../src/cli/program.js'
 import type { Terminal } from '../../src/cli/terminal/terminal.js'
 import type { Told } from './cause.js'
 
@@ -28,7 +28,7 @@ export async function command(args: readonly string[], env: Readonly<Record<stri
     },
     flush: async () => undefined,
   }
-  await run([...args, '--json'], terminal, '0.0.0')
+  await runProgram([...args, '--json'], terminal, '0.0.0')
   const { failure, findings = [] } = JSON.parse(printed) as Printed
   const { code, message } = failure ?? findings[0] ?? { code: 'nothing', message: '' }
   return { code, message }

@@ -11,7 +11,7 @@ export const house: Readonly<Record<string, Part>> = {
   failure: { imports: '', doors: 'catalogue entry fail failure look-up quote sluice-error symptoms' },
   'flow.ts': { imports: 'failure' },
   time: { imports: 'flow.ts', doors: 'retry system-clock' },
-  text: { imports: '', doors: 'bytes json' },
+  text: { imports: '', doors: 'bytes parse-json' },
   disk: { imports: 'text', doors: 'disk-problem json-file make-folder replace-file sync-folder' },
   // The stages. They know what crosses stages, and failures; never each other.
   source: {
@@ -29,7 +29,7 @@ export const house: Readonly<Record<string, Part>> = {
   proxy: {
     imports: 'failure',
     doors:
-      'choose-proxy destination established expects-tls fresh-connections name-error proxy-answer proxy-url request route route-error tls-layer trace',
+      'choose-proxy destination established expects-tls fresh-connections name-error proxy-answer proxy-url route route-error route-request tls-layer trace',
   },
   cluster: {
     imports: 'failure text proxy',
@@ -45,11 +45,11 @@ export const house: Readonly<Record<string, Part>> = {
   options: {
     imports: 'failure flow.ts text source format bulk ledger',
     doors:
-      'access check-ingest-options check-servicenow-options defaults guarded ingest-options library-options listener load names nearest option option-checks read-options resolve secrets servicenow-access table table-names urls view',
+      'check-ingest-options check-servicenow-options cluster-access defaults guarded hide-secrets ingest-options library-options listener load names nearest option option-checks read-options resolve servicenow-access table table-names urls view',
   },
   connect: {
     imports: 'failure flow.ts time text disk proxy cluster servicenow options state',
-    doors: 'connect connect-servicenow log-in open-instance open-target proxy-to',
+    doors: 'connect connect-servicenow log-in open-servicenow open-target proxy-to',
   },
   // Outlives a process.
   state: {

@@ -7,7 +7,7 @@ import { loadOptions, sayWarnings } from '../load-options.js'
 import { shownOption } from '../../options/view.js'
 import type { Terminal } from '../terminal/terminal.js'
 
-export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
+export function defineConfig(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(command, 'config')
     .addHelpText('after', '\nExamples:\n  sluice config\n  sluice config --url https://localhost:9200 --json')
     .action(async (flags: Record<string, unknown>) => {

@@ -13,12 +13,12 @@ import { count } from '../show/columns.js'
 import { sayFailure } from '../show/say-error.js'
 import { showReceipt } from '../show/show-receipt.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { exitCodeOf, runLoad } from '../load.js'
+import { exitCodeOf, runLoad } from '../run-load.js'
 
 const index = 'demo-logs'
 const documents = 5000
 
-export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
+export function defineDemo(command: Command, terminal: Terminal, done: (code: number) => void): void {
   command.addHelpText('after', '\nExamples:\n  sluice demo\n\nNothing leaves this machine.').action(async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-demo-'))
     try {

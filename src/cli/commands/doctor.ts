@@ -8,7 +8,7 @@ import { diskProblem } from '../../disk/disk-problem.js'
 import { requireOptions } from '../../options/resolve.js'
 import { tablesIn } from '../../options/table-names.js'
 import { addOptions } from '../terminal/help.js'
-import { doctorOptions } from '../doctor-options.js'
+import { doctorOptions } from '../doctor-flags.js'
 import { interrupted, interruptible } from '../terminal/interrupt.js'
 import { loadAccess, loadOptions, sayWarnings } from '../load-options.js'
 import { masked } from '../terminal/mask.js'
@@ -16,7 +16,7 @@ import { serviceNowOptions } from '../servicenow-options.js'
 import { showDiagnosis } from '../show/show-diagnosis.js'
 import type { Terminal } from '../terminal/terminal.js'
 
-export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
+export function defineDoctor(command: Command, terminal: Terminal, done: (code: number) => void): void {
   const withTable = command.argument('[source]', 'servicenow:TABLE, to check a ServiceNow table too. Default: incident')
   addOptions(withTable, 'doctor')
     .addHelpText(

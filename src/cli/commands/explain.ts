@@ -9,7 +9,7 @@ import { nearest } from '../../options/nearest.js'
 import { showAll, showFailure, showFound, showSymptoms } from '../show/show-failures.js'
 import type { Terminal } from '../terminal/terminal.js'
 
-export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
+export function defineExplain(command: Command, terminal: Terminal, done: (code: number) => void): void {
   command
     .argument('[code...]', 'failure code, or words of an error message. Default: list all codes')
     .option('--symptoms', 'list symptoms in other tools, and their possible codes')

@@ -9,7 +9,7 @@ import { connectOptions } from '../../options/library-options.js'
 import { interrupted, interruptible } from '../terminal/interrupt.js'
 import { loadAccess, loadAdminKey, loadOptions, sayWarnings } from '../load-options.js'
 import { masked } from '../terminal/mask.js'
-import { exitCodeOf, filterJson, showFilter } from '../show/show-filter.js'
+import { filterExitCode, filterJson, showFilter } from '../show/show-filter.js'
 import type { Terminal } from '../terminal/terminal.js'
 
 interface Flags extends Record<string, unknown> {
@@ -19,7 +19,7 @@ interface Flags extends Record<string, unknown> {
 type Needs = Parameters<typeof requireOptions>[1]
 type TaskName = keyof typeof FilterTasks
 
-export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
+export function defineFilter(command: Command, terminal: Terminal, done: (code: number) => void): void {
   const task = (name: TaskName, summary: string, needs: Needs, examples: string) =>
     addOptions(command.command(name).description(summary).allowExcessArguments(false), 'filter')
       .addHelpText('after', `\nExamples:\n${examples}`)
@@ -88,7 +88,7 @@ async function run(
   })
   const safe = masked(report, terminal.manner.secrets)
   terminal.out(values.json ? filterJson(safe) : showFilter(safe))
-  return exitCodeOf(safe)
+  return filterExitCode(safe)
 }
 
 const mayBeDone = 'the change may be done already. To check, run `sluice filter show`'

@@ -2,15 +2,15 @@ import type { Command } from 'commander'
 import { requireOptions } from '../../options/resolve.js'
 import { tablesIn } from '../../options/table-names.js'
 import { addOptions } from '../terminal/help.js'
-import { openAlarm } from '../alarm.js'
-import { checkStdin, runLoad, sayReceipt } from '../load.js'
+import { openAlarm } from '../open-alarm.js'
+import { checkStdin, runLoad, sayReceipt } from '../run-load.js'
 import { ingestOptions } from '../../options/library-options.js'
 import { loadAccess, loadGuarded, loadOptions, reloadCredentials, sayWarnings, stateDir } from '../load-options.js'
 import { namesTable, serviceNowOptions, tableOptions } from '../servicenow-options.js'
 import { askingFor } from '../tell-cause.js'
 import type { Terminal } from '../terminal/terminal.js'
 
-export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
+export function defineIngest(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(
     command.argument(
       '<source...>',

@@ -16,7 +16,7 @@ interface Flags {
   readonly json: boolean
 }
 
-export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
+export function defineLab(command: Command, terminal: Terminal, done: (code: number) => void): void {
   command
     .argument('[command...]', 'run this command on the lab and end with its exit code')
     .allowExcessArguments(true)

@@ -21,7 +21,7 @@ interface Flags extends Record<string, unknown> {
 /** Registered at the instance as part of the redirect URL, so it stays the same. */
 const PORT = 8471
 
-export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
+export function defineLogin(command: Command, terminal: Terminal, done: (code: number) => void): void {
   const options = addOptions(command, 'login')
     .argument('<where>', 'servicenow')
     .option('--port <port>', `port of the redirect URL (default: ${PORT})`, readPort)

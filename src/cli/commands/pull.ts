@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import type { ClusterAccess } from '../../options/access.js'
+import type { ClusterAccess } from '../../options/cluster-access.js'
 import type { Effective } from '../../options/resolve.js'
 import type { PullOptions } from '../../servicenow.js'
 import { tablesIn } from '../../options/table-names.js'
 import { addOptions } from '../terminal/help.js'
-import { openAlarm } from '../alarm.js'
+import { openAlarm } from '../open-alarm.js'
 import { connectOptions } from '../../options/library-options.js'
 import { interrupted, interruptible } from '../terminal/interrupt.js'
 import { loadAccess, loadOptions, sayWarnings } from '../load-options.js'
@@ -16,7 +16,7 @@ import type { Terminal } from '../terminal/terminal.js'
 import { spareOptimising } from '../spare-optimising.js'
 import { fail } from '../../failure/fail.js'
 
-export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
+export function definePull(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(command.argument('<table>', 'ServiceNow table, for example servicenow:incident'), 'pull')
     .addHelpText(
       'after',

@@ -2,8 +2,8 @@ import type { Command } from 'commander'
 import type { Receipt } from '../../index.js'
 import { requireOptions } from '../../options/resolve.js'
 import { addOptions } from '../terminal/help.js'
-import { openAlarm } from '../alarm.js'
-import { type Heard, checkStdin, followed, sayReceipt, stdinFor } from '../load.js'
+import { openAlarm } from '../open-alarm.js'
+import { type Heard, checkStdin, followed, sayReceipt, stdinFor } from '../run-load.js'
 import { replayOptions } from '../../options/library-options.js'
 import { loadAccess, loadOptions, reloadCredentials, sayWarnings, stateDir } from '../load-options.js'
 import { plural } from '../show/columns.js'
@@ -11,7 +11,7 @@ import { askingFor } from '../tell-cause.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { spareOptimising } from '../spare-optimising.js'
 
-export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
+export function defineReplay(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(
     command.argument('<file...>', 'files of dead letters, quoted globs, or - for stdin (with --index). Plain or gzip'),
     'replay',

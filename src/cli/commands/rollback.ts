@@ -8,7 +8,7 @@ import { loadAccess, loadOptions, sayWarnings } from '../load-options.js'
 import { plural } from '../show/columns.js'
 import type { Terminal } from '../terminal/terminal.js'
 
-export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
+export function defineRollback(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(command.argument('<alias>', 'alias of a guarded load (ingest --swap-alias)'), 'rollback')
     .option('--to <index>', 'index for the alias. Default: the one before the last load')
     .addHelpText(

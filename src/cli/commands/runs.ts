@@ -9,7 +9,7 @@ import { bytes, columns, count, plural } from '../show/columns.js'
 import { loadOptions, sayWarnings, stateDir } from '../load-options.js'
 import type { Terminal } from '../terminal/terminal.js'
 
-export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
+export function defineRuns(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(command, 'runs')
     .argument('[action]', 'rm: forget a run')
     .argument('[run]', 'id from the list or the receipt, file of a checkpoint, or name of spooled stdin')

@@ -17,7 +17,7 @@ import {
 import { masked } from '../terminal/mask.js'
 import { type Progress, follow } from '../terminal/progress.js'
 import { showProgress } from '../terminal/show-progress.js'
-import { bytes, duration, plural } from '../show/columns.js'
+import { bytes, showDuration, plural } from '../show/columns.js'
 import { sayFailure } from '../show/say-error.js'
 import { serveReceiptJson, showServed } from '../show/show-receipt.js'
 import type { Terminal } from '../terminal/terminal.js'
@@ -26,7 +26,7 @@ import { spareOptimising } from '../spare-optimising.js'
 /** A line that tells how things are, where anything has happened. */
 const EVERY_MS = 10_000
 
-export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
+export function defineServe(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(command, 'serve')
     .addHelpText(
       'after',
@@ -102,7 +102,7 @@ function following(progress: Progress): (event: ServeEvent) => void {
         const { message, code } = failure
         const [fix = ''] = explain(code).fixes
         const left = `${plural(waiting.documents, 'document')} wait, more are accepted`
-        progress.note('warn', `cannot load, and retries in ${duration(retryMs)}. ${left}: ${message}`, {
+        progress.note('warn', `cannot load, and retries in ${showDuration(retryMs)}. ${left}: ${message}`, {
           code,
           fix,
           ...waiting,

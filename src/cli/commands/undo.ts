@@ -18,7 +18,7 @@ interface Flags extends Record<string, unknown> {
   readonly force?: boolean
 }
 
-export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
+export function defineUndo(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(command, 'undo')
     .argument('<run>', 'id of the run (see sluice runs), or the path of its checkpoint')
     .option('--yes', 'delete without asking')

@@ -11,7 +11,7 @@ import { masked } from '../terminal/mask.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { spareOptimising } from '../spare-optimising.js'
 
-export function define(command: Command, terminal: Terminal, done: (code: number) => void): void {
+export function defineVerify(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(command, 'verify')
     .argument('<run>', 'id of the run (see sluice runs), or the path of its checkpoint')
     .addHelpText(

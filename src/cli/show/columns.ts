@@ -28,7 +28,7 @@ export function bytes(n: number): string {
   return `${(n / divisor).toFixed(1)} ${unit}`
 }
 
-export function duration(ms: number): string {
+export function showDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`
   const seconds = Math.round(ms / 1000)

@@ -1,6 +1,6 @@
 import type { DoctorReport, Finding, Step } from '../../doctor/report.js'
 import { fixesFor } from '../../failure/catalogue.js'
-import { columns, duration, plural } from './columns.js'
+import { columns, showDuration, plural } from './columns.js'
 
 /** A report for people: each step, then what it means, then what to do. */
 export function showDiagnosis({ steps, findings, facts, next, policy, requests, ok }: DoctorReport): string {
@@ -26,7 +26,7 @@ function targetsOf({ cluster, instance }: DoctorReport['facts']): string {
 }
 
 function showStep({ ok, name, ms, detail, isLeftOut }: Step): string[] {
-  return [isLeftOut === true ? '-' : ok ? 'ok' : 'FAIL', name, ms === undefined ? '' : duration(ms), detail]
+  return [isLeftOut === true ? '-' : ok ? 'ok' : 'FAIL', name, ms === undefined ? '' : showDuration(ms), detail]
 }
 
 /** Whether the first step already stands below the first finding, as a fix. */

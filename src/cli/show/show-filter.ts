@@ -5,7 +5,7 @@ import { columns } from './columns.js'
 import type { FilterReport } from '../filter-tasks.js'
 
 /** The first filterFinding that is an error decides. */
-export function exitCodeOf({ findings }: FilterReport): number {
+export function filterExitCode({ findings }: FilterReport): number {
   const first = findings.find(({ severity }) => severity === 'error')
   return first === undefined ? 0 : explain(first.code).exit
 }

@@ -1,6 +1,6 @@
 import type { InputReceipt, Receipt, ServeReceipt } from '../../index.js'
 import { outcomes } from '../../ledger/receipt.js'
-import { bytes, columns, count, duration, plural } from './columns.js'
+import { bytes, columns, count, showDuration, plural } from './columns.js'
 import { failureJson } from './say-error.js'
 
 /** The receipt as people read it: what became of every document, that it adds up, and by which way. */
@@ -26,7 +26,7 @@ function title(receipt: Receipt): string {
   const { run, status, elapsedMs, failure } = receipt
   if (isLoadedBefore(receipt) && failure === undefined) return `Run ${run}: nothing was loaded`
   const how = { finished: 'finished', failed: 'stopped', interrupted: 'interrupted' }[status]
-  return `Run ${run} ${how} after ${duration(elapsedMs)}${failure === undefined ? '' : `: ${failure.code}`}`
+  return `Run ${run} ${how} after ${showDuration(elapsedMs)}${failure === undefined ? '' : `: ${failure.code}`}`
 }
 
 /** Whether this process had nothing to read: the counts are those of before. */
@@ -182,7 +182,7 @@ export function showServed(receipt: ServeReceipt): string {
   )
   const told = Object.entries(answers).map(([status, times]) => `${status} (${count(times)}x)`)
   return [
-    `Served for ${duration(elapsedMs)}\n\n`,
+    `Served for ${showDuration(elapsedMs)}\n\n`,
     columns(
       [
         ['accepted', count(accepted)],

@@ -1,4 +1,4 @@
-import type { ClusterAccess } from '../../options/access.js'
+import type { ClusterAccess } from '../../options/cluster-access.js'
 
 /**
  * Every secret of a command in every form in which something could repeat it: as it was given, decoded, and as it is sent.

@@ -1,4 +1,4 @@
-import { hidden } from '../../options/secrets.js'
+import { hidden } from '../../options/hide-secrets.js'
 
 /** A value of text, numbers, lists and plain objects with every secret in its text replaced. */
 export function masked<T>(value: T, secrets: readonly string[]): T {

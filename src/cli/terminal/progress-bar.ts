@@ -1,5 +1,5 @@
 import type { Progress, Snapshot } from './progress.js'
-import { bytes, count, duration } from '../show/columns.js'
+import { bytes, count, showDuration } from '../show/columns.js'
 import type { Terminal } from './terminal.js'
 
 const frameMs = 100
@@ -32,7 +32,7 @@ export function drawProgress(terminal: Terminal): Progress {
 function progressLine({ counts, bytesRead, retries, elapsedMs, wire, rows }: Snapshot): string {
   const stored = counts.created + counts.updated + counts.deleted + counts.noop + counts.duplicate
   const perSecond = elapsedMs > 0 ? (stored * 1000) / elapsedMs : 0
-  const parts = [`${count(stored)} documents`, `${count(perSecond)}/s`, bytes(bytesRead), duration(elapsedMs)]
+  const parts = [`${count(stored)} documents`, `${count(perSecond)}/s`, bytes(bytesRead), showDuration(elapsedMs)]
   if (rows !== undefined) parts.push(`${count(rows.read)} of ${count(rows.total)} rows`)
   if (wire !== undefined) parts.push(`${bytes(wire.bytes)} of ${bytes(wire.budget)} on the wire`)
   if (counts.rejected > 0) parts.push(`${count(counts.rejected)} rejected`)

@@ -1,5 +1,5 @@
 import type { Counts, FailureCode, IngestEvent } from '../../index.js'
-import { duration, plural } from '../show/columns.js'
+import { showDuration, plural } from '../show/columns.js'
 import { explain } from '../../failure/catalogue.js'
 
 /** How far a run is. */
@@ -41,9 +41,13 @@ export function follow(progress: Progress): (event: IngestEvent) => void {
       case 'retry': {
         retries += 1
         const { code, message } = event.failure
-        progress.note('warn', `${plural(event.documents, 'document')} again in ${duration(event.waitMs)}: ${message}`, {
-          code,
-        })
+        progress.note(
+          'warn',
+          `${plural(event.documents, 'document')} again in ${showDuration(event.waitMs)}: ${message}`,
+          {
+            code,
+          },
+        )
         return
       }
       case 'preflight': {
@@ -94,14 +98,14 @@ function blockNotes(progress: Progress): (event: BlockEvent) => void {
     const { code, message } = event.failure
     if (event.type === 'unblocked') {
       said = undefined
-      const back = `access is back after ${duration(event.waitedMs)}: Sluice continues`
+      const back = `access is back after ${showDuration(event.waitedMs)}: Sluice continues`
       progress.note('warn', `${back}. Refused: ${message}`, { code })
       return
     }
     const { since, waitedMs, leftMs, nextProbeMs, problem } = event
     const fields = { code, since, waitedMs, leftMs, nextProbeMs, ...(problem === undefined ? {} : { problem }) }
     const also = problem === undefined ? '' : ` (${problem})`
-    const next = `Next probe in ${duration(nextProbeMs)}, giving up in ${duration(leftMs)}`
+    const next = `Next probe in ${showDuration(nextProbeMs)}, giving up in ${showDuration(leftMs)}`
     if (said === code) {
       progress.note('info', `still waiting for access since ${since}: ${message}${also}. ${next}`, fields)
       return

@@ -1,5 +1,5 @@
 import type { Pulled } from '../../servicenow.js'
-import { bytes, count, duration, plural } from '../show/columns.js'
+import { bytes, count, showDuration, plural } from '../show/columns.js'
 import type { Terminal } from './terminal.js'
 
 interface PullProgress extends Disposable {
@@ -26,7 +26,7 @@ export function showPull(terminal: Terminal, quiet: boolean): PullProgress {
     if (isDrawn) terminal.err('\r\u001B[K')
     isDrawn = false
   }
-  const amounts = () => `${bytes(written)}, ${duration(performance.now() - startedAt)}`
+  const amounts = () => `${bytes(written)}, ${showDuration(performance.now() - startedAt)}`
   return {
     get rows() {
       return pulled.rows

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import type { RouteResponse } from '../../proxy/request.js'
+import type { RouteResponse } from '../../proxy/route-request.js'
 import { retryAfterMs } from '../../time/retry.js'
 
 /** Ten thousand rows with every field are tens of megabytes. */

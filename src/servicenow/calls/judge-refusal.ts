@@ -1,5 +1,5 @@
 import { type Failure, failure } from '../../failure/failure.js'
-import { isObject, parseJson } from '../../text/json.js'
+import { isObject, parseJson } from '../../text/parse-json.js'
 import { type InstanceAnswer, header, askedWaitMs } from './answer.js'
 
 /** Facts that a judgement needs besides the answer. */

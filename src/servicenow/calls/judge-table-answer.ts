@@ -3,7 +3,7 @@ import { type Failure, failure } from '../../failure/failure.js'
 import { isSluiceError } from '../../failure/sluice-error.js'
 import { type InstanceAnswer, header } from './answer.js'
 import type { TableAnswer, TableRequest } from '../instance.js'
-import { isObject, parseJson } from '../../text/json.js'
+import { isObject, parseJson } from '../../text/parse-json.js'
 import {
   describeAnswer,
   errorOf,

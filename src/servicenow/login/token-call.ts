@@ -16,7 +16,7 @@ import {
 } from '../calls/judge-refusal.js'
 import { failure } from '../../failure/failure.js'
 import type { InstanceAnswer } from '../calls/answer.js'
-import { isObject, parseJson } from '../../text/json.js'
+import { isObject, parseJson } from '../../text/parse-json.js'
 
 /** One OAuth 2.0 grant. */
 export type TokenRequest =

@@ -1,7 +1,7 @@
 import type { Place } from '../../flow.js'
 import { IdSet } from '../deletions/id-set.js'
 import { LINE_FEED } from '../../text/bytes.js'
-import { parseObject } from '../../text/json.js'
+import { parseObject } from '../../text/parse-json.js'
 import { isBehind, stored } from './row.js'
 
 /** The rows that an interrupted reading wrote as NDJSON. */

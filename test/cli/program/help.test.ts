@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { run } from '../../../src/cli/program.js'
+import { runProgram } from '../../../src/cli/program.js'
 import type { Terminal } from '../../../src/cli/terminal/terminal.js'
 import { optionCommands } from '../../../src/options/option.js'
 import { optionsOf } from '../../../src/options/view.js'
@@ -19,7 +19,7 @@ async function helpOf(args: readonly string[], colour = false): Promise<string> 
     out: (text: string) => void (printed += text),
     err: (text: string) => void (printed += text),
   }
-  expect(await run(args, fake as unknown as Terminal, '0.0.0')).toBe(0)
+  expect(await runProgram(args, fake as unknown as Terminal, '0.0.0')).toBe(0)
   return printed
 }
 

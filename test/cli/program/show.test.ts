@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { drawProgress } from '../../../src/cli/terminal/progress-bar.js'
-import { bytes, count, duration } from '../../../src/cli/show/columns.js'
+import { bytes, count, showDuration } from '../../../src/cli/show/columns.js'
 import { receiptJson, showReceipt } from '../../../src/cli/show/show-receipt.js'
 import type { Terminal } from '../../../src/cli/terminal/terminal.js'
 import { failure } from '../../../src/failure/failure.js'
@@ -131,9 +131,9 @@ describe('quantities', () => {
     [bytes(999_949), '999.9 kB'],
     [bytes(999_951), '1.0 MB'],
     [bytes(2_500_000_000), '2.5 GB'],
-    [duration(999), '999 ms'],
-    [duration(59_949), '59.9 s'],
-    [duration(3_725_000), '1 h 2 min'],
+    [showDuration(999), '999 ms'],
+    [showDuration(59_949), '59.9 s'],
+    [showDuration(3_725_000), '1 h 2 min'],
   ])('%s', (shown, expected) => {
     expect(shown).toBe(expected)
   })

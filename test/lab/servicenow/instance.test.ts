@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { until } from '../../support/eventually.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { type InstanceOptions, openServiceNow } from '../../../src/connect/open-instance.js'
+import { type InstanceOptions, openServiceNow } from '../../../src/connect/open-servicenow.js'
 import { type ServiceNowConnection, connectServiceNow } from '../../../src/servicenow.js'
 import { SkippingClock } from '../../support/held-clock.js'
 

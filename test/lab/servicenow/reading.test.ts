@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Place, Source } from '../../../src/flow.js'
 import { type PullOptions, type ServiceNowOptions, pull } from '../../../src/servicenow.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { openServiceNow } from '../../../src/connect/open-instance.js'
+import { openServiceNow } from '../../../src/connect/open-servicenow.js'
 import type { Instance } from '../../../src/servicenow/instance.js'
 import { type TableSourceOptions, tableSource } from '../../../src/servicenow/table/table-source.js'
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import { openServiceNow } from '../../../src/connect/open-instance.js'
+import { openServiceNow } from '../../../src/connect/open-servicenow.js'
 import { startHttpProxy, startTarget } from '../../support/proxy-servers.js'
 
 describe('an instance behind the proxy', () => {

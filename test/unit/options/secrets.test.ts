@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { readAccess } from '../../../src/options/access.js'
+import { readAccess } from '../../../src/options/cluster-access.js'
 import { type OptionSources, resolveOptions } from '../../../src/options/resolve.js'
 import { optionNames } from '../../../src/options/table.js'
 import { viewOption } from '../../../src/options/view.js'
-import { withoutCredentials } from '../../../src/options/secrets.js'
+import { withoutCredentials } from '../../../src/options/hide-secrets.js'
 import { failureOf } from '../../support/options-failure.js'
 
 const secret = 'pl4nted-S3cret'

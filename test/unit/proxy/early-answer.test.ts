@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import type { RouteRequest } from '../../../src/proxy/request.js'
+import type { RouteRequest } from '../../../src/proxy/route-request.js'
 import { openRoute } from '../../../src/proxy/route.js'
 import { startPort } from '../../support/proxy-servers.js'
 

@@ -4,7 +4,7 @@ import type { Dispatcher } from 'undici'
 import { describe, expect, it } from 'vitest'
 import type { ConnectProgress } from '../../../src/proxy/connector.js'
 import { Exchange } from '../../../src/proxy/exchange.js'
-import type { RouteResponse } from '../../../src/proxy/request.js'
+import type { RouteResponse } from '../../../src/proxy/route-request.js'
 
 const way = { target: new URL('http://127.0.0.1:9200'), connectTimeoutMs: 1000 }
 

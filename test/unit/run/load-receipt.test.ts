@@ -12,7 +12,7 @@ import type { Batch, Outcome, Refused, RejectionLimit, Source } from '../../../s
 import type { IngestEvent } from '../../../src/options/ingest-options.js'
 import { DeadLetters } from '../../../src/ledger/dead-letters.js'
 import { Ledger } from '../../../src/ledger/ledger.js'
-import { type Loaded, load } from '../../../src/run/load.js'
+import { type Loaded, load } from '../../../src/run/load-documents.js'
 import { HeldClock } from '../../support/held-clock.js'
 import { type Seeded, seeded } from '../../support/seeded.js'
 

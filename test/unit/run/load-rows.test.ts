@@ -7,7 +7,7 @@ import type { Batch, Outcome, Cursor, Source } from '../../../src/flow.js'
 import { DeadLetters } from '../../../src/ledger/dead-letters.js'
 import { Ledger } from '../../../src/ledger/ledger.js'
 import { StopSignals } from '../../../src/run/stop-signals.js'
-import { load } from '../../../src/run/load.js'
+import { load } from '../../../src/run/load-documents.js'
 import { HeldClock } from '../../support/held-clock.js'
 
 const plain: Cursor = { selection: {}, placeAt: () => ({}), after: end => end }

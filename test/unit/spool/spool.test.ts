@@ -11,7 +11,7 @@ import type { Source } from '../../../src/flow.js'
 import { isSluiceError } from '../../../src/failure/sluice-error.js'
 import { syncFolder } from '../../../src/disk/sync-folder.js'
 import { readStream } from '../../../src/source/read-stream.js'
-import { type SpooledStdin, openSpool } from '../../../src/spool/spool.js'
+import { type SpooledStdin, openSpool } from '../../../src/spool/open-spool.js'
 import type { SpoolSegment } from '../../../src/spool/segments.js'
 import { SpoolWriter } from '../../../src/spool/writer.js'
 

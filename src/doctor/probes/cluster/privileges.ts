@@ -2,7 +2,7 @@ import type { Route } from '../../../proxy/route.js'
 import { callCluster } from '../../ask.js'
 import type { Context, Probe } from '../../context.js'
 import { clusterProblem, type IdentitySeen, type CheckedIndex } from '../../facts.js'
-import { isObject } from '../../../text/json.js'
+import { isObject } from '../../../text/parse-json.js'
 import type { Failure } from '../../../failure/failure.js'
 
 /** Finds out who the credentials belong to, and what they may do with the index. */

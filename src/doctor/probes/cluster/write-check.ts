@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { nameRefusal, whoAnswered } from '../../../cluster/answers.js'
 import { type Failure, failure } from '../../../failure/failure.js'
 import type { Route } from '../../../proxy/route.js'
-import { parseObject } from '../../../text/json.js'
+import { parseObject } from '../../../text/parse-json.js'
 import type { Context, Probe, ProbeResult } from '../../context.js'
 import { clusterProblem, type Facts } from '../../facts.js'
 

@@ -1,7 +1,7 @@
 import type { DoctorOptions } from '../doctor/doctor-options.js'
 import type { ServiceNowOptions } from '../index.js'
 import type { Setting } from '../doctor/facts.js'
-import type { ClusterAccess } from '../options/access.js'
+import type { ClusterAccess } from '../options/cluster-access.js'
 import { nodeUrls } from '../options/urls.js'
 import type { Effective } from '../options/resolve.js'
 import { optionNames } from '../options/table.js'
