@@ -1,33 +1,37 @@
 /**
- * What crosses stages. Bytes are NDJSON everywhere between a format and the cluster; the unit of work is a body (one bulk
- * request), never a document.
+ * Defines the types that cross stages. Between a format and the cluster all bytes are NDJSON. The unit of work is a
+ * body (one bulk request), never a document.
  */
 import type { Failure } from './failure/failure.js'
 
 /** How many documents may be rejected: a count, or a share of those read. */
 export type RejectionLimit = number | `${number}%`
 
-/** One file, stream or iterable, in the order in which it is read. */
+/** A file, a stream or an iterable. Inputs are read in order. */
 export interface Input {
   /** Position among the inputs of the run, from 0. */
   readonly id: number
-  /** As the user knows it: the path as it was found, `-` for stdin, `(stream)` or `(iterable)` for what an embedder passed. */
+  /**
+   * As the user knows it: the path of the file, `-` for stdin, `(stream)` or `(iterable)` for an object that an
+   * embedder passed.
+   */
   readonly name: string
 }
 
 /** An input that can be opened. */
 export interface Source extends Input {
-  /** Where its bytes are stored. Absent for what cannot be read twice: stdin, a stream, an iterable. */
+  /** The stored bytes. Absent if the input cannot be read twice: stdin, a stream, an iterable. */
   readonly file?: StoredFile
   /** Set if that file is Sluice's own copy of an input that cannot be read twice. */
   readonly copy?: Copy
   /** Set if reading continues at a place, and not at an offset. Then each document is one line. */
   readonly cursor?: Cursor
   /**
-   * Returns its decoded bytes (gunzipped), from the one at offset `from` (default 0), or with a cursor from `place`. A chunk is valid
-   * until the next one is asked for: whoever keeps bytes copies them. Only what has a `file` or `cursor` is opened behind its start.
-   * `into`: memory that may be read into until the iteration is over.
-   * Throws SluiceError: INPUT_UNREADABLE, INPUT_TRUNCATED (after all that was whole has been yielded); with a cursor also other failures.
+   * Returns the decoded bytes (gunzipped), from offset `from` (default 0), or with a cursor from `place`. A chunk is
+   * valid until the caller asks for the next one: callers that keep bytes copy them. Only an input with a `file` or
+   * `cursor` can be opened after its start. `into`: memory that the reading may use until the iteration ends. Throws
+   * SluiceError: INPUT_UNREADABLE, INPUT_TRUNCATED (after all whole bytes were yielded). A cursor also throws other
+   * failures.
    */
   open(signal: AbortSignal, from?: number, place?: Place, into?: ReadMemory): AsyncIterable<Uint8Array>
 }
@@ -36,51 +40,52 @@ export interface Source extends Input {
 export interface Copy {
   /** No other copy ever had it. */
   readonly id: string
-  /** The name of the input that it is a copy of. */
+  /** The name of the original input. */
   readonly of: string
   /** Whether this process adds to it. */
   readonly grows: boolean
   /** Waits until its file can be looked at. */
   begun?(): Promise<void>
-  /** Makes what was read so far survive a power cut. Throws SluiceError STATE_UNWRITABLE. */
+  /** Makes all bytes that were read so far survive a power cut. Throws SluiceError STATE_UNWRITABLE. */
   sync?(): Promise<void>
-  /** A checkpoint says that the bytes before this offset are loaded. Undefined: a resume needs all of them. */
+  /** Notes that a checkpoint counts the bytes before this offset as loaded. Undefined: a resume needs all bytes. */
   loaded?(to: number | undefined): void
 }
 
-/** What is read lies in one buffer while the other one fills. Of the same size. */
+/** Two buffers of the same size. One holds the bytes that are processed while the other one fills. */
 export type ReadMemory = readonly [Buffer, Buffer]
 
-/** Where reading continues: small, JSON, and understood only by its cursor. Nothing in it is secret. */
+/** The position where reading continues: small JSON without secrets. Only its cursor understands it. */
 export type Place = Readonly<Record<string, unknown>>
 
-/** Continues an input that changes while it is read, and reads only what changed since the last run. */
+/** Continues an input that changes over time. Reads only changes since the last run. */
 export interface Cursor {
-  /** What is read of it: another selection is another input. */
+  /** Names the rows and fields that are read. Another selection is another input. */
   readonly selection: Readonly<Record<string, string>>
   /**
-   * Where reading goes on once every document before that number, of the reading that is open, is settled. Called with numbers
-   * that do not fall; what lies before may be forgotten.
+   * Returns where reading continues if every document before that number is settled. Numbers count from the start of
+   * the current reading. The caller never passes a smaller number than before, so the cursor may forget older
+   * positions.
    */
   placeAt(document: number): Place
-  /** Where the next run begins: after what a run that ended at this place has read. */
+  /** Returns where the next run begins if this run ended at `end`. */
   after(end: Place): Place
   /** How many documents the reading that is open will have, as far as is known. */
   readonly total?: number | undefined
-  /** Since when a reading that continues at this place takes what changed, in ISO 8601. Undefined: it takes everything. */
+  /** Returns the time from which changes are read, in ISO 8601. Undefined: everything is read. */
   since?(place: Place): string | undefined
-  /** Whether the chunk that was yielded last may hold a document that came before, as it is now. Absent: each may. */
+  /** Whether the last chunk may hold a new state of an earlier document. Absent: every chunk may. */
   readonly mayRepeat?: boolean
 }
 
-/** A file as it is stored, looked at without reading it whole. */
+/** Looks at a stored file without reading all of it. */
 export interface StoredFile {
   /** Absolute. */
   readonly path: string
   look(): Promise<FileLook>
   /**
-   * SHA-256 in hex of the stored bytes `[from, to)`. Undefined where the file ends before `to`, is gone, or is another one
-   * than that with this inode.
+   * Returns the SHA-256 in hex of the stored bytes `[from, to)`. Undefined if the file is gone, ends before `to`, or
+   * has another inode than `inode`.
    */
   hash(from: number, to: number, inode?: string): Promise<string | undefined>
 }
@@ -101,31 +106,31 @@ export interface Mark {
   readonly line: number
   /** In decoded bytes, or for `elements` in the lines made of them. */
   readonly offset: number
-  /** Bytes of a last line without a line end, which was read too. It is read again from its start once it has grown. */
+  /** Bytes of a last line without a line end. If the file has grown, that line is read again from its start. */
   readonly tail: number
 }
 
-/** What a format makes of an input's bytes: NDJSON, one document a line. */
+/** The output of a format: NDJSON, one document per line. */
 export interface Lines {
   /** `lines`: the bytes stand in the input as they are, so that offsets and line numbers count. `elements`: rewritten. */
   readonly kind: 'lines' | 'elements'
-  /** Where the first byte stands in the (decompressed) input: 3 after a byte order mark, else 0. */
+  /** Offset of the first byte in the (decompressed) input: 3 after a byte order mark, otherwise 0. */
   readonly at: number
   /** Number and line of the first document, where reading begins behind the input's start. Default 1. */
   readonly document?: number
   readonly line?: number
-  /** Cut anywhere, also within a line; each valid until the next one is asked for. */
+  /** Chunks may end within a line. Each is valid until the caller asks for the next one. */
   readonly bytes: AsyncIterable<Uint8Array>
 }
 
-/** Where a document came from. */
+/** The position of a document in its input. */
 export interface Origin {
   readonly input: string
-  /** Its number among the documents of its input, from 1; blank lines do not count. Sluice's own ids end in it. */
+  /** Number of the document in its input, from 1. Blank lines do not count. Sluice's own ids end with this number. */
   readonly document: number
-  /** Its line in the input, from 1, where the input is NDJSON. */
+  /** Line number from 1, only for NDJSON. */
   readonly line?: number
-  /** Offset of its first byte in the (decompressed) input, where the input is NDJSON. */
+  /** Offset of the first byte in the (decompressed) input, only for NDJSON. */
   readonly offset?: number
 }
 
@@ -156,20 +161,20 @@ export interface Batch {
   readonly blank: number
   /** How far each of its inputs has come with it. */
   readonly ends: readonly { readonly input: Input; readonly mark: Mark }[]
-  /** Lines met on the way that cannot be sent. */
+  /** Lines that cannot be sent. */
   readonly refused: readonly Refused[]
   /** Action line and document line for each document. Owned by whoever holds the batch until `release()`. */
   readonly bytes: Buffer
   readonly operation: Operation
-  /** Where each document came from, by its place in the batch. Called while `bytes` are as they were framed. */
+  /** Returns a function from a document's place in the batch to its origin. Call this before `bytes` change. */
   origins(): (ordinal: number) => Origin
   /** Gives the memory back. Called once, when nothing reads or writes `bytes` any more. */
   release(): void
-  /** Set if its documents say themselves where they go. */
+  /** Set if the documents name their own index. */
   readonly addressed?: Addressed
 }
 
-/** What such documents bring with them, alike for all of a batch. */
+/** Facts that all documents of such a batch share. */
 export interface Addressed {
   /** `own`: ids that Sluice made. `given`: anybody else's. `none`: the cluster makes them. */
   readonly ids: 'own' | 'given' | 'none'
@@ -178,7 +183,7 @@ export interface Addressed {
   attempts(ordinal: number): number
 }
 
-/** Where a document goes, and which of its top-level fields hold its id and routing where those are not Sluice's own. */
+/** The index of a document, and the top-level fields that hold its id and routing if these are not Sluice's own. */
 export interface Destination {
   readonly index: string
   readonly pipeline?: string
@@ -193,9 +198,9 @@ export interface Refused {
   readonly operation: Operation
   readonly id?: string
   readonly routing?: string
-  /** Where it is not the one of the run. */
+  /** Set if it differs from the destination of the run. */
   readonly destination?: Destination
-  /** HTTP status of the item or request; 0 when Sluice refused it before it was sent. */
+  /** HTTP status of the item or request. 0 if Sluice rejected the document before sending. */
   readonly status: number
   /** The error's type, from Elasticsearch or from Sluice's own catalogue. */
   readonly type: string
@@ -205,7 +210,7 @@ export interface Refused {
   readonly attempts: number
 }
 
-/** What became of the documents of one batch. The counts add up to `docs`. */
+/** The outcome of one batch. The counts add up to `docs`. */
 export interface Outcome {
   readonly docs: number
   readonly created: number
@@ -214,9 +219,9 @@ export interface Outcome {
   /** Left out by a rule of the user's (`--on-conflict skip`). */
   readonly skipped: number
   readonly rejected: readonly Refused[]
-  /** Sent, with no answer that tells: may or may not be stored. */
+  /** Documents that were sent without a clear answer. They may be stored. */
   readonly unknown: number
-  /** Those among `unknown` that another send could settle: they got no answer. Default 0. */
+  /** The part of `unknown` that got no answer. Another send could settle these documents. Default 0. */
   readonly unanswered?: number
   /** Certainly not sent, or certainly not stored, because the run stopped. */
   readonly unsent: number
@@ -224,7 +229,7 @@ export interface Outcome {
   readonly stop?: Failure
 }
 
-/** Where a line goes that is longer than any request may be: piece by piece, because it may not fit in memory. */
+/** Receives a line in pieces, because a line that is too long for a request may not fit in memory. */
 export interface LongLine {
   /** The bytes are free again when the promise resolves. */
   write(bytes: Uint8Array): Promise<void>
@@ -238,6 +243,6 @@ export interface LongLine {
 export interface Clock {
   /** Milliseconds, monotonic. */
   now(): number
-  /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
+  /** Resolves after `ms`. Rejects with the signal's reason if the signal aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }

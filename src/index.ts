@@ -1,4 +1,4 @@
-/** What an embedder gets. */
+/** Exports the library. */
 export { reportRun } from './alarm/alarm.js'
 export type { AlarmOptions, Reported, RunOutcome } from './alarm/alarm-options.js'
 export { connect, type Connected } from './connect/connect.js'

@@ -17,17 +17,20 @@ export type { SpoolReceipt } from './spool/spool-stdin.js'
 /**
  * Loads documents into an index through the static-IP proxy and accounts for every one of them.
  *
- * Resolves to the receipt when every input was read to its end and every document has an outcome. Refused documents do not
+ * Resolves to the receipt when every input was read to its end and every document has an outcome. Rejected documents
+ * do not
  * make it throw: they are in the dead letters, and counted as `rejected`.
  *
  * ```ts
  * const receipt = await ingest({ source: 'logs/*.ndjson.gz', target: { url, apiKey }, proxy, index: 'logs-app' })
  * ```
- * @throws SluiceError when the run could not start or had to stop. `error.code` is OPTION_INVALID, INDEX_NAME_INVALID,
- * PLAINTEXT_CREDENTIALS, INPUT_*, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED, INDEX_BLOCKED, IDS_REFUSED, REQUEST_REFUSED,
- * SERVICENOW_*, TOO_MANY_REJECTED, DELETIONS_*, ALIAS_CONFLICT, INDEX_REQUEST_REFUSED, LOAD_CHECK_FAILED, DEAD_LETTERS_UNWRITABLE, STATE_*, RUN_LOCKED,
- * RUN_OPTIONS_CHANGED, RUN_INTERRUPTED, TIME_BUDGET_SPENT or BYTE_BUDGET_SPENT. Once the way was open, `error.receipt` tells
- * what was done.
+ * @throws SluiceError if the run could not start or had to stop. `error.code` is OPTION_INVALID, INDEX_NAME_INVALID,
+ * PLAINTEXT_CREDENTIALS, INPUT_*, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED, INDEX_BLOCKED, IDS_REFUSED,
+ * REQUEST_REFUSED,
+ * SERVICENOW_*, TOO_MANY_REJECTED, DELETIONS_*, ALIAS_CONFLICT, INDEX_REQUEST_REFUSED, LOAD_CHECK_FAILED,
+ * DEAD_LETTERS_UNWRITABLE, STATE_*, RUN_LOCKED,
+ * RUN_OPTIONS_CHANGED, RUN_INTERRUPTED, TIME_BUDGET_SPENT or BYTE_BUDGET_SPENT. If the route was open,
+ * `error.receipt` shows the outcome so far.
  */
 export async function ingest(options: IngestOptions): Promise<Receipt> {
   return await ingestFrom(options, openPlatform)

@@ -13,14 +13,17 @@ import { findSources } from './source/open-sources.js'
 import { spoolStdin } from './spool/spool-stdin.js'
 
 /**
- * Sends dead letters again: each document byte for byte, with the operation, id and routing that it had. What is refused again
- * goes to new dead letters, with its first origin and the attempts added up. One that was stored meanwhile under an id of Sluice's
- * own counts as `duplicate`. Files are never changed or deleted.
+ * Sends dead letters again: each document byte for byte, with its original operation, id and routing. Documents that
+ * are rejected again
+ * go to new dead letters, with their first origin and the sum of their attempts. A document that is already stored
+ * under Sluice's
+ * own id counts as `duplicate`. Sluice never changes or deletes the files.
  *
  * ```ts
  * const receipt = await replay({ source: 'sluice-dead-letters-*.ndjson', target: { url, apiKey }, proxy })
  * ```
- * @throws SluiceError as `ingest` does; besides, NOT_DEAD_LETTERS for a file without any dead letter, before anything is sent.
+ * @throws SluiceError as `ingest` does, and NOT_DEAD_LETTERS for a file without any dead letter, before anything is
+ * sent.
  */
 export async function replay(options: ReplayOptions): Promise<Receipt> {
   checkReplayOptions(options)

@@ -2,8 +2,8 @@ import { mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
- * Makes a folder and those above it, for their owner alone. Step by step: where a file system lets nobody make any (/proc), Node's
- * own way of making several never comes back. Rejects with the error of the file system.
+ * Makes a folder and the folders above it, only for their owner. Makes them one by one: Node's recursive way never
+ * returns if a file system lets nobody make a folder (/proc). Rejects with the error of the file system.
  */
 export async function makeFolder(path: string): Promise<void> {
   const above = dirname(path)
@@ -23,7 +23,7 @@ async function make(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 })
   } catch (error) {
-    // That it is there already is told in several ways.
+    // Systems report an existing folder with different errors.
     const isThere = await stat(path).then(
       found => found.isDirectory(),
       () => false,

@@ -4,8 +4,8 @@ import { dirname } from 'node:path'
 import { syncFolder } from './sync-folder.js'
 
 /**
- * Replaces a file as a whole, for its owner alone: whatever happens, it is the old one or the new one. Resolves when it is on
- * the disk. Rejects with the error of the file system.
+ * Replaces a file as a whole, only for its owner. After a crash the file is either the old one or the new one.
+ * Resolves when the new file is on the disk. Rejects with the error of the file system.
  */
 export async function replaceFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`

@@ -31,7 +31,7 @@ export class Account {
     return { ...this.#counts }
   }
 
-  /** By number of documents, the most first. */
+  /** Returns rejections by number of documents, largest first. */
   get rejections(): readonly Rejections[] {
     return [...this.#rejections.values()].toSorted((one, other) => other.documents - one.documents)
   }

@@ -1,12 +1,12 @@
 /**
- * How far a run can be resumed from: what has been settled without a gap, from its first document on. Batches settle in any
- * order and are committed in the order in which they were read; the first one that is not settled for good ends the prefix.
+ * Tracks the position from which a run can resume. Batches settle in any order, but they are committed in reading
+ * order. The prefix ends before the first batch that is not settled for good.
  */
 import type { Batch, Input, Mark, Outcome, Refused } from '../flow.js'
 import { Account } from './account.js'
 import type { Counts, Rejections } from './receipt.js'
 
-/** What is committed. */
+/** The state of the committed prefix. */
 export interface Committed {
   readonly counts: Counts
   readonly rejections: readonly Rejections[]
@@ -17,7 +17,7 @@ export interface Committed {
   readonly isBroken: boolean
   /** Whether documents behind the prefix may be stored. */
   readonly isDoubtful: boolean
-  /** Of dead letters that were sent again: the indices, aliases and data streams that took one. */
+  /** Indices, aliases and data streams that took a replayed document. */
   readonly destinations: ReadonlySet<string>
 }
 
@@ -85,7 +85,7 @@ export class CommittedPrefix {
     this.#entries.set(batch, entry)
   }
 
-  /** The input was read to its end; what is left of it comes with the next batch. */
+  /** Notes that the input was read to its end. The next batch holds its last documents. */
   end(input: Input): void {
     this.#beside.finished.push(input)
   }
@@ -95,7 +95,7 @@ export class CommittedPrefix {
     this.#beside.rejected.push({ input, refused })
   }
 
-  /** Resolves when every batch that was taken before this one is settled; without one, when all are. */
+  /** Resolves when every batch that was taken before this one is settled. Without a batch: when all are. */
   async turn(batch?: Batch): Promise<void> {
     const isOver = () => this.#queue[0]?.batch === batch
     if (!isOver()) await new Promise<void>(go => this.#waiting.push({ isOver, go }))

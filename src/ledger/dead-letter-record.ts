@@ -1,7 +1,8 @@
 /**
- * A rejected document as one NDJSON line, with everything that is needed to see why and to send it again. Its own bytes are kept:
- * as `document` where they are a JSON object, as `line` where they are other text, as `base64` where they are not UTF-8 or too
- * long to hold. What tells whose record it is stands first, where it is found without reading the rest.
+ * Writes a rejected document as one NDJSON line, with the reason and everything that a replay needs. Keeps the
+ * document's bytes: as `document` if they are a JSON object, as `line` if they are other text, as `base64` if they
+ * are not UTF-8 or too long to hold. The author comes first, so that readers find the author without reading the
+ * rest.
  */
 import { isUtf8 } from 'node:buffer'
 import type { Destination, Operation, Refused } from '../flow.js'
@@ -12,11 +13,11 @@ const LONGEST_TEXT = 16 << 20
 /** Whose a record is. */
 export interface Author {
   readonly run: string
-  /** Of one process alone: runs of one name may write to the same file, from anywhere. Letters and digits. */
+  /** Letters and digits. Unique for each process, because runs of the same name may write to one file. */
   readonly writer: string
 }
 
-/** What every record of a process says. */
+/** Fields that every record of a process shares. */
 export interface Stamp extends Author {
   readonly destination: Destination
 }
@@ -34,7 +35,7 @@ export function record(refused: Refused, stamp: Stamp | undefined): Buffer {
   return Buffer.from(`${start}${kept}}\n`)
 }
 
-/** Refused because it is no object, or none that could be looked at. */
+/** Codes of lines that are no object, or that could not be parsed. */
 const isText = new Set(['DOCUMENT_NOT_JSON', 'DOCUMENT_TOO_LARGE', 'DEAD_LETTER_BROKEN'])
 
 /** The fields that a record begins with, without braces. */
@@ -46,7 +47,7 @@ export function head(refused: Omit<Refused, 'document' | 'reason'>, stamp: Stamp
   return JSON.stringify(fields).slice(1, -1)
 }
 
-/** What every record of an author's begins with: one of these, bytes as characters. */
+/** Returns the possible beginnings of an author's records, with bytes as characters. */
 export function openingsOf({ run, writer }: Author): readonly string[] {
   const operations: readonly Operation[] = ['create', 'index']
   return operations.map(operation => {

@@ -1,4 +1,4 @@
-/** The file of rejected documents: whole records alone, each with everything that is needed to send it again. */
+/** Writes the file of rejected documents. Every record is whole and holds everything that a replay needs. */
 import { constants } from 'node:fs'
 import { type FileHandle, access, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -16,7 +16,7 @@ const MODE = 0o600
 const WRITE_BYTES = 1 << 20
 
 export class DeadLetters implements AsyncDisposable {
-  /** Undefined: refused documents are counted and handed to the caller, and nothing is written. */
+  /** Undefined: rejected documents are counted and passed to the caller, but not written. */
   readonly path: string | undefined
   readonly #stamp: Stamp | undefined
   #file: FileHandle | undefined
@@ -32,7 +32,7 @@ export class DeadLetters implements AsyncDisposable {
     this.#stamp = stamp
   }
 
-  /** What tells the records of this process. Undefined where they are not stamped. */
+  /** The mark of this process in its records. Undefined if records have no mark. */
   get writer(): string | undefined {
     return this.#stamp?.writer
   }
@@ -41,12 +41,12 @@ export class DeadLetters implements AsyncDisposable {
     return this.#records
   }
 
-  /** Bytes of whole records, those of earlier runs included. Before `check` it is not known. */
+  /** Bytes of whole records, with those of earlier runs. Unknown before `check`. */
   get length(): number {
     return this.#end
   }
 
-  /** Throws DEAD_LETTERS_UNWRITABLE when no such file can be written. Nothing is created before it is needed. */
+  /** Throws DEAD_LETTERS_UNWRITABLE if the file cannot be written. Does not create the file yet. */
   async check(): Promise<void> {
     if (this.path === undefined) return
     try {
@@ -101,7 +101,7 @@ export class DeadLetters implements AsyncDisposable {
       write: async bytes => {
         length += bytes.length
         const joined = Buffer.concat([carry, bytes])
-        // Base64 goes by threes; what is left over starts the next piece.
+        // Base64 encodes three bytes at a time. The next piece starts with the remaining bytes.
         const whole = joined.length - (joined.length % 3)
         carry = Buffer.from(joined.subarray(whole))
         await write(joined.toString('base64', 0, whole))
@@ -120,7 +120,10 @@ export class DeadLetters implements AsyncDisposable {
     }
   }
 
-  /** A record of other dead letters that is too long to hold. What follows its head is written as it comes. */
+  /**
+   * Copies a record that is too long to hold from other dead letters. The caller then writes the part after the head
+   * in pieces.
+   */
   async appendCopy(refused: Omit<Refused, 'document' | 'reason'>): Promise<LongLine> {
     const done = await this.#takeTurn()
     let opening = `{${head(refused, this.#stamp)}`

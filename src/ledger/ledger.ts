@@ -7,7 +7,7 @@ import type { DeadLetters } from './dead-letters.js'
 import { type Committed, CommittedPrefix } from './committed-prefix.js'
 import type { Counts, InputReceipt, Rejections } from './receipt.js'
 
-/** A share means nothing before so many documents, while there are more to come. */
+/** Documents that must be read before a share counts, if more documents follow. */
 const SHARE_FROM = 1000
 
 interface InputAccount {
@@ -19,7 +19,7 @@ interface InputAccount {
 
 export interface LedgerOptions {
   readonly maxRejected?: RejectionLimit | undefined
-  /** What earlier processes of the run have done: a limit is the run's. */
+  /** Counts of earlier processes of this run. A limit applies to the whole run. */
   readonly before?: Counts
   /** Whether a document whose answer was lost is sent again by a resume. Default true. */
   readonly resendsUnanswered?: boolean
@@ -44,12 +44,12 @@ export class Ledger {
     this.#inputs.set(input.id, { input, status: 'unfinished', read: 0 })
   }
 
-  /** The input was read to its end, or to where it is broken. */
+  /** Notes that the input was read to its end, or to the place where it is broken. */
   end(input: Input, broken?: Failure): void {
     const account = this.#inputs.get(input.id)
     if (account === undefined) return
     account.status = broken === undefined ? 'finished' : 'failed'
-    // What was cut off has nothing more to give: to a resume it is done.
+    // An input that was cut off has no more bytes: for a resume it is done.
     if (broken === undefined || broken.code === 'INPUT_UNENDED') this.#prefix.end(input)
     if (broken !== undefined) account.failure = broken
   }
@@ -67,8 +67,9 @@ export class Ledger {
   }
 
   /**
-   * Books what became of a batch. Resolves to the failure that has to stop the run, if there is one: the outcome's own, more
-   * rejections than allowed, or dead letters that cannot be written; documents that could not be written down count as unsent.
+   * Books the outcome of a batch. Resolves to the failure that must stop the run, if any: the outcome's own failure,
+   * too many rejections, or unwritable dead letters. Documents that could not be written to the dead letters count as
+   * unsent.
    */
   async settle(batch: Batch, outcome: Outcome): Promise<Failure | undefined> {
     const { created, updated, duplicate, skipped, unknown, unsent, rejected, unanswered = 0 } = outcome
@@ -149,12 +150,12 @@ export class Ledger {
     return [...this.#inputs.values()].map(({ input, ...account }) => ({ name: input.name, ...account }))
   }
 
-  /** By number of documents, the most first. */
+  /** Returns rejections by number of documents, largest first. */
   get rejections(): readonly Rejections[] {
     return this.#account.rejections
   }
 
-  /** What a resume need not send again. */
+  /** Returns the documents that a resume need not send again. */
   get committed(): Committed {
     return this.#prefix.committed
   }

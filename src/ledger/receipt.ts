@@ -12,17 +12,17 @@ export interface Counts {
   readonly noop: number
   /** Sent again after an unknown outcome, and found stored. */
   readonly duplicate: number
-  /** Refused by Sluice or the cluster; in the dead letters. */
+  /** Rejected by Sluice or by the cluster. They are in the dead letters. */
   readonly rejected: number
   /** Blank lines, and documents that a rule of the user's left out. */
   readonly skipped: number
   /** Certainly not stored, because the run stopped. */
   readonly unsent: number
-  /** Sent, and no answer tells whether they were stored. */
+  /** Sent without a clear answer. They may be stored. */
   readonly unknown: number
 }
 
-/** What becomes of documents, in the order in which people read it: together they are those that were read. */
+/** Lists the outcomes of documents in the order for readers. Together they make up all documents that were read. */
 export const outcomes = [
   'created',
   'updated',
@@ -37,7 +37,7 @@ export const outcomes = [
 
 /** Rejected documents that were refused for the same reason. Values of documents are never quoted. */
 export interface Rejections {
-  /** HTTP status of the item; 0 when it was never sent. */
+  /** HTTP status of the item. 0 if the document was never sent. */
   readonly status: number
   readonly type: string
   /** The field that the reason names, if it does. */
@@ -45,17 +45,17 @@ export interface Rejections {
   readonly documents: number
 }
 
-/** What became of one input. */
+/** The account of one input. */
 export interface InputReceipt {
   readonly name: string
   readonly status: 'finished' | 'failed' | 'unfinished'
   /** Documents and blank lines that the run has read from it. */
   readonly read: number
-  /** Number of the document with which this process went on. */
+  /** Number of the document with which this process continued. */
   readonly resumedAt?: number
   /** If only what changed was read: since when, in ISO 8601. */
   readonly since?: string
-  /** It was loaded before, and this process had nothing to do with it. */
+  /** Set if an earlier process loaded this input completely. */
   readonly alreadyLoaded?: true
   readonly failure?: Failure
 }
@@ -72,12 +72,12 @@ export interface Receipt extends Counts {
   /** Why the run stopped, or why an input could not be read to its end. */
   readonly failure?: Failure
   readonly inputs: readonly InputReceipt[]
-  /** The counts of this process alone. So are bytes, requests and times. */
+  /** The counts of this process only. Bytes, requests and times are also of this process only. */
   readonly thisProcess: Counts
   readonly rejections: readonly Rejections[]
   /** `read`: decoded input. `sent`, `received`: on the wire, with TLS, all connections and the preflight. */
   readonly bytes: { readonly read: number; readonly sent: number; readonly received: number }
-  /** Bulk requests sent, repetitions included; `retries`: how often one was sent again, whole or in part. */
+  /** Bulk requests sent, with retries. `retries`: how often Sluice sent a request again, whole or in part. */
   readonly requests: number
   readonly retries: number
   /** From the end of the preflight to the last document's outcome. */
@@ -95,8 +95,8 @@ export interface Receipt extends Counts {
   readonly cluster: { readonly url: string; readonly name?: string; readonly version?: string }
   /** The file of rejected documents, when there are any: a path as it was given. */
   readonly deadLetters?: string
-  /** What cannot be promised of this load: what a pipeline or a data stream does to ids. */
+  /** Limits of Sluice's promises for this load, for example if a pipeline or a data stream changes ids. */
   readonly notes?: readonly string[]
-  /** The file that a resume goes by, where one is kept. */
+  /** The checkpoint that a resume reads. Absent if none is kept. */
   readonly checkpoint?: string
 }

@@ -34,12 +34,15 @@ export async function truncateDeadLetters(path: string, length: number, author: 
   }
 }
 
-/** Where the file ends, if every line from `from` on has one of these openings; else undefined. The last one may have been torn. */
+/**
+ * Returns the end of the file if every line from `from` has one of these openings, otherwise undefined. The last line
+ * may be torn.
+ */
 async function endOfOwn(openings: readonly string[], file: FileHandle, from: number): Promise<number | undefined> {
   const buffer = Buffer.alloc(READ_BYTES)
   const headBytes = Math.max(...openings.map(opening => opening.length))
   const isOwn = (head: string) => openings.some(opening => head.startsWith(opening))
-  // Torn before it says whose it is, it is of no use to anybody, and no checkpoint covers it.
+  // A record that was torn before its author is complete is useless, and no checkpoint covers it.
   const isTorn = (head: string) => openings.some(opening => opening.startsWith(head))
   let head = ''
   for (let at = from; ;) {

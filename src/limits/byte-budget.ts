@@ -6,7 +6,10 @@ import type { StopSection } from '../options/load.js'
 import type { Feature, Run, RunHook } from '../run/hooks.js'
 import { ByteBudget } from '../sender/layers/budget.js'
 
-/** One for the index, one for documents, and what is kept for the end of the run, each as large as one of the preflight's. */
+/**
+ * One request for the index, one for documents, and a reserve for the end of the run. Each counts like a request of
+ * the preflight.
+ */
 const FIRST_REQUESTS = 3
 
 /** Ends a run before it sends more bytes than it may. */

@@ -1,7 +1,10 @@
 import type { RunHook } from '../run/hooks.js'
 import { type KnownLimits, limitsPath, recallLimits, rememberLimits } from '../state/known-limits.js'
 
-/** Begins with what earlier runs learnt of the cluster, and adds what this run learns. Without a state folder nothing is kept. */
+/**
+ * Starts with the limits that earlier runs learnt of the cluster, and saves the limits that this run learns. Without
+ * a state folder nothing is saved.
+ */
 export function learnLimits(): RunHook {
   let path: string | undefined
   let learnt: KnownLimits = {}

@@ -3,7 +3,7 @@ import type { OptionName } from './table.js'
 /** How strong a value's source is: the flag beats the environment, the environment the file, the file the default. */
 export type Layer = 'flag' | 'environment' | 'file' | 'default'
 
-/** What one option is set to before it is read. */
+/** The raw setting of one option. */
 export interface Candidate {
   readonly raw: unknown
   readonly layer: Layer

@@ -20,7 +20,7 @@ const fresh = {
   proxy: check.url,
 } satisfies Record<keyof FreshCredentials, check.Check>
 
-/** `connect` takes the options of `ingest`, too: both are given one object. What they share is checked alike. */
+/** `connect` takes the same object as `ingest`, so both check these options alike. */
 const options = {
   ...checksAt(''),
   source: check.anything,
@@ -55,7 +55,9 @@ export function checkFreshCredentials(given: FreshCredentials): void {
 
 const fix = "use ids 'run' or 'field', or no name"
 
-/** Where ids come from. Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID for options that cannot be used together. */
+/**
+ * Returns the source of ids. Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID if options contradict each other.
+ */
 export function checkIngestOptions(given: IngestOptions): Ids {
   checkConnectOptions(given)
   const { ids = 'run', idField, spool, stateDir } = given
@@ -92,7 +94,7 @@ function checkTarget(given: IngestOptions): void {
 const said = 'is not an option of replay: the dead letters contain it'
 const guarded = 'is not an option of replay: dead letters go to the index of their load'
 
-/** Options of `ingest` alone, and why. */
+/** Options that only `ingest` takes, with the reason. */
 const others: Readonly<Record<Exclude<keyof IngestOptions, keyof ReplayOptions>, string>> = {
   op: said,
   ids: said,

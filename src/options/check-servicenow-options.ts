@@ -50,8 +50,8 @@ export function checkServiceNowOptions(given: ServiceNowOptions): void {
 const table = checksAt('table')
 
 /**
- * The options of a load, with what is meant where a table is loaded: each row is stored under its `sys_id`, and takes the place of
- * what it was before. Throws SluiceError OPTION_INVALID.
+ * Fills in the options that a load of tables implies: each row is stored under its `sys_id`, and replaces its earlier
+ * state. Throws SluiceError OPTION_INVALID.
  */
 export function completeForTables(given: IngestOptions): IngestOptions {
   checkConnectOptions(given)

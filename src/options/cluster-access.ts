@@ -1,7 +1,7 @@
 import { invalid } from './option-checks.js'
 import type { Effective } from './resolve.js'
 
-/** What opens the way to the cluster: the contents of the files that options name, not their paths. */
+/** Credentials and certificates for the cluster: the contents of files, not their paths. */
 export interface ClusterAccess {
   readonly apiKey?: string
   readonly username?: string
@@ -45,8 +45,8 @@ export async function readAccess(
 }
 
 /**
- * The key of the administration API; read for the commands that need it alone. Throws SluiceError OPTION_INVALID, also where there
- * is none.
+ * Reads the key of the administration API, for the commands that need the key. Throws SluiceError OPTION_INVALID,
+ * also if there is no key.
  */
 export async function readAdminKey(
   { values, origins }: Effective,
@@ -67,7 +67,10 @@ export async function readAdminKey(
   return key
 }
 
-/** Proximo's variable holds `user:password@host` alone, for an HTTP proxy on port 80. In any other a missing scheme is a mistake. */
+/**
+ * Proximo's variable holds only `user:password@host`, for an HTTP proxy on port 80. In any other variable a missing
+ * scheme is a mistake.
+ */
 function withScheme(url: string, origin: string): string {
   if (origin !== 'PROXIMO_URL' || /^[a-z][a-z0-9+.-]*:\/\//i.test(url)) return url
   return /:\d+$/.test(url.slice(url.lastIndexOf('@') + 1)) ? `http://${url}` : `http://${url}:80`
@@ -103,7 +106,9 @@ function present<T extends object>(values: T): Present<T> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Present<T>
 }
 
-/** The certificate that callers see, and its key. Undefined: there is none. Throws SluiceError OPTION_INVALID. */
+/**
+ * Reads the certificate that callers see, and its key. Undefined: there is none. Throws SluiceError OPTION_INVALID.
+ */
 export async function readServeTls(
   { values, origins }: Effective,
   readFile: (path: string) => Promise<string>,
@@ -121,8 +126,8 @@ export async function readServeTls(
 }
 
 /**
- * The token that callers of a receiver bring; false where none is asked for. Throws SluiceError OPTION_INVALID, never with what stands in
- * the file.
+ * Reads the token that callers must send. False: callers need none. Throws SluiceError OPTION_INVALID, never with the
+ * contents of the file.
  */
 export async function readServeToken(
   { values, origins }: Effective,

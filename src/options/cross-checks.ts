@@ -20,7 +20,7 @@ interface Check {
   readonly candidates: Candidates
 }
 
-/** What options mean together. Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID. */
+/** Checks and settles options that depend on each other. Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID. */
 export function checkTogether(values: Settings, candidates: Candidates): Checked {
   const check: Check = { values: { ...values }, origins: {}, warnings: [], candidates }
   for (const [one, other] of rivals) settleRivals(check, one, other)

@@ -10,7 +10,7 @@ export function defaultOf<N extends OptionName>(name: N): NonNullable<Settings[N
   return read as NonNullable<Settings[N]>
 }
 
-/** The defaults of the library. Those that the table does not show are here. */
+/** Defaults of the library, with those that the table does not have. */
 export const defaults = {
   concurrency: defaultOf('concurrency'),
   preflightConnections: defaultOf('preflightConnections'),
@@ -26,7 +26,7 @@ export const defaults = {
   graceMs: defaultOf('graceMs'),
   displayValue: defaultOf('displayValue'),
   pageSize: defaultOf('pageSize'),
-  /** Of `onBlock: 'wait'`. */
+  /** For `onBlock: 'wait'`. */
   blockWaitMs: 1_800_000,
   checkHits: 1,
   maxDeleted: '10%',

@@ -1,4 +1,4 @@
-/** The JSON that a guarded load is given: where it stands, and what it may hold. */
+/** Reads and checks the JSON of a guarded load. */
 import { invalid } from './option-checks.js'
 import type { Effective } from './resolve.js'
 import { isObject, type JsonObject, parseJson } from '../text/parse-json.js'
@@ -9,8 +9,8 @@ export interface GuardedJson {
 }
 
 /**
- * Reads what `--index-body` and `--check-query` say: JSON where it begins with a brace, else a file of it.
- * Throws SluiceError OPTION_INVALID.
+ * Reads the values of `--index-body` and `--check-query`: JSON if the value begins with a brace, otherwise the path
+ * of a file. Throws SluiceError OPTION_INVALID.
  */
 export async function readGuarded(
   { values, origins }: Effective,
@@ -26,7 +26,7 @@ export async function readGuarded(
   return read
 }
 
-/** What is wrong with it, whoever gave it. */
+/** Returns the first problem of these options, from the command line or from a program. */
 export function guardedProblem({
   swapAlias,
   indexBody,

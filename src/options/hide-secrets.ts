@@ -1,4 +1,4 @@
-/** Stands in every place where a secret would be shown. */
+/** Replaces every secret in output. */
 export const hidden = '***'
 
 /** A value as messages and `sluice config` show it: quoted text, secrets replaced. */
@@ -19,7 +19,7 @@ export function withoutCredentials(url: string): string {
   const place = /^(?<host>(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?(?:\/[^?#\s]*)?)(?<query>\?.*)?$/is.exec(
     url.slice(Math.max(at + 1, scheme.length)),
   )?.groups
-  // `user:12345` cannot be told from `host:12345`.
+  // `user:12345` looks like `host:12345`.
   if (place === undefined || (scheme === '' && at === -1)) return `${scheme}${hidden}`
   const query = place['query'] === undefined ? '' : `?${hidden}`
   return `${scheme}${at === -1 ? '' : `${hidden}@`}${place['host']}${query}`

@@ -6,7 +6,7 @@ import type { Format } from '../format/decode.js'
 import type { Counts } from '../ledger/receipt.js'
 import type { IngestSource } from '../source/open-sources.js'
 
-/** The cluster, and how to prove who asks. One of `url` and `cloudId`; an API key, or a username and password. */
+/** The cluster and its credentials. Needs one of `url` and `cloudId`, and an API key or a username and password. */
 export interface TargetOptions {
   /** `https://HOST[:PORT]`, the Elasticsearch endpoint from the cluster's console. */
   readonly url?: string | URL | undefined
@@ -27,27 +27,27 @@ export interface TargetOptions {
   readonly allowPlaintext?: boolean | undefined
 }
 
-/** The static-IP proxy. Nothing here is read from the environment: whoever calls hands it over. */
+/** The static-IP proxy. Sluice reads nothing of this from the environment: the caller passes everything. */
 export interface ProxyOptions {
   /** `http://USER:PASSWORD@HOST:9293`, `https://…:9294`, `socks5://…:1080` or `socks5s://…`, with encoded credentials. */
   readonly url?: string | URL | undefined
-  /** Who said it, for messages. Default `proxy`. */
+  /** Source of this URL, for messages. Default `proxy`. */
   readonly origin?: string | undefined
   /** PEM of the CA that signed the proxy's own certificate (https, socks5s). */
   readonly ca?: string | Buffer | undefined
-  /** The value of HTTPS_PROXY: used when there is no `url`, and the one that `noProxy` applies to. */
+  /** The value of HTTPS_PROXY, used if there is no `url`. `noProxy` applies only to this proxy. */
   readonly environmentProxy?: string | undefined
-  /** Who said that, for messages. Default `HTTPS_PROXY`. */
+  /** Source of `environmentProxy`, for messages. Default `HTTPS_PROXY`. */
   readonly environmentOrigin?: string | undefined
   /** The value of NO_PROXY: hosts, suffixes, ports, CIDR. */
   readonly noProxy?: string | undefined
-  /** Connect without any proxy, also where one is set. Default false. */
+  /** Connect without a proxy, even if one is set. Default false. */
   readonly direct?: boolean | undefined
   /** Refuse to connect without a proxy: PROXY_NOT_USED. Default false: without one the cluster is reached directly. */
   readonly requireProxy?: boolean | undefined
 }
 
-/** Credentials that may change while a run goes on. */
+/** Credentials that may change during a run. */
 export interface FreshCredentials extends Pick<TargetOptions, 'apiKey' | 'username' | 'password'> {
   /** The proxy's complete URL: scheme, host and port as before. */
   readonly proxy?: string | URL | undefined
@@ -56,7 +56,7 @@ export interface FreshCredentials extends Pick<TargetOptions, 'apiKey' | 'userna
 /** How a cluster is reached: shared by `ingest` and `connect`. */
 export interface ConnectOptions {
   readonly target: TargetOptions
-  /** The proxy's complete URL, or more about it. Absent: the cluster is reached directly. */
+  /** The proxy's URL, or its options. Absent: Sluice connects directly to the cluster. */
   readonly proxy?: string | URL | ProxyOptions | undefined
   /**
    * Most connections of the pool, and most bulk requests under way at once: 1 to 256. Default 16. How many there are follows
@@ -64,15 +64,18 @@ export interface ConnectOptions {
    */
   readonly concurrency?: number | undefined
   /**
-   * Fresh connections through the proxy that have to agree that the IP filter lets them in: 0 to 64.
-   * Default 16; 0 asks once.
+   * Fresh connections through the proxy that test the IP filter before the load: 0 to 64. Default 16. 0 sends one
+   * request.
    */
   readonly preflightConnections?: number | undefined
   /** Time limit of one request in milliseconds, from queueing to the answer's last byte. Default 120,000. */
   readonly timeoutMs?: number | undefined
   /** The dashboard's pair: an address outside it stops the run (EGRESS_UNEXPECTED). */
   readonly staticIps?: readonly string[] | undefined
-  /** An http or https URL that answers `{"ip": …}`; asked through the proxy before the cluster is. */
+  /**
+   * An http or https URL that answers `{"ip": …}`. Sluice requests it through the proxy before it connects to the
+   * cluster.
+   */
   readonly ipCheckUrl?: string | undefined
   /**
    * Aborting it ends the preflight. In a run, requests under way have `graceMs` to be answered, the rest is `unsent`,
@@ -92,7 +95,10 @@ export interface ServiceNowOptions {
   readonly clientId?: string | undefined
   readonly clientSecret?: string | undefined
   readonly refreshToken?: string | undefined
-  /** Default: what the others allow; OAuth before Basic. `authorization_code` takes the tokens that `sluice login servicenow` kept. */
+  /**
+   * Default: follows from the other options, OAuth before Basic. `authorization_code` uses the tokens that `sluice
+   * login servicenow` saved.
+   */
   readonly grant?: 'basic' | 'password' | 'client_credentials' | 'refresh_token' | 'authorization_code' | undefined
   /** File where tokens are kept, with owner-only permissions. Default: they are kept in memory. */
   readonly tokenFile?: string | undefined
@@ -112,7 +118,7 @@ export interface ServiceNowConnection extends Pick<
   readonly onWarning?: ((message: string) => void) | undefined
 }
 
-/** Which rows of a table are read, and how. */
+/** The rows of a table to read, and how to read them. */
 export interface TableOptions {
   /** Encoded query: `active=true^priority<=2`. Default: every row. */
   readonly query?: string | undefined
@@ -120,80 +126,91 @@ export interface TableOptions {
   readonly fields?: readonly string[] | undefined
   /** Default `false`: as they are stored, times in UTC. */
   readonly displayValue?: 'false' | 'true' | 'all' | undefined
-  /** Rows of one request, 1 to 10,000. Default 1,000. Halved where the instance gives up on a page. */
+  /** Rows per request, 1 to 10,000. Default 1,000. Sluice halves this number if the instance gives up on a page. */
   readonly pageSize?: number | undefined
 }
 
-/** Which rows, from where, and through which proxy. */
+/** The rows to read, the instance and the proxy. */
 export interface PullOptions extends ServiceNowConnection, TableOptions {
   /** Its name, not its label: `incident`. */
   readonly table: string
-  /** Told after each page. */
+  /** Called after each page. */
   readonly onProgress?: ((progress: Pulled) => void) | undefined
-  /** Told each secret in every form that something might repeat, also tokens that come later. */
+  /** Called with each secret in every form that output might contain, also for tokens that come later. */
   readonly onSecret?: ((secret: string) => void) | undefined
 }
 
 export interface Pulled {
   /** Rows that were given out. */
   readonly rows: number
-  /** As many as the platform told that there are when reading began, with those that the user may not see. */
+  /** Rows of the table when reading began, as the platform reported. Includes rows that the user may not see. */
   readonly total?: number
-  /** Of the file, where one is written. */
+  /** Size of the file, if one is written. */
   readonly bytes?: number
 }
 
-/** What is loaded, where to, and how. `source`, `target`, and one of `index` and `swapAlias` have to be there. */
+/** Options of a load. Needs `source`, `target`, and one of `index` and `swapAlias`. */
 export interface IngestOptions extends ConnectOptions {
   /** Paths, globs, `-` (with `stdin`), a byte stream, or an (async) iterable of documents. */
   readonly source: IngestSource
-  /** What `-` reads. */
+  /** The stream that the source `-` reads. */
   readonly stdin?: Readable | undefined
-  /** The platform whose tables `servicenow:TABLE` names as sources; reached through the same proxy. */
+  /** The ServiceNow instance for sources such as `servicenow:TABLE`. Sluice connects through the same proxy. */
   readonly servicenow?: ServiceNowOptions | undefined
-  /** With such a source. */
+  /** Only for a source such as `servicenow:TABLE`. */
   readonly table?: TableOptions | undefined
   /**
-   * With such a source: documents of rows that were deleted. Default `keep`. `audit`: once all is loaded, those are deleted whose deletion the
-   * platform has noted (`sys_audit_delete`, which has to be readable). `reconcile`: those of which no row is there any more, by comparing the
-   * index, which has to hold nothing else, with the ids of all rows; DELETIONS_TOO_MANY, DELETIONS_INDEX_SHARED. What a run has not
-   * read to its end deletes nothing. With `swapAlias` there is nothing to delete.
+   * Only for a source such as `servicenow:TABLE`: what to do with documents of deleted rows. Default `keep`. `audit`:
+   * after the load, Sluice deletes documents whose deletion the platform has recorded (`sys_audit_delete`, which the
+   * user must be able to read). `reconcile`: Sluice compares the index with the ids of all rows, and deletes
+   * documents without a row. The index must hold nothing else. Throws DELETIONS_TOO_MANY, DELETIONS_INDEX_SHARED. A
+   * run that did not read everything deletes nothing. With `swapAlias` there is nothing to delete.
    */
   readonly deletions?: 'keep' | 'audit' | 'reconcile' | undefined
-  /** With `reconcile`: documents that may be deleted at once, as a count, or as a share of the index. Default `10%`. */
+  /** With `reconcile`: documents that one run may delete, as a count, or as a share of the index. Default `10%`. */
   readonly maxDeleted?: RejectionLimit | undefined
-  /** With `reconcile`: how long not to compare again after changes alone were read, in milliseconds. Default: each run compares. */
+  /**
+   * With `reconcile`: shortest time between two comparisons, in milliseconds, for runs that read only changes.
+   * Default: each run compares.
+   */
   readonly reconcileEveryMs?: number | undefined
   /** Index, alias or data stream. A name that Elasticsearch would refuse is INDEX_NAME_INVALID. */
   readonly index?: string | undefined
   /**
-   * A guarded load, instead of `index`: the documents go into a fresh index, `swapAlias-RUN`, without refreshes and replicas.
-   * Its settings are restored, it is checked, and the alias is switched to it in one step. Until then the alias stays where it
-   * is (ALIAS_CONFLICT, LOAD_CHECK_FAILED); the index before is kept for `rollback`.
+   * Makes a guarded load, instead of `index`. Documents go into a fresh index, `swapAlias-RUN`, without refreshes and
+   * replicas. Then Sluice restores the settings, checks the index, and switches the alias in one step. Until then the
+   * alias does not change (ALIAS_CONFLICT, LOAD_CHECK_FAILED). The previous index stays for `rollback`.
    */
   readonly swapAlias?: string | undefined
   /**
-   * With `swapAlias`: the body that the index is made with, as `PUT /INDEX` takes it. Default: settings and mappings of the
-   * index before, if there is one. Index templates apply beneath either.
+   * With `swapAlias`: the body of `PUT /INDEX`. Default: settings and mappings of the previous index, if there is
+   * one. Index templates also apply.
    */
   readonly indexBody?: Readonly<Record<string, unknown>> | undefined
-  /** With `swapAlias`: a search body, `{ query }`, that has to match at least `checkHits` (default 1) of the loaded documents. */
+  /**
+   * With `swapAlias`: a search body, `{ query }`, that must match at least `checkHits` (default 1) of the loaded
+   * documents.
+   */
   readonly checkQuery?: Readonly<Record<string, unknown>> | undefined
   readonly checkHits?: number | undefined
-  /** Default `create`: the only operation that data streams take, and one that never overwrites. */
+  /** Default `create`: never overwrites, and is the only operation for data streams. */
   readonly op?: Operation | undefined
   /**
-   * Where `_id`s come from. Default `run`: Sluice's own, so that a resend doubles nothing, nor does a resume; another run
-   * makes others, unless both have the same `runId`. `field` needs `idField`. With `cluster`, documents whose answer was lost count as `unknown` and are not sent again.
+   * Source of `_id`s. Default `run`: Sluice makes ids, so that a retry or a resume stores nothing twice. Another run
+   * makes other ids, unless both have the same `runId`. `field` needs `idField`. With `cluster`, documents without an
+   * answer count as `unknown`, and Sluice does not send them again.
    */
   readonly ids?: Ids['from'] | undefined
-  /** Top-level field that holds the id, a string or number of at most 512 bytes; a document without is rejected. */
+  /**
+   * Top-level field with the id: a string or number of at most 512 bytes. Sluice rejects a document without this
+   * field.
+   */
   readonly idField?: string | undefined
   /** Top-level field that holds the routing value. */
   readonly routingField?: string | undefined
   /** Ingest pipeline. Default: the index's own. */
   readonly pipeline?: string | undefined
-  /** Default `auto`: JSON where the input starts with `[`, else NDJSON. */
+  /** Default `auto`: JSON if the input starts with `[`, otherwise NDJSON. */
   readonly format?: Format | undefined
   /** Path of the array of documents inside a JSON document: `hits.items`. */
   readonly pick?: string | undefined
@@ -202,35 +219,36 @@ export interface IngestOptions extends ConnectOptions {
    * once the cluster found one too large.
    */
   readonly batchBytes?: number | undefined
-  /** …or has so many documents. Default: no limit. */
+  /** Sluice also sends a batch with this number of documents. Default: no limit. */
   readonly batchDocs?: number | undefined
-  /** …or its first document has waited so long, in milliseconds. Default 1,000. */
+  /** Sluice also sends a batch if its first document has waited this long, in milliseconds. Default 1,000. */
   readonly batchMs?: number | undefined
   /** Default `auto`: gzip, except on loopback, because bytes through a proxy are metered and slow. */
   readonly compress?: 'auto' | 'gzip' | 'none' | undefined
   /**
-   * File for rejected documents; `false` writes none: take them from the `rejected` event.
-   * Default `sluice-dead-letters-RUN.ndjson` in the working folder.
+   * File for rejected documents. With `false`, take them from the `rejected` event. Default `sluice-dead-letters-
+   * RUN.ndjson` in the working folder.
    */
   readonly deadLetters?: string | false | undefined
   /**
-   * Rejected documents that are allowed, as a count, or as a share (`1%`) once 1,000 were read. Default: any number.
-   * One more is TOO_MANY_REJECTED. With `swapAlias` and without a limit the load goes on, and the alias is not switched.
+   * Allowed number of rejected documents, or a share (`1%`) from 1,000 documents on. Default: any number. One more is
+   * TOO_MANY_REJECTED. With `swapAlias` and without a limit the load continues, but the alias is not switched.
    */
   readonly maxRejected?: RejectionLimit | undefined
   /** How long one body may be refused or unanswered before the run stops, in milliseconds. Default 900,000. */
   readonly maxElapsedMs?: number | undefined
   /**
-   * How long the run may take, in milliseconds. It ends early enough for requests under way and the checkpoint: by `graceMs`,
-   * at most a quarter of it, and `ingest` throws TIME_BUDGET_SPENT with the receipt. Default: any time.
+   * Longest duration of the run, in milliseconds. The run stops earlier, to finish requests and the checkpoint: by
+   * `graceMs`, but at most by a quarter of the budget. Then `ingest` throws TIME_BUDGET_SPENT with the receipt.
+   * Default: any time.
    */
   readonly timeBudgetMs?: number | undefined
   /** Since when the time budget counts, in milliseconds since the epoch: when a platform began to count. Default: the call. */
   readonly startedAt?: number | undefined
   /**
-   * How many bytes may go over the wire to the cluster, both ways, with TLS and preflight. A request that could take it past
-   * them is not sent, and `ingest` throws BYTE_BUDGET_SPENT with the receipt; OPTION_INVALID where the preflight and one request
-   * do not fit. Default: any number.
+   * Bytes that may go over the wire to the cluster, in both directions, with TLS and preflight. Sluice does not send
+   * a request that could exceed this budget, and `ingest` throws BYTE_BUDGET_SPENT with the receipt. OPTION_INVALID
+   * if preflight and one request do not fit. Default: any number.
    */
   readonly byteBudget?: number | undefined
   /**
@@ -239,22 +257,23 @@ export interface IngestOptions extends ConnectOptions {
    */
   readonly graceMs?: number | undefined
   /**
-   * What to do when access is lost in the middle: a proxy, an IP filter, credentials or an index that refuse. Default `stop`: the
-   * position is kept, and the cause named. `wait` (30 minutes) or `{ waitMs }`: nothing is sent meanwhile, fresh connections
-   * probe slowly, and sending goes on once 16 of them in a row were let through. When the time is over it stops all the same.
+   * What to do if a proxy, an IP filter, credentials or an index refuse access during a run. Default `stop`: Sluice
+   * keeps the position and reports the cause. `wait` (30 minutes) or `{ waitMs }`: Sluice sends no documents, and
+   * probes slowly with fresh connections. Sending continues as soon as 16 of them in a row succeed. If the time is
+   * over, Sluice stops.
    */
   readonly onBlock?: 'stop' | 'wait' | { readonly waitMs: number } | undefined
   /**
-   * Asked for credentials before each probe while the run waits because they were refused (401, 407). What it leaves out stays as
-   * it is. Where it throws, the old ones are tried again.
+   * Returns new credentials. Called before each probe while the run waits after a 401 or 407. Fields that are left
+   * out stay unchanged. If the function throws, Sluice tries the old credentials again.
    */
   readonly refreshCredentials?: (() => FreshCredentials | Promise<FreshCredentials>) | undefined
   /** A document whose id is taken already, with ids from a field: `reject` it, or `skip` it. Default `reject`. */
   readonly onConflict?: 'reject' | 'skip' | undefined
   /**
-   * Folder for checkpoints and locks, made where it is missing. With it, the same call after an interruption goes on where files
-   * were left, and does not load again what is loaded. A file that another run with this folder is loading into the same index
-   * is RUN_LOCKED. Default: none is kept.
+   * Folder for checkpoints and locks, made if missing. After an interruption, the same call continues each file at
+   * its position and skips loaded files. RUN_LOCKED if another run with this folder is loading the same file into the
+   * same index. Default: no checkpoint and no lock.
    */
   readonly stateDir?: string | undefined
   /**
@@ -264,9 +283,10 @@ export interface IngestOptions extends ConnectOptions {
    */
   readonly spool?: boolean | undefined
   /**
-   * With `spool`: most bytes on the disk that are kept of one stdin, 1,000,000 or more. Once two thirds of them are used stdin is held back
-   * until what came first is loaded, and that is deleted. Compressed data, a JSON array, and all that comes once the load has stopped are
-   * kept whole: beyond the limit they are STATE_UNWRITABLE. Default: any number.
+   * With `spool`: most bytes on the disk for one stdin, 1,000,000 or more. At two thirds of the limit Sluice stops
+   * reading stdin until the oldest bytes are loaded and deleted. Compressed data, a JSON array, and all data after
+   * the load has stopped cannot be deleted in parts: beyond the limit the run fails with STATE_UNWRITABLE. Default:
+   * any number.
    */
   readonly spoolLimit?: number | undefined
   /**
@@ -276,25 +296,31 @@ export interface IngestOptions extends ConnectOptions {
   readonly runId?: string | undefined
   /** Load again what a checkpoint calls finished, as a new run. Default false. */
   readonly again?: boolean | undefined
-  /** Check the way and the inputs, and send nothing: documents count as `unsent`. Writes no dead letters, and no checkpoint. */
+  /**
+   * Checks the route and the inputs, but sends nothing: documents count as `unsent`. Writes no dead letters and no
+   * checkpoint. Default false.
+   */
   readonly dryRun?: boolean | undefined
-  /** Called for everything worth telling. Must not throw: one that does is not called again, and the run goes on. */
+  /**
+   * Called for every event of the run. Must not throw: after an error Sluice no longer calls this function, and the
+   * run continues.
+   */
   readonly onEvent?: ((event: IngestEvent) => void) | undefined
 }
 
-/** Bytes over the wire so far, both ways, and how many may go. */
+/** Bytes over the wire so far, in both directions, and the budget. */
 export interface WireUse {
   readonly bytes: number
   readonly budget: number
 }
 
-/** Rows of a table that were read, and how many there are to read, as far as the platform has told. */
+/** Rows of a table that were read, and the total, if the platform reported one. */
 export interface RowsRead {
   readonly read: number
   readonly total: number
 }
 
-/** What the dead letters say themselves. */
+/** Options that the dead letters contain. */
 type Said = 'op' | 'ids' | 'idField' | 'routingField' | 'format' | 'pick'
 /** Dead letters go to the index that the others are in, not to a fresh one. */
 type Guarded = 'swapAlias' | 'indexBody' | 'checkQuery' | 'checkHits'
@@ -303,17 +329,17 @@ type Guarded = 'swapAlias' | 'indexBody' | 'checkQuery' | 'checkHits'
 export interface ReplayOptions extends Omit<IngestOptions, 'source' | Said | Guarded> {
   /** Paths, globs, or `-` (with `stdin` and `index`): files that `ingest` or `replay` wrote, gzip or not. */
   readonly source: string | readonly string[]
-  /** Where all of them go. Default: each to the index that it was meant for. */
+  /** Index for all documents. Default: each goes to its original index. */
   readonly index?: string | undefined
-  /** Ingest pipeline for all of them. Default: for each the one that it was meant for. */
+  /** Ingest pipeline for all documents. Default: each uses its original pipeline. */
   readonly pipeline?: string | undefined
 }
 
-/** What happens during a run, in the order in which it happens. */
+/** Events of a run, in the order in which they happen. */
 export type IngestEvent =
   /**
-   * The way is open. `missChance`, from 0 to 1: that one of two addresses is refused all the same.
-   * `notes`: what was decided about the proxy.
+   * The route is open. `missChance`: chance from 0 to 1 that one of two addresses is still blocked. `notes`: how the
+   * proxy was chosen.
    */
   | {
       readonly type: 'preflight'
@@ -325,11 +351,17 @@ export type IngestEvent =
       readonly egress: Readonly<Record<string, number>>
       readonly notes: readonly string[]
     }
-  /** Reading of an input begins, or goes on with the document of that number. `since`: of a table, only what changed since then. */
+  /**
+   * Reading of an input begins, or continues with the document `resumedAt`. `since`: for a table, only changes since
+   * then are read.
+   */
   | { readonly type: 'input'; readonly name: string; readonly resumedAt?: number; readonly since?: string }
   /** An input was loaded before, and has nothing new. */
   | { readonly type: 'loaded'; readonly name: string }
-  /** The documents of a batch have been booked. `bytesRead`: decoded. `wire`: where there is a byte budget. `rows`: of a table. */
+  /**
+   * The outcomes of a batch were booked. `bytesRead`: decoded bytes. `wire`: only with a byte budget. `rows`: only
+   * for a table.
+   */
   | {
       readonly type: 'progress'
       readonly counts: Counts
@@ -342,8 +374,8 @@ export type IngestEvent =
   /** A request will be sent again, whole or in part, after `waitMs`. */
   | { readonly type: 'retry'; readonly failure: Failure; readonly documents: number; readonly waitMs: number }
   /**
-   * Access is lost, and the run waits for it (`onBlock`): told when it begins to, and again after each probe that was not let
-   * through. `since`: when access was lost, in ISO 8601. `problem`: what else stood in the way of the last probe.
+   * Access is lost, and the run waits (`onBlock`). Sent when the wait begins, and again after each refused probe.
+   * `since`: when access was lost, in ISO 8601. `problem`: a different failure of the last probe.
    */
   | {
       readonly type: 'blocked'
@@ -354,9 +386,9 @@ export type IngestEvent =
       readonly nextProbeMs: number
       readonly problem?: string
     }
-  /** Access is back. `failure`: what was in the way, `waitedMs`: for how long. */
+  /** Access is back. `failure`: the cause of the wait. `waitedMs`: its duration. */
   | { readonly type: 'unblocked'; readonly failure: Failure; readonly waitedMs: number }
-  /** Documents were refused. They are copies, to keep. */
+  /** Documents were rejected. The listener may keep these copies. */
   | { readonly type: 'rejected'; readonly documents: readonly Refused[] }
   /** An input could not be read to its end, the egress check named no address, or a resume is not what one might expect. */
   | { readonly type: 'warning'; readonly message: string }

@@ -36,7 +36,7 @@ export function text(isFit: check.Check = check.name) {
   return kind(isFit, value => (value === '' ? new Problem('is empty') : value))
 }
 
-/** A file that is written: stdout is for the result alone. */
+/** Reads the path of an output file. Stdout is only for the result. */
 export function writtenFile(stdout = 'and stdout is for the receipt') {
   return kind(check.file, value => {
     if (value === '-') return new Problem(`is not a file, ${stdout}: name a file (./- for one of that name)`)
@@ -50,7 +50,7 @@ export function webAddress(isFit: check.Check = check.string) {
   })
 }
 
-/** It becomes part of a file's name. */
+/** Reads a run id, which becomes part of a file name. */
 export function runName() {
   const fits = /^\w[\w.-]{0,99}$/
   return kind(check.runId, value =>
@@ -58,7 +58,7 @@ export function runName() {
   )
 }
 
-/** It becomes a key at the service-management platform. */
+/** Reads the name of a job, which becomes a key in ServiceNow. */
 export function job() {
   return kind(check.name, value => {
     const problem = jobProblem(value)
@@ -100,7 +100,7 @@ export function choice<const C extends string>(...choices: readonly [C, ...C[]])
   })
 }
 
-/** `typed`: where the range of a program is another. */
+/** `typed`: the range for a program, if different. */
 export function wholeNumber({ min, max }: Range, typed: Partial<Range> = {}) {
   return kind(typedRange({ min, max, ...typed }), value => {
     const number = digits(value)
@@ -155,7 +155,7 @@ export function rejectionLimit() {
   })
 }
 
-/** What to do when access is lost in the middle of a run: stop, or wait for it, for half an hour or as long as it says. */
+/** Reads what to do if access is lost during a run: stop, or wait. Default of the wait: 30 minutes. */
 export function blockPolicy() {
   return kind(check.onBlock, (value): 'stop' | { readonly waitMs: number } | Problem => {
     if (/^stop$/i.test(value)) return 'stop'

@@ -1,4 +1,4 @@
-/** What the user set becomes the options of the library. Each goes where its row of the table says. */
+/** Turns the user's settings into options of the library. The table says where each option belongs. */
 import type { ClusterAccess } from './cluster-access.js'
 import type { GuardedJson } from './guarded.js'
 import type { ConnectOptions, IngestOptions, ReplayOptions } from './ingest-options.js'
@@ -35,7 +35,7 @@ export function ingestOptions(
 /** A replay, except for its source and who listens. */
 export function replayOptions(effective: Effective, access: ClusterAccess): Omit<ReplayOptions, 'source'> {
   const { values, origins } = effective
-  // What is set for loads in general does not apply: dead letters say themselves where they go. Only flags change that.
+  // General settings for loads do not apply to a replay: dead letters name their own index. Only flags change that.
   const isMeant = (name: OptionName) => !onlyByFlag.has(name) || origins[name].startsWith('--')
   return { ...connectOptions(effective, access), ...optionsAt('', takenBy('replay').filter(isMeant), values) }
 }
@@ -49,7 +49,7 @@ export function serveOptions(effective: Effective, access: ClusterAccess): Conne
   return { ...connectOptions(effective, access), ...optionsAt('', taken, values), ...optionsAt('serve', taken, values) }
 }
 
-/** Those of tables are only for loads of tables. */
+/** Options of tables are only for loads of tables. */
 function takenBy(command: Exclude<OptionCommand, 'config'>): OptionName[] {
   return optionNames.filter(name => {
     const row: OptionRow<unknown> = table[name]

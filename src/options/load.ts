@@ -1,4 +1,4 @@
-/** What a load is asked for, as every stage behind the door sees it: checked, with every default filled in, frozen. */
+/** Defines the options of a load behind the door: checked, complete with defaults, frozen. */
 import type { Readable } from 'node:stream'
 import type { Ids } from '../bulk/action-line.js'
 import type { Operation, RejectionLimit } from '../flow.js'
@@ -6,7 +6,10 @@ import type { Format } from '../format/decode.js'
 import type { IngestSource } from '../source/open-sources.js'
 import type { FreshCredentials, IngestEvent, ServiceNowOptions, TargetOptions } from './ingest-options.js'
 
-/** One load. Each stage takes its own section. `undefined` in a section means that the user set nothing and there is no default. */
+/**
+ * The options of one load. Each stage takes its own section. `undefined` in a section: the user set nothing and there
+ * is no default.
+ */
 export interface Load {
   readonly connecting: ConnectSection
   readonly inputs: InputSection
@@ -58,7 +61,7 @@ export interface ProxySection {
   readonly requireProxy: boolean
 }
 
-/** Where documents come from, and how to read them. */
+/** The sources of documents, and how to read them. */
 export interface InputSection {
   readonly source: IngestSource
   /** Bytes for the input `-`. */
@@ -68,7 +71,7 @@ export interface InputSection {
   readonly pick: string | undefined
 }
 
-/** What becomes of a document. */
+/** How documents are stored. */
 export interface DocumentSection {
   /** The name that the user gave: an index or a data stream, or the alias of a guarded load. */
   readonly into: string
@@ -78,7 +81,7 @@ export interface DocumentSection {
   readonly routingField: string | undefined
   readonly pipeline: string | undefined
   readonly onConflict: 'reject' | 'skip'
-  /** Undefined: a file named after the run. False: none. */
+  /** Undefined: a file named after the run. False: no file. */
   readonly deadLetters: string | false | undefined
   readonly maxRejected: RejectionLimit | undefined
 }
@@ -97,7 +100,7 @@ export interface RetrySection {
   readonly maxElapsedMs: number
   /** How long to wait for lost access. 0 stops at once. */
   readonly blockWaitMs: number
-  /** Where a new proxy URL comes from, for messages. */
+  /** Source of a new proxy URL, for messages. */
   readonly freshProxyOrigin: string
   readonly refreshCredentials: (() => FreshCredentials | Promise<FreshCredentials>) | undefined
 }
@@ -113,9 +116,9 @@ export interface StopSection {
   readonly byteBudget: number | undefined
 }
 
-/** What outlives the process. */
+/** State that outlives the process. */
 export interface StateSection {
-  /** Folder for checkpoints and locks. Undefined: none are kept. */
+  /** Folder for checkpoints and locks. Undefined: no checkpoint and no lock. */
   readonly stateDir: string | undefined
   readonly runId: string | undefined
   /** Load again what a checkpoint calls finished. */
@@ -134,7 +137,7 @@ export interface InstanceSection {
 
 export interface GuardedSection {
   readonly alias: string
-  /** Body of `PUT /INDEX`. Undefined: settings and mappings like the index before. */
+  /** Body of `PUT /INDEX`. Undefined: settings and mappings of the previous index. */
   readonly indexBody: Readonly<Record<string, unknown>> | undefined
   readonly checkQuery: Readonly<Record<string, unknown>> | undefined
   /** Documents that `checkQuery` has to match. */
@@ -150,7 +153,7 @@ export interface TableSection {
   readonly deletions: DeletionSection | undefined
 }
 
-/** Which rows of a table, and which of their fields. */
+/** The rows of a table to read, and their fields. */
 export interface SelectionSection {
   /** Encoded query. Undefined: every row. */
   readonly query: string | undefined

@@ -1,6 +1,6 @@
 /** Names that end up in Elasticsearch or ServiceNow, and what is wrong with them. */
 
-/** What Elasticsearch has against the name of an index, alias or data stream; undefined when nothing. */
+/** Returns why Elasticsearch refuses the name of an index, alias or data stream. Undefined if the name is valid. */
 export function indexNameProblem(name: string): string | undefined {
   const forbidden = /[\\/*?"<>|,#:\s]/.exec(name)?.[0]
   if (forbidden !== undefined) return `holds ${/\s/.test(forbidden) ? 'a blank' : forbidden}`
@@ -11,17 +11,20 @@ export function indexNameProblem(name: string): string | undefined {
   return bytes > 255 ? `has ${bytes} bytes, 255 are allowed` : undefined
 }
 
-/** It becomes part of a key at the platform, which keeps a hundred characters of it, and of a query there. */
+/**
+ * Longest name of a job. The name becomes part of a query and of a key in ServiceNow, which keeps 100 characters of
+ * the key.
+ */
 const MOST = 90
 
-/** What is wrong with a job's name, if anything. */
+/** Returns the problem of a job's name, or undefined. */
 export function jobProblem(name: string): string | undefined {
   return /^\w[\w.-]*$/.test(name) && name.length <= MOST
     ? undefined
     : `must have 1 to ${MOST} letters, digits and . _ - and begin with a letter or digit`
 }
 
-/** What the alarm goes by, or writes itself. */
+/** Fields that the alarm reads or writes itself. */
 const own: readonly string[] = [
   'sys_id',
   'number',
@@ -35,13 +38,15 @@ const own: readonly string[] = [
   'close_notes',
 ]
 
-/** What is wrong with the name of a field, if anything. */
+/** Returns the problem of a field's name, or undefined. */
 export function incidentFieldProblem(name: string): string | undefined {
   if (!/^[a-z]\w*$/.test(name)) return `contains '${name}', which is not the name of a field such as assignment_group`
   return own.includes(name) ? `contains ${name}, which the alarm sets itself` : undefined
 }
 
-/** `assignment_group=ID^urgency=1`: as the platform's own templates say it. Undefined where it is something else. */
+/**
+ * Reads `assignment_group=ID^urgency=1`, the form of ServiceNow's templates. Undefined if the text has another form.
+ */
 export function readIncidentFields(text: string): Readonly<Record<string, string>> | undefined {
   const pairs = text.split('^').map(pair => /^\s*([^=]+?)\s*=(.*)$/s.exec(pair))
   if (pairs.includes(null)) return undefined

@@ -1,10 +1,10 @@
-/** What a value has to be, at run time. A check gives the problem, never the value: it may be a secret. */
+/** Checks values at run time. A check returns the problem, never the value, which may be a secret. */
 import { isIPv4 } from 'node:net'
 import { nearest } from './nearest.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import { fail } from '../failure/fail.js'
 
-/** What is wrong with the value of an option, or undefined. It is not asked about undefined: that is the default. */
+/** Returns the problem of an option's value, or undefined. Never called with undefined, which means the default. */
 export type Check = (value: unknown) => string | undefined
 
 export const string: Check = value => (typeof value === 'string' ? undefined : `is ${kindOf(value)}, not a string`)
@@ -29,7 +29,7 @@ export const url: Check = value => (isUrl(value) || typeof value === 'string' ? 
 export const pem: Check = value =>
   typeof value === 'string' || value instanceof Uint8Array ? undefined : mustBe('a PEM string or Buffer', value)
 
-/** It becomes part of a file's name. */
+/** Checks a run id, which becomes part of a file name. */
 export const runId: Check = value => {
   const fits = typeof value === 'string' && /^[\w][\w.-]{0,99}$/.test(value)
   return string(value) ?? (fits ? undefined : 'is not 1 to 100 letters, digits, dots, hyphens and underscores')
@@ -60,7 +60,7 @@ export const limit: Check = value => {
   return isCount || isShare ? undefined : "is neither a whole number from 0 nor a share from '0%' to '100%'"
 }
 
-/** For how long, at most: what a timer of Node can hold. */
+/** `waitMs` is limited by Node's timers. */
 export const onBlock: Check = value => {
   if (!isPlainObject(value)) return oneOf('stop', 'wait')(value)
   const found = problemIn(value, { waitMs: whole(1, 2 ** 31 - 1) })
@@ -68,13 +68,12 @@ export const onBlock: Check = value => {
   return 'waitMs' in value ? undefined : 'has no waitMs'
 }
 
-/** One that is written. */
+/** Checks the path of an output file. */
 export const file: Check = value => {
   if (value === '-') return "is '-', which is not a file: to write a file of that name, pass './-'"
   return value === false ? undefined : value === true ? mustBe('a path or false', value) : name(value)
 }
 
-/** What becomes JSON. */
 export const jsonObject: Check = value => (isPlainObject(value) ? undefined : mustBe('a plain object', value))
 
 export const anything: Check = () => undefined
@@ -91,8 +90,10 @@ export function whole(least: number, most: number): Check {
   }
 }
 
-/** The first option of an object that is unknown, or has a problem. */
-/** `whole`: where they stand, `options` for what is given as a whole. Throws SluiceError OPTION_INVALID as `problemIn` finds it. */
+/**
+ * Throws SluiceError OPTION_INVALID for the first problem. `whole`: the name of the section, or `options` for the top
+ * level.
+ */
 export function all(whole: string, options: unknown, checks: Readonly<Record<string, Check>>): void {
   const found = problemIn(options, checks)
   if (found === undefined) return
@@ -137,7 +138,7 @@ function kindOf(value: unknown): string {
   return tagOf(value) === 'Object' ? 'an object of a class' : `an object of the kind ${tagOf(value)}`
 }
 
-/** Of this realm or another. */
+/** Accepts plain objects of this realm or another. */
 function isPlainObject(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)
@@ -145,7 +146,7 @@ function isPlainObject(value: unknown): value is object {
   return Object.getPrototypeOf(prototype) === null && tagOf(value) === 'Object'
 }
 
-/** Also tells an object of another realm, which is no instance of this one's class. */
+/** Returns the class of an object. Works for objects of another realm, where `instanceof` fails. */
 function tagOf(value: unknown): string {
   return typeof value === 'object' && value !== null ? Object.prototype.toString.call(value).slice(8, -1) : ''
 }

@@ -20,10 +20,10 @@ export type OptionCommand = (typeof optionCommands)[number]
 /** Commands that connect to the cluster. */
 export const toCluster = ['ingest', 'replay', 'doctor', 'verify', 'undo', 'rollback', 'filter', 'serve'] as const
 
-/** One row of the table. */
+/** A row of the table: one option. */
 export interface OptionRow<V> {
   readonly kind: Kind<unknown>
-  /** As a person would write it. Absent: there is no default. */
+  /** In the form that a person would write. Absent: there is no default. */
   readonly default?: string
   /** Heading in help. */
   readonly group: string
@@ -32,17 +32,20 @@ export interface OptionRow<V> {
   readonly label?: string
   /** Set if it does not follow from the name: `--timeout` of `timeoutMs`. The variable SLUICE_… follows from the flag. */
   readonly flag?: `--${string}`
-  /** Names in the environment besides SLUICE_…. The first one that is set counts. */
+  /** Names in the environment in addition to SLUICE_…. The first one that is set counts. */
   readonly env?: readonly string[]
   /** Never shown: the whole value, or the credentials inside a URL. */
   readonly secret?: 'value' | 'url'
   /** Set by the system for all programs: without a flag, a SLUICE_… name or a key of the file. */
   readonly environmentOnly?: true
-  /** Its place among the options of the library, if it is not the name: `target.url`. False: the library has no such option. */
+  /**
+   * Path in the options of the library, such as `target.url`. Absent: the option's name. False: the library has no
+   * such option.
+   */
   readonly as?: string | false
-  /** Besides `config`, which takes all. */
+  /** Commands that take the option. `config` takes all options. */
   readonly commands: readonly Exclude<OptionCommand, 'config'>[]
-  /** Commands whose short help shows it; `true`: all that take it. */
+  /** Commands whose short help shows the option. `true`: all commands that take it. */
   readonly first?: true | readonly OptionCommand[]
   /** Only for the type of the value. */
   readonly value?: V

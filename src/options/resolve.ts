@@ -8,9 +8,9 @@ import type { OptionRow } from './option.js'
 import { type OptionView, viewOption } from './view.js'
 import { credentialsIn, shown } from './hide-secrets.js'
 
-/** Where options come from, strongest first. Empty variables count as unset. */
+/** Sources of options, strongest first. Empty variables count as unset. */
 export interface OptionSources {
-  /** By flag (`batchBytes` for `--batch-bytes`), as parsed from the command line. */
+  /** Values by flag (`batchBytes` for `--batch-bytes`), as parsed from the command line. */
   readonly flags: Readonly<Record<string, unknown>>
   readonly env: Readonly<Record<string, string | undefined>>
   /** The parsed sluice.config.json. */
@@ -19,14 +19,14 @@ export interface OptionSources {
 
 export interface Effective {
   readonly values: Settings
-  /** Where each value came from: `--url`, `ELASTICSEARCH_URL`, `sluice.config.json`, or `default`. */
+  /** Source of each value: `--url`, `ELASTICSEARCH_URL`, `sluice.config.json`, or `default`. */
   readonly origins: Readonly<Record<OptionName, string>>
   readonly warnings: readonly string[]
 }
 
 /**
- * The options in force. Throws SluiceError OPTION_INVALID (the value shown unless it is a secret), INDEX_NAME_INVALID.
- * Does not ask for a URL or an index: `requireOptions` does.
+ * Returns the options in force. Throws SluiceError OPTION_INVALID (with the value, unless secret),
+ * INDEX_NAME_INVALID. Does not require a URL or an index: `requireOptions` does.
  */
 export function resolveOptions(sources: OptionSources): Effective {
   const file = fileValues(sources.file)

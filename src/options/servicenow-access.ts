@@ -3,7 +3,7 @@ import { readTrimmed } from './cluster-access.js'
 import type { Effective } from './resolve.js'
 import type { OptionName } from './table.js'
 
-/** What opens the way to the service-management platform: the contents of the files that options name. */
+/** Credentials for ServiceNow: the contents of the files that options name. */
 export interface ServiceNowAccess {
   readonly url: string
   readonly username?: string
@@ -18,8 +18,8 @@ export interface ServiceNowAccess {
 type FileOption = Extract<OptionName, `servicenow${string}File` | 'servicenowCa'>
 
 /**
- * Reads the files that options name. Throws SluiceError OPTION_INVALID, also where the instance is not known; never with what stands
- * in a file.
+ * Reads the files that options name. Throws SluiceError OPTION_INVALID, also if no instance is set. Errors never
+ * contain the contents of a file.
  */
 export async function readServiceNowAccess(
   { values, origins }: Effective,
@@ -51,7 +51,7 @@ function present<T extends object>(values: T): Present<T> {
 
 /** Credentials of the alarm's own, and the instance that they are for. */
 export interface AlarmAccess {
-  /** Absent: the instance that is set for everything else. */
+  /** Absent: the instance of all other options. */
   readonly url?: string
   readonly username?: string
   readonly password?: string
@@ -66,7 +66,10 @@ export function sharesAccess({ values }: Effective): boolean {
   return values.alarmUsername === undefined && values.alarmClientId === undefined
 }
 
-/** Undefined where the alarm has none of its own: they are never mixed with others. Throws SluiceError OPTION_INVALID. */
+/**
+ * Returns the alarm's own credentials. Undefined if there are none: Sluice never mixes them with others. Throws
+ * SluiceError OPTION_INVALID.
+ */
 export async function readAlarmAccess(
   effective: Effective,
   readFile: (path: string) => Promise<string>,

@@ -5,7 +5,7 @@ import type { IngestOptions, ServiceNowOptions } from './ingest-options.js'
 
 const PREFIX = 'servicenow:'
 
-/** What is named among the inputs: nothing where they are no names. */
+/** Returns the names among the inputs. Returns none if the source is a stream or an iterable. */
 export function namedIn(source: unknown): string[] {
   const names: unknown[] = typeof source === 'string' ? [source] : Array.isArray(source) ? source : []
   return names.filter(name => typeof name === 'string')
@@ -27,7 +27,7 @@ export function tablesIn(source: IngestOptions['source']): string[] {
   throw invalid(`'${file}' cannot be loaded together with a table, which has other ids: use two commands`)
 }
 
-/** Scheme, host and port. Undefined for what is no URL. */
+/** Returns scheme, host and port. Undefined if the URL is invalid. */
 export function instanceOf({ url }: ServiceNowOptions): string | undefined {
   return URL.canParse(String(url)) ? new URL(String(url)).origin : undefined
 }

@@ -1,9 +1,9 @@
-/** What is wrong with a cluster URL, or its parts. Messages never repeat the credentials. */
+/** The parts of a cluster URL, or its problem. Messages never repeat the credentials. */
 export type ClusterUrl =
   | { readonly url: string; readonly username?: string; readonly password?: string }
   | { readonly problem: string }
 
-/** Takes a cluster URL apart: the URL without credentials, and the credentials where it carried some. */
+/** Splits a cluster URL into the URL without credentials, and the credentials, if any. */
 export function readClusterUrl(given: string): ClusterUrl {
   const text = given.trim()
   if (/\s/.test(text))
@@ -46,8 +46,8 @@ function decode(text: string): string | undefined {
 }
 
 /**
- * The cluster URL inside a cloud id: after the first colon, base64 of `host[:port]$uuid[$…]`. Undefined where the text is
- * none, or names a deployment without Elasticsearch.
+ * Returns the cluster URL inside a cloud id. After its first colon a cloud id has base64 of `host[:port]$uuid[$…]`.
+ * Undefined if the text is no cloud id, or the deployment has no Elasticsearch.
  */
 export function cloudUrl(cloudId: string): string | undefined {
   const encoded = cloudId.slice(cloudId.indexOf(':') + 1)

@@ -3,10 +3,10 @@ import type { OptionCommand, OptionRow } from './option.js'
 import { type OptionName, optionNames, table } from './table.js'
 import { hidden, withoutCredentials } from './hide-secrets.js'
 
-/** One option as flags, environment, file, help and docs see it. */
+/** An option as flags, environment, file, help and docs see it. */
 export interface OptionView {
   readonly name: OptionName
-  /** `--batch-bytes`; absent for what the environment alone sets. */
+  /** For example `--batch-bytes`. Absent if only the environment sets this option. */
   readonly flag?: string
   /** The key of the parsed command line: `batchBytes`. Also the key that the configuration file had before. */
   readonly flagKey: string
@@ -15,7 +15,7 @@ export interface OptionView {
   readonly env: readonly string[]
   readonly group: string
   readonly doc: string
-  /** As a person would write it. */
+  /** In the form that a person would write. */
   readonly default?: string
   readonly secret?: 'value' | 'url'
   readonly commands: readonly OptionCommand[]
@@ -61,7 +61,10 @@ export function optionsOf(command: OptionCommand): readonly OptionView[] {
   return optionNames.map(viewOption).filter(view => view.flag !== undefined && view.commands.includes(command))
 }
 
-/** What a program may pass in a section of the library's options: `target`, `proxy`, `servicenow`, `table`; `` for the top level. */
+/**
+ * Returns the checks for one section of the library's options: `target`, `proxy`, `servicenow`, `table`, or an empty
+ * string for the top level.
+ */
 export function checksAt(section: string): Readonly<Record<string, Check>> {
   return Object.fromEntries(
     optionNames.flatMap(name => {

@@ -26,7 +26,7 @@ export async function meantIndex(sources: readonly Source[], index: string | und
   return found
 }
 
-/** So many lines may be broken before the first one that is a dead letter. */
+/** Broken lines that are allowed before the first dead letter. */
 const LINES = 1000
 
 /** Returns the first dead letter of a file, or undefined if the file is empty. Throws SluiceError NOT_DEAD_LETTERS if it holds none. */

@@ -7,20 +7,20 @@ import type { StateSection } from '../options/load.js'
 import type { Feature } from '../run/hooks.js'
 import { refuseOtherReplay } from './other-replay.js'
 
-/** Where all dead letters go, whatever they say themselves. */
+/** One place for all dead letters, instead of their own. */
 export interface Redirection {
   readonly index?: string
   readonly pipeline?: string
 }
 
-/** Takes the inputs for dead letters: each goes where it was meant to go, unless the redirection names another place. */
+/** Reads the inputs as dead letters. Each goes to its original index, unless the redirection names another. */
 export function sendDeadLetters(redirection: Redirection, { runId }: StateSection): Feature {
   return ({ stop }) => ({
     identify: plain => {
       const options = { ids: 'replay', ...redirection }
       return {
         ...plain,
-        // The dead letters say where they go, unless one place is named for all of them.
+        // Dead letters name their own index, unless the redirection names one for all.
         scope: redirection.index ?? '',
         kind: 'replay',
         options,
@@ -41,7 +41,7 @@ export function sendDeadLetters(redirection: Redirection, { runId }: StateSectio
   })
 }
 
-/** Returns the indices that dead letters were stored in and that were deleted or made anew since. */
+/** Returns the indices with stored dead letters that were deleted or recreated since then. */
 async function lostDestinations(
   { target, status }: Checkpoint,
   cluster: Cluster,

@@ -31,7 +31,7 @@ export class Retries {
     return clock.now() - this.#began + wait > maxElapsedMs ? undefined : wait
   }
 
-  /** Forgets the refusals so far: something succeeded. */
+  /** Forgets the refusals so far, because a request succeeded. */
   startAgain(): void {
     this.#refusals = 0
     this.#began = this.#limits.clock.now()
@@ -43,8 +43,8 @@ export class Retries {
 }
 
 /**
- * Doubles the wait with each refusal and adds jitter, so that many senders do not return at once. `retryAfter` is what the server
- * asked for: a lower bound. `refusals` counts from 1; `random` gives [0, 1).
+ * Doubles the wait with each refusal and adds jitter, so that many senders do not return at once. `retryAfter`: the
+ * wait that the server requested, a lower bound. `refusals` counts from 1. `random` returns [0, 1).
  */
 export function backoffMs(refusals: number, random: () => number, retryAfter = 0): number {
   const ceiling = doublingMs(refusals, FIRST_MS, LONGEST_MS)
@@ -65,7 +65,10 @@ export function probePauseMs(rounds: number, random: () => number): number {
   return Math.round(doublingMs(rounds, FIRST_PROBE_MS, SLOWEST_PROBE_MS) * (0.8 + 0.2 * random()))
 }
 
-/** Returns a Retry-After header (seconds or a date) as milliseconds from now. Undefined: there is none that can be read. */
+/**
+ * Returns a Retry-After header (seconds or a date) as milliseconds from now. Undefined if the header is missing or
+ * invalid.
+ */
 export function retryAfterMs(header: string | string[] | undefined, now: number): number | undefined {
   const value = Array.isArray(header) ? header[0] : header
   if (value === undefined) return undefined
