@@ -11,9 +11,6 @@ import { spoolStdin } from './spool/spool-stdin.js'
 import type { OpenPlatform } from './tables/open-platform.js'
 import type { TableSections } from './tables/read-tables.js'
 
-/** An embedder's compiler finds this part of the receipt by its name only. */
-export type { SpoolReceipt } from './spool/spool-stdin.js'
-
 /**
  * Loads documents into an index through the static-IP proxy and accounts for every one of them.
  *

@@ -36,7 +36,7 @@ export function readMark(mappings: Readonly<Record<string, unknown>>): LoadMark 
 }
 
 /** Returns the `_meta` of these mappings with the mark. The cluster replaces `_meta` as a whole. */
-export function withMark(mappings: Readonly<Record<string, unknown>>, mark: LoadMark): Record<string, unknown> {
+function withMark(mappings: Readonly<Record<string, unknown>>, mark: LoadMark): Record<string, unknown> {
   return { ...metaOf(mappings), sluice: mark }
 }
 

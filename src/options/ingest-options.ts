@@ -309,13 +309,13 @@ export interface IngestOptions extends ConnectOptions {
 }
 
 /** Bytes over the wire so far, in both directions, and the budget. */
-export interface WireUse {
+interface WireUse {
   readonly bytes: number
   readonly budget: number
 }
 
 /** Rows of a table that were read, and the total, if the platform reported one. */
-export interface RowsRead {
+interface RowsRead {
   readonly read: number
   readonly total: number
 }

@@ -89,7 +89,7 @@ export interface Started {
   patience(settled: number): StepRetrying
 }
 
-export interface LoadedRun {
+interface LoadedRun {
   /** Of the whole run. */
   readonly counts: Counts
   /** The file of rejected documents, if there are any. */
@@ -98,7 +98,7 @@ export interface LoadedRun {
   save(): Promise<Failure | undefined>
 }
 
-export interface EndedRun {
+interface EndedRun {
   /** Whether a resume has nothing left to do. */
   readonly isDone: boolean
   /** What the run learnt of the cluster. */

@@ -19,7 +19,7 @@ export interface BulkRequest {
 }
 
 /** Whether the documents were sent before, and whether one of those sends may have been stored unanswered. */
-export type SendHistory = Pick<JudgedBody, 'resent' | 'doubtful'>
+type SendHistory = Pick<JudgedBody, 'resent' | 'doubtful'>
 
 /** Whose the ids are; see `JudgedBody`. */
 export type BatchIds = Pick<JudgedBody, 'ownIds' | 'safeToResend'>

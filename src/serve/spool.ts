@@ -157,7 +157,7 @@ function sum<T>(all: readonly T[], of: (one: T) => number): number {
 }
 
 /** A condition variable: all waiters look again whenever something may have changed. */
-export class ChangeSignal {
+class ChangeSignal {
   readonly #wakers = new Set<() => void>()
 
   /** Resolves at the next `notify`, or when the signal aborts. */

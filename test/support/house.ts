@@ -104,7 +104,7 @@ export const house: Readonly<Record<string, Part>> = {
   // The public doors.
   'index.ts': {
     imports:
-      'failure flow.ts source ledger cluster options connect guarded tables serve ingest.ts replay.ts verify alarm doctor',
+      'failure flow.ts source ledger cluster options connect guarded spool tables serve ingest.ts replay.ts verify alarm doctor',
   },
   'servicenow.ts': { imports: 'failure servicenow options connect tables' },
   // The command line gets what an embedder gets.
