@@ -4,10 +4,13 @@ import type { Effective } from '../options/resolve.js'
 import type { OptionName } from '../options/table.js'
 import { optionAs as optionOf, viewOption } from '../options/view.js'
 
-/** What an option of the library was set with: a flag, a variable, a place in the file. Undefined: the command has no such option. */
+/**
+ * Returns how the user set an option of the library: a flag, a variable, a place in the file. Undefined: the command
+ * has no such option.
+ */
 type Said = (libraryName: string) => string | undefined
 
-/** What is given without a flag, or by one command alone. */
+/** Options without a flag, or with another form in one command. */
 const words: Readonly<Record<string, string>> = {
   source: 'the inputs',
   run: 'RUN',
@@ -40,7 +43,7 @@ function spelt(name: OptionName, origins: Effective['origins']): string {
   const origin = origins[name]
   const { flag, env } = viewOption(name)
   if (origin === 'default') return flag ?? env[0] ?? name
-  // Flags and variables say it themselves; a file holds many options.
+  // Flags and variables name the option. The name of a file does not.
   return /^\S+\.json$/.test(origin) ? `${name} in ${origin}` : origin
 }
 
@@ -53,7 +56,7 @@ export function asTyped(known: Failure, said: Said): Failure {
     return typed === undefined ? known : failure(code, { ...evidence, option: typed, problem: String(problem) })
   }
   if (code === 'RUN_OPTIONS_CHANGED' && Array.isArray(evidence['differences'])) {
-    // Each begins with the name of an option. It was set with that before; how it is set now is another matter.
+    // Each difference begins with the name of an option. The user may have set that option in another way before.
     const differences = (evidence['differences'] as readonly string[]).map(one => one.replace(/^\w+/, flagOf))
     return failure(code, { ...evidence, run: String(evidence['run']), differences })
   }

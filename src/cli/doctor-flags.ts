@@ -8,7 +8,7 @@ import { optionNames } from '../options/table.js'
 import { connectOptions } from '../options/library-options.js'
 import { shownOption } from '../options/view.js'
 
-/** The doctor's options, from what the user set. `servicenow`: the platform, where one is to be looked at. */
+/** Returns the doctor's options from the user's settings. `servicenow`: set to check an instance. */
 export function doctorOptions(
   effective: Effective,
   access: ClusterAccess,
@@ -29,7 +29,7 @@ export function doctorOptions(
   }
 }
 
-/** Every option in force, as it may be shown, and where it came from. */
+/** Returns every option in force in a form that may be shown, with its source. */
 function settingsOf({ values, origins }: Effective): Setting[] {
   return optionNames.flatMap(name => {
     const value = shownOption(name, values[name])

@@ -1,4 +1,4 @@
-/** What `sluice filter` does, one function for each of its commands. */
+/** Holds the commands of `sluice filter`, one function each. */
 import type { AdminApi } from '../filter/admin-api.js'
 import { attachPolicy, detachPolicy } from '../filter/attach-policy.js'
 import type { Confirm } from '../filter/confirmed.js'
@@ -19,18 +19,18 @@ interface FilterContext {
   readonly values: Settings
   /** To the cluster, for the proof. */
   readonly way: ConnectOptions & { readonly signal: AbortSignal }
-  /** For one request. */
+  /** Time for one request, in milliseconds. */
   readonly timeoutMs: number
   readonly confirm: Confirm
 }
 
 export interface FilterReport {
-  /** What was done; absent where nothing was to be done. */
+  /** The change. Absent if nothing had to change. */
   readonly action?: 'created' | 'reused' | 'extended' | 'attached' | 'detached' | 'unchanged'
   /** The policy that it was done with. */
   readonly policy?: Policy
   readonly deployment?: Deployment
-  /** What is attached. */
+  /** The attached policies. */
   readonly policies?: readonly Policy[]
   readonly guard?: Guard
   readonly ownAddress?: string
@@ -67,7 +67,7 @@ async function change(
   action: 'attached' | 'detached',
 ): Promise<FilterReport> {
   const { api, values, way, confirm } = context
-  // What would keep the proof from being tried is said before anything changes.
+  // Reports unusable options of the proof before any change.
   if (values.url !== undefined) resolveTarget(readConnecting(way))
   const deployment = await readDeployment(context)
   const region = values.region ?? deployment.region
@@ -107,7 +107,7 @@ async function judge(
   }
 }
 
-/** Tries what the policies promise, where a cluster is set. */
+/** Tests whether the policies work, if a cluster is set. */
 async function tried({ values, way }: FilterContext, report: FilterReport): Promise<FilterReport> {
   const { guard, findings, notes } = report
   if (values.url === undefined || guard === undefined) {
@@ -128,7 +128,7 @@ async function tried({ values, way }: FilterContext, report: FilterReport): Prom
   }
 }
 
-/** That nothing is attached any more is what was asked for: no filterFinding, but worth a line. */
+/** An open deployment is the wanted result of a detach, so it becomes a note instead of a finding. */
 function withoutOpenness(report: FilterReport): FilterReport {
   const findings = report.findings.filter(({ code }) => code !== 'FILTER_NOT_ATTACHED')
   if (findings.length === report.findings.length) return report
@@ -139,7 +139,7 @@ function pairOf({ api, values }: FilterContext): ReturnType<typeof staticRules> 
   return staticRules(values.staticIps ?? [], { origin: 'STATIC_IPS', isLocal: api.isLocal })
 }
 
-/** The service answers for a deployment that it does not know as for one that is open: so it is asked for first. */
+/** Reads the deployment first, because the service answers the same for an unknown deployment as for an open one. */
 async function readDeployment({ api, values }: FilterContext): Promise<Deployment> {
   return await api.deployment(values.deployment ?? '')
 }

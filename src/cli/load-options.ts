@@ -17,7 +17,7 @@ import { fail } from '../failure/fail.js'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
-/** Read from the working folder, where it exists. */
+/** Read from the working folder, if it exists. */
 const configFile = 'sluice.config.json'
 
 /** The options in force for this command line. Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID. */
@@ -31,20 +31,20 @@ export async function loadOptions(flags: OptionSources['flags'], terminal: Termi
   return effective
 }
 
-/** The contents of the files that options name; what is secret in them stays out of every error. */
+/** Reads the files that options name. Keeps their secrets out of every error. */
 export async function loadAccess(effective: Effective, terminal: Terminal): Promise<ClusterAccess> {
   const access = await readAccess(effective, async path => await readAgain(path, effective))
-  // Those of an earlier reading may still be repeated.
+  // Secrets of an earlier reading may still appear in messages.
   const { httpsProxy, nodes } = effective.values
   const secrets = [...terminal.manner.secrets, ...knownSecrets(access, httpsProxy, ...nodeUrls(nodes))]
   terminal.manner.secrets = [...new Set(secrets)]
   return access
 }
 
-/** By what they were read for: what came out of files that can be read but once. */
+/** Contents of files that can be read only once, such as pipes. */
 const pipes = new WeakMap<Effective, Map<string, string>>()
 
-/** Whoever asks again for what came out of a pipe would wait for a writer that is gone. */
+/** A second read of a pipe would wait for a writer that is gone. */
 async function readAgain(path: string, effective: Effective): Promise<string> {
   const known = pipes.get(effective)?.get(path)
   if (known !== undefined) return known
@@ -81,7 +81,7 @@ export async function loadGuarded(effective: Effective): Promise<GuardedJson> {
   return await readGuarded(effective, async path => await readFile(path, 'utf8'))
 }
 
-/** The credentials as they are now: files may have been written anew since the command began. Throws SluiceError OPTION_INVALID. */
+/** Reads the credentials again: files may have changed since the command began. Throws SluiceError OPTION_INVALID. */
 export async function reloadCredentials(effective: Effective, terminal: Terminal): Promise<FreshCredentials> {
   const { apiKey, username, password, proxy } = await loadAccess(effective, terminal)
   return { apiKey, username, password, proxy: proxy?.url }
@@ -118,7 +118,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Where checkpoints are kept: what the option says, else where programs of this system keep such things. */
+/** Returns the folder for checkpoints: the option's value, or the usual place of this system. */
 export function stateDir({ values }: Effective, { env }: Terminal): string {
   return values.stateDir ?? join(env['XDG_STATE_HOME'] || join(homedir(), '.local', 'state'), 'sluice')
 }

@@ -3,7 +3,7 @@ import { openTerminal } from './terminal/terminal.js'
 import { runProgram } from './program.js'
 import { sayError } from './show/say-error.js'
 
-/** Also for a result that was lost: what the command did is not in question, but nobody was told. */
+/** Also the exit code if the command succeeded but nobody could read its result. */
 const BUG = 70
 
 const terminal = openTerminal(process)
@@ -15,7 +15,7 @@ process.on('uncaughtException', error => {
   process.exit(BUG)
 })
 
-// A command that waits for what never comes lets the process end by itself, and nobody would be told.
+// If a command waits for something that never comes, Node ends the process silently.
 process.once('beforeExit', () => {
   sayError(terminal, new Error('the command ended without a result'))
   process.exitCode = BUG

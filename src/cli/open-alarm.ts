@@ -20,9 +20,9 @@ import { keepSecret, serviceNowOptions } from './servicenow-options.js'
 import type { Terminal } from './terminal/terminal.js'
 import { createHash } from 'node:crypto'
 
-/** `--on-failure incident`: the platform is told what came of a run, once the user has been. */
+/** Reports the result of a run to the platform for `--on-failure incident`, after the user has seen it. */
 
-/** What came of a command, when the user has been told. */
+/** The end of a command, after the user has seen its result. */
 interface Ended {
   readonly code: number
   readonly receipt?: Receipt
@@ -30,13 +30,16 @@ interface Ended {
 }
 
 export interface Alarm {
-  /** Runs a command's work to its exit code. What it throws is said before the platform is told; neither is changed by that. */
+  /**
+   * Runs a command's work and returns its exit code. Reports an error to the user first, then to the platform. The
+   * alarm changes neither the result nor the error.
+   */
   around(work: () => Promise<Ended>): Promise<number>
 }
 
 /**
- * The alarm of one run. Throws SluiceError OPTION_INVALID, PLAINTEXT_CREDENTIALS: one that could never be raised is told before the
- * run begins.
+ * Opens the alarm of one run. Throws SluiceError OPTION_INVALID, PLAINTEXT_CREDENTIALS before the run begins if the
+ * alarm could never work.
  */
 export async function openAlarm(
   effective: Effective,
@@ -54,7 +57,7 @@ export async function openAlarm(
     around: async doing => {
       const ended = await ending(doing, terminal)
       using interruption = interruptible(terminal, 'giving up on the alarm')
-      // Files may have been written anew since the run began. What cannot be read any more is as it was.
+      // Files may have changed since the run began. A file that cannot be read now keeps its earlier value.
       const now = await loadAccess(effective, terminal)
         .then(async renewed => await alarmOptions(effective, terminal, renewed, work))
         .catch(() => options)
@@ -153,18 +156,18 @@ function commandOf(work: Work): string {
   return ['sluice', command, ...shownSources(work), ...(index === undefined ? [] : ['--index', index])].join(' ')
 }
 
-/** A glob stands for itself; of a URL no query is told, which may hold a signature. */
+/** Shows globs as they are, and URLs without their query, which may contain a signature. */
 function shownSources({ sources }: Work): readonly string[] {
   return sources.map(source => (/^https?:/i.test(source) ? withoutCredentials(source) : source))
 }
 
-/** What a command does, as far as that is the same each time: what tells its incidents from those of others. */
+/** The fixed part of a command, which tells its incidents from those of other commands. */
 export interface Work {
   readonly command: string
-  /** As they were typed: globs. */
+  /** Sources as the user typed them, with globs. */
   readonly sources: readonly string[]
   readonly index?: string | undefined
-  /** Of a table: which of its rows. */
+  /** For a table: the query that selects its rows. */
   readonly query?: string | undefined
 }
 
@@ -172,8 +175,8 @@ export interface Work {
 const SHOWN = 60
 
 /**
- * A name for the job of work that was given none. Nothing can be read out of it but the index. `places`: URLs of where it is read and
- * loaded, without credentials.
+ * Makes a name for a job without one. The name reveals only the index. `places`: URLs of source and target, without
+ * credentials.
  */
 export function jobOf({ command, sources, index = '', query }: Work, places: readonly (string | undefined)[]): string {
   const hash = createHash('sha256')

@@ -11,7 +11,7 @@ interface Verb {
   readonly load: () => Promise<Define>
 }
 
-/** A command's module is loaded when it is asked for, so that none pays for what another needs. */
+/** Loads a command's module only for that command, so that others start faster. */
 const verbs: Readonly<Record<string, Verb>> = {
   ingest: {
     summary: 'load documents and print the receipt',
@@ -72,7 +72,7 @@ const verbs: Readonly<Record<string, Verb>> = {
   },
 }
 
-/** Runs one command line. Resolves to the exit code; never rejects. */
+/** Runs one command line. Resolves to the exit code. Never rejects. */
 export async function runProgram(args: readonly string[], terminal: Terminal, version: string): Promise<number> {
   let code = 0
   const verb = verbIn(args)
@@ -123,7 +123,7 @@ function verbIn(args: readonly string[]): string | undefined {
   return verb !== undefined && Object.hasOwn(verbs, verb) ? verb : undefined
 }
 
-/** Usage errors come before options are read, and have to be JSON all the same. */
+/** Usage errors come before options are read, but also need JSON. */
 function jsonAsked(args: readonly string[], variable = ''): boolean {
   const end = args.indexOf('--')
   return args.slice(0, end === -1 ? undefined : end).includes('--json') || /^(1|true|yes|on)$/i.test(variable)

@@ -14,7 +14,7 @@ import { fstatSync } from 'node:fs'
 import { namedIn } from '../options/table-names.js'
 import { fail } from '../failure/fail.js'
 
-/** What the commands share that run a load: ingest, replay and demo. */
+/** Holds the shared steps of commands that run a load: ingest, replay and demo. */
 
 /** Returns the exit code. */
 export function sayReceipt(account: Receipt, terminal: Terminal, json: boolean): number {
@@ -24,7 +24,10 @@ export function sayReceipt(account: Receipt, terminal: Terminal, json: boolean):
   return exitCodeOf(receipt)
 }
 
-/** Runs the load to its receipt. A run that had to stop has one too; what stopped before the first document is thrown. */
+/**
+ * Runs the load to its receipt. A stopped run also has a receipt. Throws if the run stopped before the first
+ * document.
+ */
 export async function runLoad(
   options: IngestOptions,
   terminal: Terminal,
@@ -40,10 +43,13 @@ export async function runLoad(
   return await followed(terminal, quiet, load, asking)
 }
 
-/** What shows a run's progress and can interrupt it. */
+/** The listeners that show a run's progress and can interrupt it. */
 export type Heard = Required<Pick<IngestOptions, 'signal' | 'onEvent'>>
 
-/** A run to its receipt, with its progress shown. `asking`: what to ask for the cause where it was refused; absent: nothing. */
+/**
+ * Runs a load to its receipt and shows its progress. `asking`: how to find the cause of a refusal. Absent: Sluice
+ * does not look for it.
+ */
 export async function followed(
   terminal: Terminal,
   quiet: boolean,
@@ -89,7 +95,7 @@ export function checkStdin(names: readonly string[]): void {
   throw fail('INPUT_UNREADABLE', { input: stdin, problem: 'it is a directory' })
 }
 
-/** Where it is no input it stays closed. */
+/** Opens stdin only if it is an input. */
 export function stdinFor(source: IngestOptions['source'], terminal: Terminal): Pick<IngestOptions, 'stdin'> {
   return namedIn(source).some(isStdin) ? { stdin: terminal.stdin } : {}
 }

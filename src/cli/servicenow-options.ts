@@ -13,8 +13,8 @@ import { fail } from '../failure/fail.js'
 const TOKENS = 'servicenow-tokens.json'
 
 /**
- * The library's options for the service-management platform, from what the user set; what is secret in them stays out of every error.
- * Throws SluiceError OPTION_INVALID, also where the instance is not known.
+ * Returns the library's options for ServiceNow from the user's settings. Keeps their secrets out of every error.
+ * Throws SluiceError OPTION_INVALID, also if no instance is set.
  */
 export async function serviceNowOptions(effective: Effective, terminal: Terminal): Promise<ServiceNowOptions> {
   const { values } = effective
@@ -25,21 +25,21 @@ export async function serviceNowOptions(effective: Effective, terminal: Terminal
   // Every load knows of these options, and few have a platform.
   const { grantOf } = await import('../connect/open-servicenow.js')
   const grant = grantOf({ ...access, grant: values.servicenowGrant })
-  // What the environment holds can be asked for again with each run; tokens that somebody logged in for, or that change, cannot.
+  // Sluice keeps tokens of a login and tokens that change. Other tokens can be requested again in each run.
   const isKept = grant === 'authorization_code' || grant === 'refresh_token'
   const tokenFile = values.tokenFile ?? (isKept ? join(stateDir(effective, terminal), TOKENS) : undefined)
   return { ...access, grant, ...(tokenFile === undefined ? {} : { tokenFile }) }
 }
 
-/** For what becomes known later: tokens. */
+/** Hides secrets that become known later, such as tokens. */
 export function keepSecret(terminal: Terminal, ...secrets: readonly string[]): void {
   terminal.manner.secrets = [...new Set([...terminal.manner.secrets, ...secrets])]
 }
 
-/** What of the settings is for tables alone. */
+/** Options that only apply to tables. */
 const alone = ['query', 'fields', 'displayValue', 'pageSize', 'deletions', 'maxDeleted', 'reconcileEveryMs'] as const
 
-/** Whether a table is among the inputs. Throws SluiceError OPTION_INVALID where there is none, and a flag is for tables alone. */
+/** Returns whether an input is a table. Throws SluiceError OPTION_INVALID if none is, but a flag needs one. */
 export function namesTable(source: readonly string[], { origins }: Effective): boolean {
   if (source.some(isTable)) return true
   const flag = alone.find(name => origins[name].startsWith('--'))
@@ -50,7 +50,10 @@ export function namesTable(source: readonly string[], { origins }: Effective): b
 
 type TablesOptions = Pick<IngestOptions, 'table' | 'ids' | 'op' | 'deletions' | 'maxDeleted' | 'reconcileEveryMs'>
 
-/** The library's options for a load of tables, but for the platform. What nobody set is left to what tables need. */
+/**
+ * Returns the library's options for a load of tables, without the instance. Options that nobody set keep the defaults
+ * of tables.
+ */
 export function tableOptions({ values, origins }: Effective): TablesOptions {
   const { query, fields, displayValue, pageSize, ids, op, deletions, maxDeleted, reconcileEveryMs } = values
   return {

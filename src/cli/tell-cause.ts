@@ -17,7 +17,7 @@ const PATIENCE_MS = 15_000
 const LEAST_CONNECTIONS = 16
 
 export interface Asking {
-  /** The way as it is then: a load may have run on with credentials that were renewed. */
+  /** Returns the doctor's options at that time: the load may have renewed its credentials. */
   readonly doctor: () => Promise<DoctorOptions>
   /** A limit of bytes is set: nothing more is sent. */
   readonly isMetered: boolean
@@ -25,7 +25,7 @@ export interface Asking {
   readonly endsAt?: number
 }
 
-/** `index` and `op`: what is loaded, as far as that is one index and one operation. `tables`: of the platform, where they are read. */
+/** `index` and `op`: set if the load has only one index and one operation. `tables`: set if the load reads tables. */
 export function askingFor(
   effective: Effective,
   terminal: Terminal,
@@ -46,12 +46,12 @@ export function askingFor(
   }
 }
 
-/** The run's receipt, or what it threw, with the cause in the place of the symptom where one is found. */
+/** Returns the run's receipt, or throws its error, with the cause instead of the symptom if one is found. */
 export async function tellingCause(running: Promise<Receipt>, asking: Asking, signal: AbortSignal): Promise<Receipt> {
   try {
     const receipt = await running
     const { failure: symptom } = receipt
-    // What is asked is the way to the cluster: of what keeps an input from being read it tells nothing.
+    // The doctor checks the route to the cluster, so it cannot explain why an input is unreadable.
     const isOfInput = receipt.inputs.some(input => input.failure === symptom)
     if (symptom === undefined || isOfInput) return receipt
     return { ...receipt, failure: await causeOf(symptom, asking, signal) }
@@ -73,14 +73,14 @@ async function causeOf(symptom: Failure, asking: Asking, signal: AbortSignal): P
     const cause = await diagnoseRefusal(symptom, { ...(await doctor()), signal: limited })
     return cause === undefined ? symptom : named(symptom, cause)
   } catch {
-    // It took too long, or was interrupted, or a file cannot be read any more: nothing of that is worth the receipt.
+    // The diagnosis took too long, was interrupted, or could not read a file. The receipt must not be lost for that.
     return symptom
   } finally {
     clearTimeout(timer)
   }
 }
 
-/** Evidence of the cause names the symptom (`stoppedBy`) where it is another, and what to do first (`next`). */
+/** Adds evidence to the cause: the symptom (`stoppedBy`) if different, and the first thing to do (`next`). */
 function named(symptom: Failure, { finding, next, isOver }: Cause): Failure {
   if (isOver ? !isAskedAgain(symptom) : isLess(finding, symptom)) return symptom
   const { code, message, evidence } = finding
@@ -88,13 +88,19 @@ function named(symptom: Failure, { finding, next, isOver }: Cause): Failure {
   return { code, message, evidence: { ...seen, ...evidence, ...(next === undefined ? {} : { next }) } }
 }
 
-/** What may pass is not the cause of a refusal that is certain, and who waits for seconds tells nothing of a wait for minutes. */
+/**
+ * A passing problem does not explain a certain refusal, and a diagnosis of seconds does not explain a wait of
+ * minutes.
+ */
 function isLess({ code }: Pick<Failure, 'code'>, symptom: Failure): boolean {
   if (explain(code).retry !== 'later') return false
   return explain(symptom.code).retry === 'no' || (code === symptom.code && code.endsWith('_TIMEOUT'))
 }
 
-/** Whether somebody on the way has refused, or did not answer. What a bulk request holds is refused by nobody else. */
+/**
+ * Returns whether somebody on the route refused or did not answer. Only the cluster refuses the contents of a bulk
+ * request.
+ */
 function isRefusal({ code }: Failure): boolean {
   const { stage } = explain(code)
   if (code === 'REQUEST_REFUSED' || code === 'LOOKUP_REFUSED') return false
@@ -115,11 +121,14 @@ const ofOneRequest: ReadonlySet<Failure['code']> = new Set([
   'SERVICENOW_TABLE_UNKNOWN',
 ])
 
-/** Whether probes meet the same, as long as it lasts. Only then it is over when they do not. */
+/**
+ * Returns whether probes meet the same failure while it lasts. Only then a successful probe means that the failure is
+ * over.
+ */
 function isAskedAgain({ code, evidence }: Failure): boolean {
   const { stage } = explain(code)
   if (stage === 'proxy' || stage === 'egress') return true
-  // What may pass is over when it has passed; a status may have been that of one request.
+  // A passing failure is over if probes succeed. A status may have applied to one request only.
   if (stage === 'servicenow') return explain(code).retry === 'no' || evidence['status'] === undefined
   // A cluster that answers so to a bulk request (no master, a gateway's time limit) may answer what probes ask.
   if (code === 'CLUSTER_UNAVAILABLE') return evidence['status'] === undefined

@@ -1,4 +1,7 @@
-/** Whether a loaded index is fit to be found: all of it is there, and it holds what the run stored. */
+/**
+ * Checks a loaded index before the switch: every shard is there, and the index holds the documents that the run
+ * stored.
+ */
 import { countDocuments, waitForCopies } from '../cluster/indices.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import { fail } from '../failure/fail.js'
@@ -18,7 +21,7 @@ export interface LoadedIndex {
   readonly index: string
 }
 
-/** Resolves to a warning, if there is one. Throws SluiceError LOAD_CHECK_FAILED where a part of the index is on no node. */
+/** Resolves to a warning, if any. Throws SluiceError LOAD_CHECK_FAILED if a part of the index is on no node. */
 export async function checkCopies(loaded: LoadedIndex): Promise<string | undefined> {
   const { cluster, index, connecting } = loaded
   const seconds = Math.min(COPIES_SECONDS, Math.ceil(connecting.timeoutMs / 2000))
@@ -28,8 +31,9 @@ export async function checkCopies(loaded: LoadedIndex): Promise<string | undefin
 }
 
 /**
- * `counts` are those of the whole run, `deadLetters` where it wrote down what was rejected: what was replayed since is not held
- * against it. Resolves to how many that are. Throws SluiceError LOAD_CHECK_FAILED.
+ * Compares the index with the counts of the whole run. `deadLetters`: the file of rejected documents. Documents that
+ * were replayed from this file do not count against the index. Resolves to their number. Throws SluiceError
+ * LOAD_CHECK_FAILED.
  */
 export async function checkLoad(loaded: LoadedIndex, counts: Counts, deadLetters: string | undefined): Promise<number> {
   const { cluster, index, documents: rules, guarded } = loaded
@@ -69,13 +73,17 @@ export async function countMatches(
   return (await countDocuments(cluster, index, query as object)).documents
 }
 
-/** How many documents an index may hold that a run has stored so many in. Equal wherever every document has an id of its own. */
+/**
+ * Returns how many documents the index may hold after the run. Both limits are equal if every document has its own
+ * id.
+ */
 function storedBy(
   { created, duplicate, updated, unknown, skipped }: Counts,
   { ids, onConflict }: DocumentSection,
 ): { least: number; most: number } {
   const least = created + duplicate
-  // Two documents with the same id of the user's are one. What is sent again after a kill may be updated, or skipped.
+  // Two documents with the same id of the user become one. A document that is sent again after a kill may be updated or
+  // skipped.
   return { least, most: least + updated + unknown + (ids.from === 'field' && onConflict === 'skip' ? skipped : 0) }
 }
 

@@ -8,8 +8,9 @@ import { systemClock } from '../time/system-clock.js'
 const IDS_AT_ONCE = 500
 
 /**
- * How many rejected documents of a load are in its index all the same, because they were repaired and sent again: looked up by
- * the ids in its dead letters. None where that file is gone, or has no ids. Throws SluiceError: what keeps the cluster from answering.
+ * Returns how many rejected documents of a load are in its index now, because a replay stored them. Looks up the ids
+ * in the dead letters. Returns 0 if that file is gone or has no ids. Throws SluiceError if the cluster does not
+ * answer.
  */
 export async function countReplayed(cluster: Cluster, index: string, deadLetters: string): Promise<number> {
   const file = await open(deadLetters).catch(() => undefined)

@@ -24,7 +24,7 @@ export interface GuardedSections {
 export interface Guarding {
   readonly sections: GuardedSections
   readonly cluster: Cluster
-  /** As it stood when this process began. */
+  /** The alias when this process began. */
   readonly alias: AliasFacts
   readonly found: FoundRun
   /** `settled`: documents of the run that have their outcome. */
@@ -36,7 +36,7 @@ export class GuardedLoad {
   readonly #guarding: Guarding
   /** The fresh index. */
   readonly #index: string
-  /** What is left to do. `done`: not even to check and switch. */
+  /** The remaining work. `nothing`: no documents, only checks and the switch. `done`: not even those. */
   readonly #left: 'documents' | 'nothing' | 'done'
   #previous: string | undefined
   #isSwitched: boolean
@@ -65,8 +65,9 @@ export class GuardedLoad {
   }
 
   /**
-   * Makes the index, or takes up the one that an earlier process made, and turns off what slows the load.
-   * Throws SluiceError ALIAS_CONFLICT, INDEX_REQUEST_REFUSED, and every failure of the way there, or why the run ended.
+   * Makes the index, or continues with the index of an earlier process, and turns off settings that slow the load.
+   * Throws SluiceError ALIAS_CONFLICT, INDEX_REQUEST_REFUSED, every failure of the route, or the reason why the run
+   * ended.
    */
   async prepare(): Promise<void> {
     const { found, patience, warn } = this.#guarding
@@ -145,7 +146,7 @@ export class GuardedLoad {
       throw conflict(name, `it was on ${was} when run ${run} began, and is now on ${on?.name ?? 'no index'}`)
     }
     if (this.#left === 'documents') await startLoading(cluster, facts, mark)
-    // What the cluster does not understand is better known now than after the load.
+    // Finds a query that the cluster refuses before the load, not after it.
     if (sections.guarded.checkQuery !== undefined) await countMatches(cluster, index, sections.guarded.checkQuery)
   }
 

@@ -17,7 +17,7 @@ interface GuardedPlanning extends Planning {
 /** Throws SluiceError: see `planRun`. */
 export async function planGuarded(guarded: GuardedPlanning): Promise<Plan> {
   const { previous, isSwitched, isNamed } = guarded
-  // What an earlier run loaded is no use to an index that is new.
+  // A new index needs all documents, also those that an earlier run loaded.
   const planning = { ...guarded, readsWhole: true }
   if (previous === undefined) return await planRun(planning)
   const isOver = isSwitched || previous.status === 'finished'
@@ -28,7 +28,7 @@ export async function planGuarded(guarded: GuardedPlanning): Promise<Plan> {
   })
   const gone = plan === undefined ? undefined : goneFrom(plan, previous)
   if (plan !== undefined && gone === undefined) {
-    // What changed in a table meanwhile is not known.
+    // A finished run cannot know of later changes to a table.
     if (!isOver || plan.inputs.every(({ isLoaded, source }) => isLoaded && source.cursor === undefined)) return plan
   }
   const anew = await planRun({ ...planning, previous: undefined })

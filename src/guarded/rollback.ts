@@ -10,23 +10,24 @@ import { openTarget } from '../connect/open-target.js'
 
 export interface RollbackOptions extends ConnectOptions {
   readonly alias: string
-  /** The index that the alias is to be on. Default: the one before the load that made the index that it is on. */
+  /** The index that the alias will lead to. Default: the index before the load that made the current index. */
   readonly to?: string | undefined
 }
 
 export interface RolledBack {
   readonly alias: string
-  /** Where the alias was. That index is kept. */
+  /** The index that the alias led to. Sluice keeps this index. */
   readonly from: string
   readonly to: string
-  /** In the index that it is on now. */
+  /** Documents in the index that the alias leads to now. */
   readonly documents: number
 }
 
 /**
- * Switches an alias back to the index before, in one step. Nothing else changes: the index that it was on stays as it is.
+ * Switches an alias back to the previous index, in one step. Nothing else changes: the other index stays as it is.
  *
- * @throws SluiceError ROLLBACK_IMPOSSIBLE, ALIAS_CONFLICT, OPTION_INVALID, and every failure of the way to the cluster
+ * @throws SluiceError ROLLBACK_IMPOSSIBLE, ALIAS_CONFLICT, OPTION_INVALID, and every failure of the route to the
+ * cluster
  */
 export async function rollback(options: RollbackOptions): Promise<RolledBack> {
   const { alias, to: wanted, ...way } = options

@@ -1,4 +1,4 @@
-/** What a run does if access is lost: with a body under way, or with a step beside the documents. */
+/** Decides what a run does if a body or a step beside the documents loses access. */
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { ResolvedTarget } from '../connect/open-target.js'
 import type { RetrySection } from '../options/load.js'

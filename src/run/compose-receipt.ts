@@ -5,10 +5,10 @@ import type { Ledger } from '../ledger/ledger.js'
 import type { Plan } from '../state/plan.js'
 import type { InputReceipt, Receipt } from '../ledger/receipt.js'
 
-/** What the receipt tells beside the ledger's own counts. */
+/** Facts of the receipt in addition to the ledger's counts. */
 export interface RunFacts {
   readonly plan: Pick<Plan, 'run' | 'inputs' | 'before'>
-  /** Of this process. */
+  /** The ledger of this process. */
   readonly ledger: Ledger
   readonly cluster: {
     readonly display: string
@@ -20,7 +20,7 @@ export interface RunFacts {
       readonly traffic: { readonly connections: number; readonly bytesSent: number; readonly bytesReceived: number }
     }
   }
-  /** What hooks add. */
+  /** Fields that hooks add. */
   readonly more: Partial<Receipt>
   readonly deadLetters?: string
   readonly checkpoint?: string
@@ -69,7 +69,7 @@ export function composeReceipt(facts: RunFacts): Receipt {
   }
 }
 
-/** Those that were loaded before, and those that this process came to. */
+/** Lists inputs that were loaded before, and inputs that this process read. */
 function inputsOf({ inputs }: RunFacts['plan'], ledger: Ledger): InputReceipt[] {
   return inputs.flatMap(({ source: { name, cursor }, isLoaded, read, from, place }): InputReceipt[] => {
     if (isLoaded) return [{ name, status: 'finished', read, alreadyLoaded: true }]

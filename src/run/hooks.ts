@@ -1,4 +1,4 @@
-/** What a feature does in a run. A run knows its features by these hooks only. */
+/** Defines the hooks of a feature in a run. A run knows its features only by these hooks. */
 import type { BatchOptions, Batcher } from '../bulk/batcher.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { Failure } from '../failure/failure.js'
@@ -23,11 +23,11 @@ export interface Run {
 /** Returns the hook of a feature, or undefined if nobody asked for it. */
 export type Feature = (run: Run) => RunHook | undefined | Promise<RunHook | undefined>
 
-/** The methods are called in this order. Of several hooks, each is called in the order of the features. */
+/** The run calls the methods in this order, and the hooks in the order of the features. */
 export interface RunHook {
   /** Inputs that are no files. */
   readonly sources?: readonly Source[]
-  /** Where those are read. Part of their locks. */
+  /** The place of those sources, for example a URL. Part of their locks. */
   readonly origin?: string | undefined
   /** Whether inputs that can be read only once get a copy that can be read again. */
   readonly keepsInputs?: boolean
@@ -49,7 +49,10 @@ export interface RunHook {
   batchSettled?(): void
   /** Adds to the `progress` event. */
   progress?(inputs: readonly InputReceipt[]): Partial<Omit<Progress, 'type'>>
-  /** Every document has an outcome, and nothing failed so far. Resolves to why the run fails nevertheless. */
+  /**
+   * Called when every document has an outcome and nothing has failed so far. Resolves to a failure that must still
+   * fail the run.
+   */
   complete?(loaded: LoadedRun): Promise<Failure | undefined>
   /** Whether a resume would have to complete the run. Default false. */
   readonly isOpen?: boolean
@@ -71,7 +74,7 @@ export type Framing = Omit<BatchOptions, 'operation' | 'ids' | 'routingField'>
 
 export interface RunPlace {
   readonly stateDir: string
-  /** Of the cluster. */
+  /** URL of the cluster. */
   readonly url: URL
   readonly identity: RunIdentity
 }
@@ -81,16 +84,16 @@ export interface Started {
   readonly cluster: Cluster
   readonly found: FoundRun
   readonly ledger: Pick<Ledger, 'inputs'>
-  /** Folder of the checkpoint. Undefined: none is kept. */
+  /** Folder of the checkpoint. Undefined: no checkpoint is kept. */
   readonly stateDir: string | undefined
   /** Whether a checkpoint is written while the run loads. */
   readonly isKept: boolean
-  /** For steps beside the documents. `settled`: documents of the run that have their outcome. */
+  /** Returns how to retry steps beside the documents. `settled`: documents of the run that have their outcome. */
   patience(settled: number): StepRetrying
 }
 
 interface LoadedRun {
-  /** Of the whole run. */
+  /** Counts of the whole run. */
   readonly counts: Counts
   /** The file of rejected documents, if there are any. */
   readonly deadLetters: string | undefined
@@ -101,6 +104,6 @@ interface LoadedRun {
 interface EndedRun {
   /** Whether a resume has nothing left to do. */
   readonly isDone: boolean
-  /** What the run learnt of the cluster. */
+  /** Limits of the cluster that the run learnt. */
   readonly learnt: SenderOptions['learnt']
 }

@@ -15,7 +15,7 @@ interface Work {
   readonly source: Source
   /** Its part of the ids of a run. */
   readonly token: string
-  /** Where reading goes on; absent: at the start. */
+  /** The mark where reading continues. Absent: the start of the input. */
   readonly from?: Mark
   /** The same of a table. */
   readonly place?: Place
@@ -29,14 +29,14 @@ export interface Loading {
   send(batch: Batch): Promise<Outcome>
   /** Resolves when one more batch may be read while the others are being sent. */
   room(): Promise<void>
-  /** Nothing more is sent from now on. */
+  /** Stops sending for good. */
   halt(): void
   readonly ledger: Ledger
-  /** Before the first byte of an input is read. */
+  /** Called before the first byte of an input is read. */
   begin?(input: Input): Promise<void>
-  /** Before the first document of it is framed. `kind`: what its bytes turned out to be. */
+  /** Called before the first document of the input is framed. `kind`: the detected kind of its bytes. */
   opened?(input: Input, kind: Lines['kind']): void
-  /** After every batch. Returns why the run has to stop, where its state cannot be kept. */
+  /** Called after every batch. Returns a failure if the run must stop because its state cannot be kept. */
   settled?(): Failure | undefined
   /** When the run ends before its inputs do. */
   readonly stop: Pick<StopSignals, 'signal' | 'why'>
@@ -52,7 +52,7 @@ export interface Loaded {
   readonly bytesRead: number
 }
 
-/** Resolves when every document that was read has an outcome, whatever happened. Rejects for a bug alone. */
+/** Resolves when every document that was read has an outcome, also after a failure. Rejects only for a bug. */
 export async function load(loading: Loading): Promise<Loaded> {
   return await new Load(loading).run()
 }
@@ -103,12 +103,15 @@ class Load {
     if (this.#stop !== undefined) return this.#stop
     const isRead = ledger.inputs.filter(({ status }) => status !== 'unfinished').length === inputs.length
     const isCut = ledger.counts.unsent > 0 || ledger.toResend > 0 || !isRead
-    // Too late to interrupt anything: then it is a run like any other.
+    // If the signal came after all documents were settled, the run ends normally.
     if (this.#interrupted && isCut) return stop.why(ledger.settled)
     return ledger.overLimit() ?? this.#brokenInput
   }
 
-  /** One input, from its first byte to its last. An input that cannot be read to its end does not keep the others from it. */
+  /**
+   * Reads one input from its first byte to its last. If an input cannot be read to its end, the run continues with
+   * the other inputs.
+   */
   async #read(work: Work): Promise<void> {
     const { ledger, batcher, tell } = this.#loading
     const { source, token, from, place } = work
@@ -209,14 +212,14 @@ class Load {
     this.#end()
   }
 
-  /** Reads and sends nothing more; what is in flight is awaited. */
+  /** Stops reading and sending, and waits for requests under way. */
   #end(): void {
     this.#loading.halt()
     this.#reading.abort()
   }
 }
 
-/** Whether the input alone is to blame: for a table also all that lies on the way to it. */
+/** Returns whether only this input failed. A table also fails if the connection to its instance fails. */
 function isOfInput({ cursor }: Source, { code }: Failure): boolean {
   const { stage } = explain(code)
   return stage === 'input' || (cursor !== undefined && stage !== 'run')

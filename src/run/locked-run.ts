@@ -18,11 +18,11 @@ export interface RunSections {
   readonly dryRun: boolean
 }
 
-/** A connection for runs that follow one another. Whoever opened it closes it. */
+/** A connection that several runs use one after another. The caller who opened the connection closes it. */
 export interface OpenConnection {
   readonly cluster: Cluster
   readonly way: ResolvedTarget
-  /** For bodies: all of them are free between two runs. */
+  /** Memory for bodies. All slots are free between two runs. */
   readonly slots: SlotPool
   /** The part of the ids that belongs to the one input of the run. */
   readonly token: string
@@ -34,7 +34,7 @@ export interface LockedRun extends Run {
   readonly hooks: HookList
   readonly identity: RunIdentity
   readonly sources: readonly Source[]
-  /** Folder of the checkpoint. Undefined: none is kept. */
+  /** Folder of the checkpoint. Undefined: no checkpoint is kept. */
   readonly stateDir: string | undefined
   readonly locks: InputLocks | undefined
   readonly connection: OpenConnection | undefined

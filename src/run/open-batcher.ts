@@ -8,7 +8,9 @@ import { systemClock } from '../time/system-clock.js'
 import type { BodyFramer, Framing } from './hooks.js'
 import type { LockedRun } from './locked-run.js'
 
-/** Opens the memory for bodies. One is filled while the others are sent. Those that are not needed are never touched. */
+/**
+ * Opens the memory for bodies. One body fills while the others are sent. Slots that are not needed take no memory.
+ */
 export function openSlots({ concurrency }: ConnectSection, { batchBytes }: BatchSection): SlotPool {
   return new SlotPool(concurrency + 1, batchBytes)
 }

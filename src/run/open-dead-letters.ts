@@ -12,7 +12,7 @@ interface Opening {
   readonly dryRun: boolean
   readonly sources: readonly Source[]
   readonly run: string
-  /** Where the dead letters of the run stood when its checkpoint was written. */
+  /** The file and its length in the last checkpoint. */
   readonly before?: Plan['deadLetters']
   /** Default: as the user named it. */
   readonly index?: string
@@ -50,8 +50,8 @@ function destinationOf(index: string, { pipeline, ids, routingField }: DocumentS
 }
 
 /**
- * Refuses dead letters that would be written into an input, which would grow while it is read. Goes by what the file system says,
- * not by path: links have several. Throws SluiceError OPTION_INVALID.
+ * Refuses dead letters that would go into an input, which would grow during the load. Compares inodes, not paths,
+ * because a file can have several links. Throws SluiceError OPTION_INVALID.
  */
 async function refuseInput(sources: readonly Source[], deadLetters: string | undefined): Promise<void> {
   const written = deadLetters === undefined ? undefined : await statOf(deadLetters)
@@ -64,7 +64,7 @@ async function refuseInput(sources: readonly Source[], deadLetters: string | und
   }
 }
 
-/** Undefined for what is not there, or cannot be reached: writing and reading say so themselves. */
+/** Returns undefined if the file is missing or unreachable: the later read or write reports that. */
 async function statOf(path: string) {
   return await stat(path, { bigint: true }).catch(() => undefined)
 }

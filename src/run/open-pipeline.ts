@@ -16,9 +16,9 @@ export interface Pipeline {
   readonly sender: Sender
   readonly ledger: Ledger
   readonly deadLetters: DeadLetters
-  /** Absent: no checkpoint is kept, or there is nothing to keep. */
+  /** Absent: no checkpoint is kept. */
   readonly keeper: StateKeeper | undefined
-  /** For the receipt, besides numbers. */
+  /** Notes for the receipt. */
   readonly notes: readonly string[]
 }
 

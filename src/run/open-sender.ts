@@ -13,7 +13,7 @@ interface Sending {
   readonly found: FoundRun
   readonly way: ResolvedTarget
   readonly cluster: Cluster
-  /** What to do if access is lost. */
+  /** How to act if access is lost. */
   readonly access: AccessOptions
   /** Takes notes for the receipt. */
   readonly notes: string[]

@@ -6,8 +6,8 @@ import type { RetrySection } from '../options/load.js'
 import { parseProxyUrl } from '../proxy/proxy-url.js'
 
 /**
- * Asks the caller for credentials, and gives them to the cluster and the way there. What is missing stays as it was. Resolves to
- * why there are none, if that is so: a file may be missing for the moment in which it is replaced.
+ * Asks the caller for credentials, and gives them to the cluster and to the proxy route. Missing fields stay
+ * unchanged. Resolves to the reason if there are no new credentials: a file may be missing while it is replaced.
  */
 export async function renewCredentials(
   { refreshCredentials, freshProxyOrigin }: Pick<RetrySection, 'refreshCredentials' | 'freshProxyOrigin'>,
@@ -30,7 +30,7 @@ export async function renewCredentials(
     const isOther = proxy !== undefined && way.proxy !== undefined && !isSame
     return isOther ? 'only the credentials of a proxy may change during a run, not its address' : undefined
   } catch (error) {
-    // What another's function throws may hold the secret itself.
+    // An error from the caller's function may contain the secret itself.
     return `no new credentials: ${isSluiceError(error) ? error.message : 'refreshCredentials failed'}`
   }
 }

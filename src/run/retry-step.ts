@@ -48,7 +48,7 @@ export async function retryStep<T>(patience: StepRetrying, step: () => Promise<T
 
 interface Tried<T> {
   taken?: { readonly value: T }
-  /** Why the step failed. Undefined if nothing may be sent any more. */
+  /** Why the step failed. Undefined: nothing more may be sent. */
   verdict?: Extract<Verdict, { kind: 'wait' | 'stop' }> | undefined
   thrown?: SluiceError
 }
@@ -78,7 +78,7 @@ async function attempt<T>(gate: AccessGate, step: () => Promise<T>): Promise<Tri
   return tried
 }
 
-/** The gate may have found a better name for what is in the way. */
+/** The gate may have found a more precise cause. */
 function errorOf<T>(failure: Failure, { thrown }: Tried<T>): SluiceError {
   return thrown?.failure === failure ? thrown : new SluiceError(failure, { cause: thrown })
 }

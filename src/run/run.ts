@@ -25,7 +25,7 @@ export interface Composition {
   readonly load: RunSections & LoopSections
   /** In the order of their endings. */
   readonly features: readonly Feature[]
-  /** Absent: the run opens a connection of its own. */
+  /** Absent: the run opens its own connection. */
   readonly connection?: OpenConnection
 }
 

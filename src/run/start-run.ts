@@ -1,4 +1,4 @@
-/** Starts a run over an open connection: finds out which run it is, and reports what is known. */
+/** Starts a run over an open connection: finds the run to resume or makes a new one, and reports the known facts. */
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { ResolvedTarget } from '../connect/open-target.js'
 import { SluiceError } from '../failure/sluice-error.js'
@@ -13,7 +13,7 @@ import type { LockedRun } from './locked-run.js'
 
 export interface StartedRun {
   readonly way: ResolvedTarget
-  /** As it was opened: for what is asked when the run is over. */
+  /** The cluster without the limits of the run, for requests after its end. */
   readonly open: Cluster
   /** The same, within the run's time and budget. */
   readonly cluster: Cluster

@@ -6,13 +6,16 @@ import { defaults } from '../options/defaults.js'
 import type { Clock } from '../flow.js'
 import type { StopSection } from '../options/load.js'
 
-/** Of a time budget, what is kept for requests under way and for the checkpoint together, and for the checkpoint alone. */
+/**
+ * Share of a time budget for the end of the run: for requests under way and the checkpoint, and for the checkpoint
+ * only.
+ */
 const RESERVED_SHARE = 1 / 4
 const CLOSING_SHARE = 1 / 20
 const LONGEST_CLOSING_MS = 5000
 
 export interface StopOptions {
-  /** Aborted: the run ends. A reason that is text is told. */
+  /** Ends the run if aborted. If the reason is text, Sluice reports it. */
   readonly signal?: AbortSignal | undefined
   /** How long requests under way may still take then. Default 25,000. */
   readonly graceMs?: number | undefined
@@ -21,7 +24,7 @@ export interface StopOptions {
   readonly clock: Clock
 }
 
-/** The failure of a run that settled so many documents. */
+/** Makes the failure of a run with this number of settled documents. */
 type Why = (settled: number) => Failure
 
 /** Returns when the run ends, as its options say. Their time counts from now, or from when the caller began. */
@@ -61,7 +64,10 @@ export class StopSignals implements Disposable {
     return this.#ended.signal
   }
 
-  /** Aborted when the process itself is to end: not where a budget of bytes is spent, which costs stdin nothing. */
+  /**
+   * Aborted if the process itself will end. A spent byte budget does not abort this signal, because reading stdin
+   * costs no such bytes.
+   */
   get stopping(): AbortSignal {
     return this.#stopping.signal
   }
@@ -71,7 +77,7 @@ export class StopSignals implements Disposable {
     return this.#givenUp.signal
   }
 
-  /** Ends the run. The first reason is the one that counts. */
+  /** Ends the run. Only the first reason counts. */
   end(why: Why): void {
     if (this.#why !== undefined) return
     this.#why = why
@@ -85,8 +91,8 @@ export class StopSignals implements Disposable {
   }
 
   /**
-   * If the run was stopped before it began, reports that as the cause. Otherwise reports the error itself. What the run has settled
-   * before is not known yet.
+   * If the run was stopped before it began, reports that as the cause. Otherwise reports the error itself. The number
+   * of settled documents is not known yet.
    */
   cause(error: unknown): unknown {
     if (!this.signal.aborted) return error

@@ -4,8 +4,8 @@ import { LINE_FEED } from '../text/bytes.js'
 const COPY_BYTES = 1 << 20
 
 /**
- * Replaces a file by one without the bytes between `head` and `to`. The others keep their offsets, and the gap takes no space.
- * Returns the new file; the old one can still be read. Throws errors of the file system.
+ * Replaces a file by one without the bytes between `head` and `to`. The other bytes keep their offsets, and the gap
+ * takes no space. Returns the new file. Readers of the old file can continue. Throws errors of the file system.
  */
 export async function dropBetween(
   file: FileHandle,

@@ -15,7 +15,7 @@ export interface KeptSpool {
   readonly bytes: number
   /** ISO 8601: when something was written to it last. */
   readonly written: string
-  /** Its segments. A checkpoint names the ones that it belongs to. */
+  /** Names of its segments. A checkpoint names the segments that belong to it. */
   readonly ids: readonly string[]
 }
 

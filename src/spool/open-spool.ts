@@ -1,6 +1,6 @@
 /**
- * Sends stdin through the disk. Sluice writes stdin to a file as fast as it comes, and loads that file while it grows. If the
- * process dies, the next one loads what is left of the file. What earlier processes left is loaded first.
+ * Sends stdin through the disk. Sluice writes stdin to a file as fast as it comes, and loads that file while it
+ * grows. If the process dies, the next one first loads the rest of the file.
  */
 import { stat } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
@@ -25,7 +25,7 @@ export interface SpoolingOptions {
   /** The one of `sources` that is stdin. */
   readonly input: Source
   readonly stdin: Readable
-  /** Whether stdin holds the data of the earlier processes again: then a whole stdin makes up for one that was cut. */
+  /** Whether stdin repeats the data of earlier processes: then a whole stdin replaces one that was cut. */
   readonly isRepeated: boolean
   /** Most bytes of stdin on the disk. Default: no limit. */
   readonly limit?: number | undefined
@@ -39,7 +39,7 @@ export interface SpooledStdin extends AsyncDisposable {
   readonly sources: readonly Source[]
   /** Whether an earlier process left something. */
   readonly hasLeftovers: boolean
-  /** Names of the inputs whose end was never seen, so far. */
+  /** Names of inputs so far that ended too early. */
   readonly cut: readonly string[]
   /** Whether more may come from stdin. */
   readonly isFilling: boolean
@@ -50,7 +50,7 @@ export interface SpooledStdin extends AsyncDisposable {
    * the signal.
    */
   untaken(): Promise<SluiceError | undefined>
-  /** Deletes all that is spooled, once all of it is loaded. Throws SluiceError STATE_UNWRITABLE. */
+  /** Deletes the spool after all of it is loaded. Throws SluiceError STATE_UNWRITABLE. */
   remove(): Promise<void>
 }
 
@@ -59,7 +59,9 @@ export function isStdin({ name, file }: Source): boolean {
   return file === undefined && (name === '-' || name === '/dev/stdin')
 }
 
-/** Begins to write stdin down. Throws SluiceError: STATE_UNWRITABLE, INPUT_UNREADABLE; the signal's reason. */
+/**
+ * Begins to write stdin to the disk. Throws SluiceError STATE_UNWRITABLE, INPUT_UNREADABLE, or the signal's reason.
+ */
 export async function openSpool(options: SpoolingOptions): Promise<SpooledStdin> {
   const { folder, sources, input: stdin, isRepeated } = options
   const left = await listSegments(folder)
@@ -94,7 +96,7 @@ export async function openSpool(options: SpoolingOptions): Promise<SpooledStdin>
   }
 }
 
-/** Undefined: there is something to finish, and a person at a terminal is not asked for more. */
+/** Returns undefined if earlier data is left and stdin is a terminal: a person need not type more. */
 async function beginToWrite(
   { folder, input, stdin, limit, signal }: SpoolingOptions,
   left: readonly SpoolSegment[],

@@ -1,4 +1,4 @@
-/** What to do before the next bytes of stdin are written. */
+/** The step before the next bytes of stdin are written. */
 type Step =
   | { readonly kind: 'write' }
   /** Until more is loaded, or the load waits for more. */
@@ -41,7 +41,7 @@ export class SpoolRoom {
     this.limit = limit
   }
 
-  /** Notes up to where a checkpoint says that the bytes are loaded. Undefined: none may be deleted. */
+  /** Notes the offset up to which a checkpoint counts the bytes as loaded. Undefined: no bytes may be deleted. */
   loaded(to: number | undefined): void {
     if (to === undefined) this.#isKeptWhole = true
     else this.#loaded = to

@@ -7,10 +7,10 @@ import type { Counts } from '../ledger/receipt.js'
 import { lockInputs } from '../state/run-locks.js'
 import { type KeptSpool, keptSpools, removeSpool } from './kept-spools.js'
 
-/** A run that a checkpoint tells of. */
+/** A run with a checkpoint. */
 export interface KnownRun {
   readonly run: string
-  /** `running` also where the process was killed. */
+  /** `running` also after a kill. */
   readonly status: Checkpoint['status']
   /** Another run of the same command has taken its place: it can be verified and undone, and no resume goes by it. */
   readonly isEarlier: boolean
@@ -20,23 +20,23 @@ export interface KnownRun {
   readonly url: string
   readonly index: string
   readonly inputs: readonly { readonly name: string; readonly status: string; readonly read: number }[]
-  /** Of what a resume would not send again. */
+  /** Counts of documents that a resume would not send again. */
   readonly counts: Counts
   readonly checkpoint: string
-  /** What is on the disk of the stdin that it loads, where that is spooled. Absent for an earlier run. */
+  /** Spooled stdin of this run on the disk, if any. Absent for an earlier run. */
   readonly spool?: KeptSpool
 }
 
 export interface RunList {
   /** Last written first. */
   readonly runs: readonly KnownRun[]
-  /** Stdin that was spooled and that no run knows of: none of it is loaded, the cluster was not reached. */
+  /** Spooled stdin that belongs to no run. Nothing of it is loaded, because Sluice did not reach the cluster. */
   readonly spools: readonly KeptSpool[]
-  /** Checkpoints that cannot be read, and why. `run`: where its name can be told all the same. */
+  /** Checkpoints that cannot be read, and why. `run`: the run's name, if known. */
   readonly broken: readonly { readonly checkpoint: string; readonly run?: string; readonly problem: string }[]
 }
 
-/** Throws SluiceError STATE_UNREADABLE where the folder itself cannot be read. */
+/** Throws SluiceError STATE_UNREADABLE if the folder itself cannot be read. */
 export async function listRuns(stateDir: string): Promise<RunList> {
   const spools = await keptSpools(stateDir)
   const { known, broken } = await knownCheckpoints(stateDir)
@@ -50,10 +50,9 @@ export async function listRuns(stateDir: string): Promise<RunList> {
 }
 
 /**
- * Forgets the checkpoints of a run, which are several where a name was given to several, and deletes what is spooled for it; or one
- * checkpoint by its path or file name, also where it cannot be read; or a spool of no run, by the name of its folder. Resolves to
- * what it forgot.
- * Throws SluiceError RUN_LOCKED while a process is at one of them, STATE_UNWRITABLE.
+ * Forgets a run: deletes all checkpoints with its name, and its spool. `run` can also be the path or file name of one
+ * checkpoint, even an unreadable one, or the folder name of a spool without a run. Resolves to the forgotten runs.
+ * Throws SluiceError RUN_LOCKED while a process works on one of them, STATE_UNWRITABLE.
  */
 export async function removeRun(stateDir: string, run: string): Promise<RunList> {
   const list = await listRuns(stateDir)
@@ -73,7 +72,7 @@ export async function removeRun(stateDir: string, run: string): Promise<RunList>
   ]
   if (owned.length > 0) {
     await using _ = await ownRuns(stateDir, owned, { isUndo: false })
-    // What is spooled would be loaded from its start if it stayed.
+    // The next run would load a spool that stays from its start.
     for (const { spool, index } of runs) if (spool !== undefined) await remove(stateDir, spool, index)
     for (const { path } of owned) await removeCheckpoint(path)
   }
@@ -81,7 +80,7 @@ export async function removeRun(stateDir: string, run: string): Promise<RunList>
   return { runs, spools, broken }
 }
 
-/** Nobody may write to it or load from it meanwhile, named or not. */
+/** Locks the spool, so that no process writes to it or loads from it, with or without a name. */
 async function remove(stateDir: string, spool: KeptSpool, index: string): Promise<void> {
   await using _lock = await lockInputs({ stateDir, cluster: '', index, sources: [], folder: spool.path })
   await removeSpool(spool)
@@ -91,7 +90,7 @@ function knownRun({ path, isEarlier, checkpoint }: KnownCheckpoint, spools: read
   const { run, status, began, written, target, inputs, counts } = checkpoint
   const { url, index } = target
   const shown = inputs.map(({ name, status: state, read }) => ({ name, status: state, read }))
-  // What an earlier run has left of it is the last one's to go on with.
+  // Only the last run continues with the rest of a spool.
   const own = isEarlier ? [] : spools
   const spool = own.find(({ ids }) => inputs.some(input => input.copy !== undefined && ids.includes(input.copy)))
   return {

@@ -29,7 +29,7 @@ export interface SpoolSegment {
 const END = '.end'
 const DROPPED = '.dropped-'
 
-/** Lists the segments, oldest first. Makes the folder if it is missing. Throws SluiceError STATE_UNWRITABLE. */
+/** Lists the segments, oldest first. Makes the folder if missing. Throws SluiceError STATE_UNWRITABLE. */
 export async function listSegments({ path }: SegmentFolder): Promise<SpoolSegment[]> {
   return await writing(path, async () => {
     await mkdir(path, { recursive: true, mode: 0o700 })

@@ -14,7 +14,7 @@ import { type SpooledStdin, isStdin, openSpool } from './open-spool.js'
 
 /** The part of the receipt that spooling adds. */
 export interface SpoolReceipt {
-  /** Folder of the spooled stdin, until all of it is loaded. */
+  /** Folder of the spooled stdin. Absent after all of it is loaded. */
   readonly spool?: string
 }
 

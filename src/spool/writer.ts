@@ -108,7 +108,7 @@ export class SpoolWriter implements AsyncDisposable {
     if (isCompressed(buffer)) this.loaded(undefined)
   }
 
-  /** Notes up to where a checkpoint says that the bytes are loaded. Undefined: a resume needs all of them. */
+  /** Notes the offset up to which a checkpoint counts the bytes as loaded. Undefined: a resume needs all of them. */
   loaded(to: number | undefined): void {
     this.#room?.loaded(to)
   }
@@ -120,7 +120,7 @@ export class SpoolWriter implements AsyncDisposable {
 
   /** See `SpooledStdin.untaken`. */
   async untaken(): Promise<SluiceError | undefined> {
-    // Nothing more is loaded, so nothing more can be deleted.
+    // The load has stopped, so no more bytes can be deleted.
     this.#room?.loaded(undefined)
     await this.#filling
     const error = this.#over?.error
@@ -132,7 +132,7 @@ export class SpoolWriter implements AsyncDisposable {
     await this.#file.close()
   }
 
-  /** Waits until so many bytes are there, or nothing more comes. Throws the signal's reason when it is woken. */
+  /** Waits until this number of bytes is there, or stdin ends. Throws the signal's reason. */
   async #until(bytes: number, signal?: AbortSignal): Promise<void> {
     while (this.#written < bytes && this.#over === undefined) {
       signal?.throwIfAborted()
@@ -169,7 +169,7 @@ export class SpoolWriter implements AsyncDisposable {
     })
   }
 
-  /** Waits until so many more bytes may be written. Throws SluiceError STATE_UNWRITABLE; the signal's reason. */
+  /** Waits until `more` bytes may be written. Throws SluiceError STATE_UNWRITABLE, or the signal's reason. */
   async #makeRoom(room: SpoolRoom, more: number, signal: AbortSignal): Promise<void> {
     const { path } = this.segment
     for (;;) {

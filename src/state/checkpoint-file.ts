@@ -1,4 +1,4 @@
-/** Checkpoints on disk: one file each, replaced as a whole, for their owner alone. */
+/** Stores checkpoints on disk: one file each, replaced as a whole, only for their owner. */
 import { constants } from 'node:fs'
 import { access, readFile, readdir, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -11,7 +11,7 @@ import { writeJson } from '../disk/json-file.js'
 
 const SUFFIX = '.json'
 
-/** Where the checkpoints lie that resumes go by. */
+/** Returns the folder of the checkpoints that resumes read. */
 export function runsFolder(stateDir: string): string {
   return join(stateDir, 'runs')
 }
@@ -20,7 +20,7 @@ export function checkpointPath(stateDir: string, key: string): string {
   return join(runsFolder(stateDir), key + SUFFIX)
 }
 
-/** Makes the folder where it is missing. Throws SluiceError STATE_UNWRITABLE. */
+/** Makes the folder if missing. Throws SluiceError STATE_UNWRITABLE. */
 export async function prepareStateDir(stateDir: string): Promise<void> {
   const folder = runsFolder(stateDir)
   try {
@@ -32,8 +32,8 @@ export async function prepareStateDir(stateDir: string): Promise<void> {
 }
 
 /**
- * Replaces the checkpoint: whatever happens, the file is the old one or the new one. Resolves when it is on the disk.
- * Throws SluiceError STATE_UNWRITABLE.
+ * Replaces the checkpoint. After a crash the file is either the old one or the new one. Resolves when the checkpoint
+ * is on the disk. Throws SluiceError STATE_UNWRITABLE.
  */
 export async function writeCheckpoint(path: string, checkpoint: Checkpoint): Promise<void> {
   try {
@@ -43,7 +43,7 @@ export async function writeCheckpoint(path: string, checkpoint: Checkpoint): Pro
   }
 }
 
-/** Undefined where there is none. Throws SluiceError STATE_UNREADABLE. */
+/** Returns undefined if there is no checkpoint. Throws SluiceError STATE_UNREADABLE. */
 export async function readCheckpoint(path: string): Promise<Checkpoint | undefined> {
   let text: string
   try {
@@ -58,7 +58,10 @@ export async function readCheckpoint(path: string): Promise<Checkpoint | undefin
   return read
 }
 
-/** Paths of all checkpoints of a folder, none where it is missing. Throws SluiceError STATE_UNREADABLE. */
+/**
+ * Returns the paths of all checkpoints of a folder, none if the folder is missing. Throws SluiceError
+ * STATE_UNREADABLE.
+ */
 export async function checkpointPaths(folder: string): Promise<string[]> {
   return (await namesIn(folder)).filter(name => name.endsWith(SUFFIX)).map(name => join(folder, name))
 }
@@ -73,7 +76,7 @@ export async function removeCheckpoint(path: string): Promise<void> {
   }
 }
 
-/** None where the folder is missing. Throws SluiceError STATE_UNREADABLE. */
+/** Returns no names if the folder is missing. Throws SluiceError STATE_UNREADABLE. */
 export async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder)
@@ -83,7 +86,7 @@ export async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
-/** For whatever the state of runs consists of. */
+/** Makes the failure for any file of the state folder. */
 export function stateUnwritable(path: string, error: unknown): SluiceError {
   return fail('STATE_UNWRITABLE', { path, problem: diskProblem(error) }, { cause: error })
 }

@@ -12,14 +12,17 @@ export class CheckpointWriter {
   #writing: Promise<void> | undefined
   #failed: { error: unknown } | undefined
 
-  /** `write` takes the state when it is called. */
+  /** `write` saves the state at the time of its call. */
   constructor(write: () => Promise<void>, everyMs: number, clock: Clock) {
     this.#write = write
     this.#everyMs = everyMs
     this.#clock = clock
   }
 
-  /** There is something new. Returns why the last write failed; then nothing more is written. Throws a bug of the writing. */
+  /**
+   * Notes that the state has changed. Returns why the last write failed, if so: then nothing more is written.
+   * Rethrows a bug of the writing.
+   */
   touch(): Failure | undefined {
     if (this.#failed !== undefined) {
       if (isSluiceError(this.#failed.error)) return this.#failed.error.failure
@@ -30,7 +33,7 @@ export class CheckpointWriter {
     return undefined
   }
 
-  /** Resolves when nothing is being written, nor will be. What was new is left to the caller to write. */
+  /** Resolves when no write is under way or planned. The caller writes the last state. */
   async end(): Promise<void> {
     this.#ended.abort()
     await this.#writing

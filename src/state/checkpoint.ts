@@ -1,4 +1,4 @@
-/** The state of a run as it is kept on disk: what a resume needs to know, and nothing that is secret. */
+/** Defines the state of a run on disk: all facts that a resume needs, and no secrets. */
 import type { FileLook, Mark, Place } from '../flow.js'
 import type { Counts, Rejections } from '../ledger/receipt.js'
 import { isObject, parseJson } from '../text/parse-json.js'
@@ -9,39 +9,39 @@ export const VERSION = 1
 export interface Checkpoint {
   readonly version: typeof VERSION
   readonly run: string
-  /** `running` while a process is at it, and for ever where that was killed. */
+  /** `running` while a process works on the run, and also after a kill. */
   readonly status: 'running' | 'finished' | 'interrupted' | 'failed'
   /** ISO 8601. */
   readonly began: string
   readonly written: string
   readonly target: Target
-  /** As the user named them, absolute. */
+  /** Inputs as the user named them, as absolute paths. */
   readonly sources: readonly string[]
-  /** What decides what is sent for a document. */
+  /** Options that change what Sluice sends for a document. */
   readonly options: Readonly<Record<string, string>>
   /** Whether documents behind the marks may be stored already. */
   readonly isDoubtful: boolean
   readonly inputs: readonly CheckpointInput[]
-  /** Of what stands before the marks. */
+  /** Counts of the documents before the marks. */
   readonly counts: Counts
   readonly rejections: readonly Rejections[]
-  /** What the file held for the documents before the marks, and what tells records that the same process wrote behind. */
+  /** The file's length for documents before the marks, and the mark of this process in later records. */
   readonly deadLetters?: { readonly path: string; readonly length: number; readonly writer?: string | undefined }
 }
 
 export interface Target {
-  /** Where it may be read. */
+  /** Absent if the user may not read the uuid. */
   readonly clusterUuid?: string
   readonly url: string
-  /** Of a guarded load: the fresh index. */
+  /** For a guarded load: the fresh index. */
   readonly index: string
-  /** Of a guarded load: what is switched to the index. */
+  /** Only for a guarded load: the alias to switch. */
   readonly alias?: string
-  /** Of the index itself: absent for an alias or data stream, and before there is an index. */
+  /** Uuid of the index. Absent for an alias or data stream, and before the index exists. */
   readonly indexUuid?: string
-  /** Of an alias or data stream: the indices behind it when the run began. */
+  /** For an alias or data stream: its indices when the run began. */
   readonly behind?: readonly string[]
-  /** Of a replay: every name that it stored a document under, with the uuid where that is an index. */
+  /** For a replay: every name that stored a document, with the uuid if the name is an index. */
   readonly destinations?: readonly { readonly index: string; readonly indexUuid?: string }[]
 }
 
@@ -51,25 +51,28 @@ export interface CheckpointInput {
   readonly token: string
   readonly mark: Mark
   /**
-   * Where the run began, if not at the start of the input: an earlier one loaded what stands before. `wasRead`: it read the
-   * document of that number too, before its line had grown.
+   * Set if the run did not begin at the start of the input, because an earlier run loaded the part before. `wasRead`:
+   * the earlier run also read that document, before its line had grown.
    */
   readonly start?: { readonly document: number; readonly wasRead: boolean }
   /** Documents and blank lines before the mark. */
   readonly read: number
-  /** Absent for what cannot be read a second time. */
+  /** Absent if the input cannot be read twice. */
   readonly file?: FileIdentity
   /** Set if Sluice loaded a copy of its own: the copy's id. */
   readonly copy?: string
-  /** Of a table: where reading goes on behind the mark. Absent: at its start. */
+  /** For a table: where reading continues after the mark. Absent: at the start of the table. */
   readonly place?: Place
-  /** Of a table: which of its rows, and of their fields. */
+  /** For a table: its selected rows and fields. */
   readonly selection?: Readonly<Record<string, string>>
 }
 
-/** What tells whether a file still holds what was read from it. Offsets are of the bytes as they are stored. */
+/** Shows whether a file still holds the bytes that were read from it. Offsets are of the stored bytes. */
 export interface FileIdentity extends FileLook {
-  /** SHA-256 of up to 64 KiB that end at `end`: the mark, or where that is no offset of the file, its end when reading began. */
+  /**
+   * SHA-256 of up to 64 KiB before `end`. `end` is the mark, or the end of the file when reading began if the mark is
+   * no offset of the file.
+   */
   readonly tail: { readonly end: number; readonly sha256: string }
 }
 

@@ -6,7 +6,7 @@ import { namesIn, readCheckpoint, removeCheckpoint, stateUnwritable, writeCheckp
 import { makeFolder } from '../disk/make-folder.js'
 import { syncFolder } from '../disk/sync-folder.js'
 
-/** Of each command. */
+/** Earlier checkpoints that Sluice keeps for each command. */
 const KEPT = 20
 const SUFFIX = '.json'
 
@@ -14,7 +14,10 @@ export function earlierFolder(stateDir: string): string {
   return join(stateDir, 'earlier')
 }
 
-/** Before `path` is given to another run. May be repeated. Throws SluiceError STATE_UNWRITABLE, STATE_UNREADABLE. */
+/**
+ * Keeps the checkpoint before another run takes its path. May be repeated. Throws SluiceError STATE_UNWRITABLE,
+ * STATE_UNREADABLE.
+ */
 export async function keepEarlier(path: string, checkpoint: Checkpoint): Promise<void> {
   const folder = folderBeside(path)
   try {
@@ -27,9 +30,8 @@ export async function keepEarlier(path: string, checkpoint: Checkpoint): Promise
 }
 
 /**
- * Replaces the checkpoint at `path` by the one before, if there is one, and it is of a run that had read all of its inputs, whether
- * it was content with that or not.
- * Resolves to that run. Throws SluiceError STATE_UNWRITABLE.
+ * Replaces the checkpoint at `path` by the previous one, if that run had read all of its inputs, with or without a
+ * failure. Resolves to the name of that run. Throws SluiceError STATE_UNWRITABLE.
  */
 export async function bringBack(path: string): Promise<string | undefined> {
   const last = (await earlierThan(path)).at(-1)
@@ -44,7 +46,9 @@ export async function bringBack(path: string): Promise<string | undefined> {
   }
 }
 
-/** Where the checkpoint lies that took the place of this one. Undefined: it is the last one of its command itself. */
+/**
+ * Returns the path of the checkpoint that replaced this one. Undefined: this is the last checkpoint of its command.
+ */
 export function lastOf(path: string): string | undefined {
   const folder = dirname(path)
   if (basename(folder) !== 'earlier') return undefined

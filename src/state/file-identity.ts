@@ -4,12 +4,15 @@ import type { FileIdentity } from './checkpoint.js'
 
 const TAIL_BYTES = 64 << 10
 
-/** What a file is known by before anything of it was read. */
+/** Returns the identity of a file before any byte is read. */
 export function identityOf(look: FileLook): FileIdentity {
   return { ...look, tail: { end: 0, sha256: createHash('sha256').digest('hex') } }
 }
 
-/** What it is known by when it was read up to the mark. Where the file cannot be looked at any more: as it was known before. */
+/**
+ * Returns the identity of a file that was read up to the mark. If the file cannot be read now, returns the earlier
+ * identity.
+ */
 export async function identityAt(
   mark: Mark,
   isFinished: boolean,

@@ -1,4 +1,4 @@
-/** Finds out which run this is: a new one, or one that a checkpoint knows of. Writes nothing. */
+/** Finds the run: a new one, or one with a checkpoint. Writes nothing. */
 import { type IndexSeen, seeIndex } from '../cluster/indices.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { FileLook, Source } from '../flow.js'
@@ -14,12 +14,12 @@ export interface FoundRun {
   readonly plan: Plan
   /** The checkpoint of an earlier run, whose place that of this one takes. */
   readonly replaces?: Checkpoint
-  /** Of the checkpoint. Absent where none is kept: no folder for it, or no input that could be read a second time. */
+  /** Path of the checkpoint. Absent if none is kept: there is no state folder, or no input can be read twice. */
   readonly path?: string
   readonly target: Target
   /** Whether the run fills an index of its own. */
   readonly hasOwnIndex: boolean
-  /** Whether the index has to be asked for its uuid once it is there. */
+  /** Whether the index does not exist yet, so that its uuid must be read later. */
   readonly isIndexMissing: boolean
   /** Whether a process whose state is gone may have loaded the same documents under the same ids. */
   readonly isNamed: boolean
@@ -42,7 +42,7 @@ export interface RunQuery {
   readonly stateDir: string | undefined
   /** The token of the one input, if it has one. */
   readonly token?: string | undefined
-  /** Makes the checkpoint this run's own, before it is read: until the run is over nobody else may write it. */
+  /** Locks the checkpoint before Sluice reads it. Until the run is over, no other run may write it. */
   own(path: string): Promise<void>
 }
 
@@ -109,8 +109,8 @@ function tokens({ state: { runId }, identity, token }: RunQuery, place: string):
   return (source: Source, look: FileLook | undefined) => {
     if (token !== undefined) return token
     if (runId === undefined) return randomToken()
-    // Another content under the same name is another input: its documents would be taken for those that are there.
-    // Only the name of stdin is known before it is read.
+    // A file with other content under the same name is another input: otherwise its documents would get the ids of
+    // stored documents. For stdin only the name is known before reading.
     const file = source.copy === undefined ? look : undefined
     const name = source.copy?.of ?? source.name
     return tokenOf(runId, place, identity.into, name, file?.size ?? 0, file?.head.sha256 ?? '')

@@ -14,11 +14,13 @@ export interface KnownCheckpoint {
 export interface BrokenCheckpoint {
   readonly path: string
   readonly problem: string
-  /** Where the name of the run can still be read. */
+  /** Name of the run, if readable. */
   readonly run?: string
 }
 
-/** All checkpoints of a state folder. Throws SluiceError STATE_UNREADABLE where the folder itself cannot be read. */
+/**
+ * Returns all checkpoints of a state folder. Throws SluiceError STATE_UNREADABLE if the folder itself cannot be read.
+ */
 export async function knownCheckpoints(
   stateDir: string,
 ): Promise<{ readonly known: readonly KnownCheckpoint[]; readonly broken: readonly BrokenCheckpoint[] }> {

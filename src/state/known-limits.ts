@@ -1,6 +1,6 @@
 /**
- * What runs have learnt of a cluster's limits, kept for the next one. Never in the way of a load: what cannot be read is as if it
- * were not there, and what cannot be written is left.
+ * Saves the limits of a cluster that runs have learnt, for the next run. Never stops a load: ignores files that it
+ * cannot read or write.
  */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
@@ -18,13 +18,13 @@ export interface KnownLimits {
   readonly bodyBytes?: number
 }
 
-/** `cluster`: its uuid, or where that may not be read its URL. */
+/** `cluster`: its uuid, or its URL if the user may not read the uuid. */
 export function limitsPath(stateDir: string, cluster: string): string {
   const key = createHash('sha256').update(cluster).digest('hex').slice(0, 32)
   return join(stateDir, 'limits', `${key}.json`)
 }
 
-/** Nothing where there is nothing, or nothing that can be used. `now`: milliseconds since the epoch. */
+/** Returns an empty object if there are no usable limits. `now`: milliseconds since the epoch. */
 export async function recallLimits(path: string, now: number): Promise<KnownLimits> {
   const { written, concurrency, bodyBytes } = await recallJson(path, VERSION)
   const age = now - Date.parse(String(written))

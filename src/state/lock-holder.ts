@@ -22,14 +22,14 @@ interface Place {
 }
 
 export interface Holder extends Place {
-  /** Made anew each time a process takes locks. */
+  /** A new id each time a process takes locks. */
   readonly id: string
   readonly pid: number
   readonly started?: string
   /** ISO 8601. */
   readonly since: string
   readonly run?: string
-  /** Absent if it loads. */
+  /** Absent if the process loads. */
   readonly isUndo?: boolean
 }
 
@@ -41,8 +41,8 @@ export async function thisHolder(folder: string, id: string): Promise<Holder> {
 }
 
 /**
- * Returns whether it is certain that the holder is gone. Returns false if this process cannot know: the holder is on another
- * machine, or in a container with its own process numbers. `socket` is the socket of the holder.
+ * Returns whether the holder is certainly gone. Returns false if this process cannot know: the holder is on another
+ * machine, or in a container with its own process numbers. `socket`: the socket of the holder.
  */
 export async function isGone(holder: Holder, socket: string): Promise<boolean> {
   const here = await thisPlace(dirname(socket))
@@ -58,14 +58,14 @@ export async function isGone(holder: Holder, socket: string): Promise<boolean> {
   return !isThere || (started !== undefined && holder.started !== undefined && started !== holder.started)
 }
 
-/** Reads the file of a lock. Returns undefined if it is no holder of ours. */
+/** Reads the file of a lock. Returns undefined if the file is no lock of Sluice. */
 export function parseHolder(text: string): Holder | undefined {
   const value = parseJson(text) as Partial<Record<keyof Holder, unknown>> | null | undefined
   const isHolder =
     typeof value?.id === 'string' &&
     /^[0-9a-f]+$/.test(value.id) &&
     typeof value.pid === 'number' &&
-    // For 0 and below, a signal goes to a group of processes.
+    // With a number of 0 or less, a signal goes to a group of processes.
     value.pid > 0 &&
     typeof value.host === 'string' &&
     typeof value.since === 'string'
@@ -92,7 +92,7 @@ async function orNothing<T>(reading: Promise<T>): Promise<T | undefined> {
 
 interface ProcessSeen {
   readonly isThere: boolean
-  /** Stays the same while the process lives, and is different for another process. Absent if unknown. */
+  /** Stays the same while the process lives, and differs from every other process. Absent if unknown. */
   readonly started?: string
 }
 

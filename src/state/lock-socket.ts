@@ -1,6 +1,6 @@
 /**
- * Shows other containers of the same machine that the holder of a lock is alive: it listens on a socket beside the lock. As soon as
- * that process is gone, for whatever reason, the system refuses connections.
+ * Shows other containers of the same machine that the holder of a lock is alive: the holder listens on a socket
+ * beside the lock. As soon as the process is gone, for whatever reason, the system refuses connections.
  */
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
@@ -28,7 +28,7 @@ export async function listenOnSocket(path: string): Promise<AsyncDisposable | un
   }
 }
 
-/** Returns whether it is certain that nobody listens any more. */
+/** Returns whether the socket certainly has no listener any more. */
 export async function isDeserted(path: string): Promise<boolean> {
   if (Buffer.byteLength(path) > PATH_BYTES) return false
   return await new Promise(resolve => {

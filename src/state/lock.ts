@@ -1,4 +1,4 @@
-/** Takes locks in one folder. Each lock is a file that tells who holds it. */
+/** Takes locks in one folder. Each lock is a file that names its holder. */
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, copyFile, link, open, readFile, rm, stat, unlink } from 'node:fs/promises'
@@ -41,7 +41,7 @@ export class InputLocks implements AsyncDisposable {
         await file.write(textOf(holder), 0)
         return locks
       } catch (error) {
-        // For example on a full disk.
+        // Happens, for example, on a full disk.
         await locks[Symbol.asyncDispose]()
         throw error
       }
@@ -95,7 +95,7 @@ export class InputLocks implements AsyncDisposable {
       const last = await stat(path).catch(() => undefined)
       if (last === undefined || (await readHolder(path))?.id !== gone.id) return undefined
       await rm(path, { force: true })
-      // Other locks of the dead process are names of the same file. They need its socket.
+      // Other locks of the dead process are links to the same file, and need its socket.
       const isLast = last.nlink <= 2
       if (isLast) for (const left of [socketPath, recordPath]) await rm(left(this.folder, gone.id), { force: true })
       return undefined
@@ -121,7 +121,9 @@ export class InputLocks implements AsyncDisposable {
     }
   }
 
-  /** Removes a lock if it is still ours. After somebody removed it by hand, it may belong to another process. */
+  /**
+   * Removes a lock if it is still ours. If somebody removed our lock by hand, the file may belong to another process.
+   */
   async #release(path: string): Promise<void> {
     if ((await readHolder(path))?.id === this.#holder.id) await unlink(path).catch(() => undefined)
   }

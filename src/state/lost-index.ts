@@ -1,18 +1,18 @@
-/** Finds out whether an index still holds what a run stored in it: one that was deleted or made anew does not. */
+/** Finds out whether an index still holds the documents of a run. An index that was deleted or recreated does not. */
 import type { IndexSeen } from '../cluster/indices.js'
 import type { Checkpoint } from './checkpoint.js'
 
-/** Indices of a run that were deleted or made anew. */
+/** Indices of a run that were deleted or recreated. */
 export interface LostIndices {
   /** Empty: nothing that was stored is known to be lost. */
   readonly indices: readonly string[]
   /** Whether what the run stored in others is still there. */
   readonly isPart: boolean
-  /** Whether the run begins anew. Otherwise there is only a warning. */
+  /** Whether the run starts from the beginning. Otherwise Sluice only warns. */
   readonly startsAfresh: boolean
 }
 
-/** Returns the index of a load if it is lost. `seen`: as it is now. */
+/** Returns the index of a load if it is lost. `seen`: its present state. */
 export function lostIndex({ target, counts }: Checkpoint, seen: IndexSeen): LostIndices | undefined {
   const { index, indexUuid } = target
   const isStored = counts.created + counts.updated + counts.duplicate > 0

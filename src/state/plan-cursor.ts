@@ -1,10 +1,10 @@
-/** What is left to do of a table: unlike a file it is never loaded for good, what changed since is read. */
+/** Plans the work on a table. Unlike a file, a table is never loaded for good: the next run reads its changes. */
 import type { Cursor, Source } from '../flow.js'
 import type { Checkpoint, CheckpointInput } from './checkpoint.js'
 import type { PlannedInput, Planning } from './plan.js'
 import { fail } from '../failure/fail.js'
 
-/** Throws SluiceError RUN_OPTIONS_CHANGED where it was begun with another selection. */
+/** Throws SluiceError RUN_OPTIONS_CHANGED if the run began with another selection. */
 export function planCursor(
   source: Source,
   cursor: Cursor,
@@ -15,7 +15,7 @@ export function planCursor(
   const fresh = () => ({ source, token: newToken(source, undefined), isLoaded: false, read: 0 })
   if (previous === undefined || known === undefined) return fresh()
   const { token, mark, read, status, place } = known
-  // Nothing of it was settled: it is read from its start, as it is now.
+  // Nothing was settled, so the table is read from its start.
   if (place === undefined) return { ...fresh(), token }
   const differences = differencesOf(known, cursor)
   const isOver = previous.inputs.every(input => input.status === 'finished')
@@ -39,7 +39,7 @@ export function anotherSelection(inputs: readonly PlannedInput[], previous: Chec
   })
 }
 
-/** What is said of tables that are not read whole. */
+/** Returns notes on tables of which only changes are read. */
 export function sinceWhen(inputs: readonly PlannedInput[]): string[] {
   return inputs.flatMap(({ source: { name, cursor }, place, isLoaded }) => {
     const since = place === undefined || isLoaded ? undefined : cursor?.since?.(place)
@@ -54,7 +54,7 @@ function differencesOf({ selection: was = {}, name }: CheckpointInput, { selecti
   return changed.map(part => `${part} of ${name} was ${was[part] ?? 'not set'} and is ${now[part] ?? 'not set'}`)
 }
 
-/** Cursor that did not change since would stay as they were sent. The operation alone changes none of them. */
+/** Returns whether unchanged rows would now be stored differently. Another operation does not change them. */
 function isSentOtherwise(was: Checkpoint['options'], now: Checkpoint['options']): boolean {
   const names = new Set([...Object.keys(was), ...Object.keys(now)])
   return [...names].some(name => name !== 'op' && was[name] !== now[name])

@@ -1,4 +1,4 @@
-/** What a run has left to do: what its inputs hold now, against what its last checkpoint says of them. */
+/** Plans the remaining work of a run: compares the inputs with the last checkpoint. */
 import type { Source } from '../flow.js'
 import { nothing } from '../ledger/account.js'
 import type { Checkpoint, CheckpointInput } from './checkpoint.js'
@@ -56,7 +56,7 @@ export async function planRun(planning: Planning): Promise<Plan> {
   }
 }
 
-/** What an earlier run has loaded of it is not the new run's. */
+/** The new run loads the input again, also the part that an earlier run loaded. */
 function beginAnew(input: PlannedInput): PlannedInput {
   const { from, source, token, place, isLoaded } = input
   // Its numbers are none of the table's own: they count the rows of a run.
@@ -78,10 +78,10 @@ async function judge(
   if (known?.file === undefined || look === undefined || source.file === undefined) return fresh()
   const { mark, token, read, status, start, copy } = known
   if (copy !== source.copy?.id) return fresh()
-  // Nothing of it was sent: it is what it is now.
+  // Nothing of the input was sent, so its present content counts.
   if (status === 'waiting') return { ...fresh(), token }
   const isSame = await holdsStill(known.file, source.file)
-  // What stands behind the mark may be a last line without a line end: then all of it was read.
+  // If only a last line without a line end follows the mark, all of the input was read.
   const wasRead = status === 'finished' || (status === 'begun' && mark.tail > 0)
   const from = mark.line > 1 || mark.document > 1 || mark.tail > 0 ? { from: mark } : {}
   if (isSame) {

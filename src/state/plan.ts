@@ -1,4 +1,4 @@
-/** What a run has left to do, and what decides that. */
+/** Defines the remaining work of a run, and the facts that decide it. */
 import type { FileLook, Mark, Place, Source } from '../flow.js'
 import type { Counts, Rejections } from '../ledger/receipt.js'
 import type { Checkpoint, CheckpointInput, FileIdentity } from './checkpoint.js'
@@ -12,13 +12,13 @@ export interface Planning {
   readonly options: Checkpoint['options']
   /** Load what is finished again. */
   readonly again: boolean
-  /** What was loaded of a table is no use to the next run, which goes into another index. Default false. */
+  /** Whether tables are read from their start, because the documents go into another index. Default false. */
   readonly readsWhole?: boolean
   /** The previous run continues with new inputs, though all of its own are loaded. Default false: a new run loads them. */
   readonly takesMore?: boolean
-  /** For a run that is not a resume. */
+  /** Makes a name for a run that is not a resume. */
   newRunId(): string
-  /** For an input that has none yet; `look` where it is a file. */
+  /** Makes a token for an input without one. `look`: set if the input is a file. */
   newToken(source: Source, look: FileLook | undefined): string
 }
 
@@ -26,15 +26,15 @@ export interface Plan {
   readonly run: string
   readonly began: string | undefined
   readonly inputs: readonly PlannedInput[]
-  /** What earlier processes of this run committed. */
+  /** Documents that earlier processes of this run committed. */
   readonly before: { readonly counts: Counts; readonly rejections: readonly Rejections[] }
   /** The checkpoint says so already: nothing is left to do, nor to write. */
   readonly isDone: boolean
-  /** Where the dead letters of this run stood when that was written. */
+  /** Dead letters of this run when the checkpoint was written. */
   readonly deadLetters: Checkpoint['deadLetters']
   /** Whether an earlier process may have sent documents that this one will send, under the same ids. */
   readonly isDoubtful: boolean
-  /** What a person should know of it. */
+  /** Warnings for the user. */
   readonly warnings: readonly string[]
   /** Tables that are not read whole, and since when. */
   readonly notes: readonly string[]
@@ -43,16 +43,16 @@ export interface Plan {
 export interface PlannedInput {
   readonly source: Source
   readonly token: string
-  /** Where reading goes on; absent: at the start. */
+  /** The mark where reading continues. Absent: the start of the input. */
   readonly from?: Mark
-  /** The same of a table: absent where all of it is to be read. */
+  /** For a table: where reading continues. Absent: the whole table is read. */
   readonly place?: Place
   /** See `CheckpointInput`. */
   readonly start?: CheckpointInput['start']
-  /** Nothing of it is left to do. */
+  /** Whether nothing of the input is left to load. */
   readonly isLoaded: boolean
   /** Documents and blank lines that this run has read before. */
   readonly read: number
-  /** As it was read, or is about to be. */
+  /** Identity of the file that was read, or will be read. */
   readonly file?: FileIdentity
 }

@@ -21,37 +21,37 @@ export interface RunIdentity {
   readonly kind?: string
   /** Inputs as the user named them, absolute. */
   readonly sources: readonly string[]
-  /** What decides what is sent for a document. */
+  /** Options that change what Sluice sends for a document. */
   readonly options: Checkpoint['options']
   /** Whether another run of the same name makes the same ids. */
   readonly repeatsIds: boolean
   /** Whether each run fills an index of its own. Default false. */
   readonly hasOwnIndex?: boolean
-  /** Why documents that were under way may be stored twice. Undefined: their ids prevent it. */
+  /** Why documents that were under way may be stored twice. Undefined: their ids prevent this. */
   readonly doubt: string | undefined
-  /** What the checkpoint says of the target besides. */
+  /** More fields of the target in the checkpoint. */
   readonly target?: Pick<Target, 'alias'>
   /** Asks the cluster for what the other answers depend on. Throws SluiceError. */
   look?(cluster: Cluster): Promise<void>
-  /** Throws SluiceError if another run stands in the way. Called once the checkpoint is this run's own. */
+  /** Throws SluiceError if another run stands in the way. Called after this run has locked the checkpoint. */
   refuse?(claim: RunClaim): Promise<void>
   /** The index that the last run filled. */
   lastIndex(last: Checkpoint | undefined): string | undefined
-  /** What the last run stored and is there no more. */
+  /** Returns indices that no longer hold the documents of the last run. */
   lost(last: Checkpoint, seen: IndexSeen, cluster: Cluster): LostIndices | undefined | Promise<LostIndices | undefined>
   /** Throws SluiceError: see `planRun`. */
   plan(planning: Planning): Promise<Plan>
   /** The index that the run fills. */
   index(run: string): string
-  /** Throws SluiceError if the index cannot take what is sent. `seen`: undefined where it is not known. */
+  /** Throws SluiceError if the index cannot take the documents. `seen`: undefined if unknown. */
   refuseIndex?(seen: IndexSeen | undefined, index: string): void
-  /** What there is to say of the index. */
+  /** Returns notes on the index. */
   notes?(index: string): readonly string[]
 }
 
 export interface RunClaim {
   readonly stateDir: string
-  /** Of the checkpoint. */
+  /** Path of the checkpoint. */
   readonly path: string
   readonly target: Pick<Target, 'clusterUuid' | 'url'>
 }
@@ -76,7 +76,7 @@ export function plainIdentity(inputs: InputSection, documents: DocumentSection):
   }
 }
 
-/** Returns what tells a run from others. `place`: the cluster, or its URL. */
+/** Returns the key that tells this run from others. `place`: the uuid of the cluster, or its URL. */
 export function runKey(
   place: string,
   { into, scope = into, kind, sources }: RunIdentity,

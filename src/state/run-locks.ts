@@ -59,14 +59,14 @@ interface OwnedRun {
   /** The path of its checkpoint. */
   readonly path: string
   readonly run: string
-  /** One of its inputs and its index, for messages. */
+  /** An input and the index, for messages. */
   readonly input: string
   readonly index: string
 }
 
 /**
- * Locks the checkpoint too. It has one owner at a time: the run that writes it, or the command that undoes or forgets that run.
- * Throws SluiceError RUN_LOCKED, STATE_UNWRITABLE.
+ * Also locks the checkpoint. It has one owner at a time: the run that writes it, or the command that undoes or
+ * forgets that run. Throws SluiceError RUN_LOCKED, STATE_UNWRITABLE.
  */
 export async function lockCheckpoint(locks: InputLocks, { path, input, index }: Omit<OwnedRun, 'run'>): Promise<void> {
   const lock = join(locks.folder, `${basename(path, '.json')}.lock`)

@@ -1,4 +1,4 @@
-/** Keeps the checkpoint of a run up to date while it goes on. */
+/** Keeps the checkpoint of a run up to date. */
 import { dirname, resolve } from 'node:path'
 import { seeIndex } from '../cluster/indices.js'
 import type { Cluster } from '../cluster/open-cluster.js'
@@ -19,7 +19,7 @@ import type { PlannedInput } from './plan.js'
 import type { Committed } from '../ledger/committed-prefix.js'
 import { systemClock } from '../time/system-clock.js'
 
-/** A kill costs what was settled since the last write: it is sent again, and found stored. */
+/** After a kill, Sluice sends the documents that were settled since the last write again, and finds them stored. */
 const EVERY_MS = 500
 
 const START: Mark = { kind: 'lines', document: 1, line: 1, offset: 0, tail: 0 }
@@ -27,7 +27,7 @@ const START: Mark = { kind: 'lines', document: 1, line: 1, offset: 0, tail: 0 }
 export interface Keeping {
   readonly found: FoundRun
   readonly path: string
-  /** Asked also when a budget of bytes is spent, which leaves room for that. */
+  /** Also used after a byte budget is spent: the budget leaves room for these requests. */
   readonly cluster: Cluster
   readonly ledger: Ledger
   readonly deadLetters: DeadLetters
@@ -43,7 +43,7 @@ export class StateKeeper {
   readonly #files = new Map<number, FileIdentity>()
   readonly #begun = new Set<number>()
   #target: Target
-  /** Those that were asked for the uuid that they have while this process stores documents in them. */
+  /** Destinations whose uuid was already read while this process stores documents in them. */
   readonly #seen = new Set<string>()
   #isIndexMissing: boolean
   #isComplete = false
@@ -67,7 +67,10 @@ export class StateKeeper {
     return this.#isComplete
   }
 
-  /** With every token that the first request may carry. Throws SluiceError STATE_UNWRITABLE, STATE_UNREADABLE. */
+  /**
+   * Writes the first checkpoint, with every token that the first request may use. Throws SluiceError
+   * STATE_UNWRITABLE, STATE_UNREADABLE.
+   */
   async start(): Promise<void> {
     const { replaces } = this.#keeping.found
     if (replaces !== undefined) await keepEarlier(this.path, replaces)
@@ -80,7 +83,7 @@ export class StateKeeper {
     this.#begun.add(id)
     const source = this.#keeping.found.plan.inputs.find(one => one.source.id === id)?.source
     await source?.copy?.begun?.()
-    // What cannot be looked at is named when it is opened.
+    // If the file cannot be read, opening it reports that.
     const look = await source?.file?.look().catch(() => undefined)
     if (look !== undefined) this.#files.set(id, identityOf(look))
   }
@@ -94,7 +97,7 @@ export class StateKeeper {
   async finish(status: Exclude<Checkpoint['status'], 'running'>): Promise<Failure | undefined> {
     await this.#writer.end()
     try {
-      // Where the folder is gone, what is known is worth a new one.
+      // Makes the folder again if somebody removed it.
       await prepareStateDir(dirname(dirname(this.path)))
       await this.#write(status)
       return undefined
@@ -112,9 +115,9 @@ export class StateKeeper {
     const { counts, rejections } = sumOf(plan.before, committed)
     const failed = new Set(ledger.inputs.filter(one => one.status === 'failed').map(({ name }) => name))
     await deadLetters.sync()
-    // Where this process wrote none, those of before are where they were, whatever file it was given.
+    // If this process wrote no dead letters, the earlier ones stay in their file, even if another file is set now.
     const keptLetters = deadLetters.records === 0 ? plan.deadLetters : undefined
-    // What was read from a copy is on the disk before a checkpoint says that it is loaded.
+    // The bytes of a copy must be on the disk before a checkpoint counts them as loaded.
     for (const { source } of plan.inputs) await source.copy?.sync?.()
     await this.#seeNewIndex(committed)
     await this.#seeDestinations(committed)
@@ -190,12 +193,15 @@ export class StateKeeper {
     if (seen.kind === 'name') this.#target = { ...this.#target, behind: seen.behind }
   }
 
-  /** Dead letters go to many indices. That one was made anew is known by the uuid that it had when a document was stored in it. */
+  /**
+   * Reads the uuid of each index that took a replayed document. A later resume compares it to see whether the index
+   * was recreated.
+   */
   async #seeDestinations({ destinations: reached }: Committed): Promise<void> {
     for (const index of reached) {
       if (this.#seen.has(index)) continue
       const seen = await seeIndex(this.#keeping.cluster, index, this.#keeping.givenUp)
-      // Asked again with the next checkpoint, and so are the others.
+      // The next checkpoint tries this index and the remaining ones again.
       if (seen.kind === 'unreadable') return
       this.#seen.add(index)
       const others = (this.#target.destinations ?? []).filter(one => one.index !== index)
@@ -205,7 +211,7 @@ export class StateKeeper {
   }
 }
 
-/** Where the reading of a table goes on. The table counts its rows from where this process began to read. */
+/** Returns where the reading of a table continues. The table counts its rows from where this process began. */
 function tableAt(
   cursor: Cursor,
   { from = START, place, isLoaded }: PlannedInput,
@@ -216,7 +222,7 @@ function tableAt(
   return { selection: cursor.selection, ...(at === undefined ? {} : { place: at }) }
 }
 
-/** What a checkpoint calls a run that ends so. */
+/** Returns the status of a run with this ending. */
 export function statusOf(stopped: Failure | undefined): 'finished' | 'interrupted' | 'failed' {
   if (stopped === undefined) return 'finished'
   return explain(stopped.code).exit === 5 ? 'interrupted' : 'failed'

@@ -8,7 +8,7 @@ export function newRunId(): string {
   return `${time}-${randomBytes(3).toString('hex')}`
 }
 
-/** The part of a run's ids that belongs to one input: 80 random bits, letters and digits alone. */
+/** Makes the part of a run's ids that belongs to one input: 80 random bits, only letters and digits. */
 export function randomToken(): string {
   return spell(randomBytes(16))
 }

@@ -7,12 +7,12 @@ import { type Removed, removeGone, type Removing } from './remove-gone.js'
 export interface Auditing {
   readonly removing: Pick<Removing, 'cluster' | 'index' | 'by' | 'step' | 'there'>
   readonly instance: Instance
-  /** Tables that deletions are noted under; absent: any. */
+  /** Table names under which the platform records deletions. Absent: any. */
   readonly noted: readonly string[] | undefined
-  /** `yyyy-MM-dd HH:mm:ss`, in UTC; absent: all that was ever noted. */
+  /** `yyyy-MM-dd HH:mm:ss`, in UTC. Absent: all recorded deletions. */
   readonly since: string | undefined
   readonly signal: AbortSignal
-  /** Told of so many deletions more, before their documents are looked for. */
+  /** Called with the number of further deletions, before Sluice looks for their documents. */
   compared(deletions: number): void
 }
 
@@ -36,8 +36,8 @@ export async function deleteAudited(auditing: Auditing, removed: Removed): Promi
 }
 
 /**
- * The tables that are loaded, and those that extend them. `known`: of which there were rows. Undefined: any table may be one of them.
- * Throws SluiceError SERVICENOW_*.
+ * Returns the loaded tables and the tables that extend them. `known`: tables that had rows. Undefined: any table may
+ * be one of them. Throws SluiceError SERVICENOW_*.
  */
 export async function notedUnder(
   instance: Instance,

@@ -1,6 +1,6 @@
 /**
- * How far deleted rows have been followed, for the next run of the same command. What cannot be read is as if it were not there, and
- * what cannot be written is left: then what was deleted is looked for once more.
+ * Saves how far deleted rows have been followed, for the next run of the same command. Ignores files that it cannot
+ * read or write: then the next run looks for the same deletions again.
  */
 import { basename, dirname, join } from 'node:path'
 import { recallJson, rememberJson } from '../disk/json-file.js'
@@ -9,11 +9,11 @@ import type { FoundRun } from '../state/find-run.js'
 const VERSION = 1
 
 export interface FollowedDeletions {
-  /** Uuid of the index, where it was known: of another one nothing is known. */
+  /** Uuid of the index, if known. The file says nothing of another index. */
   readonly index?: string
   /** The documents of all rows that were deleted before are deleted: `yyyy-MM-dd HH:mm:ss` of the platform, in UTC. */
   readonly audited?: string
-  /** Of rows that there were: of those that are gone none is left to tell. */
+  /** Tables of rows that existed. After a deletion the platform no longer tells the table of a row. */
   readonly classes?: readonly string[]
   /** When the index was last compared with the table, in ISO 8601. */
   readonly reconciled?: string
@@ -22,7 +22,7 @@ export interface FollowedDeletions {
 /** How far earlier runs of the command have followed deletions, and this one. */
 export interface DeletionsSoFar {
   readonly known: FollowedDeletions
-  /** Adds to it, also on the disk where a checkpoint is kept. */
+  /** Adds facts, also to the file on the disk if a checkpoint is kept. */
   add(more: FollowedDeletions): Promise<void>
 }
 
@@ -46,7 +46,7 @@ export async function deletionsSoFar({ path: checkpoint, target, isIndexMissing 
   }
 }
 
-/** Beside the checkpoint of the command. */
+/** Returns a path beside the checkpoint of the command. */
 export function deletionsPath(checkpoint: string): string {
   return join(dirname(dirname(checkpoint)), 'deletions', basename(checkpoint))
 }

@@ -40,7 +40,7 @@ interface DeletionSections {
   readonly dryRun: boolean
 }
 
-/** Undefined if the load does not follow deletions. */
+/** Returns undefined if the load does not follow deletions. */
 export function followDeletions(
   { stop, tell }: Run,
   { documents, tables, dryRun }: DeletionSections,
@@ -81,8 +81,8 @@ export class Deletions {
   }
 
   /**
-   * What would stand in the way is better known before the first row is read than after the last.
-   * Throws SluiceError SERVICENOW_ACCESS_DENIED, CLUSTER_PRIVILEGE_MISSING, DELETIONS_INDEX_SHARED, and every failure of the way there.
+   * Finds problems before the first row is read, not after the last. Throws SluiceError SERVICENOW_ACCESS_DENIED,
+   * CLUSTER_PRIVILEGE_MISSING, DELETIONS_INDEX_SHARED, and every failure of the route.
    */
   async prepare(): Promise<void> {
     const { deletions, stateDir, found, cluster, stop } = this.#following
@@ -98,8 +98,9 @@ export class Deletions {
   }
 
   /**
-   * To be called once every row was read and every document has its outcome. `save` is called first: it writes that down, so that
-   * whoever comes after a kill reads no row again. Resolves to why not all that is gone was deleted; then the next run deletes it.
+   * Call this after every row was read and every document has its outcome. First calls `save`, which writes the
+   * checkpoint, so that a resume after a kill reads no row again. Resolves to a failure if some documents could not
+   * be deleted: the next run deletes them.
    */
   async complete(counts: Counts, save: () => Promise<Failure | undefined>): Promise<Failure | undefined> {
     const { deletions, stop } = this.#following
@@ -122,7 +123,7 @@ export class Deletions {
     const { tables, found, instance, stop } = this.#following
     const classes = await notedUnder(instance, tables.names, soFar.known.classes ?? [], stop.signal)
     const now = await mayReadDeletions(instance, classes, stop.signal)
-    // Of a row that is deleted already no document can be in an index that is not there yet.
+    // A new index holds no documents of deleted rows.
     const isNew = found.isIndexMissing && found.plan.began === undefined
     await soFar.add({ ...(classes === undefined ? {} : { classes }), ...(isNew ? { audited: now } : {}) })
   }
@@ -135,7 +136,7 @@ export class Deletions {
     this.#tell()
     const audited = await deleteAudited(
       {
-        // What was deleted and is there again stays, whether the query means it or not.
+        // A row that exists again keeps its document, even if the query does not select it.
         removing: this.#removing(settled, ''),
         instance,
         noted: classes,
@@ -194,7 +195,7 @@ export class Deletions {
     return {
       cluster,
       index,
-      // Without its routing value a document is not found by its id alone, nor is one behind an alias.
+      // Without its routing value, or behind an alias, a document cannot be found by its id.
       by: behind === undefined && documents.routingField === undefined ? 'id' : 'search',
       step: step(settled),
       there: async ids => {

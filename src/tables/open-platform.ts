@@ -4,12 +4,12 @@ import type { Source } from '../flow.js'
 import type { ConnectSection, RetrySection, TableSection } from '../options/load.js'
 import type { Instance } from '../servicenow/instance.js'
 
-/** The platform that tables are read from, as a load sees it. Connects to nothing before it is probed or a table is read. */
+/** The ServiceNow instance of a load. Connects only for a probe or the first read of a table. */
 export interface Platform extends AsyncDisposable {
   /** Scheme, host and port. */
   readonly display: string
   readonly sources: readonly Source[]
-  /** For requests beside the rows of tables. */
+  /** For requests other than rows of tables. */
   readonly instance: Instance
   /** Over the wire, with TLS. */
   readonly traffic: { readonly connections: number; readonly bytesSent: number; readonly bytesReceived: number }

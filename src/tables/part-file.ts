@@ -1,4 +1,7 @@
-/** A file of rows that is there when it is whole. Until then its rows lie in the folder FILE.part, from which the same pull goes on. */
+/**
+ * Writes a file of rows that appears only when it is complete. Until then its rows are in the folder FILE.part, and
+ * the same pull can continue there.
+ */
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open, readFile, realpath, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -15,24 +18,24 @@ import { parseObject } from '../text/parse-json.js'
 
 const VERSION = 1
 const ROWS = 'rows.ndjson'
-/** What is being read, and where that began: written before the first row. */
+/** The selection and the start of the reading. Written before the first row. */
 const READING = 'reading.json'
 
-/** What makes two pulls of one table the same. Shown where they are not. */
+/** Options that must be equal to continue a pull. Shown if they differ. */
 export type Selection = Readonly<Record<string, string>>
 
 interface Reading {
   readonly version: number
   readonly selection: Selection
-  /** Where it began. */
+  /** The place where the reading began. */
   readonly start: Place
 }
 
-/** One process at a time has it. Disposing leaves it as it is, for the next one. */
+/** Belongs to one process at a time. Disposal leaves the folder for the next one. */
 export class PartFile implements AsyncDisposable {
-  /** What was written before. */
+  /** Rows that an earlier process wrote. */
   readonly before: RowsSoFar
-  /** Where reading goes on; undefined: it begins. */
+  /** The place where reading continues. Undefined: reading begins. */
   readonly place: Place | undefined
   readonly #path: string
   readonly #folder: string
@@ -81,12 +84,12 @@ export class PartFile implements AsyncDisposable {
     }
   }
 
-  /** So far, with those that were written before. */
+  /** Bytes so far, with those that an earlier process wrote. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** Before the first row. Throws SluiceError OUTPUT_UNWRITABLE. */
+  /** Call this before the first row. Throws SluiceError OUTPUT_UNWRITABLE. */
   async begin(start: Place): Promise<void> {
     if (this.#isTold) return
     const reading: Reading = { version: VERSION, selection: this.#selection, start }
@@ -96,7 +99,7 @@ export class PartFile implements AsyncDisposable {
     this.#isTold = true
   }
 
-  /** Whole lines. Throws SluiceError OUTPUT_UNWRITABLE: what was written of them is cut off when the pull goes on. */
+  /** Appends whole lines. Throws SluiceError OUTPUT_UNWRITABLE: the next pull cuts off a torn line. */
   async append(lines: Uint8Array): Promise<void> {
     try {
       await this.#file.appendFile(lines)
@@ -112,7 +115,7 @@ export class PartFile implements AsyncDisposable {
       await this.#file.sync()
       await rename(join(this.#folder, ROWS), this.#path)
       await syncFolder(dirname(this.#path))
-      // With what processes that were killed have left in it.
+      // Also removes files that killed processes left in the folder.
       await rm(this.#folder, { recursive: true, force: true })
     } catch (error) {
       throw unwritable(this.#path, error)
@@ -121,7 +124,7 @@ export class PartFile implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#file.close()
-    // Nothing to go on from.
+    // Without a reading there is nothing to continue.
     if (!this.#isTold) await rm(join(this.#folder, ROWS), { force: true }).catch(() => undefined)
     await this.#locks[Symbol.asyncDispose]()
     await rmdir(this.#folder).catch(() => undefined)
@@ -163,10 +166,10 @@ async function lockFolder(folder: string, output: string): Promise<InputLocks> {
   }
 }
 
-/** Undefined where nothing was written. Throws SluiceError OPTION_INVALID, STATE_UNREADABLE. */
+/** Returns undefined if nothing was written. Throws SluiceError OPTION_INVALID, STATE_UNREADABLE. */
 async function readStart(folder: string, selection: Selection): Promise<Place | undefined> {
   const path = join(folder, READING)
-  // Also where a process was killed once the file was in its place.
+  // The rows are also gone if a process was killed just after it moved the file into place.
   const rows = await stat(join(folder, ROWS)).catch(() => undefined)
   if (rows === undefined || rows.size === 0) return undefined
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {

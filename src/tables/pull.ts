@@ -17,15 +17,16 @@ export interface PullFileOptions extends PullOptions {
 export interface PulledFile {
   /** Rows of the file. */
   readonly rows: number
-  /** Of them, those that an earlier call had written, which did not come to its end. */
+  /** The part of `rows` that an earlier, unfinished call had written. */
   readonly resumed: number
   readonly bytes: number
 }
 
 /**
- * The rows of a table of the service-management platform, through the static-IP proxy: each one time, in the order of `sys_id`, then
- * those that were inserted meanwhile. Every row that is there from before the reading to its end, and may be seen, is among them; each
- * is as it was at the moment when it was read.
+ * Reads the rows of a ServiceNow table through the static-IP proxy: each row once, in the order of `sys_id`, then
+ * rows that were inserted meanwhile. Yields every visible row that exists from the start of the reading to its end.
+ * Each
+ * row has its state at the moment when it was read.
  *
  * ```ts
  * for await (const incident of pull({ servicenow: { url, username, password }, proxy, table: 'incident' })) …
@@ -42,9 +43,9 @@ export async function* pullLines(options: PullOptions): AsyncGenerator<Uint8Arra
 }
 
 /**
- * The same rows as a file of NDJSON. A call that ended before its time, however, is gone on with by the same call: behind the last row
- * that it wrote, and then with all that were inserted since it began.
- * @throws SluiceError as `pull` does; OUTPUT_UNWRITABLE, STATE_UNREADABLE, RUN_LOCKED
+ * Writes the same rows to a file of NDJSON. If a call ends too early, the same call continues after the last row that
+ * was written, and then adds all rows that were inserted since the first call began.
+ * @throws SluiceError as `pull` does, and OUTPUT_UNWRITABLE, STATE_UNREADABLE, RUN_LOCKED
  */
 export async function pullToFile({ output, ...options }: PullFileOptions): Promise<PulledFile> {
   checkPullOptions(options)
@@ -71,11 +72,11 @@ function selectionOf(options: PullOptions): Selection {
   return { instance, table, query, fields: fields?.join(',') ?? '', displayValue }
 }
 
-/** Where a reading goes on that gave out rows before. */
+/** The place where an earlier reading continues. */
 interface GoingOn {
   readonly place: Place | undefined
   readonly known: IdSet
-  /** That were given out. */
+  /** Rows that were read before. */
   readonly rows: number
   started(place: Place): void
 }

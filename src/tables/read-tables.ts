@@ -64,7 +64,7 @@ async function hookOf(sections: TableSections, run: Run, open: OpenPlatform): Pr
 }
 
 function identityOf(plain: RunIdentity, { inputs, documents }: TableSections, origin: string | undefined): RunIdentity {
-  // A data stream drops its oldest indices, and stays what it is.
+  // A data stream drops its oldest indices without losing its identity.
   const readsChanges = documents.op !== 'create'
   return {
     ...plain,
@@ -92,7 +92,7 @@ function lostRows({ target }: Checkpoint, seen: IndexSeen, readsChanges: boolean
   return was.some(name => now.includes(name)) ? undefined : { indices: was, isPart: false, startsAfresh: true }
 }
 
-/** Throws SluiceError OPTION_INVALID: what was read before is read again as it is now, which replaces a document. */
+/** Throws SluiceError OPTION_INVALID: a changed row replaces its document, which a data stream does not allow. */
 function refuseDataStream(op: string, seen: IndexSeen | undefined, index: string): void {
   if (seen?.kind !== 'name' || !seen.behind.some(name => name.includes(`.ds-${index}-`))) return
   const ways = 'load the table into an index, or keep the first version of each row with --op create --on-conflict skip'
@@ -100,7 +100,7 @@ function refuseDataStream(op: string, seen: IndexSeen | undefined, index: string
   throw fail('OPTION_INVALID', { option: 'op', problem })
 }
 
-/** Without a checkpoint nobody asks a table for a place. What was read is as good as settled: it need not remember those rows. */
+/** Without a checkpoint nobody asks a table for a place, so the table may forget the rows that were read. */
 function forgetRows(sources: RunHook['sources'], { inputs }: Pick<Ledger, 'inputs'>): void {
   for (const { name, cursor } of sources ?? []) {
     const input = inputs.find(one => one.name === name)

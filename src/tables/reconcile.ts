@@ -14,7 +14,7 @@ export interface Reconciling extends Pick<Removing, 'cluster' | 'index' | 'by' |
   readonly selected: readonly RowSelection[]
   /** Whether documents have fields as they are displayed. */
   readonly isDisplayed: boolean
-  /** Whether each document has the class of its row, where that has one. */
+  /** Whether each document contains the class of its row, if the row has one. */
   readonly saysClass: boolean
   readonly maxDeleted: RejectionLimit
   readonly signal: AbortSignal
@@ -24,9 +24,10 @@ export interface Reconciling extends Pick<Removing, 'cluster' | 'index' | 'by' |
 const PAGE = 500
 
 /**
- * Resolves to the number of documents that were compared. Nothing is deleted before all rows are known, nor when more than `maxDeleted`
- * of the documents have no row: that is what it looks like when the user may no longer read them, or when the index holds something
- * else. Throws SluiceError DELETIONS_TOO_MANY, SERVICENOW_*, and as `walkIds` and `removeGone` do. May be repeated.
+ * Resolves to the number of compared documents. Deletes nothing before all rows are known, or if more than
+ * `maxDeleted` of the documents have no row: then the user may have lost the right to read them, or the index holds
+ * something else. Throws SluiceError DELETIONS_TOO_MANY, SERVICENOW_*, and as `walkIds` and `removeGone` do. May be
+ * repeated.
  */
 export async function reconcile(reconciling: Reconciling, removed: Removed): Promise<number> {
   const { cluster, index, selected, maxDeleted } = reconciling
@@ -51,7 +52,7 @@ interface Comparison {
   /** How many may have no row. */
   allowed: number
   absent: number
-  /** Those of them whose id is none that the platform makes: they are left. */
+  /** Documents whose id the platform did not make. Sluice leaves them. */
   irregular: number
   /** The others, as long as there are no more than allowed. */
   candidates: IdSet
@@ -84,12 +85,15 @@ function note(id: string, found: Comparison): void {
   else if (found.absent <= found.allowed) found.candidates.add(id)
 }
 
-/** Of a share, the next whole number: one of three documents may be deleted by 10%. */
+/** Rounds a share up: of three documents, 10% allows one deletion. */
 export function limitOf(limit: RejectionLimit, documents: number): number {
   return typeof limit === 'number' ? limit : Math.ceil((documents * Number.parseFloat(limit)) / 100)
 }
 
-/** By its class, which is that of a row that is there, or one of the tables. One that says none is of a table without classes. */
+/**
+ * Judges a document by its class: the class of an existing row, or one of the tables. A document without a class
+ * belongs to a table without classes.
+ */
 function judge({ classes }: KnownRows, { selected, saysClass }: Reconciling): (document: FoundDocument) => boolean {
   const known = new Set([...classes, ...selected.map(({ table }) => table)])
   const isNeeded = saysClass && classes.size > 0

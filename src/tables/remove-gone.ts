@@ -14,7 +14,9 @@ export interface Removing {
   readonly fields: readonly string[]
   /** Takes a step, and repeats it while its failure may pass. */
   step<T>(take: () => Promise<T>): Promise<T>
-  /** Returns which of these rows exist. Asked after the documents were found, so that either sees a row written since. */
+  /**
+   * Returns which of these rows exist. Called after the documents were found, so that rows written since then count.
+   */
   there(ids: readonly string[]): Promise<ReadonlySet<string>>
   /** Whether a document may be deleted, by its own fields. */
   isMeant(document: FoundDocument): boolean

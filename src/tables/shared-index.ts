@@ -4,8 +4,8 @@ import type { FoundRun } from '../state/find-run.js'
 import { fail } from '../failure/fail.js'
 
 /**
- * What other runs loaded into the index has no row in the tables of this one, and would be taken for deleted.
- * Throws SluiceError DELETIONS_INDEX_SHARED where the state folder knows of such a run.
+ * Documents of other runs in the index have no row in the tables of this run, so Sluice would delete them. Throws
+ * SluiceError DELETIONS_INDEX_SHARED if the state folder knows of such a run.
  */
 export async function refuseSharedIndex(stateDir: string | undefined, found: FoundRun): Promise<void> {
   if (stateDir === undefined || found.isIndexMissing) return

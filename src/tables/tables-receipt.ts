@@ -14,14 +14,19 @@ export interface DeletionsReceipt {
 
 declare module '../ledger/receipt.js' {
   interface Receipt {
-    /** Where tables were read, by this process: connections, and bytes on the wire with TLS. They are not among `bytes`. */
+    /**
+     * Only if this process read tables: connections to the platform, and bytes on the wire with TLS. `bytes` does not
+     * include them.
+     */
     readonly platform?: {
       readonly url: string
       readonly connections: number
       readonly sent: number
       readonly received: number
     }
-    /** Documents whose rows were deleted, if that was asked for. They are not among the counts of what was read. */
+    /**
+     * Documents of deleted rows, if `deletions` is set. The counts of documents that were read do not include them.
+     */
     readonly deletions?: DeletionsReceipt
   }
 }

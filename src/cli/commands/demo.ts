@@ -55,7 +55,7 @@ async function loadThroughBoth(folder: string, terminal: Terminal): Promise<numb
   }
 }
 
-/** What the most common mistake looks like: one of the two addresses is not registered. */
+/** Shows the most common mistake: one of the two addresses is not registered. */
 async function loadThroughOne(folder: string, terminal: Terminal): Promise<number> {
   const lab = await startLab({ register: 'first', ports: 'random' })
   try {

@@ -34,14 +34,14 @@ Examples:
       const effective = await loadOptions(flags, terminal)
       const [table] = source === undefined ? [] : tableOf(source)
       const { servicenowUrl } = effective.values
-      // The way to whichever is set; what is named has to be.
+      // A table or an instance needs no cluster.
       if (table === undefined && servicenowUrl === undefined) requireOptions(effective, ['url'])
       const platform =
         table === undefined && servicenowUrl === undefined ? undefined : await serviceNowOptions(effective, terminal)
       const access = await loadAccess(effective, terminal)
       sayWarnings(effective, terminal)
       const { json, supportBundle: path } = effective.values
-      // What cannot be written is said before anything is asked.
+      // Reports an unwritable file before any request.
       if (path !== undefined) await tried(path, async () => await (await open(path, 'a', 0o600)).close())
       using interruption = interruptible(terminal, 'stopping')
       const { signal } = interruption
@@ -85,13 +85,13 @@ function asTypedReport(report: DoctorReport, { typed }: Terminal['manner']): Doc
   }
 }
 
-/** Of several findings the first on the path decides: it may be the cause of the others. */
+/** The first finding on the path decides, because it may cause the others. */
 function exitCodeOf({ findings }: DoctorReport): number {
   const first = findings.find(({ severity }) => severity === 'error')
   return first === undefined ? 0 : explain(first.code).exit
 }
 
-/** For its owner alone, until somebody gives it away. Throws SluiceError OPTION_INVALID. */
+/** Writes a file that only its owner can read. Throws SluiceError OPTION_INVALID. */
 async function writeBundle(path: string, report: DoctorReport, sluice: string): Promise<void> {
   const { version: node, platform, arch } = process
   const at = new Date().toISOString()

@@ -61,7 +61,7 @@ function inFull(found: Found) {
   return { symptoms: found.symptoms, failures: found.codes.map(whole) }
 }
 
-/** What is known of a failure, with a message in place of the evidence for one. */
+/** Returns everything about a failure, with placeholders in its message. */
 function whole(code: FailureCode) {
   return { code, ...explain(code), example: exampleOf(code) }
 }

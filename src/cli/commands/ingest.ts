@@ -46,7 +46,7 @@ async function load(source: readonly string[], flags: Record<string, unknown>, t
     ...ingestOptions(effective, access, guarded),
     ...(isTable ? { ...tableOptions(effective), servicenow: await serviceNowOptions(effective, terminal) } : {}),
     stateDir: stateDir(effective, terminal),
-    // Whoever limits the time of a process counts from its start.
+    // A time limit of a process counts from its start.
     startedAt: Math.floor(performance.timeOrigin),
     refreshCredentials: async () => await reloadCredentials(effective, terminal),
     source,

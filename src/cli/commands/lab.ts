@@ -76,7 +76,7 @@ async function runUntilStopped(lab: Lab, json: boolean, terminal: Terminal): Pro
   return 0
 }
 
-/** What a person needs to use the lab from another terminal; its credentials are made up for this run. */
+/** Returns the settings for using the lab from another terminal. Its credentials are made up for this run. */
 function summary({ line, env }: Lab): string {
   return [
     'The lab is ready: a static-IP proxy with two addresses, a search cluster behind its\n',

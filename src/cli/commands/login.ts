@@ -94,7 +94,7 @@ function show({ instance, tokenFile, isRenewable }: LoggedIn): string {
   return `Logged in\n\n${columns(isRenewable ? rows : [...rows, note], '  ')}`
 }
 
-/** Asks the system to open a page. Where it cannot, the address that was printed is all there is. */
+/** Asks the system to open a page. If this fails, the user still has the printed address. */
 export function openBrowser(url: string, { env }: Pick<Terminal, 'env'>): void {
   const [command, ...args] = commandFor(url)
   const child = spawn(command, args, { stdio: 'ignore', detached: true, env: { ...env } })

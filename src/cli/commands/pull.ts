@@ -51,7 +51,7 @@ If a command with --output is interrupted, run it again: it continues.`,
     })
 }
 
-/** What stands on stdout is rows, whatever happens, and wherever JSON is asked for. */
+/** Keeps stdout for rows, also with JSON output. */
 async function rowsAlone<T>({ manner }: Terminal, load: () => Promise<T>): Promise<T> {
   try {
     return await load()

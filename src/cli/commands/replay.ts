@@ -67,7 +67,7 @@ async function again(source: readonly string[], flags: Record<string, unknown>, 
   })
 }
 
-/** What to do with the files: nobody but their owner removes them. */
+/** Says what to do with the files. Sluice never removes them. */
 function whatIsLeft({ failure, rejected, unknown, unsent, inputs, deadLetters }: Receipt): string {
   if (failure !== undefined || unknown > 0 || unsent > 0) return ''
   const [first] = inputs

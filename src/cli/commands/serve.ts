@@ -23,7 +23,7 @@ import { serveReceiptJson, showServed } from '../show/show-receipt.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { spareOptimising } from '../spare-optimising.js'
 
-/** A line that tells how things are, where anything has happened. */
+/** Time between two status lines, in milliseconds. Sluice prints none if nothing has happened. */
 const EVERY_MS = 10_000
 
 export function defineServe(command: Command, terminal: Terminal, done: (code: number) => void): void {
@@ -113,7 +113,7 @@ function following(progress: Progress): (event: ServeEvent) => void {
         progress.note('info', 'loading continues', { code: event.failure.code })
         return
       case 'loaded':
-        // Told now and then.
+        // The status line reports this.
         return
       case 'preflight':
       case 'retry':

@@ -5,8 +5,8 @@ import { masked, withoutSecrets } from '../terminal/mask.js'
 import type { Terminal } from '../terminal/terminal.js'
 
 /**
- * Says what stopped a command, and returns the exit code: on stderr the message, then hints, for a bug the stack; with
- * `--json` one object on stdout besides.
+ * Reports why a command stopped, and returns the exit code. Prints the message to stderr, then hints, or the stack of
+ * a bug. With `--json` also prints one object to stdout.
  */
 export function sayError(terminal: Terminal, error: unknown): number {
   const { json, secrets } = terminal.manner
@@ -18,12 +18,12 @@ export function sayError(terminal: Terminal, error: unknown): number {
   return exit
 }
 
-/** What stopped a command, as it may be shown. */
+/** Returns why a command stopped, in a form that may be shown. */
 export function knownFailure({ manner: { secrets, typed = asItIs } }: Terminal, error: unknown): Failure {
   return masked(isSluiceError(error) ? typed(error.failure) : bug(error), secrets)
 }
 
-/** Before the options are known. */
+/** Used before the options are known. */
 function asItIs(known: Failure): Failure {
   return known
 }

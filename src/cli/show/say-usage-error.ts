@@ -13,7 +13,7 @@ interface Usage {
   readonly args: readonly string[]
 }
 
-/** What the parser throws is wrong usage: exit 2, with what was meant, as far as that can be told. */
+/** Reports an error of the parser as wrong usage (exit 2), with a suggestion if possible. */
 export function sayUsageError(terminal: Terminal, error: CommanderError, usage: Usage): number {
   const { verb } = usage
   const where = verb === undefined ? 'sluice' : `sluice ${verb}`

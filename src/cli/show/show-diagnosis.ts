@@ -5,7 +5,7 @@ import { columns, showDuration, plural } from './columns.js'
 /** A report for people: each step, then what it means, then what to do. */
 export function showDiagnosis({ steps, findings, facts, next, policy, requests, ok }: DoctorReport): string {
   const errors = findings.filter(({ severity }) => severity === 'error')
-  // Where the pair itself is in doubt, no rules are drawn from it.
+  // If the address pair itself is in doubt, Sluice suggests no rules with it.
   const isDoubtful = errors.some(({ code }) => code === 'EGRESS_UNEXPECTED')
   const isFilter = !isDoubtful && errors.some(({ code }) => /^(EGRESS|FILTER)_/.test(code))
   const way = facts.proxy === undefined ? (facts.unusable === undefined ? ', no proxy' : '') : ` through ${facts.proxy}`
@@ -20,7 +20,7 @@ export function showDiagnosis({ steps, findings, facts, next, policy, requests, 
   ].join('')
 }
 
-/** What was looked at. */
+/** Returns the names of the checked targets. */
 function targetsOf({ cluster, instance }: DoctorReport['facts']): string {
   return [cluster, instance?.url].filter(one => one !== undefined && one !== '').join(' and ')
 }

@@ -1,4 +1,4 @@
-/** What the catalogue knows, as `sluice explain` prints it. */
+/** Prints entries of the catalogue for `sluice explain`. */
 import { type Entry, type FailureCode, explain, failureCodes } from '../../failure/catalogue.js'
 import { exampleOf } from '../../failure/failure.js'
 import type { Found } from '../../failure/look-up.js'
@@ -55,12 +55,12 @@ function ending({ exit, retry, isNotice }: Entry): string {
   return `Exit code ${exit}: ${again}.`
 }
 
-/** What is seen, with the failures that it may be. */
+/** Lists symptoms, each with its possible failures. */
 export function showSymptoms(list: readonly Symptom[]): string {
   return list.map(showSymptom).join('\n')
 }
 
-/** Symptoms first; then the failures that stand under none of them. */
+/** Lists symptoms first, then failures without a symptom. */
 export function showFound({ symptoms, codes }: Found): string {
   const named = new Set(symptoms.flatMap(symptom => symptom.codes))
   const others = codes.filter(code => !named.has(code))

@@ -151,7 +151,7 @@ function deletions({ deletions: one }: Receipt): string[][] {
   return [['deletions', `${plural(deleted, 'document')} deleted, ${what} compared${rest}`]]
 }
 
-/** What earlier processes did of an input. */
+/** Returns what earlier processes loaded of an input. */
 function past(input: InputReceipt | undefined): string {
   if (input?.alreadyLoaded === true) return ', already loaded'
   const since = input?.since === undefined ? '' : `, changes since ${input.since}`

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline'
 import type { Terminal } from './terminal.js'
 
-/** Asks on the terminal; anything but y or yes is no, and so is an abort. Undefined where nobody is there to be asked. */
+/** Asks on the terminal. Only y or yes means yes. An abort means no. Undefined if stdin is not a terminal. */
 export async function confirm(
   { stdin, stderr, err }: Terminal,
   question: string,

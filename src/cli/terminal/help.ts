@@ -51,8 +51,9 @@ function styled(format: 'bold' | 'cyan', text: string): string {
 }
 
 /**
- * Gives a command the flags that the table has for it. `--help` shows those that a first user needs, `--help-all` shows all. The parser
- * gets neither defaults nor environment: `resolveOptions` alone decides which of flag, environment, file and default counts.
+ * Adds the flags of the table to a command. `--help` shows the flags that a first user needs, `--help-all` shows all.
+ * The parser gets neither defaults nor environment: only `resolveOptions` decides which of flag, environment, file
+ * and default counts.
  */
 export function addOptions(command: Command, name: OptionCommand): Command {
   const added = optionsOf(name).map(view => {

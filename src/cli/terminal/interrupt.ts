@@ -3,13 +3,13 @@ import { fail } from '../../failure/fail.js'
 import { SluiceError } from '../../failure/sluice-error.js'
 
 export interface Interruption extends Disposable {
-  /** Aborted by the first SIGINT or SIGTERM; the reason is the signal's name. */
+  /** Aborted by the first SIGINT or SIGTERM. The reason is the signal's name. */
   readonly signal: AbortSignal
 }
 
 const signals = ['SIGINT', 'SIGTERM'] as const
 
-/** The first signal asks the run to finish what is under way; the second ends the process at once. */
+/** The first signal lets the run finish requests under way. The second ends the process at once. */
 export function interruptible(terminal: Terminal, doing: string): Interruption {
   const controller = new AbortController()
   const listeners = signals.map(name => {
@@ -29,7 +29,7 @@ export function interruptible(terminal: Terminal, doing: string): Interruption {
   }
 }
 
-/** What ends a command that loads nothing and was interrupted. `left`: what became of what it was doing. */
+/** Makes the error for an interrupted command that loads nothing. `left`: the state of its work. */
 export function interrupted({ reason }: AbortSignal, left: string): SluiceError {
   return fail('COMMAND_INTERRUPTED', { reason: String(reason), left })
 }

@@ -1,8 +1,8 @@
 import type { ClusterAccess } from '../../options/cluster-access.js'
 
 /**
- * Every secret of a command in every form in which something could repeat it: as it was given, decoded, and as it is sent.
- * Shorter ones than this many characters are left out: they would be found in any text.
+ * Collects every secret of a command in every form that output could contain: as given, decoded, and as sent. Leaves
+ * out shorter secrets, because any text contains them.
  */
 const shortest = 3
 
@@ -26,7 +26,7 @@ function apiKeyForms(apiKey: string): string[] {
   return key === undefined ? [apiKey] : [apiKey, key]
 }
 
-/** A secret by itself, and as it is sent with a user name. */
+/** Returns a secret as it is, and as it is sent with a user name. */
 export function secretForms(username: string, secret: string): readonly string[] {
   return passwordForms(username, secret).filter(form => form.length >= shortest)
 }
@@ -35,7 +35,7 @@ function passwordForms(username: string, password: string): string[] {
   return [password, encodeURIComponent(password), base64(`${username}:${password}`)]
 }
 
-/** The credentials in a proxy URL. What is sent is the decoded pair. */
+/** Returns the credentials in a proxy URL. Requests contain the decoded pair. */
 function proxyForms(url: string): string[] {
   const userinfo = url.slice(0, Math.max(0, url.lastIndexOf('@'))).replace(/^[a-z][a-z0-9+.-]*:\/\//i, '')
   if (userinfo === '') return []

@@ -6,7 +6,7 @@ export function masked<T>(value: T, secrets: readonly string[]): T {
   return replaceIn(value, (text: string) => withoutSecrets(text, secrets)) as T
 }
 
-/** Longer secrets first: one may be part of another. What a URL holds of credentials is one also where nobody expected it. */
+/** Replaces longer secrets first, because one may be part of another. Also hides credentials in any URL. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   const longestFirst = secrets.filter(secret => secret !== '').toSorted((a, b) => b.length - a.length)
   const known = longestFirst.reduce((rest, secret) => rest.replaceAll(secret, hidden), text)
@@ -15,7 +15,7 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
   )
 }
 
-/** What advice shows in the place of credentials. */
+/** Replaces credentials in advice. */
 const placeholder = 'USERNAME:PASSWORD'
 
 const CREDENTIALS = /([a-z][a-z0-9+.-]*:\/\/)([^\s/@'"]+)@/gi

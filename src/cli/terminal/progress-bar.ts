@@ -4,7 +4,7 @@ import type { Terminal } from './terminal.js'
 
 const frameMs = 100
 
-/** One line at the foot of the terminal, drawn over itself; notes scroll away above it. */
+/** Draws one line at the bottom of the terminal. Notes scroll above it. */
 export function drawProgress(terminal: Terminal): Progress {
   let latest: Snapshot | undefined
   let drawnAt = -frameMs

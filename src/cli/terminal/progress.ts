@@ -8,16 +8,16 @@ export interface Snapshot {
   readonly bytesRead: number
   readonly retries: number
   readonly elapsedMs: number
-  /** Of a table. */
+  /** Only for a table. */
   readonly rows?: { readonly read: number; readonly total: number }
-  /** Where there is a byte budget. */
+  /** Only with a byte budget. */
   readonly wire?: { readonly bytes: number; readonly budget: number }
 }
 
-/** Where the progress of a run is shown while it lasts. */
+/** Shows the progress of a run. */
 export interface Progress extends Disposable {
   update(snapshot: Snapshot): void
-  /** Something worth a line of its own; `fields` hold no secret and no document. */
+  /** Prints a line of its own. `fields` contain no secret and no document. */
   note(level: 'info' | 'warn', message: string, fields?: Readonly<Record<string, unknown>>): void
 }
 
@@ -91,7 +91,10 @@ function fromWhere({ resumedAt, since }: { resumedAt?: number; since?: string })
 
 type BlockEvent = Extract<IngestEvent, { type: 'blocked' | 'unblocked' }>
 
-/** What is said while access is lost: once why, since when and what to do, and then, shorter, that the run still waits. */
+/**
+ * Returns the notes while access is lost: first the cause, the time and what to do, later shorter notes that the run
+ * still waits.
+ */
 function blockNotes(progress: Progress): (event: BlockEvent) => void {
   let said: FailureCode | undefined
   return event => {

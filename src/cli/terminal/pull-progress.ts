@@ -3,18 +3,18 @@ import { bytes, count, showDuration, plural } from '../show/columns.js'
 import type { Terminal } from './terminal.js'
 
 interface PullProgress extends Disposable {
-  /** So far. */
+  /** Rows so far. */
   readonly rows: number
   readonly update: (pulled: Pulled) => void
   wrote(bytes: number): void
-  /** Says what came of it; `file`: where it is, and what else there is to say of that. */
+  /** Reports the end of the pull. `file`: its path and notes on the file. */
   end(table: string, file?: string): void
 }
 
 const frameMs = 100
 const intervalMs = 10_000
 
-/** How far a pull is: on one line where a person watches, else on a line now and then; nothing where it is to be quiet. */
+/** Shows the progress of a pull: one line on a terminal, otherwise a line from time to time, nothing with `quiet`. */
 export function showPull(terminal: Terminal, quiet: boolean): PullProgress {
   const startedAt = performance.now()
   const { isTTY } = terminal.stderr
@@ -54,11 +54,11 @@ export function showPull(terminal: Terminal, quiet: boolean): PullProgress {
 
 interface LookupProgress extends Disposable {
   readonly update: (lookedUp: number, documents: number) => void
-  /** Takes the line away, so that the result stands alone. */
+  /** Removes the line, so that only the result stays. */
   readonly end: () => void
 }
 
-/** How far a lookup is, on one line where a person watches. */
+/** Shows the progress of lookups in one line, only on a terminal. */
 export function showLookups(terminal: Terminal, quiet: boolean): LookupProgress {
   let drawnAt = -Infinity
   const end = () => {

@@ -1,8 +1,8 @@
 import type { Failure } from '../../failure/failure.js'
 
-/** How results and errors are said; set as soon as the options are known. */
+/** How results and errors are printed. Set as soon as the options are known. */
 interface Manner {
-  /** One JSON object on stdout, also for a failure. */
+  /** Whether Sluice prints one JSON object to stdout, also for a failure. */
   json: boolean
   /** Replaced wherever they stand in failures and notes: an answer from outside may repeat them. */
   secrets: readonly string[]
@@ -10,17 +10,17 @@ interface Manner {
   typed?: (known: Failure) => Failure
 }
 
-/** What commands see of the process: its two outputs, its environment, its signals. */
+/** The parts of the process that commands use: two outputs, environment, signals. */
 export interface Terminal {
   readonly manner: Manner
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Opened when it is asked for. */
+  /** Opened at first use. */
   readonly stdin: NodeJS.ReadStream
-  /** Progress is drawn here where it is a terminal. */
+  /** Shows progress if it is a terminal. */
   readonly stderr: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>
   /** Whether colours may be written to stdout and stderr. */
   readonly hasColors: { readonly out: boolean; readonly err: boolean }
-  /** The result; one call writes whole lines. */
+  /** Writes the result. One call writes whole lines. */
   out(text: string): void
   /** A part of a long result. Resolves once more can be taken: false where nobody takes it any more. */
   pour(bytes: Uint8Array): Promise<boolean>
@@ -64,8 +64,8 @@ function hasColors({ isTTY }: { readonly isTTY?: boolean }, env: NodeJS.ProcessE
 }
 
 /**
- * Writing never throws and never ends the process: a load does not depend on who reads along. A reader that went away
- * (`sluice … | head`) has all that it wanted; any other error is kept. What is left to say is dropped.
+ * Never throws and never ends the process: a load does not depend on its readers. A reader that closed the pipe
+ * (`sluice … | head`) has read enough. Other errors are kept. Later output is dropped.
  */
 function forgiving(stream: NodeJS.WriteStream) {
   let stopped: NodeJS.ErrnoException | undefined
