@@ -5,7 +5,7 @@ import type { Setting } from './facts.js'
 import { defaults } from '../options/defaults.js'
 import type { ConnectSection } from '../options/load.js'
 import { readConnecting } from '../options/read-options.js'
-import { indexNameProblem } from '../options/names.js'
+import { checkIndexName } from '../options/names.js'
 import { fail } from '../failure/fail.js'
 
 /**
@@ -49,10 +49,7 @@ export function readDoctorOptions(given: DoctorOptions): DoctorSection {
   const { option = 'options', problem } = check.problemIn({ nodes, directCheck, writeCheck, table }, own) ?? {}
   if (problem !== undefined) throw fail('OPTION_INVALID', { option, problem })
   const { index, op = defaults.op, servicenow } = options
-  const nameProblem = index === undefined ? undefined : indexNameProblem(index)
-  if (nameProblem !== undefined) {
-    throw fail('INDEX_NAME_INVALID', { index: String(index), problem: nameProblem })
-  }
+  checkIndexName(index)
   return {
     connecting: readConnecting(options),
     index,

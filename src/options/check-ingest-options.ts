@@ -3,9 +3,8 @@ import type { Ids } from '../bulk/action-line.js'
 import type { ConnectOptions, FreshCredentials, IngestOptions, ReplayOptions } from './ingest-options.js'
 import { invalid } from './option-checks.js'
 import { guardedProblem } from './guarded.js'
-import { indexNameProblem } from './names.js'
+import { checkIndexName } from './names.js'
 import { checksAt } from './view.js'
-import { fail } from '../failure/fail.js'
 
 /** Elasticsearch's default limit of a request (http.max_content_length, 100mb) less room for an action line. */
 export const MAX_DOCUMENT_BYTES = 104_857_600 - 4096
@@ -83,8 +82,7 @@ function checkTarget(given: IngestOptions): void {
   if (index !== undefined && swapAlias !== undefined) throw invalid('swapAlias', 'cannot be combined with index')
   const name = index ?? swapAlias
   if (name === undefined) throw invalid('index', 'is not set')
-  const problem = indexNameProblem(name)
-  if (problem !== undefined) throw fail('INDEX_NAME_INVALID', { index: name, problem })
+  checkIndexName(name)
   const alone = (['indexBody', 'checkQuery', 'checkHits'] as const).find(option => given[option] !== undefined)
   if (swapAlias === undefined && alone !== undefined) throw invalid(alone, 'needs swapAlias')
   const found = guardedProblem({ swapAlias: name, indexBody, checkQuery })
@@ -118,7 +116,5 @@ export function checkReplayOptions(given: ReplayOptions): void {
   const names: readonly unknown[] = Array.isArray(source) ? source : [source]
   if (names.length === 0 || names.some(name => typeof name !== 'string' || name === ''))
     throw invalid('source', 'is not a path of dead letters or an array of paths')
-  if (index === undefined) return
-  const problem = indexNameProblem(index)
-  if (problem !== undefined) throw fail('INDEX_NAME_INVALID', { index, problem })
+  checkIndexName(index)
 }

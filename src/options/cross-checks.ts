@@ -1,9 +1,21 @@
-import type { Candidates, Layer } from './candidate.js'
 import { invalid } from './option-checks.js'
 import { cloudUrl, readClusterUrl } from './urls.js'
-import { indexNameProblem } from './names.js'
+import { checkIndexName } from './names.js'
 import type { OptionName, Settings } from './table.js'
-import { fail } from '../failure/fail.js'
+
+/** How strong a value's source is: the flag beats the environment, the environment the file, the file the default. */
+export type Layer = 'flag' | 'environment' | 'file' | 'default'
+
+/** The raw setting of one option. */
+export interface Candidate {
+  readonly raw: unknown
+  readonly layer: Layer
+  readonly origin: string
+  /** Option and place, for messages: `--url`, `ELASTICSEARCH_URL`, `url in sluice.config.json`. */
+  readonly said: string
+}
+
+export type Candidates = ReadonlyMap<OptionName, Candidate>
 
 interface Checked {
   readonly values: Settings
@@ -144,11 +156,7 @@ function settleCredentials(check: Check): void {
 
 function checkDocuments(check: Check): void {
   const { values } = check
-  const index = values.index ?? values.swapAlias
-  const indexProblem = index === undefined ? undefined : indexNameProblem(index)
-  if (index !== undefined && indexProblem !== undefined) {
-    throw fail('INDEX_NAME_INVALID', { index, problem: indexProblem })
-  }
+  checkIndexName(values.index ?? values.swapAlias)
   for (const name of ['indexBody', 'checkQuery', 'checkHits'] as const) requireTogether(check, name, ['swapAlias'])
   requireTogether(check, 'checkHits', ['checkQuery'])
   if (values.ids === 'field' && values.idField === undefined) {

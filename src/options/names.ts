@@ -1,7 +1,14 @@
 /** Names that end up in Elasticsearch or ServiceNow, and what is wrong with them. */
+import { fail } from '../failure/fail.js'
 
-/** Returns why Elasticsearch refuses the name of an index, alias or data stream. Undefined if the name is valid. */
-export function indexNameProblem(name: string): string | undefined {
+/** Checks the name of an index, alias or data stream, if there is one. Throws SluiceError INDEX_NAME_INVALID. */
+export function checkIndexName(index: string | undefined): void {
+  const problem = index === undefined ? undefined : indexNameProblem(index)
+  if (index !== undefined && problem !== undefined) throw fail('INDEX_NAME_INVALID', { index, problem })
+}
+
+/** Returns why Elasticsearch refuses the name. Undefined if the name is valid. */
+function indexNameProblem(name: string): string | undefined {
   const forbidden = /[\\/*?"<>|,#:\s]/.exec(name)?.[0]
   if (forbidden !== undefined) return `holds ${/\s/.test(forbidden) ? 'a blank' : forbidden}`
   if (name !== name.toLowerCase()) return `has upper-case letters: write ${name.toLowerCase()}`

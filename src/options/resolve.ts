@@ -1,6 +1,5 @@
-import type { Candidate, Candidates } from './candidate.js'
+import { type Candidate, type Candidates, checkTogether } from './cross-checks.js'
 import { invalid } from './option-checks.js'
-import { checkTogether } from './cross-checks.js'
 import { Problem } from './kinds.js'
 import { nearest } from './nearest.js'
 import { type OptionName, optionNames, type Settings, table } from './table.js'
