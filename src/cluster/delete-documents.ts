@@ -6,7 +6,7 @@ import { isSluiceError } from '../failure/sluice-error.js'
 import { isObject } from '../text/parse-json.js'
 import { type ClusterAnswer, itemsIn, jsonIn, nameRefusal, whoAnswered } from './answers.js'
 import { bounded } from './bounds.js'
-import { lostAnswer, routeErrorOf } from './connection.js'
+import { lostAnswer, routeErrorOf } from './client-connection.js'
 import type { FoundDocument } from './find-documents.js'
 import { type ReachedCluster, inquire, postBulk } from './request.js'
 

@@ -3,7 +3,7 @@ import { explain } from '../failure/catalogue.js'
 import { type Failure, failure } from '../failure/failure.js'
 import { parseJson } from '../text/parse-json.js'
 import { type ReachedCluster, inquire } from './request.js'
-import { lostAnswer } from './connection.js'
+import { lostAnswer } from './client-connection.js'
 import { type ClusterAnswer, nameRefusal, whoAnswered } from './answers.js'
 
 /** A document that was found. */

@@ -3,7 +3,7 @@ import { type Failure, failure } from '../failure/failure.js'
 import { quote } from '../failure/quote.js'
 import { isObject } from '../text/parse-json.js'
 import { type ClusterAnswer, jsonIn, nameRefusal, whoAnswered } from './answers.js'
-import { whyUnanswered } from './connection.js'
+import { whyUnanswered } from './client-connection.js'
 import { type ReachedCluster, call, inquire } from './request.js'
 
 /** What is behind an index name. */

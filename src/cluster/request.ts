@@ -8,7 +8,7 @@ import { RouteError } from '../proxy/route-error.js'
 import type { Route } from '../proxy/route.js'
 import { type ClusterAnswer, jsonIn, nameRefusal, readAnswer, whoAnswered } from './answers.js'
 import { type Bounds, bounded, notAsked } from './bounds.js'
-import { lostAnswer, routeErrorOf } from './connection.js'
+import { lostAnswer, routeErrorOf } from './client-connection.js'
 
 /** A cluster that requests can be sent to. */
 export interface ReachedCluster {

@@ -2,7 +2,7 @@ import type { ServiceNowConnection } from '../options/ingest-options.js'
 import { checkServiceNowConnection } from '../options/check-servicenow-options.js'
 import { openServiceNow } from './open-servicenow.js'
 import type { TableAnswer, TableRequest } from '../servicenow/instance.js'
-import { type PageOptions, type RecordOptions, type Table, tableOf } from '../servicenow/table.js'
+import { type PageOptions, type RecordOptions, type Table, tableOf } from '../servicenow/records.js'
 import type { Row } from '../servicenow/table/row.js'
 
 export type { PageOptions, RecordOptions, Table }

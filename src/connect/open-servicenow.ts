@@ -10,13 +10,13 @@ import type { ProxySection } from '../options/load.js'
 import { proxyTo } from './proxy-to.js'
 import { isWebAddress } from '../options/urls.js'
 import type { ChosenProxy } from '../proxy/choose-proxy.js'
-import { type Access, chooseAccess } from '../servicenow/access.js'
+import { type Access, chooseAccess } from '../servicenow/choose-access.js'
 import { type InstanceSettings, type OpenInstance, openInstance } from '../servicenow/open-instance.js'
 import type { TokenStore } from '../servicenow/login/tokens.js'
 import { systemClock } from '../time/system-clock.js'
 import { tokensInFile } from './token-file.js'
 
-export { grantOf } from '../servicenow/access.js'
+export { grantOf } from '../servicenow/choose-access.js'
 
 /** A ServiceNow instance, and the route to it. */
 export interface InstanceOptions extends Omit<ServiceNowConnection, 'signal'> {

@@ -1,5 +1,5 @@
 /** Turns an answer, or an error, into a verdict. Pure, so that tests of every rule need no server. */
-import { routeErrorOf } from '../cluster/connection.js'
+import { routeErrorOf } from '../cluster/client-connection.js'
 import { type ClusterAnswer, type Answered, type RouteFacts, nameRefusal, whoAnswered } from '../cluster/answers.js'
 import { explain } from '../failure/catalogue.js'
 import { type Failure, failure } from '../failure/failure.js'

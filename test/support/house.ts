@@ -34,12 +34,12 @@ export const house: Readonly<Record<string, Part>> = {
   cluster: {
     imports: 'failure text proxy',
     doors:
-      'alias answers bounds connection credentials delete-documents delete-found egress-check find-documents fresh-index indices open-cluster preflight request version walk-ids',
+      'alias answers bounds client-connection credentials delete-documents delete-found egress-check find-documents fresh-index indices open-cluster preflight request version walk-ids',
   },
   servicenow: {
     imports: 'failure flow.ts time text proxy',
     doors:
-      'access calls/answer calls/instance-http calls/judge-refusal calls/judge-table-answer calls/persist calls/secrets deletions/audited-deletions deletions/id-set deletions/list-ids incidents/incidents incidents/raise-incident instance login/authorization-code login/session login/token-call login/tokens open-instance table table/read-table table/row table/rows-so-far table/select-table table/table-source',
+      'calls/answer calls/instance-http calls/judge-refusal calls/judge-table-answer calls/persist calls/secrets choose-access deletions/audited-deletions deletions/id-set deletions/list-ids incidents/incidents incidents/raise-incident instance login/authorization-code login/session login/token-call login/tokens open-instance records table/read-table table/row table/rows-so-far table/select-table table/table-source',
   },
   // Options are read once, at the door.
   options: {

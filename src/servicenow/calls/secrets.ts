@@ -1,5 +1,5 @@
 import { quote } from '../../failure/quote.js'
-import type { Access } from '../access.js'
+import type { Access } from '../choose-access.js'
 
 /** Shorter ones would be found in any text. */
 const SHORTEST = 3

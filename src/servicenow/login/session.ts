@@ -1,6 +1,6 @@
 import { fail } from '../../failure/fail.js'
 import { SluiceError, isSluiceError } from '../../failure/sluice-error.js'
-import { type Access, basicHeader } from '../access.js'
+import { type Access, basicHeader } from '../choose-access.js'
 import type { TokenRequest } from './token-call.js'
 import { type TokenStore, type Tokens, isFresh } from './tokens.js'
 import { unlessAborted } from '../calls/persist.js'

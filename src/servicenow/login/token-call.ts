@@ -1,5 +1,5 @@
 import { SluiceError } from '../../failure/sluice-error.js'
-import type { OauthClient } from '../access.js'
+import type { OauthClient } from '../choose-access.js'
 import type { InstanceHttp } from '../calls/instance-http.js'
 import { type Patience, persist } from '../calls/persist.js'
 import type { Secrets } from '../calls/secrets.js'

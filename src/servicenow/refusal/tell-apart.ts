@@ -5,7 +5,7 @@
  */
 import { type Failure, failure } from '../../failure/failure.js'
 import { isSluiceError } from '../../failure/sluice-error.js'
-import type { Access } from '../access.js'
+import type { Access } from '../choose-access.js'
 import type { InstanceHttp } from '../calls/instance-http.js'
 import { type AnswersSeen, lookIn } from './look-in.js'
 import { type Session, firstRequest } from '../login/session.js'

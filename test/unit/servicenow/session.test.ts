@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { failure } from '../../../src/failure/failure.js'
 import { SluiceError } from '../../../src/failure/sluice-error.js'
-import type { Access } from '../../../src/servicenow/access.js'
+import type { Access } from '../../../src/servicenow/choose-access.js'
 import { openSession } from '../../../src/servicenow/login/session.js'
 import type { TokenRequest } from '../../../src/servicenow/login/token-call.js'
 import { type TokenStore, type Tokens, tokensInMemory } from '../../../src/servicenow/login/tokens.js'

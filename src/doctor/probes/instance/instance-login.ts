@@ -1,6 +1,6 @@
 import { type Failure, failure } from '../../../failure/failure.js'
 import { isSluiceError } from '../../../failure/sluice-error.js'
-import { type Access, basicHeader, type Password } from '../../../servicenow/access.js'
+import { type Access, basicHeader, type Password } from '../../../servicenow/choose-access.js'
 import type { TokenRequest } from '../../../servicenow/login/token-call.js'
 import type { Tokens } from '../../../servicenow/login/tokens.js'
 import { checkedInstance, type Context, type InstanceContext, type Probe } from '../../context.js'
