@@ -150,7 +150,7 @@ test('an option that cannot be used is named as it was set', async () => {
   const { ELASTICSEARCH_API_KEY: _, ...env } = lab.env
   const { code, stdout } = await sluice(['doctor', '--api-key-file', path], { env })
   expect(code).toBe(2)
-  expect(stdout).toMatch(/^ {2}FAIL +options +--api-key-file: holds/m)
-  expect(stdout).toContain('error OPTION_INVALID: --api-key-file: holds')
+  expect(stdout).toMatch(/^ {2}FAIL +options +--api-key-file: contains/m)
+  expect(stdout).toContain('error OPTION_INVALID: --api-key-file: contains')
   expect(stdout).not.toContain('target.apiKey')
 })

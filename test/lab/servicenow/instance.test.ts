@@ -327,7 +327,7 @@ describe('an instance', () => {
     await using instance = await openServiceNow(basic())
     await expect(instance.call({ method: 'GET', table: 'incident' })).rejects.toMatchObject({
       code: 'SERVICENOW_RATE_LIMITED',
-      message: expect.stringContaining('wait 1800 s'),
+      message: expect.stringContaining('Retry-After 1800 s'),
     })
     expect(asked('/api/now/table/incident')).toHaveLength(1)
   })
