@@ -61,7 +61,7 @@ const adviceForShortfall = [
 
 function adviceFor({ code, message, evidence }: Failure): readonly string[] {
   const { stoppedBy, next } = evidence
-  const fixes = fixesFor(code, next)
+  const fixes = fixesFor(code, message, next)
   return [
     ...(typeof stoppedBy === 'string' ? [`Seen: ${stoppedBy}`] : []),
     ...(typeof next === 'string' && !fixes.includes(next) ? [`Next step: ${next}`] : []),

@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
 import { layOutHelp } from './terminal/help.js'
 import { sayError } from './show/say-error.js'
 import type { Terminal } from './terminal/terminal.js'
@@ -73,15 +73,18 @@ const verbs: Readonly<Record<string, Verb>> = {
 }
 
 /** Runs one command line. Resolves to the exit code. Never rejects. */
-export async function runProgram(args: readonly string[], terminal: Terminal, version: string): Promise<number> {
+export async function runProgram(typed: readonly string[], terminal: Terminal, version: string): Promise<number> {
   let code = 0
+  const args = withoutVainHelp(typed)
   const verb = verbIn(args)
   terminal.manner.json = jsonAsked(args, terminal.env['SLUICE_JSON'])
   try {
     const program = rootCommand(terminal, version)
     for (const [name, { summary, load }] of Object.entries(verbs)) {
       const command = program.command(name).description(summary).allowExcessArguments(false)
-      if (name === verb) (await load())(command, terminal, result => (code = result))
+      if (name !== verb) continue
+      ;(await load())(command, terminal, result => (code = result))
+      addHelpAll(command)
     }
     await program.parseAsync(args, { from: 'user' })
     return code
@@ -95,7 +98,8 @@ export async function runProgram(args: readonly string[], terminal: Terminal, ve
 }
 
 function rootCommand(terminal: Terminal, version: string): Command {
-  return layOutHelp(new Command('sluice'), terminal)
+  const root = layOutHelp(new Command('sluice'), terminal)
+  return addHelpAll(root)
     .description('Loads documents into Elasticsearch through a static-IP proxy, and accounts for every one.')
     .version(version)
     .enablePositionalOptions()
@@ -114,6 +118,18 @@ Exit codes:
   3 change something          4 try again later           5 interrupted
   6 another run has the lock  70 a bug, or the result could not be written`,
     )
+}
+
+/** Makes `--help-all` show the help of a command that has no more options than `--help` shows. */
+function addHelpAll(command: Command): Command {
+  if (command.options.some(({ long }) => long === '--help-all')) return command
+  return command.addOption(new Option('--help-all').hideHelp()).on('option:help-all', () => command.help())
+}
+
+/** Drops the word help before an unknown command, so that the parser reports that command. */
+function withoutVainHelp(args: readonly string[]): readonly string[] {
+  const [first, second] = args
+  return first === 'help' && second !== undefined && verbIn(args) === undefined ? args.slice(1) : args
 }
 
 /** The verb that the command line names, also as in `sluice help ingest`. */

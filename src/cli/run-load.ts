@@ -6,6 +6,7 @@ import { masked } from './terminal/mask.js'
 import { follow } from './terminal/progress.js'
 import { showProgress } from './terminal/show-progress.js'
 import { sayFailure } from './show/say-error.js'
+import { plural } from './show/columns.js'
 import { receiptJson, showReceipt } from './show/show-receipt.js'
 import { type Asking, tellingCause } from './tell-cause.js'
 import type { Terminal } from './terminal/terminal.js'
@@ -17,11 +18,25 @@ import { fail } from '../failure/fail.js'
 /** Holds the shared steps of commands that run a load: ingest, replay and demo. */
 
 /** Returns the exit code. */
-export function sayReceipt(account: Receipt, terminal: Terminal, json: boolean): number {
+export function sayReceipt(account: Receipt, terminal: Terminal, json: boolean, quiet = false): number {
   const receipt = withMaskedFailures(account, terminal.manner.secrets)
   terminal.out(json ? receiptJson(receipt) : showReceipt(receipt))
   if (receipt.failure !== undefined) terminal.err(sayFailure(receipt.failure))
+  else if (json && quiet) terminal.err(whatIsMissing(receipt))
   return exitCodeOf(receipt)
+}
+
+/** Returns a line for the mail of a job whose receipt goes to a file, or nothing if every document is stored. */
+function whatIsMissing({ rejected, unknown, deadLetters }: Receipt): string {
+  const repair =
+    deadLetters === undefined ? '' : `. Repair them in ${deadLetters}, then run \`sluice replay ${deadLetters}\``
+  const lines = [
+    ...(rejected === 0 ? [] : [`${plural(rejected, 'document')} rejected${repair}\n`]),
+    ...(unknown === 0
+      ? []
+      : [`${plural(unknown, 'document')} with unknown outcome: no answer says whether they are stored\n`]),
+  ]
+  return lines.map(line => `warning: ${line}`).join('')
 }
 
 /**
@@ -56,7 +71,7 @@ export async function followed(
   run: (heard: Heard) => Promise<Receipt>,
   asking?: Asking,
 ): Promise<Receipt> {
-  using interruption = interruptible(terminal, 'finishing what is under way')
+  using interruption = interruptible(terminal, 'finishing requests in flight')
   using progress = await showProgress(terminal, { quiet })
   const { signal } = interruption
   const running = toReceipt(run({ signal, onEvent: follow(progress) }))

@@ -70,7 +70,7 @@ export async function openTarget(
 /** A filter that refuses a connection without a proxy is right to: say that there was none, and why. */
 function tellDirect(error: unknown, { notes }: ResolvedTarget): unknown {
   if (!isSluiceError(error) || explain(error.code).stage !== 'egress') return error
-  const message = [`${error.message}. No proxy was used`, ...notes].join('. ')
+  const message = [`${error.message.replace(/\.$/, '')}. No proxy was used`, ...notes].join('. ')
   return new SluiceError({ ...error.failure, message }, { cause: error })
 }
 

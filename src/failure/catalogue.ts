@@ -11,7 +11,7 @@ import { optionsEntries } from './entries/options-failures.js'
 import { proxyEntries } from './entries/proxy-failures.js'
 import { runEntries } from './entries/run-failures.js'
 import { servicenowEntries } from './entries/servicenow-failures.js'
-import type { PossibleCause, Entry, Written } from './entry.js'
+import type { Entry, PossibleCause, PossibleFix, Written } from './entry.js'
 import type { Evidence } from './evidence.js'
 
 export type { Entry } from './entry.js'
@@ -32,14 +32,20 @@ export const catalogue = {
 export type FailureCode = keyof typeof catalogue
 
 /** Returns a failure code's whole entry: title, what is seen, causes in order of likelihood, fixes, exit code. */
-export function explain(code: FailureCode): Entry {
-  const entry: Written = catalogue[code]
-  return { ...entry, causes: entry.causes.map(textOf) }
+export function explain(code: FailureCode): Entry
+// A program without types may ask for any text. Only codes have an entry.
+export function explain(code: string): Entry | undefined {
+  if (!Object.hasOwn(catalogue, code)) return undefined
+  const entry: Written = catalogue[code as FailureCode]
+  return { ...entry, causes: entry.causes.map(causeIn), fixes: entry.fixes.map(fixIn) }
 }
 
-/** Returns a cause in words. */
-function textOf(cause: PossibleCause): string {
+function causeIn(cause: PossibleCause): string {
   return typeof cause === 'string' ? cause : cause.cause
+}
+
+function fixIn(fix: PossibleFix): string {
+  return typeof fix === 'string' ? fix : fix.fix
 }
 
 /** Every code, in the order of the path. */
@@ -49,11 +55,12 @@ export const failureCodes = Object.keys(catalogue) as readonly FailureCode[]
 export function causesFor(code: FailureCode, message: string): readonly string[] {
   const causes: readonly PossibleCause[] = catalogue[code].causes
   const fitting = causes.filter(cause => typeof cause === 'string' || cause.if.test(message))
-  return (fitting.length === 0 ? causes : fitting).map(textOf)
+  return (fitting.length === 0 ? causes : fitting).map(causeIn)
 }
 
-/** Returns the fixes. The first thing to do (`next`) comes first, if it is one of them. */
-export function fixesFor(code: FailureCode, next: Evidence[string]): readonly string[] {
-  const { fixes } = explain(code)
+/** Returns the fixes that fit a message. The first thing to do (`next`) comes first, if it is one of them. */
+export function fixesFor(code: FailureCode, message: string, next?: Evidence[string]): readonly string[] {
+  const possible: readonly PossibleFix[] = catalogue[code].fixes
+  const fixes = possible.filter(fix => typeof fix === 'string' || fix.if.test(message)).map(fixIn)
   return typeof next === 'string' && fixes.includes(next) ? [next, ...fixes.filter(fix => fix !== next)] : fixes
 }

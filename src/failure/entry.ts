@@ -26,9 +26,13 @@ export interface Entry {
 /** A cause that only some messages fit: those that match `if`. */
 export type PossibleCause = string | { readonly cause: string; readonly if: RegExp }
 
+/** A fix that only some messages fit: those that match `if`. */
+export type PossibleFix = string | { readonly fix: string; readonly if: RegExp }
+
 /** An entry as the catalogue holds it. */
-export interface Written extends Omit<Entry, 'causes'> {
+export interface Written extends Omit<Entry, 'causes' | 'fixes'> {
   readonly causes: readonly PossibleCause[]
+  readonly fixes: readonly PossibleFix[]
 }
 
 /** The failures of one part of the path. */

@@ -32,9 +32,11 @@ export function exampleOf(code: FailureCode): string {
 }
 
 function say(message: string, seen: Evidence): string {
-  return message.replaceAll(/\{(\w+)\}/g, (_, name: string) => show(seen[name]))
+  return message.replaceAll(/\{(\w+)\}/g, (_, name: string) => show(name, seen[name]))
 }
 
-function show(value: Evidence[string]): string {
+function show(name: string, value: Evidence[string]): string {
+  // Numbers are amounts, except for the id of a process.
+  if (typeof value === 'number' && name !== 'pid') return value.toLocaleString('en-US')
   return typeof value === 'object' ? value.join(', ') : String(value)
 }

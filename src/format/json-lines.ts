@@ -35,7 +35,7 @@ export async function* jsonLines(
   if (end === 'malformed') throw malformed(`its end is not a JSON value, ${after(found)}`)
   if (end === 'truncated') throw fail('INPUT_TRUNCATED', { input, encoding: 'JSON', bytes: read })
   if (decoder.isCut) throw malformed('it ends in a byte that is not UTF-8')
-  if (!found.isEmpty && !found.isFound) throw malformed(`it has nothing at the path ${pick ?? ''}`)
+  if (!found.isEmpty && !found.isFound) throw malformed(`it has no array at --pick ${pick ?? ''}`)
 }
 
 function after(found: ElementLines): string {

@@ -49,7 +49,7 @@ export async function checkLoad(loaded: LoadedIndex, counts: Counts, deadLetters
     counts.rejected > 0 && untold > 0 ? `, and the index holds ${untold} more that are in no dead letter` : ''
   const rejected = counts.rejected - replayed
   if (rejected > 0 && maxRejected === undefined) {
-    const observed = `${rejected} of its documents were rejected, and --max-rejected is not set`
+    const observed = `${rejected} ${rejected === 1 ? 'document was' : 'documents were'} rejected, and --max-rejected is not set`
     throw failed(loaded, observed + more)
   }
   if (documents === 0) throw failed(loaded, 'the index holds no document')
@@ -60,7 +60,10 @@ export async function checkLoad(loaded: LoadedIndex, counts: Counts, deadLetters
   }
   const found = checkQuery === undefined ? checkHits : await countMatches(cluster, index, checkQuery)
   if (found < checkHits)
-    throw failed(loaded, `the check query must match ${checkHits} of its documents, and matches ${found}`)
+    throw failed(
+      loaded,
+      `the check query must match at least ${checkHits} ${checkHits === 1 ? 'document' : 'documents'} but matched ${found}`,
+    )
   return replayed
 }
 

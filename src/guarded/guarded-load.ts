@@ -110,8 +110,8 @@ export class GuardedLoad {
     const { sections, alias, found } = this.#guarding
     if (this.#left !== 'done' || this.#isSwitched) return undefined
     const observed = `${alias.name} is on ${alias.on?.name ?? 'no index'}, not on ${this.#index}`
-    const anew = sections.state.runId === undefined ? 'with --again' : 'under another name'
-    return `${observed}, where run ${found.plan.run} put it. A rollback or another load has moved it since. To move it back, load everything ${anew}`
+    const how = sections.state.runId === undefined ? '--again' : 'a new --run-id'
+    return `${observed}, where run ${found.plan.run} put it. A rollback or another load has moved it since. Use ${how} to reload and switch it`
   }
 
   async #prepare(): Promise<void> {

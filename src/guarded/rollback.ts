@@ -44,7 +44,7 @@ export async function rollback(options: RollbackOptions): Promise<RolledBack> {
     if (found.on === undefined) throw impossible(alias, 'there is no such alias')
     const from = found.on.name
     const to = wanted ?? readMark(found.on.mappings)?.previous
-    if (to === undefined) throw impossible(alias, `${from} does not name its previous index`)
+    if (to === undefined) throw impossible(alias, `${from} has no record of the previous index`)
     if (to === from) throw impossible(alias, `it is already on ${from}`)
     const target = (await readIndices(cluster, to)).find(index => index.name === to)
     if (target === undefined) throw impossible(alias, `there is no index ${to}`)

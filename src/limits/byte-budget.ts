@@ -54,6 +54,7 @@ function refuseTooLittle(limit: number, used: number, connectionBytes: number): 
   if (limit >= least) return
   // The next preflight may take a little more.
   const enough = Math.ceil((least * 1.1) / 1000) * 1000
-  const problem = `${limit} bytes are too few: the preflight took ${used}, and with one request at least ${enough} are needed`
+  const [given, taken, needed] = [limit, used, enough].map(bytes => bytes.toLocaleString('en-US'))
+  const problem = `${given} bytes is too small: preflight used ${taken}. Set at least ${needed}`
   throw fail('OPTION_INVALID', { option: 'byteBudget', problem })
 }

@@ -10,7 +10,7 @@ export function checkIndexName(index: string | undefined): void {
 /** Returns why Elasticsearch refuses the name. Undefined if the name is valid. */
 function indexNameProblem(name: string): string | undefined {
   const forbidden = /[\\/*?"<>|,#:\s]/.exec(name)?.[0]
-  if (forbidden !== undefined) return `holds ${/\s/.test(forbidden) ? 'a blank' : forbidden}`
+  if (forbidden !== undefined) return `contains ${/\s/.test(forbidden) ? 'a space' : forbidden}`
   if (name !== name.toLowerCase()) return `has upper-case letters: write ${name.toLowerCase()}`
   if (/^[-_+]/.test(name)) return `starts with ${name[0]}`
   if (name === '.' || name === '..') return 'is not a name'

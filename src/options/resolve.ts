@@ -82,7 +82,11 @@ function fileValues(file: OptionSources['file']): Readonly<Record<string, unknow
   for (const key of Object.keys(values)) {
     if (known.some(name => name === key || viewOption(name).flagKey === key)) continue
     const near = nearest(key, known)
-    throw invalid(`${key} in ${path}`, `is not an option${near === undefined ? '' : `. Did you mean ${near}?`}`)
+    throw invalid(path, `unknown key ${key}${near === undefined ? '' : `. Did you mean ${near}?`}`)
+  }
+  for (const { name, flagKey } of known.map(viewOption)) {
+    if (name === flagKey || !Object.hasOwn(values, name) || !Object.hasOwn(values, flagKey)) continue
+    throw invalid(path, `${flagKey} and ${name} are the same option: keep only ${name}`)
   }
   return values as Readonly<Record<string, unknown>>
 }
@@ -94,10 +98,8 @@ function secretsOnShow(candidates: Candidates): string[] {
     if (raw === undefined || !exposed) return []
     const better = `use the environment (${env[1] ?? env[0]}) or a separate file`
     if (layer === 'flag')
-      return [
-        `${said}: a secret on the command line appears in process lists and the shell history. Instead, ${better}`,
-      ]
-    if (layer === 'file') return [`${said}: a secret in a file that is easily shared. Instead, ${better}`]
+      return [`${said}: secrets on the command line are visible in process lists and shell history. Instead, ${better}`]
+    if (layer === 'file') return [`${said}: secrets in a configuration file are easily shared. Instead, ${better}`]
     return []
   })
 }
@@ -126,15 +128,18 @@ const how: Partial<Record<OptionName, string>> = {
     'the deployment is not set: set --deployment ID or SLUICE_DEPLOYMENT. The id is in the URL of its page in the Elastic Cloud console',
   staticIps:
     'the static addresses are not set: set STATIC_IPS to the pair in the dashboard of your proxy, as in 203.0.113.10,203.0.113.11',
-  index: 'the target index is not set: set --index NAME or SLUICE_INDEX, or --swap-alias NAME',
+  index: 'no index is set: use --index NAME or SLUICE_INDEX',
 }
 
-/** Asks for options that a command cannot do without. Throws SluiceError OPTION_INVALID with what to set. */
+/** Checks that options are set. `orElse`: what a command takes in place of an index. Throws SluiceError OPTION_INVALID with what to set. */
 export function requireOptions(
   effective: Effective,
   names: readonly ('url' | 'index' | 'deployment' | 'staticIps')[],
+  orElse = '',
 ): void {
   for (const name of names) {
-    if (effective.values[name] === undefined) throw invalid(viewOption(name).flag ?? name, how[name] ?? 'is not set')
+    if (effective.values[name] !== undefined) continue
+    const problem = how[name] ?? 'is not set'
+    throw invalid(viewOption(name).flag ?? name, name === 'index' ? problem + orElse : problem)
   }
 }

@@ -68,7 +68,6 @@ export const table = {
     doc: "PEM file of the CA that signed the cluster's certificate",
     label: 'file',
     as: 'target.ca',
-    first: ['doctor'],
   }),
   caFingerprint: cluster(kinds.fingerprint(), {
     doc: "SHA-256 fingerprint of a certificate in the cluster's chain",
@@ -108,7 +107,7 @@ export const table = {
   requireProxy: proxy(kinds.toggle(), { doc: 'stop if no proxy is set', default: 'false', as: 'proxy.requireProxy' }),
   direct: proxy(kinds.toggle(), { doc: 'connect without the proxy', default: 'false', as: 'proxy.direct' }),
   staticIps: proxy(kinds.addressPair(), {
-    doc: 'your two static addresses, with a comma',
+    doc: 'your two static addresses, separated by a comma',
     label: 'a,b',
     env: ['STATIC_IPS'],
     commands: toCluster,
@@ -120,7 +119,6 @@ export const table = {
     env: ['IP_CHECK_URL'],
     secret: 'url',
     commands: toCluster,
-    first: ['doctor'],
   }),
   preflightConnections: proxy(kinds.wholeNumber({ min: 0, max: 64 }), {
     default: '16',
@@ -200,7 +198,7 @@ export const table = {
     first: true,
   }),
   maxRejected: documents(kinds.rejectionLimit(), {
-    doc: 'most rejected documents: a count, or 1%',
+    doc: 'stop if more are rejected: a count or percentage',
     label: 'limit',
     commands: ['ingest', 'replay'],
     first: true,
@@ -209,7 +207,7 @@ export const table = {
     doc: 'check everything, send and delete nothing',
     default: 'false',
     commands: ['ingest', 'replay', 'undo'],
-    first: true,
+    first: ['ingest', 'undo'],
   }),
 
   batchBytes: requests(kinds.size({ min: 1000, max: 100_000_000 }), {
@@ -261,7 +259,7 @@ export const table = {
     doc: 'folder for checkpoints. Default: $XDG_STATE_HOME/sluice or ~/.local/state/sluice',
     label: 'folder',
     commands: ['ingest', 'replay', 'runs', 'verify', 'undo', 'pull', 'login', 'serve'],
-    first: ['runs', 'verify', 'undo', 'serve'],
+    first: ['runs', 'verify', 'undo'],
   }),
   spool: runs(kinds.toggle(), {
     doc: 'write stdin to the state folder first, so that an interrupted run can be resumed. Data that comes again is stored again, unless --run-id or --ids field makes its ids the same',
@@ -293,7 +291,7 @@ export const table = {
     label: 'duration',
     commands: ['ingest', 'replay', 'serve'],
   }),
-  again: runs(kinds.toggle(), { doc: 'load again what is already loaded', default: 'false', first: ['ingest'] }),
+  again: runs(kinds.toggle(), { doc: 'load again what is already loaded', default: 'false' }),
 
   servicenowUrl: servicenow(kinds.webAddress(check.url), {
     doc: 'URL of the instance: https://my-instance.example',
@@ -301,7 +299,7 @@ export const table = {
     env: ['SERVICENOW_INSTANCE_URL'],
     secret: 'url',
     as: 'servicenow.url',
-    first: ['pull', 'login', 'doctor'],
+    first: ['pull', 'login'],
   }),
   servicenowUsername: servicenow(kinds.text(check.secret), {
     doc: 'user name at the instance',
@@ -543,7 +541,6 @@ export const table = {
   swapAlias: guarded(kinds.text(), {
     doc: 'load a fresh index, check it, switch this alias',
     label: 'name',
-    first: true,
   }),
   indexBody: guarded(kinds.text(check.jsonObject), {
     doc: 'body of PUT /INDEX for the fresh index: JSON, or a file that holds it. Default: like the index before',

@@ -45,7 +45,7 @@ async function firstLetter(source: Source): Promise<{ readonly index?: string } 
     if (lines >= LINES || ('isLong' in letter && letter.isLong)) break
   }
   if (problem === undefined) return undefined
-  throw notDeadLetters(source, `none of its lines is a dead letter. In the first line, ${problem}`)
+  throw notDeadLetters(source, `none of its lines is a dead letter. The first line: ${problem}`)
 }
 
 function notDeadLetters({ name: input }: Source, problem: string): SluiceError {

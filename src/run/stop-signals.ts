@@ -97,7 +97,7 @@ export class StopSignals implements Disposable {
   cause(error: unknown): unknown {
     if (!this.signal.aborted) return error
     const why = this.why(0)
-    return new SluiceError({ ...why, message: `${why.message}. This process had not begun to load` })
+    return new SluiceError({ ...why, message: `${why.message}. Loading had not started` })
   }
 
   /** The run is over: nothing is waited for. */

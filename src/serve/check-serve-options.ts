@@ -78,10 +78,10 @@ function problemOfTls(value: unknown): string | undefined {
 }
 
 function checkToken(token: string | false | undefined, { host }: Address): void {
-  if (token === undefined) throw invalid('token', 'is needed: clients send it as Authorization: Bearer TOKEN')
+  if (token === undefined) throw invalid('token', 'a token is required: clients send it as Authorization: Bearer TOKEN')
   if (token === false) {
     if (!isLoopback(host))
-      throw invalid('token', `is needed: other machines can reach ${host}, and could write to the index without it`)
+      throw invalid('token', `a token is required: other machines can reach ${host} and could write to the index`)
     return
   }
   if (token.length < SHORTEST_TOKEN || /\s/.test(token))

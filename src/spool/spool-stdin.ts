@@ -107,8 +107,7 @@ function aboutLeftovers(runId: string | undefined): string {
 /** `counts`: of the whole run. */
 function cutFailure(spool: SpooledStdin | undefined, counts: Counts): Failure | undefined {
   if (spool === undefined || spool.cut.length === 0) return undefined
-  const reason = `Sluice never saw the end of stdin: ${spool.cut.join(', ')}`
-  return failure('RUN_INTERRUPTED', { reason, settled: settledOf(counts) })
+  return failure('RUN_INTERRUPTED', { reason: 'stdin never ended', settled: settledOf(counts) })
 }
 
 async function takeRest({ stop, tell }: Run, spool: SpooledStdin, error: unknown): Promise<unknown> {

@@ -101,12 +101,12 @@ export function describeSwap(world: () => World): void {
       const before = (await load(alias, { indexBody: body })).alias?.to ?? ''
       const query = { exists: { field: 'sku' } }
       const cases: [Partial<IngestOptions>, string][] = [
-        [{ checkQuery: { query } }, 'the check query must match 1 of its documents, and matches 0'],
+        [{ checkQuery: { query } }, 'the check query must match at least 1 document but matched 0'],
         [
           { checkQuery: { query: { match_all: {} } }, checkHits: 11 },
-          'has to match 11 of its documents, and matches 10',
+          'must match at least 11 documents but matched 10',
         ],
-        [{ source: new Set(['{"n":"none"}', '{"n":1}']) }, 'of its documents 1 were rejected'],
+        [{ source: new Set(['{"n":"none"}', '{"n":1}']) }, '1 document was rejected'],
         [{ source: new Set() }, 'the index holds no document'],
       ]
       for (const [more, observed] of cases) {

@@ -17,7 +17,7 @@ import { showDiagnosis } from '../show/show-diagnosis.js'
 import type { Terminal } from '../terminal/terminal.js'
 
 export function defineDoctor(command: Command, terminal: Terminal, done: (code: number) => void): void {
-  const withTable = command.argument('[source]', 'servicenow:TABLE, to check a ServiceNow table too. Default: incident')
+  const withTable = command.argument('[source]', 'servicenow:TABLE, to check it too. Default: incident')
   addOptions(withTable, 'doctor')
     .addHelpText(
       'after',
@@ -26,7 +26,6 @@ Examples:
   sluice doctor
   sluice doctor --index logs-app               also check access to the index
   sluice doctor servicenow:incident            also check access to the table
-  sluice doctor --json | jq '.findings[].code'
   sluice doctor --support-bundle report.json   write a report without secrets
   sluice lab --register first -- sluice doctor see a blocked address`,
     )

@@ -36,7 +36,7 @@ Environment: ELASTICSEARCH_URL, ELASTICSEARCH_API_KEY, STATIC_PROXY_URL`,
 async function load(source: readonly string[], flags: Record<string, unknown>, terminal: Terminal): Promise<number> {
   const effective = await loadOptions(flags, terminal)
   const { swapAlias, json, quiet } = effective.values
-  requireOptions(effective, swapAlias === undefined ? ['url', 'index'] : ['url'])
+  requireOptions(effective, swapAlias === undefined ? ['url', 'index'] : ['url'], ', or --swap-alias NAME')
   const isTable = namesTable(source, effective)
   const guarded = await loadGuarded(effective)
   const access = await loadAccess(effective, terminal)
@@ -58,6 +58,6 @@ async function load(source: readonly string[], flags: Record<string, unknown>, t
   const alarm = await openAlarm(effective, terminal, access, work)
   return await alarm.around(async () => {
     const receipt = await runLoad(options, terminal, quiet, asking)
-    return { receipt, code: sayReceipt(receipt, terminal, json) }
+    return { receipt, code: sayReceipt(receipt, terminal, json, quiet) }
   })
 }

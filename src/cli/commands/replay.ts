@@ -29,7 +29,6 @@ If there is only text under "line", add "document" with an object beside it.
 Documents that are rejected again go to a new file. Sluice never changes or
 deletes your files. If a replay is interrupted, run it again: it continues.
 The flags --index and --pipeline apply to all documents.
-
 Dead letters of a guarded load (--swap-alias) go to the index that it made. Then
 run the load again, without --max-rejected: it switches the alias.`,
     )
@@ -61,7 +60,7 @@ async function again(source: readonly string[], flags: Record<string, unknown>, 
   const alarm = await openAlarm(effective, terminal, access, { command: 'replay', sources: source, index })
   return await alarm.around(async () => {
     const receipt = await followed(terminal, quiet, load, askingFor(effective, terminal, { index }))
-    const code = sayReceipt(receipt, terminal, json)
+    const code = sayReceipt(receipt, terminal, json, quiet)
     if (!json && !effective.values.dryRun) terminal.out(whatIsLeft(receipt))
     return { receipt, code }
   })
@@ -71,7 +70,10 @@ async function again(source: readonly string[], flags: Record<string, unknown>, 
 function whatIsLeft({ failure, rejected, unknown, unsent, inputs, deadLetters }: Receipt): string {
   if (failure !== undefined || unknown > 0 || unsent > 0) return ''
   const [first] = inputs
-  const files = inputs.length === 1 && first !== undefined ? first.name : `the ${plural(inputs.length, 'file')}`
-  if (rejected === 0) return `\nAll documents of ${files} are settled. You may remove this file.\n`
+  const [files, them] =
+    inputs.length === 1 && first !== undefined
+      ? [first.name, 'the file']
+      : [`the ${plural(inputs.length, 'file')}`, 'them']
+  if (rejected === 0) return `\nEvery document in ${files} is stored. You can delete ${them}.\n`
   return `\n${plural(rejected, 'document')} left, in ${deadLetters}: replay this file next.\n`
 }

@@ -42,5 +42,5 @@ Sluice switches the alias in one step and keeps the index it was on.`,
 }
 
 function show({ alias, from, to, documents }: RolledBack): string {
-  return `The alias ${alias} is now on ${to}, with ${plural(documents, 'document')}.\nSluice keeps its previous index, ${from}.\n`
+  return `The alias ${alias} is now on ${to}, with ${plural(documents, 'document')}.\nSluice kept the previous index, ${from}.\n`
 }

@@ -33,16 +33,14 @@ export function defineServe(command: Command, terminal: Terminal, done: (code: n
       `
 Examples:
   SLUICE_SERVE_TOKEN=… sluice serve --index events --listen 0.0.0.0:8080
-  sluice serve --index events --no-token
   curl -H 'Authorization: Bearer …' -H 'Content-Type: application/x-ndjson' \\
     --data-binary @events.ndjson http://HOST:8080/
 
-A request holds NDJSON (application/x-ndjson), or one JSON object or an array
-(application/json), also as gzip. Sluice answers 202 once all of it is on the
-disk. If Sluice is killed, the same command loads each document once. 429 means
-that too much waits. GET /health shows the state. A request repeated with the
-same Idempotency-Key counts once. For https: --serve-cert and --serve-key, or
-something in front of Sluice that terminates TLS.`,
+A request holds NDJSON (application/x-ndjson), or a JSON object or array
+(application/json), also as gzip. Sluice answers 202 once all of it is on disk,
+and 429 if too much waits. A request repeated with the same Idempotency-Key
+counts once. If Sluice is killed, the same command loads each document once.
+GET /health shows the state. For https: --serve-cert and --serve-key.`,
     )
     .action(async (flags: Record<string, unknown>) => {
       done(await receive(flags, terminal))

@@ -109,14 +109,14 @@ function show(undone: Undone): string {
 
 function whatIsNext({ isComplete, goesBy, checkpoint }: Undone): string {
   if (!isComplete) return checkpoint
-  if (goesBy === undefined) return 'removed: the same load starts from the beginning'
-  return `removed: the same load continues run ${goesBy}, and does not load its documents again`
+  if (goesBy === undefined) return 'removed. The same command starts from the beginning.'
+  return `removed. The same command continues run ${goesBy} and does not load its documents again.`
 }
 
 const meanings = {
   deleted: '',
   wouldDelete: '',
-  changed: 'changed since, and left: --force deletes them too',
+  changed: 'modified since, kept: --force deletes them too',
   failed: 'the cluster refused',
   gone: 'no longer existed',
 } as const

@@ -30,14 +30,15 @@ function asItIs(known: Failure): Failure {
 
 /** A failure as `--json` shows it. */
 export function failureJson(known: Failure) {
-  const { exit, retry, fixes } = explain(known.code)
-  return { code: known.code, message: known.message, exit, retry, evidence: known.evidence, fixes }
+  const { code, message, evidence } = known
+  const { exit, retry } = explain(code)
+  return { code, message, exit, retry, evidence, fixes: fixesFor(code, message) }
 }
 
 /** Shows a failure to people: what happened, the causes that fit, and what to do first and then. */
 export function sayFailure({ code, message, evidence }: Failure): string {
   const { stoppedBy, next } = evidence
-  const fixes = fixesFor(code, next)
+  const fixes = fixesFor(code, message, next)
   return [
     `error: ${message}`,
     ...(typeof stoppedBy === 'string' ? [`  seen:  ${stoppedBy}`] : []),

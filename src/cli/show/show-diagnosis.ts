@@ -37,7 +37,7 @@ function isAFix(next: string, [first]: readonly Finding[]): boolean {
 function showFinding({ code, severity, message }: Finding, next: string | undefined): string {
   return [
     `\n${severity} ${code}: ${message}`,
-    ...(severity === 'info' ? [] : fixesFor(code, next).map(line => `  fix:  ${line}`)),
+    ...(severity === 'info' ? [] : fixesFor(code, message, next).map(line => `  fix:  ${line}`)),
     `  more: sluice explain ${code}`,
     '',
   ].join('\n')

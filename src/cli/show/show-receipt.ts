@@ -39,10 +39,10 @@ function nothingLoaded(receipt: Receipt): string {
   const [first, ...more] = receipt.inputs
   const what = more.length === 0 ? `${first?.name} was` : `All ${receipt.inputs.length} inputs were`
   const verb = more.length === 0 ? 'has' : 'have'
-  const anew = more.length === 0 ? 'it' : 'them'
+  const all = more.length === 0 ? 'it' : 'them'
   return [
-    `  ${what} loaded before, and ${verb} not changed since, so Sluice sent no document. The counts are of that load.\n`,
-    `  To load ${anew} again, pass --again. If the run has a name (--run-id), pass another name instead.\n\n`,
+    `  ${what} already loaded and ${verb} not changed. No documents were sent. The counts are of that load.\n`,
+    `  Use --again to load ${all} again. If you named the run (--run-id), choose a new name instead.\n\n`,
   ].join('')
 }
 
@@ -50,7 +50,7 @@ const meanings: Partial<Record<(typeof outcomes)[number], string>> = {
   duplicate: 'stored by an earlier request',
   rejected: 'in the dead letters',
   skipped: 'blank lines, or excluded by a rule',
-  unsent: 'not sent, or certainly not stored',
+  unsent: 'not stored',
   unknown: 'sent, but no answer says whether they were stored',
 }
 
@@ -121,13 +121,16 @@ function alias({ alias: one }: Receipt): string[][] {
   const { name, from, to, switched, reason } = one
   if (!switched)
     return [
-      ['alias', `${name} ${from === undefined ? 'does not exist yet' : `stays on ${from}`}, and Sluice keeps ${to}`],
+      [
+        'alias',
+        `${name} ${from === undefined ? 'does not exist yet' : `stays on ${from}`}. Sluice kept the new index, ${to}`,
+      ],
       ...(reason === undefined ? [] : [['', reason]]),
       ...(reason === undefined || from === undefined
         ? []
         : [['', `to move it there, run sluice rollback ${name} --to ${to}`]]),
     ]
-  return [['alias', `${name} is on ${to}${from === undefined ? '' : `, and Sluice keeps its previous index, ${from}`}`]]
+  return [['alias', `${name} is on ${to}${from === undefined ? '' : `. Sluice kept the previous index, ${from}`}`]]
 }
 
 function platform({ platform: one }: Receipt): string[][] {

@@ -26,7 +26,8 @@ export function layOutHelp(command: Command, terminal: Terminal): Command {
       padWidth: () => TERM_COLUMNS,
       formatHelp: (shown, helper) => `${Help.prototype.formatHelp.call(helper, shown, helper).trimEnd()}\n`,
       formatItem,
-      formatItemList: (heading, items, helper) => (items.length === 0 ? [] : [helper.styleTitle(heading), ...items]),
+      formatItemList: (heading, items, helper) =>
+        items.length === 0 ? [] : [helper.styleTitle(heading), ...items, ''],
       styleTitle: text => styled('bold', text),
       styleOptionTerm: text => styled('cyan', text),
       styleSubcommandTerm: text => styled('cyan', text),

@@ -15,7 +15,7 @@ export function interruptible(terminal: Terminal, doing: string): Interruption {
   const listeners = signals.map(name => {
     const listener = () => {
       if (controller.signal.aborted) terminal.exit(130)
-      terminal.err(`\n${name}: ${doing}. A second ${name} stops at once\n`)
+      terminal.err(`\n${name}: ${doing}. ${name === 'SIGINT' ? 'Press Ctrl-C again' : 'Send it again'} to stop now\n`)
       controller.abort(name)
     }
     terminal.on(name, listener)

@@ -98,11 +98,12 @@ type BlockEvent = Extract<IngestEvent, { type: 'blocked' | 'unblocked' }>
 function blockNotes(progress: Progress): (event: BlockEvent) => void {
   let said: FailureCode | undefined
   return event => {
-    const { code, message } = event.failure
+    const { code } = event.failure
+    const message = event.failure.message.replace(/\.$/, '')
     if (event.type === 'unblocked') {
       said = undefined
-      const back = `access is back after ${showDuration(event.waitedMs)}: Sluice continues`
-      progress.note('warn', `${back}. Refused: ${message}`, { code })
+      const back = `access is back after ${showDuration(event.waitedMs)}. Resuming`
+      progress.note('warn', `${back}. Cause: ${message}`, { code })
       return
     }
     const { since, waitedMs, leftMs, nextProbeMs, problem } = event
@@ -115,6 +116,6 @@ function blockNotes(progress: Progress): (event: BlockEvent) => void {
     }
     said = code
     progress.note('warn', `waiting for access since ${since}: ${message}${also}. ${next}`, fields)
-    for (const fix of explain(code).fixes) progress.note('warn', `what to do: ${fix}`)
+    for (const fix of explain(code).fixes) progress.note('info', `fix: ${fix}`)
   }
 }

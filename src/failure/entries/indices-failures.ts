@@ -104,7 +104,7 @@ export const indexEntries = {
     exit: 3,
     retry: 'no',
     title: 'The loaded index did not pass its checks',
-    message: 'Sluice loaded the index {index} and did not switch {alias} to it: {observed}',
+    message: 'Sluice loaded the index {index} but did not switch {alias}: {observed}',
     observed: 'Tools that switch without a check give users a half-empty index.',
     causes: [
       { cause: 'Documents were rejected, and --max-rejected allows fewer.', if: /reject/i },
@@ -138,7 +138,7 @@ export const indexEntries = {
       'The load into the named index has not finished.',
     ],
     fixes: ['Name the index for the alias: `sluice rollback ALIAS --to INDEX`.'],
-    example: { alias: 'products', observed: 'products-20261121t093000z-4f1c2a does not name its previous index' },
+    example: { alias: 'products', observed: 'products-20261121t093000z-4f1c2a has no record of the previous index' },
   },
   UNDO_BEHIND_ALIAS: {
     stage: 'index',

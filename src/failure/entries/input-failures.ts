@@ -44,7 +44,7 @@ export const inputEntries = {
     retry: 'no',
     title: 'An input ends too early',
     message:
-      '{input} is truncated: its {encoding} data end after {bytes} decoded bytes, and Sluice loaded every complete line',
+      '{input} is truncated: its {encoding} data end after {bytes} decoded bytes, and Sluice loaded every complete document',
     observed: 'gzip says "unexpected end of file". Other loaders stop in the middle, or take the part for the whole.',
     causes: ['The file was still being written or copied.', 'A download or upload broke off.', 'The disk was full.'],
     fixes: ['Fetch the whole file again and run the same command: it continues after the documents that are loaded.'],
@@ -55,17 +55,18 @@ export const inputEntries = {
     exit: 5,
     retry: 'later',
     title: 'Spooled stdin has no end',
-    message: '{input} has no end: {observed}. Sluice loaded every complete document of it',
+    message: 'stdin was cut off after {bytes} bytes. Sluice loaded every complete document',
     observed: 'If a pipe to another loader is killed, nothing shows where it broke off.',
     causes: [
       'The process that spooled stdin (wrote it to disk while loading it) stopped before stdin ended.',
       'The disk was full.',
     ],
     fixes: [
-      'Pipe the whole of stdin to the same command again. Pass --run-id in both runs, or --ids field, so that Sluice stores no document twice.',
-      'Or load only the missing part from its source. The receipt says how many documents Sluice read.',
+      'If the run had --run-id or --ids field, pipe the whole of stdin to the same command again. Sluice stores no document twice.',
+      'Otherwise load only the missing part. The receipt says how many documents Sluice read.',
+      'For gzip or a JSON array, the missing part is no valid input. Run `sluice undo RUN`, then pipe the whole of stdin again.',
     ],
-    example: { input: '-', observed: 'Sluice spooled 48210944 bytes, the last 212 of them in the middle of a line' },
+    example: { bytes: 48_210_944 },
   },
   INPUT_MALFORMED: {
     stage: 'input',
@@ -78,7 +79,7 @@ export const inputEntries = {
     fixes: [
       'Repair the file, or pass its format: --format ndjson or --format json. --pick selects an array inside a JSON document.',
     ],
-    example: { input: 'export.json', format: 'json', problem: 'it has nothing at the path items' },
+    example: { input: 'export.json', format: 'json', problem: 'it has no array at --pick items' },
   },
   INPUT_CHANGED: {
     stage: 'input',
@@ -162,7 +163,7 @@ export const inputEntries = {
     fixes: [
       'Resume the run that wrote the file, or repair the line: it needs `operation`, `origin`, and one of `document`, `line` or `base64`. The new dead letters hold the original line.',
     ],
-    example: { problem: 'its operation is neither create nor index' },
+    example: { problem: 'it has no operation create or index' },
   },
   NOT_DEAD_LETTERS: {
     stage: 'input',
@@ -179,6 +180,6 @@ export const inputEntries = {
       'Pass the dead letters file that the receipt of the load names. To repair a document there, change only the value of `document`.',
       'Load documents without such a record with `sluice ingest`, like any other input.',
     ],
-    example: { input: 'logs/app.ndjson', problem: 'its operation is neither create nor index' },
+    example: { input: 'logs/app.ndjson', problem: 'it has no operation create or index' },
   },
 } as const satisfies Entries<'input'>

@@ -17,7 +17,7 @@ export const optionsEntries = {
       },
     ],
     fixes: ['Run `sluice config` to see every option and where it comes from. `sluice ingest --help` lists them.'],
-    example: { option: 'batchByte in sluice.config.json', problem: 'is not an option. Did you mean batchBytes?' },
+    example: { option: 'sluice.config.json', problem: 'unknown key batchByte. Did you mean batchBytes?' },
   },
   RUN_OPTIONS_CHANGED: {
     stage: 'options',
@@ -40,7 +40,7 @@ export const optionsEntries = {
     exit: 2,
     retry: 'no',
     title: 'Elasticsearch does not allow this index name',
-    message: 'the index name {index} {problem}',
+    message: 'the index name "{index}" {problem}',
     observed:
       'Status 400 with invalid_index_name_exception. Loaders that check only the items repeat it for every document.',
     causes: [

@@ -106,11 +106,20 @@ export const proxyEntries = {
     observed:
       'ERR_SSL_WRONG_VERSION_NUMBER, "wrong version number", "packet length too long". In the opposite case ECONNRESET.',
     causes: [
-      { cause: 'An https:// proxy URL has a port without TLS (QuotaGuard: 9293).', if: /https:\/\/|socks5s/ },
-      { cause: 'An http:// proxy URL has a port with TLS (QuotaGuard: 9294).', if: /http:\/\/|socks5:\/\// },
+      { cause: 'An https:// proxy URL has a port without TLS (QuotaGuard: 9293).', if: /https:\/\// },
+      { cause: 'An http:// proxy URL has a port with TLS (QuotaGuard: 9294).', if: /http:\/\// },
+      { cause: 'A socks5s:// proxy URL has a port without TLS (QuotaGuard: 1080).', if: /socks5s:\/\// },
+      { cause: 'A socks5:// proxy URL has a port with TLS.', if: /socks5:\/\// },
     ],
     fixes: [
-      'Copy STATIC_PROXY_URL from the dashboard of your proxy. For QuotaGuard, use http:// with port 9293, or https:// with port 9294.',
+      {
+        fix: 'Copy STATIC_PROXY_URL from the dashboard of your proxy. For QuotaGuard, use http:// with port 9293, or https:// with port 9294.',
+        if: /https?:\/\//,
+      },
+      {
+        fix: 'Copy STATIC_PROXY_URL from the dashboard of your proxy. Use socks5s:// for SOCKS5 with TLS, and socks5:// without (QuotaGuard: port 1080). If the port is that of an HTTP proxy, use https:// with TLS, and http:// without.',
+        if: /socks5s?:\/\//,
+      },
     ],
     example: {
       proxy: 'https://proxy.example:9293',

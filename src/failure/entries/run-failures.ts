@@ -1,4 +1,5 @@
 import type { Entries } from '../entry.js'
+import { inputEntries } from './input-failures.js'
 
 /** The run itself: its lock, its state, its budgets. */
 export const runEntries = {
@@ -7,16 +8,22 @@ export const runEntries = {
     exit: 5,
     retry: 'later',
     title: 'The run was interrupted',
-    message: 'interrupted ({reason}) after {settled} documents',
+    message: 'interrupted after {settled} documents: {reason}',
     observed: 'Exit code 130 or 143, and no word of how many documents were loaded.',
     causes: [
       { cause: 'The process got SIGINT or SIGTERM, or the calling program aborted it.', if: /SIG|abort/i },
       { cause: 'The process that spooled stdin (wrote it to disk) stopped before stdin ended.', if: /stdin|spool/i },
     ],
     fixes: [
-      'Run the same command again. Files and spooled stdin (--spool) continue after the last settled document (stored, or in the dead letters). Other stdin, streams and iterables start again.',
-      'If Sluice never saw the end of spooled stdin, pipe the whole of it to the same command again. Only with --run-id or --ids field, Sluice then stores no document twice.',
-      'If the state folder does not outlive the process, name the run (--run-id). Then a second load stores no document twice.',
+      {
+        fix: 'Run the same command again. Files and spooled stdin (--spool) continue after the last settled document (stored, or in the dead letters). Other stdin, streams and iterables start again.',
+        if: /^(?!.*stdin never ended)/,
+      },
+      {
+        fix: 'If the state folder does not outlive the process, name the run (--run-id). Then a second load stores no document twice.',
+        if: /^(?!.*stdin never ended)/,
+      },
+      ...inputEntries.INPUT_UNENDED.fixes.map(fix => ({ fix, if: /stdin never ended/ })),
     ],
     example: { reason: 'SIGTERM', settled: 48_210 },
   },

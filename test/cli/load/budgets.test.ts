@@ -36,7 +36,7 @@ test('after SIGTERM a request without an answer is given up when the grace is ov
   const { code, stdout, stderr } = await run.ended
   expect({ code, stderr }).toEqual({
     code: 5,
-    stderr: expect.stringContaining('error: interrupted (SIGTERM)') as string,
+    stderr: expect.stringContaining('documents: SIGTERM') as string,
   })
   expect(json(stdout)).toMatchObject({ status: 'interrupted', created: 50, unknown: 10 })
 
@@ -85,7 +85,7 @@ test('a byte budget is metered and kept: exit code 5 until all is loaded', async
     const { bytes } = json(ended.stdout)
     expect(bytes.sent + bytes.received).toBeLessThanOrEqual(120_000)
     if (codes.length > 0) continue
-    expect(ended.stderr).toContain('error: the byte budget of 120000 bytes is spent')
+    expect(ended.stderr).toContain('error: the byte budget of 120,000 bytes is spent')
   }
   expect(codes.length).toBeGreaterThan(2)
   expect(codes.at(-1)).toBe(0)

@@ -119,7 +119,7 @@ describe('a signal', () => {
     await load.printed('reading')
     load.child.kill('SIGINT')
     const { code, stdout, stderr } = await load.ended
-    expect(stderr).toContain('SIGINT: finishing what is under way')
+    expect(stderr).toContain('SIGINT: finishing requests in flight. Press Ctrl-C again to stop now')
     expect(code).toBe(5)
     const receipt = JSON.parse(stdout) as Receipt
     expect(receipt).toMatchObject({ status: 'interrupted', failure: { code: 'RUN_INTERRUPTED', exit: 5 } })

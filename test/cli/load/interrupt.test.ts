@@ -26,7 +26,7 @@ test('a second signal ends the process at once, with exit code 130', async () =>
     const load = startSluice(['ingest', '-', '--url', url, '--index', 'silent'], { cwd: work.path, input: '{"a":1}\n' })
     await bulk
     load.child.kill('SIGINT')
-    await load.printed('stops at once')
+    await load.printed('to stop now')
     load.child.kill('SIGTERM')
     expect(await load.ended).toMatchObject({ code: 130, stdout: '' })
   } finally {

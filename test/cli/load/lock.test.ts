@@ -58,7 +58,7 @@ test('a second run of the same file does nothing, and says who is at it: exit co
   await goesOn
   // A second signal ends a process at once. What it leaves keeps the next one from nothing, either.
   third.child.kill('SIGTERM')
-  await third.printed('stops at once')
+  await third.printed('to stop now')
   third.child.kill('SIGTERM')
   expect(await third.ended).toMatchObject({ code: 130 })
   const goesOnAgain = cluster.bulk()
@@ -102,7 +102,9 @@ describe.skipIf(!mayUnshare)('in a container, as process 1 (skipped where the sy
     const load = await startInside(args, work.path, {})
     await arrived
     process.kill(load.pid, 'SIGTERM')
-    await eventually(() => expect(load.said()).toContain('SIGTERM: finishing what is under way'))
+    await eventually(() =>
+      expect(load.said()).toContain('SIGTERM: finishing requests in flight. Send it again to stop now'),
+    )
     process.kill(load.pid, 'SIGTERM')
     expect((await load.ended).code).toBe(130)
   })

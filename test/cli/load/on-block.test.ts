@@ -45,7 +45,7 @@ test('credentials in files may be rotated while a load waits for them: it goes o
   lab.control.heal()
   const { code, stdout, stderr } = await load.ended
   expect(stderr).toContain('refused the credentials')
-  expect(stderr).toContain('what to do: Copy the whole proxy URL from the dashboard')
+  expect(stderr).toContain('fix: Copy the whole proxy URL from the dashboard')
   expect(stderr).toContain('access is back after')
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('3,000 read = 3,000 created') as string })
   expect(lab.control.count('cli-rotated')).toBe(DOCS)
@@ -88,7 +88,7 @@ test('SIGTERM ends the wait at once, with exit code 5, and the same command goes
   load.child.kill('SIGTERM')
   const stopped = await load.ended
   expect(stopped.code).toBe(5)
-  expect(stopped.stderr).toContain('interrupted (SIGTERM)')
+  expect(stopped.stderr).toContain('documents: SIGTERM')
   lab.control.heal()
   await renew()
   const { code, stdout } = await sluice(args, { cwd: work.path })

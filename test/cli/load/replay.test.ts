@@ -65,7 +65,7 @@ describe('sluice replay', () => {
     const twice = await at(work, ['replay', left])
     expect(twice).toMatchObject({ code: 0, stderr: expect.not.stringContaining('error') as string })
     expect(twice.stdout).toContain('2 read = 2 created, it balances')
-    expect(twice.stdout).toContain(`\nAll documents of ${left} are settled. You may remove this file.\n`)
+    expect(twice.stdout).toContain(`\nEvery document in ${left} is stored. You can delete the file.\n`)
     expect(lab.control.count('replayed')).toBe(3)
     expect(await readdir(work.path)).toContain(left)
   })

@@ -50,9 +50,9 @@ test('an interrupted command goes on when it is given again; runs lists it, and 
   expect(done).toMatchObject({ code: 0, stderr: expect.stringContaining('a.ndjson is already loaded') as string })
   expect(done.stdout).toMatch(/inputs +a\.ndjson, already loaded\n/)
   expect(done.stdout).toContain(
-    `Run ${run}: nothing was loaded\n\n  a.ndjson was loaded before, and has not changed since, so Sluice sent no document.`,
+    `Run ${run}: nothing was loaded\n\n  a.ndjson was already loaded and has not changed. No documents were sent.`,
   )
-  expect(done.stdout).toContain('To load it again, pass --again.')
+  expect(done.stdout).toContain('Use --again to load it again.')
 
   const listed = JSON.parse((await sluice(['runs', '--json'], surroundings)).stdout) as { runs: Receipt[] }
   expect(listed.runs).toMatchObject([{ run, status: 'finished', index: 'cli-resumed', counts: { created: 3000 } }])

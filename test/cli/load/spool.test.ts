@@ -34,8 +34,8 @@ test('a command that was killed goes on from its spool, and says that the end of
   expect(code).toBe(5)
   expect(stdout).toMatch(/^Run \S+ interrupted after \S+ \S+: RUN_INTERRUPTED\n/)
   expect(stdout).toMatch(/2,000 read = [\d,]+ created( \+ \d+ duplicate)?, it balances/)
-  expect(stdout).toContain('-: - has no end: Sluice spooled 20896 bytes, the last 6 of them in the middle of a line')
-  expect(stderr).toContain('error: interrupted (Sluice never saw the end of stdin: -)')
+  expect(stdout).toContain('-: stdin was cut off after 20,896 bytes. Sluice loaded every complete document')
+  expect(stderr).toContain('error: interrupted after 2,000 documents: stdin never ended')
   expect(lab.control.count('cli-spool')).toBe(2000)
 
   const next = await sluice(command, { ...surroundings, input: '{"m":1}\n{"m":2}\n{"m":3}\n' })

@@ -56,7 +56,7 @@ test('a receipt shows every count that is not zero, the equation, the reasons an
   duplicate      5  stored by an earlier request
   rejected       3  in the dead letters
   skipped        1  blank lines, or excluded by a rule
-  unsent       200  not sent, or certainly not stored
+  unsent       200  not stored
   unknown        1  sent, but no answer says whether they were stored
 
   1,210 read = 1,000 created + 5 duplicate + 3 rejected + 1 skipped + 200 unsent + 1 unknown, it balances
@@ -67,7 +67,7 @@ Rejected
   1  DOCUMENT_NOT_JSON           before sending
 
   inputs        2 inputs
-                b.ndjson.gz: b.ndjson.gz is truncated: its gzip data end after 9000 decoded bytes, and Sluice loaded every complete line
+                b.ndjson.gz: b.ndjson.gz is truncated: its gzip data end after 9,000 decoded bytes, and Sluice loaded every complete document
   speed         16 documents/s
   bytes         123.5 kB read, 5.0 MB sent, 999 B received
   requests      12, 2 sent again
@@ -100,7 +100,7 @@ test('a receipt of inputs that were loaded before says that nothing was loaded, 
   )
   const done: Receipt = { ...rest, status: 'finished', inputs }
   expect(showReceipt(done)).toMatch(
-    /^Run R1: nothing was loaded\n\n {2}All 2 inputs were loaded before, and have not changed since, .*\n {2}To load them again, pass --again\./,
+    /^Run R1: nothing was loaded\n\n {2}All 2 inputs were already loaded and have not changed\. .*\n {2}Use --again to load them again\./,
   )
   const [first, second] = inputs
   if (first === undefined || second === undefined) throw new Error('no inputs')

@@ -39,14 +39,14 @@ describe('wrong usage ends with exit code 2 and a suggestion', () => {
       ['ingest', 'x', '--index', 'logs'],
       'error: --url: the cluster URL is not set: set --url https://HOST:PORT, ELASTICSEARCH_URL',
     ],
-    [['ingest', 'x', '--url', 'https://es.example'], 'error: --index: the target index is not set'],
+    [['ingest', 'x', '--url', 'https://es.example'], 'error: --index: no index is set'],
     [
       ['ingest', 'x', '--url', 'es.example:9243', '--index', 'logs'],
       "error: --url: 'es.example:9243' has no scheme: write https://es.example:9243",
     ],
     [
       ['ingest', 'x', '--url', 'https://es.example', '--index', 'Logs'],
-      'error: the index name Logs has upper-case letters: write logs',
+      'error: the index name "Logs" has upper-case letters: write logs',
     ],
     [
       ['ingest', 'x', '--url', 'https://es.example', '--index', 'logs', '--run-id', 'nightly', '--ids', 'cluster'],

@@ -76,7 +76,7 @@ test.each([
   [
     'no token towards other machines',
     ['--no-token', '--listen', '0.0.0.0:0'],
-    /--serve-token: is needed: other machines can reach 0\.0\.0\.0/,
+    /--serve-token: a token is required: other machines can reach 0\.0\.0\.0/,
   ],
   [
     'a token and none',

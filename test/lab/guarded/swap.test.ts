@@ -145,7 +145,7 @@ describe('an interrupted guarded load', () => {
     }
     const more = { timeoutMs: 400, signal: controller.signal, onEvent }
     expect((await failureOf(load(path('a.ndjson'), more))).text).toBe(
-      'RUN_INTERRUPTED: interrupted (test) after 30 documents',
+      'RUN_INTERRUPTED: interrupted after 30 documents: test',
     )
     expect(await behind(lab, alias)).toBe(old)
     lab.control.heal()
@@ -223,7 +223,7 @@ describe('a guarded load that is through', () => {
     const { text, receipt } = await failureOf(load(path('a.ndjson')))
     const { to = '' } = (receipt as Receipt).alias ?? {}
     expect(text).toBe(
-      `LOAD_CHECK_FAILED: Sluice loaded the index ${to} and did not switch ${alias} to it: 1 of its documents were rejected, and --max-rejected is not set`,
+      `LOAD_CHECK_FAILED: Sluice loaded the index ${to} but did not switch ${alias}: 1 document was rejected, and --max-rejected is not set`,
     )
     expect(await indicesOf(lab, to)).toMatchObject([{ refreshInterval: '9s', replicas: '2' }])
     expect((await failureOf(load(path('a.ndjson')))).text).toMatch(/^LOAD_CHECK_FAILED/)
@@ -263,7 +263,7 @@ describe('a guarded load that is through', () => {
     await repair('dead.ndjson', '"two"', '2')
     expect(await sendAgain('dead.ndjson', 'left.ndjson')).toMatchObject({ created: 1, rejected: 1 })
     expect((await failureOf(load(path('a.ndjson')))).text).toMatch(
-      /: 1 of its documents were rejected, and --max-rejected is not set$/,
+      /: 1 document was rejected, and --max-rejected is not set$/,
     )
     expect(await behind(lab, alias)).toBe(old)
 
@@ -271,7 +271,7 @@ describe('a guarded load that is through', () => {
     expect(await sendAgain('left.ndjson', 'none.ndjson')).toMatchObject({ created: 1, rejected: 0 })
     const letters = await readFile(path('dead.ndjson'), 'utf8')
     await rm(path('dead.ndjson'))
-    const untold = '2 of its documents were rejected, and --max-rejected is not set, and the index holds 2 more'
+    const untold = '2 documents were rejected, and --max-rejected is not set, and the index holds 2 more'
     expect((await failureOf(load(path('a.ndjson')))).text).toContain(untold)
     await writeFile(path('dead.ndjson'), letters)
     let last: Receipt | undefined
@@ -362,7 +362,7 @@ test.each(steps)(
     controller.abort('test')
     // One is in the index before.
     const settled = lab.control.count(`${alias}-*`) - 1
-    expect((await run).text).toBe(`RUN_INTERRUPTED: interrupted (test) after ${settled} documents`)
+    expect((await run).text).toBe(`RUN_INTERRUPTED: interrupted after ${settled} documents: test`)
     expect(await behind(lab, alias)).toBe(old)
     lab.control.heal()
     await expectSwitched(await load(path('a.ndjson')), 2)
@@ -375,9 +375,7 @@ test('an alias that is not answered for holds an interrupted load no longer than
   const run = failureOf(load(new Set([{ n: 1 }]), { signal: controller.signal, graceMs: 50 }))
   await until(() => lab.control.struck('stall') > 0)
   controller.abort('test')
-  expect((await run).text).toBe(
-    'RUN_INTERRUPTED: interrupted (test) after 0 documents. This process had not begun to load',
-  )
+  expect((await run).text).toBe('RUN_INTERRUPTED: interrupted after 0 documents: test. Loading had not started')
 })
 
 describe('access that is lost in a step of a guarded load', () => {

@@ -203,7 +203,7 @@ describe('a byte budget', () => {
     const { code, message, receipt } = await stopped(load({ byteBudget: 20_000, batchDocs: 100, compress: 'none' }))
     expect(code).toBe('BYTE_BUDGET_SPENT')
     expect(message).toMatch(
-      /^the byte budget of 20000 bytes is spent after 0 documents: \d+ bytes are used, and the next request needs about \d+$/,
+      /^the byte budget of 20,000 bytes is spent after 0 documents: [\d,]+ bytes are used, and the next request needs about [\d,]+$/,
     )
     expect(receipt).toMatchObject({ requests: 0, created: 0, unsent: 100 })
   })
@@ -217,10 +217,11 @@ describe('a byte budget', () => {
       receipt: undefined,
     })
     const [, needed = ''] =
-      /^byteBudget: 5000 bytes are too few: the preflight took \d+, and with one request at least (\d+) are needed$/.exec(
-        message,
-      ) ?? []
-    expect(await load({ byteBudget: Number(needed) })).toMatchObject({ status: 'finished', created: 1 })
+      /^byteBudget: 5,000 bytes is too small: preflight used [\d,]+. Set at least ([\d,]+)$/.exec(message) ?? []
+    expect(await load({ byteBudget: Number(needed?.replaceAll(',', '')) })).toMatchObject({
+      status: 'finished',
+      created: 1,
+    })
   })
 
   /** As many runs as it takes, each of them within the budget. */

@@ -136,7 +136,7 @@ describe('a run that reads its stdin by way of the disk', () => {
     expect(first).toMatchObject({ status: 'interrupted' })
     const { code, message, receipt } = await stopped(load(nothing()))
     expect(code).toBe('RUN_INTERRUPTED')
-    expect(message).toMatch(/^interrupted \(Sluice never saw the end of stdin: -\) after \d+ documents$/)
+    expect(message).toMatch(/^interrupted after \d+ documents: stdin never ended$/)
     expect(receipt).toMatchObject({
       run: first.run,
       status: 'interrupted',
@@ -387,7 +387,7 @@ describe('the option', () => {
     controller.abort('SIGTERM')
     expect(await stopped(load(new PassThrough(), { signal: controller.signal }))).toMatchObject({
       code: 'RUN_INTERRUPTED',
-      message: 'interrupted (SIGTERM) after 0 documents. This process had not begun to load',
+      message: 'interrupted after 0 documents: SIGTERM. Loading had not started',
     })
   })
 })

@@ -582,7 +582,10 @@ describeBoth('a line longer than allowed', () => {
     const bytes = Buffer.from(`${long}\n{"a":1}\n`)
     const [batch] = await frameAll([{ bytes }], { maxDocumentBytes })
     expect(batch?.refused.map(({ type, reason }) => [type, reason])).toEqual([
-      ['DOCUMENT_TOO_LARGE', `the document has ${long.length + 1} bytes, the limit is ${maxDocumentBytes}`],
+      [
+        'DOCUMENT_TOO_LARGE',
+        `the document has ${(long.length + 1).toLocaleString('en-US')} bytes, the limit is ${maxDocumentBytes.toLocaleString('en-US')}`,
+      ],
     ])
     expect(batch?.docs).toBe(1)
   })

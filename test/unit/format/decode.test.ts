@@ -222,7 +222,7 @@ describe('JSON', () => {
     const { code, message } = await run('{"a":{"c":1}}', { pick: 'a.b' })
     expect({ code, message }).toEqual({
       code: 'INPUT_MALFORMED',
-      message: 'input is not valid json: it has nothing at the path a.b',
+      message: 'input is not valid json: it has no array at --pick a.b',
     })
     expect(await run(' \n', { pick: 'a.b' })).toMatchObject({ text: '', code: undefined })
     expect(await run('', { format: 'json' })).toMatchObject({ text: '', code: undefined })
@@ -332,7 +332,7 @@ describe('JSON', () => {
       const { text, code, message } = await run(bytes.subarray(0, cut), { format: 'json', size: 1 + (cut % 5) })
       const whole = [bytes.indexOf('}') + 1, bytes.length - 1].filter(end => cut >= end).length
       expect({ cut, code, whole: text.split('\n').length - 1 }).toEqual({ cut, code: 'INPUT_TRUNCATED', whole })
-      expect(message).toContain(`its JSON data end after ${cut} decoded bytes`)
+      expect(message).toContain(`its JSON data end after ${cut.toLocaleString('en-US')} decoded bytes`)
     }
   })
 

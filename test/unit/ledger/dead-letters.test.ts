@@ -192,7 +192,7 @@ describe('a line too long to hold', () => {
         status: 0,
         type: 'DOCUMENT_TOO_LARGE',
         origin,
-        reason: 'the document has 1000 bytes, the limit is 500',
+        reason: 'the document has 1,000 bytes, the limit is 500',
       })
       expect(JSON.parse(second)).toMatchObject({ document: { after: 1 } })
       expect(letters.records).toBe(2)

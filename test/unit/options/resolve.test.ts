@@ -65,7 +65,7 @@ describe('names that nobody knows', () => {
   test('a key of the file that is no option is an error that names the nearest one', () => {
     const file = { path: 'sluice.config.json', values: { batchByte: '1mb' } }
     expect(failureOf({ flags: {}, env: {}, file }).message).toBe(
-      'batchByte in sluice.config.json: is not an option. Did you mean batchBytes?',
+      'sluice.config.json: unknown key batchByte. Did you mean batchBytes?',
     )
   })
 

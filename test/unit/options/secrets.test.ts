@@ -52,7 +52,7 @@ describe('no message repeats a secret', () => {
 
 test('a secret on the command line is warned about, in the environment it is not', () => {
   expect(resolveOptions({ flags: { apiKey: secret }, env: {} }).warnings).toEqual([
-    '--api-key: a secret on the command line appears in process lists and the shell history. Instead, ' +
+    '--api-key: secrets on the command line are visible in process lists and shell history. Instead, ' +
       'use the environment (ELASTICSEARCH_API_KEY) or a separate file',
   ])
   expect(resolveOptions({ flags: {}, env: { ELASTICSEARCH_API_KEY: secret } }).warnings).toEqual([])

@@ -137,9 +137,9 @@ describe('an index name that Elasticsearch refuses', () => {
     ['_logs', 'starts with _'],
     ['-logs', 'starts with -'],
     ['+logs', 'starts with +'],
-    ['logs*', 'holds *'],
-    ['my logs', 'holds a blank'],
-    ['a:b', 'holds :'],
+    ['logs*', 'contains *'],
+    ['my logs', 'contains a space'],
+    ['a:b', 'contains :'],
     ['..', 'is not a name'],
     ['é'.repeat(128), 'has 256 bytes, 255 are allowed'],
   ]
@@ -159,6 +159,6 @@ test('what a command cannot do without is asked for by name', () => {
   const effective = resolveOptions({ flags: { url: 'https://es.example' }, env: {} })
   expect(() => requireOptions(effective, ['url'])).not.toThrow()
   expect(() => requireOptions(effective, ['url', 'index'])).toThrow(
-    '--index: the target index is not set: set --index NAME or SLUICE_INDEX',
+    '--index: no index is set: use --index NAME or SLUICE_INDEX',
   )
 })

@@ -111,7 +111,7 @@ test('a beginning that failed is called by the end of the run where that came fi
   controller.abort('SIGTERM')
   expect(stop.cause(failed)).toMatchObject({
     code: 'RUN_INTERRUPTED',
-    message: 'interrupted (SIGTERM) after 0 documents. This process had not begun to load',
+    message: 'interrupted after 0 documents: SIGTERM. Loading had not started',
   })
 })
 
