@@ -65,7 +65,7 @@ test('a load that was given other credentials meanwhile, and is refused for anot
   lab.control.rotateApiKey()
   await load.printed('waiting for access since')
   await renew()
-  await load.printed('sending goes on')
+  await load.printed('access is back after')
   lab.control.plant({ bulk: { status: 503 } })
   const { code, stderr } = await load.ended
   lab.control.heal()
