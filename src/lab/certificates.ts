@@ -2,7 +2,7 @@ import 'reflect-metadata'
 import { KeyObject, webcrypto } from 'node:crypto'
 import * as x509 from '@peculiar/x509'
 
-/** PEM texts. The key belongs to the first certificate of `chain`; `authority`, its last, vouches for it. */
+/** PEM texts. The key belongs to the first certificate of `chain`. The last certificate, `authority`, signs it. */
 export interface Certificates {
   readonly authority: string
   readonly chain: string
@@ -52,7 +52,7 @@ export async function makeCertificates(): Promise<Certificates> {
   const authorityPem = pem(authority)
   return {
     authority: authorityPem,
-    // As Elasticsearch's own set-up does: a client may pin the authority by its fingerprint.
+    // Elasticsearch's own set-up does the same: a client may pin the authority by its fingerprint.
     chain: pem(certificate) + authorityPem,
     key: KeyObject.from(server.privateKey).export({ type: 'pkcs8', format: 'pem' }).toString(),
   }

@@ -7,18 +7,19 @@ export const staticPair = ['127.0.0.2', '127.0.0.3'] as const
 export type Pick = 'random' | 'round-robin'
 
 /**
- * Where the proxy's connections leave from. `loopback`: from the static addresses themselves. `virtual`: this machine cannot
- * bind them, so each connection to a port of the lab begins with a PROXY line that names the address.
+ * Chooses the source address of the proxy's connections. `loopback`: binds the static addresses themselves.
+ * `virtual`: this machine cannot bind them, so each connection to a port of the lab begins with a PROXY line that
+ * names the address.
  */
 export interface Egress {
   readonly mode: 'loopback' | 'virtual'
-  /** One of the addresses that are up, or undefined where none is. */
+  /** Returns one of the addresses that are up, or undefined if none is. */
   choose(): string | undefined
   /** A connection that leaves from `address`. `host` is an IPv4 address. */
   connect(host: string, port: number, address: string): Socket
-  /** Marks a port as the lab's own, so that it is told the address where egress is virtual. */
+  /** Marks a port as the lab's own, so that it receives the PROXY line of virtual egress. */
   own(port: number): void
-  /** The address that a connection to one of the lab's own ports was announced with, by its local port; virtual egress alone. */
+  /** Returns whether a connection with this local port was announced with a PROXY line. Only for virtual egress. */
   isAnnounced(localPort: number): boolean
 }
 

@@ -9,26 +9,32 @@ export interface Schedule {
   readonly forMs?: number
 }
 
-/** What can be made to go wrong. Every fault that is left out is not planted. */
+/** Faults of the lab. An absent fault is not planted. */
 export interface Faults {
   /** Instead of answering CONNECT, a forwarded request or a SOCKS5 request, the proxy closes, resets or keeps silent. */
   readonly handshake?: Schedule & { readonly kind: 'fin' | 'rst' | 'silence' }
   /** The proxy refuses right credentials too: 407, or SOCKS5's own refusal. */
   readonly login?: Schedule
-  /** A tunnel is reset once the client has sent this many bytes through it; the last of them still arrive. */
+  /** Resets a tunnel after the client has sent this many bytes through it. The last byte still arrives. */
   readonly cut?: Schedule & { readonly afterBytes: number }
   /** The same for connections through the inbound entry: a caller is cut off in the middle of a request. */
   readonly inboundCut?: Schedule & { readonly afterBytes: number }
   /** Added to each handshake, and to what a client sends through a tunnel or in a forwarded request. */
   readonly latencyMs?: number
-  /** Connections that would leave from this node's address are reset. With `failover` the pair's ports use the other node. */
+  /**
+   * Resets connections that would leave from this node's address. With `failover` the pair's ports use the other
+   * node.
+   */
   readonly nodeDown?: { readonly node: 'first' | 'second'; readonly failover?: boolean }
   /**
    * From a bulk request on, the IP filter refuses every request, whatever its source: schedules count bulk requests, and
    * others are refused as long as bulk requests are.
    */
   readonly filter?: Schedule
-  /** Bulk requests are answered with this. `stored`: after their documents, or the first half of them, were stored all the same. */
+  /**
+   * Answers bulk requests with this status. `stored`: stores all of their documents, or the first half, before the
+   * answer.
+   */
   readonly bulk?: Schedule & {
     readonly status: number
     readonly body?: string
@@ -43,13 +49,13 @@ export interface Faults {
   }
   /** Items of bulk requests are refused with this, and not stored. */
   readonly items?: Schedule & { readonly status: number; readonly type: string; readonly reason?: string }
-  /** A bulk request takes so many milliseconds; beyond so many at once they are refused with 429. */
+  /** A bulk request takes `tookMs` milliseconds. More than `inFlight` at once are refused with 429. */
   readonly capacity?: { readonly inFlight: number; readonly tookMs: number }
-  /** Bulk requests get no answer; the connection stays open. `stored`: their documents are stored. */
+  /** Bulk requests get no answer, and the connection stays open. `stored`: their documents are stored. */
   readonly hold?: Schedule & { readonly stored?: boolean }
   /**
-   * Requests of this method whose path ends in this, as in `PUT` and `/_settings`, get no answer; the connection stays open.
-   * `done`: they are carried out.
+   * Requests of this method with a path that ends in `path`, such as `PUT` and `/_settings`, get no answer, and the
+   * connection stays open. `done`: they are carried out.
    */
   readonly stall?: Schedule & { readonly method: string; readonly path: string; readonly done?: boolean }
   /** Bulk requests are stored, then the connection is closed instead of answered. */
@@ -94,7 +100,7 @@ export class FaultPlan {
     return this.#faults
   }
 
-  /** Replaces the faults that are named, and starts their schedules anew. */
+  /** Replaces the named faults, and starts their schedules again. */
   plant(faults: Faults): void {
     for (const name of faultNames) if (faults[name] !== undefined) this.#forget(name)
     this.#faults = { ...this.#faults, ...faults }
@@ -110,7 +116,7 @@ export class FaultPlan {
     return this.#atWork >= (this.#faults.capacity?.inFlight ?? Infinity)
   }
 
-  /** Calls `done` when the work of one request is over: at once where no time was planted. */
+  /** Calls `done` when the work of one request is over, or at once if no time is planted. */
   work(done: () => void): void {
     const { capacity } = this.#faults
     if (capacity === undefined) return done()
@@ -121,7 +127,7 @@ export class FaultPlan {
     }, capacity.tookMs)
   }
 
-  /** Counts one event against a fault; the fault, if it strikes this one. */
+  /** Counts one event against a fault. Returns the fault if it strikes this event. */
   strike<Name extends keyof Scheduled>(name: Name): Scheduled[Name] | undefined {
     const fault = (this.#faults as Partial<Scheduled>)[name]
     if (!fault) return undefined

@@ -31,12 +31,12 @@ export interface LabLine {
   }
   /** The service-management platform: one instance, whose user and clients are made up for this run. */
   readonly servicenow: {
-    /** With a certificate of `cluster.caFile`. */
+    /** Uses a certificate of `cluster.caFile`. */
     readonly url: string
     readonly httpUrl: string
     readonly username: string
     readonly password: string
-    /** An OAuth client with every grant; client_credentials must be enabled first. */
+    /** An OAuth client with every grant. client_credentials must be enabled first. */
     readonly clientId: string
     readonly clientSecret: string
     /** A client without a secret, for authorization_code with PKCE. */
@@ -46,7 +46,7 @@ export interface LabLine {
   readonly admin: {
     /** Its base, /api/v1, is added by clients. */
     readonly url: string
-    /** Of the organisation. */
+    /** API key of the organisation. */
     readonly apiKey: string
     /** The id of the deployment that `cluster` is. */
     readonly deployment: string
@@ -54,9 +54,9 @@ export interface LabLine {
   }
   /** `virtual`: this machine cannot bind 127.0.0.2 and .3, so that only the lab's own ports see the static addresses. */
   readonly egress: 'loopback' | 'virtual'
-  /** The static inbound entry: where remote callers post. Which application it leads to, the control API sets. */
+  /** The static inbound entry for remote callers. The control API sets its application. */
   readonly inbound: { readonly url: string; readonly address: string }
-  /** Base URL of the control API; the secret in its path is the permission to use it. */
+  /** Base URL of the control API. The secret in its path is the permission to use it. */
   readonly control: string
 }
 

@@ -40,9 +40,12 @@ export interface LabOptions {
   readonly egressPer?: 'connection' | 'upstream'
   /** Default `random`. */
   readonly pick?: Pick
-  /** What the cluster plays. Default `9.4.3`. */
+  /** The cluster to play. Default `9.4.3`. */
   readonly version?: ClusterVersion
-  /** Announce egress addresses instead of binding them, also where they can be bound. Default: as the machine allows. */
+  /**
+   * Announce egress addresses instead of binding them, even if this machine can bind them. Default: only if the
+   * machine cannot bind them.
+   */
   readonly virtualEgress?: boolean
   /** How long the proxy waits for a target, in milliseconds, before it answers 504. Default 10,000. */
   readonly connectTimeoutMs?: number
@@ -50,12 +53,12 @@ export interface LabOptions {
   readonly random?: () => number
 }
 
-/** A running lab. Disposing it is closing it. */
+/** A running lab. Disposal closes it. */
 export interface Lab extends AsyncDisposable {
   readonly line: LabLine
   /** The line as environment variables. */
   readonly env: Record<string, string>
-  /** What the control API does, as functions. */
+  /** The control API as functions. */
   readonly control: Control
   /** Ends every connection and removes the certificates' folder. */
   close(): Promise<void>
@@ -214,7 +217,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
     return { cluster, url: `https://localhost:${https.port}`, httpUrl: `http://localhost:${http.port}` }
   }
 
-  /** A port that the proxy leads to, and that is told the egress address where egress is virtual. */
+  /** Opens a port that the proxy can reach. With virtual egress the port reads the address from a PROXY line. */
   async function openTarget(
     at: 'cluster' | 'ip-check' | 'servicenow',
     name: string,
@@ -243,7 +246,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
   }
 }
 
-/** The authority's certificate goes to a file that only this user reads; the keys stay in memory. */
+/** Writes the authority's certificate to a file that only this user can read. The keys stay in memory. */
 async function writeCertificates(): Promise<{ tls: SecureContextOptions; caFile: string; folder: string }> {
   const { authority, chain, key } = await makeCertificates()
   const folder = await mkdtemp(join(tmpdir(), 'sluice-lab-'))

@@ -2,17 +2,20 @@ import { type AddressInfo, type Server, type Socket, createServer } from 'node:n
 import { type SecureContextOptions, createServer as createTlsServer } from 'node:tls'
 import { readAnnouncement } from './egress.js'
 
-/** One TCP connection that came in at a port of the lab. */
+/** A TCP connection that came in at a port of the lab. */
 export interface Arrival {
   readonly at: 'proxy' | 'cluster' | 'ip-check' | 'servicenow' | 'admin' | 'inbound'
-  /** Which port: for the proxy `http`, `https`, `socks5`, `socks5s`, `node-1`, `node-2`; `tcp` inbound; else `http` or `https`. */
+  /**
+   * Name of the port: for the proxy `http`, `https`, `socks5`, `socks5s`, `node-1`, `node-2`. For the inbound entry
+   * `tcp`. Otherwise `http` or `https`.
+   */
   readonly port: string
   /** The source address. */
   readonly from: string
   /** Requests, tunnels counting as one, that came over it. */
   requests: number
   open: boolean
-  /** The address that the proxy sent it out from: the last one, where it chooses anew for each request. */
+  /** The proxy's source address for this connection. The last one if the proxy chooses again for each request. */
   egress?: string
   /** The host and port that the proxy was asked for last. */
   target?: string
@@ -29,11 +32,11 @@ export interface ListenOptions {
   readonly name: string
   /** 0 for any free port. */
   readonly port: number
-  /** With a certificate the port speaks TLS. */
+  /** Set: the port speaks TLS. */
   readonly tls?: SecureContextOptions
   /** Set where egress is virtual: whether a connection from this local port was announced by the lab's own proxy. */
   readonly isAnnounced?: (localPort: number) => boolean
-  /** Called for each connection before anything is read; false drops it. */
+  /** Called for each connection before anything is read. False drops the connection. */
   readonly admit?: (arrival: Arrival, raw: Socket) => boolean
   /** Owns the socket from now on: plain, or decrypted. */
   readonly serve: (socket: Socket, arrival: Arrival) => void

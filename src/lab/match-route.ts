@@ -1,4 +1,7 @@
-/** What stands for the stars of a route (`GET /policies/*`) in a request's method and path, or undefined where it is another. */
+/**
+ * Returns the parts of a request's method and path that match the stars of a route (`GET /policies/*`). Undefined if
+ * the route does not match.
+ */
 export function match(route: string, asked: string): string[] | undefined {
   const expected = route.split('/')
   const found = asked.split('/')

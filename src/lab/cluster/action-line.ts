@@ -3,7 +3,7 @@ import { JsonCursor, NotJson } from './json-cursor.js'
 
 export type Operation = 'index' | 'create' | 'update' | 'delete'
 
-/** One action line. */
+/** An action line. */
 export interface Action {
   readonly operation: Operation
   readonly index: string | undefined
@@ -74,7 +74,7 @@ function readAny(cursor: JsonCursor, line: number, strictEnd: boolean): Action {
   }
 }
 
-/** The members of an action; a number or literal counts as its text, and `null` as absent. */
+/** Reads the members of an action. A number or literal counts as its text, and `null` as absent. */
 function readParameters(cursor: JsonCursor, line: number): Map<string, string> {
   const parameters = new Map<string, string>()
   const seen = new Set<string>()

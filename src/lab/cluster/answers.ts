@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 
-/** What is wrong with a request or an item, as Elasticsearch words it. */
+/** A problem of a request or an item, in Elasticsearch's words. */
 export interface Fault {
   readonly status: number
   readonly type: string

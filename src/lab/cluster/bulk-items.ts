@@ -2,7 +2,7 @@ import type { Operation } from './action-line.js'
 import { type Fault, errorObject } from './answers.js'
 import type { FilterPath } from './filter-path.js'
 
-/** What became of one item. */
+/** The outcome of one item. */
 export type Written =
   | { readonly index: string; readonly id: string | null; readonly fault: Fault }
   | {

@@ -2,7 +2,7 @@ import { type Action, readAction } from './action-line.js'
 import { RequestRefused, illegalArgument } from './answers.js'
 import { type Update, readUpdate } from './update-line.js'
 
-/** One action of a bulk body with the place of its document; `from` equals `to` for a delete. */
+/** An action of a bulk body with the place of its document. `from` equals `to` for a delete. */
 export interface Line {
   readonly action: Action
   readonly index: string

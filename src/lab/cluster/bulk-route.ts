@@ -63,7 +63,7 @@ function apply({ cluster, faults, principal, request, body, path }: Exchange, in
   })
 }
 
-/** As a fault says. */
+/** Answers as the planted fault says. */
 export function answerPlanted(
   response: ServerResponse,
   { status, body = '', headers = {} }: { status: number; body?: string; headers?: Readonly<Record<string, string>> },

@@ -26,7 +26,9 @@ export interface BulkRequest {
   readonly quoteSource: boolean
 }
 
-/** Applies a bulk request; the body of its answer. Throws RequestRefused when the request is refused as a whole. */
+/**
+ * Applies a bulk request and returns the body of its answer. Throws RequestRefused if the whole request is refused.
+ */
 export function applyBulk(cluster: Cluster, faults: FaultPlan, request: BulkRequest): string {
   const started = performance.now()
   const lines = readBulk(request.body, request.index, cluster.major)
@@ -60,7 +62,7 @@ function applyLine(cluster: Cluster, faults: FaultPlan, request: BulkRequest, li
   return action.operation !== 'delete' && faults.strike('failureStore') ? failureStoreItem(done) : done
 }
 
-/** What is judged before an index exists and an id is made. */
+/** Makes the checks that come before an index exists and an id is made. */
 function refuseBefore(cluster: Cluster, request: BulkRequest, { action, index }: Line): Written | undefined {
   const refuse = (fault: Fault, id = action.id ?? null): Written => ({ index, id, fault })
   if (!isAllowed(request.principal, permissions.bulk, index)) {

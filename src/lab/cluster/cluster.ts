@@ -5,18 +5,18 @@ import { Security } from './security.js'
 import { type AliasProperties, Index, type PointInTime } from './store.js'
 import { type ClusterVersion, majorOf } from './version.js'
 
-/** The state of one search cluster: its indices and who may use them. Both of its ports show the same. */
+/** Holds the state of one search cluster: its indices and who may use them. Both of its ports show the same state. */
 export class Cluster {
-  /** As the organisation's policies know it. */
+  /** Id of the deployment in the organisation's policies. */
   readonly deployment: string
   readonly version: ClusterVersion
   readonly major: number
   readonly uuid = randomBytes(16).toString('base64url')
   readonly security: Security
   readonly indices = new Map<string, Index>()
-  /** Data streams: the indices behind each, the one that is written to last. */
+  /** Data streams with their indices. Writes go to the last index. */
   readonly streams = new Map<string, Index[]>()
-  /** By id. */
+  /** Points in time by id. */
   readonly points = new Map<string, PointInTime>()
   /** `http.max_content_length` */
   maxContentBytes = 100 * 1024 * 1024
@@ -41,7 +41,7 @@ export class Cluster {
     return this.rollOver(name, timeSeries ? { mode: 'time_series' } : {})
   }
 
-  /** A new index behind a data stream, which is the one that is written to from now on. */
+  /** Adds a new index to a data stream. Writes go to this index from now on. */
   rollOver(stream: string, settings = this.streams.get(stream)?.at(-1)?.settings): Index {
     const behind = this.streams.get(stream)
     if (behind === undefined) throw new Error(`no data stream ${stream}`)
@@ -80,8 +80,8 @@ export class Cluster {
   }
 
   /**
-   * The indices that an expression names: names of indices and aliases, and patterns of both, separated by commas; all of
-   * them for `_all`.
+   * Returns the indices that match an expression: names of indices and aliases, and patterns of both, separated by
+   * commas. `_all` matches all of them.
    */
   matching(expression: string): { readonly found: Index[]; readonly missing: string | undefined } {
     const found = new Set<Index>()

@@ -9,10 +9,10 @@ const metadataFields = new Set(['_id', '_index', '_source', '_type', '_routing',
 export interface Refusal {
   /** `document_parsing_exception` when absent. */
   readonly type?: string
-  /** The reason, or where a field is named the value that it does not take. */
+  /** The reason. If a field is named: the value that the field does not take. */
   readonly reason: string
   readonly field?: { readonly path: string; readonly type: string }
-  /** Where in the buffer. */
+  /** Offset in the buffer. */
   readonly at?: number
   readonly causedBy?: Cause
 }
@@ -25,10 +25,12 @@ export class DocumentRefused extends Error {
   }
 }
 
-/** Numbers the objects that are read, so that a name can tell whether this one held it before. */
+/** Numbers the objects, so that a field can tell whether the current object already contained its name. */
 let objects = 0
 
-/** Reads one document, field by field, into a mapping. Throws DocumentRefused and NotJson; what was mapped stays pending. */
+/**
+ * Reads one document, field by field, into a mapping. Throws DocumentRefused and NotJson. New fields stay pending.
+ */
 export class DocumentReader {
   readonly #mapping: Mapping
   readonly #cursor: JsonCursor
@@ -166,7 +168,7 @@ export class DocumentReader {
     )
   }
 
-  /** A name that no document had so far. A dotted one leads to a field further down. */
+  /** Adds a name that is new to the mapping. A dotted name leads to a field further down. */
   #newChild(field: Field, name: string): Field {
     const at = this.#cursor.token
     if (name === '') throw parseFailure('field name cannot be an empty string', at)
@@ -201,7 +203,7 @@ function parseFailure(reason: string, at: number): DocumentRefused {
   })
 }
 
-/** As Java prints a map: `{a=1, b=[x, y]}`. */
+/** Prints a value as Java prints a map: `{a=1, b=[x, y]}`. */
 function javaText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(javaText).join(', ')}]`
   if (typeof value !== 'object' || value === null) return String(value)

@@ -60,7 +60,10 @@ export function answerMget(exchange: Exchange, index: string | undefined): void 
   answer(exchange.response, 200, Buffer.concat([Buffer.from('{"docs":['), ...parts, Buffer.from(']}')]))
 }
 
-/** One document as GET and _mget tell it: its source byte for byte, unless only some fields are asked for. Undefined where the index is missing. */
+/**
+ * Describes one document as GET and _mget do: its source byte for byte, unless the request selects fields. Undefined
+ * if the index is missing.
+ */
 function describe(
   { cluster }: Exchange,
   name: string,

@@ -4,19 +4,20 @@ import { DocumentReader, DocumentRefused } from './document-reader.js'
 import { JsonCursor, NotJson } from './json-cursor.js'
 import type { Mapping } from './mapping.js'
 
-/** How a document is told in its faults. */
+/** How faults describe a document. */
 export interface DocumentOptions {
   /** Its id as error messages have it. */
   readonly id: string
   /** Whether error messages may quote the document (`include_source_on_error`). */
   readonly quoteSource: boolean
-  /** That the bytes were found to be UTF-8 already. */
+  /** Whether the bytes are known to be UTF-8. */
   readonly isUtf8: boolean
 }
 
 /**
- * Reads the document in `bytes` from `from` to `to` as Elasticsearch would index it: strict JSON without duplicate names, one
- * object, fields that fit the mapping; what is new in it is added to the mapping. The fault, when it cannot be indexed.
+ * Reads the document in `bytes` from `from` to `to` as Elasticsearch would index it: strict JSON without duplicate
+ * names, one object, fields that fit the mapping. Adds new fields to the mapping. Returns the fault if the document
+ * cannot be indexed.
  */
 export function readDocument(
   mapping: Mapping,
@@ -105,7 +106,7 @@ function notJsonFault(error: NotJson, cursor: JsonCursor, options: DocumentOptio
   }
 }
 
-/** Where a parser stood, with what it read: Elasticsearch quotes the document unless it is told not to. */
+/** Describes the position of a parser. Elasticsearch quotes the document unless this is turned off. */
 function sourceTail({ bytes, from, to }: JsonCursor, column: number, { quoteSource }: DocumentOptions): string {
   const source = quoteSource
     ? `(byte[])"${bytes.toString('utf8', from, Math.min(to, from + 500))}"`

@@ -5,7 +5,7 @@ import type { Cluster } from './cluster.js'
 import { type Permission, type Principal, answerDenied, isAllowed } from './permissions.js'
 import type { Index } from './store.js'
 
-/** One authenticated request with its body. */
+/** An authenticated request with its body. */
 export interface Exchange {
   readonly cluster: Cluster
   readonly faults: FaultPlan
@@ -16,21 +16,23 @@ export interface Exchange {
   readonly body: Buffer
 }
 
-/** Whether the principal may go on; answers 403 otherwise. */
+/** Returns whether the principal has the permission. Otherwise answers 403. */
 export function permit({ principal, response }: Exchange, permission: Permission, index?: string): boolean {
   if (isAllowed(principal, permission, index)) return true
   answerDenied(response, principal, permission, index)
   return false
 }
 
-/** The indices that an expression names. Throws RequestRefused where one is missing. */
+/** Returns the indices that match an expression. Throws RequestRefused if one is missing. */
 export function findIndices({ cluster }: Exchange, expression: string): readonly Index[] {
   const { found, missing } = cluster.matching(expression)
   if (missing !== undefined) throw new RequestRefused(noSuchIndex(missing))
   return found
 }
 
-/** A JSON body; refuses the request when it is none. An empty one counts as an empty object. */
+/**
+ * Parses a JSON body, and refuses the request if the body is no JSON object. An empty body counts as an empty object.
+ */
 export function parseBody(body: Buffer): Record<string, unknown> {
   if (body.length === 0) return {}
   try {

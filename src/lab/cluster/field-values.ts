@@ -27,7 +27,7 @@ export function dynamicType({ kind, text }: Value): FieldType {
   return kind
 }
 
-/** What a field of a type has against a value; undefined when it takes it. */
+/** Returns why a field of this type does not take a value. Undefined if the field takes the value. */
 export function objection(type: FieldType, value: Value): Cause | undefined {
   if (type in ranges) return integerObjection(type, value)
   if (type === 'float' || type === 'double' || type === 'half_float') return floatObjection(type, value)
@@ -125,7 +125,7 @@ export function isScalar(type: FieldType): boolean {
   return scalars.has(type)
 }
 
-/** What a scalar field has against an object that starts at a column. */
+/** Returns why a scalar field does not take an object that starts at this column. */
 export function objectObjection(type: FieldType, column: number): Cause {
   if (type === 'boolean') {
     const reason = 'Current token (START_OBJECT) not of boolean type'

@@ -1,6 +1,9 @@
 /** The `filter_path` of a request: what stays of an answer. */
 export interface FilterPath {
-  /** The value with what is filtered out removed, containers that become empty too; undefined when nothing stays. */
+  /**
+   * Returns the value without the filtered parts and without containers that become empty. Undefined if nothing is
+   * left.
+   */
   apply(value: unknown): unknown
   /** Whether a leaf under these names stays. */
   keeps(...names: readonly string[]): boolean

@@ -1,6 +1,6 @@
 import type { Fault } from './answers.js'
 
-/** What Elasticsearch has against the name of a new index; undefined for a good name. */
+/** Returns why Elasticsearch refuses the name of a new index. Undefined for a valid name. */
 export function indexNameFault(index: string): Fault | undefined {
   const problem = problemOf(index)
   if (problem === undefined) return undefined

@@ -13,7 +13,7 @@ export function flat(settings: unknown, prefix = ''): Record<string, unknown> {
   return found
 }
 
-/** Changes settings; one that is undefined gets its default again. */
+/** Changes settings. A setting with the value undefined gets its default again. */
 export function changeSettings(index: Index, changes: Readonly<Record<string, unknown>>): void {
   for (const [name, value] of Object.entries(changes)) {
     if (value === undefined) delete index.settings[name]
@@ -22,7 +22,7 @@ export function changeSettings(index: Index, changes: Readonly<Record<string, un
   index.isWriteBlocked = index.settings['blocks.write'] === 'true'
 }
 
-/** As `GET _settings` shows them: a tree, or with `flat_settings` by dotted name. */
+/** Shows settings as `GET _settings` does: as a tree, or with `flat_settings` by dotted name. */
 export function describeSettings(index: Index, isFlat: boolean): Record<string, unknown> {
   const settings = {
     number_of_shards: '1',

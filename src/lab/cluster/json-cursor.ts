@@ -1,11 +1,11 @@
 /** A text that is not JSON: what a strict parser says of it, and where. Columns count from 1. */
 export class NotJson extends Error {
-  /** Of the last good token. */
+  /** Column of the last good token. */
   readonly tokenColumn: number
   readonly column: number
   /** The text ended too early. */
   readonly isEnd: boolean
-  /** Before the first object, or behind it. */
+  /** Whether the cursor is before the first object or after it. */
   readonly isOutside: boolean
   constructor(message: string, at: { tokenColumn: number; column: number; isEnd: boolean; isOutside: boolean }) {
     super(message)
@@ -18,16 +18,16 @@ export class NotJson extends Error {
 
 const expectedValue = "(JSON String, Number, Array, Object or token 'null', 'true' or 'false')"
 
-/** Reads strict JSON (RFC 8259) in place, one token after the other. It copies nothing that nobody asks for. */
+/** Reads strict JSON (RFC 8259) in place, token by token. Copies text only on request. */
 export class JsonCursor {
   readonly bytes: Buffer
   readonly from: number
   readonly to: number
   /** The next byte to read. */
   at: number
-  /** Where the last token began. */
+  /** Start of the last token. */
   token: number
-  /** Behind the last name. */
+  /** End of the last name. */
   nameEnd = 0
   isOutside = false
   #contentFrom = 0
@@ -42,7 +42,7 @@ export class JsonCursor {
     this.token = from
   }
 
-  /** The next byte that is not white space, not yet read; -1 at the end. */
+  /** Returns the next byte that is not white space, without reading it. Returns -1 at the end. */
   peek(): number {
     const { bytes, to } = this
     let at = this.at
@@ -71,7 +71,7 @@ export class JsonCursor {
     return name
   }
 
-  /** Reads what stands behind a member or element: whether it is the closing bracket; else it is a comma. */
+  /** Reads the byte after a member or element. Returns true for the closing bracket, false for a comma. */
   isLast(close: 0x7d | 0x5d): boolean {
     const next = this.peek()
     if (next === close) {
@@ -85,7 +85,7 @@ export class JsonCursor {
     return false
   }
 
-  /** Reads a string; `text()` has its content. */
+  /** Reads a string. `text()` returns its content. */
   string(): void {
     const { bytes, to } = this
     let at = this.at + 1
@@ -116,7 +116,7 @@ export class JsonCursor {
     return JSON.parse(this.raw(this.#contentFrom - 1, this.#contentTo + 1)) as string
   }
 
-  /** Reads a number: whether it is an integer. Its text is what stands between `token` and `at`. */
+  /** Reads a number and returns whether the number is an integer. Its text is between `token` and `at`. */
   number(): boolean {
     let at = this.at
     let isInteger = true
@@ -157,7 +157,7 @@ export class JsonCursor {
     return word
   }
 
-  /** What the next token is called; of a value that is not an object, an array or a string, it is read. */
+  /** Names the next token. Also reads the token, unless it is an object, an array or a string. */
   kind(): string {
     const first = this.peek()
     if (first === 0x7b) return 'START_OBJECT'
@@ -205,7 +205,7 @@ export class JsonCursor {
     )
   }
 
-  /** Where the text goes on behind an escape whose letter stands at `at`. */
+  /** Returns where the text continues after an escape with its letter at `at`. */
   #escape(at: number): number {
     const letter = this.#byte(at)
     if (letter !== 0x75) {

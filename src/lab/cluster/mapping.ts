@@ -5,13 +5,13 @@
 export type FieldType = 'unmapped' | 'ignored' | 'object' | (string & {})
 export type Dynamic = 'true' | 'false' | 'strict'
 
-/** One field of a mapping. Objects have children; the root is an object without a name. */
+/** A field of a mapping. Objects have children. The root is an object without a name. */
 export class Field {
   readonly path: string
   readonly parent: Field | undefined
   type: FieldType
   dynamic: Dynamic
-  /** By the name as it stands in a document: also dotted names, which mean a field further down. */
+  /** Children by their names in documents, also dotted names, which mean a field further down. */
   readonly children = new Map<string, Field>()
   /** The object, by its number among all that were read, that held this name last: finds duplicate names. */
   seenIn = 0
@@ -32,7 +32,7 @@ export class Field {
     return this.parent ? this.parent.depth + 1 : 0
   }
 
-  /** The child of a plain name, made when it is new. */
+  /** Returns the child of a plain name. Makes a new one if needed. */
   child(name: string): Field {
     let child = this.children.get(name)
     if (!child) {
@@ -107,7 +107,7 @@ export function declaredMapping(mappings: unknown): Mapping {
   return mapping
 }
 
-/** What `PUT _mapping` does: adds fields, and replaces `_meta` where one is given. */
+/** Does the work of `PUT _mapping`: adds fields, and replaces `_meta` if given. */
 export function extendMapping(mapping: Mapping, mappings: unknown): void {
   const declared = asObject(mappings)
   mapping.root.dynamic = dynamicOf(declared['dynamic'], mapping.root.dynamic)

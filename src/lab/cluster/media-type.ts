@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Fault } from './answers.js'
 
-/** What the cluster has against the media types of a request. `isBulk`: newline-delimited bodies are expected. */
+/** Returns why the cluster refuses the media types of a request. `isBulk`: the body must be newline-delimited. */
 export function mediaTypeFault(
   headers: IncomingHttpHeaders,
   major: number,

@@ -5,18 +5,18 @@ import { answer } from './answers.js'
 export interface Principal {
   readonly username: string
   readonly apiKey?: { readonly id: string; readonly name: string }
-  /** What the principal may do with an index; everything when absent. */
+  /** Privileges of the principal by index. Absent: all. */
   readonly indexPrivileges?: { readonly pattern: RegExp; readonly privileges: ReadonlySet<string> }
 }
 
-/** What an action is called in refusals, and which privileges grant it. */
+/** The name of an action in refusals, and the privileges that grant the action. */
 export interface Permission {
   readonly action: string
   readonly cluster?: readonly string[]
   readonly index?: readonly string[]
 }
 
-/** What the lab's routes ask for. */
+/** Permissions that the lab's routes require. */
 export const permissions = {
   main: { action: 'cluster:monitor/main', cluster: ['monitor', 'manage', 'all'] },
   health: { action: 'cluster:monitor/health', cluster: ['monitor', 'manage', 'all'] },
@@ -34,7 +34,7 @@ export const permissions = {
   bulk: { action: 'indices:data/write/bulk[s]', index: ['create_doc', 'create', 'delete', 'index', 'write', 'all'] },
 } as const satisfies Record<string, Permission>
 
-/** Whether a principal may do something, to an index where it concerns one. */
+/** Returns whether a principal has a permission, for an index if the permission concerns one. */
 export function isAllowed({ indexPrivileges }: Principal, { index: privileges }: Permission, index?: string): boolean {
   if (!indexPrivileges) return true
   if (!privileges || index === undefined || !indexPrivileges.pattern.test(index)) return false

@@ -2,7 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import { createGunzip } from 'node:zlib'
 import { RequestRefused } from './answers.js'
 
-/** Reads a body, gunzipped where it is compressed. `too-large`: over the limit, not read to its end. `gone`: the client went. */
+/**
+ * Reads a body and gunzips it if compressed. `too-large`: over the limit, and not read to its end. `gone`: the client
+ * closed the connection.
+ */
 export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | 'too-large' | 'gone'> {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return 'too-large'
   const encoding = request.headers['content-encoding']

@@ -38,7 +38,7 @@ export function answerSearch(exchange: Exchange, named: string | undefined): voi
   answer(exchange.response, 200, JSON.stringify(found))
 }
 
-/** Of the fields that are named, by their whole names alone. */
+/** Returns only the named fields, by their whole names. */
 export function chosenFields(document: object, source: true | readonly string[] = true): object {
   if (source === true) return document
   return Object.fromEntries(Object.entries(document).filter(([name]) => source.includes(name)))

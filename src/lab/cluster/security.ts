@@ -8,7 +8,7 @@ const scheme = ['Basic realm="security", charset="UTF-8"', 'ApiKey']
 /** The privileges that `write` implies. */
 const write = ['write', 'create_doc', 'create', 'index', 'delete', 'auto_configure']
 
-/** Users and keys of the lab's cluster, made anew for each lab. */
+/** Holds users and keys of the lab's cluster, new for each lab. */
 export class Security {
   /** Called after each change of the API key. */
   onRotate: () => void = () => {}
@@ -29,14 +29,14 @@ export class Security {
     return this.#apiKey
   }
 
-  /** A new API key; the old one is refused from now on. */
+  /** Makes a new API key. The cluster refuses the old one from now on. */
   rotateApiKey(): void {
     this.#keys.delete(Buffer.from(this.#apiKey, 'base64').toString().split(':', 1)[0] ?? '')
     this.#apiKey = this.#newKey('lab')
     this.onRotate()
   }
 
-  /** Who sent a request; answers 401 and gives undefined when that cannot be told. */
+  /** Returns the sender of a request. Otherwise answers 401 and returns undefined. */
   authenticate(request: IncomingMessage, response: ServerResponse): Principal | undefined {
     const header = request.headers.authorization
     const path = (request.url ?? '/').split('?')[0]

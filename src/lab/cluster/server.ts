@@ -21,7 +21,7 @@ export interface ClusterServerOptions {
 const otlp = /^\/(?:v1\/(?:logs|metrics|traces)|_otlp\/)/
 const bulk = /^\/(?:[^/]+\/)?_bulk$/
 
-/** Serves the cluster, and the edge with its IP filter in front of it, on the sockets that it is given. */
+/** Serves the cluster, and the edge with its IP filter in front of it, on the given sockets. */
 export function createClusterServer(options: ClusterServerOptions): (socket: Socket, arrival: Arrival) => void {
   const server = createServer(
     { requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 75_000 },
@@ -45,7 +45,7 @@ async function serve(options: ClusterServerOptions, request: IncomingMessage, re
     request.resume()
     return answerEdge(response, faults.current.edge)
   }
-  // Judged by the connection's source address, for each request anew: policies may have changed since it was opened.
+  // Judges the connection's source address again for each request, because policies may have changed.
   const isFiltered = bulk.test(path) ? faults.strike('filter') !== undefined : faults.goesOn('filter')
   if (!otlp.test(path) && (isFiltered || !options.allows(arrivalOf(request.socket).from))) {
     request.resume()
@@ -75,14 +75,14 @@ async function serve(options: ClusterServerOptions, request: IncomingMessage, re
   const exchange = { cluster, faults, principal, request, response, path, body }
   const { stall } = faults.current
   if (stall !== undefined && request.method === stall.method && path.endsWith(stall.path) && faults.strike('stall')) {
-    // What is answered without a socket goes nowhere.
+    // A response without a socket goes nowhere.
     if (stall.done === true) await handle({ ...exchange, response: new ServerResponse(request) })
     return
   }
   await handle(exchange)
 }
 
-/** As Elasticsearch does: no body, and the connection is closed though the client may still be writing. */
+/** Answers as Elasticsearch does: without a body, and closes the connection even if the client is still writing. */
 function answerTooLarge(response: ServerResponse): void {
   response.writeHead(413, { 'content-length': 0, connection: 'close' })
   response.end()

@@ -4,19 +4,19 @@ import { Mapping } from './mapping.js'
 const slabBytes = 1 << 20
 const gone = 0xffff_ffff
 
-/** What writing or finding a document tells. `bytes` is the document as it was sent; absent when it was deleted. */
+/** The result of writing or finding a document. `bytes`: the document as it was sent. Absent if it was deleted. */
 export interface Stored {
   readonly version: number
   readonly seqNo: number
   readonly bytes: Buffer | undefined
 }
 
-/** What an alias says of one of its indices, as it was given. */
+/** Properties of an alias for one of its indices, as given. */
 export type AliasProperties = Readonly<Record<string, unknown>>
 
 /**
- * One index: documents by id, kept byte for byte. Their bytes lie one behind the other in slabs, and what is known of each
- * lies in columns, so that a million small documents cost their own size and little more.
+ * Keeps the documents of an index by id, byte for byte. Their bytes are in slabs and their facts in columns, so that
+ * a million small documents cost little more than their own size.
  */
 export class Index {
   readonly name: string
@@ -52,7 +52,7 @@ export class Index {
     return this.#nextSeqNo - 1
   }
 
-  /** Of the documents that exist, in the order in which they were first stored. */
+  /** Returns the ids of existing documents, in the order in which they were first stored. */
   ids(): string[] {
     return [...this.#rows].flatMap(([id, row]) => (this.#length[row] === gone ? [] : [id]))
   }
@@ -79,7 +79,7 @@ export class Index {
     }
   }
 
-  /** Stores a copy of the bytes; the version it has now. A deleted document counts its versions on. */
+  /** Stores a copy of the bytes and returns the document's version. A deleted document continues its versions. */
   put(id: string, bytes: Buffer, from: number, to: number): number {
     const row = this.#row(id)
     if (this.#length[row] === gone) this.#deleted--

@@ -4,7 +4,7 @@ import { JsonCursor, NotJson } from './json-cursor.js'
 /** A JSON value whose numbers and strings keep the digits and escapes that they came with. */
 type Raw = string | { readonly members: Map<string, Raw> }
 
-/** What an update asks for. */
+/** The contents of an update. */
 export interface Update {
   readonly doc: Raw | undefined
   readonly upsert: Raw | undefined

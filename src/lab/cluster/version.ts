@@ -1,4 +1,4 @@
-/** What kind of cluster the lab plays: a version number of Elasticsearch, or `serverless`. */
+/** The cluster that the lab plays: a version number of Elasticsearch, or `serverless`. */
 export type ClusterVersion = `${number}.${number}.${number}` | 'serverless'
 
 /** The `version` object of `GET /`. Serverless always says 8.11.0. */
@@ -23,7 +23,7 @@ export function describeVersion(version: ClusterVersion): Record<string, unknown
   }
 }
 
-/** The major version whose behaviour is played; serverless behaves as the newest. */
+/** Returns the major version that the lab plays. Serverless behaves like the newest one. */
 export function majorOf(version: ClusterVersion): number {
   return version === 'serverless' ? 9 : Number(version.split('.')[0])
 }

@@ -1,4 +1,4 @@
-/** What is wrong with a request to the control API. */
+/** A problem of a request to the control API. */
 export class BadRequest extends Error {}
 
 export type Body = Readonly<Record<string, unknown>>

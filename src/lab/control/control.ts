@@ -9,7 +9,7 @@ import type { Arrival } from '../listener.js'
 import type { Credentials } from '../proxy/credentials.js'
 import type { ServiceNowControl } from '../servicenow/control/control.js'
 
-/** One TCP connection that a port of the lab saw. */
+/** A TCP connection that a port of the lab saw. */
 export type LabConnection = Readonly<Arrival>
 
 /** A deployment of the search-cluster service: `main` is the lab's cluster. */
@@ -19,7 +19,7 @@ export interface Deployment {
   readonly httpUrl: string
 }
 
-/** What can be done to the lab while it runs. */
+/** Changes and inspects a running lab. */
 export interface Control {
   /** Replaces every IP filter policy with a preset. */
   register(which: Register): void
@@ -32,13 +32,16 @@ export interface Control {
   attachPolicy(id: string, deployment?: string): Policy
   detachPolicy(id: string, deployment?: string): Policy
   deletePolicy(id: string): void
-  /** A new, empty cluster with ports of its own; policies that are marked default attach to it. Keys are those of `main`. */
+  /** Makes a new, empty cluster with its own ports. Default policies attach to it. Its keys are those of `main`. */
   createDeployment(name: string): Promise<Deployment>
-  /** A data stream of `main` with one index behind it; the index's name. `timeSeries`: it makes the ids itself. */
+  /**
+   * Makes a data stream of `main` with one index and returns the index's name. `timeSeries`: the data stream makes
+   * the ids itself.
+   */
   createDataStream(name: string, timeSeries?: boolean): string
-  /** Writes to the data stream go to a new index from now on; its name. */
+  /** Adds an index to the data stream for all further writes, and returns its name. */
   rollOver(stream: string): string
-  /** Plants faults beside those in force; one that is named again starts anew. */
+  /** Plants more faults. If a fault is already planted, its schedule starts again. */
   plant(faults: Faults): void
   faults(): Faults
   /** How often a fault struck since it was planted. */
@@ -47,7 +50,7 @@ export interface Control {
   heal(): void
   /** How the IP filter words its refusal: both documented bodies, or plain text. */
   setFilterBody(body: FilterBody): void
-  /** `http.max_content_length`; a longer body gets 413. */
+  /** Sets `http.max_content_length`. A longer body gets 413. */
   setMaxContentBytes(bytes: number): void
   /** A new proxy password: the line has it. */
   rotateCredentials(): LabLine
@@ -56,11 +59,11 @@ export interface Control {
   /** Connections since the start or the last `forgetConnections`, in the order in which they came. */
   connections(): readonly LabConnection[]
   forgetConnections(): void
-  /** Documents in an index or data stream of `main`; 0 where there is none. Asked past the filter. */
+  /** Counts documents in an index or data stream of `main`, 0 if missing. Bypasses the filter. */
   count(index: string): number
   /** The ids of an index of `main`, in the order in which they were first stored. */
   ids(index: string): readonly string[]
-  /** A document as the cluster keeps it, byte for byte. Asked past the filter. */
+  /** Returns a document as the cluster keeps it, byte for byte. Bypasses the filter. */
   source(index: string, id: string): Buffer | undefined
   /** The inbound entry. */
   readonly inbound: InboundControl
@@ -70,7 +73,7 @@ export interface Control {
 }
 
 export interface InboundControl {
-  /** Connections from now on go to the application at this port of this machine; undefined: they are closed at once. */
+  /** Forwards further connections to the application at this port of this machine. Undefined: closes them at once. */
   forwardTo(port: number | undefined): void
   readonly applicationPort: number | undefined
 }

@@ -17,17 +17,17 @@ interface Asked {
 interface Reply {
   readonly status: number
   readonly value: unknown
-  /** Of a refusal; stands in a header too. */
+  /** Code of a refusal. Also sent in a header. */
   readonly code?: string
 }
 
-/** What the hosting service limits a policy to. */
+/** Most sources of a policy at the hosting service. */
 const MOST_SOURCES = 128
 const MOST_POLICIES = 1024
 
 const rulesets = '/deployments/traffic-filter/rulesets'
 
-/** The administration API of the hosting service: what it answers about policies and where they are attached. */
+/** Plays the administration API of the hosting service: policies and their deployments. */
 const routes: Readonly<Record<string, (asked: Asked) => Reply>> = {
   'GET /deployments/*': ({ policies, parameters: [id = ''] }) => ok(deploymentJson(policies, id)),
   [`GET ${rulesets}`]: ({ policies, query }) => {
@@ -63,7 +63,7 @@ const routes: Readonly<Record<string, (asked: Asked) => Reply>> = {
     policies.detach(id, deployment)
     return ok({})
   },
-  // As the hosting service does, it answers for a deployment that it does not know as for one that nothing is attached to.
+  // Like the hosting service, answers the same for an unknown deployment as for one without policies.
   'GET /deployments/traffic-filter/associations/deployment/*/rulesets': ({ policies, parameters: [id = ''] }) =>
     ok({ rulesets: policies.attachedTo(id) ?? [] }),
 }

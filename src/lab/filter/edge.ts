@@ -15,7 +15,7 @@ export function answerFiltered(response: ServerResponse, body: FilterBody): void
   answer(response, 403, body === 'text' ? words.text : ok(words[body]), body === 'text' ? 'text/plain' : undefined)
 }
 
-/** The edge does not know the host, or the deployment behind it is away. */
+/** Answers if the edge does not know the host, or its deployment is unavailable. */
 export function answerEdge(response: ServerResponse, kind: 'unknown-resource' | 'unavailable'): void {
   if (kind === 'unknown-resource') answer(response, 404, ok('Unknown resource.'))
   else answer(response, 503, `${ok('The requested resource is currently unavailable.')}\n`)

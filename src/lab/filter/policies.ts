@@ -7,14 +7,14 @@ export interface Policy {
   readonly name: string
   /** IPv4 addresses and CIDR blocks. */
   readonly rules: readonly string[]
-  /** What is said of each rule, in the order of the rules; empty for none. */
+  /** Descriptions in the order of the rules, empty for a rule without one. */
   readonly descriptions: readonly string[]
   readonly description: string
-  /** It can be attached to deployments of this region alone. */
+  /** The policy can only be attached to deployments of this region. */
   readonly region: string
   /** Attaches to deployments that are created later, and to no other. */
   readonly includeByDefault: boolean
-  /** The deployments that it is attached to; empty for `created-unattached`. */
+  /** Deployments of the policy. Empty for `created-unattached`. */
   readonly deployments: readonly string[]
 }
 
@@ -63,7 +63,7 @@ export class Policies {
     return this.read(id)
   }
 
-  /** Replaces all that a policy says; what is attached stays attached. */
+  /** Replaces the contents of a policy. It stays attached. */
   replace(id: string, policy: NewPolicy): Policy {
     this.#kept(id)
     this.#policies.set(id, keep(id, policy))
@@ -80,7 +80,7 @@ export class Policies {
     return [...this.#policies.keys()].map(id => this.read(id))
   }
 
-  /** Replaces the whole list of rules; what is attached stays attached. */
+  /** Replaces the whole list of rules. The policy stays attached. */
   replaceRules(id: string, rules: readonly string[]): Policy {
     return this.replace(id, { ...this.#kept(id).policy, rules, descriptions: [] })
   }
@@ -108,7 +108,7 @@ export class Policies {
     for (const attached of this.#attached.values()) attached.delete(id)
   }
 
-  /** The ids of what is attached to a deployment, or undefined where there is no such deployment. */
+  /** Returns the ids of policies of a deployment. Undefined if the deployment does not exist. */
   attachedTo(deployment: string): readonly string[] | undefined {
     const attached = this.#attached.get(deployment)
     return attached && [...attached]

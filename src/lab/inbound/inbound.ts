@@ -10,15 +10,15 @@ export interface InboundOptions {
 
 /** The static inbound entry: one permanent address, and an application behind it that may be anywhere, or nowhere. */
 export interface Inbound extends Listening {
-  /** The port of the application on this machine; undefined where there is none. */
+  /** Port of the application on this machine. Undefined if there is none. */
   readonly applicationPort: number | undefined
-  /** Connections from now on go there; undefined: they are closed. */
+  /** Forwards further connections to this port. Undefined: closes them. */
   forwardTo(port: number | undefined): void
 }
 
 /**
- * Starts the entry. It forwards bytes and reads none of them: TLS ends at the application, which sees connections from the entry
- * and not from the callers.
+ * Starts the entry. It forwards bytes and reads none of them: TLS ends at the application, which sees connections
+ * from the entry and not from the callers.
  */
 export async function startInbound({ faults, onArrival }: InboundOptions): Promise<Inbound> {
   let applicationPort: number | undefined
@@ -47,7 +47,7 @@ export async function startInbound({ faults, onArrival }: InboundOptions): Promi
 
   function forward(caller: Socket, arrival: Arrival, port: number): void {
     const application = connect({ host: '127.0.0.1', port, allowHalfOpen: true, noDelay: true })
-    // What fails before it stands has no other listener.
+    // Handles errors before the connection is open. Nothing else listens for them.
     const giveUp = (): void => reset(arrival)
     application.once('error', giveUp)
     application.once('connect', () => {

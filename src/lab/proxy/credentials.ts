@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** The subscription's username and password, made anew for each lab. */
+/** Holds the subscription's username and password, new for each lab. */
 export class Credentials {
   /** Called after each change of the password. */
   onRotate: () => void = () => {}
@@ -11,7 +11,7 @@ export class Credentials {
     return this.#password
   }
 
-  /** A new password; the old one is refused from now on. Connections that are open stay open. */
+  /** Makes a new password. The proxy refuses the old one from now on. Open connections stay open. */
   rotate(): void {
     this.#password = newPassword()
     this.onRotate()
@@ -24,7 +24,7 @@ export class Credentials {
     return user && pass
   }
 
-  /** Judges a Proxy-Authorization header: false when it is missing, malformed, not Basic, or wrong. */
+  /** Judges a Proxy-Authorization header: false if missing, malformed, not Basic, or wrong. */
   acceptHeader(header: string | undefined): boolean {
     const encoded = /^basic +((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?) *$/i.exec(
       header ?? '',
@@ -41,7 +41,7 @@ export class Credentials {
   }
 }
 
-/** Holds every kind of character that breaks a URL unless it is encoded, and `%41`, which breaks when decoded twice. */
+/** Contains every kind of character that breaks a URL unless encoded, and `%41`, which breaks if decoded twice. */
 function newPassword(): string {
   return `p@:/%41?#[]&=+ "${randomBytes(9).toString('base64')}`
 }

@@ -23,7 +23,7 @@ export async function forward(route: Route, request: IncomingMessage, response: 
   const refuse = (refusal: Refusal): void => {
     if (response.headersSent) return void response.destroy()
     const { headers, body } = refusalParts(refusal)
-    // What is left of the body is not read: the connection cannot serve another request.
+    // The rest of the body is not read, so the connection cannot serve another request.
     response.writeHead(refusal.status, { ...headers, ...(hasBody(request) && { connection: 'close' }) }).end(body)
   }
   const isKnown = route.credentials.acceptHeader(request.headers['proxy-authorization'])

@@ -16,7 +16,10 @@ export async function passHandshake({ faults }: Route, arrival: Arrival, client:
   return !client.destroyed
 }
 
-/** Calls one of the two, once: when a connection stands, or cannot. What becomes of it afterwards is the caller's. */
+/**
+ * Calls one of the two functions, once: when the connection is open, or when it fails. Later errors are left to the
+ * caller.
+ */
 export function connected(socket: Socket, limitMs: number, refuse: (refusal: Refusal) => void, go: () => void): void {
   const timer = setTimeout(() => fail({ status: 504, error: 'connection_timeout' }), limitMs)
   const onError = (error: NodeJS.ErrnoException): void => fail(refusalOf(error))
@@ -41,7 +44,7 @@ export function connected(socket: Socket, limitMs: number, refuse: (refusal: Ref
   }
 }
 
-/** What to answer for a connection to a target that failed. */
+/** Returns the answer for a failed connection to a target. */
 export function refusalOf({ code }: NodeJS.ErrnoException): Refusal {
   if (code === 'ETIMEDOUT') return { status: 504, error: 'connection_timeout' }
   return { status: 502, error: code === 'ECONNREFUSED' ? 'connection_refused' : 'connection_terminated' }

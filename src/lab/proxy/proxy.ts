@@ -28,10 +28,12 @@ export interface Proxy {
   readonly nodes: readonly [Listening, Listening]
 }
 
-/** Starts the proxy's six ports. Rejects when one is taken; those that are open already are the caller's to close. */
+/**
+ * Starts the proxy's six ports. Rejects if a port is taken. Then the caller closes the ports that are already open.
+ */
 export async function startProxy(options: ProxyOptions): Promise<Proxy> {
   const { ports, tls } = options
-  // One after the other, so that when one fails the caller knows of every port that is open.
+  // Opens ports one by one, so that the caller knows of every open port if one fails.
   return {
     http: await open('http', ports.http, 'http'),
     https: await open('https', ports.https, 'http', { tls }),

@@ -1,7 +1,7 @@
 /** An answer of the proxy's own. */
 export interface Refusal {
   readonly status: 400 | 403 | 407 | 502 | 504
-  /** For Proxy-Status (RFC 9209), which tells the proxy's answers from the target's. */
+  /** For Proxy-Status (RFC 9209), which separates the proxy's answers from the target's. */
   readonly error: string
 }
 
@@ -13,7 +13,7 @@ const reasons = {
   504: 'Gateway Timeout',
 } as const
 
-/** What to answer where a target is not to be reached. */
+/** Returns the answer for an unreachable target. */
 export function refusalFor(refused: 'forbidden' | 'unknown' | 'unreachable'): Refusal {
   if (refused === 'forbidden') return { status: 403, error: 'destination_ip_prohibited' }
   return { status: 502, error: refused === 'unknown' ? 'dns_error' : 'destination_ip_unroutable' }

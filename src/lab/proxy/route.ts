@@ -3,15 +3,15 @@ import { staticPair } from '../egress.js'
 import type { FaultPlan } from '../faults.js'
 import type { Credentials } from './credentials.js'
 
-/** What the handlers of every port share. */
+/** Facts that the handlers of every port share. */
 export interface Route {
   readonly credentials: Credentials
   readonly faults: FaultPlan
   readonly connectTimeoutMs: number
   readonly egressPer: 'connection' | 'upstream'
-  /** Chooses anew: undefined where every node is down. */
+  /** Chooses an address again. Undefined if every node is down. */
   choose(): string | undefined
-  /** Opens a connection to a target from one of the static addresses; undefined where its node is down. */
+  /** Opens a connection to a target from one of the static addresses. Undefined if its node is down. */
   connect(host: string, port: number, address: string | undefined): Socket | undefined
 }
 

@@ -74,7 +74,7 @@ async function readAddress(client: Socket, type: number): Promise<string | undef
   return Array.from({ length: 8 }, (_, i) => bytes.readUInt16BE(i * 2).toString(16)).join(':')
 }
 
-/** Exactly `size` bytes; what follows them stays in the socket. Rejects when the client goes first. */
+/** Reads exactly `size` bytes. Later bytes stay in the socket. Rejects if the client closes first. */
 function read(socket: Socket, size: number): Promise<Buffer> {
   if (size === 0) return Promise.resolve(Buffer.alloc(0))
   return new Promise((resolve, reject) => {

@@ -1,9 +1,12 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
-/** Where a client wants to go, judged by the proxy. */
+/** The target that a client names, judged by the proxy. */
 export type Target =
   | { readonly host: string; readonly port: number }
-  /** `forbidden`: the lab connects to this machine alone. `unknown`: no such name. `unreachable`: not from an IPv4 address. */
+  /**
+   * `forbidden`: the lab only connects to this machine. `unknown`: no such name. `unreachable`: not from an IPv4
+   * address.
+   */
   | { readonly refused: 'forbidden' | 'unknown' | 'unreachable' }
 
 const loopback = new BlockList()
@@ -20,7 +23,7 @@ export function resolveTarget(host: string, port: number): Target {
   return /^(?:[^.]+\.)*localhost\.?$/i.test(host) ? { host: '127.0.0.1', port } : { refused: 'unknown' }
 }
 
-/** Splits `host:port`, the host in brackets where it is IPv6. */
+/** Splits `host:port`. An IPv6 host is in brackets. */
 export function splitAuthority(authority: string): { host: string; port: number } | undefined {
   const parts = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:/@]+)):(\d{1,5})$/.exec(authority)
   const host = parts?.[1] ?? parts?.[2]

@@ -4,8 +4,9 @@ import type { FaultPlan } from '../faults.js'
 import { type Arrival, reset } from '../listener.js'
 
 /**
- * Joins a client to its target until one of them closes; half-closing is passed on. `head` is what the client sent before the
- * tunnel stood. Faults that are planted when the tunnel starts apply to it; `fault` is the one that cuts it.
+ * Joins a client to its target until one of them closes. Passes half-closing on. `head`: bytes that the client sent
+ * before the tunnel was open. Applies the faults that are planted when the tunnel starts. `fault`: the fault that
+ * cuts it.
  */
 export function joinTunnel(
   client: Socket,
@@ -43,7 +44,7 @@ function delayLine(ms: number): Transform {
   })
 }
 
-/** Passes the first `limit` bytes on, then ends; `onCut` is called when the last of them have been handed over. */
+/** Passes the first `limit` bytes on, then ends. Calls `onCut` after the last of them was passed. */
 function cutAfter(limit: number, onCut: () => void): Transform {
   let left = limit
   return new Transform({

@@ -6,7 +6,7 @@ import { type AddressRange, AddressRules, checkRange, isWithin } from './address
 export const serviceNowRegisters = ['both', 'first', 'second', 'none', 'open'] as const
 export type ServiceNowRegister = (typeof serviceNowRegisters)[number]
 
-/** What a preset of the cluster's IP filter means here. */
+/** Translates a preset of the cluster's IP filter for the platform. */
 export function serviceNowRegisterOf(which: Register): ServiceNowRegister {
   return which === 'both' || which === 'first' || which === 'second' || which === 'none' ? which : 'open'
 }
@@ -24,7 +24,7 @@ const allowed: Readonly<Record<Exclude<ServiceNowRegister, 'open'>, readonly str
   none: [],
 }
 
-/** Which addresses may use the platform, by each of the three means that it has. */
+/** Decides which addresses may use the platform, by each of its three means. */
 export class Access {
   /** IP address access control, for the whole instance. */
   readonly rules = new AddressRules()
@@ -44,7 +44,10 @@ export class Access {
     this.rules.add({ kind: 'deny', ...everyAddress })
   }
 
-  /** Attaches a REST API access policy to an API: the only addresses that may use it. Without ranges it is taken away. */
+  /**
+   * Attaches a REST API access policy to an API: only these addresses may use the API. Without ranges, removes the
+   * policy.
+   */
   setPolicy(api: GuardedApi, ranges: readonly AddressRange[] | undefined): void {
     for (const range of ranges ?? []) checkRange(range)
     if (ranges) this.#policies.set(api, ranges)

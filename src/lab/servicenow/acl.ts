@@ -14,9 +14,11 @@ export interface AclRule {
   readonly table: string
   /** Default: every user. */
   readonly username?: string
-  /** An encoded query: only the rows that it means. They are left out of lists without a word, after the limit was applied. */
+  /**
+   * An encoded query that selects the visible rows. Lists silently leave out other rows, after the limit was applied.
+   */
   readonly query?: string
-  /** Without a query: what is refused with 403. Default: all. */
+  /** Without a query: operations that are refused with 403. Default: all. */
   readonly operations?: readonly Operation[]
 }
 
@@ -30,7 +32,7 @@ export interface BusinessRule {
   readonly query?: string
 }
 
-/** What users may do with rows. */
+/** Decides what users may do with rows. */
 export class Acl {
   readonly #database: Database
   #rules: { readonly rule: AclRule; readonly isMeant: (row: Row) => boolean }[] = []
@@ -61,7 +63,7 @@ export class Acl {
     })
   }
 
-  /** Whether a row is not there for a user. Asked once for each page, and then for each of its rows. */
+  /** Returns a test whether a row is hidden from a user. Called once per page, and the test once per row. */
   hides(username: string, table: Table): (row: Row) => boolean {
     const tests = this.#rules.flatMap(({ rule, isMeant }) => {
       const isFor = rule.table === table.name && (rule.username ?? username) === username

@@ -15,7 +15,7 @@ export class AddressRuleError extends Error {}
 
 /** IP address access control: an address is blocked when a Deny rule matches it and no Allow rule does. */
 export class AddressRules {
-  /** Where the administrator sits: no rule may block this address. */
+  /** Address of the administrator. No rule may block this address. */
   administratorAddress = '192.0.2.10'
   #rules: readonly AddressRule[] = []
 

@@ -1,4 +1,4 @@
-/** What the platform, or what stands in front of it, says to a request. */
+/** The answer of the platform, or of the edge in front of it. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -14,7 +14,7 @@ export class Refused extends Error {
   }
 }
 
-/** What answers of the platform's own carry, and of its edge. */
+/** Header of the platform's own answers and of its edge. */
 export const server = { server: 'snow_adc' }
 
 export function json(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Answer {

@@ -20,7 +20,7 @@ export interface Answered {
   readonly username: string | undefined
 }
 
-/** What the platform answers to a request that got past its edge. */
+/** Answers a request that got past the platform's edge. */
 export function answerOfApplication(call: Call): Answered {
   const { platform, url, from, method } = call
   const { access, faults } = platform

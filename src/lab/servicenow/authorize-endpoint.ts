@@ -3,8 +3,8 @@ import { type Call, formOf } from './call.js'
 import type { OAuthClient } from './registry.js'
 
 /**
- * GET /oauth_auth.do: sends a browser that is logged in, as the lab's is, back with a code. With a login page it asks for
- * the user's name and password first, and takes them by POST to the same path.
+ * Plays GET /oauth_auth.do: sends a browser back with a code, because the lab's browser is logged in. With a login
+ * page, first asks for the user's name and password, by POST to the same path.
  */
 export function answerAuthorize(call: Call): Answer {
   const { platform, url, method } = call
@@ -28,7 +28,7 @@ export function answerAuthorize(call: Call): Answer {
   if (!browser.consents) return sendBack(redirectUri, url, { error: 'access_denied' })
   const method256 = url.searchParams.get('code_challenge_method') === 'S256'
   const challenge = url.searchParams.get('code_challenge') ?? undefined
-  // Without a secret the verifier is the only proof that the code comes back to who asked for it.
+  // Without a secret only the verifier proves that the code returns to the client that requested it.
   const needsChallenge = client.secret === undefined
   if ((challenge !== undefined && !method256) || (needsChallenge && challenge === undefined)) {
     return sendBack(redirectUri, url, { error: 'invalid_request' })

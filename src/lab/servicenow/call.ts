@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Platform } from './platform.js'
 
-/** One request that got past the edge. */
+/** A request that got past the edge. */
 export interface Call {
   readonly platform: Platform
   readonly request: IncomingMessage

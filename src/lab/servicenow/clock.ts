@@ -1,6 +1,8 @@
 import { parseTimestamp } from './timestamp.js'
 
-/** The platform's clock: that of the machine until it is set. Rows, tokens and the Date header follow it. */
+/**
+ * Plays the platform's clock: the clock of the machine until it is set. Rows, tokens and the Date header follow it.
+ */
 export class PlatformClock {
   #offsetMs = 0
   #frozenAt: number | undefined
@@ -10,7 +12,10 @@ export class PlatformClock {
     return this.#frozenAt ?? Date.now() + this.#offsetMs
   }
 
-  /** Sets it to a time, `yyyy-MM-dd HH:mm:ss` in UTC, from which it goes on, or at which it stands. Throws for another text. */
+  /**
+   * Sets the clock to a time, `yyyy-MM-dd HH:mm:ss` in UTC. The clock runs on from there, or stands still if
+   * `frozen`. Throws for another text.
+   */
   set(time: string, frozen = false): void {
     const ms = parseTimestamp(time)
     if (Number.isNaN(ms)) throw new RangeError(`not a time of the form yyyy-MM-dd HH:mm:ss: ${time}`)
