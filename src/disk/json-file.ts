@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type JsonObject, parseObject } from '../text/parse-json.js'
-import { makeFolder } from './make-folder.js'
+import { makeFolder } from './folders.js'
 import { replaceFile } from './replace-file.js'
 
 /** Resolves when the value is on the disk. Throws errors of the file system. */

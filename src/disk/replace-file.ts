@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { syncFolder } from './sync-folder.js'
+import { syncFolder } from './folders.js'
 
 /**
  * Replaces a file as a whole, only for its owner. After a crash the file is either the old one or the new one.

@@ -4,7 +4,7 @@
  * proxy. Then the same for ServiceNow, if it is set: addresses, logins, tables.
  */
 import type { DoctorOptions } from './doctor-options.js'
-import { clockSkew } from './probes/way/clock-skew.js'
+import { clockSkew, latency } from './probes/way/latency.js'
 import { connection, instanceConnection } from './probes/way/connection.js'
 import { egress } from './probes/way/egress.js'
 import { filter } from './probes/cluster/filter.js'
@@ -14,7 +14,6 @@ import { instanceLogin } from './probes/instance/instance-login.js'
 import { instanceNodes, nodes } from './probes/way/nodes.js'
 import { instancePast, pastProxy } from './probes/way/past-proxy.js'
 import { instanceTable } from './probes/instance/instance-table.js'
-import { latency } from './probes/way/latency.js'
 import { privileges } from './probes/cluster/privileges.js'
 import { proxyAddress, proxyProtocol } from './probes/way/proxy-port.js'
 import { writeCheck } from './probes/cluster/write-check.js'

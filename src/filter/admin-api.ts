@@ -5,9 +5,17 @@
 import { ask } from '../cluster/request.js'
 import { isLoopback } from '../cluster/credentials.js'
 import { openRoute } from '../proxy/route.js'
-import { type AdminRequest, readAdminAnswer } from './admin-answer.js'
+import {
+  type AdminRequest,
+  type Deployment,
+  readAdminAnswer,
+  readDeployment,
+  readIds,
+  readNewId,
+  readPolicies,
+  readPolicy,
+} from './read-policy.js'
 import type { Policy, Rule } from './policy.js'
-import { type Deployment, readDeployment, readIds, readNewId, readPolicies, readPolicy } from './read-policy.js'
 import { fail } from '../failure/fail.js'
 
 export interface AdminOptions {

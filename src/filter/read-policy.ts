@@ -2,9 +2,13 @@
  * Reads policies and deployments from answers of the administration API. Rejects wrong shapes: an unreadable list
  * must not look like an empty one, which means that the deployment is open.
  */
-import type { AdminAnswer } from './admin-answer.js'
 import type { Policy, Rule } from './policy.js'
-import { isObject } from '../text/parse-json.js'
+import { isObject, parseObject } from '../text/parse-json.js'
+import type { ClusterAnswer } from '../cluster/answers.js'
+import { fail } from '../failure/fail.js'
+import { type Failure, failure } from '../failure/failure.js'
+import { quote } from '../failure/quote.js'
+import { SluiceError } from '../failure/sluice-error.js'
 
 export interface Deployment {
   readonly id: string
@@ -74,4 +78,63 @@ function ruleOf({ id, source, description, azure_endpoint_guid: guid, azure_endp
     source: typeof endpoint === 'string' ? endpoint : '',
     ...(typeof description === 'string' && description !== '' ? { description } : {}),
   }
+}
+
+/** Judges answers of the administration API. Pure. */
+export interface AdminRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Below the API's base. */
+  readonly path: string
+  readonly body?: object
+  /** Refusals that are an answer. */
+  readonly expects?: readonly number[]
+}
+
+export interface AdminAnswer {
+  readonly status: number
+  readonly json: Readonly<Record<string, unknown>>
+  /** Makes the error for an answer of the wrong shape. */
+  unreadable(what: string): SluiceError
+}
+
+/**
+ * The JSON of an answer that grants the request. `api` is the API's origin, `answer` a Failure where none came.
+ * Throws SluiceError: FILTER_API_KEY_REJECTED, FILTER_API_REFUSED, FILTER_API_UNAVAILABLE.
+ */
+export function readAdminAnswer(answer: ClusterAnswer | Failure, request: AdminRequest, api: string): AdminAnswer {
+  if ('code' in answer) {
+    const observed = answer.evidence['observed'] ?? answer.evidence['problem'] ?? answer.message
+    throw fail('FILTER_API_UNAVAILABLE', { api, observed })
+  }
+  const { statusCode: status } = answer
+  const text = answer.body.toString('utf8')
+  const json = text.trim() === '' ? {} : parseObject(text)
+  const unreadable = (what: string) => new SluiceError(refused(api, request, status, `${what}: ${quote(text)}`))
+  if (request.expects?.includes(status) === true) return { status, json: json ?? {}, unreadable }
+  if (status < 200 || status >= 300) throw new SluiceError(nameRefusal(api, request, status, reasonOf(json, text)))
+  if (json === undefined) throw unreadable('the answer is not a JSON object')
+  return { status, json, unreadable }
+}
+
+function nameRefusal(api: string, request: AdminRequest, status: number, reason: string): Failure {
+  if (status === 401) return failure('FILTER_API_KEY_REJECTED', { api, reason, status })
+  if (status === 429 || status >= 500) {
+    return failure('FILTER_API_UNAVAILABLE', { api, observed: `status ${status}, ${reason}`, status })
+  }
+  return refused(api, request, status, reason)
+}
+
+function refused(api: string, { method, path }: AdminRequest, status: number, reason: string): Failure {
+  return failure('FILTER_API_REFUSED', { api, request: `${method} ${path}`, status, reason })
+}
+
+/** `{"errors":[{"code","message"}]}`, or whatever else was said. */
+function reasonOf(json: Readonly<Record<string, unknown>> | undefined, text: string): string {
+  const errors: unknown[] = Array.isArray(json?.['errors']) ? json['errors'] : []
+  const said = errors.flatMap(error => {
+    if (typeof error !== 'object' || error === null) return []
+    const { code, message } = error as Readonly<Record<string, unknown>>
+    return [[code, message].filter(one => typeof one === 'string').join(': ')]
+  })
+  return quote(said.join(', ')) || quote(text) || 'no reason given'
 }

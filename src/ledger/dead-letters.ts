@@ -7,7 +7,7 @@ import { failure } from '../failure/failure.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import type { LongLine, Operation, Origin, Refused } from '../flow.js'
 import { type Stamp, head, record } from './dead-letter-record.js'
-import { syncFolder } from '../disk/sync-folder.js'
+import { syncFolder } from '../disk/folders.js'
 import { LINE_FEED } from '../text/bytes.js'
 import { diskProblem } from '../disk/disk-problem.js'
 

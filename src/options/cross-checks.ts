@@ -4,7 +4,7 @@ import { checkIndexName } from './names.js'
 import type { OptionName, Settings } from './table.js'
 
 /** How strong a value's source is: the flag beats the environment, the environment the file, the file the default. */
-export type Layer = 'flag' | 'environment' | 'file' | 'default'
+type Layer = 'flag' | 'environment' | 'file' | 'default'
 
 /** The raw setting of one option. */
 export interface Candidate {

@@ -8,7 +8,7 @@ import type { Batch, Cursor, Input, Lines, Mark, Outcome, Place, Source } from '
 import { decode, type DecodeOptions } from '../format/decode.js'
 import type { IngestEvent } from '../options/ingest-options.js'
 import type { Ledger } from '../ledger/ledger.js'
-import { skipBytes } from '../source/decoded-from.js'
+import { skipBytes } from '../source/stored-file.js'
 
 /** An input that has something left to load. */
 interface Work {

@@ -6,7 +6,7 @@ import { DeadLetters } from '../ledger/dead-letters.js'
 import { truncateDeadLetters } from '../ledger/truncate-dead-letters.js'
 import type { DocumentSection } from '../options/load.js'
 import type { Plan } from '../state/plan.js'
-import { randomToken } from '../state/token.js'
+import { randomToken } from '../state/run-identity.js'
 
 interface Opening {
   readonly dryRun: boolean

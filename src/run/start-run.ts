@@ -6,10 +6,10 @@ import { settledOf } from '../ledger/account.js'
 import type { DeadLetters } from '../ledger/dead-letters.js'
 import { lockCheckpoint } from '../state/run-locks.js'
 import { findRun, type FoundRun } from '../state/find-run.js'
-import { limitedCluster } from './limited-cluster.js'
 import { tellPreflight } from './events.js'
 import { openDeadLetters } from './open-dead-letters.js'
 import type { LockedRun } from './locked-run.js'
+import { bounded, type Bounds } from '../cluster/bounds.js'
 
 export interface StartedRun {
   readonly way: ResolvedTarget
@@ -80,4 +80,21 @@ function tellWhatIsKnown({ tell }: LockedRun, { way, cluster, found, notes }: Kn
   tellPreflight(tell, cluster, [...way.notes, ...notes, ...found.notes])
   for (const message of [...cluster.warnings, ...found.warnings]) tell({ type: 'warning', message })
   for (const { source, isLoaded } of found.plan.inputs) if (isLoaded) tell({ type: 'loaded', name: source.name })
+}
+
+/**
+ * Returns the cluster with limits on the small requests of a run: they end with the requests of documents, and share their budget.
+ * If the budget refuses one, it throws SluiceError RUN_INTERRUPTED, and the run has ended.
+ */
+function limitedCluster(cluster: Cluster, givenUp: AbortSignal, budget: Bounds['budget']): Cluster {
+  const { preflight, probe } = cluster
+  return {
+    ...cluster,
+    bounds: { givenUp, ...(budget === undefined ? {} : { budget }) },
+    probe: async (options = {}) => {
+      // The preflight opens at least as many.
+      const connections = Math.max(preflight.probes, options.atLeast ?? 1)
+      return await bounded(budget?.admitConnections(connections), async () => await probe(options))
+    },
+  }
 }

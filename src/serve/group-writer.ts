@@ -4,7 +4,7 @@
  */
 import { rm } from 'node:fs/promises'
 import { stateUnwritable } from '../state/checkpoint-file.js'
-import { syncFolder } from '../disk/sync-folder.js'
+import { syncFolder } from '../disk/folders.js'
 import { segmentPlace } from './recover.js'
 import { OpenSegment, type Request, type Segment } from './segment.js'
 

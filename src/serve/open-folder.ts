@@ -1,13 +1,12 @@
 /** Opens the folder where a receiver keeps acknowledged documents: one per cluster and index, for one process at a time. */
 import { createHash } from 'node:crypto'
-import { readFile, readdir, rm, stat } from 'node:fs/promises'
+import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { runsFolder, stateUnwritable } from '../state/checkpoint-file.js'
 import { InputLocks } from '../state/lock.js'
 import { lockedBy, locksFolder } from '../state/run-locks.js'
-import { makeFolder } from '../disk/make-folder.js'
+import { makeFolder, syncFolder } from '../disk/folders.js'
 import { replaceFile } from '../disk/replace-file.js'
-import { syncFolder } from '../disk/sync-folder.js'
 
 const TARGET = 'target.json'
 

@@ -1,6 +1,5 @@
 /** Remembers the idempotency keys of recent requests. The journals of loaded segments are kept for this. */
-import type { JournalEntry } from './journal.js'
-import type { Request } from './segment.js'
+import type { JournalEntry, Request } from './segment.js'
 
 /** Most keys of loaded documents. */
 const MOST_KEYS = 10_000

@@ -1,9 +1,8 @@
 /** Finds the documents that earlier processes left in the spool. */
 import { createHash } from 'node:crypto'
-import { type FileHandle, open, readFile, readdir, rm, truncate } from 'node:fs/promises'
+import { type FileHandle, open, readdir, readFile, rm, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type JournalEntry, journalLine, parseJournal } from './journal.js'
-import type { Segment, SegmentPlace } from './segment.js'
+import { type JournalEntry, journalLine, parseJournal, type Segment, type SegmentPlace } from './segment.js'
 
 const DATA = '.ndjson'
 const JOURNAL = '.requests'

@@ -1,12 +1,11 @@
 /** Takes a post to the disk: checks its token, headers, body and documents, and answers its caller. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isSluiceError } from '../failure/sluice-error.js'
-import { type PostAnswer, type TokenGuard, type Head, readHead, refusal, tooLarge } from './request-head.js'
+import { type Head, type PostAnswer, readHead, refusal, type TokenGuard, tooLarge } from './request-head.js'
 import { type Documents, documentsIn } from './documents-in.js'
-import { hashOf } from './journal.js'
-import { type ReadBody, type Room, readBody } from './read-body.js'
+import { hashOf, type Request } from './segment.js'
+import { type ReadBody, readBody, type Room } from './read-body.js'
 import type { StoredRequest } from './recent-keys.js'
-import type { Request } from './segment.js'
 
 /** Where documents go, and the limits. */
 export interface Intake {

@@ -1,12 +1,11 @@
 import { Readable } from 'node:stream'
 import type { ReadMemory, Source } from '../flow.js'
-import { decodedFrom } from './decoded-from.js'
+import { decodedFrom, storedFile } from './stored-file.js'
 import { decompress } from './decompress.js'
-import { type FoundFile, findFiles } from './find-files.js'
+import { findFiles, type FoundFile } from './find-files.js'
 import { readFifo, readFile } from './read-file.js'
 import { readItems } from './read-items.js'
 import { readStream } from './read-stream.js'
-import { storedFile } from './stored-file.js'
 import { fail } from '../failure/fail.js'
 
 /**

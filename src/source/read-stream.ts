@@ -1,4 +1,4 @@
-import { type Readable, addAbortSignal } from 'node:stream'
+import { addAbortSignal, type Readable } from 'node:stream'
 import { cannotRead } from './cannot-read.js'
 
 /** Reads a byte stream. A consumer that stops early destroys the stream, and so does the signal. */

@@ -10,11 +10,11 @@ import { readStream } from '../source/read-stream.js'
 import { SpoolRoom } from './room.js'
 import { growingSource, leftSource } from './segment-source.js'
 import {
-  type SpoolSegment,
-  type SegmentFolder,
   beginSegment,
   listSegments,
   removeSegments,
+  type SegmentFolder,
+  type SpoolSegment,
   writing,
 } from './segments.js'
 import { SpoolWriter } from './writer.js'

@@ -1,4 +1,4 @@
-import { syncFolder } from '../disk/sync-folder.js'
+import { syncFolder } from '../disk/folders.js'
 import { fail } from '../failure/fail.js'
 import { type Failure, failure } from '../failure/failure.js'
 import { SluiceError, isSluiceError } from '../failure/sluice-error.js'

@@ -1,11 +1,10 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { fail } from '../failure/fail.js'
-import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
+import { isSluiceError, SluiceError } from '../failure/sluice-error.js'
 import { cannotRead } from '../source/cannot-read.js'
 import { isCompressed } from '../source/decompress.js'
-import { dropBetween, hasLine } from './drop-loaded.js'
-import { KEPT_HEAD_BYTES, type SpoolRoom } from './room.js'
-import { type SpoolSegment, type SegmentFolder, markDropped, markEnded, writing } from './segments.js'
+import { dropBetween, hasLine, KEPT_HEAD_BYTES, type SpoolRoom } from './room.js'
+import { markDropped, markEnded, type SegmentFolder, type SpoolSegment, writing } from './segments.js'
 
 const READ_BYTES = 1 << 20
 /** Bytes written in one go if there is a limit. */

@@ -6,7 +6,7 @@ import { fail } from '../failure/fail.js'
 import { diskProblem } from '../disk/disk-problem.js'
 import { SluiceError } from '../failure/sluice-error.js'
 import { type Checkpoint, parseCheckpoint } from './checkpoint.js'
-import { makeFolder } from '../disk/make-folder.js'
+import { makeFolder } from '../disk/folders.js'
 import { writeJson } from '../disk/json-file.js'
 
 const SUFFIX = '.json'

@@ -7,8 +7,7 @@ import type { Checkpoint, Target } from './checkpoint.js'
 import { checkpointPath, readCheckpoint } from './checkpoint-file.js'
 import { sayLost } from './lost-index.js'
 import type { Plan, Planning } from './plan.js'
-import { type RunIdentity, runKey } from './run-identity.js'
-import { newRunId, randomToken, tokenOf } from './token.js'
+import { newRunId, randomToken, type RunIdentity, runKey, tokenOf } from './run-identity.js'
 
 export interface FoundRun {
   readonly plan: Plan

@@ -5,8 +5,9 @@ import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { kill, pid } from 'node:process'
 import { promisify } from 'node:util'
-import { isDeserted } from './lock-socket.js'
 import { parseJson } from '../text/parse-json.js'
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
 
 /** A place where processes run. A field is absent if the system does not report it. */
 interface Place {
@@ -136,4 +137,40 @@ async function askPs(pid: number): Promise<ProcessSeen> {
   } catch {
     return { isThere: true }
   }
+}
+
+/** The longest path of a socket that every system takes. Some systems cut off longer paths without an error. */
+const PATH_BYTES = 100
+
+/** Listens until disposed. Returns undefined if the file system takes no sockets. */
+export async function listenOnSocket(path: string): Promise<AsyncDisposable | undefined> {
+  if (Buffer.byteLength(path) > PATH_BYTES) return undefined
+  const server = createServer(socket => socket.destroy())
+  try {
+    server.listen(path)
+    await once(server, 'listening')
+  } catch {
+    return undefined
+  }
+  // The socket does not keep the process alive.
+  server.unref()
+  server.on('error', () => undefined)
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await new Promise<void>(resolve => server.close(() => resolve()))
+    },
+  }
+}
+
+/** Returns whether the socket certainly has no listener any more. */
+export async function isDeserted(path: string): Promise<boolean> {
+  if (Buffer.byteLength(path) > PATH_BYTES) return false
+  return await new Promise(resolve => {
+    const socket = connect(path)
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(false)
+    })
+    socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'ECONNREFUSED'))
+  })
 }

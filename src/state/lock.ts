@@ -1,12 +1,11 @@
 /** Takes locks in one folder. Each lock is a file that names its holder. */
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, copyFile, link, open, readFile, rm, stat, unlink } from 'node:fs/promises'
+import { copyFile, type FileHandle, link, open, readFile, rm, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stateUnwritable } from './checkpoint-file.js'
-import { type Holder, isGone, parseHolder, thisHolder } from './lock-holder.js'
-import { listenOnSocket } from './lock-socket.js'
-import { makeFolder } from '../disk/make-folder.js'
+import { type Holder, isGone, listenOnSocket, parseHolder, thisHolder } from './lock-holder.js'
+import { makeFolder } from '../disk/folders.js'
 
 /** Locks that are released at the same time. */
 const AT_ONCE = 16

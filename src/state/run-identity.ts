@@ -1,12 +1,12 @@
 /** How a run is known again, and what it has left to do. A feature may give other answers for its runs. */
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import type { IndexSeen } from '../cluster/indices.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { DocumentSection, InputSection } from '../options/load.js'
 import { namedIn } from '../options/table-names.js'
 import type { Checkpoint, Target } from './checkpoint.js'
-import { type LostIndices, lostIndex } from './lost-index.js'
+import { lostIndex, type LostIndices } from './lost-index.js'
 import { planRun } from './plan-run.js'
 import type { Plan, Planning } from './plan.js'
 
@@ -99,4 +99,26 @@ function whatIsSent(inputs: InputSection, documents: DocumentSection): Record<st
   const idField = ids.from === 'field' ? ids.field : undefined
   const given = { op, ids: ids.from, format: inputs.format, idField, routingField, pipeline, pick: inputs.pick }
   return Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined))
+}
+
+const letters = 'abcdefghijklmnopqrstuvwxyz234567'
+
+/** Returns an id for a run: sortable by time, and unique. */
+export function newRunId(): string {
+  const time = new Date().toISOString().replace(/[-:]|\.\d+/g, '')
+  return `${time}-${randomBytes(3).toString('hex')}`
+}
+
+/** Makes the part of a run's ids that belongs to one input: 80 random bits, only letters and digits. */
+export function randomToken(): string {
+  return spell(randomBytes(16))
+}
+
+/** The same token for the same parts, on any machine. */
+export function tokenOf(...parts: readonly (string | number)[]): string {
+  return spell(createHash('sha256').update(JSON.stringify(parts)).digest().subarray(0, 16))
+}
+
+function spell(bytes: Uint8Array): string {
+  return Array.from(bytes, byte => letters[byte & 31]).join('')
 }

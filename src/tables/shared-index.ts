@@ -1,5 +1,5 @@
 import type { Checkpoint } from '../state/checkpoint.js'
-import { knownCheckpoints } from '../state/known-checkpoints.js'
+import { knownCheckpoints } from '../state/earlier-checkpoints.js'
 import type { FoundRun } from '../state/find-run.js'
 import { fail } from '../failure/fail.js'
 

@@ -12,11 +12,11 @@ export const house: Readonly<Record<string, Part>> = {
   'flow.ts': { imports: 'failure' },
   time: { imports: 'flow.ts', doors: 'retry system-clock' },
   text: { imports: '', doors: 'bytes parse-json' },
-  disk: { imports: 'text', doors: 'disk-problem json-file make-folder replace-file sync-folder' },
+  disk: { imports: 'text', doors: 'disk-problem folders json-file replace-file' },
   // The stages. They know what crosses stages, and failures; never each other.
   source: {
     imports: 'failure flow.ts',
-    doors: 'cannot-read decoded-from decompress open-sources read-file read-stream stored-file',
+    doors: 'cannot-read decompress open-sources read-file read-stream stored-file',
   },
   format: { imports: 'failure flow.ts text', doors: 'decode' },
   bulk: { imports: 'failure flow.ts text', doors: 'action-line batcher read-letters replay-batcher slots' },
@@ -55,7 +55,7 @@ export const house: Readonly<Record<string, Part>> = {
   state: {
     imports: 'failure flow.ts time text disk ledger cluster options',
     doors:
-      'checkpoint checkpoint-file earlier-checkpoints find-run known-checkpoints known-limits lock lost-index plan plan-run run-identity run-locks state-keeper token',
+      'checkpoint checkpoint-file earlier-checkpoints find-run known-limits lock lost-index plan plan-run run-identity run-locks state-keeper',
   },
   // The loop and its hooks. It names no feature.
   run: {
@@ -104,7 +104,7 @@ export const house: Readonly<Record<string, Part>> = {
   // The public doors.
   'index.ts': {
     imports:
-      'failure flow.ts source ledger cluster options connect guarded spool tables serve ingest.ts replay.ts verify alarm doctor',
+      'failure flow.ts source ledger cluster options connect spool guarded tables serve ingest.ts replay.ts verify alarm doctor',
   },
   'servicenow.ts': { imports: 'failure servicenow options connect tables' },
   // The command line gets what an embedder gets.

@@ -3,7 +3,7 @@ import { type Cluster, openCluster } from '../../../src/cluster/open-cluster.js'
 import type { FreshCredentials, IngestOptions } from '../../../src/index.js'
 import { loadOf, proxySection } from '../../../src/options/read-options.js'
 import { resolveTarget } from '../../../src/connect/open-target.js'
-import { renewCredentials } from '../../../src/run/renew-credentials.js'
+import { renewCredentials } from '../../../src/run/access-options.js'
 import { startHttpProxy, startTarget } from '../../support/proxy-servers.js'
 
 const url = 'https://cluster.example'

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { documentsIn, mediaTypeOf } from '../../../src/serve/documents-in.js'
-import { elementsOf } from '../../../src/serve/json-elements.js'
+import { documentsIn, elementsOf, mediaTypeOf } from '../../../src/serve/documents-in.js'
 import { seeded } from '../../support/seeded.js'
 
 const read = (text: string, type: 'ndjson' | 'json') => {

@@ -17,7 +17,7 @@ import {
 import { CheckpointWriter } from '../../../src/state/checkpoint-writer.js'
 import { type Author, record } from '../../../src/ledger/dead-letter-record.js'
 import { truncateDeadLetters } from '../../../src/ledger/truncate-dead-letters.js'
-import { randomToken, tokenOf } from '../../../src/state/token.js'
+import { randomToken, tokenOf } from '../../../src/state/run-identity.js'
 import { HeldClock } from '../../support/held-clock.js'
 
 const checkpoint: Checkpoint = {

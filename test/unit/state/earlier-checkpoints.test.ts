@@ -6,9 +6,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { nothing } from '../../../src/ledger/account.js'
 import type { Checkpoint } from '../../../src/state/checkpoint.js'
 import { checkpointPath, prepareStateDir, readCheckpoint, writeCheckpoint } from '../../../src/state/checkpoint-file.js'
-import { bringBack, keepEarlier, lastOf } from '../../../src/state/earlier-checkpoints.js'
-import { knownCheckpoints } from '../../../src/state/known-checkpoints.js'
-import { makeFolder } from '../../../src/disk/make-folder.js'
+import { bringBack, keepEarlier, knownCheckpoints, lastOf } from '../../../src/state/earlier-checkpoints.js'
+import { makeFolder } from '../../../src/disk/folders.js'
 
 let work: string
 let path: string

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { deletionsPath, recallDeletions, rememberDeletions } from '../../../src/tables/deletions-file.js'
-import { makeFolder } from '../../../src/disk/make-folder.js'
+import { makeFolder } from '../../../src/disk/folders.js'
 import { limitOf } from '../../../src/tables/reconcile.js'
 
 let state: string

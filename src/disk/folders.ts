@@ -1,4 +1,4 @@
-import { mkdir, stat } from 'node:fs/promises'
+import { mkdir, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
@@ -29,5 +29,19 @@ async function make(path: string): Promise<void> {
       () => false,
     )
     if (!isThere) throw error
+  }
+}
+
+/** Makes the names of new and renamed files in a folder last. */
+export async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r')
+  try {
+    await folder.sync()
+  } catch (error) {
+    // Some file systems know no such thing.
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'EINVAL' && code !== 'ENOTSUP') throw error
+  } finally {
+    await folder.close()
   }
 }
