@@ -226,8 +226,8 @@ export interface IngestOptions extends ConnectOptions {
   /** Default `auto`: gzip, except on loopback, because bytes through a proxy are metered and slow. */
   readonly compress?: 'auto' | 'gzip' | 'none' | undefined
   /**
-   * File for rejected documents. With `false`, take them from the `rejected` event. Default `sluice-dead-letters-
-   * RUN.ndjson` in the working folder.
+   * File for rejected documents. With `false`, take them from the `rejected` event. Default
+   * `sluice-dead-letters-RUN.ndjson` in the working folder.
    */
   readonly deadLetters?: string | false | undefined
   /**
