@@ -28,8 +28,7 @@ export function sayReceipt(account: Receipt, terminal: Terminal, json: boolean, 
 
 /** Returns a line for the mail of a job whose receipt goes to a file, or nothing if every document is stored. */
 function whatIsMissing({ rejected, unknown, deadLetters }: Receipt): string {
-  const repair =
-    deadLetters === undefined ? '' : `. Repair them in ${deadLetters}, then run \`sluice replay ${deadLetters}\``
+  const repair = deadLetters === undefined ? '' : `. Repair ${deadLetters}, then run \`sluice replay ${deadLetters}\``
   const lines = [
     ...(rejected === 0 ? [] : [`${plural(rejected, 'document')} rejected${repair}\n`]),
     ...(unknown === 0

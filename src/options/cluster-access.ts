@@ -63,7 +63,7 @@ export async function readAdminKey(
       'the API key of the organisation is not set: set EC_API_KEY, or name a file with --admin-key-file',
     )
   }
-  if (!/^[\x21-\x7e]+$/.test(key)) throw invalid(said, 'contains a blank or another character that no API key has')
+  if (!/^[\x21-\x7e]+$/.test(key)) throw invalid(said, 'contains a space or another character that no API key has')
   return key
 }
 

@@ -134,7 +134,7 @@ function settleCredentials(check: Check): void {
   if (values.apiKey !== undefined && !/^[\x21-\x7e]+$/.test(values.apiKey)) {
     throw invalid(
       said(check, 'apiKey'),
-      'contains a blank or another character that no API key has: copy the encoded form',
+      'contains a space or another character that no API key has: copy the encoded form',
     )
   }
   const hasKey = apiKey.some(name => values[name] !== undefined)

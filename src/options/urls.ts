@@ -7,7 +7,7 @@ export type ClusterUrl =
 export function readClusterUrl(given: string): ClusterUrl {
   const text = given.trim()
   if (/\s/.test(text))
-    return { problem: 'contains whitespace: write https://HOST:PORT, and a blank in credentials as %20' }
+    return { problem: 'contains whitespace: write https://HOST:PORT, and a space in credentials as %20' }
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase()
   const host = text.slice(text.lastIndexOf('@') + 1)
   if (scheme === undefined) {

@@ -87,7 +87,7 @@ function checkToken(token: string | false | undefined, { host }: Address): void 
   if (token.length < SHORTEST_TOKEN || /\s/.test(token))
     throw invalid(
       'token',
-      `must have at least ${SHORTEST_TOKEN} characters and no blanks: \`openssl rand -hex 32\` makes one`,
+      `must have at least ${SHORTEST_TOKEN} characters and no spaces: \`openssl rand -hex 32\` makes one`,
     )
 }
 

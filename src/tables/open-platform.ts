@@ -40,7 +40,7 @@ export const openPlatform: OpenPlatform = async ({ names, servicenow, selection 
     probe: async signal => {
       const { probes } = await instance.probe({ connections: preflightConnections, signal })
       const way = route.proxy === undefined ? 'direct' : `${route.form} through ${route.proxy}`
-      return [`reached ${display}: ${way}, ${probes === 1 ? '1 connection' : `${probes} connections`} let through`]
+      return [`reached ${display}: ${way}, ${probes === 1 ? '1 connection' : `${probes} connections`} accepted`]
     },
     [Symbol.asyncDispose]: async () => await instance[Symbol.asyncDispose](),
   }

@@ -61,7 +61,7 @@ async function receive(flags: Record<string, unknown>, terminal: Terminal): Prom
     token,
     tls: await loadServeTls(effective),
   }
-  using interruption = interruptible(terminal, 'accepting nothing more, loading what waits')
+  using interruption = interruptible(terminal, 'accepting no more requests, loading the waiting documents')
   using progress = await showProgress(terminal, { quiet: values.quiet })
   const { serve } = await import('../../serve/serve.js')
   spareOptimising()

@@ -41,13 +41,8 @@ export function follow(progress: Progress): (event: IngestEvent) => void {
       case 'retry': {
         retries += 1
         const { code, message } = event.failure
-        progress.note(
-          'warn',
-          `${plural(event.documents, 'document')} again in ${showDuration(event.waitMs)}: ${message}`,
-          {
-            code,
-          },
-        )
+        const again = `retrying ${plural(event.documents, 'document')} in ${showDuration(event.waitMs)}`
+        progress.note('warn', `${again}. Cause: ${message}`, { code })
         return
       }
       case 'preflight': {
@@ -55,7 +50,7 @@ export function follow(progress: Progress): (event: IngestEvent) => void {
         for (const note of notes) progress.note('info', note)
         const { cluster, version, route, probes } = event
         const reached = `reached ${cluster}${version === undefined ? '' : ` (Elasticsearch ${version})`}: ${route}`
-        progress.note('info', `${reached}, ${plural(probes, 'connection')} let through`, fields)
+        progress.note('info', `${reached}, ${plural(probes, 'connection')} accepted`, fields)
         return
       }
       case 'input':

@@ -229,7 +229,7 @@ export const clusterEntries = {
     message: 'a gateway before {cluster} refused with status {status}: {observed}',
     observed:
       'Status 403, 404 or a redirect with a page of another product. People mistake it for the IP filter or the cluster.',
-    causes: ['A gateway, load balancer or firewall of your own stands in front of the cluster.'],
+    causes: ['A gateway, load balancer or firewall of your own is in front of the cluster.'],
     fixes: ['Find the gateway, load balancer or firewall that answers like this, and allow the request there.'],
     example: {
       cluster: 'https://cluster.example:9243',

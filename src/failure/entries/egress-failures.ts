@@ -31,7 +31,7 @@ export const egressEntries = {
     observed: 'Nothing fails today. If only this address is allowed, every request fails once the other one is used.',
     causes: ['The proxy URL is that of a single node.', 'One node of the pair is down, and the other does its work.'],
     fixes: [
-      'Set STATIC_PROXY_URL to the URL in the dashboard of your proxy, which stands for both nodes.',
+      'Set STATIC_PROXY_URL to the URL in the dashboard of your proxy, which covers both nodes.',
       'Keep both addresses in the IP filter policy: the other one may return at any time.',
     ],
     example: { connections: 16, address: '203.0.113.7', chance: '0.003%' },

@@ -55,6 +55,16 @@ describe('ingest', () => {
     expect(await run('--quiet')).toMatchObject({ code: 0, stderr: '' })
   })
 
+  test('with --quiet and --json, one line on stderr reports rejected documents', async () => {
+    await using work = await folder()
+    const flags = ['--index', 'cli-mail', '--quiet', '--json', '--dead-letters', 'dead.ndjson']
+    const ended = await sluice(['ingest', '-', ...flags], { cwd: work.path, env: lab.env, input: '{"n":1}\n[1]\n' })
+    expect(ended).toMatchObject({
+      code: 1,
+      stderr: 'warning: 1 document rejected. Repair dead.ndjson, then run `sluice replay dead.ndjson`\n',
+    })
+  })
+
   test('rejected documents end in exit code 1, grouped by reason, without their values', async () => {
     await using work = await folder()
     const input = `${lines(3)}[1,"pl4nted-value"]\nnot json pl4nted-value\n`

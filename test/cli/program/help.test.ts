@@ -27,10 +27,17 @@ const LINES_OF_A_SCREEN = 40
 
 describe.each(commands.map(args => ({ args, name: ['sluice', ...args].join(' ') })))('$name', ({ args }) => {
   test('no line of its help has more than 80 columns', async () => {
-    const pages = [await helpOf([...args, '--help'])]
-    if (pages[0]?.includes('--help-all') === true) pages.push(await helpOf([...args, '--help-all']))
+    const pages = [await helpOf([...args, '--help']), await helpOf([...args, '--help-all'])]
     const long = pages.flatMap(page => page.split('\n')).filter(line => line.length > 80)
     expect(long).toEqual([])
+  })
+
+  test('a blank line stands before every heading of its help', async () => {
+    for (const flag of ['--help', '--help-all']) {
+      const lines = (await helpOf([...args, flag])).split('\n')
+      const headings = lines.flatMap((line, at) => (/^[A-Z].*:$/.test(line) ? [at] : []))
+      expect(headings.filter(at => lines[at - 1] !== '').map(at => lines[at])).toEqual([])
+    }
   })
 
   test('its help fits on a screen', async () => {

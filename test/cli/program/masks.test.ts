@@ -55,8 +55,17 @@ test.each([true, false])('notes of a run are masked, and waits are rounded (quie
   const { printed, terminal: shown } = terminal(false)
   using progress = await showProgress(shown, { quiet })
   follow(progress)({ type: 'retry', failure: repeating.failure, documents: 2, waitMs: 226.952_122 })
-  expect(printed.err).toContain('2 documents again in 227 ms: ')
+  expect(printed.err).toContain('retrying 2 documents in 227 ms. Cause: ')
   for (const form of forms) expect(printed.err).not.toContain(form)
+})
+
+test('one full stop stands between a message and what follows it while access is lost', async () => {
+  const { printed, terminal: shown } = terminal(false)
+  using progress = await showProgress(shown, { quiet: true })
+  const message = 'blocked. Run `sluice doctor`.'
+  const event = { failure: { code: 'EGRESS_NOT_ALLOWED', message, evidence: {} }, since: 'noon', waitedMs: 0 } as const
+  follow(progress)({ type: 'blocked', ...event, leftMs: 60_000, nextProbeMs: 1000 })
+  expect(printed.err).toContain('waiting for access since noon: blocked. Run `sluice doctor`. Next probe in 1.0 s')
 })
 
 test('everything but text stays as it is', () => {

@@ -31,6 +31,9 @@ test.each(['ingest', 'doctor', 'lab', 'demo', 'verify', 'undo', 'filter', 'expla
 describe('wrong usage ends with exit code 2 and a suggestion', () => {
   const rows: readonly [string[], string][] = [
     [['ingets', 'x'], "error: sluice: unknown command 'ingets'. Did you mean ingest?"],
+    [['help', 'ingets'], "error: sluice: unknown command 'ingets'. Did you mean ingest?"],
+    [['help', 'nosuch'], "error: sluice: unknown command 'nosuch'\n"],
+    [['serve', '--url', 'https://es.example'], 'error: --index: no index is set: use --index NAME or SLUICE_INDEX\n'],
     [['ingest', 'x', '--indx', 'logs'], 'error: sluice ingest: unknown option --indx. Did you mean --index?'],
     [['ingest'], "error: sluice ingest: missing required argument 'source'"],
     [['ingest', 'x', '--index'], "error: sluice ingest: option '--index <name>' argument missing"],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { explain, failureCodes } from '../../../src/failure/catalogue.js'
+import { type FailureCode, causesFor, explain, failureCodes, fixesFor } from '../../../src/failure/catalogue.js'
 import { exampleOf } from '../../../src/failure/failure.js'
 import { stages } from '../../../src/failure/entry.js'
 import { symptoms } from '../../../src/failure/symptoms.js'
@@ -21,6 +21,22 @@ describe('the catalogue', () => {
     const order = entries.map(({ stage }) => parts.indexOf(stage))
     expect(order).toEqual(order.toSorted((a, b) => a - b))
     expect(new Set(order).size).toBe(parts.length)
+  })
+
+  test.each(['NOPE', 'toString'])('has nothing on %s', code => {
+    expect(explain(code as FailureCode)).toBeUndefined()
+  })
+
+  test('has the causes and fixes of the scheme in the message', () => {
+    const message = 'the proxy socks5://proxy.example:9294: its port expects TLS, and the URL says socks5://'
+    expect(causesFor('PROXY_TLS_MISMATCH', message)).toEqual(['A socks5:// proxy URL has a port with TLS.'])
+    expect(fixesFor('PROXY_TLS_MISMATCH', message)).toEqual([expect.stringContaining('Use socks5s://') as string])
+  })
+
+  test('does not advise to repeat a load whose stdin never ended', () => {
+    const fixes = fixesFor('RUN_INTERRUPTED', 'interrupted after 7 documents: stdin never ended')
+    expect(fixes).toEqual(explain('INPUT_UNENDED').fixes)
+    expect(fixesFor('RUN_INTERRUPTED', 'interrupted after 7 documents: SIGTERM')[0]).toMatch(/^Run the same command/)
   })
 
   test.each(entries)('says of $code what is seen, why, and what to do, in sentences', ({ observed, causes, fixes }) => {

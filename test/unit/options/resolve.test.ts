@@ -69,6 +69,13 @@ describe('names that nobody knows', () => {
     )
   })
 
+  test('both spellings of one option are an error', () => {
+    const file = { path: 'sluice.config.json', values: { timeout: '5s', timeoutMs: 5000 } }
+    expect(failureOf({ flags: {}, env: {}, file }).message).toBe(
+      'sluice.config.json: timeout and timeoutMs are the same option: keep only timeoutMs',
+    )
+  })
+
   test('flag spelling in the file is an error that names the key', () => {
     const file = { path: 'sluice.config.json', values: { 'dead-letters': 'x' } }
     expect(failureOf({ flags: {}, env: {}, file }).message).toContain('Did you mean deadLetters?')

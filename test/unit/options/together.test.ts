@@ -23,7 +23,7 @@ describe('options that contradict each other', () => {
     [{ ids: 'field' }, "--ids: is 'field' and needs --id-field"],
     [{ idField: 'sku' }, "--id-field: needs --ids field, and ids is 'run' (default)"],
     [{ pick: 'a.b', format: 'ndjson' }, '--pick: selects inside a JSON document, but the format is ndjson'],
-    [{ apiKey: 'a b' }, '--api-key: contains a blank or another character that no API key has: copy the encoded form'],
+    [{ apiKey: 'a b' }, '--api-key: contains a space or another character that no API key has: copy the encoded form'],
   ]
   test.each(rows)('%j', (flags, message) => {
     expect(failureOf({ flags, env: {} })).toMatchObject({ code: 'OPTION_INVALID', message })
@@ -79,7 +79,7 @@ describe('the cluster URL', () => {
     ['https://\\es.example', '--url: has no host behind its two slashes: write https://HOST:PORT'],
     ['https:/es.example', '--url: has no scheme: write https://HOST:PORT'],
     ['http:es.example', '--url: has no scheme: write https://HOST:PORT'],
-    ['https://es.exam\nple', '--url: contains whitespace: write https://HOST:PORT, and a blank in credentials as %20'],
+    ['https://es.exam\nple', '--url: contains whitespace: write https://HOST:PORT, and a space in credentials as %20'],
     [
       'https://elastic:pass\\word@es.example',
       '--url: has a backslash: write https://HOST:PORT, and \\ in credentials as %5C',

@@ -36,7 +36,7 @@ test.each(['here', ':8080', '1.2.3.4', '1.2.3.4:99999', 'http://x:80', '::1:8080
 test('needs a token, but for loopback addresses where none is wanted', () => {
   expect(problem({ token: undefined })).toMatch(/token: a token is required/)
   expect(problem({ token: 'short' })).toMatch(/16 characters/)
-  expect(problem({ token: 'with a blank in the middle' })).toMatch(/no blanks/)
+  expect(problem({ token: 'with a blank in the middle' })).toMatch(/no spaces/)
   expect(problem({ token: false })).toBe('none')
   expect(problem({ token: false, listen: 'localhost:8080' })).toBe('none')
   expect(problem({ token: false, listen: '[::1]:8080' })).toBe('none')
