@@ -163,7 +163,7 @@ export async function listenOnSocket(path: string): Promise<AsyncDisposable | un
 }
 
 /** Returns whether the socket certainly has no listener any more. */
-export async function isDeserted(path: string): Promise<boolean> {
+async function isDeserted(path: string): Promise<boolean> {
   if (Buffer.byteLength(path) > PATH_BYTES) return false
   return await new Promise(resolve => {
     const socket = connect(path)
