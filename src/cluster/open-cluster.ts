@@ -156,7 +156,7 @@ async function seeEgress(options: ClusterOptions, onDoubt: (observed: string) =>
 function nameCheck(error: unknown): unknown {
   const destination = /^(CLUSTER_|PROXY_TARGET_|PROXY_DENIED_)/
   if (!isSluiceError(error) || !destination.test(error.code)) return error
-  const message = `${error.message}. This is the address check (IP_CHECK_URL), not the cluster`
+  const message = `${error.message.replace(/\.$/, '')}. This is the address check (IP_CHECK_URL), not the cluster`
   return new SluiceError({ ...error.failure, message }, { cause: error })
 }
 

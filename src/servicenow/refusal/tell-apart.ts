@@ -74,7 +74,7 @@ async function tellAddress(
   const seen = await lookIn(line, { most, isSettled: isMixed, signal })
   if (seen.letIn > 0) return partly(line, seen.letIn, seen)
   const said = String(refused.evidence['observed'])
-  const observed = line.route.proxy === undefined ? `${said}. No proxy was used` : said
+  const observed = line.route.proxy === undefined ? `${said.replace(/\.$/, '')}. No proxy was used` : said
   const { instance } = line
   return failure('SERVICENOW_ADDRESS_REFUSED', { ...refused.evidence, instance, observed, asked: seen.asked })
 }
