@@ -250,7 +250,7 @@ describe('a receiver', () => {
     const starting = codeOf(serve(options({ signal: controller.signal })))
     await expect.poll(() => lab.control.struck('handshake')).toBeGreaterThan(0)
     controller.abort('SIGTERM')
-    expect(await starting).toMatch(/^RUN_INTERRUPTED: interrupted \(SIGTERM\)/)
+    expect(await starting).toMatch(/^RUN_INTERRUPTED: interrupted after 0 documents: SIGTERM/)
     lab.control.heal()
     await using serving = await start()
     expect(serving.status().state).toBe('ok')
