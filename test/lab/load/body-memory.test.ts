@@ -34,7 +34,7 @@ const ways: readonly (readonly [string, Way])[] = [
   ['forwarded by a proxy', { front: 'forward' }],
 ]
 
-describe.each(ways.slice(0, rounds(3, ways.length)))(
+describe.each(ways.slice(0, rounds(2, ways.length)))(
   'a body that is sent %s is never overwritten while it is read',
   (_, way) => {
     for (const status of [200, 429]) {

@@ -9,7 +9,7 @@ import { type Folder, type Running, folder, startSluice } from '../../support/sl
 import { type Seeded, seeded } from '../../support/seeded.js'
 
 // Each test starts some ten processes.
-const KILLS = rounds(4, 20)
+const KILLS = rounds(3, 20)
 const index = 'spooled'
 
 let lab: Lab

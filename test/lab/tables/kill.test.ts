@@ -11,7 +11,7 @@ import { type Seeded, seeded } from '../../support/seeded.js'
 
 // It starts some thirty processes.
 const ROWS = 3000
-const KILLS = rounds(4, 20)
+const KILLS = rounds(2, 20)
 const index = 'killed'
 
 let lab: Lab

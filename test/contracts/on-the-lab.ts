@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, describe } from 'vitest'
+import type { LabOptions } from '../../src/lab/index.js'
+import { describeDoctor } from './doctor.suite.js'
+import { describeDocuments } from './documents.suite.js'
+import { describeIds } from './ids.suite.js'
+import { startLabWorld } from './lab-world.js'
+import { describeRefusals } from './refusals.suite.js'
+import { describeReplay } from './replay.suite.js'
+import { describeRoutes } from './routes.suite.js'
+import { describeRuns } from './runs.suite.js'
+import { describeSwap } from './swap.suite.js'
+import type { World } from './world.js'
+
+/** Runs every suite of a cluster on a lab of its own. Each lab has a file, so that they run side by side. */
+export function describeOnLab(name: string, options: LabOptions): void {
+  describe(`on the lab: ${name}`, () => {
+    let world: World
+    beforeAll(async () => {
+      world = await startLabWorld(options)
+    })
+    afterAll(async () => await world[Symbol.asyncDispose]())
+    describeRoutes(() => world)
+    describeRefusals(() => world)
+    describeDocuments(() => world)
+    describeReplay(() => world)
+    describeSwap(() => world)
+    describeRuns(() => world)
+    describeIds(() => world)
+    describeDoctor(() => world)
+  })
+}
