@@ -7,7 +7,7 @@ const report = process.env.VITEST_JSON
 /** Starts the files that take longest first, so that no worker ends alone. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const order = [/lab\/(contracts|diagnosis|servicenow\/refusals)/, /test\/lab/, /test\/cli/]
+    const order = [/lab\/contracts/, /test\/lab/, /test\/cli/]
     const rank = ({ moduleId }: TestSpecification) => (order.findIndex(one => one.test(moduleId)) + 4) % 4
     return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other))
   }
@@ -18,6 +18,8 @@ export default defineConfig({
     // The kernel as its sources stand; the command line as it would be installed.
     globalSetup: ['scripts/kernel/build.js', 'test/support/build.ts'],
     include: ['test/{unit,lab,cli,types}/**/*.test.ts', 'test/*.test.ts'],
+    // `npm run test:long` runs these.
+    exclude: ['**/*.long.test.ts', 'node_modules'],
     // Tests wait for others more than they work.
     maxWorkers: availableParallelism() + 1,
     // No test replaces a module, so files share a worker and what it has loaded.

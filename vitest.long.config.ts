@@ -5,10 +5,12 @@ import { defineConfig } from 'vitest/config'
 const report = process.env.VITEST_JSON
 const tests = globSync('test/{unit,lab,cli}/**/*.test.ts')
 
-/** Every test that searches, with all its rounds. */
+/** The tests that take long, and every test that searches, with all its rounds. */
 export default defineConfig({
   test: {
-    include: tests.filter(path => readFileSync(path, 'utf8').includes('/support/rounds.js')),
+    include: tests.filter(
+      path => path.endsWith('.long.test.ts') || readFileSync(path, 'utf8').includes('/support/rounds.js'),
+    ),
     isolate: false,
     env: { SLUICE_SEARCH: 'all' },
     globalSetup: ['scripts/kernel/build.js', 'test/support/build.ts'],
