@@ -6,8 +6,9 @@ export const notPlanted: Partial<Readonly<Record<FailureCode, string>>> = {
     'Read from host names that lead to the services themselves; `test/unit/doctor/regions.test.ts` has them all.',
   SERVICENOW_LOGIN_FAILED:
     'Told of a browser that does not come back, or comes back with a refusal: `test/cli/servicenow/login.test.ts`.',
-  DELETIONS_TOO_MANY: 'Told of a comparison that would delete more than it may: `test/lab/tables/deletions.test.ts`.',
-  DELETIONS_INDEX_SHARED: 'Told of an index that holds documents of others: `test/lab/tables/deletions.test.ts`.',
+  DELETIONS_TOO_MANY:
+    'Told of a comparison that would delete more than it may: `test/lab/tables/deletions.long.test.ts`.',
+  DELETIONS_INDEX_SHARED: 'Told of an index that holds documents of others: `test/lab/tables/deletions.long.test.ts`.',
   OUTPUT_UNWRITABLE:
     'Told of the file that `pull --output` writes, not of the way: `test/lab/tables/pull-file.test.ts`.',
   COMMAND_INTERRUPTED:
