@@ -33,7 +33,7 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
   return await ingestFrom(options, openPlatform)
 }
 
-/** The same, with tables opened by `open`. */
+/** Does the same with tables that `open` opens. */
 export async function ingestFrom(options: IngestOptions, open: OpenPlatform): Promise<Receipt> {
   const load = readOptions(options)
   return await run({

@@ -34,7 +34,7 @@ export interface ClusterOptions {
 /** A cluster that was checked. Owns the connection pool: close it, or destroy it if the run failed. */
 export interface Cluster extends AsyncDisposable, ReachedCluster {
   readonly preflight: Preflight
-  /** What the egress check saw. Empty if there is no egress check. */
+  /** The addresses that the egress check saw. Empty without a check. */
   readonly egress: EgressSeen
   /** Problems that are no reason to stop. */
   readonly warnings: readonly string[]

@@ -1,4 +1,4 @@
-/** Sends one request to the cluster. Whoever asks judges the answer, except with `call`. */
+/** Sends one request to the cluster. The caller judges the answer, except with `call`. */
 import type { Client } from '@elastic/elasticsearch'
 import type { Readable } from 'node:stream'
 import { fail } from '../failure/fail.js'

@@ -63,7 +63,7 @@ export function addressesOf(blocked: readonly string[]): Evidence {
   return blocked.length === 0 ? {} : { addresses: blocked }
 }
 
-/** Tells from where the refused connections came. */
+/** Names the addresses that the refused connections came from. */
 export function tellRoute(
   { egress, notes = [] }: Facts,
   proxy: string | undefined,

@@ -18,7 +18,7 @@ import type { Verdict } from './verdict.js'
 const REFUSALS_BEFORE_SPLIT = 5
 /** After so many refusals a half lets the other half go first. If that one was accepted at once, this one is halved again. */
 const REFUSALS_OF_HALF = 2
-/** After so many refusals, while others are accepted, a single document is itself the reason. */
+/** After this many refusals of a single document, while others are accepted, the document is the cause. */
 const REFUSALS_OF_ONE = 8
 
 export interface DeliveryOptions extends BatchIds {

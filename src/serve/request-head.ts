@@ -5,7 +5,7 @@ import { type MediaType, mediaTypeOf } from './documents-in.js'
 const TYPES = 'application/x-ndjson, application/ndjson, application/json'
 const LONGEST_KEY = 255
 
-/** What the headers of a post say about its body. */
+/** The properties of a post's body, from its headers. */
 export interface Head {
   readonly type: MediaType
   readonly isGzip: boolean

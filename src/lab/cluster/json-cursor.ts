@@ -205,7 +205,7 @@ export class JsonCursor {
     )
   }
 
-  /** Returns where the text continues after an escape with its letter at `at`. */
+  /** Returns the offset after an escape whose letter is at `at`. */
   #escape(at: number): number {
     const letter = this.#byte(at)
     if (letter !== 0x75) {
