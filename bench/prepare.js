@@ -49,7 +49,7 @@ export function builtSluice() {
   return join(projectFolder, 'bin', 'sluice.js')
 }
 
-function native(name) {
+export function native(name) {
   const source = at('native', `${name}.c`)
   const flags = ['-O3', '-march=native', '-Wall', '-Wextra']
   return built(`${name}-${hashOf(source)}`, output => {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
 /** Starts a server that prints its port first. It ends with this process, however that ends. */
-async function start(command, words) {
+export async function start(command, words) {
   const child = spawn(command, words, { stdio: ['ignore', 'pipe', 'inherit'] })
   const lines = createInterface({ input: child.stdout })
   const [line] = await Promise.race([

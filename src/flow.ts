@@ -9,7 +9,7 @@ export type RejectionLimit = number | `${number}%`
 
 /** A file, a stream or an iterable. Inputs are read in order. */
 export interface Input {
-  /** Position among the inputs of the run, from 0. */
+  /** Unique among the inputs of the run. */
   readonly id: number
   /**
    * As the user knows it: the path of the file, `-` for stdin, `(stream)` or `(iterable)` for an object that an
@@ -34,6 +34,8 @@ export interface Source extends Input {
    * failures.
    */
   open(signal: AbortSignal, from?: number, place?: Place, into?: ReadMemory): AsyncIterable<Uint8Array>
+  /** Begins to read the input, which will soon be opened from its start. Only small files do so. */
+  ahead?(): void
 }
 
 /** A copy of an input that cannot be read twice, which this process may still write. */
@@ -78,24 +80,51 @@ export interface Cursor {
   readonly mayRepeat?: boolean
 }
 
-/** Looks at a stored file without reading all of it. */
+/** A stored file. */
 export interface StoredFile {
   /** Absolute. */
   readonly path: string
+  /** The same file without symbolic links: they may lead to another file tomorrow. */
+  readonly realPath: string
+  /** Absolute: the folder that the name of the input is relative to. */
+  readonly folder: string
+  /** The number of its file system. With the inode, it is the same for all names of the file. */
+  readonly device: number
+  /** The file when it was found. */
+  readonly stat: FileStat
+  /** What the last `open` of its source has read so far. Undefined before that. */
+  readonly reading?: FileReading | undefined
+  /** Drops `reading`: the input is finished, and nobody asks for it any more. */
+  forget?(): void
   look(): Promise<FileLook>
   /**
-   * Returns the SHA-256 in hex of the stored bytes `[from, to)`. Undefined if the file is gone, ends before `to`, or
-   * has another inode than `inode`.
+   * Returns the checksum of the first `ends[i]` stored bytes, for ascending ends. Undefined if the file is shorter, or cannot be read.
    */
-  hash(from: number, to: number, inode?: string): Promise<string | undefined>
+  sums(ends: readonly number[]): Promise<readonly (string | undefined)[]>
+}
+
+/** A file as the system describes it. A file with the same four values is unchanged. */
+export interface FileStat {
+  /** Bytes, as stored. */
+  readonly size: number
+  readonly inode: number
+  /** Milliseconds since the epoch, with fractions. */
+  readonly mtimeMs: number
+  readonly ctimeMs: number
+}
+
+/** The stored bytes that a reading has passed on, from the start of the file. */
+export interface FileReading {
+  /** The file when it was opened. */
+  readonly stat: FileStat
+  /** How many, and their checksum: both grow while the file is read. */
+  readonly bytes: number
+  sum(): string
 }
 
 export interface FileLook {
-  /** Bytes, as stored. */
-  readonly size: number
-  readonly inode: string
   readonly isCompressed: boolean
-  /** The first 64 KiB, or as many bytes as there are. */
+  /** SHA-256 in hex of the first 64 KiB, or of as many bytes as there are. */
   readonly head: { readonly bytes: number; readonly sha256: string }
 }
 
@@ -162,7 +191,7 @@ export interface Batch {
   /** How far each of its inputs has come with it. */
   readonly ends: readonly { readonly input: Input; readonly mark: Mark }[]
   /** Lines that cannot be sent. */
-  readonly refused: readonly Refused[]
+  readonly refused: Rejected
   /** Action line and document line for each document. Owned by whoever holds the batch until `release()`. */
   readonly bytes: Buffer
   readonly operation: Operation
@@ -210,6 +239,15 @@ export interface Refused {
   readonly attempts: number
 }
 
+/** Documents that were not stored, in their order. Each pass may make them anew: kept so, many take little memory. */
+export interface Rejected extends Iterable<Refused> {
+  readonly length: number
+  /** Why each was rejected, if that is known without making it. */
+  readonly reasons?: Iterable<Pick<Refused, 'status' | 'type' | 'reason'>>
+  /** Where the one of that number, from 0, was read. Only with `reasons`. */
+  originOf?(number: number): Origin
+}
+
 /** The outcome of one batch. The counts add up to `docs`. */
 export interface Outcome {
   readonly docs: number
@@ -218,9 +256,11 @@ export interface Outcome {
   readonly duplicate: number
   /** Left out by a rule of the user's (`--on-conflict skip`). */
   readonly skipped: number
-  readonly rejected: readonly Refused[]
+  readonly rejected: Rejected
   /** Documents that were sent without a clear answer. They may be stored. */
   readonly unknown: number
+  /** Queued by a managed ingest endpoint, and not stored yet. Default 0. */
+  readonly accepted?: number
   /** The part of `unknown` that got no answer. Another send could settle these documents. Default 0. */
   readonly unanswered?: number
   /** Certainly not sent, or certainly not stored, because the run stopped. */

@@ -19,20 +19,24 @@ export type {
   TableOptions,
   TargetOptions,
 } from './options/ingest-options.js'
-export type { ClusterInfo } from './cluster/version.js'
+export type { ClusterInfo } from './cluster/preflight.js'
 export { type Entry, type FailureCode, explain, failureCodes } from './failure/catalogue.js'
-export type { Evidence, Failure } from './failure/failure.js'
-export { SluiceError, isSluiceError } from './failure/sluice-error.js'
+export { type Evidence, type Failure, SluiceError } from './failure/failure.js'
 export type { Destination, Operation, Origin, Refused } from './flow.js'
-export type { AliasReceipt } from './guarded/alias-receipt.js'
-export type { Counts, InputReceipt, Receipt, Rejections } from './ledger/receipt.js'
+export type { AliasReceipt } from './guarded/guarded-load.js'
+export {
+  type Counts,
+  type InputReceipt,
+  type Receipt,
+  type Rejections,
+  isRunError as isSluiceError,
+} from './ledger/receipt.js'
 export type { DeletionsReceipt } from './tables/tables-receipt.js'
 export type { SpoolReceipt } from './spool/spool-stdin.js'
 export type { IngestSource } from './source/open-sources.js'
 export { serve } from './serve/serve.js'
 export type { ServeEvent, ServeOptions, ServeReceipt, ServeStatus, Serving, Waiting } from './serve/serve-options.js'
-export { undo } from './verify/undo.js'
-export type { Undone } from './verify/verification.js'
-export type { Verification, VerifiedInput } from './verify/verification.js'
-export { verify } from './verify/verify.js'
+export type { VerifiedInput } from './verify/tally.js'
+export { undo, type Undone } from './verify/undo.js'
+export { verify, type Verification } from './verify/verify.js'
 export type { UndoOptions, VerifyOptions } from './verify/verify-options.js'

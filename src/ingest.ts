@@ -1,12 +1,14 @@
 /** The main job, composed: source → format → bulk → sender → ledger, and what hangs on a run. */
 import { guardAlias } from './guarded/guard-alias.js'
 import type { Receipt } from './ledger/receipt.js'
-import { limitBytes } from './limits/byte-budget.js'
-import { learnLimits } from './limits/learnt-limits.js'
+import { limitBytes, learnLimits } from './limits/run-limits.js'
+import { loadIntoQueue } from './managed/load-into-queue.js'
 import type { IngestOptions } from './options/ingest-options.js'
+import { secretsOf } from './options/mask-secrets.js'
 import { readOptions } from './options/read-options.js'
 import type { Feature } from './run/hooks.js'
 import { run } from './run/run.js'
+import { keptSegments } from './spool/segments.js'
 import { spoolStdin } from './spool/spool-stdin.js'
 import type { OpenPlatform } from './tables/open-platform.js'
 import type { TableSections } from './tables/read-tables.js'
@@ -37,7 +39,10 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
 export async function ingestFrom(options: IngestOptions, open: OpenPlatform): Promise<Receipt> {
   const load = readOptions(options)
   return await run({
+    command: 'ingest',
+    secrets: secretsOf(load),
     load,
+    listCopies: keptSegments,
     // In the order of their endings.
     features: [
       spoolStdin(load),
@@ -45,6 +50,7 @@ export async function ingestFrom(options: IngestOptions, open: OpenPlatform): Pr
       ...(load.tables === undefined ? [] : [await tables({ ...load, tables: load.tables }, open)]),
       limitBytes(load.stopping),
       learnLimits,
+      loadIntoQueue(load),
     ],
   })
 }

@@ -1,15 +1,17 @@
 /** Dead letters, composed as a load: what each says of itself takes the place of options. */
-import { fail } from './failure/fail.js'
+import { fail } from './failure/failure.js'
 import type { Receipt } from './ledger/receipt.js'
-import { limitBytes } from './limits/byte-budget.js'
-import { learnLimits } from './limits/learnt-limits.js'
-import { checkReplayOptions } from './options/check-ingest-options.js'
+import { limitBytes, learnLimits } from './limits/run-limits.js'
+import { refuseQueue } from './managed/load-into-queue.js'
+import { checkReplayOptions } from './options/check-options.js'
 import type { ReplayOptions } from './options/ingest-options.js'
+import { secretsOf } from './options/mask-secrets.js'
 import { loadOf } from './options/read-options.js'
 import { letterFormat, meantIndex } from './replay/meant-index.js'
 import { sendDeadLetters } from './replay/send-dead-letters.js'
 import { run } from './run/run.js'
 import { findSources } from './source/open-sources.js'
+import { keptSegments } from './spool/segments.js'
 import { spoolStdin } from './spool/spool-stdin.js'
 
 /**
@@ -39,8 +41,17 @@ export async function replay(options: ReplayOptions): Promise<Receipt> {
   // Ids stand in the dead letters. The cluster makes one for each that has none.
   const load = loadOf({ ...options, ...letterFormat, index: target }, { from: 'cluster' })
   return await run({
+    command: 'replay',
+    secrets: secretsOf(load),
     load,
+    listCopies: keptSegments,
     // In the order of their endings.
-    features: [spoolStdin(load), sendDeadLetters(redirection, load.state), limitBytes(load.stopping), learnLimits],
+    features: [
+      spoolStdin(load),
+      sendDeadLetters(redirection, load.state),
+      limitBytes(load.stopping),
+      learnLimits,
+      refuseQueue,
+    ],
   })
 }

@@ -6,7 +6,7 @@ export {
   type Table,
   connectServiceNow,
 } from './connect/connect-servicenow.js'
-export { SluiceError, isSluiceError } from './failure/sluice-error.js'
+export { SluiceError, isSluiceError } from './failure/failure.js'
 export type {
   ProxyOptions,
   PullOptions,

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { failureCodes } from '../src/failure/catalogue.js'
 import { type Lab, registers, startLab } from '../src/lab/index.js'
 import { optionNames } from '../src/options/table.js'
-import { viewOption } from '../src/options/view.js'
+import { describeOption } from '../src/options/describe-option.js'
 import { built } from './support/build.js'
 import { type Folder, binary, folder, shell, sluice } from './support/sluice.js'
 
@@ -82,7 +82,7 @@ describe('commands in the docs', () => {
     // The next command sees the exit code of the one before.
     const lines = commands.map(command => `${command}\nlast=$?\necho "$ next"\n(exit $last)`)
     const { stdout } = await shell(`exec 2>&1\n${lines.join('\n')}`, reader)
-    const printed = stdout.split('$ next\n').map(text => text.replaceAll(/^\{"level":.*\n/gm, ''))
+    const printed = stdout.split('$ next\n').map(text => text.replaceAll(/^(reached|reading) .*\n/gm, ''))
     const actual = commands.map((command, at) => `$ ${command}\n${settled(printed[at] ?? '')}`)
     const expected = shown.map(part => `$ ${part.split('\n', 1)[0]}\n${settled(part.slice(part.indexOf('\n') + 1))}`)
     if (process.env['SLUICE_WRITE_DOCS'] !== undefined && actual.join('') !== expected.join(''))
@@ -149,8 +149,8 @@ describe('what the docs name exists:', () => {
   })
 
   test('flags and codes', async () => {
-    const views = optionNames.map(viewOption)
-    const known = new Set<string>([...failureCodes, ...views.flatMap(view => [view.flag ?? '', ...view.env])])
+    const all = optionNames.map(describeOption)
+    const known = new Set<string>([...failureCodes, ...all.flatMap(option => [option.flag ?? '', ...option.env])])
     for (const flag of ['--register', '--ports', '--help', '--yes', '--force', '--port']) known.add(flag)
     const unknown = pages
       .filter(({ path }) => path === 'README.md' || path.startsWith('docs/guide/'))

@@ -11,7 +11,7 @@ const exits = {
   70: 'a bug in Sluice',
 }
 
-export function failuresPage({ entries, stages, symptoms, exampleOf }) {
+export function failuresPage({ entries, stages, symptoms, indexErrors, exampleOf }) {
   const sections = Object.entries(stages).map(([stage, title]) => ({
     title,
     members: entries.filter(([, entry]) => entry.stage === stage),
@@ -24,6 +24,7 @@ export function failuresPage({ entries, stages, symptoms, exampleOf }) {
     'shows the same text. `sluice explain WORDS` finds codes by a symptom, for example `sluice explain 407`.',
     '',
     '- [From symptom to code](#from-symptom-to-code)',
+    '- [Error types of Elasticsearch](#error-types-of-elasticsearch)',
     ...sections.map(({ title }) => `- [${title}](#${anchor(title)})`),
     '',
     '| Exit code | Meaning |',
@@ -33,11 +34,19 @@ export function failuresPage({ entries, stages, symptoms, exampleOf }) {
     '',
     '## From symptom to code',
     '',
-    'The symptoms that any tool may show, with the failures behind them, most likely first. `sluice doctor` finds the cause.',
+    'This table lists symptoms that any tool may show, with the failures behind them. The most likely failure comes first. `sluice doctor` finds the cause.',
     '',
     '| Where | Symptom | Cause | Codes | How to find the cause |',
     '| --- | --- | --- | --- | --- |',
     ...symptoms.map(symptomRow),
+    '',
+    '## Error types of Elasticsearch',
+    '',
+    'The receipt and the dead letters name them if Elasticsearch rejects single documents. `sluice explain TYPE` shows the same text.',
+    '',
+    '| Type | Meaning | What to do |',
+    '| --- | --- | --- |',
+    ...indexErrors.map(({ type, meaning, fix }) => `| \`${type}\` | ${inCell(plain(meaning))} | ${inCell(plain(fix))} |`),
     ...sections.flatMap(section),
     '',
   ].join('\n')

@@ -22,14 +22,15 @@ const { explain, failureCodes } = await built('failure/catalogue.js')
 const { exampleOf } = await built('failure/failure.js')
 const { stages } = await built('failure/entry.js')
 const { symptoms } = await built('failure/symptoms.js')
+const { indexErrors } = await built('failure/index-errors.js')
 const { optionNames } = await built('options/table.js')
-const { viewOption } = await built('options/view.js')
+const { describeOption } = await built('options/describe-option.js')
 
 const entries = failureCodes.map(code => [code, explain(code)])
 const pages = {
-  'docs/failures.md': failuresPage({ entries, stages, symptoms, exampleOf }),
+  'docs/failures.md': failuresPage({ entries, stages, symptoms, indexErrors, exampleOf }),
   'docs/messages.md': messagesPage({ entries, exampleOf, root }),
-  'docs/options.md': optionsPage(optionNames.map(viewOption)),
+  'docs/options.md': optionsPage(optionNames.map(describeOption)),
 }
 
 for (const [path, text] of Object.entries(pages)) {

@@ -25,16 +25,22 @@ export function literalsIn(source) {
         text += '…'
         here = close + 1
       } else if (source[here] === '\\') {
-        text += source[here + 1] === 'n' ? '\n' : source[here + 1]
-        here += 2
+        const [escape] = /^(?:u[\dA-F]{4}|.)/is.exec(source.slice(here + 1, here + 6))
+        text += unescape(escape)
+        here += 1 + escape.length
       } else {
         text += source[here]
         here += 1
       }
     }
     const before = source.slice(Math.max(source.lastIndexOf('\n', start - 1) + 1, start - 60), start)
-    found.push({ text: text.replaceAll(/\s+/g, ' ').trim(), before })
+    found.push({ text: text.replaceAll('\u001B[K', '').replaceAll(/\s+/g, ' ').trim(), before })
     return here + 1
+  }
+
+  function unescape(escape) {
+    if (escape.length > 1) return String.fromCharCode(Number.parseInt(escape.slice(1), 16))
+    return /[nrt]/.test(escape) ? ' ' : escape
   }
 
   function valueEnd(start) {

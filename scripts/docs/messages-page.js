@@ -20,8 +20,8 @@ export function messagesPage({ entries, exampleOf, root }) {
     '<!-- Made by `npm run docs` from src. Edit the messages there. -->',
     '# Messages',
     '',
-    'Every message that Sluice can show: the failures of the catalogue with their causes and fixes, then the sentences and parts of',
-    'sentences in the code. A part of a sentence fills a place in a message, or stands in a table. `…` stands for a value.',
+    'This page lists every message of Sluice. First come the failures, with causes and fixes. Then come the other messages.',
+    'A part of a sentence fills a place in a message, or is in a table. `…` stands for a value.',
     '',
     '## Failures',
     '',
@@ -45,7 +45,10 @@ export function messagesPage({ entries, exampleOf, root }) {
 }
 
 function sentences(title, names, root) {
-  const texts = names.flatMap(name => filesIn(join(root, 'src', name)).flatMap(messagesIn))
+  // What options do stands in docs/options.md.
+  const table = join(root, 'src/options/table.ts')
+  const files = names.flatMap(name => filesIn(join(root, 'src', name))).filter(file => file !== table)
+  const texts = files.flatMap(messagesIn)
   return [`## ${title}`, '', ...[...new Set(texts)].map(text => `- ${plain(inCell(text))}`), '']
 }
 
@@ -59,7 +62,7 @@ function filesIn(folder) {
 /** Returns the literals of a file that are made of words, and are not help, paths, requests or bugs. */
 function messagesIn(file) {
   return literalsIn(readFileSync(file, 'utf8'))
-    .filter(({ before }) => !/new (Type)?Error\($|describe: $|\bexample: $|sentence: $|help: $|doc: $|addHelpText\($/.test(before))
+    .filter(({ before }) => !/new (Type)?Error\($|describe: $|\bexample: $|sentence: $|help: $|addHelpText\($/.test(before))
     .map(({ text }) => text.replaceAll(/\\n/g, ' ').trim())
     .filter(text => /\p{L}{2,}[,:.]? \p{L}+[,:.]? \p{L}+/u.test(text) && !/^(GET|PUT|POST|DELETE|HEAD) |<\w+|=>/.test(text))
 }

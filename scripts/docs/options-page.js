@@ -1,9 +1,9 @@
 /** Writes docs/options.md: every option as flag, variable and key of the file. */
 
-export function optionsPage(views) {
-  const options = views.filter(({ flag }) => flag !== undefined)
-  const environmentOnly = views.filter(({ flag }) => flag === undefined)
-  const groups = [...new Set(options.map(view => view.group))]
+export function optionsPage(all) {
+  const options = all.filter(({ flag }) => flag !== undefined)
+  const environmentOnly = all.filter(({ flag }) => flag === undefined)
+  const groups = [...new Set(options.map(option => option.group))]
   return [
     '<!-- Made by `npm run docs` from src/options/table.ts. Edit that. -->',
     '# Options',
@@ -11,10 +11,12 @@ export function optionsPage(views) {
     'Sluice looks for an option in four places, in this order: flag, environment, `sluice.config.json` in the working folder, default.',
     'The first value counts. `sluice config` shows each value and its source.',
     '',
-    '- In the environment the name is `SLUICE_…`: `SLUICE_BATCH_BYTES` sets `--batch-bytes`. Some options have other variables too. They',
-    '  count after it, in the order below. An empty variable counts as unset.',
+    '- In the environment the name is `SLUICE_…`: `SLUICE_BATCH_BYTES` sets `--batch-bytes`. Some options have other variables too.',
+    '  Sluice uses these only if `SLUICE_…` is not set, in the order below. An empty variable counts as unset, but an empty `STATIC_PROXY_URL` is an error unless another proxy or `--direct` is set.',
     '- In `sluice.config.json` the name is a key, the same as in the library: `batchBytes` sets `--batch-bytes`, `timeoutMs` sets `--timeout`.',
     '  A number under a key that ends in `Ms` counts milliseconds. Keys like `timeout` work too. An unknown key is an error.',
+    '- Sluice sends no credentials of the environment to a URL that only this file names, since the folder may be somebody else\'s. To allow that,',
+    '  name the file: `--config sluice.config.json`, or `SLUICE_CONFIG`. The same holds for a file that names a proxy and also whom to trust (`ca`).',
     '- A switch needs no value on the command line. In the environment and the file, use `true` or `false`.',
     '- A size is a number of bytes, or has a unit: `5mb`, `512kb`, `16mib`, `5_000_000`. A duration needs a unit: `500ms`, `30s`, `15m`, `2h`.',
     '- Keep secrets in the environment, or in separate files (`--api-key-file`, `--password-file`, `--proxy-file`). On the command line',
@@ -29,7 +31,7 @@ export function optionsPage(views) {
       '',
       '| Option | | Default | What it does | Other variables |',
       '| --- | --- | --- | --- | --- |',
-      ...options.filter(view => view.group === group).map(row),
+      ...options.filter(option => option.group === group).map(row),
     ]),
     '',
     '## Only in the environment',
@@ -52,7 +54,7 @@ function row({ flag, label, default: preset, doc, env, commands }) {
       .flatMap(([command, mark]) => (commands.includes(command) ? [mark] : []))
       .concat(commands.includes('pull') && !commands.includes('ingest') ? ['**p**'] : [])
       .join(' '),
-    preset === undefined ? '' : code(preset),
+    label === undefined || preset === undefined ? '' : code(preset),
     doc,
     env.slice(1).map(code).join(', '),
   ]

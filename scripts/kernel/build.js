@@ -1,12 +1,15 @@
-// Compiles the kernel's AssemblyScript and keeps the result as a module of TypeScript: so it is found wherever the sources or
-// the build are run from. Does nothing when the result is that of the very same sources.
+// Compiles the kernels' AssemblyScript and keeps each result as a module of TypeScript: so it is found wherever the sources or
+// the build are run from. Does nothing when a result is that of the very same sources.
 import { createHash } from 'node:crypto'
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const folder = 'src/bulk/kernel'
-const result = new URL(`../../${folder}/code.ts`, import.meta.url)
+
+const kernels = [
+  { folder: 'src/bulk/kernel', entry: 'frame.ts' },
+  { folder: 'src/checksum/kernel', entry: 'stripes.ts' },
+]
 
 const options = [
   ['--runtime', 'stub'], // nothing is allocated
@@ -19,12 +22,17 @@ const options = [
 
 /** Also the global setup of the tests. */
 export async function setup() {
-  const fingerprint = await fingerprintOfSources()
-  if (readIfThere(result).includes(fingerprint)) return
-  writeFileSync(result, moduleOf(await compile(), fingerprint))
+  for (const kernel of kernels) await build(kernel)
 }
 
-async function fingerprintOfSources() {
+async function build({ folder, entry }) {
+  const result = `${root}/${folder}/code.ts`
+  const fingerprint = await fingerprintOfSources(folder)
+  if (readIfThere(result).includes(fingerprint)) return
+  writeFileSync(result, moduleOf(await compile(`${folder}/assembly/${entry}`), fingerprint))
+}
+
+async function fingerprintOfSources(folder) {
   const { version } = await import('assemblyscript/package.json', { with: { type: 'json' } }).then(it => it.default)
   const hash = createHash('sha256').update(JSON.stringify([version, options]))
   const sources = readdirSync(`${root}/${folder}/assembly`).filter(name => name.endsWith('.ts'))
@@ -43,25 +51,22 @@ function readIfThere(path) {
   }
 }
 
-async function compile() {
+async function compile(entry) {
   const { default: asc } = await import('assemblyscript/asc')
   let code
   let complaints = ''
-  const { error } = await asc.main(
-    [`${folder}/assembly/frame.ts`, '--baseDir', root, '--outFile', 'kernel.wasm', ...options],
-    {
-      writeFile: (_, data) => {
-        code = data
-      },
-      stderr: {
-        write: text => {
-          complaints += text
-        },
+  const { error } = await asc.main([entry, '--baseDir', root, '--outFile', 'kernel.wasm', ...options], {
+    writeFile: (_, data) => {
+      code = data
+    },
+    stderr: {
+      write: text => {
+        complaints += text
       },
     },
-  )
+  })
   // Warnings count: they are about sizes of integers.
-  if (error !== null || complaints !== '') throw new Error(`the kernel does not compile:\n${complaints}`)
+  if (error !== null || complaints !== '') throw new Error(`${entry} does not compile:\n${complaints}`)
   return Buffer.from(code)
 }
 

@@ -48,7 +48,7 @@ const rows = [
   ['files that see the options as a whole', '50 (38 by this count)', '15 or fewer', options.length, options],
   [
     'files that one NDJSON line passes, from file to receipt',
-    '51 (61 by this count)',
+    '51 (61 with the first and last things of a run)',
     '38 or fewer',
     line?.length ?? 'with --line',
     line,

@@ -1,8 +1,7 @@
-import * as check from '../options/option-checks.js'
 import type { Failure } from '../failure/failure.js'
 import type { ConnectOptions, ServiceNowOptions } from '../options/ingest-options.js'
 import type { Receipt } from '../ledger/receipt.js'
-import { invalid } from '../options/option-checks.js'
+import * as check from '../options/option-checks.js'
 import { incidentFieldProblem, jobProblem } from '../options/names.js'
 
 export interface AlarmOptions {
@@ -10,8 +9,8 @@ export interface AlarmOptions {
   /** The proxy's complete URL, or more about it. Absent: connect directly. */
   readonly proxy?: ConnectOptions['proxy']
   /**
-   * Tells this job from others, and is the same for each of its runs: up to 90 letters, digits, `.`, `_` and `-`. Case does not
-   * count. The incident keeps it in its `correlation_id`, as `sluice:JOB`.
+   * Names the job, for all its runs: up to 90 letters, digits, `.`, `_` and `-`, in either case. The incident keeps it
+   * in its `correlation_id`, as `sluice:JOB`.
    */
   readonly job: string
   /** The job as people call it. Default: `job`. */
@@ -32,19 +31,16 @@ export interface AlarmOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** The result of a run: the value or the error of `ingest` or `replay`. Neither: it went well and has no receipt. */
+/** The value or the error of `ingest` or `replay`. Neither: the run was good and has no receipt. */
 export interface RunOutcome {
   readonly receipt?: Receipt | undefined
   readonly error?: unknown
 }
 
 export interface Reported {
-  /**
-   * `nothing`: there was nothing to open, update or resolve. `failed`: ServiceNow could not be reached, see
-   * `failure`.
-   */
+  /** `nothing`: nothing had to change. `failed`: see `failure`. */
   readonly did: 'opened' | 'updated' | 'resolved' | 'nothing' | 'failed'
-  /** Their numbers, as people at the platform call them. */
+  /** Numbers of the incidents. */
   readonly incidents: readonly string[]
   /** Deviations from the request. */
   readonly notes: readonly string[]
@@ -67,8 +63,9 @@ const options = {
 /** Throws SluiceError OPTION_INVALID. Instance and proxy are checked when the instance is opened. */
 export function checkAlarmOptions(given: AlarmOptions): void {
   const found = check.problemIn(given, options)
-  if (found !== undefined) throw invalid(found.option ?? 'alarm', found.problem)
-  for (const name of ['servicenow', 'job'] as const) if (given[name] === undefined) throw invalid(name, 'is not set')
+  if (found !== undefined) throw check.invalid(found.option ?? 'alarm', found.problem)
+  for (const name of ['servicenow', 'job'] as const)
+    if (given[name] === undefined) throw check.invalid(name, 'is not set')
 }
 
 function problemInFields(fields: unknown): string | undefined {

@@ -2,28 +2,27 @@
 import { causesFor, explain, fixesFor } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
 import type { Receipt } from '../ledger/receipt.js'
+import { visible } from '../text/visible.js'
 import { outcomes } from '../ledger/receipt.js'
 
-/** The known facts about a run. None is secret. */
+/** What is known about a run. Nothing in it is secret. */
 export interface RunAccount {
   readonly failure?: Failure | undefined
   readonly receipt?: Receipt | undefined
 }
 
-/** Whose run it was. */
 export interface JobText {
-  /** A name for people. */
+  /** The job as people call it. */
   readonly title: string
   readonly command?: string | undefined
   readonly host?: string | undefined
 }
 
 export interface FailedText {
-  /** Has one line. */
+  /** One line. */
   readonly headline: string
-  /** The finding, and what to do. */
+  /** What happened, and what to do. */
   readonly finding: string
-  /** The run's name and numbers. */
   readonly facts: string
 }
 
@@ -33,16 +32,15 @@ export function failedText(account: RunAccount, job: JobText): FailedText {
   const headline = failure === undefined ? shortfall(receipt) : `${failure.code}: ${failure.message}`
   const advice = failure === undefined ? adviceForShortfall : adviceFor(failure)
   return {
-    headline: harmless(`${job.title}: ${headline}`.replaceAll(/\s+/g, ' ')),
-    finding: harmless([headline, '', ...advice].join('\n')),
-    facts: harmless(facts(account, job).join('\n')),
+    headline: fieldText(`${job.title}: ${headline}`),
+    finding: fieldText(headline, '', ...advice),
+    facts: fieldText(...facts(account, job)),
   }
 }
 
-/** Writes the text for a good run. */
 export function goodText({ receipt }: RunAccount, job: JobText): string {
   const run = receipt === undefined ? `A run of ${job.title}` : `Run ${receipt.run} of ${job.title}`
-  return harmless([`${run} was good.`, ...(receipt === undefined ? [] : [balance(receipt)])].join('\n'))
+  return fieldText(`${run} was good.`, ...(receipt === undefined ? [] : [balance(receipt)]))
 }
 
 function shortfall(receipt: Receipt | undefined): string {
@@ -56,7 +54,7 @@ function shortfall(receipt: Receipt | undefined): string {
 
 const adviceForShortfall = [
   'Rejected documents are in the dead letters, each with the reason: repair them there and run `sluice replay FILE`.',
-  'Unknown: Sluice sent these documents, and no answer says whether they were stored.',
+  'Unknown: Sluice sent these documents, but no answer shows whether they were stored.',
 ]
 
 function adviceFor({ code, message, evidence }: Failure): readonly string[] {
@@ -71,7 +69,7 @@ function adviceFor({ code, message, evidence }: Failure): readonly string[] {
       .map(cause => `Possible cause: ${cause}`),
     explain(code).retry === 'later'
       ? 'The same command may succeed later without a change.'
-      : 'A person must change something.',
+      : 'Somebody must change something.',
     `More: sluice explain ${code}`,
   ]
 }
@@ -98,7 +96,7 @@ function balance(receipt: Receipt): string {
   return `${receipt.read} read = ${parts.join(' + ') || '0'}`
 }
 
-/** The first few: a glob may stand for thousands. */
+/** A glob may stand for thousands of inputs. */
 const SHOWN = 5
 
 function inputs(receipt: Receipt | undefined): string | undefined {
@@ -124,8 +122,10 @@ function documents(count: number): string {
   return `${count} document${count === 1 ? '' : 's'}`
 }
 
-/** Some of it was said by whoever answered: the platform would take what stands between its code tags for HTML. */
-function harmless(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
-  return text.replaceAll(/\[(\/?code)\]/gi, '[ $1 ]').replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f]/g, '')
+/** Makes the text of a field, line by line. Breaks tags that ServiceNow would render as HTML: whoever answered may have sent them. */
+function fieldText(...lines: readonly string[]): string {
+  return lines
+    .map(visible)
+    .join('\n')
+    .replaceAll(/\[(?=\P{L}{0,4}code)/giu, '[ ')
 }

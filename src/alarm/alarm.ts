@@ -1,25 +1,22 @@
 /** Reports the result of a run to ServiceNow. */
 import { type AlarmOptions, checkAlarmOptions, type Reported, type RunOutcome } from './alarm-options.js'
-import { type RunAccount, failedText, goodText } from './alarm-text.js'
-import { defaultOf } from '../options/defaults.js'
-import { fail } from '../failure/fail.js'
+import { type JobText, type RunAccount, failedText, goodText } from './alarm-text.js'
+import { defaults } from '../options/defaults.js'
+import { type Failure, fail, failure, isSluiceError } from '../failure/failure.js'
 import { explain } from '../failure/catalogue.js'
-import { isSluiceError } from '../failure/sluice-error.js'
-import { accountOf, failureIn, judgeRun } from './judge-run.js'
+import type { Receipt } from '../ledger/receipt.js'
+import { visibleLines } from '../text/visible.js'
 import { type InstanceOptions, openServiceNow } from '../connect/open-servicenow.js'
-import { type Incident, incidentsOf } from '../servicenow/incidents/incidents.js'
-import type { Instance } from '../servicenow/instance.js'
+import { type Incidents, incidentsOf } from '../servicenow/incidents/incidents.js'
 import { OWN_TITLE, raiseIncident, resolveIncidents } from '../servicenow/incidents/raise-incident.js'
 
-const DEFAULT_TIMEOUT_MS = defaultOf('alarmTimeoutMs')
-/** The platform's default since its release Utah. No instance checks the value against its list. */
+const DEFAULT_TIMEOUT_MS = defaults.alarmTimeoutMs
+/** The default of the platform since the release Utah. Instances accept other values too. */
 const DEFAULT_CLOSE_CODE = 'Solution provided'
 
 /**
  * Reports a run. A failed run opens an incident, or adds a note to the open one of its job. A good run resolves it. A
- * run that was
- * interrupted, spent its budget or found its input locked does neither. The incident shows the run's failure and
- * receipt.
+ * run that was interrupted, spent its budget or found its input locked does neither.
  *
  * ```ts
  * try {
@@ -44,7 +41,7 @@ export async function reportRun(outcome: RunOutcome, options: AlarmOptions): Pro
   }
 }
 
-/** Throws SluiceError OPTION_INVALID or PLAINTEXT_CREDENTIALS for options with which no alarm could ever be raised. Connects to nothing. */
+/** Connects to nothing. Throws SluiceError OPTION_INVALID or PLAINTEXT_CREDENTIALS if these options can never raise an alarm. */
 export async function checkAlarm(options: AlarmOptions): Promise<void> {
   checkAlarmOptions(options)
   try {
@@ -60,6 +57,29 @@ function wayOf({ servicenow, proxy, timeoutMs = DEFAULT_TIMEOUT_MS }: AlarmOptio
   return { servicenow, proxy, concurrency: 1, timeoutMs, maxElapsedMs: timeoutMs }
 }
 
+/** An error that is none of Sluice's is a bug, or the caller's own. */
+function accountOf({ receipt, error }: RunOutcome): RunAccount {
+  if (error === undefined) return { failure: receipt?.failure, receipt }
+  // Only `ingest` and `replay` attach a receipt.
+  return { failure: failureIn(error), receipt: isSluiceError(error) ? (error.receipt as Receipt | undefined) : receipt }
+}
+
+function failureIn(error: unknown): Failure {
+  return isSluiceError(error) ? error.failure : failure('INTERNAL', { problem: String(error) })
+}
+
+/** Interrupted or out of budget (5), or another process has the lock (6): a later run decides. */
+const undecided: readonly number[] = [5, 6]
+
+export function judgeRun(
+  { failure: known, receipt }: RunAccount,
+  allowRejected: boolean,
+): 'failed' | 'good' | 'neither' {
+  if (known !== undefined) return undecided.includes(explain(known.code).exit) ? 'neither' : 'failed'
+  const { rejected = 0, unknown = 0 } = receipt ?? {}
+  return unknown > 0 || (rejected > 0 && !allowRejected) ? 'failed' : 'good'
+}
+
 /** Connections to try. Each may leave from the accepted address if the other one is refused. */
 const MOST_ATTEMPTS = 6
 
@@ -73,8 +93,8 @@ async function tell(
   for (let attempt = 1; ; attempt += 1) {
     await using instance = await openServiceNow(wayOf(options))
     try {
-      const act = verdict === 'failed' ? raise : takeBack
-      const reported = await act(account, options, instance, signal)
+      const incidents = incidentsOf(instance, `sluice:${options.job.toLowerCase()}`, signal)
+      const reported = await (verdict === 'failed' ? raise : takeBack)(account, options, incidents)
       return { ...reported, notes: [...notes, ...reported.notes] }
     } catch (error) {
       const isPartly = isSluiceError(error) && error.code === 'SERVICENOW_PARTLY_ALLOWED'
@@ -86,17 +106,11 @@ async function tell(
 
 const nothing: Reported = { did: 'nothing', incidents: [], notes: [] }
 
-async function raise(
-  account: RunAccount,
-  options: AlarmOptions,
-  instance: Instance,
-  signal: AbortSignal,
-): Promise<Reported> {
-  const { headline, finding, facts } = failedText(account, { ...options, title: options.title ?? options.job })
-  const { did, incident, notes } = await raiseIncident(incidentsOf(instance, keyOf(options), signal), {
+async function raise(account: RunAccount, options: AlarmOptions, incidents: Incidents): Promise<Reported> {
+  const { headline, finding, facts } = failedText(account, jobOf(options))
+  const { did, incident, notes } = await raiseIncident(incidents, {
     shortDescription: `${OWN_TITLE}${headline}`,
     description: `${finding}\n\n${facts}`,
-    note: `${finding}\n\n${facts}`,
     fields: { ...levelsOf(account), ...fieldsOf(options, name => !isForClosing(name)) },
     closeCode: closeCodeOf(options),
     at: new Date().toISOString(),
@@ -104,30 +118,21 @@ async function raise(
   return { did, incidents: [incident.number], notes }
 }
 
-async function takeBack(
-  account: RunAccount,
-  options: AlarmOptions,
-  instance: Instance,
-  signal: AbortSignal,
-): Promise<Reported> {
-  const resolved: readonly Incident[] = await resolveIncidents(incidentsOf(instance, keyOf(options), signal), {
+async function takeBack(account: RunAccount, options: AlarmOptions, incidents: Incidents): Promise<Reported> {
+  const resolved = await resolveIncidents(incidents, {
     close_code: closeCodeOf(options),
-    close_notes: goodText(account, { ...options, title: options.title ?? options.job }),
+    close_notes: goodText(account, jobOf(options)),
     ...fieldsOf(options, isForClosing),
   })
-  return resolved.length === 0
-    ? nothing
-    : { did: 'resolved', incidents: resolved.map(({ number }) => number), notes: [] }
+  if (resolved.length === 0) return nothing
+  return { did: 'resolved', incidents: resolved.map(({ number }) => number), notes: [] }
 }
 
-function keyOf({ job }: AlarmOptions): string {
-  return `sluice:${job.toLowerCase()}`
+function jobOf({ job, title = job, command, host }: AlarmOptions): JobText {
+  return { title, command, host }
 }
 
-/**
- * A failure that needs a person ranks above a transient one, and that above documents that were not stored. 1 is
- * high, 3 is low.
- */
+/** 1 is high, 3 is low. A failure that needs a person is the worst. */
 function levelsOf({ failure: known }: RunAccount): Readonly<Record<'impact' | 'urgency', string>> {
   if (known === undefined) return { impact: '3', urgency: '3' }
   return explain(known.code).retry === 'later' ? { impact: '3', urgency: '2' } : { impact: '2', urgency: '2' }
@@ -138,14 +143,15 @@ function isForClosing(name: string): boolean {
 }
 
 function fieldsOf({ fields = {} }: AlarmOptions, isWanted: (name: string) => boolean): Record<string, string> {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => isWanted(name)))
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => (isWanted(name) ? [[name, visibleLines(value)]] : [])),
+  )
 }
 
 function closeCodeOf({ fields }: AlarmOptions): string {
   return fields?.['close_code'] ?? DEFAULT_CLOSE_CODE
 }
 
-/** Ends when its time is over, whatever it waits for. */
 async function inTime(
   { servicenow, timeoutMs = DEFAULT_TIMEOUT_MS, signal }: AlarmOptions,
   work: (limit: AbortSignal) => Promise<Reported>,

@@ -4,13 +4,13 @@
  */
 import { isUtf8 } from 'node:buffer'
 import type { Batch, Clock, Input, Lines, LongLine, Operation, Origin, ReadMemory } from '../flow.js'
-import { LINE_FEED } from '../text/bytes.js'
+import { endOfLine, isBlank, isWhiteSpace } from '../text/bytes.js'
 import { type ActionOptions, type ActionTemplate, actionTemplate, nothingAround, ownId } from './action-line.js'
-import { isBlank } from './check-line.js'
 import { frameLines } from './frame-lines.js'
 import { judgeLine, originOf } from './judge-line.js'
 import { type Kernel, openKernel } from './kernel/kernel.js'
 import { OpenBatch, type Position } from './open-batch.js'
+import { RefusedLines } from './refused-lines.js'
 import { type Slot, type SlotPool, reserve } from './slots.js'
 
 export interface BatchOptions extends ActionOptions {
@@ -31,17 +31,20 @@ export interface BatchOptions extends ActionOptions {
   longLine(input: Input, origin: Origin, operation: Operation, id?: string): Promise<LongLine>
 }
 
-/** Whole lines that the kernel has loaded, and how far they have been framed. */
+/** Lines that are framed together, and how far they have been framed. */
 interface Stretch {
   readonly bytes: Buffer
+  /** All of them are known to be UTF-8. */
   readonly isUtf8: boolean
+  /** Set if the kernel has loaded them. */
+  readonly kernel: Kernel | undefined
   from: number
 }
 
 export class Batcher {
   readonly #options: BatchOptions
   readonly #kernel: Kernel | undefined
-  #open: OpenBatch
+  #open: OpenBatch<RefusedLines>
 
   constructor(options: BatchOptions) {
     this.#options = options
@@ -87,43 +90,49 @@ export class Batcher {
     return batch
   }
 
-  #newBatch(): OpenBatch {
-    return new OpenBatch(this.#options.around ?? nothingAround)
+  #newBatch(): OpenBatch<RefusedLines> {
+    const { around = nothingAround, operation } = this.#options
+    return new OpenBatch(around, new RefusedLines(operation))
   }
 
   /** Lines with their line ends, which the last one may lack. */
   async *#lines(bytes: Buffer, template: ActionTemplate, at: Position): AsyncGenerator<Batch> {
     for (let from = 0; from < bytes.length;) {
-      const kernel = this.#kernel
-      const reach = kernel?.reach(bytes, from) ?? from
-      const to = reach > from ? reach : endOfLine(bytes, from)
-      if (kernel === undefined || reach === from) yield* this.#line(bytes, from, to, false, template, at)
-      else {
-        const stretch = load(kernel, bytes.subarray(from, to))
-        while (stretch.from < stretch.bytes.length) {
-          if (this.#open.isEmpty) this.#open.since = this.#options.clock.now()
-          const slot = (this.#open.slot ??= await this.#freeSlot())
-          const stop = this.#frame(kernel, stretch, slot, at)
-          if (stop === 'full') yield this.#seal()
-          else if (stop === 'line') {
-            const end = endOfLine(stretch.bytes, stretch.from)
-            yield* this.#line(stretch.bytes, stretch.from, end, stretch.isUtf8, template, at)
-            stretch.from = end
-          }
-        }
+      const stretch = this.#stretch(bytes, from)
+      while (stretch.from < stretch.bytes.length) {
+        if (this.#open.isEmpty) this.#open.since = this.#options.clock.now()
+        // Refused lines take memory too: they wait for a slot like any other.
+        const slot = (this.#open.slot ??= await this.#freeSlot())
+        if (this.#frame(stretch, slot, template, at) === 'full') yield this.#seal()
       }
-      from = to
+      from += stretch.bytes.length
     }
   }
 
-  /** Lets the kernel frame what it can into the open batch, whose slot this is. `line`: the next line is not for the kernel. */
-  #frame(kernel: Kernel, stretch: Stretch, slot: Slot, at: Position): 'full' | 'line' | 'done' {
-    const open = this.#open
-    const { bytes, from } = stretch
-    const { batchDocs, maxDocumentBytes } = this.#options
+  /** Takes the lines from `from` that the kernel can load, or one line for the plain code. */
+  #stretch(bytes: Buffer, from: number): Stretch {
+    const kernel = this.#kernel
+    const reach = kernel?.reach(bytes, from) ?? from
+    if (kernel === undefined || reach === from)
+      return { bytes: bytes.subarray(from, endOfLine(bytes, from)), isUtf8: false, kernel: undefined, from: 0 }
+    const loaded = bytes.subarray(from, reach)
+    kernel.load(loaded)
+    return { bytes: loaded, isUtf8: isUtf8(loaded), kernel, from: 0 }
+  }
+
+  /**
+   * Frames what it can of a stretch into the open batch, whose slot this is. No promise and no generator for a single line: there
+   * may be millions that only the plain code can judge. `full`: the batch has to be sealed before it continues.
+   */
+  #frame(stretch: Stretch, slot: Slot, template: ActionTemplate, at: Position): 'full' | undefined {
+    const { bytes, from, kernel } = stretch
+    if (kernel === undefined || !kernel.holds(slot) || beginsNoDocument(bytes[from]))
+      return this.#line(stretch, slot, template, at)
     // If some bytes are not UTF-8, each line is judged by itself.
     const to = stretch.isUtf8 ? bytes.length : endOfLine(bytes, from)
-    if (!kernel.holds(slot) || !(stretch.isUtf8 || isUtf8(bytes.subarray(from, to)))) return 'line'
+    if (!stretch.isUtf8 && !isUtf8(bytes.subarray(from, to))) return this.#line(stretch, slot, template, at)
+    const open = this.#open
+    const { batchDocs, maxDocumentBytes } = this.#options
     const limits = { bodyBytes: this.#bodyBytes, documents: batchDocs - open.docs, lineBytes: maxDocumentBytes }
     const framed = kernel.frame(from, to, slot.bytes, open.bytes, limits, at.document)
     const { blankLines, blankBytes, documents, lineBytes, bodyBytes, stop } = framed
@@ -133,37 +142,30 @@ export class Batcher {
     move(at, documents, documents, lineBytes)
     stretch.from += blankBytes + lineBytes
     if (open.docs >= batchDocs || (stop === 'full' && open.docs > 0)) return 'full'
-    return stop === 'done' ? 'done' : 'line'
+    return stop === 'done' ? undefined : this.#line(stretch, slot, template, at)
   }
 
-  async *#line(
-    bytes: Buffer,
-    from: number,
-    to: number,
-    utf8: boolean,
-    template: ActionTemplate,
-    at: Position,
-  ): AsyncGenerator<Batch> {
-    const { batchDocs, clock } = this.#options
-    const bodyBytes = this.#bodyBytes
-    if (this.#open.isEmpty) this.#open.since = clock.now()
+  /** Frames the next line of a stretch without the kernel. */
+  #line(stretch: Stretch, slot: Slot, template: ActionTemplate, at: Position): 'full' | undefined {
+    const { bytes, from, isUtf8: utf8, kernel } = stretch
+    const { batchDocs, maxDocumentBytes } = this.#options
+    const open = this.#open
+    const to = endOfLine(bytes, from)
     const isDocument = !isBlank(bytes, from, to)
-    if (!isDocument) this.#open.passBlank(1, at)
+    if (!isDocument) open.passBlank(1, at)
     else {
-      // Refused lines take memory too: they wait for a slot like any other.
-      this.#open.slot ??= await this.#freeSlot()
-      const judged = judgeLine(bytes, from, to, utf8, template, at, this.#options)
-      if (typeof judged !== 'string') this.#open.refuse(judged, at)
+      const judged = judgeLine(bytes, from, to, utf8, kernel !== undefined, template, at.document, maxDocumentBytes)
+      if (typeof judged !== 'string') open.refuse(open.refused.add(bytes, from, to, judged, at, template), at)
       else {
-        const more = this.#open.bytesFor(judged, bytes, from, to)
-        if (this.#open.docs > 0 && this.#open.bytes + more > bodyBytes) yield this.#seal()
-        this.#open.slot ??= await this.#freeSlot()
-        reserve(this.#open.slot, this.#open.bytes + more)
-        this.#open.add(judged, bytes, from, to, at)
+        const more = open.bytesFor(judged, bytes, from, to)
+        if (open.docs > 0 && open.bytes + more > this.#bodyBytes) return 'full'
+        reserve(slot, open.bytes + more)
+        open.add(judged, bytes, from, to, at)
       }
     }
+    stretch.from = to
     move(at, isDocument ? 1 : 0, 1, to - from)
-    if (this.#open.docs >= batchDocs || this.#open.refusedBytes >= bodyBytes) yield this.#seal()
+    return open.docs >= batchDocs || open.refusedBytes >= this.#bodyBytes ? 'full' : undefined
   }
 
   get #bodyBytes(): number {
@@ -178,19 +180,15 @@ export class Batcher {
   }
 }
 
-function load(kernel: Kernel, bytes: Buffer): Stretch {
-  kernel.load(bytes)
-  return { bytes, isUtf8: isUtf8(bytes), from: 0 }
+/** A line that begins so is refused, and the kernel need not say that. */
+function beginsNoDocument(first: number | undefined): boolean {
+  return first !== OPENING && !isWhiteSpace(first)
 }
+
+const OPENING = 0x7b
 
 function move(at: Position, documents: number, lines: number, bytes: number): void {
   at.document += documents
   at.line += lines
   at.offset += bytes
-}
-
-/** Returns the offset after the line feed, or the end if there is none. */
-function endOfLine(bytes: Buffer, from: number): number {
-  const lineFeed = bytes.indexOf(LINE_FEED, from)
-  return lineFeed === -1 ? bytes.length : lineFeed + 1
 }

@@ -1,8 +1,9 @@
-/** Reads a record of dead letters: what is needed to send its document again, and to write it down again. */
-import type { Destination, Operation, Origin, Refused } from '../flow.js'
-import { lineProblem } from './check-line.js'
-import { withoutLineEnd } from './judge-line.js'
+/** Reads records of dead letters: what is needed to send their documents again, and to write them down again. */
+import type { Clock, Destination, Operation, Origin, Refused } from '../flow.js'
+import { endOfLine, isBlank, withoutLineEnd } from '../text/bytes.js'
+import { lineProblem } from './judge-line.js'
 import { topLevelFields } from './top-level-field.js'
+import { wholeLines } from './frame-lines.js'
 
 /** A record without its document. A person may have edited it, so every part is checked and nothing else is used. */
 export interface Recorded {
@@ -124,5 +125,48 @@ export function refusedAgain(
     ...why,
     origin,
     attempts,
+  }
+}
+
+/** Longer than any record that has to be held to be understood. */
+const LONG_BYTES = 16 << 20
+/** Files need no limit of waiting. */
+const NEVER_MS = 2 ** 31 - 1
+
+/** A line that is no dead letter. `isLong`: it is too long to hold, and its rest is still unread. */
+export interface NoLetter {
+  readonly problem: string
+  readonly isLong?: true
+}
+
+/** Yields the facts of dead letters, without their documents. Throws the reader's errors. */
+export async function* readLetters(
+  input: string,
+  bytes: AsyncIterable<Uint8Array>,
+  clock: Clock,
+): AsyncGenerator<Recorded | NoLetter> {
+  const where = { input, document: 1 }
+  let head = Buffer.alloc(0)
+  let isTold = false
+  for await (const piece of wholeLines(bytes, { maxLineBytes: LONG_BYTES, lateMs: NEVER_MS, clock })) {
+    if (piece.kind === 'late') continue
+    if (piece.kind === 'long') {
+      if (!isTold) head = Buffer.concat([head, piece.bytes])
+      if (!isTold && (head.length >= HEAD_BYTES || piece.ends)) {
+        isTold = true
+        const problem = 'it does not begin with operation and origin'
+        yield readLongHead(head)?.recorded ?? { problem, isLong: true }
+      }
+      if (!piece.ends) continue
+      head = Buffer.alloc(0)
+      isTold = false
+      continue
+    }
+    for (let from = 0; from < piece.bytes.length;) {
+      const to = endOfLine(piece.bytes, from)
+      const line = piece.bytes.subarray(from, to)
+      from = to
+      if (!isBlank(line, 0, line.length)) yield readDeadLetter(line, where)
+    }
   }
 }

@@ -1,11 +1,10 @@
 /** Prepares one dead letter for a resend: frames it, or rejects it by the rules for every line. */
 import { failure } from '../failure/failure.js'
 import type { Destination, Origin, Refused, Addressed } from '../flow.js'
-import { LINE_FEED, SPACE } from '../text/bytes.js'
+import { LINE_FEED, SPACE, withoutLineEnd } from '../text/bytes.js'
 import { type ActionProblem, idIn, idProblem, scalar } from './action-line.js'
-import { lineProblem } from './check-line.js'
 import { type Broken, type DeadLetter, type Recorded, readDeadLetter, refusedAgain } from './dead-letter.js'
-import { withoutLineEnd } from './judge-line.js'
+import { idInvalid, whyUnsendable } from './judge-line.js'
 
 export interface ReplayRules {
   readonly maxDocumentBytes: number
@@ -31,22 +30,11 @@ export function judgeDeadLetter(line: Buffer, where: Origin, rules: ReplayRules)
   const destination = destinationOf(letter, rules)
   if (destination === undefined) return refusedAsBroken({ problem: 'it does not name its index', line, origin: where })
   const { content } = letter
-  const problem = lineProblem(content, 0, content.length, false)
-  if (problem !== undefined) {
-    const reason = failure('DOCUMENT_NOT_JSON', { problem }).message
-    return refusedAgain(letter, content, destination, { type: 'DOCUMENT_NOT_JSON', reason })
-  }
-  const limit = rules.maxDocumentBytes
-  if (content.length > limit) {
-    const reason = failure('DOCUMENT_TOO_LARGE', { bytes: content.length, limit }).message
-    return refusedAgain(letter, content, destination, { type: 'DOCUMENT_TOO_LARGE', reason })
-  }
+  const unsendable = whyUnsendable(content, 0, content.length, false, rules.maxDocumentBytes)
+  if (unsendable !== undefined) return refusedAgain(letter, content, destination, unsendable)
   const document = onOneLine(content)
   const address = addressOf(letter)
-  if ('problem' in address) {
-    const reason = failure('DOCUMENT_ID_INVALID', { ...address }).message
-    return refusedAgain(letter, document, destination, { type: 'DOCUMENT_ID_INVALID', reason })
-  }
+  if ('problem' in address) return refusedAgain(letter, document, destination, idInvalid(address))
   const { _id: id } = address
   const ids = id === undefined ? 'none' : isOwn(id, letter) ? 'own' : 'given'
   const action = `${JSON.stringify({ [letter.operation]: address })}\n`

@@ -1,61 +1,140 @@
 /** Judges one line in plain JavaScript. The kernel must agree with it, and leaves difficult lines to it. */
+import { isUtf8 } from 'node:buffer'
 import { failure } from '../failure/failure.js'
-import type { Operation, Origin, Refused } from '../flow.js'
-import { CARRIAGE_RETURN, LINE_FEED } from '../text/bytes.js'
-import { type ActionTemplate, actionLine, ownId } from './action-line.js'
-import { lineProblem } from './check-line.js'
+import type { Origin, Refused } from '../flow.js'
+import { isWhiteSpace } from '../text/bytes.js'
+import { type ActionProblem, type ActionTemplate, actionLine } from './action-line.js'
+import { NO_FAULT, SOMEWHERE, jsonFault } from '../text/json-fault.js'
 import type { Position } from './open-batch.js'
 
-export interface LineRules {
-  readonly operation: Operation
-  readonly maxDocumentBytes: number
-}
+/** Why a line is not sent. Shared by all lines with the same problem. */
+export type Why = Pick<Refused, 'status' | 'type' | 'reason'>
 
 /**
  * Returns the action line of the document `bytes[from, to)`, or why it is not sent. The line is not blank, and may
- * lack its line end. `utf8`: the bytes are known to be valid UTF-8.
+ * lack its line end. `utf8`: the bytes are known to be valid UTF-8. `isSuspect`: the kernel left it. `number`: that of the document.
  */
 export function judgeLine(
   bytes: Buffer,
   from: number,
   to: number,
   utf8: boolean,
+  isSuspect: boolean,
   template: ActionTemplate,
-  at: Position,
-  { operation, maxDocumentBytes }: LineRules,
-): string | Refused {
-  const refused = (type: Refused['type'], reason: string): Refused => {
-    const id = ownId(template, at.document)
-    return {
-      document: Buffer.from(withoutLineEnd(bytes.subarray(from, to))),
-      operation,
-      ...(id === undefined ? {} : { id }),
-      status: 0,
-      type,
-      reason,
-      origin: originOf(at),
-      attempts: 0,
-    }
-  }
-  const problem = lineProblem(bytes, from, to, utf8)
-  if (problem !== undefined) return refused('DOCUMENT_NOT_JSON', failure('DOCUMENT_NOT_JSON', { problem }).message)
-  if (to - from > maxDocumentBytes) {
-    const evidence = { bytes: to - from, limit: maxDocumentBytes }
-    return refused('DOCUMENT_TOO_LARGE', failure('DOCUMENT_TOO_LARGE', evidence).message)
-  }
-  const action = actionLine(template, at.document, () => bytes.toString('utf8', from, to))
-  return typeof action === 'string'
-    ? action
-    : refused('DOCUMENT_ID_INVALID', failure('DOCUMENT_ID_INVALID', { ...action }).message)
+  number: number,
+  maxDocumentBytes: number,
+): string | Why {
+  const unsendable = whyUnsendable(bytes, from, to, utf8, maxDocumentBytes, isSuspect)
+  const action = unsendable ?? actionLine(template, number, () => bytes.toString('utf8', from, to))
+  if (typeof action === 'string' || 'type' in action) return action
+  return idInvalid(action)
+}
+
+/** Returns why the bytes cannot be sent as a document, whatever its id. */
+export function whyUnsendable(
+  bytes: Buffer,
+  from: number,
+  to: number,
+  utf8: boolean,
+  limit: number,
+  isSuspect = false,
+): Why | undefined {
+  const problem = lineProblem(bytes, from, to, utf8, isSuspect)
+  if (problem !== undefined) return notJson(problem)
+  if (to - from <= limit) return undefined
+  const { message: reason } = failure('DOCUMENT_TOO_LARGE', { bytes: to - from, limit })
+  return { status: 0, type: 'DOCUMENT_TOO_LARGE', reason }
+}
+
+export function idInvalid(problem: ActionProblem): Why {
+  const { message: reason } = failure('DOCUMENT_ID_INVALID', { ...problem })
+  return { status: 0, type: 'DOCUMENT_ID_INVALID', reason }
+}
+
+/** More kinds of problems than this have a reason of their own each time. */
+const MOST_KNOWN = 4096
+const known = new Map<string, Why>()
+
+function notJson(problem: string): Why {
+  const before = known.get(problem)
+  if (before !== undefined) return before
+  const why = { status: 0, type: 'DOCUMENT_NOT_JSON', reason: failure('DOCUMENT_NOT_JSON', { problem }).message }
+  if (known.size < MOST_KNOWN) known.set(problem, why)
+  return why
 }
 
 export function originOf({ input, kind, document, line, offset }: Position): Origin {
   return kind === 'lines' ? { input: input.name, document, line, offset } : { input: input.name, document }
 }
 
-export function withoutLineEnd(line: Buffer): Buffer {
-  let end = line.length
-  if (line[end - 1] === LINE_FEED) end -= 1
-  if (line[end - 1] === CARRIAGE_RETURN) end -= 1
-  return line.subarray(0, end)
+const BRACE = 0x7b
+/** The values of a longer line could take all memory. */
+const LONGEST_PARSED = 1 << 20
+
+/**
+ * Returns why a line is no document: a document is exactly one JSON object (RFC 8259) in UTF-8. `utf8`: the bytes are
+ * known to be valid UTF-8. `isSuspect`: the kernel did not take it for a document, so it probably is none. The answer is the same.
+ */
+export function lineProblem(
+  bytes: Buffer,
+  from: number,
+  to: number,
+  utf8: boolean,
+  isSuspect = false,
+): string | undefined {
+  if (!utf8 && !isUtf8(bytes.subarray(from, to))) return 'it is not valid UTF-8'
+  const isLong = to - from > LONGEST_PARSED
+  const fault = isSuspect || isLong ? jsonFault(bytes, from, to) : NO_FAULT
+  if (fault !== NO_FAULT) return brokenAt(fault === SOMEWHERE ? undefined : fault)
+  const problem = isLong ? undefined : parseProblem(bytes, from, to)
+  if (problem !== undefined) return problem
+  let first = from
+  while (isWhiteSpace(bytes[first])) first += 1
+  return bytes[first] === BRACE ? undefined : `it is ${kindOf(bytes[first])}`
+}
+
+function parseProblem(bytes: Buffer, from: number, to: number): string | undefined {
+  // JSON's grammar lies in ASCII, and the bytes are known to be UTF-8: reading them as Latin-1 gives the same verdict, faster.
+  const text = bytes.toString('latin1', from, to)
+  try {
+    JSON.parse(text)
+    return undefined
+  } catch (error) {
+    return brokenAt(placeIn(error))
+  }
+}
+
+/** The parser's message may quote the document, and not at its end: only the position is taken from it. */
+function placeIn(error: unknown): number | undefined {
+  const place = /at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(String(error))?.[1]
+  return place === undefined ? undefined : Number(place)
+}
+
+/** Texts of the positions that come again and again. */
+const places: string[] = []
+const MOST_PLACES = 2048
+
+function brokenAt(position: number | undefined): string {
+  if (position === undefined || position >= MOST_PLACES) return brokenText(position)
+  return (places[position] ??= brokenText(position))
+}
+
+function brokenText(position: number | undefined): string {
+  return position === undefined ? 'broken JSON' : `broken JSON at byte ${position} of the line`
+}
+
+function kindOf(first: number | undefined): string {
+  switch (String.fromCharCode(first ?? 0)) {
+    case '[':
+      return 'an array'
+    case '"':
+      return 'a string'
+    case 't':
+    case 'f':
+      return 'true or false'
+    case 'n':
+      return 'null'
+    default:
+      return 'a number'
+  }
 }

@@ -1,7 +1,6 @@
-import type { Batch, Input, Lines, Mark, Operation, Origin, Refused, Span } from '../flow.js'
-import { LINE_FEED } from '../text/bytes.js'
+import type { Batch, Input, Lines, Mark, Operation, Origin, Rejected, Span } from '../flow.js'
+import { LINE_FEED, endWithoutSpace } from '../text/bytes.js'
 import type { Around } from './action-line.js'
-import { endWithoutSpace } from './check-line.js'
 import type { Slot, SlotPool } from './slots.js'
 
 /** How far an input has been read: number, line and offset of what comes next. */
@@ -15,8 +14,8 @@ export interface Position {
   tail?: { readonly document: number; readonly line: number; readonly offset: number }
 }
 
-/** A batch that is being filled. */
-export class OpenBatch {
+/** A batch that is being filled. `R` keeps the lines that cannot be sent. */
+export class OpenBatch<R extends Rejected = Rejected> {
   docs = 0
   #blank = 0
   /** Bytes of the slot that are in use. */
@@ -26,7 +25,7 @@ export class OpenBatch {
   since = 0
   slot: Slot | undefined
   readonly #spans: Span[] = []
-  readonly #refused: Refused[] = []
+  readonly refused: R
   readonly #taken: { input: Input; lines: number }[] = []
   /** The positions themselves, which move on until the batch is sealed. */
   readonly #reached: Position[] = []
@@ -36,7 +35,8 @@ export class OpenBatch {
   readonly #around: Around
   readonly #aroundBytes: number
 
-  constructor(around: Around) {
+  constructor(around: Around, refused: R) {
+    this.refused = refused
     this.#around = around
     this.#aroundBytes = Buffer.byteLength(around.opening + around.closing)
   }
@@ -82,9 +82,9 @@ export class OpenBatch {
     this.#next = { input: at.input, offset: at.offset + lineBytes }
   }
 
-  refuse(refused: Refused, at: Position): void {
-    this.#refused.push(refused)
-    this.refusedBytes += refused.document.length + 256
+  /** Counts a line that `refused` already holds, and its bytes. */
+  refuse(bytes: number, at: Position): void {
+    this.refusedBytes += bytes + 256
     this.#take(at, 1)
   }
 
@@ -109,7 +109,7 @@ export class OpenBatch {
       taken: this.#taken,
       blank: this.#blank,
       ends: this.#reached.map(at => ({ input: at.input, mark: markOf(at) })),
-      refused: this.#refused,
+      refused: this.refused,
       bytes,
       operation,
       origins: () => origins(spans, bytes, docs, aroundBytes),

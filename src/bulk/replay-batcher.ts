@@ -3,10 +3,9 @@
  * the operation, id and routing that it had. A body holds documents of one destination and one kind of ids.
  */
 import type { Batch, Input, Lines, LongLine, Refused, Addressed } from '../flow.js'
-import { LINE_FEED } from '../text/bytes.js'
+import { endOfLine, isBlank } from '../text/bytes.js'
 import { nothingAround } from './action-line.js'
 import type { BatchOptions } from './batcher.js'
-import { isBlank } from './check-line.js'
 import { HEAD_BYTES, readLongHead } from './dead-letter.js'
 import { frameLines } from './frame-lines.js'
 import { type ReplayRules, type Resend, destinationOf, judgeDeadLetter } from './judge-dead-letter.js'
@@ -29,7 +28,7 @@ export class ReplayBatcher {
   readonly #options: ReplayBatchOptions
   /** Longer than any record of a document that can be sent. */
   readonly #maxRecordBytes: number
-  #open = new OpenBatch(nothingAround)
+  #open = newBatch()
   /** The first document of the open batch, which the others are like, and what is needed of each should it be refused again. */
   #first: Resend | undefined
   #histories: Pick<Refused, 'origin' | 'attempts'>[] = []
@@ -64,8 +63,7 @@ export class ReplayBatcher {
 
   async *#lines(bytes: Buffer, at: Position): AsyncGenerator<Batch> {
     for (let from = 0; from < bytes.length;) {
-      const lineFeed = bytes.indexOf(LINE_FEED, from)
-      const to = lineFeed === -1 ? bytes.length : lineFeed + 1
+      const to = endOfLine(bytes, from)
       yield* this.#line(bytes.subarray(from, to), at)
       from = to
     }
@@ -80,8 +78,10 @@ export class ReplayBatcher {
     else {
       this.#open.slot ??= await this.#freeSlot()
       const judged = judgeDeadLetter(line, originOf(at), this.#options)
-      if ('status' in judged) this.#open.refuse(judged, at)
-      else {
+      if ('status' in judged) {
+        this.#open.refused.push(judged)
+        this.#open.refuse(judged.document.length, at)
+      } else {
         const { action, document, letter } = judged
         const more = this.#open.bytesFor(action, document, 0, document.length)
         const first = this.#first
@@ -115,7 +115,7 @@ export class ReplayBatcher {
     const first = this.#first
     const histories = this.#histories
     const batch = this.#open.seal(first?.letter.operation ?? 'create', slots)
-    this.#open = new OpenBatch(nothingAround)
+    this.#open = newBatch()
     this.#first = undefined
     this.#histories = []
     if (first === undefined) return batch
@@ -134,6 +134,10 @@ export class ReplayBatcher {
     this.#open.since = this.#options.clock.now()
     return slot
   }
+}
+
+function newBatch(): OpenBatch<Refused[]> {
+  return new OpenBatch(nothingAround, [])
 }
 
 /** Whether they may stand in one body. */

@@ -1,8 +1,8 @@
-/** Failures of the library, with their options named as a user of the command knows them. */
+/** Names options in failures of the library as the user set them. */
 import { type Failure, failure } from '../failure/failure.js'
 import type { Effective } from '../options/resolve.js'
-import type { OptionName } from '../options/table.js'
-import { optionAs as optionOf, viewOption } from '../options/view.js'
+import { type OptionName, secrets } from '../options/table.js'
+import { optionAs as optionOf, describeOption } from '../options/describe-option.js'
 
 /**
  * Returns how the user set an option of the library: a flag, a variable, a place in the file. Undefined: the command
@@ -19,29 +19,18 @@ const words: Readonly<Record<string, string>> = {
   port: '--port',
 }
 
-/** A secret may come from a file of its own. */
-const files = {
-  apiKey: 'apiKeyFile',
-  password: 'passwordFile',
-  proxy: 'proxyFile',
-  serveToken: 'serveTokenFile',
-  servicenowPassword: 'servicenowPasswordFile',
-  servicenowClientSecret: 'servicenowClientSecretFile',
-  servicenowRefreshToken: 'servicenowRefreshTokenFile',
-} as const
-
 export function sayingOf({ values, origins }: Effective): Said {
   return libraryName => {
     const name = optionOf(libraryName) ?? optionOf(libraryName.replace(/^refreshCredentials\(\)\./, ''))
     if (name === undefined) return words[libraryName]
-    const file = name in files ? files[name as keyof typeof files] : undefined
-    return spelt(file !== undefined && values[name] === undefined && values[file] !== undefined ? file : name, origins)
+    const file = values[name] === undefined ? secrets.find(one => one === name) : undefined
+    return spelt(file === undefined || values[`${file}File`] === undefined ? name : `${file}File`, origins)
   }
 }
 
 function spelt(name: OptionName, origins: Effective['origins']): string {
   const origin = origins[name]
-  const { flag, env } = viewOption(name)
+  const { flag, env } = describeOption(name)
   if (origin === 'default') return flag ?? env[0] ?? name
   // Flags and variables name the option. The name of a file does not.
   return /^\S+\.json$/.test(origin) ? `${name} in ${origin}` : origin
@@ -58,12 +47,12 @@ export function asTyped(known: Failure, said: Said): Failure {
   if (code === 'RUN_OPTIONS_CHANGED' && Array.isArray(evidence['differences'])) {
     // Each difference begins with the name of an option. The user may have set that option in another way before.
     const differences = (evidence['differences'] as readonly string[]).map(one => one.replace(/^\w+/, flagOf))
-    return failure(code, { ...evidence, run: String(evidence['run']), differences })
+    return failure(code, { ...evidence, what: String(evidence['what']), differences })
   }
   return known
 }
 
 function flagOf(name: string): string {
   const option = optionOf(name)
-  return option === undefined ? name : (viewOption(option).flag ?? name)
+  return option === undefined ? name : (describeOption(option).flag ?? name)
 }

@@ -1,13 +1,10 @@
 /** Holds the commands of `sluice filter`, one function each. */
 import type { AdminApi } from '../filter/admin-api.js'
-import { attachPolicy, detachPolicy } from '../filter/attach-policy.js'
-import type { Confirm } from '../filter/confirmed.js'
-import { createPolicy } from '../filter/create-policy.js'
+import { changeAttachment, type Confirm, createPolicy } from '../filter/change-policy.js'
 import { type FilterFinding, filterFinding, type Guard, judgeGuard } from '../filter/judge-guard.js'
 import { findPolicy } from '../filter/choose-policy.js'
-import { findOwnAddress } from '../filter/probe.js'
 import { type Policy, staticRules } from '../filter/policy.js'
-import { failuresOf, type Proof, prove } from '../filter/prove.js'
+import { failuresOf, findOwnAddress, type Proof, prove } from '../filter/prove.js'
 import type { Deployment } from '../filter/read-policy.js'
 import type { ConnectOptions } from '../index.js'
 import { readConnecting } from '../options/read-options.js'
@@ -19,7 +16,6 @@ interface FilterContext {
   readonly values: Settings
   /** To the cluster, for the proof. */
   readonly way: ConnectOptions & { readonly signal: AbortSignal }
-  /** Time for one request, in milliseconds. */
   readonly timeoutMs: number
   readonly confirm: Confirm
 }
@@ -30,7 +26,6 @@ export interface FilterReport {
   /** The policy that it was done with. */
   readonly policy?: Policy
   readonly deployment?: Deployment
-  /** The attached policies. */
   readonly policies?: readonly Policy[]
   readonly guard?: Guard
   readonly ownAddress?: string
@@ -57,28 +52,25 @@ export const create: FilterTask = async context => {
   return { ...(await createPolicy(api, wanted, context.confirm)), findings: [], notes: warnings }
 }
 
-export const attach: FilterTask = async context => await change(context, attachPolicy, 'attached')
+export const attach: FilterTask = async context => await change(context, 'attach')
 
-export const detach: FilterTask = async context => await change(context, detachPolicy, 'detached')
+export const detach: FilterTask = async context => await change(context, 'detach')
 
-async function change(
-  context: FilterContext,
-  act: typeof attachPolicy,
-  action: 'attached' | 'detached',
-): Promise<FilterReport> {
+async function change(context: FilterContext, act: 'attach' | 'detach'): Promise<FilterReport> {
   const { api, values, way, confirm } = context
   // Reports unusable options of the proof before any change.
   if (values.url !== undefined) resolveTarget(readConnecting(way))
   const deployment = await readDeployment(context)
   const region = values.region ?? deployment.region
-  // The pair's own policy is what is meant where none is named, but never taken away unnamed.
-  const rules = action === 'attached' && values.staticIps !== undefined ? pairOf(context).rules : []
+  // If none is named, Sluice attaches the pair's own policy, but it detaches no policy unnamed.
+  const rules = act === 'attach' && values.staticIps !== undefined ? pairOf(context).rules : []
   const policy = findPolicy(await api.policies(), { policy: values.policy, region, rules })
   const wanted = { policy, deployment: deployment.id, staticIps: values.staticIps }
-  const { isChanged, attached } = await act(api, wanted, confirm)
+  const { isChanged, attached } = await changeAttachment(api, act, wanted, confirm)
   const judged = await judge(context, deployment, attached)
-  const report = { ...(await tried(context, judged)), action: isChanged ? action : ('unchanged' as const), policy }
-  return action === 'detached' ? withoutOpenness(report) : report
+  const action = isChanged ? (`${act}ed` as const) : 'unchanged'
+  const report: FilterReport = { ...(await tried(context, judged)), action, policy }
+  return act === 'detach' ? withoutOpenness(report) : report
 }
 
 async function judge(

@@ -1,19 +1,18 @@
 import { readFile, stat } from 'node:fs/promises'
-import type { FreshCredentials } from '../index.js'
-import {
-  type ClusterAccess,
-  readAccess,
-  readAdminKey,
-  readServeTls,
-  readServeToken,
-} from '../options/cluster-access.js'
-import { type GuardedJson, readGuarded } from '../options/guarded.js'
-import { nodeUrls } from '../options/urls.js'
-import { type Effective, type OptionSources, resolveOptions } from '../options/resolve.js'
+import type { FreshCredentials, ServiceNowOptions } from '../index.js'
+import { type ClusterAccess, readAccess, readServiceNowAccess } from '../options/option-files.js'
+import { connectOptions } from '../options/library-options.js'
+import { isTable } from '../options/table-names.js'
+import { withoutCredentials } from '../options/hide-secrets.js'
+import { cloudUrl, nodeUrls } from '../options/urls.js'
+import { type Effective, type Needed, type OptionSources, requireOptions, resolveOptions } from '../options/resolve.js'
 import { asTyped, sayingOf } from './as-typed.js'
-import { knownSecrets } from './terminal/known-secrets.js'
+import { knownSecrets } from '../options/mask-secrets.js'
+import { keepInstanceSecrets, keepSecrets } from './terminal/secrets.js'
+import { chooseLog, tell } from './terminal/log.js'
 import type { Terminal } from './terminal/terminal.js'
-import { fail } from '../failure/fail.js'
+import { fail } from '../failure/failure.js'
+import { isObject } from '../text/parse-json.js'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
@@ -22,63 +21,68 @@ const configFile = 'sluice.config.json'
 
 /** The options in force for this command line. Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID. */
 export async function loadOptions(flags: OptionSources['flags'], terminal: Terminal): Promise<Effective> {
-  const text = await readIfThere(configFile)
-  const file = text === undefined ? {} : { file: { path: configFile, values: parse(text) } }
+  const named = flags['config'] ?? (terminal.env['SLUICE_CONFIG'] || undefined)
+  const path = typeof named === 'string' ? named : configFile
+  const isNamed = named !== undefined
+  const text = await readConfig(path, isNamed)
+  const file = text === undefined ? {} : { file: { path, values: parse(text, path), isNamed } }
+  // The other options may be wrong, and that is to be said in JSON too.
+  if (isObject(file.file?.values) && file.file.values['json'] === true && !terminal.env['SLUICE_JSON'])
+    terminal.manner.json = true
   const effective = resolveOptions({ flags, env: terminal.env, ...file })
-  terminal.manner.json = effective.values.json
+  const { json, quiet, logFormat: format } = effective.values
+  terminal.manner.json = json
+  await chooseLog(terminal, { format, quiet })
+  terminal.manner.target = targetIn(effective)
   const said = sayingOf(effective)
   terminal.manner.typed = known => asTyped(known, said)
   return effective
 }
 
-/** Reads the files that options name. Keeps their secrets out of every error. */
+function targetIn({ values: { url, cloudId, index } }: Effective): Terminal['manner']['target'] {
+  const cluster = url ?? (cloudId === undefined ? undefined : cloudUrl(cloudId))
+  return {
+    ...(cluster === undefined ? {} : { url: withoutCredentials(cluster) }),
+    ...(index === undefined ? {} : { index }),
+  }
+}
+
+/** Loads the options of a command that connects to the cluster, and prints their warnings. `needs`: options to be set. */
+export async function loadForCluster(
+  flags: OptionSources['flags'],
+  terminal: Terminal,
+  needs: readonly Needed[] = ['url'],
+) {
+  const effective = await loadOptions(flags, terminal)
+  requireOptions(effective, needs)
+  const access = await loadAccess(effective, terminal)
+  sayWarnings(effective, terminal)
+  return { effective, values: effective.values, access, connecting: connectOptions(effective, access) }
+}
+
 export async function loadAccess(effective: Effective, terminal: Terminal): Promise<ClusterAccess> {
-  const access = await readAccess(effective, async path => await readAgain(path, effective))
-  // Secrets of an earlier reading may still appear in messages.
+  const access = await readAccess(effective, fileReader(effective))
   const { httpsProxy, nodes } = effective.values
-  const secrets = [...terminal.manner.secrets, ...knownSecrets(access, httpsProxy, ...nodeUrls(nodes))]
-  terminal.manner.secrets = [...new Set(secrets)]
+  keepSecrets(terminal, knownSecrets(access, httpsProxy, ...nodeUrls(nodes)))
   return access
 }
 
 /** Contents of files that can be read only once, such as pipes. */
 const pipes = new WeakMap<Effective, Map<string, string>>()
 
-/** A second read of a pipe would wait for a writer that is gone. */
-async function readAgain(path: string, effective: Effective): Promise<string> {
-  const known = pipes.get(effective)?.get(path)
-  if (known !== undefined) return known
-  const text = await readFile(path, 'utf8')
-  const isFile = await stat(path).then(
-    found => found.isFile(),
-    () => false,
-  )
-  if (!isFile) pipes.set(effective, new Map(pipes.get(effective)).set(path, text))
-  return text
-}
-
-/** The key of the filter administration, which stays out of every error. Throws SluiceError OPTION_INVALID. */
-export async function loadAdminKey(effective: Effective, terminal: Terminal): Promise<string> {
-  const key = await readAdminKey(effective, async path => await readFile(path, 'utf8'))
-  terminal.manner.secrets = [...terminal.manner.secrets, ...knownSecrets({ apiKey: key }, undefined)]
-  return key
-}
-
-/** The token of a receiver's callers, which stays out of every error. Throws SluiceError OPTION_INVALID. */
-export async function loadServeToken(effective: Effective, terminal: Terminal): Promise<string | false> {
-  const token = await readServeToken(effective, async path => await readFile(path, 'utf8'))
-  if (token !== false && token !== '') terminal.manner.secrets = [...terminal.manner.secrets, token]
-  return token
-}
-
-/** The certificate of a receiver, and its key. Throws SluiceError OPTION_INVALID. */
-export async function loadServeTls(effective: Effective): ReturnType<typeof readServeTls> {
-  return await readServeTls(effective, async path => await readFile(path, 'utf8'))
-}
-
-/** The JSON that a guarded load is given. Throws SluiceError OPTION_INVALID. */
-export async function loadGuarded(effective: Effective): Promise<GuardedJson> {
-  return await readGuarded(effective, async path => await readFile(path, 'utf8'))
+/** Reads files, but each pipe only once: a second read would wait for a writer that is gone. */
+export function fileReader(effective: Effective): (path: string) => Promise<string> {
+  return async path => {
+    const known = pipes.get(effective)?.get(path)
+    if (known !== undefined) return known
+    const text = await readFile(path, 'utf8')
+    const isFile = await stat(path).then(
+      found => found.isFile(),
+      () => false,
+    )
+    if (!isFile) pipes.set(effective, new Map(pipes.get(effective)).set(path, text))
+    return text
+  }
 }
 
 /** Reads the credentials again: files may have changed since the command began. Throws SluiceError OPTION_INVALID. */
@@ -88,37 +92,63 @@ export async function reloadCredentials(effective: Effective, terminal: Terminal
 }
 
 export function sayWarnings(effective: Effective, terminal: Terminal): void {
-  for (const warning of effective.warnings) terminal.err(`warning: ${warning}\n`)
+  for (const message of effective.warnings) tell(terminal, { level: 'warn', event: 'warning', message })
 }
 
-async function readIfThere(path: string): Promise<string | undefined> {
+async function readConfig(path: string, isNamed: boolean): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') return undefined
-    throw fail(
-      'OPTION_INVALID',
-      { option: path, problem: `cannot be read (${code})` },
-      {
-        cause: error,
-      },
-    )
+    if (code === 'ENOENT' && !isNamed) return undefined
+    throw fail('OPTION_INVALID', { option: path, problem: `cannot be read (${code})` }, { cause: error })
   }
 }
 
-function parse(text: string): unknown {
+function parse(text: string, path: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch (error) {
     // The parser's message quotes the text around the place, which may be a secret.
     const position = /position (\d+)/.exec(String(error))?.[1]
     const line = position === undefined ? '' : ` (line ${text.slice(0, Number(position)).split('\n').length})`
-    throw fail('OPTION_INVALID', { option: configFile, problem: `is not valid JSON${line}` })
+    throw fail('OPTION_INVALID', { option: path, problem: `is not valid JSON${line}` })
   }
 }
 
 /** Returns the folder for checkpoints: the option's value, or the usual place of this system. */
 export function stateDir({ values }: Effective, { env }: Terminal): string {
   return values.stateDir ?? join(env['XDG_STATE_HOME'] || join(homedir(), '.local', 'state'), 'sluice')
+}
+
+/** In the state folder. */
+const TOKENS = 'servicenow-tokens.json'
+
+/**
+ * Returns the library's options for ServiceNow from the user's settings. Keeps their secrets out of every error.
+ * Throws SluiceError OPTION_INVALID, also if no instance is set.
+ */
+export async function serviceNowOptions(effective: Effective, terminal: Terminal): Promise<ServiceNowOptions> {
+  const { values } = effective
+  const access = await readServiceNowAccess(effective, fileReader(effective))
+  keepInstanceSecrets(terminal, access)
+  // Loaded only here, because few loads read tables.
+  const { grantOf } = await import('../connect/open-servicenow.js')
+  const grant = grantOf({ ...access, grant: values.servicenowGrant })
+  // Sluice keeps tokens of a login and tokens that change. Other tokens can be requested again in each run.
+  const isKept = grant === 'authorization_code' || grant === 'refresh_token'
+  const tokenFile = values.tokenFile ?? (isKept ? join(stateDir(effective, terminal), TOKENS) : undefined)
+  return { ...access, grant, ...(tokenFile === undefined ? {} : { tokenFile }) }
+}
+
+/** Options that only apply to tables. */
+const alone = ['query', 'fields', 'displayValue', 'pageSize', 'deletions', 'maxDeleted', 'reconcileEveryMs'] as const
+
+/** Returns whether an input is a table. Throws SluiceError OPTION_INVALID if none is, but a flag needs one. */
+export function namesTable(source: readonly string[], { origins }: Effective): boolean {
+  if (source.some(isTable)) return true
+  const flag = alone.find(name => origins[name].startsWith('--'))
+  if (flag === undefined) return false
+  const problem = 'needs a table, as in servicenow:incident'
+  throw fail('OPTION_INVALID', { option: origins[flag], problem })
 }

@@ -9,7 +9,7 @@ const BUG = 70
 const terminal = openTerminal(process)
 const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
 
-// Left to Node, it would end with the code that says that documents were rejected.
+// Node itself would exit with code 1, which means rejected documents.
 process.on('uncaughtException', error => {
   sayError(terminal, error)
   process.exit(BUG)

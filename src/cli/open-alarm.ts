@@ -1,22 +1,18 @@
-import { readFile } from 'node:fs/promises'
 import type { AlarmOptions, Reported } from '../alarm/alarm-options.js'
 import { explain } from '../failure/catalogue.js'
-import type { Failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
+import { type Failure, SluiceError } from '../failure/failure.js'
 import type { Receipt, ServiceNowOptions } from '../index.js'
-import type { ClusterAccess } from '../options/cluster-access.js'
-import { readAlarmAccess, sharesAccess } from '../options/servicenow-access.js'
-import { invalid } from '../options/option-checks.js'
+import { type ClusterAccess, readAlarmAccess, sharesAccess } from '../options/option-files.js'
 import type { Effective } from '../options/resolve.js'
 import { withoutCredentials } from '../options/hide-secrets.js'
 import { isTable } from '../options/table-names.js'
 import { connectOptions } from '../options/library-options.js'
 import { interruptible } from './terminal/interrupt.js'
-import { secretForms } from './terminal/known-secrets.js'
-import { loadAccess } from './load-options.js'
-import { masked } from './terminal/mask.js'
+import { fileReader, loadAccess, serviceNowOptions } from './load-options.js'
+import { masked } from '../options/mask-secrets.js'
+import { keepInstanceSecrets } from './terminal/secrets.js'
 import { knownFailure, sayError } from './show/say-error.js'
-import { keepSecret, serviceNowOptions } from './servicenow-options.js'
+import { tell } from './terminal/log.js'
 import type { Terminal } from './terminal/terminal.js'
 import { createHash } from 'node:crypto'
 
@@ -29,13 +25,11 @@ interface Ended {
   readonly error?: unknown
 }
 
-export interface Alarm {
-  /**
-   * Runs a command's work and returns its exit code. Reports an error to the user first, then to the platform. The
-   * alarm changes neither the result nor the error.
-   */
-  around(work: () => Promise<Ended>): Promise<number>
-}
+/**
+ * Runs a command's work and returns its exit code. Reports an error to the user first, then to the platform. The
+ * alarm changes neither the result nor the error.
+ */
+type Alarm = (work: () => Promise<Ended>) => Promise<number>
 
 /**
  * Opens the alarm of one run. Throws SluiceError OPTION_INVALID, PLAINTEXT_CREDENTIALS before the run begins if the
@@ -48,29 +42,27 @@ export async function openAlarm(
   work: Work,
 ): Promise<Alarm> {
   const { onFailure, dryRun, timeBudgetMs, quiet } = effective.values
-  if (onFailure === 'nothing' || dryRun) return { around: async doing => (await doing()).code }
+  if (onFailure === 'nothing' || dryRun) return async doing => (await doing()).code
   const options = await alarmOptions(effective, terminal, access, work)
   const { checkAlarm } = await import('../alarm/alarm.js')
   await checkAlarm(options)
   const endsAt = timeBudgetMs === undefined ? Infinity : performance.timeOrigin + timeBudgetMs
-  return {
-    around: async doing => {
-      const ended = await ending(doing, terminal)
-      using interruption = interruptible(terminal, 'giving up on the alarm')
-      // Files may have changed since the run began. A file that cannot be read now keeps its earlier value.
-      const now = await loadAccess(effective, terminal)
-        .then(async renewed => await alarmOptions(effective, terminal, renewed, work))
-        .catch(() => options)
-      const timeLeftMs = Math.max(1, Math.floor(endsAt - Date.now()))
-      const timeoutMs = Math.min(effective.values.alarmTimeoutMs, timeLeftMs)
-      const refused = sharesAccess(effective) ? refusedLogin(ended) : undefined
-      const reported =
-        refused === undefined
-          ? await report(ended, { ...now, timeoutMs, signal: interruption.signal }, terminal)
-          : notTried(refused)
-      sayReported(reported, now, terminal, quiet)
-      return ended.code
-    },
+  return async doing => {
+    const ended = await ending(doing, terminal)
+    using interruption = interruptible(terminal, 'giving up on the alarm')
+    // Files may have changed since the run began. A file that cannot be read now keeps its earlier value.
+    const now = await loadAccess(effective, terminal)
+      .then(async renewed => await alarmOptions(effective, terminal, renewed, work))
+      .catch(() => options)
+    const timeLeftMs = Math.max(1, Math.floor(endsAt - Date.now()))
+    const timeoutMs = Math.min(effective.values.alarmTimeoutMs, timeLeftMs)
+    const refused = sharesAccess(effective) ? refusedLogin(ended) : undefined
+    const reported =
+      refused === undefined
+        ? await report(ended, { ...now, timeoutMs, signal: interruption.signal }, terminal)
+        : notTried(refused)
+    sayReported(reported, now, terminal, quiet)
+    return ended.code
   }
 }
 
@@ -82,7 +74,7 @@ async function ending(doing: () => Promise<Ended>, terminal: Terminal): Promise<
   }
 }
 
-/** Credentials that the run showed in vain are not shown again: whoever does so often enough is locked out. */
+/** Sluice does not repeat a refused login: the instance locks out a user after some attempts. */
 function refusedLogin({ receipt, error }: Ended): Failure | undefined {
   const known = error instanceof SluiceError ? error.failure : receipt?.failure
   return known?.code === 'SERVICENOW_AUTH_REJECTED' || known?.code === 'SERVICENOW_TOKEN_REFUSED' ? known : undefined
@@ -104,11 +96,13 @@ function sayReported(reported: Reported, { servicenow }: AlarmOptions, terminal:
   if (failure !== undefined) {
     const noOther =
       explain(failure.code).stage === 'proxy' ? '. The alarm reaches the instance only through the proxy' : ''
-    terminal.err(`warning: the alarm failed: ${failure.code}: ${failure.message.replaceAll(/\s+/g, ' ')}${noOther}\n`)
+    const message = `the alarm failed: ${failure.code}: ${failure.message}${noOther}`
+    tell(terminal, { level: 'warn', event: 'alarm', message, fields: { code: failure.code } })
   } else if (did !== 'nothing' && !quiet) {
-    terminal.err(`alarm: ${which} ${did} at ${withoutCredentials(String(servicenow.url))}\n`)
+    const message = `alarm: ${which} ${did} at ${withoutCredentials(String(servicenow.url))}`
+    tell(terminal, { level: 'info', event: 'alarm', message, fields: { did, incidents } })
   }
-  for (const note of notes) terminal.err(`warning: ${which}: ${note}\n`)
+  for (const note of notes) tell(terminal, { level: 'warn', event: 'alarm', message: `${which}: ${note}` })
 }
 
 async function alarmOptions(
@@ -126,25 +120,17 @@ async function alarmOptions(
     command: masked(commandOf(work), terminal.manner.secrets),
     host: values.alarmHost,
     fields: values.incidentFields,
-    // Within its limit a load is as its user wants it.
+    // With a limit, the user accepts rejected documents up to the limit.
     allowRejected: values.maxRejected !== undefined,
     timeoutMs: values.alarmTimeoutMs,
   }
 }
 
 async function alarmAccess(effective: Effective, terminal: Terminal): Promise<ServiceNowOptions> {
-  const own = await readAlarmAccess(effective, async path => await readFile(path, 'utf8'))
+  const own = await readAlarmAccess(effective, fileReader(effective))
   if (own === undefined) return await serviceNowOptions(effective, terminal)
-  const { username = '', password, clientSecret } = own
-  const secrets = [password, clientSecret].filter(secret => secret !== undefined)
-  keepSecret(terminal, ...secrets.flatMap(secret => secretForms(username, secret)))
-  const url = own.url ?? effective.values.servicenowUrl
-  if (url === undefined)
-    throw invalid(
-      '--alarm-url',
-      'the ServiceNow instance is not set: set SERVICENOW_INSTANCE_URL or SERVICENOW_ALARM_INSTANCE_URL',
-    )
-  return { ...own, url }
+  keepInstanceSecrets(terminal, own)
+  return own
 }
 
 function placesOf({ values }: Effective, { command, sources }: Work): readonly (string | undefined)[] {

@@ -1,4 +1,5 @@
 import { Command, CommanderError, Option } from 'commander'
+import { chooseLog } from './terminal/log.js'
 import { layOutHelp } from './terminal/help.js'
 import { sayError } from './show/say-error.js'
 import type { Terminal } from './terminal/terminal.js'
@@ -6,70 +7,46 @@ import type { Terminal } from './terminal/terminal.js'
 /** Adds arguments, options, help and the action to a command. The action passes the exit code to `done`. */
 type Define = (command: Command, terminal: Terminal, done: (code: number) => void) => void
 
-interface Verb {
-  readonly summary: string
-  readonly load: () => Promise<Define>
-}
+type Verb = readonly [summary: string, load: () => Promise<Define>]
 
 /** Loads a command's module only for that command, so that others start faster. */
 const verbs: Readonly<Record<string, Verb>> = {
-  ingest: {
-    summary: 'load documents and print the receipt',
-    load: async () => (await import('./commands/ingest.js')).defineIngest,
-  },
-  pull: {
-    summary: 'read the rows of a ServiceNow table as NDJSON',
-    load: async () => (await import('./commands/pull.js')).definePull,
-  },
-  replay: { summary: 'send dead letters again', load: async () => (await import('./commands/replay.js')).defineReplay },
-  serve: {
-    summary: 'accept documents by POST and load them',
-    load: async () => (await import('./commands/serve.js')).defineServe,
-  },
-  doctor: {
-    summary: 'test the route of a load and name what is wrong',
-    load: async () => (await import('./commands/doctor.js')).defineDoctor,
-  },
-  login: {
-    summary: 'log in to ServiceNow with a browser',
-    load: async () => (await import('./commands/login.js')).defineLogin,
-  },
-  lab: {
-    summary: 'run proxy, IP filter and cluster on this machine',
-    load: async () => (await import('./commands/lab.js')).defineLab,
-  },
-  demo: {
-    summary: 'load some documents on the lab',
-    load: async () => (await import('./commands/demo.js')).defineDemo,
-  },
-  runs: {
-    summary: 'list runs, or forget one (runs rm)',
-    load: async () => (await import('./commands/runs.js')).defineRuns,
-  },
-  verify: {
-    summary: 'look up every document of a run in the cluster',
-    load: async () => (await import('./commands/verify.js')).defineVerify,
-  },
-  undo: {
-    summary: 'delete the documents that a run created',
-    load: async () => (await import('./commands/undo.js')).defineUndo,
-  },
-  rollback: {
-    summary: 'switch an alias back to the index before',
-    load: async () => (await import('./commands/rollback.js')).defineRollback,
-  },
-  filter: {
-    summary: "manage Elastic Cloud's IP filter",
-    load: async () => (await import('./commands/filter.js')).defineFilter,
-  },
-  explain: {
-    summary: 'explain a failure code: causes and fixes',
-    load: async () => (await import('./commands/explain.js')).defineExplain,
-  },
-  config: {
-    summary: 'show every option in force and its source',
-    load: async () => (await import('./commands/config.js')).defineConfig,
-  },
+  ingest: ['load documents and print the receipt', async () => (await import('./commands/ingest.js')).defineIngest],
+  pull: ['read the rows of a ServiceNow table as NDJSON', async () => (await import('./commands/pull.js')).definePull],
+  replay: ['send dead letters again', async () => (await import('./commands/replay.js')).defineReplay],
+  serve: ['accept documents by POST and load them', async () => (await import('./commands/serve.js')).defineServe],
+  doctor: [
+    'test the route of a load and find what is wrong',
+    async () => (await import('./commands/doctor.js')).defineDoctor,
+  ],
+  login: ['log in to ServiceNow with a browser', async () => (await import('./commands/login.js')).defineLogin],
+  lab: [
+    'run a proxy, IP filter and cluster on this machine',
+    async () => (await import('./commands/lab.js')).defineLab,
+  ],
+  demo: ['load example documents on the lab', async () => (await import('./commands/demo.js')).defineDemo],
+  runs: [
+    'list runs, show the receipt of one, or forget one',
+    async () => (await import('./commands/runs.js')).defineRuns,
+  ],
+  verify: [
+    'look up every document of a run in the cluster',
+    async () => (await import('./commands/verify.js')).defineVerify,
+  ],
+  undo: ['delete the documents that a run created', async () => (await import('./commands/undo.js')).defineUndo],
+  rollback: [
+    'switch an alias back to the previous index',
+    async () => (await import('./commands/rollback.js')).defineRollback,
+  ],
+  filter: ["manage Elastic Cloud's IP filter", async () => (await import('./commands/filter.js')).defineFilter],
+  explain: [
+    'explain the causes and fixes of a failure',
+    async () => (await import('./commands/explain.js')).defineExplain,
+  ],
+  config: [
+    'show every option with its value and source',
+    async () => (await import('./commands/config.js')).defineConfig,
+  ],
 }
 
 /** Runs one command line. Resolves to the exit code. Never rejects. */
@@ -77,10 +54,12 @@ export async function runProgram(typed: readonly string[], terminal: Terminal, v
   let code = 0
   const args = withoutVainHelp(typed)
   const verb = verbIn(args)
-  terminal.manner.json = jsonAsked(args, terminal.env['SLUICE_JSON'])
+  terminal.manner.command = verb
+  terminal.manner.json = toggled(args, '--json', terminal.env['SLUICE_JSON'])
   try {
+    await chooseLog(terminal, logAsked(args, terminal.env))
     const program = rootCommand(terminal, version)
-    for (const [name, { summary, load }] of Object.entries(verbs)) {
+    for (const [name, [summary, load]] of Object.entries(verbs)) {
       const command = program.command(name).description(summary).allowExcessArguments(false)
       if (name !== verb) continue
       ;(await load())(command, terminal, result => (code = result))
@@ -111,7 +90,7 @@ function rootCommand(terminal: Terminal, version: string): Command {
 Examples:
   sluice demo                                        try it on this machine
   sluice ingest 'logs/*.ndjson.gz' --index logs-app  load files
-  sluice doctor                                      find what is in the way
+  sluice doctor                                      find out what is wrong
 
 Exit codes:
   0 every document stored     1 some rejected or unknown  2 wrong usage
@@ -140,7 +119,18 @@ function verbIn(args: readonly string[]): string | undefined {
 }
 
 /** Usage errors come before options are read, but also need JSON. */
-function jsonAsked(args: readonly string[], variable = ''): boolean {
+function toggled(args: readonly string[], flag: string, variable = ''): boolean {
+  return flagsIn(args).some(one => one.split('=', 1)[0] === flag) || /^(1|true|yes|on)$/i.test(variable)
+}
+
+function logAsked(args: readonly string[], env: Terminal['env']) {
+  const flags = flagsIn(args)
+  const at = flags.findLastIndex(flag => /^--log-format(=|$)/.test(flag))
+  const format = flags[at]?.split('=')[1] ?? (at === -1 ? env['SLUICE_LOG_FORMAT'] || undefined : flags[at + 1])
+  return { format, quiet: toggled(args, '--quiet', env['SLUICE_QUIET']) }
+}
+
+function flagsIn(args: readonly string[]): readonly string[] {
   const end = args.indexOf('--')
-  return args.slice(0, end === -1 ? undefined : end).includes('--json') || /^(1|true|yes|on)$/i.test(variable)
+  return args.slice(0, end === -1 ? undefined : end)
 }

@@ -1,41 +1,42 @@
-import { explain } from '../failure/catalogue.js'
-import { isSluiceError } from '../failure/sluice-error.js'
-import type { IngestOptions, Receipt } from '../index.js'
+import { type Failure, fail } from '../failure/failure.js'
+import { exitOf, isRunError, outcomes } from '../ledger/receipt.js'
+import type { IngestEvent, IngestOptions, Receipt } from '../index.js'
 import { interruptible } from './terminal/interrupt.js'
-import { masked } from './terminal/mask.js'
+import { masked } from '../options/mask-secrets.js'
 import { follow } from './terminal/progress.js'
 import { showProgress } from './terminal/show-progress.js'
-import { sayFailure } from './show/say-error.js'
-import { plural } from './show/columns.js'
-import { receiptJson, showReceipt } from './show/show-receipt.js'
-import { type Asking, tellingCause } from './tell-cause.js'
-import type { Terminal } from './terminal/terminal.js'
+import { stopOf } from './show/say-error.js'
+import { tell } from './terminal/log.js'
+import { sayEnding } from './show/say-ending.js'
+import { balanceOf, receiptParts, showReceipt } from './show/show-receipt.js'
+import { type Asking, tellingCause } from './ask-doctor.js'
+import type { HoldingTerminal } from './terminal/hold-back.js'
+import type { LogEntry, Terminal } from './terminal/terminal.js'
+import { spareMemory } from './spare-memory.js'
 import { spareOptimising } from './spare-optimising.js'
 import { fstatSync } from 'node:fs'
 import { namedIn } from '../options/table-names.js'
-import { fail } from '../failure/fail.js'
 
 /** Holds the shared steps of commands that run a load: ingest, replay and demo. */
 
-/** Returns the exit code. */
+/** Returns the exit code. With `quiet`, says only what a person should look at. */
 export function sayReceipt(account: Receipt, terminal: Terminal, json: boolean, quiet = false): number {
-  const receipt = withMaskedFailures(account, terminal.manner.secrets)
-  terminal.out(json ? receiptJson(receipt) : showReceipt(receipt))
-  if (receipt.failure !== undefined) terminal.err(sayFailure(receipt.failure))
-  else if (json && quiet) terminal.err(whatIsMissing(receipt))
-  return exitCodeOf(receipt)
+  const receipt = withKnownFailures(account, terminal.manner)
+  const code = exitOf(receipt)
+  if (json) for (const part of receiptParts(receipt)) terminal.out(part)
+  else if (!quiet) terminal.out(showReceipt(receipt))
+  if (code !== 0 || !quiet) tell(terminal, endOf(receipt, code, quiet))
+  return code
 }
 
-/** Returns a line for the mail of a job whose receipt goes to a file, or nothing if every document is stored. */
-function whatIsMissing({ rejected, unknown, deadLetters }: Receipt): string {
-  const repair = deadLetters === undefined ? '' : `. Repair ${deadLetters}, then run \`sluice replay ${deadLetters}\``
-  const lines = [
-    ...(rejected === 0 ? [] : [`${plural(rejected, 'document')} rejected${repair}\n`]),
-    ...(unknown === 0
-      ? []
-      : [`${plural(unknown, 'document')} with unknown outcome: no answer says whether they are stored\n`]),
-  ]
-  return lines.map(line => `warning: ${line}`).join('')
+/** `quiet`: stderr holds all that people read. Otherwise they read the receipt, too. */
+function endOf(receipt: Receipt, exit: number, quiet: boolean): LogEntry {
+  const { run, failure, deadLetters } = receipt
+  const counts = Object.fromEntries(outcomes.map(name => [name, receipt[name]]))
+  const fields = { run, exit, read: receipt.read, ...counts, ...(deadLetters === undefined ? {} : { deadLetters }) }
+  if (failure !== undefined) return stopOf(failure, { fields, ...(quiet ? { text: sayEnding(receipt) } : {}) })
+  const level = exit === 0 ? 'info' : 'warn'
+  return { level, event: 'finished', message: balanceOf(receipt), fields, text: quiet ? sayEnding(receipt) : '' }
 }
 
 /**
@@ -49,7 +50,7 @@ export async function runLoad(
   asking?: Asking,
 ): Promise<Receipt> {
   const load = async (heard: Heard) => {
-    // The engine takes as long to load as all that comes before it: help and wrong options do not wait for it.
+    // Loaded only here, so that help and wrong options do not wait for it.
     const { ingest } = await import('../ingest.js')
     spareOptimising()
     return await ingest({ ...options, ...stdinFor(options.source, terminal), ...heard })
@@ -57,8 +58,17 @@ export async function runLoad(
   return await followed(terminal, quiet, load, asking)
 }
 
+/** With `quiet`, stderr is for a mail. Otherwise nothing is kept back. */
+export function mailOnly(terminal: HoldingTerminal, quiet: boolean): void {
+  terminal.manner.isMailed = quiet
+  if (!quiet) terminal.release()
+}
+
 /** The listeners that show a run's progress and can interrupt it. */
-export type Heard = Required<Pick<IngestOptions, 'signal' | 'onEvent'>>
+export interface Heard {
+  readonly signal: AbortSignal
+  readonly onEvent: (event: IngestEvent) => void
+}
 
 /**
  * Runs a load to its receipt and shows its progress. `asking`: how to find the cause of a refusal. Absent: Sluice
@@ -70,10 +80,19 @@ export async function followed(
   run: (heard: Heard) => Promise<Receipt>,
   asking?: Asking,
 ): Promise<Receipt> {
-  using interruption = interruptible(terminal, 'finishing requests in flight')
-  using progress = await showProgress(terminal, { quiet })
+  using interruption = interruptible(terminal, 'finishing open requests')
+  using progress = showProgress(terminal, { quiet })
   const { signal } = interruption
-  const running = toReceipt(run({ signal, onEvent: follow(progress) }))
+  const show = follow(progress)
+  let inputs = 0
+  const onEvent = (event: IngestEvent) => {
+    if (event.type === 'planning') inputs = event.inputs
+    if (event.type === 'begun') terminal.manner.run = event.run
+    // Finding inputs leaves much garbage, and so does planning.
+    if (event.type === 'planning' || event.type === 'begun') spareMemory(inputs)
+    show(event)
+  }
+  const running = toReceipt(run({ signal, onEvent }))
   return asking === undefined ? await running : await tellingCause(running, asking, signal)
 }
 
@@ -81,25 +100,28 @@ async function toReceipt(running: Promise<Receipt>): Promise<Receipt> {
   try {
     return await running
   } catch (error) {
-    // Narrowed by what throws: of the library's functions only `ingest` and `replay` attach a receipt.
-    if (isSluiceError(error) && error.receipt !== undefined) return error.receipt as Receipt
+    if (isRunError(error) && error.receipt !== undefined) return error.receipt
     throw error
   }
 }
 
-function withMaskedFailures(receipt: Receipt, secrets: readonly string[]): Receipt {
-  const { failure, inputs, notes } = receipt
+function withKnownFailures(receipt: Receipt, { secrets, typed = known => known }: Terminal['manner']): Receipt {
+  const { failure, inputs, notes, rejections } = receipt
   return {
     ...receipt,
     inputs: masked(inputs, secrets),
+    rejections: masked(rejections, secrets),
     ...(notes === undefined ? {} : { notes: masked(notes, secrets) }),
-    ...(failure === undefined ? {} : { failure: masked(failure, secrets) }),
+    ...(failure === undefined ? {} : { failure: masked(typed(withPosition(failure, receipt)), secrets) }),
   }
 }
 
-export function exitCodeOf({ failure, rejected, unknown }: Receipt): number {
-  if (failure !== undefined) return explain(failure.code).exit
-  return rejected > 0 || unknown > 0 ? 1 : 0
+/** Says of an interrupted run that a second one cannot continue it, if that is so. */
+function withPosition(why: Failure, { checkpoint, dryRun }: Receipt): Failure {
+  const isInterrupted = why.code === 'RUN_INTERRUPTED' && !why.message.includes('never ended')
+  return isInterrupted && checkpoint === undefined && dryRun !== true
+    ? { ...why, message: `${why.message}. Sluice keeps no position in this input` }
+    : why
 }
 
 /** Refuses a directory as stdin, which reads as an empty stream. Throws SluiceError INPUT_UNREADABLE. */
@@ -109,8 +131,7 @@ export function checkStdin(names: readonly string[]): void {
   throw fail('INPUT_UNREADABLE', { input: stdin, problem: 'it is a directory' })
 }
 
-/** Opens stdin only if it is an input. */
-export function stdinFor(source: IngestOptions['source'], terminal: Terminal): Pick<IngestOptions, 'stdin'> {
+export function stdinFor(source: unknown, terminal: Terminal): { readonly stdin?: NodeJS.ReadStream } {
   return namedIn(source).some(isStdin) ? { stdin: terminal.stdin } : {}
 }
 

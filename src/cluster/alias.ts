@@ -1,17 +1,12 @@
-import { fail } from '../failure/fail.js'
-import { SluiceError } from '../failure/sluice-error.js'
-import { isObject } from '../text/parse-json.js'
+import { fail, SluiceError } from '../failure/failure.js'
+import { isObject, type JsonObject } from '../text/parse-json.js'
 import { type ReachedCluster, call } from './request.js'
 
-type JsonObject = Readonly<Record<string, unknown>>
-
-/** An index as the cluster describes it. */
 export interface IndexFacts {
   readonly name: string
   /** By dotted name: `index.number_of_replicas`. */
   readonly settings: JsonObject
   readonly mappings: JsonObject
-  /** Each with its filter, routing and so on. */
   readonly aliases: Readonly<Record<string, JsonObject>>
 }
 
@@ -28,19 +23,19 @@ export async function readIndices(cluster: ReachedCluster, name: string): Promis
   const { status, json } = await call(cluster, { method: 'GET', path, query: { flat_settings: 'true' }, expects })
   if (status === 404) return []
   return Object.entries(json).map(([index, described]): IndexFacts => {
-    const { settings, mappings, aliases } = isObject(described) ? described : {}
+    const { settings, mappings, aliases } = objectIn(described)
+    const properties = Object.entries(objectIn(aliases)).map(([alias, of]) => [alias, objectIn(of)] as const)
     return {
       name: index,
-      settings: isObject(settings) ? settings : {},
-      mappings: isObject(mappings) ? mappings : {},
-      aliases: Object.fromEntries(
-        Object.entries(isObject(aliases) ? aliases : {}).map(([alias, properties]): [string, JsonObject] => [
-          alias,
-          isObject(properties) ? properties : {},
-        ]),
-      ),
+      settings: objectIn(settings),
+      mappings: objectIn(mappings),
+      aliases: Object.fromEntries(properties),
     }
   })
+}
+
+function objectIn(value: unknown): JsonObject {
+  return isObject(value) ? value : {}
 }
 
 /** Reads an alias. Throws SluiceError ALIAS_CONFLICT if the name is no alias of exactly one index, and as `call` does. */
@@ -50,7 +45,8 @@ export async function readAlias(cluster: ReachedCluster, alias: string): Promise
   if (on === undefined) return { name: alias }
   if (found.some(({ name }) => name === alias)) throw conflict(alias, 'an index has this name')
   if (found.some(({ aliases }) => aliases[alias] === undefined)) throw conflict(alias, 'a data stream has this name')
-  if (found.length > 1) throw conflict(alias, `it is on ${found.length} indices: ${namesOf(found)}`)
+  const names = found.map(({ name }) => name).join(', ')
+  if (found.length > 1) throw conflict(alias, `it is on ${found.length} indices: ${names}`)
   return { name: alias, on }
 }
 
@@ -73,25 +69,16 @@ export async function switchAlias(
   const { type, reason } = await call(cluster, { method: 'POST', path: '/_aliases', body: { actions }, expects })
   const now = await readAlias(cluster, alias)
   if (now.on?.name === to) return
-  const observed = `it was on ${from?.name ?? 'no index'} and is on ${now.on?.name ?? 'no index'}`
+  const observed = `it was on ${from?.name ?? 'no index'} but is now on ${now.on?.name ?? 'no index'}`
   throw conflict(alias, type === '' ? observed : `${observed} (${type}: ${reason})`)
 }
 
 /** Removes an alias from one index. Throws SluiceError: see `call`. */
 export async function removeAlias(cluster: ReachedCluster, alias: string, index: string): Promise<void> {
-  const actions = [{ remove: { index, alias } }]
-  await call(cluster, {
-    method: 'POST',
-    path: '/_aliases',
-    body: { actions },
-    expects: ['aliases_not_found_exception'],
-  })
+  const body = { actions: [{ remove: { index, alias } }] }
+  await call(cluster, { method: 'POST', path: '/_aliases', body, expects: ['aliases_not_found_exception'] })
 }
 
 export function conflict(alias: string, observed: string): SluiceError {
   return fail('ALIAS_CONFLICT', { alias, observed })
-}
-
-function namesOf(indices: readonly IndexFacts[]): string {
-  return indices.map(({ name }) => name).join(', ')
 }

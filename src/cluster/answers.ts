@@ -3,32 +3,37 @@
  * Elasticsearch, or something unknown. The body's shape decides. No header proves it: the security layer leaves x-elastic-product
  * off its refusals, and proxies strip or add headers.
  */
-import { gunzipSync, inflateSync } from 'node:zlib'
-import { type Failure, failure } from '../failure/failure.js'
-import { quote } from '../failure/quote.js'
-import { proxyRefusal } from '../proxy/proxy-answer.js'
+import { inspect, promisify } from 'node:util'
+import { unzip } from 'node:zlib'
+import type { FailureCode } from '../failure/catalogue.js'
+import { type Failure, failure, quote } from '../failure/failure.js'
+import { proxyRefusal, withoutQuery } from '../proxy/proxy-answer.js'
+import { RouteError } from '../proxy/route-error.js'
 import type { Route } from '../proxy/route.js'
-import { type JsonObject, parseObject } from '../text/parse-json.js'
+import { isObject, type JsonObject, parseObject } from '../text/parse-json.js'
+import { type Stranger, elasticsearchBeside, strangerIn } from './strangers.js'
 
-/** An answer with its whole body. */
-export interface ClusterAnswer {
+interface AnswerHead {
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
+}
+
+export interface ClusterAnswer extends AnswerHead {
   readonly body: Buffer
+  /** The request had credentials. */
+  readonly isWithLogin?: boolean | undefined
 }
 
 export type Answered =
   | { readonly by: 'proxy'; readonly failure: Failure }
   | { readonly by: 'filter'; readonly message: string; readonly requestId?: string }
   | { readonly by: 'edge'; readonly message: string; readonly requestId?: string }
-  /** Only refusals have `type` and `reason`. */
   | { readonly by: 'elasticsearch'; readonly type?: string; readonly reason?: string }
-  | { readonly by: 'unknown'; readonly observed: string }
+  | { readonly by: 'unknown'; readonly observed: string; readonly stranger?: Stranger | undefined }
 
 /** The facts that tell a proxy's own answer from a relayed one. */
 export type RouteFacts = Pick<Route, 'form' | 'proxy' | 'target'>
 
-/** Decides who answered. */
 export function whoAnswered(answer: ClusterAnswer, route: RouteFacts): Answered {
   const refused = proxyRefusal(answer, route)
   if (refused !== undefined) return { by: 'proxy', failure: refused }
@@ -46,15 +51,18 @@ export function whoAnswered(answer: ClusterAnswer, route: RouteFacts): Answered 
   }
   const error = json?.['error']
   if (typeof json?.['status'] === 'number' && isElasticsearchError(error)) {
-    return { by: 'elasticsearch', ...errorOf(error) }
+    return { by: 'elasticsearch', ...errorOf(error, answer) }
   }
   if (header(answer, 'x-elastic-product') === 'Elasticsearch') {
-    return { by: 'elasticsearch', ...(error == null ? {} : errorOf(error)) }
+    return { by: 'elasticsearch', ...(error == null ? {} : errorOf(error, answer)) }
   }
   // Elasticsearch's 413 is empty and unsigned.
   if (answer.statusCode === 413 && answer.body.length === 0)
     return { by: 'elasticsearch', type: 'request_too_large', reason: 'the request is too large' }
-  return { by: 'unknown', observed: describe(answer, text) }
+  const said = text === '' ? 'empty body' : `body: ${quote(text)}`
+  const stranger = strangerIn(answer.statusCode, answer.headers, text)
+  const observed = [...(stranger === undefined ? [] : [stranger.is]), describeAnswer(answer, said)].join(', ')
+  return { by: 'unknown', observed, stranger }
 }
 
 /** Many frameworks answer `{"status":404,"error":"Not Found"}`, so a text proves nothing. */
@@ -65,30 +73,38 @@ function isElasticsearchError(error: unknown): boolean {
   )
 }
 
-function errorOf(error: unknown): { type: string; reason: string } {
+function errorOf(error: unknown, answer: ClusterAnswer): { type: string; reason: string } {
   if (typeof error !== 'object' || error === null) return { type: 'error', reason: quote(String(error)) }
   const { type, reason, additional_unsuccessful_credentials: credentials } = error as Record<string, unknown>
   // If the key was mangled on its way, the id in this text may be its secret.
   const detail = typeof credentials === 'string' ? ` (${credentials.replace(/ with id .*/s, ' with this id')})` : ''
   return {
     type: typeof type === 'string' ? type : 'error',
-    reason: quote((typeof reason === 'string' ? reason : 'no reason given') + detail),
+    reason:
+      quote(withoutUser(typeof reason === 'string' ? reason : 'no reason given') + detail) + lostLogin(answer, reason),
   }
 }
 
-function describe(answer: ClusterAnswer, text: string): string {
-  const seen = ['server', 'content-type', 'location', 'via'].flatMap(name => {
-    const value = header(answer, name)
-    return value === undefined ? [] : [`${name}: ${value}`]
-  })
-  return [
-    `status ${answer.statusCode}`,
-    ...seen.map(one => quote(one)),
-    text === '' ? 'empty body' : `body: ${quote(text)}`,
-  ].join(', ')
+/** The cluster repeats a user name that it does not know. It may be a password in the wrong place. */
+function withoutUser(reason: string): string {
+  return reason.replace(/\b(authenticate) user \[.*\](?= for |$)/s, '$1 this user')
 }
 
-function header(answer: ClusterAnswer, name: string): string | undefined {
+function lostLogin({ statusCode, isWithLogin }: ClusterAnswer, reason: unknown): string {
+  const isLost = statusCode === 401 && isWithLogin === true && /missing authentication/i.test(String(reason))
+  return isLost ? '. Sluice sent credentials, but they did not arrive' : ''
+}
+
+/** `body`: what is to be said of the body. */
+export function describeAnswer(answer: AnswerHead, body: string): string {
+  const seen = ['server', 'content-type', 'location', 'via', 'retry-after'].flatMap(name => {
+    const value = header(answer, name)
+    return value === undefined ? [] : [quote(`${name}: ${name === 'location' ? withoutQuery(value) : value}`)]
+  })
+  return [`status ${answer.statusCode}`, ...seen, body].join(', ')
+}
+
+function header(answer: AnswerHead, name: string): string | undefined {
   const value = answer.headers[name]
   return Array.isArray(value) ? value[0] : value
 }
@@ -99,33 +115,64 @@ export function nameRefusal(answer: ClusterAnswer, answered: Answered, cluster: 
   switch (answered.by) {
     case 'proxy':
       return answered.failure
-    case 'filter':
-      return failure('EGRESS_NOT_ALLOWED', {
-        cluster,
-        refused: 1,
-        probes: 1,
-        observed: answered.message,
-        status,
-        requestId: answered.requestId,
-      })
-    case 'edge':
-      if (status === 429)
-        return failure('CLUSTER_OVERLOADED', { cluster, reason: answered.message, status, elapsedMs: 0 })
-      if (status === 404)
-        return failure('CLUSTER_UNKNOWN_HOST', { cluster, reason: answered.message, requestId: answered.requestId })
+    case 'filter': {
+      const { message: observed, requestId } = answered
+      return failure('EGRESS_NOT_ALLOWED', { cluster, refused: 1, probes: 1, observed, status, requestId })
+    }
+    case 'edge': {
+      const { message: reason, requestId } = answered
+      if (status === 429) return failure('CLUSTER_OVERLOADED', { cluster, reason, status })
+      if (status === 404) return failure('CLUSTER_UNKNOWN_HOST', { cluster, reason, requestId })
       if (status >= 500)
-        return failure('CLUSTER_UNAVAILABLE', { cluster, observed: `status ${status}, ${answered.message}`, status })
-      return failure('GATEWAY_REFUSED', { cluster, status, observed: answered.message, requestId: answered.requestId })
+        return failure('CLUSTER_UNAVAILABLE', { cluster, observed: `status ${status}, ${reason}`, status })
+      return failure('GATEWAY_REFUSED', { cluster, status, observed: `status ${status}, ${reason}`, requestId })
+    }
     case 'elasticsearch':
-      return nameElasticsearchRefusal(status, answered, cluster)
-    case 'unknown':
-      if (status === 401) return failure('CLUSTER_AUTH_REJECTED', { cluster, reason: answered.observed, status })
-      if (status === 429)
-        return failure('CLUSTER_OVERLOADED', { cluster, reason: answered.observed, status, elapsedMs: 0 })
-      if (status >= 500) return failure('CLUSTER_UNAVAILABLE', { cluster, observed: answered.observed, status })
-      if (status < 300) return failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed: answered.observed, status })
-      return failure('GATEWAY_REFUSED', { cluster, status, observed: answered.observed })
+      return nameElasticsearchRefusal(answer, answered, cluster)
+    case 'unknown': {
+      const { observed, stranger } = answered
+      if (stranger?.code !== undefined) return nameStranger(stranger.code, observed, status, cluster)
+      if (status === 200) return nameUnsigned(answer, observed, cluster)
+      if (status === 401)
+        return failure('CLUSTER_AUTH_REJECTED', { cluster, how: refusedLogin(answer), reason: observed, status })
+      if (status === 429) return failure('GATEWAY_LIMITED', { cluster, observed, status })
+      if (status >= 500 || status === 408 || status === 425)
+        return failure('CLUSTER_UNAVAILABLE', { cluster, observed, status })
+      if (status < 300) return failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed, status })
+      return failure('GATEWAY_REFUSED', { cluster, status, observed })
+    }
   }
+}
+
+function nameStranger(code: FailureCode, observed: string, status: number, cluster: string): Failure {
+  const beside = /Kibana|Dashboards/.test(observed) ? elasticsearchBeside(cluster) : undefined
+  const more = beside === undefined ? '' : `. Its Elasticsearch is probably ${beside}`
+  const evidence = { cluster, observed: observed + more, status }
+  return code === 'GATEWAY_REFUSED' || code === 'CLUSTER_TLS_MISMATCH' || code === 'CLUSTER_CLIENT_CERT'
+    ? failure(code, evidence)
+    : failure('CLUSTER_NOT_ELASTICSEARCH', evidence)
+}
+
+/** Names an answer with status 200 that has no product header. Before version 7.14 Elasticsearch did not send it. */
+function nameUnsigned(answer: ClusterAnswer, observed: string, cluster: string): Failure {
+  const { version, tagline } = jsonIn(answer) as { version?: { number?: unknown } | null; tagline?: unknown }
+  const number = version?.number
+  if (typeof number !== 'string' || tagline !== 'You Know, for Search')
+    return failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed, status: 200 })
+  if (/^[0-7]\./.test(number)) return failure('CLUSTER_VERSION_UNSUPPORTED', { cluster, version: quote(number, 40) })
+  const stripped = `Elasticsearch ${quote(number, 40)} answered, but a gateway removed its header x-elastic-product`
+  return failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed: stripped, status: 200 })
+}
+
+/**
+ * Names a refusal by a cluster that has answered before. A redirect or a page is then the answer of something in between, and may
+ * pass.
+ */
+export function nameLaterRefusal(answer: ClusterAnswer, answered: Answered, cluster: string): Failure {
+  const { statusCode: status } = answer
+  return answered.by === 'unknown' && status < 400
+    ? failure('CLUSTER_UNAVAILABLE', { cluster, observed: answered.observed, status })
+    : nameRefusal(answer, answered, cluster)
 }
 
 /** Names a refusal of GET /. Every Elasticsearch answers it, so the URL has another path than the cluster. */
@@ -136,58 +183,129 @@ export function nameRootRefusal(answer: ClusterAnswer, answered: Answered, clust
   return failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed, status: answer.statusCode })
 }
 
+function refusedLogin({ isWithLogin }: ClusterAnswer): string {
+  return isWithLogin === false ? 'wants credentials, but none are set' : 'refused the credentials'
+}
+
 function nameElasticsearchRefusal(
-  status: number,
+  answer: ClusterAnswer,
   { type = 'error', reason = 'no reason given' }: { type?: string; reason?: string },
   cluster: string,
 ): Failure {
+  const status = answer.statusCode
   const evidence = { cluster, status, reason, type }
   // With 503 no index is blocked: the cluster is starting, or has no master.
   if (type === 'cluster_block_exception' && status < 500)
     return failure('INDEX_BLOCKED', { ...evidence, index: 'of this request' })
-  if (status === 401) return failure('CLUSTER_AUTH_REJECTED', evidence)
+  if (status === 401) return failure('CLUSTER_AUTH_REJECTED', { ...evidence, how: refusedLogin(answer) })
+  if (status === 403 && /\blicense (is non-compliant|has expired|expired)/i.test(reason))
+    return failure('CLUSTER_LICENSE_ENDED', evidence)
   if (status === 403) return failure('CLUSTER_PRIVILEGE_MISSING', evidence)
-  if (status === 429) return failure('CLUSTER_OVERLOADED', { ...evidence, elapsedMs: 0 })
+  if (status === 429) return failure('CLUSTER_OVERLOADED', evidence)
   if (status >= 500)
     return failure('CLUSTER_UNAVAILABLE', { ...evidence, observed: `status ${status}, ${type}: ${reason}` })
   return failure('REQUEST_REFUSED', evidence)
 }
 
+export interface ReceivedAnswer extends ClusterAnswer {
+  /** Bytes of the body as it came: compressed, if the server did that. */
+  readonly wireBytes: number
+}
+
+interface AnswerStream extends AnswerHead {
+  readonly body: AsyncIterable<Uint8Array> & { destroy(): unknown }
+}
+
 /**
- * Reads the bytes of an answer, and decompresses them if the server compressed them unasked. It reads `limit` bytes at most: a
- * longer answer does not parse, and is reported as such.
+ * Reads an answer, and decompresses it. Throws RouteError if it has more than `limit` bytes, also decompressed, or cannot be
+ * decompressed: nobody knows what it says.
  */
-export async function readAnswer(
-  body: AsyncIterable<Uint8Array> & { destroy(): unknown },
-  headers: Readonly<Record<string, string | string[] | undefined>>,
-  limit: number,
-): Promise<Buffer> {
+export async function readAnswer(answer: AnswerStream, limit: number, cluster: string): Promise<ReceivedAnswer> {
+  const { statusCode, headers, body } = answer
   const parts: Uint8Array[] = []
-  let bytes = 0
+  let wireBytes = 0
   for await (const part of body) {
+    wireBytes += part.length
+    if (wireBytes > limit) break
     parts.push(part)
-    bytes += part.length
-    if (bytes > limit) break
   }
-  if (bytes > limit) body.destroy()
-  const whole = Buffer.concat(parts)
-  const encoding = String(headers['content-encoding'] ?? '').toLowerCase()
-  if (encoding !== 'gzip' && encoding !== 'deflate') return whole
+  if (wireBytes > limit) body.destroy()
+  const read = wireBytes > limit ? tooLong(limit) : await decompressed(Buffer.concat(parts), headers, limit)
+  if (typeof read === 'string') throw unreadable(answer, read, cluster)
+  return { statusCode, headers, body: read, wireBytes }
+}
+
+const decompress = promisify(unzip)
+
+/** Returns the bytes, or what is wrong with them. */
+async function decompressed(bytes: Buffer, headers: ClusterAnswer['headers'], limit: number): Promise<Buffer | string> {
+  const isCompressed = /^(x-)?gzip$|^deflate$/i.test(String(headers['content-encoding'] ?? ''))
+  if (!isCompressed || bytes.length === 0) return bytes
   try {
-    return (encoding === 'gzip' ? gunzipSync : inflateSync)(whole, { maxOutputLength: limit })
-  } catch {
-    return whole
+    return await decompress(bytes, { maxOutputLength: limit })
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
+      ? tooLong(limit)
+      : 'a body that cannot be decompressed'
   }
 }
+
+function tooLong(limit: number): string {
+  return `a body of more than ${limit.toLocaleString('en-US')} bytes`
+}
+
+function unreadable(answer: AnswerHead, what: string, cluster: string): RouteError {
+  const observed = describeAnswer(answer, what)
+  const named = failure('CLUSTER_UNAVAILABLE', { cluster, observed, status: answer.statusCode })
+  return new RouteError({ code: ANSWER_UNREADABLE, phase: 'exchange', delivery: 'possible', failure: named })
+}
+
+/** The code of an answer that is too long, or broken. */
+export const ANSWER_UNREADABLE = 'ANSWER_UNREADABLE'
 
 /** Returns the JSON object of an answer. Empty if it is none. */
 export function jsonIn({ body }: ClusterAnswer): JsonObject {
   return parseObject(body) ?? {}
 }
 
+/** The result of one item of a bulk request, as far as the answer has it in the expected form. */
+export interface BulkItem {
+  readonly status: number | undefined
+  readonly error: { readonly type: string; readonly reason: string } | undefined
+  readonly failureStore: string | undefined
+  readonly id: string | undefined
+  readonly index: string | undefined
+}
+
 /** Returns the items of a bulk answer. Returns undefined if the answer has none or cannot be read. */
-export function itemsIn<T extends object>(body: Buffer): Partial<T>[] | undefined {
+export function itemsIn(body: Buffer): BulkItem[] | undefined {
   const items = parseObject(body)?.['items']
-  if (!Array.isArray(items) || items.includes(null)) return undefined
-  return items.map((item: Readonly<Record<string, T>>) => Object.values(item)[0] ?? {})
+  if (!Array.isArray(items)) return undefined
+  const results = items.map(item => (isObject(item) ? Object.values(item)[0] : undefined))
+  return results.every(isObject) ? results.map(readItem) : undefined
+}
+
+function readItem({ status, error, failure_store: store, _id: id, _index: index }: JsonObject): BulkItem {
+  return {
+    status: typeof status === 'number' ? status : undefined,
+    error: error == null ? undefined : readError(error),
+    failureStore: textIn(store),
+    id: textIn(id),
+    index: textIn(index),
+  }
+}
+
+function readError(error: unknown): { type: string; reason: string } {
+  if (!isObject(error)) return { type: 'error', reason: asText(error) }
+  return { type: textIn(error['type']) ?? 'error', reason: asText(error['reason']) }
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+/** Returns a reason, whatever its form. */
+function asText(reason: unknown): string {
+  if (typeof reason === 'string') return reason
+  return reason == null ? 'no reason given' : inspect(reason, { breakLength: Infinity })
 }

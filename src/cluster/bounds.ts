@@ -1,9 +1,8 @@
 /** Limits the small requests of a run: look-ups, refreshes, steps of a guarded load, probes. */
-import { fail } from '../failure/fail.js'
-import { SluiceError } from '../failure/sluice-error.js'
+import { fail, SluiceError } from '../failure/failure.js'
 
 export interface Bounds {
-  /** Aborted when Sluice gives up requests under way. */
+  /** Aborts when Sluice gives up its current requests. */
   readonly givenUp: AbortSignal
   /** Limits the bytes on the wire. Absent: no limit. It admits a request, or resolves to undefined if nothing may be sent. */
   readonly budget?: {
@@ -16,7 +15,6 @@ export interface Bounds {
 interface Admitted {
   /** Takes the length of its answer, and ends the request. */
   answered(bytes: number): void
-  /** Ends the request, answered or not. */
   leave(): void
 }
 
@@ -38,7 +36,6 @@ export async function bounded<T>(
   }
 }
 
-/** Makes the error of a request that was given up. */
 export function notAsked(reason: string): SluiceError {
   return fail('RUN_INTERRUPTED', { reason, settled: 0 })
 }

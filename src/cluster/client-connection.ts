@@ -1,27 +1,36 @@
 import { BaseConnection, errors } from '@elastic/elasticsearch'
 import { constants } from 'node:buffer'
+import { Readable } from 'node:stream'
 import { explain } from '../failure/catalogue.js'
-import { type Failure, failure } from '../failure/failure.js'
-import { isSluiceError } from '../failure/sluice-error.js'
+import { type Failure, failure, isSluiceError } from '../failure/failure.js'
+import { describeAnswer } from './answers.js'
 import { RouteError } from '../proxy/route-error.js'
 import type { Route } from '../proxy/route.js'
 
 type Params = Parameters<BaseConnection['request']>[0]
 type Options = Parameters<BaseConnection['request']>[1]
 
+interface Over {
+  /** Called for every request, because credentials may change. */
+  ownHeaders(): Record<string, string>
+  /** Whether a managed ingest endpoint answers. It may leave the product header out, without which the client takes no answer. */
+  readonly isManaged: boolean
+}
+
 /**
  * Makes the Elasticsearch client's connection over a route of ours. The client's own connections cannot use a proxy, or lose its
- * answer. Here a failure keeps its cause, a RouteError. `ownHeaders` is called for every request, because credentials may change.
+ * answer. Here a failure keeps its cause, a RouteError.
  */
-export function connectionOver(route: Route, ownHeaders: () => Record<string, string>): typeof BaseConnection {
+export function connectionOver(route: Route, { ownHeaders, isManaged }: Over): typeof BaseConnection {
   return class RoutedConnection extends BaseConnection {
     override async request(params: Params, options: Options): Promise<never> {
-      const response = await exchange(
-        route,
-        this,
-        { ...params, headers: { ...ownHeaders(), ...params.headers } },
-        options,
-      )
+      const headers = { ...ownHeaders(), ...params.headers }
+      const answer = await exchange(route, this, { ...params, headers }, options)
+      const response =
+        isManaged && answer.statusCode < 300 ? { ...answer, headers: { ...answer.headers, ...product } } : answer
+      // The client refuses such an answer. Unread, its body would hold the connection.
+      const isRefused = response.statusCode < 300 && response.headers['x-elastic-product'] !== 'Elasticsearch'
+      if (isRefused && response.body instanceof Readable) response.body.destroy()
       // The base class types the result by three overloads (stream, meta, plain) that no single implementation satisfies.
       return response as never
     }
@@ -31,6 +40,8 @@ export function connectionOver(route: Route, ownHeaders: () => Record<string, st
     }
   }
 }
+
+const product = { 'x-elastic-product': 'Elasticsearch' }
 
 async function exchange(route: Route, connection: BaseConnection, params: Params, options: Options) {
   const path = pathOf(connection.url, params)
@@ -105,7 +116,7 @@ async function readBody(response: Awaited<ReturnType<Route['request']>>, options
   return compressed || binary ? bytes : bytes.toString('utf8')
 }
 
-/** Makes an error of the class that the client expects. Its cause has the failure. */
+/** Makes an error of the class that the client expects. */
 function clientError(error: unknown): unknown {
   if (!(error instanceof RouteError)) return error
   const details = { cause: error } as never
@@ -125,7 +136,6 @@ export function routeErrorOf(error: unknown): RouteError | undefined {
 /** A request that got no answer, or not one of Elasticsearch. */
 export interface LostAnswer {
   readonly failure: Failure
-  /** Whether the same request may succeed later. */
   readonly mayPass: boolean
   readonly delivery: 'none' | 'possible'
 }
@@ -137,15 +147,15 @@ export function lostAnswer(error: unknown, cluster: string): LostAnswer {
     const mayPass = explain(lost.failure.code).retry === 'later'
     return { failure: lost.failure, mayPass, delivery: lost.delivery }
   }
-  if (error instanceof Error && error.name === 'ProductNotSupportedError') {
-    const observed = 'status 200 without the x-elastic-product header'
-    const named = failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed })
-    return { failure: named, mayPass: false, delivery: 'possible' }
+  if (error instanceof errors.ProductNotSupportedError) {
+    const { statusCode = 0, headers = {} } = error.meta ?? {}
+    const observed = describeAnswer({ statusCode, headers }, 'no x-elastic-product header')
+    return { failure: failure('CLUSTER_UNAVAILABLE', { cluster, observed }), mayPass: true, delivery: 'possible' }
   }
   throw error instanceof Error && 'meta' in error ? new Error(`${error.name}: ${error.message}`) : error
 }
 
-/** Returns why a question that no run depends on got no answer. A bug is one more reason. */
+/** Returns why a question that no run depends on got no answer. Treats a bug as one more reason. */
 export function whyUnanswered(error: unknown, cluster: string): Failure {
   if (isSluiceError(error)) return error.failure
   return routeErrorOf(error)?.failure ?? failure('CLUSTER_UNAVAILABLE', { cluster, observed: 'no answer' })

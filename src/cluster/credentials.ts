@@ -1,9 +1,9 @@
 import { isIP } from 'node:net'
 
-/** How Sluice proves to the cluster who it is. An API key in its encoded form (base64 of id:key), or a username and password. */
+/** An API key in its encoded form (base64 of id:key), or a username and password. */
 export type Credentials = { readonly apiKey: string } | { readonly username: string; readonly password: string }
 
-/** The Authorization header for requests that do not go through the client. */
+/** Returns the Authorization header for requests that do not go through the client. */
 export function authorization(credentials: Credentials | undefined): Record<string, string> {
   if (credentials === undefined) return {}
   if ('apiKey' in credentials) return { authorization: `ApiKey ${credentials.apiKey}` }
@@ -11,7 +11,7 @@ export function authorization(credentials: Credentials | undefined): Record<stri
   return { authorization: `Basic ${pair}` }
 }
 
-/** Returns whether a host, as in a URL, is this machine itself. */
+/** Returns whether a host of a URL is this machine itself. */
 export function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[|\]$/g, '')
   return bare === 'localhost' || bare === '::1' || (isIP(bare) === 4 && bare.startsWith('127.'))

@@ -1,12 +1,11 @@
-/** Finds which ids are in an index, with one request, and judges the answer. It reads only the fields that are asked for. */
+/** Finds which ids are in an index, with one request, and judges the answer. */
 import { explain } from '../failure/catalogue.js'
 import { type Failure, failure } from '../failure/failure.js'
-import { parseJson } from '../text/parse-json.js'
+import { type JsonObject, parseJson } from '../text/parse-json.js'
 import { type ReachedCluster, inquire } from './request.js'
-import { lostAnswer } from './client-connection.js'
-import { type ClusterAnswer, nameRefusal, whoAnswered } from './answers.js'
+import { lostAnswer, routeErrorOf } from './client-connection.js'
+import { ANSWER_UNREADABLE, type ClusterAnswer, nameLaterRefusal, whoAnswered } from './answers.js'
 
-/** A document that was found. */
 export interface FoundDocument {
   readonly id: string
   /** The index that holds it. An alias or data stream may have several. */
@@ -16,8 +15,7 @@ export interface FoundDocument {
   readonly seqNo: number
   readonly primaryTerm: number
   readonly routing?: string
-  /** The fields that were asked for. */
-  readonly fields?: Readonly<Record<string, unknown>>
+  readonly fields?: JsonObject
 }
 
 export interface IdQuestion {
@@ -28,9 +26,9 @@ export interface IdQuestion {
    */
   readonly by: 'id' | 'search'
   readonly wanted: readonly Wanted[]
-  /** Names of top-level fields of the documents. */
-  readonly fields?: readonly string[]
-  readonly signal?: AbortSignal
+  /** Names of the top-level fields to read. */
+  readonly fields?: readonly string[] | undefined
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface Wanted {
@@ -38,15 +36,19 @@ export interface Wanted {
   readonly routing?: string
 }
 
-export type Looked =
-  | { readonly kind: 'found'; readonly documents: readonly FoundDocument[] }
-  /** Ask for fewer. */
-  | { readonly kind: 'tooMany'; readonly failure: Failure }
-  /** Ask again later. `retryAfter`: the header, if there is one. */
-  | { readonly kind: 'busy'; readonly failure: Failure; readonly retryAfter?: string | string[] | undefined }
-  | { readonly kind: 'refused'; readonly failure: Failure }
+export type Looked = { readonly kind: 'found'; readonly documents: readonly FoundDocument[] } | Unanswered
 
-type Asked = ReachedCluster
+/** Why a request about a list got no result. `again`: ask later, for what is `left`, or else for all. `tooMany`: ask for fewer. */
+export type Unanswered<T = never> =
+  | {
+      readonly kind: 'again'
+      readonly failure: Failure
+      readonly left?: readonly T[]
+      /** Of the answer, which may say how long to wait. */
+      readonly headers?: ClusterAnswer['headers']
+    }
+  | { readonly kind: 'tooMany'; readonly failure: Failure }
+  | { readonly kind: 'refused'; readonly failure: Failure }
 
 /** Most bytes of an answer, in all and for each id. Names of indices have at most 255 bytes, ids 512. */
 const ANSWER_BYTES = 1 << 16
@@ -59,7 +61,7 @@ const COPIES = 2
 const MOST_HITS = 10_000
 
 /** Throws SluiceError RUN_INTERRUPTED as `inquire` does, and the client's error if it is a bug. */
-export async function findDocuments(cluster: Asked, finding: IdQuestion): Promise<Looked> {
+export async function findDocuments(cluster: ReachedCluster, finding: IdQuestion): Promise<Looked> {
   const { index, by, wanted, fields, signal } = finding
   const path = `/${encodeURIComponent(index)}/${by === 'id' ? '_mget' : '_search'}`
   const size = Math.min(MOST_HITS, wanted.length * COPIES + 1)
@@ -67,20 +69,22 @@ export async function findDocuments(cluster: Asked, finding: IdQuestion): Promis
   const maxAnswerBytes = ANSWER_BYTES + ID_BYTES * (by === 'id' ? wanted.length : size)
   let answer: ClusterAnswer
   try {
-    const aborting = signal === undefined ? {} : { signal }
     const answerBytes = wanted.reduce((sum, { id }) => sum + id.length + index.length + FOUND_BYTES, 0)
-    answer = await inquire(cluster, { method: 'POST', path, ...request, maxAnswerBytes, answerBytes, ...aborting })
+    answer = await inquire(cluster, { method: 'POST', path, ...request, maxAnswerBytes, answerBytes, signal })
   } catch (error) {
     const lost = lostAnswer(error, cluster.display)
-    return { kind: lost.mayPass ? 'busy' : 'refused', failure: lost.failure }
+    const isTooLong = routeErrorOf(error)?.code === ANSWER_UNREADABLE
+    if (isTooLong && wanted.length > 1) return { kind: 'tooMany', failure: lost.failure }
+    return { kind: lost.mayPass ? 'again' : 'refused', failure: lost.failure }
   }
   if (answer.statusCode !== 200) return judgeRefusal(answer, cluster)
   const read = by === 'id' ? readMget(answer.body) : readHits(answer.body, size)
   if (Array.isArray(read)) return { kind: 'found', documents: read }
-  if (read.isPartial) return { kind: 'busy', failure: unavailable(cluster, read.observed) }
-  if (wanted.length > 1) return { kind: 'tooMany', failure: unavailable(cluster, read.observed) }
-  const { observed } = read
-  return { kind: 'refused', failure: failure('CLUSTER_NOT_ELASTICSEARCH', { cluster: cluster.display, observed }) }
+  const short = { cluster: cluster.display, observed: read.observed }
+  const named = failure('CLUSTER_UNAVAILABLE', short)
+  if (read.isPartial) return { kind: 'again', failure: named }
+  if (wanted.length > 1) return { kind: 'tooMany', failure: named }
+  return { kind: read === cutOff ? 'again' : 'refused', failure: named }
 }
 
 function byId(wanted: readonly Wanted[], fields: readonly string[] | undefined) {
@@ -105,15 +109,14 @@ function bySearch(wanted: readonly Wanted[], size: number, fields: readonly stri
   }
 }
 
-function judgeRefusal(answer: ClusterAnswer, { display, route }: Asked): Looked {
+function judgeRefusal(answer: ClusterAnswer, { display, route }: ReachedCluster): Looked {
   const { statusCode: status, headers } = answer
   const answered = whoAnswered(answer, route)
   if (answered.by === 'elasticsearch' && status === 404 && answered.type === 'index_not_found_exception')
     return { kind: 'found', documents: [] }
-  const named = nameRefusal(answer, answered, display)
+  const named = nameLaterRefusal(answer, answered, display)
   if (status === 413) return { kind: 'tooMany', failure: named }
-  const retryAfter = headers['retry-after']
-  if (explain(named.code).retry === 'later') return { kind: 'busy', failure: named, retryAfter }
+  if (explain(named.code).retry === 'later') return { kind: 'again', failure: named, headers }
   if (named.code !== 'REQUEST_REFUSED') return { kind: 'refused', failure: named }
   const reason = answered.by === 'elasticsearch' ? `${answered.type}: ${answered.reason}` : named.message
   return { kind: 'refused', failure: failure('LOOKUP_REFUSED', { cluster: display, status, reason }) }
@@ -154,11 +157,11 @@ function readHits(bytes: Buffer, size: number): FoundDocument[] | Short {
   if (answer?.timed_out === true) return { isPartial: true, observed: 'the search ran out of time' }
   const failed = answer?._shards?.failed ?? 0
   if (failed > 0) return { isPartial: true, observed: `${failed} shards could not be searched` }
-  if (hits.length >= size) return { isPartial: false, observed: 'ids that stand in many indices' }
+  if (hits.length >= size) return { isPartial: false, observed: 'ids that exist in many indices' }
   return hits.map(readDocument)
 }
 
-const cutOff: Short = { isPartial: false, observed: 'an answer that is none of a lookup' }
+const cutOff: Short = { isPartial: false, observed: 'an answer that does not fit a lookup' }
 
 function readDocument(raw: RawDocument): FoundDocument {
   return {
@@ -170,8 +173,4 @@ function readDocument(raw: RawDocument): FoundDocument {
     ...(raw._routing === undefined ? {} : { routing: raw._routing }),
     ...(raw._source === undefined ? {} : { fields: raw._source }),
   }
-}
-
-function unavailable({ display }: Asked, observed: string): Failure {
-  return failure('CLUSTER_UNAVAILABLE', { cluster: display, observed })
 }

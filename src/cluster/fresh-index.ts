@@ -2,12 +2,10 @@
  * Makes an index for one load, with its settings while the load runs. The load writes a mark into the mapping (`_meta.sluice`):
  * it stays with the index, so that after a crash any machine finds it.
  */
-import type { IndexFacts } from './alias.js'
+import type { AliasFacts, IndexFacts } from './alias.js'
 import type { Cluster } from './open-cluster.js'
 import { type ReachedCluster, call } from './request.js'
-import { isObject } from '../text/parse-json.js'
-
-type JsonObject = Readonly<Record<string, unknown>>
+import { isObject, type JsonObject } from '../text/parse-json.js'
 
 export interface LoadMark {
   readonly run: string
@@ -17,11 +15,11 @@ export interface LoadMark {
   /** Set until the index has its settings back. Until then no alias should lead to it. */
   readonly loading?: true
   /** Settings before the load changed them. null: not set. Absent: none is changed. */
-  readonly restore?: Readonly<Record<string, unknown>>
+  readonly restore?: JsonObject
 }
 
 /** Returns the mark of an index. Undefined: no load of Sluice made the index. */
-export function readMark(mappings: Readonly<Record<string, unknown>>): LoadMark | undefined {
+export function readMark(mappings: JsonObject): LoadMark | undefined {
   const { sluice } = metaOf(mappings)
   if (!isObject(sluice)) return undefined
   const { run, alias, previous, loading, restore } = sluice
@@ -35,12 +33,17 @@ export function readMark(mappings: Readonly<Record<string, unknown>>): LoadMark 
   }
 }
 
+/** Returns whether the alias leads to the index because a guarded load has finished it. */
+export function leadsTo({ on }: AliasFacts, index: string | undefined): boolean {
+  return on !== undefined && on.name === index && readMark(on.mappings)?.loading !== true
+}
+
 /** Returns the `_meta` of these mappings with the mark. The cluster replaces `_meta` as a whole. */
-function withMark(mappings: Readonly<Record<string, unknown>>, mark: LoadMark): Record<string, unknown> {
+function withMark(mappings: JsonObject, mark: LoadMark): JsonObject {
   return { ...metaOf(mappings), sluice: mark }
 }
 
-function metaOf({ _meta: meta }: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+function metaOf({ _meta: meta }: JsonObject): JsonObject {
   return isObject(meta) ? meta : {}
 }
 
@@ -59,9 +62,9 @@ export async function makeIndex(
 
 /** Returns the settings and mappings that a new index takes over from the one before, without its state. */
 export function likeBefore({ settings, mappings }: IndexFacts, isServerless: boolean): JsonObject {
-  const kept = Object.entries(settings).filter(([name]) => {
-    return takenOver.test(name) && !(isServerless && managed.test(name))
-  })
+  const kept = Object.entries(settings).filter(
+    ([name]) => takenOver.test(name) && !(isServerless && managed.test(name)),
+  )
   return { settings: Object.fromEntries(kept), mappings }
 }
 

@@ -1,12 +1,10 @@
-/** Asks about an index: which one it is, how many documents it has, and how its copies are. */
-import { type Failure, failure } from '../failure/failure.js'
-import { quote } from '../failure/quote.js'
-import { isObject } from '../text/parse-json.js'
-import { type ClusterAnswer, jsonIn, nameRefusal, whoAnswered } from './answers.js'
+/** Asks about an index: which one it is, how many documents it has, how its copies are, and who may delete from it. */
+import { type Failure, fail, failure, isSluiceError, quote } from '../failure/failure.js'
+import { isObject, type JsonObject } from '../text/parse-json.js'
+import { type ClusterAnswer, jsonIn, nameLaterRefusal, whoAnswered } from './answers.js'
 import { whyUnanswered } from './client-connection.js'
 import { type ReachedCluster, call, inquire } from './request.js'
 
-/** What is behind an index name. */
 export type IndexSeen =
   | { readonly kind: 'index'; readonly uuid: string }
   /** An alias or a data stream. It stays when the indices behind it change: a rollover adds one. */
@@ -21,28 +19,56 @@ const ANSWER_BYTES = 1 << 20
 /** Asks for the uuid of an index: an index that is deleted and made again has another one. Never throws. */
 export async function seeIndex(cluster: ReachedCluster, index: string, signal?: AbortSignal): Promise<IndexSeen> {
   const path = `/${encodeURIComponent(index)}/_settings/index.uuid`
-  const aborting = signal === undefined ? {} : { signal }
   let answer: ClusterAnswer
   try {
-    answer = await inquire(cluster, { method: 'GET', path, maxAnswerBytes: ANSWER_BYTES, ...aborting })
+    answer = await inquire(cluster, { method: 'GET', path, maxAnswerBytes: ANSWER_BYTES, signal })
   } catch (error) {
     return { kind: 'unreadable', observed: 'no answer', failure: whyUnanswered(error, cluster.display) }
   }
   const { statusCode } = answer
   if (statusCode === 404) return { kind: 'missing' }
   if (statusCode === 200) return readSettings(jsonIn(answer), index, cluster.display)
-  const named = nameRefusal(answer, whoAnswered(answer, cluster.route), cluster.display)
+  const named = nameLaterRefusal(answer, whoAnswered(answer, cluster.route), cluster.display)
   return { kind: 'unreadable', observed: `status ${statusCode}`, failure: named }
 }
 
-interface Settings {
-  readonly settings?: { readonly index?: { readonly uuid?: unknown } }
+/**
+ * Returns whether a document that was stored under this id is still in the index. Undefined if the cluster does not say so, or an
+ * ingest pipeline may have changed the id. Never throws.
+ */
+export async function hasDocument(
+  cluster: ReachedCluster,
+  index: string,
+  id: string,
+  signal?: AbortSignal,
+): Promise<boolean | undefined> {
+  const aborting = signal === undefined ? {} : { signal }
+  const ask = async (path: string, query: Readonly<Record<string, string>>) =>
+    await inquire(cluster, { method: 'GET', path, query, maxAnswerBytes: ANSWER_BYTES, ...aborting })
+  const name = encodeURIComponent(index)
+  try {
+    const answer = await ask(`/${name}/_doc/${encodeURIComponent(id)}`, { _source: 'false' })
+    const { found } = jsonIn(answer) as { readonly found?: unknown }
+    if (answer.statusCode === 200 && found === true) return true
+    if (answer.statusCode !== 404 || found !== false) return undefined
+    const pipelines = await ask(`/${name}/_settings/index.default_pipeline,index.final_pipeline`, {})
+    const isPlain = pipelines.statusCode === 200 && !Object.values(jsonIn(pipelines)).some(hasPipeline)
+    return isPlain ? false : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function hasPipeline(described: unknown): boolean {
+  const settings = isObject(described) ? described['settings'] : undefined
+  const index = isObject(settings) ? settings['index'] : undefined
+  return isObject(index) && ['default_pipeline', 'final_pipeline'].some(name => (index[name] ?? '_none') !== '_none')
 }
 
 /** Reads an answer of `_settings`. Each name in it has a uuid, else it is another answer. */
 function readSettings(json: object, index: string, cluster: string): IndexSeen {
-  const found = Object.entries(json)
-  const uuids = found.map(([, one]) => (one as Settings | null)?.settings?.index?.uuid)
+  const found = Object.entries(json as Record<string, { settings?: { index?: { uuid?: unknown } } } | null>)
+  const uuids = found.map(([, one]) => one?.settings?.index?.uuid)
   const [uuid] = uuids
   if (typeof uuid !== 'string' || uuids.some(one => typeof one !== 'string')) {
     const observed = 'an answer without a uuid'
@@ -59,7 +85,7 @@ export async function refresh(cluster: ReachedCluster, index: string): Promise<F
     const path = `/${encodeURIComponent(index)}/_refresh`
     const answer = await inquire(cluster, { method: 'POST', path, maxAnswerBytes: 1 << 16 })
     if (answer.statusCode === 200) return undefined
-    return nameRefusal(answer, whoAnswered(answer, cluster.route), cluster.display)
+    return nameLaterRefusal(answer, whoAnswered(answer, cluster.route), cluster.display)
   } catch (error) {
     return whyUnanswered(error, cluster.display)
   }
@@ -70,14 +96,15 @@ export async function makeVisible(cluster: ReachedCluster, index: string): Promi
   await call(cluster, { method: 'POST', path: `/${encodeURIComponent(index)}/_refresh` })
 }
 
-export interface Counted {
-  readonly documents: number
-  /** Shards that did not answer: their documents are not counted. */
-  readonly failedShards: number
-}
-
-/** Counts the documents in an index, or only those that match a query. Throws SluiceError: see `call`. */
-export async function countDocuments(cluster: ReachedCluster, index: string, query?: object): Promise<Counted> {
+/**
+ * Counts the documents in an index, or only those that match a query. Does not count those of `failedShards`, which did not answer.
+ * Throws SluiceError: see `call`.
+ */
+export async function countDocuments(
+  cluster: ReachedCluster,
+  index: string,
+  query?: object,
+): Promise<{ readonly documents: number; readonly failedShards: number }> {
   const path = `/${encodeURIComponent(index)}/_count`
   const { json } = await call(cluster, { method: 'POST', path, ...(query === undefined ? {} : { body: { query } }) })
   const { count, _shards: shards } = json
@@ -109,4 +136,36 @@ async function askHealth(
   const { status: health, number_of_data_nodes: dataNodes } = json
   if (health !== 'green' && health !== 'yellow' && health !== 'red') return { health: 'unknown', dataNodes: 0 }
   return { health, dataNodes: typeof dataNodes === 'number' ? dataNodes : 0 }
+}
+
+/**
+ * Checks that the credentials may search and delete documents of an index. A cluster without security does not say. For an alias
+ * the answer would be about the alias only. Throws SluiceError CLUSTER_PRIVILEGE_MISSING if they may not.
+ */
+export async function mayDelete(cluster: ReachedCluster, index: string): Promise<void> {
+  const has = await askPrivileges(cluster, index)
+  if (has === undefined) return
+  const missing = [
+    ...(has['read'] === false ? ['read'] : []),
+    ...(has['delete'] === false && has['write'] === false ? ['delete'] : []),
+  ]
+  if (missing.length === 0) return
+  const reason = `Sluice cannot follow deleted rows without ${missing.join(' and ')} on ${index}`
+  throw fail('CLUSTER_PRIVILEGE_MISSING', { cluster: cluster.display, status: 403, reason, missing, index })
+}
+
+async function askPrivileges(cluster: ReachedCluster, index: string): Promise<JsonObject | undefined> {
+  const path = '/_security/user/_has_privileges'
+  const body = { index: [{ names: [index], privileges: ['read', 'delete', 'write'] }] }
+  try {
+    const answer = await inquire(cluster, { method: 'POST', path, body, maxAnswerBytes: 1 << 16 })
+    if (answer.statusCode !== 200) return undefined
+    const { index: of } = jsonIn(answer)
+    const indices = isObject(of) ? of[index] : undefined
+    return isObject(indices) ? indices : undefined
+  } catch (error) {
+    if (isSluiceError(error)) throw error
+    // The deletion itself will show it.
+    return undefined
+  }
 }

@@ -1,13 +1,15 @@
 import { Client } from '@elastic/elasticsearch'
-import { fail } from '../failure/fail.js'
-import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
-import { expectsTls } from '../proxy/expects-tls.js'
+import { explain } from '../failure/catalogue.js'
+import { fail, SluiceError, isSluiceError } from '../failure/failure.js'
+import { nameSilentPort, nameTlsTarget } from '../proxy/expects-tls.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
+import { answersGreeting } from '../proxy/port-speaks.js'
 import { openRoute, type Route } from '../proxy/route.js'
 import type { TlsOptions } from '../proxy/tls-layer.js'
 import { connectionOver } from './client-connection.js'
 import { type Credentials, authorization, isLoopback } from './credentials.js'
-import { type EgressSeen, checkEgress } from './egress-check.js'
+import { type EgressCheck, type EgressSeen, checkEgress, tellMany } from './egress-check.js'
+import { isManaged } from './managed-endpoint.js'
 import { type Preflight, preflight } from './preflight.js'
 import type { ReachedCluster } from './request.js'
 
@@ -15,13 +17,12 @@ export interface ClusterOptions {
   readonly url: URL
   readonly credentials?: Credentials | undefined
   readonly tls?: TlsOptions | undefined
-  /** Absent: connect directly. */
   readonly proxy?: ProxyUrl | undefined
   readonly proxyTls?: TlsOptions | undefined
-  /** Connections of the pool. */
   readonly connections: number
-  /** For one request, in milliseconds. */
   readonly timeoutMs: number
+  /** Time to build a connection. Absent: the route's own limit. */
+  readonly connectTimeoutMs?: number | undefined
   /** Fresh connections that have to agree before the first document is sent. 0: ask GET / once. */
   readonly preflightConnections: number
   readonly ipCheckUrl?: URL | undefined
@@ -34,13 +35,12 @@ export interface ClusterOptions {
 /** A cluster that was checked. Owns the connection pool: close it, or destroy it if the run failed. */
 export interface Cluster extends AsyncDisposable, ReachedCluster {
   readonly preflight: Preflight
+  /** Whether this is Elastic's managed ingest endpoint: it queues documents, and answers no question about them. */
+  readonly isManaged: boolean
   /** The addresses that the egress check saw. Empty without a check. */
   readonly egress: EgressSeen
-  /** Problems that are no reason to stop. */
   readonly warnings: readonly string[]
-  /**
-   * Checks access again, on as many fresh connections as before and on at least `atLeast`. Throws as `openCluster` does.
-   */
+  /** Checks access again, on as many fresh connections as before and on at least `atLeast`. Throws as `openCluster` does. */
   probe(options?: { readonly atLeast?: number; readonly signal?: AbortSignal }): Promise<Preflight>
   /** Uses other credentials from the next request on. Nothing else of the proxy may change. Throws SluiceError PLAINTEXT_CREDENTIALS. */
   renew(access: { readonly credentials?: Credentials | undefined; readonly proxy?: ProxyUrl | undefined }): void
@@ -54,40 +54,51 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   const { url, timeoutMs } = options
   let { credentials } = options
   refusePlaintext(options)
-  const route = openRoute({
-    target: url,
-    connections: options.connections,
-    ...(options.proxy === undefined ? {} : { proxy: options.proxy }),
-    ...(options.tls === undefined ? {} : { targetTls: options.tls }),
-    ...(options.proxyTls === undefined ? {} : { proxyTls: options.proxyTls }),
-  })
+  const { proxy, proxyTls } = options
+  const { connections: most, connectTimeoutMs } = options
+  const route = openRoute({ target: url, connections: most, connectTimeoutMs, proxy, targetTls: options.tls, proxyTls })
   const prefix = url.pathname.replace(/\/$/, '')
   const display = url.origin + prefix
   // Without a proxy all connections have the same address, so one is enough.
-  const connections = options.proxy === undefined ? 1 : options.preflightConnections
+  const connections = proxy === undefined ? 1 : options.preflightConnections
+  const preflightMs = Math.min(timeoutMs, connectTimeoutMs === undefined ? 30_000 : timeoutMs)
+  let managed = false
   const ownHeaders = () => authorization(credentials)
-  const probe: Cluster['probe'] = async ({ atLeast = 1, signal = options.signal } = {}) =>
-    await preflight(route, display, {
+  const probe: Cluster['probe'] = async ({ atLeast = 1, signal = options.signal } = {}) => {
+    const seen = await preflight(route, display, {
       connections: Math.max(connections, atLeast),
       prefix,
       headers: ownHeaders(),
-      timeoutMs: Math.min(timeoutMs, 30_000),
-      ...(signal === undefined ? {} : { signal }),
+      isManaged: managed,
+      timeoutMs: preflightMs,
+      signal,
+      greet: proxy && (async () => await answersGreeting(proxy, GREETING_MS, signal)),
     })
+    copeWith(route, seen, most)
+    return seen
+  }
   try {
-    const warnings: string[] = []
-    const egress = await seeEgress(options, doubt =>
-      warnings.push(`${doubt}, so Sluice does not know which address these requests left from`),
-    )
-    const checked = await probe()
-    const client = openClient(route, options, ownHeaders)
+    managed = await isManaged(route, { url, headers: ownHeaders(), timeoutMs: preflightMs, signal: options.signal })
+    const checked = await probe().catch(async (error: unknown) => {
+      throw isFiltered(error) ? await nameStrangers(error, options) : error
+    })
+    const { seen: egress, doubts } = await seeEgress(options)
+    const client = new Client({
+      node: url.href,
+      Connection: connectionOver(route, { ownHeaders, isManaged: managed }),
+      // The sender decides on a resend. The client's own retries might store documents twice.
+      maxRetries: 0,
+      requestTimeout: timeoutMs,
+      compression: false,
+    })
     return {
       client,
       route,
       display,
       preflight: checked,
+      isManaged: managed,
       egress,
-      warnings,
+      warnings: [...checked.warnings, ...doubts],
       probe,
       renew: access => {
         if (access.credentials !== undefined) {
@@ -100,65 +111,61 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     }
   } catch (error) {
     await route.destroy()
-    throw await nameSilentPort(error, options.proxy)
+    const named = await nameSilentPort(error, proxy)
+    if (!isSluiceError(named)) throw named
+    const known = await nameTlsTarget(named.failure, { target: url, proxy, proxyTls })
+    throw known === named.failure ? named : new SluiceError(known, { cause: error })
   }
 }
 
-/** Finds out whether a port that closes without an answer expects TLS. A proxy that is down behaves the same. */
-async function nameSilentPort(error: unknown, proxy: ProxyUrl | undefined): Promise<unknown> {
-  const silent = isSluiceError(error) && (error.code === 'PROXY_UNREACHABLE' || error.code === 'CLUSTER_UNAVAILABLE')
-  if (!silent || proxy === undefined || (proxy.scheme !== 'http' && proxy.scheme !== 'socks5')) return error
-  if (!(await expectsTls(proxy))) return error
-  const observed = `its port expects TLS, and the URL says ${proxy.scheme}://`
-  return fail('PROXY_TLS_MISMATCH', { proxy: proxy.display, observed }, { cause: error })
-}
+/** A proxy answers a greeting by itself, so it takes no longer than a round trip. */
+const GREETING_MS = 3_000
 
-function openClient(
-  route: Route,
-  { url, timeoutMs }: ClusterOptions,
-  ownHeaders: () => Record<string, string>,
-): Client {
-  return new Client({
-    node: url.href,
-    Connection: connectionOver(route, ownHeaders),
-    // The sender decides on a resend. The client's own retries might store documents twice.
-    maxRetries: 0,
-    requestTimeout: timeoutMs,
-    compression: false,
+/** While one of two nodes fails, so many attempts in a row fail less than once in a hundred times. */
+const ATTEMPTS_OVER_HALF = 7
+
+/** Makes a load work over what works: the other node, or fewer connections. */
+function copeWith(route: Route, { half }: Preflight, connections: number): void {
+  const isNode = half?.code === 'PROXY_NODE_FAILS'
+  const isLimit = half?.code === 'PROXY_LIMIT_REACHED' || half?.code === 'GATEWAY_LIMITED'
+  route.adapt({
+    attempts: isNode ? ATTEMPTS_OVER_HALF : 1,
+    connections: isLimit ? Math.max(1, Math.min(connections, half.worked)) : connections,
   })
 }
 
-async function seeEgress(options: ClusterOptions, onDoubt: (observed: string) => void): Promise<EgressSeen> {
-  if (options.ipCheckUrl === undefined) return {}
-  const route = openRoute({
-    target: options.ipCheckUrl,
-    connections: 1,
-    ...(options.proxy === undefined ? {} : { proxy: options.proxy }),
-    ...(options.proxyTls === undefined ? {} : { proxyTls: options.proxyTls }),
-  })
-  try {
-    return await checkEgress(route, {
-      connections: options.proxy === undefined ? 1 : Math.max(1, options.preflightConnections),
-      timeoutMs: Math.min(options.timeoutMs, 30_000),
-      onDoubt,
-      // Without a proxy the address is this machine's own.
-      ...(options.staticIps === undefined || options.proxy === undefined ? {} : { staticIps: options.staticIps }),
-      ...(options.signal === undefined ? {} : { signal: options.signal }),
-    })
-  } catch (error) {
-    throw nameCheck(error)
-  } finally {
-    await route.destroy()
-  }
+function isFiltered(error: unknown): error is SluiceError {
+  return isSluiceError(error) && explain(error.code).stage === 'egress'
 }
 
-/** Says that a failure about the destination is about the address check, not about the cluster. */
-function nameCheck(error: unknown): unknown {
-  const destination = /^(CLUSTER_|PROXY_TARGET_|PROXY_DENIED_)/
-  if (!isSluiceError(error) || !destination.test(error.code)) return error
-  const message = `${error.message.replace(/\.$/, '')}. This is the address check (IP_CHECK_URL), not the cluster`
-  return new SluiceError({ ...error.failure, message }, { cause: error })
+/** Returns the reason why the filter refuses connections, if they leave from addresses that are not the dashboard's. */
+async function nameStrangers(error: SluiceError, options: ClusterOptions): Promise<SluiceError> {
+  const { strangers, seen } = await seeEgress(options)
+  if (strangers !== undefined) return new SluiceError(strangers, { cause: error })
+  const addresses = Object.keys(seen)
+  if (addresses.length <= 2) return error
+  return new SluiceError(
+    { ...error.failure, message: `${error.message}, while ${tellMany(addresses)}` },
+    { cause: error },
+  )
 }
+
+/** The check is for the receipt, and never in the way of a load: what it does not show is a doubt. */
+async function seeEgress(options: ClusterOptions): Promise<EgressCheck> {
+  const { ipCheckUrl, proxy, proxyTls, staticIps, signal } = options
+  if (ipCheckUrl === undefined) return { seen: {}, doubts: [] }
+  await using route = openRoute({ target: ipCheckUrl, connections: 1, proxy, proxyTls })
+  return await checkEgress(route, {
+    // Without a proxy all connections have the same address, so one is enough.
+    connections: proxy === undefined ? 1 : Math.max(1, options.preflightConnections),
+    timeoutMs: Math.min(options.timeoutMs, EGRESS_CHECK_MS),
+    // Without a proxy the address is this machine's own.
+    staticIps: proxy === undefined ? undefined : staticIps,
+    signal,
+  })
+}
+
+const EGRESS_CHECK_MS = 5_000
 
 /** Throws SluiceError PLAINTEXT_CREDENTIALS if credentials would cross the network unencrypted without permission. */
 export function refusePlaintext({

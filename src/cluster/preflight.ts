@@ -2,86 +2,91 @@
  * Checks access to the cluster on fresh connections. The proxy chooses the egress address for each connection: if only one of two
  * addresses is registered, half of the requests pass.
  */
-import { fail } from '../failure/fail.js'
-import { type Failure, failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
+import type { Clock } from '../flow.js'
+import { type Failure, failure, quote, SluiceError } from '../failure/failure.js'
 import type { Route } from '../proxy/route.js'
-import { type ClusterInfo, readClusterInfo } from './version.js'
 import { type ClusterAnswer, nameRefusal, nameRootRefusal, whoAnswered } from './answers.js'
+import { judgeManagedRoot } from './managed-endpoint.js'
+import { parseObject } from '../text/parse-json.js'
+import { retryAfterMs } from '../time/retry.js'
+import { systemClock } from '../time/system-clock.js'
 import { ask } from './request.js'
-import { askInWaves, askUnbroken, manyListeners, missChance } from '../proxy/fresh-connections.js'
+import { askConnections, ENOUGH } from './ask-connections.js'
+import { type Ended, connectionEnd } from './connection-end.js'
+import { nameMix } from './connection-mix.js'
+import { manyListeners, missChance } from '../proxy/fresh-connections.js'
 
 export interface Preflight {
   /** Absent: the credentials may not ask GET / (needs the cluster privilege `monitor`). */
   readonly info?: ClusterInfo
-  /** Fresh connections that were judged, and how many of them the IP filter allowed. */
+  /** Fresh connections that the cluster accepted. */
   readonly probes: number
-  readonly allowed: number
   /** Chance that one of two addresses is still refused, if each connection chooses one at random. */
   readonly missChance: number
+  /** Problems that do not stop a load, and connections that broke by chance. In sentences. */
+  readonly warnings: readonly string[]
+  /** Present if connections fail at one node of the proxy, or at a limit: how many of them worked at once. */
+  readonly half?: { readonly code: Failure['code']; readonly worked: number }
 }
 
 export interface PreflightOptions {
-  /** Connections that have to agree. 1 asks once. */
   readonly connections: number
   /** Path of the cluster URL, if it has one, without a slash at its end. */
   readonly prefix: string
   readonly headers: Record<string, string>
+  /** Whether the URL is that of a managed ingest endpoint. */
+  readonly isManaged: boolean
   readonly timeoutMs: number
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
+  /** Returns whether the proxy answers a greeting on a fresh connection. Absent: there is no proxy. */
+  greet?: (() => Promise<boolean>) | undefined
+  readonly clock?: Clock
 }
 
-type Judged =
-  | { readonly verdict: 'allowed'; readonly info?: ClusterInfo }
-  | { readonly verdict: 'refused'; readonly failure: Failure }
-  | { readonly verdict: 'failed'; readonly failure: Failure; readonly passedFilter: boolean }
+interface Judged extends Ended {
+  readonly info?: ClusterInfo
+}
+
+/** Longest wait that an answer may ask for before the next connection. */
+const LONGEST_WAIT_MS = 30_000
 
 /**
- * Sends waves of probes until both verdicts of the IP filter were seen or `connections` of them agree.
+ * Asks on fresh connections until their ends name the cause, or enough of them were accepted.
  * Throws SluiceError: EGRESS_PARTLY_ALLOWED, EGRESS_NOT_ALLOWED, or another failure of the route.
  */
 export async function preflight(route: Route, cluster: string, given: PreflightOptions): Promise<Preflight> {
-  const options = given.signal === undefined ? given : { ...given, signal: manyListeners(given.signal) }
-  const judged = await askInWaves<Judged>({
+  const options = { ...given, signal: given.signal && manyListeners(given.signal) }
+  const ends = await askConnections<Judged>({
     most: options.connections,
-    ask: async number => await judge(route, cluster, options, number),
-    isSettled: answers => failureOf(answers, cluster) !== undefined,
+    ask: async (number, soFar) =>
+      await judge(route, cluster, options, isAccepted(soFar) || isForFresh(route, number) ? number : 0),
+    greet: options.greet,
+    longestWaitMs: LONGEST_WAIT_MS,
+    clock: options.clock ?? systemClock,
+    signal: options.signal,
   })
-  const found = failureOf(judged, cluster)
-  if (found !== undefined) throw new SluiceError(found)
-  const refused = judged.find(one => one.verdict === 'refused')
-  if (refused !== undefined) {
-    throw fail('EGRESS_NOT_ALLOWED', {
-      cluster,
-      observed: 'it refuses every connection',
-      ...refused.failure.evidence,
-      refused: judged.length,
-      probes: judged.length,
-    })
-  }
-  const info = judged.find(one => one.verdict === 'allowed')?.info
+  const named = nameMix({ ends, cluster, proxy: route.proxy, isForwarded: route.form === 'forward' })
+  if (named.failure !== undefined) throw new SluiceError(named.failure)
+  const { warning, note } = named
+  const accepted = ends.filter(({ end }) => end === 'accepted')
+  const info = accepted.find(one => one.info !== undefined)?.info
+  const worked = accepted.filter(({ isAlone }) => isAlone !== true).length
   return {
     ...(info === undefined ? {} : { info }),
-    probes: judged.length,
-    allowed: judged.length,
-    missChance: missChance(route.proxy, judged.length),
+    probes: accepted.length,
+    missChance: missChance(route.proxy, accepted.length),
+    warnings: [warning?.message, note].filter(text => text !== undefined),
+    ...(warning === undefined ? {} : { half: { code: warning.code, worked } }),
   }
 }
 
-function failureOf(judged: readonly Judged[], cluster: string): Failure | undefined {
-  const refused = judged.filter(one => one.verdict === 'refused')
-  const failed = judged.find(one => one.verdict === 'failed')
-  const passed = judged.some(one => one.verdict === 'allowed' || (one.verdict === 'failed' && one.passedFilter))
-  const first = refused[0]
-  if (first !== undefined && passed) {
-    const evidence = { ...first.failure.evidence, cluster, refused: refused.length, probes: judged.length }
-    return failure('EGRESS_PARTLY_ALLOWED', evidence)
-  }
-  return failed?.failure
+/** A proxy that reads requests sends GET / over a connection that it has already. Only two of each wave need to see the version. */
+function isForFresh({ form }: Route, number: number): boolean {
+  return form === 'forward' && number % ENOUGH > 1
 }
 
-export function isBroken(answer: ClusterAnswer | Failure): boolean {
-  return 'code' in answer && (answer.code === 'PROXY_UNREACHABLE' || answer.code === 'CLUSTER_UNAVAILABLE')
+function isAccepted(ends: readonly Ended[]): boolean {
+  return ends.some(({ end }) => end === 'accepted')
 }
 
 /**
@@ -95,28 +100,86 @@ export function questionOf(route: Route, prefix: string, number: number) {
 }
 
 async function judge(route: Route, cluster: string, options: PreflightOptions, number: number): Promise<Judged> {
-  const asked = questionOf(route, options.prefix, number)
-  const post = asked.method === 'POST'
-  const question = {
-    ...asked,
-    headers: options.headers,
-    timeoutMs: options.timeoutMs,
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
-  }
-  const { answer } = await askUnbroken(async () => await ask(route, question), isBroken)
-  if ('code' in answer) return { verdict: 'failed', failure: answer, passedFilter: false }
+  const { prefix, headers, isManaged, timeoutMs, signal } = options
+  const asked = isManaged ? { method: 'GET', path: prefix } : questionOf(route, prefix, number)
+  const answer = await ask(route, { ...asked, headers, timeoutMs, signal })
+  if ('code' in answer) return ended(answer)
+  return judgeRoot(answer, route, cluster, { isPost: asked.method === 'POST', isManaged })
+}
+
+/** Says how a connection ended that was answered. `isPost`: to another question than GET /. */
+export function judgeRoot(
+  answer: ClusterAnswer,
+  route: Route,
+  cluster: string,
+  { isPost, isManaged }: { readonly isPost: boolean; readonly isManaged: boolean },
+): Judged {
   const answered = whoAnswered(answer, route)
   const { statusCode } = answer
-  if (answered.by === 'filter') return { verdict: 'refused', failure: nameRefusal(answer, answered, cluster) }
-  if (answered.by !== 'elasticsearch') {
-    return { verdict: 'failed', failure: nameRefusal(answer, answered, cluster), passedFilter: false }
+  const wait = { retryAfterMs: retryAfterMs(answer.headers, Date.now()) }
+  if (isManaged && answered.by !== 'filter') {
+    const managed = judgeManagedRoot(answer, answered, cluster)
+    return managed === undefined ? { end: 'accepted' } : { ...ended(managed, answered.by !== 'proxy'), ...wait }
   }
-  if (statusCode === 401)
-    return { verdict: 'failed', failure: nameRefusal(answer, answered, cluster), passedFilter: true }
+  const isPastFilter = answered.by === 'elasticsearch'
+  const refusal = nameRefusal(answer, answered, cluster)
+  if (!isPastFilter || statusCode === 401 || refusal.code === 'CLUSTER_LICENSE_ENDED')
+    return { ...ended(refusal, isPastFilter), ...wait }
   // A cluster without security has no such endpoint, and a key with few privileges may not ask GET /. The filter allowed both.
-  if (post || statusCode === 403) return { verdict: 'allowed' }
-  if (statusCode !== 200)
-    return { verdict: 'failed', failure: nameRootRefusal(answer, answered, cluster), passedFilter: true }
+  if ((isPost && statusCode < 500 && statusCode !== 429) || statusCode === 403) return { end: 'accepted' }
+  if (statusCode !== 200) return { ...ended(nameRootRefusal(answer, answered, cluster), isPastFilter), ...wait }
+  if (isPost) return { end: 'accepted' }
   const info = readClusterInfo(answer.body.toString('utf8'), cluster)
-  return 'code' in info ? { verdict: 'failed', failure: info, passedFilter: true } : { verdict: 'allowed', info }
+  return 'code' in info ? ended(info, isPastFilter) : { end: 'accepted', info }
+}
+
+export function ended(failed: Failure, isPastFilter?: boolean): Ended {
+  return { end: connectionEnd(failed), failure: failed, isPastFilter }
+}
+
+export interface ClusterInfo {
+  readonly name: string
+  readonly uuid?: string
+  /** `version.number`. Serverless answers a constant, so `flavor` decides there. */
+  readonly version: string
+  readonly flavor: 'stack' | 'serverless'
+}
+
+/** Reads the body of GET /. Returns a failure if it is not Elasticsearch 8, 9 or serverless. */
+export function readClusterInfo(body: string, cluster: string): ClusterInfo | Failure {
+  const info: RootAnswer | undefined = parseObject(body)
+  const version = info?.version?.number
+  if (info === undefined || typeof version !== 'string') {
+    return failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed: 'GET / holds no version.number' })
+  }
+  const { distribution } = info.version ?? {}
+  if (distribution !== undefined) {
+    const observed = `it calls itself ${JSON.stringify(distribution).slice(0, 40)}`
+    return failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed })
+  }
+  const flavor = info.version?.build_flavor === 'serverless' ? 'serverless' : 'stack'
+  const major = Number.parseInt(version, 10)
+  if (flavor === 'stack' && major !== 8 && major !== 9) {
+    return failure('CLUSTER_VERSION_UNSUPPORTED', { cluster, version: version.slice(0, 40) })
+  }
+  return {
+    name: typeof info.cluster_name === 'string' ? quote(info.cluster_name) : '',
+    ...(typeof info.cluster_uuid === 'string' ? { uuid: info.cluster_uuid } : {}),
+    version,
+    flavor,
+  }
+}
+
+/** Returns whether the cluster knows `include_source_on_error`. False if its version is not known. */
+export function canHideSource(info: ClusterInfo | undefined): boolean {
+  if (info === undefined) return false
+  const [major = 0, minor = 0] = info.version.split('.', 2).map(Number)
+  return info.flavor === 'serverless' || major > 8 || (major === 8 && minor >= 18)
+}
+
+interface RootAnswer {
+  cluster_name?: unknown
+  cluster_uuid?: unknown
+  /** Products that were forked from Elasticsearch have a `distribution`. */
+  version?: { number?: unknown; build_flavor?: unknown; distribution?: unknown } | null
 }

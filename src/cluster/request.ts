@@ -1,16 +1,22 @@
 /** Sends one request to the cluster. The caller judges the answer, except with `call`. */
 import type { Client } from '@elastic/elasticsearch'
 import type { Readable } from 'node:stream'
-import { fail } from '../failure/fail.js'
-import type { Failure } from '../failure/failure.js'
-import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
+import { type Failure, fail, failure, SluiceError, isSluiceError } from '../failure/failure.js'
 import { RouteError } from '../proxy/route-error.js'
 import type { Route } from '../proxy/route.js'
-import { type ClusterAnswer, jsonIn, nameRefusal, readAnswer, whoAnswered } from './answers.js'
+import {
+  ANSWER_UNREADABLE,
+  type ClusterAnswer,
+  type ReceivedAnswer,
+  jsonIn,
+  nameLaterRefusal,
+  readAnswer,
+  whoAnswered,
+} from './answers.js'
+import { isLoopback } from './credentials.js'
 import { type Bounds, bounded, notAsked } from './bounds.js'
 import { lostAnswer, routeErrorOf } from './client-connection.js'
 
-/** A cluster that requests can be sent to. */
 export interface ReachedCluster {
   readonly client: Client
   readonly route: Route
@@ -24,8 +30,8 @@ interface Question {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE'
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
-  /** Sent as JSON. */
-  readonly body?: object
+  /** Sent as JSON. A buffer is NDJSON. */
+  readonly body?: object | Buffer
   /** Expected bytes of the answer, if known. A budget of bytes uses it. */
   readonly answerBytes?: number
 }
@@ -59,11 +65,11 @@ export async function call(cluster: ReachedCluster, { expects = [], ...question 
   })
   const { statusCode: status } = answer
   const answered = whoAnswered(answer, cluster.route)
-  if (answered.by !== 'elasticsearch') throw new SluiceError(nameRefusal(answer, answered, cluster.display))
+  if (answered.by !== 'elasticsearch') throw new SluiceError(nameLaterRefusal(answer, answered, cluster.display))
   const { type = '', reason = '' } = answered
   if (status < 300 || expects.includes(type === '' ? status : type))
     return { status, json: jsonIn(answer), type, reason }
-  const named = nameRefusal(answer, answered, cluster.display)
+  const named = nameLaterRefusal(answer, answered, cluster.display)
   if (named.code !== 'REQUEST_REFUSED') throw new SluiceError(named)
   const request = `${question.method} ${decodeURIComponent(question.path)}`
   throw fail('INDEX_REQUEST_REFUSED', { cluster: cluster.display, request, status, reason: `${type}: ${reason}` })
@@ -82,23 +88,24 @@ export interface Inquiry extends Question {
  * @throws SluiceError RUN_INTERRUPTED if the request was given up, or does not fit into the budget
  */
 export async function inquire(
-  { client, bounds }: Pick<ReachedCluster, 'client' | 'bounds'>,
-  { method, path, query = {}, body, signal = bounds?.givenUp, maxAnswerBytes, answerBytes }: Inquiry,
+  cluster: ReachedCluster,
+  { method, path, query = {}, body, signal = cluster.bounds?.givenUp, maxAnswerBytes, answerBytes }: Inquiry,
 ): Promise<ClusterAnswer> {
-  const json = body === undefined ? undefined : JSON.stringify(body)
-  const sentBytes = json === undefined ? 0 : Buffer.byteLength(json)
-  return await bounded(bounds?.budget?.admitQuestion(sentBytes, answerBytes), async admitted => {
+  const { bounds } = cluster
+  const sent = Buffer.isBuffer(body) ? body : Buffer.from(body === undefined ? '' : JSON.stringify(body))
+  const type = Buffer.isBuffer(body) ? 'application/x-ndjson' : 'application/json'
+  return await bounded(bounds?.budget?.admitQuestion(sent.length, answerBytes), async admitted => {
     try {
       const answer = await exchange(
-        client,
-        { method, path, querystring: { ...query }, ...(json === undefined ? {} : { body: json }) },
-        json === undefined ? {} : { 'content-type': 'application/json' },
+        cluster,
+        { method, path, querystring: { ...query }, ...(body === undefined ? {} : { body: sent }) },
+        body === undefined ? {} : { 'content-type': type },
         { maxAnswerBytes, signal },
       )
-      admitted?.answered(answer.body.length)
+      admitted?.answered(answer.wireBytes)
       return answer
     } catch (error) {
-      throw isAbort(error) ? notAsked('Sluice gave the request up') : error
+      throw isAbort(error) ? notAsked('Sluice gave up on the request') : error
     }
   })
 }
@@ -116,11 +123,11 @@ export interface Post {
 
 /** Sends one bulk request. Resolves to the answer whatever its status. Throws the client's error, as `inquire` does. */
 export async function postBulk(
-  { client }: Pick<ReachedCluster, 'client'>,
+  cluster: ReachedCluster,
   { path, query, headers, body, maxAnswerBytes, signal }: Post,
-): Promise<ClusterAnswer> {
+): Promise<ReceivedAnswer> {
   return await exchange(
-    client,
+    cluster,
     { method: 'POST', path, querystring: { ...query }, bulkBody: body },
     { ...headers, 'content-type': 'application/x-ndjson' },
     { maxAnswerBytes, signal },
@@ -128,11 +135,11 @@ export async function postBulk(
 }
 
 async function exchange(
-  client: Client,
+  { client, display, route }: ReachedCluster,
   request: Parameters<Client['transport']['request']>[0],
   headers: Readonly<Record<string, string>>,
   { maxAnswerBytes, signal }: { readonly maxAnswerBytes: number; readonly signal: AbortSignal | undefined },
-): Promise<ClusterAnswer> {
+): Promise<ReceivedAnswer> {
   const {
     statusCode,
     headers: answered,
@@ -143,10 +150,15 @@ async function exchange(
     asStream: true,
     // The default walks every byte of a body for each error. Sluice turns these errors into verdicts and failures.
     redaction: { type: 'off' },
-    headers: { accept: 'application/json', ...headers },
+    headers: { accept: 'application/json', ...(isMetered(route) ? { 'accept-encoding': 'gzip' } : {}), ...headers },
     ...(signal === undefined ? {} : { signal }),
   })
-  return { statusCode: statusCode ?? 0, headers: answered, body: await readAnswer(body, answered, maxAnswerBytes) }
+  return await readAnswer({ statusCode, headers: answered, body }, maxAnswerBytes, display)
+}
+
+/** Through a proxy, bytes are paid for and slow. On this machine, compression only costs time. */
+function isMetered({ proxy, target }: Route): boolean {
+  return proxy !== undefined || !isLoopback(target.hostname)
 }
 
 /** True also if the request was aborted before the client used the route. */
@@ -184,10 +196,12 @@ export async function ask(route: Route, question: FreshQuestion): Promise<Cluste
       body: body ?? null,
       signal,
     })
-    const { statusCode, headers: answered } = response
-    return { statusCode, headers: answered, body: await readAnswer(response.body, answered, ASKED_BYTES) }
+    const isWithLogin = headers?.['authorization'] !== undefined
+    return { ...(await readAnswer(response, ASKED_BYTES, route.target.origin)), isWithLogin }
   } catch (error) {
-    if (error instanceof RouteError && error.code !== 'ABORTED') return error.failure
-    throw error
+    if (!(error instanceof RouteError) || error.code === 'ABORTED') throw error
+    if (error.code !== ANSWER_UNREADABLE) return error.failure
+    const observed = String(error.failure.evidence['observed'])
+    return failure('CLUSTER_NOT_ELASTICSEARCH', { cluster: route.target.origin, observed })
   }
 }

@@ -1,7 +1,5 @@
 /** Reads every id of an index, as it was at one instant. It reads no documents. */
-import { fail } from '../failure/fail.js'
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
+import { fail, type SluiceError } from '../failure/failure.js'
 import { isObject } from '../text/parse-json.js'
 import { type ReachedCluster, type Called, call } from './request.js'
 
@@ -32,7 +30,7 @@ const shown = 'pit_id,timed_out,_shards.failed,hits.total.value,hits.hits._id,hi
  */
 export async function walkIds(cluster: ReachedCluster, walking: Walking): Promise<void> {
   for (let starts = 1; starts <= MOST_STARTS; starts += 1) if (await walkOnce(cluster, walking)) return
-  const observed = `the cluster lost a point in time of ${walking.index} ${MOST_STARTS} times`
+  const observed = `the cluster lost the point in time of ${walking.index} ${MOST_STARTS} times`
   throw fail('CLUSTER_UNAVAILABLE', { cluster: cluster.display, observed })
 }
 
@@ -46,8 +44,9 @@ async function walkOnce(cluster: ReachedCluster, { index, step, begin, page }: W
   let after: Place | undefined
   try {
     for (;;) {
-      const from: From = { id, after }
-      const found = await step(async () => await readPage(cluster, from))
+      const pit: string = id
+      const place: Place | undefined = after
+      const found = await step(async () => await readPage(cluster, pit, place))
       if (found === undefined) return false
       id = found.id
       if (after === undefined) begin(found.documents)
@@ -69,7 +68,7 @@ async function openPoint(cluster: ReachedCluster, index: string): Promise<string
   if (opened.status === 404) return undefined
   const { id } = opened.json
   if (typeof id === 'string') return id
-  throw new SluiceError(strange(cluster, 'a point in time without an id'))
+  throw strange(cluster, 'a point in time without an id')
 }
 
 type Place = readonly unknown[]
@@ -82,13 +81,8 @@ interface Page {
   readonly last: Place | undefined
 }
 
-interface From {
-  readonly id: string
-  readonly after: Place | undefined
-}
-
 /** Reads a page. Returns undefined if the point in time is lost. */
-async function readPage(cluster: ReachedCluster, { id, after }: From): Promise<Page | undefined> {
+async function readPage(cluster: ReachedCluster, id: string, after: Place | undefined): Promise<Page | undefined> {
   const asked = await call(cluster, {
     method: 'POST',
     path: '/_search',
@@ -110,11 +104,6 @@ async function readPage(cluster: ReachedCluster, { id, after }: From): Promise<P
   throw fail('CLUSTER_UNAVAILABLE', { cluster: cluster.display, observed })
 }
 
-interface Hit {
-  readonly _id?: unknown
-  readonly sort?: unknown
-}
-
 function readHits(cluster: ReachedCluster, { json }: Called, id: string): Page {
   const { pit_id: next = id, timed_out: timedOut, _shards: shards, hits = {} } = json
   const failed = isObject(shards) ? Number(shards['failed'] ?? 0) : 0
@@ -125,18 +114,17 @@ function readHits(cluster: ReachedCluster, { json }: Called, id: string): Page {
   }
   const found = isObject(hits) ? (hits['hits'] ?? []) : undefined
   const total = isObject(hits) && isObject(hits['total']) ? Number(hits['total']['value']) : 0
-  if (!Array.isArray(found) || typeof next !== 'string')
-    throw new SluiceError(strange(cluster, 'a search without hits'))
-  const ids: string[] = []
-  for (const { _id } of found as Hit[]) {
-    if (typeof _id !== 'string') throw new SluiceError(strange(cluster, 'a hit without an id'))
-    ids.push(_id)
-  }
-  const last = (found as Hit[]).at(-1)?.sort
-  if (ids.length > 0 && !Array.isArray(last)) throw new SluiceError(strange(cluster, 'a hit without its place'))
+  if (!Array.isArray(found) || typeof next !== 'string') throw strange(cluster, 'a search without hits')
+  const all = found as { readonly _id?: unknown; readonly sort?: unknown }[]
+  const ids = all.map(({ _id }) => {
+    if (typeof _id !== 'string') throw strange(cluster, 'a hit without an id')
+    return _id
+  })
+  const last = all.at(-1)?.sort
+  if (ids.length > 0 && !Array.isArray(last)) throw strange(cluster, 'a hit without sort values')
   return { id: next, documents: total, ids, last: last as Place | undefined }
 }
 
-function strange({ display }: ReachedCluster, observed: string) {
-  return failure('CLUSTER_NOT_ELASTICSEARCH', { cluster: display, observed })
+function strange({ display }: ReachedCluster, observed: string): SluiceError {
+  return fail('CLUSTER_NOT_ELASTICSEARCH', { cluster: display, observed })
 }

@@ -1,5 +1,5 @@
 import type { ServiceNowConnection } from '../options/ingest-options.js'
-import { checkServiceNowConnection } from '../options/check-servicenow-options.js'
+import { checkServiceNowConnection } from '../options/check-options.js'
 import { openServiceNow } from './open-servicenow.js'
 import type { TableAnswer, TableRequest } from '../servicenow/instance.js'
 import { type PageOptions, type RecordOptions, type Table, tableOf } from '../servicenow/records.js'
@@ -13,23 +13,19 @@ export interface ServiceNow extends AsyncDisposable {
   readonly instance: string
   /** The proxy in use, `scheme://host:port` without credentials. Absent if connected directly. */
   readonly proxy?: string | undefined
-  /**
-   * Fresh connections that were let in before this was handed out, and the chance from 0 to 1 that one of two addresses is refused all
-   * the same.
-   */
+  /** Fresh connections that the instance accepted, and the chance from 0 to 1 that it still refuses one of two addresses. */
   readonly preflight: { readonly probes: number; readonly missChance: number }
   /** Returns a table by its name (`incident`), not its label. `R`: the shape of its records, which is not checked. */
   table<R extends Row = Row>(name: string): Table<R>
   /** Makes one call of the Table API, for requests that `table` has no method for. */
   call(request: TableRequest): Promise<TableAnswer>
-  /** Waits for what is under way, then closes the pool. */
+  /** Waits for current calls, then closes the pool. */
   close(): Promise<void>
 }
 
 /**
- * Connects to ServiceNow's Table API through the static-IP proxy. Token calls and data calls share one pool of at
- * most `concurrency`
- * connections. `preflightConnections` fresh ones are tested first. Without `proxy` it connects directly.
+ * Connects to ServiceNow's Table API through the static-IP proxy. Token calls and data calls share one pool of at most `concurrency`
+ * connections. Tests `preflightConnections` fresh ones first. Without `proxy` it connects directly.
  *
  * ```ts
  * await using platform = await connectServiceNow({
@@ -38,9 +34,8 @@ export interface ServiceNow extends AsyncDisposable {
  * })
  * const { records } = await platform.table('incident').list({ query: 'active=true', limit: 10 })
  * ```
- * Calls wait after a 429 (Retry-After, X-RateLimit-Reset) and a 5xx. An expired token is renewed and the call
- * repeated. A POST, PUT, PATCH
- * or DELETE whose answer was lost is not repeated.
+ * Calls wait after a 429 (Retry-After, X-RateLimit-Reset) and a 5xx. If a token has expired, Sluice renews it and repeats the call.
+ * It does not repeat a POST, PUT, PATCH or DELETE whose answer was lost.
  * @throws SluiceError OPTION_INVALID, PLAINTEXT_CREDENTIALS, PROXY_*, SERVICENOW_*, RUN_INTERRUPTED
  */
 export async function connectServiceNow(options: ServiceNowConnection): Promise<ServiceNow> {

@@ -1,10 +1,10 @@
 import type { Client } from '@elastic/elasticsearch'
 import { readConnecting } from '../options/read-options.js'
-import type { ClusterInfo } from '../cluster/version.js'
+import type { ClusterInfo } from '../cluster/preflight.js'
 import type { ConnectOptions } from '../options/ingest-options.js'
 import { openTarget } from './open-target.js'
 
-/** The way to a cluster, checked and open. */
+/** A checked and open connection to a cluster. */
 export interface Connected extends AsyncDisposable {
   /** The official client over one pool through the proxy. It retries nothing by itself. */
   readonly client: Client
@@ -12,15 +12,13 @@ export interface Connected extends AsyncDisposable {
   readonly cluster?: ClusterInfo | undefined
   /** The proxy in use, `scheme://host:port` without credentials. Absent if connected directly. */
   readonly proxy?: string | undefined
-  /** Waits for what is under way, then closes the pool. */
+  /** Waits for current requests, then closes the pool. */
   close(): Promise<void>
 }
 
 /**
- * Opens the official Elasticsearch client through the static-IP proxy, for everything else that an application asks
- * of its cluster. Runs
- * the same preflight as `ingest`, over one pool of at most `concurrency` connections. Without `proxy` it connects
- * directly.
+ * Opens the official Elasticsearch client through the static-IP proxy, for everything else that an application asks of its cluster.
+ * Runs the same preflight as `ingest`, over one pool of at most `concurrency` connections. Without `proxy` it connects directly.
  *
  * ```ts
  * await using connection = await connect({ target: { url, apiKey }, proxy: process.env.STATIC_PROXY_URL })
@@ -33,11 +31,5 @@ export async function connect(options: ConnectOptions): Promise<Connected> {
   const { cluster } = await openTarget(readConnecting(options), options.signal)
   const { client, route, preflight } = cluster
   const close = async () => await client.close()
-  return {
-    client,
-    cluster: preflight.info,
-    proxy: route.proxy,
-    close,
-    [Symbol.asyncDispose]: close,
-  }
+  return { client, cluster: preflight.info, proxy: route.proxy, close, [Symbol.asyncDispose]: close }
 }

@@ -10,32 +10,30 @@ import {
 import { abortedByCaller } from '../servicenow/calls/persist.js'
 import { openInstance } from '../servicenow/open-instance.js'
 import { systemClock } from '../time/system-clock.js'
-import { fail } from '../failure/fail.js'
+import { fail } from '../failure/failure.js'
 
 export interface LogInOptions extends InstanceOptions {
   /** Port of the redirect URI `http://127.0.0.1:PORT/callback`, which the instance must know. 0: any free port. */
   readonly port: number
-  /** Has the URL opened in a browser, whose traffic is the user's own: it does not go through the proxy. */
+  /** Opens the URL in a browser. The browser's traffic does not go through the proxy. */
   readonly open: (url: string, redirectUri: string) => void
   /** How long the browser may take, in milliseconds. Default 300,000. */
   readonly waitMs?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** The result of a login. */
 export interface LoggedIn {
   /** Scheme, host and port. */
   readonly instance: string
-  /** The file that keeps the tokens. */
   readonly tokenFile: string
-  /** Whether they can be renewed without another login. */
+  /** Whether Sluice can renew the tokens without another login. */
   readonly isRenewable: boolean
 }
 
 /**
- * Lets a person log in at the instance with a browser, and keeps the tokens: the authorization code grant with PKCE.
- * The code is exchanged through the proxy. Throws SluiceError: OPTION_INVALID, SERVICENOW_LOGIN_FAILED,
- * SERVICENOW_TOKEN_REFUSED, STATE_UNWRITABLE, RUN_INTERRUPTED, or a failure of the route.
+ * Lets a person log in at the instance with a browser, and keeps the tokens: the authorization code grant with PKCE. Exchanges the
+ * code through the proxy. Throws SluiceError: OPTION_INVALID, SERVICENOW_LOGIN_FAILED, SERVICENOW_TOKEN_REFUSED, STATE_UNWRITABLE,
+ * RUN_INTERRUPTED, or a failure of the route.
  */
 export async function logIn(options: LogInOptions): Promise<LoggedIn> {
   const { port, open, clock = systemClock, waitMs = 300_000 } = options
@@ -72,10 +70,10 @@ async function comeBack(
   clock: Clock,
   waitMs: number,
   signal: AbortSignal | undefined,
-): Promise<Exclude<Brought, { is: 'stray' }> | undefined> {
+): Promise<Brought | undefined> {
   const over = new AbortController()
   const until = AbortSignal.any([over.signal, ...(signal === undefined ? [] : [signal])])
-  // Rejects once the login is over, and then nobody waits for it.
+  // Rejects once the login is over, when nobody waits any more.
   void clock.sleep(waitMs, until).then(
     () => over.abort(),
     () => {},

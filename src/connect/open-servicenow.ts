@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
-import { checkServiceNowOptions } from '../options/check-servicenow-options.js'
+import { checkServiceNowOptions } from '../options/check-options.js'
 import { isLoopback } from '../cluster/credentials.js'
 import { instanceSection } from '../options/read-options.js'
-import { fail } from '../failure/fail.js'
-import { isSluiceError, SluiceError } from '../failure/sluice-error.js'
+import { fail, isSluiceError, SluiceError } from '../failure/failure.js'
 import type { Clock } from '../flow.js'
 import type { ServiceNowConnection } from '../options/ingest-options.js'
 import type { ProxySection } from '../options/load.js'
@@ -12,13 +11,12 @@ import { isWebAddress } from '../options/urls.js'
 import type { ChosenProxy } from '../proxy/choose-proxy.js'
 import { type Access, chooseAccess } from '../servicenow/choose-access.js'
 import { type InstanceSettings, type OpenInstance, openInstance } from '../servicenow/open-instance.js'
-import type { TokenStore } from '../servicenow/login/tokens.js'
+import type { TokenStore } from '../servicenow/login/session.js'
 import { systemClock } from '../time/system-clock.js'
 import { tokensInFile } from './token-file.js'
 
 export { grantOf } from '../servicenow/choose-access.js'
 
-/** A ServiceNow instance, and the route to it. */
 export interface InstanceOptions extends Omit<ServiceNowConnection, 'signal'> {
   /** Default: the machine's. */
   readonly clock?: Clock | undefined
@@ -27,8 +25,8 @@ export interface InstanceOptions extends Omit<ServiceNowConnection, 'signal'> {
 }
 
 /**
- * Opens the instance over the route that the options describe. Connects to nothing before the first call. `probe` is
- * its preflight. Throws SluiceError: OPTION_INVALID, PLAINTEXT_CREDENTIALS, PROXY_URL_INVALID, PROXY_NOT_USED.
+ * Opens the instance, but connects only with the first call. `probe` is its preflight. Throws SluiceError: OPTION_INVALID,
+ * PLAINTEXT_CREDENTIALS, PROXY_URL_INVALID, PROXY_NOT_USED.
  */
 export async function openServiceNow(options: InstanceOptions): Promise<OpenInstance> {
   return await Promise.resolve(openInstance(instanceSettings(options)))
@@ -74,7 +72,7 @@ function storeIn(
   return tokensInFile({ path, owner, clock, onWarning })
 }
 
-/** Names the owner of the tokens as far as it is known. Another refresh token may belong to another user. */
+/** Names the owner of the tokens, if known. Another refresh token may belong to another user. */
 function userOf(access: Access): string {
   if (access.grant === 'password') return access.username
   return access.grant === 'refresh_token'
@@ -82,7 +80,7 @@ function userOf(access: Access): string {
     : ''
 }
 
-/** Throws SluiceError OPTION_INVALID, which shows none of it: credentials may stand in it. */
+/** Throws SluiceError OPTION_INVALID. Does not show the URL, which may contain credentials. */
 function instanceUrl(given: string | URL): URL {
   const text = String(given).trim()
   if (!isWebAddress(text)) throw invalid('is not an http:// or https:// URL')
@@ -103,7 +101,7 @@ function wayTo(url: URL, proxy: ProxySection): ChosenProxy {
   }
 }
 
-/** Every machine on the route, the proxy included, could read them. */
+/** Refuses credentials that every machine on the route, the proxy included, could read. */
 function refusePlaintext(url: URL, { proxy }: ChosenProxy): void {
   const local = isLoopback(url.hostname) && (proxy === undefined || isLoopback(proxy.host))
   if (url.protocol === 'http:' && !local) throw fail('PLAINTEXT_CREDENTIALS', { url: url.origin })

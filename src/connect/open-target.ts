@@ -1,10 +1,10 @@
 import { type Cluster, openCluster } from '../cluster/open-cluster.js'
+import { problemOfManagedUrl } from '../cluster/managed-endpoint.js'
 import type { Credentials } from '../cluster/credentials.js'
-import { fail } from '../failure/fail.js'
+import { fail, SluiceError, isSluiceError } from '../failure/failure.js'
 import { explain } from '../failure/catalogue.js'
-import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
 import type { TargetOptions } from '../options/ingest-options.js'
-import type { ConnectSection, ProxySection } from '../options/load.js'
+import type { ConnectSection } from '../options/load.js'
 import { cloudUrl, readClusterUrl } from '../options/urls.js'
 import { proxyTo } from './proxy-to.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
@@ -17,27 +17,35 @@ export interface ResolvedTarget {
   readonly proxy?: ProxyUrl | undefined
   /** Decisions, for the log. */
   readonly notes: readonly string[]
+  /** Why no proxy is used although one is meant to be. */
+  readonly unused?: string | undefined
 }
 
 /** Throws SluiceError: OPTION_INVALID, PROXY_URL_INVALID, PROXY_NOT_USED, CLUSTER_URL_IS_PROXY. */
 export function resolveTarget({
   target,
-  proxy,
-}: {
-  readonly target: TargetOptions
-  readonly proxy: ProxySection
-}): ResolvedTarget {
+  proxy: given,
+  staticIps,
+}: Pick<ConnectSection, 'target' | 'proxy'> & Partial<Pick<ConnectSection, 'staticIps'>>): ResolvedTarget {
   const { url, username, password } = clusterUrl(target)
-  const chosen = proxyTo(url, proxy)
-  const credentials = credentialsOf({
-    apiKey: target.apiKey,
-    username: target.username ?? username,
-    password: target.password ?? password,
-  })
-  return { url, notes: chosen.notes, credentials, proxy: chosen.proxy }
+  const { proxy, notes, unused = unusedPair(staticIps) } = proxyTo(url, given)
+  const { apiKey } = target
+  const login = { username: target.username ?? username, password: target.password ?? password }
+  const isMeant = proxy === undefined && !given.direct
+  return {
+    url,
+    notes,
+    credentials: credentialsOf({ apiKey, ...login }),
+    proxy,
+    ...(isMeant && unused !== undefined ? { unused } : {}),
+  }
 }
 
-/** Returns how to check the cluster's certificate, and which one to show it. */
+/** Static addresses belong to a proxy. */
+function unusedPair(staticIps: ConnectSection['staticIps']): string | undefined {
+  return staticIps === undefined ? undefined : 'STATIC_IPS names two static addresses, but no proxy is set'
+}
+
 export function targetTls({ ca, caFingerprint, cert, key }: TargetOptions): TlsOptions {
   return { ca, caFingerprint, cert, key }
 }
@@ -47,7 +55,8 @@ export async function openTarget(
   connecting: ConnectSection,
   signal: AbortSignal | undefined,
 ): Promise<{ cluster: Cluster; way: ResolvedTarget }> {
-  const { target, proxy, concurrency, timeoutMs, preflightConnections, ipCheckUrl, staticIps } = connecting
+  const { target, proxy, concurrency, timeoutMs, connectTimeoutMs, preflightConnections, ipCheckUrl, staticIps } =
+    connecting
   const way = resolveTarget(connecting)
   const opening = openCluster({
     ...way,
@@ -55,6 +64,7 @@ export async function openTarget(
     proxyTls: { ca: proxy.ca },
     connections: concurrency,
     timeoutMs,
+    connectTimeoutMs,
     preflightConnections,
     allowPlaintext: target.allowPlaintext === true,
     ipCheckUrl,
@@ -67,9 +77,27 @@ export async function openTarget(
   return { cluster, way }
 }
 
-/** A filter that refuses a connection without a proxy is right to: say that there was none, and why. */
-function tellDirect(error: unknown, { notes }: ResolvedTarget): unknown {
+/** Does the same for what asks the cluster about documents and indices. A managed ingest endpoint does not answer that. */
+export async function openClusterItself(
+  connecting: ConnectSection,
+  signal: AbortSignal | undefined,
+): Promise<{ cluster: Cluster; way: ResolvedTarget }> {
+  const opened = await openTarget(connecting, signal)
+  if (!opened.cluster.isManaged) return opened
+  await opened.cluster.route.destroy()
+  throw needsCluster('target.url')
+}
+
+/** The error for what a managed ingest endpoint cannot do. `what` says it. */
+export function needsCluster(option: string, what = 'is not a cluster'): SluiceError {
+  const problem = `${what}: this is the managed ingest endpoint, which only queues new documents. Use the URL of the cluster itself`
+  return fail('OPTION_INVALID', { option, problem })
+}
+
+/** Adds to a refusal of the IP filter that no proxy was used, and why. It is the reason if a proxy is meant to be used. */
+function tellDirect(error: unknown, { notes, unused }: ResolvedTarget): unknown {
   if (!isSluiceError(error) || explain(error.code).stage !== 'egress') return error
+  if (unused !== undefined) return fail('PROXY_NOT_USED', { problem: `${unused}. ${error.message}` }, { cause: error })
   const message = [`${error.message.replace(/\.$/, '')}. No proxy was used`, ...notes].join('. ')
   return new SluiceError({ ...error.failure, message }, { cause: error })
 }
@@ -85,7 +113,10 @@ function clusterUrl(target: TargetOptions): { url: URL; username?: string; passw
   }
   const read = readClusterUrl(String(text))
   if ('problem' in read) throw fail('OPTION_INVALID', { option: 'target.url', problem: read.problem })
-  return { ...read, url: new URL(read.url) }
+  const url = new URL(read.url)
+  const problem = problemOfManagedUrl(url)
+  if (problem !== undefined) throw fail('OPTION_INVALID', { option: 'target.url', problem })
+  return { ...read, url }
 }
 
 export function credentialsOf({

@@ -1,7 +1,10 @@
 import type { ProxySection } from '../options/load.js'
 import { type ChosenProxy, chooseProxy } from '../proxy/choose-proxy.js'
 
-/** The proxy that leads to a URL, if one does. Throws SluiceError: PROXY_URL_INVALID, PROXY_NOT_USED, CLUSTER_URL_IS_PROXY. */
+/**
+ * Returns the proxy that leads to a URL, if one does. Apart from `open-target`, because ServiceNow is reached without a client of
+ * Elasticsearch. Throws SluiceError: PROXY_URL_INVALID, PROXY_NOT_USED, CLUSTER_URL_IS_PROXY.
+ */
 export function proxyTo(url: URL, proxy: ProxySection): ChosenProxy {
   const { direct, requireProxy, noProxy, environmentProxy, environmentOrigin } = proxy
   return chooseProxy({

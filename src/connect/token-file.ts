@@ -2,13 +2,12 @@
 import { chmod, readFile, stat } from 'node:fs/promises'
 import { platform } from 'node:os'
 import { dirname, resolve } from 'node:path'
-import { fail } from '../failure/fail.js'
-import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
+import { fail, SluiceError, isSluiceError } from '../failure/failure.js'
 import type { Clock } from '../flow.js'
-import { makeFolder } from '../disk/folders.js'
+import { makeFolder, replaceFile } from '../disk/safe-files.js'
 import { InputLocks } from '../state/lock.js'
-import { replaceFile } from '../disk/replace-file.js'
-import type { TokenStore, Tokens } from '../servicenow/login/tokens.js'
+import type { TokenStore } from '../servicenow/login/session.js'
+import type { Tokens } from '../servicenow/login/token-call.js'
 import { parseObject } from '../text/parse-json.js'
 
 export interface TokenFile {
@@ -16,7 +15,6 @@ export interface TokenFile {
   /** Whose tokens: one file may hold those of several instances, clients and users. */
   readonly owner: { readonly instance: string; readonly client: string; readonly user: string; readonly grant: string }
   readonly clock: Clock
-  /** Receives problems that are no reason to stop. */
   readonly onWarning: (message: string) => void
 }
 
@@ -28,8 +26,8 @@ const LONGEST_WAIT_MS = 30_000
 const LOOK_EVERY_MS = 100
 
 /**
- * Opens a store in that file, which the first tokens create. Its methods throw SluiceError: STATE_UNWRITABLE if the
- * file cannot be read or tokens would be lost, OPTION_INVALID if it holds something else.
+ * Opens a store in that file, which the first tokens create. Its methods throw SluiceError: STATE_UNWRITABLE if the file cannot be
+ * read or tokens would be lost, OPTION_INVALID if it holds something else.
  */
 export function tokensInFile(file: TokenFile): TokenStore {
   const path = resolve(file.path)
@@ -48,10 +46,7 @@ export function tokensInFile(file: TokenFile): TokenStore {
   }
 }
 
-/**
- * Lets one process at a time renew. Without a lock, or with a slow holder, each process uses what it finds in the
- * file.
- */
+/** Lets one process at a time renew. If no lock is possible or its holder is slow, each process uses the tokens in the file. */
 async function turn(path: string, { clock, onWarning }: TokenFile): Promise<AsyncDisposable> {
   try {
     await makeFolder(dirname(path))
@@ -81,15 +76,15 @@ async function readKept(path: string, onWarning: TokenFile['onWarning']): Promis
   if (text.trim() === '') return {}
   const tokens = parse(text)
   if (tokens === undefined) {
-    const problem = `${path} is not a token file: name another one, or delete it`
+    const problem = `${path} is not a token file: pass another file, or delete this one`
     throw fail('OPTION_INVALID', { option: 'servicenow.tokenFile', problem })
   }
   return tokens
 }
 
-/** Everyone who can read the file has the tokens, so it is closed to others with a warning. */
+/** Closes the file to other users, with a warning: everyone who can read it has the tokens. */
 async function closeToOthers(path: string, onWarning: TokenFile['onWarning']): Promise<void> {
-  // There, permissions are of another kind.
+  // Windows has permissions of another kind.
   if (platform() === 'win32') return
   const { mode } = await stat(path)
   if ((mode & 0o077) === 0) return
@@ -112,7 +107,7 @@ async function write(
     const all = { ...(await readKept(path, onWarning)), [key]: tokens }
     await replaceFile(path, `${JSON.stringify({ version: 1, tokens: all }, undefined, 2)}\n`)
   } catch (error) {
-    // The refresh token that is kept gives others: nothing is lost but a call.
+    // The kept refresh token gives new tokens, so only one call is lost.
     if (before !== undefined && tokens.refreshToken === before.refreshToken) return
     throw isSluiceError(error) ? error : unwritable(path, error)
   }

@@ -1,4 +1,3 @@
-/** Reads certificates and names their problems. */
 import type { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 
@@ -13,16 +12,33 @@ export interface CertificateSeen {
   readonly validTo: string
   /** SHA-256, hexadecimal with colons. */
   readonly fingerprint: string
+  /** The first of those who signed it, and so on, that has expired. */
+  readonly expiredAuthority?: { readonly subject: string; readonly validTo: string } | undefined
 }
 
 /**
  * `proxy`: the proxy shows its own certificate instead of the cluster's. `early`: not valid yet. `authority`: no
- * trusted authority signed it.
+ * trusted authority signed it. `incomplete`: the server did not send the certificate of its issuer either. `authority expired`: one
+ * of those who signed it has expired.
  */
-export type CertificateProblem = 'proxy' | 'expired' | 'early' | 'name' | 'fingerprint' | 'authority'
+export type CertificateProblem =
+  | 'proxy'
+  | 'expired'
+  | 'early'
+  | 'name'
+  | 'fingerprint'
+  | 'authority'
+  | 'incomplete'
+  | 'authority expired'
 
-export function describeCertificate(certificate: X509Certificate): CertificateSeen {
+export function describeCertificate(
+  certificate: X509Certificate,
+  authorities: readonly X509Certificate[] = [],
+  today = 0,
+): CertificateSeen {
+  const expired = authorities.find(({ validTo }) => Date.parse(validTo) < today)
   return {
+    ...(expired && { expiredAuthority: { subject: nameIn(expired.subject), validTo: isoDate(expired.validTo) } }),
     subject: nameIn(certificate.subject),
     issuer: nameIn(certificate.issuer),
     names: (certificate.subjectAltName ?? '').split(', ').flatMap(one => /^[^:]+:(.+)$/.exec(one)?.[1] ?? []),
@@ -44,23 +60,35 @@ export function problemWith(
     readonly proxy?: string | undefined
     readonly proxyFingerprint?: string | undefined
   },
+  chain: {
+    readonly authorities?: readonly X509Certificate[] | undefined
+    readonly today?: number
+    /** The user named authorities. */
+    readonly hasCa?: boolean
+  } = {},
 ): CertificateProblem {
+  const { authorities, today = 0, hasCa = false } = chain
   if (certificate !== undefined && !isFor(certificate, hosts.cluster)) {
     const isOfProxy =
       certificate.fingerprint256 === hosts.proxyFingerprint ||
       (hosts.proxy !== undefined && isFor(certificate, hosts.proxy))
     if (isOfProxy) return 'proxy'
   }
-  if (code === 'CERT_HAS_EXPIRED') return 'expired'
+  if (code === 'CERT_HAS_EXPIRED') {
+    const isOfAuthority = certificate !== undefined && Date.parse(certificate.validTo) > today && today > 0
+    return isOfAuthority ? 'authority expired' : 'expired'
+  }
   if (code === 'CERT_NOT_YET_VALID') return 'early'
   if (/ALTNAME|HOSTNAME/.test(code)) return 'name'
-  return code === 'FINGERPRINT_MISMATCH' ? 'fingerprint' : 'authority'
+  if (code === 'FINGERPRINT_MISMATCH') return 'fingerprint'
+  if (certificate === undefined || authorities?.length !== 0 || certificate.checkIssued(certificate)) return 'authority'
+  // Public authorities say where their certificates are. Private ones are most often only not named.
+  return hasCa || /CA Issuers/.test(certificate.infoAccess ?? '') ? 'incomplete' : 'authority'
 }
 
-/** Returns a sentence that says whose certificate it is, and why it is refused. */
 export function tellCertificate(
   problem: CertificateProblem,
-  { subject, issuer, names, validFrom, validTo }: CertificateSeen,
+  { subject, issuer, names, validFrom, validTo, expiredAuthority }: CertificateSeen,
 ): string {
   const who = `${subject}, issued by ${issuer}`
   switch (problem) {
@@ -68,6 +96,12 @@ export function tellCertificate(
       return `It is the proxy's own certificate (${who}), not the cluster's`
     case 'expired':
       return `It belongs to ${who}, and expired on ${validTo}`
+    case 'authority expired': {
+      const { subject: authority = issuer, validTo: until } = expiredAuthority ?? {}
+      return `It belongs to ${who}. The authority ${authority} expired${until === undefined ? '' : ` on ${until}`}`
+    }
+    case 'incomplete':
+      return `It belongs to ${who}. The server sends no certificate of this issuer, and --ca contains none`
     case 'early':
       return `It belongs to ${who}, and is not valid before ${validFrom}`
     case 'name':
@@ -82,7 +116,6 @@ function isFor(certificate: X509Certificate, host: string): boolean {
   return (isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) !== undefined
 }
 
-/** The common name of a subject or issuer, else its organisation. */
 function nameIn(distinguished: string): string {
   return /(?:^|\n)CN=(.+)/.exec(distinguished)?.[1] ?? /(?:^|\n)O=(.+)/.exec(distinguished)?.[1] ?? 'nobody'
 }

@@ -1,104 +1,29 @@
 import type { ClusterAnswer } from '../cluster/answers.js'
-import type { Failure } from '../failure/failure.js'
-import type { Clock } from '../flow.js'
-import type { ResolvedTarget } from '../connect/open-target.js'
+import { authorization } from '../cluster/credentials.js'
+import { refusePlaintext } from '../cluster/open-cluster.js'
+import { ask } from '../cluster/request.js'
+import { type ResolvedTarget, targetTls } from '../connect/open-target.js'
+import { type Failure, isSluiceError } from '../failure/failure.js'
+import { nameTlsTarget } from '../proxy/expects-tls.js'
+import { manyListeners } from '../proxy/fresh-connections.js'
+import { answersGreeting } from '../proxy/port-speaks.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
-import type { Route, RouteOptions } from '../proxy/route.js'
-import type { TlsOptions } from '../proxy/tls-layer.js'
+import type { Route } from '../proxy/route.js'
+import { systemClock } from '../time/system-clock.js'
 import type { DoctorSection } from './doctor-options.js'
-import type { InstanceHttp } from '../servicenow/calls/instance-http.js'
-import type { InstanceSettings } from '../servicenow/open-instance.js'
-import type { Session } from '../servicenow/login/session.js'
-import type { TokenRequest } from '../servicenow/login/token-call.js'
-import type { Tokens } from '../servicenow/login/tokens.js'
 import type { Facts } from './facts.js'
+import { type InstanceContext, type InstanceWay, openInstanceContext } from './instance-context.js'
+import { type Means, openCounted, type OtherProxy, routeTo } from './means.js'
 import type { Step } from './report.js'
 
-/** The route of a probe that does not use the load's: another target, another proxy, or no proxy. */
-export interface OtherRoute {
-  readonly target?: URL | undefined
-  readonly proxy?: ProxyUrl | 'none' | undefined
-}
-
-export interface Asked {
-  readonly method?: string | undefined
-  readonly path: string
-  readonly headers?: Readonly<Record<string, string>> | undefined
-  readonly body?: string | undefined
-  /** Sends it even after an abort, because it completes something that must not stay half done. */
-  readonly isToTheEnd?: true | undefined
-}
-
-/** Everything that a probe receives: the resolved target, and the means to ask. */
-export interface Context {
-  readonly options: DoctorSection
-  /** The cluster's, or the instance's if no cluster is checked. */
-  readonly way: ResolvedTarget
-  /** The cluster's URL without credentials. Empty if no cluster is checked. */
-  readonly cluster: string
-  /** Absent if no instance is checked. */
-  readonly instance?: InstanceContext | undefined
-  /** Path of the cluster's URL, without a slash at its end. */
-  readonly prefix: string
-  /** The cluster's credentials as headers. Empty if they may not be sent. */
-  readonly headers: Readonly<Record<string, string>>
-  /** Why they may not. */
-  readonly plaintext?: Failure | undefined
-  /** Fresh connections that have to agree. */
-  readonly connections: number
-  /** Limit for building one connection, and for answering one request. */
-  readonly limitMs: number
-  readonly clock: Clock
-  /** The machine's time of day, in milliseconds since the epoch. */
-  readonly today: () => number
-  readonly signal: AbortSignal | undefined
-  /** Counts the requests so far. */
-  readonly sent: () => number
-  readonly countOne: () => void
-  /** Date headers of answers, and when they came, for the clock. */
-  readonly dates: { readonly header: string; readonly at: number; readonly from: string }[]
-  readonly proxyTls?: TlsOptions | undefined
-  readonly routeOptions: (to?: OtherRoute) => RouteOptions
-  readonly openRoute: (to?: OtherRoute) => Route
-  /** On a fresh connection. An abort is thrown. */
-  readonly ask: (route: Route, asked: Asked) => Promise<ClusterAnswer | Failure>
-}
-
-/** The way to an instance, and who asks there. */
-export type InstanceWay = Pick<InstanceSettings, 'url' | 'access' | 'proxy' | 'tls' | 'tokens'>
-
-/** Another proxy for a probe, or none. */
-export type OtherProxy = ProxyUrl | 'none'
-
-/** A line of which every request goes over a connection of its own, and is counted. */
-export interface DoctorLine extends InstanceHttp, AsyncDisposable {}
-
-export interface InstanceContext {
-  readonly way: InstanceWay
-  /** Scheme, host and port. */
-  readonly display: string
-  /** Fresh connections that have to agree. */
-  readonly connections: number
-  /** The table that is read, and whether somebody named it. */
-  readonly table: string
-  readonly isTableNamed: boolean
-  routeOptions(by?: OtherProxy): RouteOptions
-  openLine(by?: OtherProxy): DoctorLine
-  readonly session: Session
-  /** Counts the token calls so far. */
-  tokenCalls(): number
-  /** Makes one token call and keeps no token. Throws SluiceError. */
-  callForTokens(request: TokenRequest): Promise<Tokens>
-  /** The header that was taken, for the probes behind the login. */
-  readonly proved: { authorization?: string }
-  close(): Promise<void>
-}
-
-/** The ways that are looked at. */
-export interface Ways {
-  readonly way: ResolvedTarget
-  readonly hasCluster: boolean
-  readonly instance?: InstanceWay | undefined
+/** One look at the path. It judges nothing: the findings combine the facts of all probes. */
+export interface Probe {
+  readonly name: string
+  /** Sends nothing, so it shows no time. */
+  readonly isPure?: true | undefined
+  /** Returns why the look is skipped, given the facts so far. Undefined: look. */
+  readonly leaveOut?: (context: Context, facts: Facts) => string | undefined
+  readonly look: (context: Context, facts: Facts) => Promise<ProbeResult> | ProbeResult
 }
 
 /** The result of a probe: facts for the findings, and a line for the reader. */
@@ -113,14 +38,96 @@ export interface ProbeResult {
   readonly more?: readonly Step[] | undefined
 }
 
-/** One look at the path. It judges nothing: the findings combine the facts of all probes. */
-export interface Probe {
-  readonly name: string
-  /** Sends nothing, so it shows no time. */
-  readonly isPure?: true | undefined
-  /** Returns why the look is skipped, given the facts so far. Undefined: look. */
-  readonly leaveOut?: (context: Context, facts: Facts) => string | undefined
-  readonly look: (context: Context, facts: Facts) => Promise<ProbeResult> | ProbeResult
+export interface Tools extends Partial<Pick<Means, 'clock' | 'today'>> {
+  /** Multiplies the doctor's own limits of time. Default 1. Tests need more, because a machine may be slow. */
+  readonly patience?: number
+}
+
+/** A load may wait for minutes. Here a person waits, so a longer delay is a finding. */
+const PATIENCE_MS = 4_000
+/** Who set a time limit knows that something takes longer. */
+const LONG_PATIENCE_MS = 30_000
+
+/** The route of a probe that does not use the load's: another target, another proxy, or no proxy. */
+export interface OtherRoute {
+  readonly target?: URL | undefined
+  readonly proxy?: OtherProxy | undefined
+}
+
+interface Asked {
+  readonly method?: string | undefined
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly body?: string | undefined
+}
+
+export type Context = ReturnType<typeof openContext>
+
+/** Opens everything that a probe receives: the resolved target, and the means to ask. */
+export function openContext(
+  options: DoctorSection,
+  /** `way` leads to the cluster, or to the instance if no cluster is checked. */
+  { way, hasCluster, instance }: { way: ResolvedTarget; hasCluster: boolean; instance?: InstanceWay | undefined },
+  { clock = systemClock, today = Date.now, patience = 1 }: Tools,
+  given: AbortSignal | undefined,
+) {
+  const { target, timeoutMs, connectTimeoutMs, proxy, preflightConnections } = options.connecting
+  const limitMs = Math.min(timeoutMs, connectTimeoutMs === undefined ? PATIENCE_MS * patience : LONG_PATIENCE_MS)
+  const signal = given && manyListeners(given)
+  const proxyTls = { ca: proxy.ca }
+  const means: Means = { clock, today, signal, patience, limitMs, proxyTls, requests: { sent: 0 }, skews: [] }
+  const plaintext = plaintextProblem(way, target.allowPlaintext === true)
+  const { cert: _, key: __, ...withoutOwn } = targetTls(target)
+  const routeOptions = ({ target: other, proxy: by }: OtherRoute = {}) => {
+    // A client certificate is a credential, so it is not shown past the proxy.
+    const tls = by === 'none' ? withoutOwn : targetTls(target)
+    return routeTo(means, other === undefined ? { ...way, tls } : { url: other, proxy: way.proxy }, by)
+  }
+  const prefix = way.url.pathname.replace(/\/$/, '')
+  // Without a proxy, all connections leave from one address, so one is enough.
+  const connectionsBy = (by: ProxyUrl | undefined) => (by === undefined ? 1 : Math.max(1, preflightConnections))
+  return {
+    ...means,
+    options,
+    way,
+    /** The cluster's URL without credentials. Empty if no cluster is checked. */
+    cluster: hasCluster ? way.url.origin + prefix : '',
+    /** Absent if no instance is checked. */
+    instance: instance && openInstanceContext(means, instance, connectionsBy(instance.proxy), options.table),
+    /** Path of the cluster's URL, without a slash at its end. */
+    prefix,
+    /** The cluster's credentials as headers. Empty if they may not be sent. */
+    headers: plaintext === undefined ? authorization(way.credentials) : {},
+    /** Why they may not. */
+    plaintext,
+    /** Fresh connections that have to agree. */
+    connections: connectionsBy(way.proxy),
+    routeOptions,
+    openRoute: (to?: OtherRoute): Route => openCounted(means, routeOptions(to)),
+    /** Names a target of http:// that is silent because its port expects TLS. */
+    nameTlsTarget: async (known: Failure): Promise<Failure> =>
+      await nameTlsTarget(known, routeOptions(), () => (means.requests.sent += 1)),
+    /** Greets the proxy on a fresh connection: see `askConnections`. */
+    greet:
+      way.proxy &&
+      (async () => {
+        means.requests.sent += 1
+        return way.proxy !== undefined && (await answersGreeting(way.proxy, limitMs, signal))
+      }),
+    /** Asks on a fresh connection. Throws an abort. */
+    ask: async (route: Route, asked: Asked): Promise<ClusterAnswer | Failure> =>
+      await ask(route, { ...asked, timeoutMs: limitMs, signal }),
+  }
+}
+
+function plaintextProblem(way: ResolvedTarget, allowPlaintext: boolean): Failure | undefined {
+  try {
+    refusePlaintext({ ...way, allowPlaintext })
+    return undefined
+  } catch (error) {
+    if (isSluiceError(error)) return error.failure
+    throw error
+  }
 }
 
 /** Returns the instance that a probe looks at. Paths without an instance have no such probe. */

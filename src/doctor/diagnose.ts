@@ -1,8 +1,5 @@
-/**
- * Walks the path of a load layer by layer and names the obstacles: the options, the proxy and its two addresses, the
- * cluster through it. Success through the proxy is only half the check, so it also asks the cluster without the
- * proxy. Then the same for ServiceNow, if it is set: addresses, logins, tables.
- */
+/** Chooses the probes that walk the path of a load layer by layer and name the obstacles. */
+import type { Tools } from './context.js'
 import type { DoctorOptions } from './doctor-options.js'
 import { clockSkew, latency } from './probes/way/latency.js'
 import { connection, instanceConnection } from './probes/way/connection.js'
@@ -18,28 +15,20 @@ import { privileges } from './probes/cluster/privileges.js'
 import { proxyAddress, proxyProtocol } from './probes/way/proxy-port.js'
 import { writeCheck } from './probes/cluster/write-check.js'
 import { type DoctorReport, finding, type Finding } from './report.js'
-import { hasCluster, type Path, type Tools, walk } from './walk.js'
+import { hasCluster, type Path, walk } from './walk.js'
 import { type Entry, explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
 import { authorityOf } from '../proxy/destination.js'
 
-/** The proxy's own name and port. */
 const toTheProxy: Path = [[proxyAddress], [proxyProtocol]]
 
-/** To the proxy and through it to the cluster. */
 const toTheCluster: Path = [[optionsGiven], [hostNames], ...toTheProxy, [connection]]
 
 const wholeCluster: Path = [...toTheCluster, [egress, filter, nodes, pastProxy], [privileges], [writeCheck], [latency]]
 
-/** Starts at the proxy. */
-const wholeInstance: Path = [
-  [instanceConnection],
-  [instanceAwake],
-  [instanceDoor, instancePast],
-  [instanceLogin],
-  [instanceTable],
-  [instanceNodes],
-]
+const toTheInstance: Path = [[optionsGiven], ...toTheProxy, [instanceConnection], [instanceAwake, egress]]
+
+const intoTheInstance: Path = [[instanceLogin], [instanceTable], [instanceNodes]]
 
 /**
  * Diagnoses the path to a cluster, to a ServiceNow instance, or to both. Sends no document, unless `writeCheck` is
@@ -51,36 +40,27 @@ export async function diagnose(options: DoctorOptions, tools: Tools = {}): Promi
   return await walk(options, pathFor(options), tools)
 }
 
-/** Asks only once for what both paths share. */
 function pathFor(options: DoctorOptions): Path {
   if (options.servicenow === undefined) return [...wholeCluster, [clockSkew]]
-  if (hasCluster(options)) return [...wholeCluster, ...wholeInstance, [clockSkew]]
-  const [connecting = [], awake = [], ...rest] = wholeInstance
-  return [[optionsGiven], ...toTheProxy, connecting, [...awake, egress], ...rest, [clockSkew]]
+  const door = [instanceDoor, instancePast]
+  if (!hasCluster(options)) return [...toTheInstance, door, ...intoTheInstance, [clockSkew]]
+  // The address check is done on the way to the cluster.
+  return [...wholeCluster, [instanceConnection], [instanceAwake], door, ...intoTheInstance, [clockSkew]]
 }
 
 export interface Cause {
   /** The cause. If the obstacle is gone, the refusal itself, with a note about that. */
   readonly finding: Finding
-  /** The first thing to do. */
   readonly next?: string | undefined
   /** The obstacle was gone at the second look. */
   readonly isOver: boolean
   readonly requests: DoctorReport['requests']
 }
 
-/** Through the proxy, to the platform that tables are read from. */
-const toTheInstance: Path = [
-  [optionsGiven],
-  ...toTheProxy,
-  [instanceConnection],
-  [instanceAwake, egress],
-  [instanceDoor],
-]
-const intoTheInstance: Path = [...toTheInstance, [instanceLogin], [instanceTable], [instanceNodes], [clockSkew]]
+const toTheTable: Path = [...toTheInstance, [instanceDoor], ...intoTheInstance, [clockSkew]]
 
 /** Credentials that were refused are not shown again: whoever does so often enough is locked out. */
-const withoutLogin: Path = [...toTheInstance, [instanceNodes]]
+const withoutLogin: Path = [...toTheInstance, [instanceDoor], [instanceNodes]]
 const ofLogins: ReadonlySet<Failure['code']> = new Set([
   'SERVICENOW_AUTH_REJECTED',
   'SERVICENOW_TOKEN_REFUSED',
@@ -94,7 +74,7 @@ const paths: Partial<Record<Entry['stage'], Path>> = {
   egress: [...toTheCluster, [egress, filter, nodes, pastProxy]],
   cluster: [...toTheCluster, [egress, filter, nodes], [privileges], [clockSkew]],
   index: [...toTheCluster, [filter], [privileges]],
-  servicenow: intoTheInstance,
+  servicenow: toTheTable,
 }
 
 /**
@@ -113,19 +93,16 @@ export async function diagnoseRefusal(
   const isToInstance = stage === 'servicenow' || leadsToInstance(refusal, options)
   const isLogin = ofLogins.has(refusal.code)
   const { findings, next, requests } = isToInstance
-    ? await walk({ ...options, target: {} }, isLogin ? withoutLogin : intoTheInstance, tools)
+    ? await walk({ ...options, target: {} }, isLogin ? withoutLogin : toTheTable, tools)
     : await walk({ ...options, servicenow: undefined }, path, tools)
   const cause = findings.find(isCause)
-  if (cause === undefined && isLogin) return undefined
-  if (cause === undefined) {
-    const now =
-      'When Sluice checked again, nothing refused it any more. Run the same command again: it continues where it stopped'
-    return { finding: finding('error', refusal, now), isOver: true, requests }
-  }
-  return { finding: cause, next, isOver: false, requests }
+  if (cause !== undefined) return { finding: cause, next, isOver: false, requests }
+  if (isLogin) return undefined
+  const now = 'When Sluice checked again, nothing refused it. Run the same command again: it continues where it stopped'
+  return { finding: finding('error', refusal, now), isOver: true, requests }
 }
 
-/** A refusal of the proxy's says whom it was to lead to. */
+/** A refusal of the proxy names the target. */
 function leadsToInstance({ evidence }: Failure, { servicenow }: DoctorOptions): boolean {
   const url = String(servicenow?.url ?? '')
   return URL.canParse(url) && evidence['target'] === authorityOf(new URL(url))

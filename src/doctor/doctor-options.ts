@@ -6,7 +6,7 @@ import { defaults } from '../options/defaults.js'
 import type { ConnectSection } from '../options/load.js'
 import { readConnecting } from '../options/read-options.js'
 import { checkIndexName } from '../options/names.js'
-import { fail } from '../failure/fail.js'
+import { fail } from '../failure/failure.js'
 
 /**
  * The options of a load, and what else to check. With `servicenow` the path to the instance is checked too. With an
@@ -31,10 +31,6 @@ export interface DoctorOptions extends ConnectOptions {
   readonly settings?: readonly Setting[] | undefined
 }
 
-/** Options that a load does not have. */
-const own = { nodes: check.strings, directCheck: check.flag, writeCheck: check.flag, table: check.name }
-
-/** The doctor's own options, with every default filled in. */
 export interface DoctorSection extends Pick<DoctorOptions, 'index' | 'servicenow' | 'table' | 'settings'> {
   readonly connecting: ConnectSection
   readonly op: Operation
@@ -43,22 +39,13 @@ export interface DoctorSection extends Pick<DoctorOptions, 'index' | 'servicenow
   readonly writeCheck: boolean
 }
 
-/** Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID. */
 export function readDoctorOptions(given: DoctorOptions): DoctorSection {
-  const { nodes, directCheck, writeCheck, table, settings, ...options } = given
+  const { nodes = [], directCheck = true, writeCheck = false, table, settings, ...options } = given
+  const own = { nodes: check.strings, directCheck: check.flag, writeCheck: check.flag, table: check.name }
   const { option = 'options', problem } = check.problemIn({ nodes, directCheck, writeCheck, table }, own) ?? {}
   if (problem !== undefined) throw fail('OPTION_INVALID', { option, problem })
   const { index, op = defaults.op, servicenow } = options
   checkIndexName(index)
-  return {
-    connecting: readConnecting(options),
-    index,
-    op,
-    servicenow,
-    table,
-    settings,
-    nodes: nodes ?? [],
-    directCheck: directCheck ?? true,
-    writeCheck: writeCheck ?? false,
-  }
+  const connecting = readConnecting(options)
+  return { connecting, index, op, servicenow, table, settings, nodes, directCheck, writeCheck }
 }

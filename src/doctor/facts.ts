@@ -1,26 +1,18 @@
 /** Observed facts. Every probe adds its own part. A skipped probe leaves its part absent. Holds no secret. */
-import type { ClusterInfo } from '../cluster/version.js'
+import type { ClusterInfo } from '../cluster/preflight.js'
 import type { Failure } from '../failure/failure.js'
-import type { InstanceFacts } from './instance-facts.js'
-import type {
-  ConnectionSeen,
-  EgressFacts,
-  HostsSeen,
-  LatencySeen,
-  NodeSeen,
-  PastSeen,
-  PortFacts,
-  VerdictsSeen,
-} from './way-facts.js'
+import type { Phase } from '../proxy/route-error.js'
+import type { CertificateProblem, CertificateSeen } from './certificate.js'
+import type { Spoken } from '../proxy/port-speaks.js'
+import type { ClusterHost } from './regions.js'
 
-/** One option in force, safe to show, and its source. */
 export interface Setting {
   readonly name: string
   readonly value: string
   readonly from: string
 }
 
-export interface Facts extends InstanceFacts {
+export interface Facts {
   readonly settings?: readonly Setting[] | undefined
   /** The cluster's URL without credentials. Empty if only an instance is checked. */
   readonly cluster: string
@@ -29,16 +21,17 @@ export interface Facts extends InstanceFacts {
   /** Decisions about the proxy, in sentences. */
   readonly notes?: readonly string[] | undefined
   readonly staticIps?: readonly string[] | undefined
-  /** `--direct` was said. */
+  /** Why no proxy is used although one is meant to be. */
+  readonly unused?: string | undefined
+  /** `--direct` is set. */
   readonly isDirect?: boolean | undefined
   /** The options contradict each other, or cannot be used. */
   readonly unusable?: Failure | undefined
-  /** Credentials would cross the network unencrypted: they were not sent. */
+  /** Credentials would cross the network unencrypted, so Sluice did not send them. */
   readonly plaintext?: Failure | undefined
   /** The API key is base64 of `id:key`, as the cluster's console shows it once. */
   readonly isKeyEncoded?: boolean | undefined
   readonly hosts?: HostsSeen | undefined
-  /** Name and port of the proxy. */
   readonly address?: { readonly addresses: readonly string[]; readonly failure?: Failure | undefined } | undefined
   readonly port?: PortFacts | undefined
   readonly connection?: ConnectionSeen | undefined
@@ -51,16 +44,106 @@ export interface Facts extends InstanceFacts {
   readonly write?: { readonly failure?: Failure | undefined; readonly left?: string | undefined } | undefined
   readonly latency?: LatencySeen | undefined
   readonly clock?: { readonly skewMs: number; readonly comparedWith: string } | undefined
+  readonly instance?: InstanceAsked | undefined
+  readonly instanceConnection?: ConnectionSeen | undefined
+  /** The answer to one request without credentials: is it an instance, and is it awake? */
+  readonly instanceAwake?: { readonly status?: number | undefined; readonly failure?: Failure | undefined } | undefined
+  /** The login page, which everybody may see who may connect at all. */
+  readonly instanceDoor?: VerdictsSeen | undefined
+  readonly instancePast?: PastSeen | undefined
+  readonly instanceLogin?: LoginSeen | undefined
+  readonly instanceTable?: TableSeen | undefined
+  readonly instanceNodes?: readonly NodeSeen[] | undefined
 }
 
-/** Answers to GET /. */
+export interface HostsSeen extends ClusterHost {
+  readonly proxyRegions: readonly string[]
+  readonly regions?: 'same' | 'other' | 'elsewhere' | undefined
+  /** Why the host is known only inside a network that the proxy may be outside of. */
+  readonly inside?: string | undefined
+  /** The cluster's URL leads to the proxy service. */
+  readonly clusterIsProxy: boolean
+}
+
+interface PortFacts {
+  readonly spoken: Spoken
+  /** The port answered at once in the protocol of the URL's scheme. */
+  readonly isPrompt?: boolean | undefined
+  /** The name of a web server that answers there. */
+  readonly webServer?: string | undefined
+  readonly failure?: Failure | undefined
+  readonly certificate?: CertificateSeen | undefined
+}
+
+export interface ConnectionSeen {
+  readonly layers: readonly { readonly phase: Phase; readonly ms: number }[]
+  readonly failure?: Failure | undefined
+  readonly failedIn?: Phase | undefined
+  /** Connections that broke before one stood. */
+  readonly broken: number
+  readonly certificate?: CertificateSeen | undefined
+  readonly certificateProblem?: CertificateProblem | undefined
+}
+
+export interface EgressFacts {
+  /** Source addresses that the check saw, and how often. */
+  readonly seen: Readonly<Record<string, number>>
+  readonly asked: number
+  /**
+   * With one address seen: the chance that the proxy still uses another one, if each connection chooses at random.
+   * Absent if connections do not choose.
+   */
+  readonly missChance?: number | undefined
+  readonly instead?: string | undefined
+  readonly failure?: Failure | undefined
+}
+
+export interface NodeSeen {
+  readonly node: string
+  readonly address?: string | undefined
+  readonly verdict: 'allowed' | 'refused' | 'failed'
+  readonly failure?: Failure | undefined
+}
+
+/** The cluster or the instance without the proxy and without credentials. */
+export interface PastSeen {
+  /** `open`: it answered, so no filter stops this machine. `unknown`: the answer does not show it. */
+  readonly verdict: 'open' | 'refused' | 'unreachable' | 'unknown'
+  readonly status?: number | undefined
+}
+
+/** Round trips on a connection that is kept, the shortest of several. Milliseconds. */
+export interface LatencySeen {
+  readonly throughMs: number
+  readonly directMs?: number | undefined
+  readonly addedMs?: number | undefined
+  /** The proxy's delay as a share of a bulk request that takes a second without it. */
+  readonly share?: number | undefined
+}
+
+/** Fresh connections on which one question was asked, and what became of them. */
+export interface VerdictsSeen {
+  readonly probes: number
+  readonly allowed: number
+  readonly refused: number
+  /** Broke, and were made again. */
+  readonly broken: number
+  readonly status?: number | undefined
+  /** Chance that one of two addresses is still refused (none was seen so), or still accepted (none was seen so). */
+  readonly missChance: number
+  readonly failure?: Failure | undefined
+}
+
 export interface FilterSeen extends VerdictsSeen {
   /** The filter's own words. */
   readonly observed?: string | undefined
   readonly requestId?: string | undefined
-  /** The cluster refused the credentials. */
+  /** A problem that does not stop a load: one node of the proxy fails, or a limit is reached. */
+  readonly warning?: Failure | undefined
   readonly rejected?: Failure | undefined
   readonly info?: ClusterInfo | undefined
+  /** Elastic's managed ingest endpoint, and no cluster. */
+  readonly isManaged?: boolean | undefined
 }
 
 export interface IdentitySeen {
@@ -77,64 +160,48 @@ export interface CheckedIndex {
   readonly missing?: readonly string[] | undefined
   /** Whether `read` and `delete` are granted, which the write check needs. */
   readonly mayCheckWrites?: boolean | undefined
-  /** The settings that block writes. */
   readonly blocks?: readonly string[] | undefined
   readonly isDataStream?: boolean | undefined
   readonly failure?: Failure | undefined
 }
 
-/** No connection to the proxy can stand. */
-export function proxyProblem(facts: Facts): string | undefined {
-  if (facts.plaintext !== undefined) return 'credentials would be sent unencrypted'
-  if (facts.hosts?.clusterIsProxy === true) return 'the cluster URL is that of the proxy'
-  return portProblem(facts)
+interface InstanceAsked {
+  readonly url: string
+  readonly grant: string
+  /** Absent: connected directly. */
+  readonly proxy?: string | undefined
+  /** The table that the user named. */
+  readonly table?: string | undefined
 }
 
-function portProblem({ address, port }: Facts): string | undefined {
-  if (address?.failure !== undefined) return 'the proxy cannot be reached'
-  return port?.failure === undefined ? undefined : 'the port speaks another protocol'
+/** Whether the credentials are taken. Each kind of login was tried once, so that nobody is locked out by it. */
+export interface LoginSeen {
+  readonly isTaken: boolean
+  /** In this order, each once. */
+  readonly tried: readonly (
+    | 'the token call'
+    | 'Basic authentication at the Table API'
+    | 'Basic authentication at another API'
+    | 'a token call of client_credentials'
+  )[]
+  readonly failure?: Failure | undefined
+  /** Token calls, once it was certain that the user is right: with one of two addresses registered, some are refused. */
+  readonly tokens?: { readonly asked: number; readonly given: number } | undefined
+  /**
+   * The result of another kind of login. `user`: Basic authentication accepts user and password. `token`: the same
+   * user gets a working token. `other API`: Basic authentication works elsewhere at the instance. `client`: id and
+   * secret of the application registry are right.
+   */
+  readonly otherwise?: 'user' | 'token' | 'other API' | 'client' | undefined
 }
 
-/** The proxy leads nowhere, whatever the destination. */
-export function loginProblem(facts: Facts): string | undefined {
-  const { connection, instanceConnection } = facts
-  const isClosed = [connection, instanceConnection].some(one => isProxyClosed(one?.failure?.code, facts))
-  return proxyProblem(facts) ?? (isClosed ? 'the proxy cannot be used' : undefined)
+/** A table that was read with credentials that are right. `failure`: why it is not read, although it was asked. */
+export interface TableSeen extends VerdictsSeen {
+  readonly table: string
+  /** Rows of the table by X-Total-Count, and how many of the first ones were shown. */
+  readonly total?: number | undefined
+  readonly shown?: number | undefined
 }
 
-function isProxyClosed(code: string | undefined, { port }: Facts): boolean {
-  const isClosed = code === 'PROXY_AUTH_REJECTED' || code === 'PROXY_CERT_INVALID' || code === 'PROXY_UNREACHABLE'
-  // The proxy answered no greeting and no request.
-  const isSilent = port?.isPrompt === false && code?.endsWith('_TIMEOUT') === true
-  return isClosed || isSilent
-}
-
-/** Returns why nothing can reach the instance through the proxy. Problems of the cluster do not count. */
-export function instanceWayProblem(facts: Facts): string | undefined {
-  if (facts.instance?.proxy === undefined) return undefined
-  const isClosed = isProxyClosed(facts.connection?.failure?.code, facts)
-  return portProblem(facts) ?? (isClosed ? 'the proxy cannot be used' : undefined)
-}
-
-/** No request can reach the instance. */
-export function instanceProblem(facts: Facts): string | undefined {
-  if (facts.instanceConnection?.failure !== undefined) return 'there is no connection to the instance'
-  const isAsleep = facts.instanceAwake?.failure !== undefined
-  return instanceWayProblem(facts) ?? (isAsleep ? 'the instance does not answer' : undefined)
-}
-
-/** No request can reach the cluster. */
-export function pathProblem(facts: Facts): string | undefined {
-  const closed = facts.connection?.failure === undefined ? undefined : 'there is no connection to the cluster'
-  return proxyProblem(facts) ?? closed
-}
-
-/** The cluster answers no question about itself. */
-export function clusterProblem(facts: Facts): string | undefined {
-  const { filter } = facts
-  const before = pathProblem(facts)
-  if (before !== undefined) return before
-  if (filter === undefined || filter.failure !== undefined) return 'the cluster does not answer'
-  if (filter.refused > 0) return 'the IP filter refuses connections'
-  return filter.rejected === undefined ? undefined : 'the cluster refuses the credentials'
-}
+/** Rows that are asked for: enough to see whether any is shown. */
+export const ROWS_ASKED = 10

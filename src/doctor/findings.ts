@@ -4,52 +4,39 @@
  */
 import type { Facts } from './facts.js'
 import type { Finding, FindingRule, Severity } from './report.js'
-import {
-  doorFindings,
-  instanceFindings,
-  instanceNodeFindings,
-  instancePastFindings,
-  loginFindings,
-  tableFindings,
-} from './rules-of-the-instance.js'
-import { certificateFindings, connectionFindings, optionFindings, proxyFindings } from './rules-of-the-way.js'
-import { egressFindings, filterFindings, pastFindings } from './rules-of-the-filter.js'
-import { clockFindings, clusterFindings, indexFindings, nodeFindings, rangeFindings } from './rules-of-the-cluster.js'
+import * as cluster from './rules-of-the-cluster.js'
+import * as instance from './rules-of-the-instance.js'
+import * as way from './rules-of-the-way.js'
 
-/** In the order of the path. */
 const rules: readonly FindingRule[] = [
-  optionFindings,
-  proxyFindings,
-  certificateFindings,
-  connectionFindings,
-  egressFindings,
-  filterFindings,
-  clusterFindings,
-  pastFindings,
-  indexFindings,
-  instanceFindings,
-  doorFindings,
-  loginFindings,
-  tableFindings,
-  instancePastFindings,
-  nodeFindings,
-  instanceNodeFindings,
-  clockFindings,
-  rangeFindings,
+  way.optionFindings,
+  way.proxyFindings,
+  way.certificateFindings,
+  way.connectionFindings,
+  cluster.egressFindings,
+  cluster.filterFindings,
+  cluster.clusterFindings,
+  cluster.pastFindings,
+  cluster.indexFindings,
+  instance.instanceFindings,
+  instance.doorFindings,
+  instance.loginFindings,
+  instance.tableFindings,
+  instance.instancePastFindings,
+  cluster.nodeFindings,
+  way.clockFindings,
+  way.rangeFindings,
 ]
 
-/** Errors first, each kind in the order of the path. */
+/** Returns errors first, each kind in the order of the path. */
 export function findingsOf(facts: Facts): readonly Finding[] {
-  const found = rules.flatMap(rule => rule(facts))
+  const found = rules.flatMap(rule => rule(facts)).filter(one => one !== undefined)
   const bySeverity = (severity: Severity) => found.filter(finding => finding.severity === severity)
   return [...bySeverity('error'), ...bySeverity('warning'), ...bySeverity('info')].filter(isNew)
 }
 
 /** Drops the second report of one thing that two probes met. */
 function isNew(finding: Finding, at: number, all: readonly Finding[]): boolean {
+  const factOf = ({ code, evidence }: Finding) => code + JSON.stringify(evidence)
   return all.findIndex(one => factOf(one) === factOf(finding)) === at
-}
-
-function factOf({ code, evidence }: Finding): string {
-  return code + JSON.stringify(evidence)
 }

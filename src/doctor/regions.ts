@@ -1,6 +1,7 @@
 /** Reads host names: the region of the proxy, the region of the cluster, and private links. */
+import { BlockList, isIP } from 'node:net'
+import { isLoopback } from '../cluster/credentials.js'
 
-/** The regions in which the proxy service runs. */
 export const proxyServiceRegions = [
   'us-east-1',
   'us-east-2',
@@ -18,7 +19,7 @@ export const proxyServiceRegions = [
 
 const proxyHost = /^(?<region>[a-z]{2}-[a-z]+(?:-\d)?)-(?:static|shield)-\d{2}(?:-[a-z])?\./i
 
-/** Whether a host is named as the proxy service names its own: REGION-static-01.DOMAIN. */
+/** Returns whether a host is named as the proxy service names its own: REGION-static-01.DOMAIN. */
 export function isProxyHost(host: string): boolean {
   return proxyHost.test(host)
 }
@@ -33,7 +34,6 @@ export function proxyRegionsOf(host: string): readonly string[] {
   return proxyServiceRegions.filter(one => one === region || one.startsWith(`${region}-`))
 }
 
-/** Facts in the host name of a hosted cluster. */
 export interface ClusterHost {
   readonly region?: string | undefined
   readonly provider?: string | undefined
@@ -52,9 +52,33 @@ export function readClusterHost(host: string): ClusterHost {
     region: region?.toLowerCase(),
     provider: provider?.toLowerCase(),
     product: product?.toLowerCase(),
-    // In a domain of one's own `private` is but a word.
+    // In other domains, `private` is only a word.
     isPrivate: link !== undefined || /(?:^|\.)(?:privatelink|vpce|vpce-[a-z0-9-]+)\./i.test(host),
   }
+}
+
+const privateAddresses = new BlockList()
+for (const [net, bits] of [
+  ['10.0.0.0', 8],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+  ['169.254.0.0', 16],
+] as const)
+  privateAddresses.addSubnet(net, bits)
+for (const [net, bits] of [
+  ['fc00::', 7],
+  ['fe80::', 10],
+] as const)
+  privateAddresses.addSubnet(net, bits, 'ipv6')
+
+/** Says why a host is known only inside a network that this proxy may be outside of. Undefined if it is not. */
+export function insideOf(host: string, proxyHost: string): string | undefined {
+  const family = isIP(host)
+  if (isLoopback(host)) return isLoopback(proxyHost) ? undefined : 'an address of this machine itself'
+  if (family !== 0)
+    return privateAddresses.check(host, family === 4 ? 'ipv4' : 'ipv6') ? 'a private address' : undefined
+  const isPrivate = !host.includes('.') || /\.(local|internal|lan|intranet|corp|home|localdomain)$/i.test(host)
+  return isPrivate ? 'a name of a private network' : undefined
 }
 
 /**

@@ -1,4 +1,4 @@
-import { explain, type FailureCode } from '../failure/catalogue.js'
+import { type FailureCode, fixesFor } from '../failure/catalogue.js'
 import type { Evidence, Failure } from '../failure/failure.js'
 import type { Facts } from './facts.js'
 
@@ -8,17 +8,14 @@ import type { Facts } from './facts.js'
  */
 export type Severity = 'error' | 'warning' | 'info'
 
-/** An obstacle for a load, or a fact worth knowing. */
 export interface Finding {
   readonly code: FailureCode
   readonly severity: Severity
   readonly message: string
   readonly evidence: Evidence
-  /** Changes to make, and where. */
   readonly advice: readonly string[]
 }
 
-/** One thing that the doctor looked at. */
 export interface Step {
   readonly name: string
   readonly ok: boolean
@@ -29,7 +26,6 @@ export interface Step {
   readonly isLeftOut?: true | undefined
 }
 
-/** The rules that the cluster's IP filter needs. */
 export interface PolicyNeeded {
   /** Both static addresses as /32. */
   readonly rules: readonly string[]
@@ -40,7 +36,6 @@ export interface PolicyNeeded {
 export interface DoctorReport {
   /** No finding is an error. */
   readonly ok: boolean
-  /** The first named is the cause. */
   readonly findings: readonly Finding[]
   /** The first thing to do. Absent if there is nothing to do. */
   readonly next?: string | undefined
@@ -52,17 +47,16 @@ export interface DoctorReport {
   readonly requests: { readonly sent: number; readonly atMost: number }
 }
 
-/** Finds the findings of one part of the path. */
-export type FindingRule = (facts: Facts) => readonly Finding[]
+export type FindingRule = (facts: Facts) => Finding | undefined | readonly (Finding | undefined)[]
 
-/** A failure as a finding. `more` is one more sentence, without its full stop: what the other facts show. */
+/** Makes a finding of a failure. `more`: what the other facts show, as a sentence without its full stop. */
 export function finding(severity: Severity, { code, message, evidence }: Failure, more = ''): Finding {
   // A quoted message may be a whole sentence.
   const told = more === '' ? message : `${message.replace(/\.$/, '')}. ${more}.`
-  return { code, severity, message: told, evidence, advice: explain(code).fixes }
+  return { code, severity, message: told, evidence, advice: fixesFor(code, told) }
 }
 
-/** A share from 0 to 1 as text: whole percents, below ten the first digit that counts. */
+/** Writes a share from 0 to 1 as whole percents, below ten with the first digit that counts. */
 export function percent(share: number): string {
   const hundredths = share * 100
   return `${hundredths >= 10 ? Math.round(hundredths) : Number(hundredths.toPrecision(1))}%`

@@ -5,15 +5,6 @@
 import type { Evidence } from '../failure/failure.js'
 import type { DoctorReport } from './report.js'
 
-/** The program and the machine. */
-export interface About {
-  readonly sluice: string
-  readonly node: string
-  readonly platform: string
-  /** ISO 8601. */
-  readonly at: string
-}
-
 /** Evidence that is an address, a number or a word of a protocol. */
 const evidence = [
   'addedMs', 'addresses', 'address', 'certificate', 'chance', 'cluster', 'clusterRegion', 'connections', 'direction', 'expected', 'limitMs',
@@ -27,29 +18,36 @@ const settings = [
   'batchBytes', 'concurrency', 'compress', 'servicenowUrl', 'servicenowGrant',
 ] as const // prettier-ignore
 
+const connection = ['layers', 'failedIn', 'broken', 'certificate', 'certificateProblem'] as const
+const verdicts = ['probes', 'allowed', 'refused', 'broken', 'status', 'missChance'] as const
+
 /** Part of the facts: groups, and in each the fields. */
 const facts = {
   hosts: ['proxyRegions', 'region', 'provider', 'product', 'isPrivate', 'regions', 'clusterIsProxy'],
   address: ['addresses'],
   port: ['spoken', 'certificate'],
-  connection: ['layers', 'failedIn', 'broken', 'certificate', 'certificateProblem'],
+  connection,
   egress: ['seen', 'asked', 'missChance'],
-  filter: ['probes', 'allowed', 'refused', 'broken', 'status', 'requestId', 'missChance'],
+  filter: [...verdicts, 'requestId'],
   past: ['verdict', 'status'],
   identity: ['kind'],
   index: ['exists', 'missing', 'mayCheckWrites', 'blocks', 'isDataStream'],
   instance: ['url', 'grant', 'proxy', 'table'],
-  instanceConnection: ['layers', 'failedIn', 'broken', 'certificate', 'certificateProblem'],
+  instanceConnection: connection,
   instanceAwake: ['status'],
-  instanceDoor: ['probes', 'allowed', 'refused', 'broken', 'status', 'missChance'],
+  instanceDoor: verdicts,
   instancePast: ['verdict', 'status'],
   instanceLogin: ['isTaken', 'tried', 'tokens', 'otherwise'],
-  instanceTable: ['probes', 'allowed', 'refused', 'broken', 'status', 'missChance', 'total', 'shown'],
+  instanceTable: [...verdicts, 'total', 'shown'],
   latency: ['throughMs', 'directMs', 'addedMs', 'share'],
   clock: ['skewMs', 'comparedWith'],
 } as const
 
-export function supportBundle(report: DoctorReport, about: About): object {
+/** `about`: the program and the machine. `at` is ISO 8601. */
+export function supportBundle(
+  report: DoctorReport,
+  about: Readonly<Record<'sluice' | 'node' | 'platform' | 'at', string>>,
+): object {
   const { ok, findings, policy, requests, steps, facts: all } = report
   const { cluster, proxy, staticIps, isDirect, nodes, instanceNodes, filter } = all
   return {

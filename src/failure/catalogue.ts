@@ -11,21 +11,26 @@ import { optionsEntries } from './entries/options-failures.js'
 import { proxyEntries } from './entries/proxy-failures.js'
 import { runEntries } from './entries/run-failures.js'
 import { servicenowEntries } from './entries/servicenow-failures.js'
-import type { Entry, PossibleCause, PossibleFix, Written } from './entry.js'
-import type { Evidence } from './evidence.js'
+import type { Entries, Entry, Evidence, Fitting, PossibleCause, PossibleFix, Stage } from './entry.js'
 
 export type { Entry } from './entry.js'
 
 export const catalogue = {
-  ...optionsEntries,
-  ...inputEntries,
-  ...proxyEntries,
-  ...egressEntries,
-  ...filterEntries,
-  ...clusterEntries,
-  ...indexEntries,
-  ...servicenowEntries,
-  ...runEntries,
+  ...at('options', optionsEntries),
+  ...at('input', inputEntries),
+  ...at('proxy', proxyEntries),
+  ...at('egress', egressEntries),
+  ...at('egress', filterEntries),
+  ...at('cluster', clusterEntries),
+  ...at('index', indexEntries),
+  ...at('servicenow', servicenowEntries),
+  ...at('run', runEntries),
+}
+
+/** Adds to entries what they share, unless they differ from it. */
+function at<E extends Entries>(stage: Stage, entries: E) {
+  const whole = Object.entries(entries).map(([code, entry]) => [code, { stage, exit: 3, retry: 'no', ...entry }])
+  return Object.fromEntries(whole) as { readonly [Code in keyof E]: E[Code] & Pick<Entry, 'stage' | 'exit' | 'retry'> }
 }
 
 /** The stable name of a failure. */
@@ -36,7 +41,7 @@ export function explain(code: FailureCode): Entry
 // A program without types may ask for any text. Only codes have an entry.
 export function explain(code: string): Entry | undefined {
   if (!Object.hasOwn(catalogue, code)) return undefined
-  const entry: Written = catalogue[code as FailureCode]
+  const entry = catalogue[code as FailureCode]
   return { ...entry, causes: entry.causes.map(causeIn), fixes: entry.fixes.map(fixIn) }
 }
 
@@ -51,16 +56,21 @@ function fixIn(fix: PossibleFix): string {
 /** Every code, in the order of the path. */
 export const failureCodes = Object.keys(catalogue) as readonly FailureCode[]
 
+function fits(advice: string | Fitting, message: string): boolean {
+  if (typeof advice === 'string') return true
+  return advice.if?.test(message) !== false && advice.unless?.test(message) !== true
+}
+
 /** Returns the causes that a message leaves open, most likely first. */
 export function causesFor(code: FailureCode, message: string): readonly string[] {
   const causes: readonly PossibleCause[] = catalogue[code].causes
-  const fitting = causes.filter(cause => typeof cause === 'string' || cause.if.test(message))
-  return (fitting.length === 0 ? causes : fitting).map(causeIn)
+  return causes.filter(cause => fits(cause, message)).map(causeIn)
 }
 
-/** Returns the fixes that fit a message. The first thing to do (`next`) comes first, if it is one of them. */
+/** Returns the fixes that fit a message, or all if none does. The first thing to do (`next`) comes first, if it is one of them. */
 export function fixesFor(code: FailureCode, message: string, next?: Evidence[string]): readonly string[] {
   const possible: readonly PossibleFix[] = catalogue[code].fixes
-  const fixes = possible.filter(fix => typeof fix === 'string' || fix.if.test(message)).map(fixIn)
+  const fitting = possible.filter(fix => fits(fix, message))
+  const fixes = (fitting.length === 0 ? possible : fitting).map(fixIn)
   return typeof next === 'string' && fixes.includes(next) ? [next, ...fixes.filter(fix => fix !== next)] : fixes
 }

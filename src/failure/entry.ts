@@ -1,4 +1,5 @@
-import type { Evidence } from './evidence.js'
+/** Observed values of a failure. Never holds a secret or a document. */
+export type Evidence = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
 /** Everything known about one failure. */
 export interface Entry {
@@ -23,20 +24,27 @@ export interface Entry {
   readonly example: Evidence
 }
 
-/** A cause that only some messages fit: those that match `if`. */
-export type PossibleCause = string | { readonly cause: string; readonly if: RegExp }
+/** The messages that an advice fits: those that match `if`, except those that match `unless`. */
+export type Fitting =
+  | { readonly if: RegExp; readonly unless?: RegExp }
+  | { readonly if?: RegExp; readonly unless: RegExp }
 
-/** A fix that only some messages fit: those that match `if`. */
-export type PossibleFix = string | { readonly fix: string; readonly if: RegExp }
+export type PossibleCause = string | ({ readonly cause: string } & Fitting)
 
-/** An entry as the catalogue holds it. */
-export interface Written extends Omit<Entry, 'causes' | 'fixes'> {
+export type PossibleFix = string | ({ readonly fix: string } & Fitting)
+
+/** An entry as its file holds it. */
+interface Written extends Omit<Entry, 'stage' | 'exit' | 'retry' | 'causes' | 'fixes'> {
+  /** Default 3: a person has to change something. */
+  readonly exit?: Entry['exit']
+  /** Default `no`. */
+  readonly retry?: 'later'
   readonly causes: readonly PossibleCause[]
   readonly fixes: readonly PossibleFix[]
 }
 
-/** The failures of one part of the path. */
-export type Entries<S extends Stage> = Readonly<Record<string, Written & { readonly stage: S }>>
+/** Failures of one part of the path. */
+export type Entries = Readonly<Record<string, Written>>
 
 /** The parts of the path, in its order, as headings call them. */
 export const stages = {
@@ -50,4 +58,4 @@ export const stages = {
   run: 'The run',
 } as const
 
-type Stage = keyof typeof stages
+export type Stage = keyof typeof stages

@@ -22,7 +22,7 @@ export const symptoms: readonly Symptom[] = [
     where: 'proxy',
     symptom: '407 Proxy Authentication Required',
     when: 'The username or password of the proxy is missing, wrong, or not URL-encoded.',
-    codes: ['PROXY_AUTH_REJECTED', 'PROXY_URL_INVALID'],
+    codes: ['PROXY_AUTH_REJECTED', 'PROXY_URL_INVALID', 'PROXY_ACCOUNT_REFUSED'],
     note: 'A wrong port gives no 407: the request hangs, or the answer is not HTTP. A program for the JDK also gets 407 if the system property jdk.http.auth.tunneling.disabledSchemes is not an empty string. Java then sends no password through a tunnel.',
   },
   {
@@ -36,14 +36,21 @@ export const symptoms: readonly Symptom[] = [
     where: 'proxy',
     symptom: '"Request aborted", "tunneling socket could not be established"',
     when: 'The proxy refused the tunnel (CONNECT), and the client hides the status of its answer.',
-    codes: ['PROXY_AUTH_REJECTED', 'PROXY_TARGET_UNREACHABLE', 'PROXY_DENIED_TARGET'],
-    note: 'The status shows which: 407 PROXY_AUTH_REJECTED, 5xx PROXY_TARGET_UNREACHABLE, 403 PROXY_DENIED_TARGET.',
+    codes: [
+      'PROXY_AUTH_REJECTED',
+      'PROXY_TARGET_UNREACHABLE',
+      'PROXY_DENIED_TARGET',
+      'PROXY_ACCOUNT_REFUSED',
+      'PROXY_LIMIT_REACHED',
+      'PROXY_NOT_A_PROXY',
+    ],
+    note: 'The status shows which: 407 PROXY_AUTH_REJECTED, 5xx PROXY_TARGET_UNREACHABLE, 403 PROXY_DENIED_TARGET, 402 PROXY_ACCOUNT_REFUSED, 429 PROXY_LIMIT_REACHED, and 405, a redirect or 511 PROXY_NOT_A_PROXY.',
   },
   {
     where: 'proxy',
     symptom: '"wrong version number" (ERR_SSL_WRONG_VERSION_NUMBER)',
     when: 'One side speaks TLS and the other does not.',
-    codes: ['PROXY_TLS_MISMATCH', 'CLUSTER_URL_IS_PROXY', 'CLUSTER_UNAVAILABLE'],
+    codes: ['PROXY_TLS_MISMATCH', 'CLUSTER_TLS_MISMATCH', 'CLUSTER_URL_IS_PROXY'],
     note: 'Find out which connection it was: the one to the proxy, or the one to the cluster inside the tunnel.',
   },
   {
@@ -57,8 +64,21 @@ export const symptoms: readonly Symptom[] = [
     where: 'cluster',
     symptom: '403 of another kind: security_exception, cluster_block_exception, an HTML page',
     when: 'The IP filter accepted the request, or never saw it. Something else refused it.',
-    codes: ['CLUSTER_PRIVILEGE_MISSING', 'INDEX_BLOCKED', 'PROXY_DENIED_TARGET', 'GATEWAY_REFUSED'],
+    codes: [
+      'CLUSTER_PRIVILEGE_MISSING',
+      'INDEX_BLOCKED',
+      'PROXY_DENIED_TARGET',
+      'GATEWAY_REFUSED',
+      'CLUSTER_LICENSE_ENDED',
+    ],
     note: 'An Elasticsearch error names its type. A 403 in answer to CONNECT comes from the proxy. Any other 403 comes from a gateway on the route.',
+  },
+  {
+    where: 'cluster',
+    symptom: '400 "plain HTTP request was sent to HTTPS port", "No required SSL certificate was sent", or a TLS alert',
+    when: 'The URL says http:// and the port uses TLS, or the cluster wants a client certificate.',
+    codes: ['CLUSTER_TLS_MISMATCH', 'CLUSTER_CLIENT_CERT'],
+    note: 'With https:// and a certificate of its own (--cert), a client passes both.',
   },
   {
     where: 'cluster',
@@ -71,7 +91,13 @@ export const symptoms: readonly Symptom[] = [
     where: 'cluster',
     symptom: 'It succeeds without the proxy as well',
     when: 'No policy is attached, or an attached policy allows this machine.',
-    codes: ['FILTER_NOT_ENFORCED', 'FILTER_COVERS_CLIENT', 'FILTER_TOO_PERMISSIVE', 'FILTER_NOT_ATTACHED'],
+    codes: [
+      'FILTER_NOT_ENFORCED',
+      'FILTER_COVERS_CLIENT',
+      'FILTER_TOO_PERMISSIVE',
+      'FILTER_NOT_ATTACHED',
+      'FILTER_NOT_APPLIED',
+    ],
     note: 'A filter works if requests succeed through the proxy and fail without it. `sluice doctor` tries both.',
   },
   {
@@ -79,13 +105,13 @@ export const symptoms: readonly Symptom[] = [
     symptom: 'Telemetry arrives (OTLP), and application requests fail',
     when: 'IP filters do not cover the managed OTLP endpoint of an Elastic Cloud deployment.',
     codes: [],
-    note: 'This is not a fault of the IP filter: data at the OTLP endpoint prove nothing about it. Check only the answer to the application requests, most often 403 (EGRESS_NOT_ALLOWED) or 401 (CLUSTER_AUTH_REJECTED).',
+    note: 'This is not a fault of the IP filter: data at the OTLP endpoint proves nothing about it. Check only the answer to the application requests, most often 403 (EGRESS_NOT_ALLOWED) or 401 (CLUSTER_AUTH_REJECTED).',
   },
   {
     where: 'cluster',
     symptom: 'Intermittent failures: about half of the requests fail',
-    when: 'Only one of the two static addresses is allowed, and the proxy may use either for any connection.',
-    codes: ['EGRESS_PARTLY_ALLOWED', 'FILTER_MISSES_ADDRESS', 'EGRESS_ONE_ADDRESS'],
+    when: 'Only one of the two static addresses is allowed, or one of the two nodes of the proxy fails.',
+    codes: ['EGRESS_PARTLY_ALLOWED', 'FILTER_MISSES_ADDRESS', 'EGRESS_ONE_ADDRESS', 'PROXY_NODE_FAILS'],
     note: 'Connections that stay open keep their address. The same program may work for an hour and fail after a restart.',
   },
   {
@@ -98,9 +124,9 @@ export const symptoms: readonly Symptom[] = [
   {
     where: 'cluster',
     symptom: '429 Too Many Requests',
-    when: 'The cluster has too much work, or its disk is full.',
-    codes: ['CLUSTER_OVERLOADED', 'INDEX_BLOCKED'],
-    note: 'The error type shows which: cluster_block_exception does not pass by waiting, the others do.',
+    when: 'The cluster has too much work, its disk is full, or somebody before the cluster has a limit.',
+    codes: ['CLUSTER_OVERLOADED', 'INDEX_BLOCKED', 'GATEWAY_LIMITED', 'PROXY_LIMIT_REACHED'],
+    note: 'The error type shows which: cluster_block_exception does not end by itself, but the others do. Without an error type, it is the limit of a gateway or of the proxy.',
   },
   {
     where: 'cluster',
@@ -133,7 +159,7 @@ export const symptoms: readonly Symptom[] = [
   {
     where: 'instance',
     symptom: '403 or 401 with valid credentials',
-    when: 'ServiceNow does not allow the address of the request. A Deny rule matches it and no Allow rule does, or a REST API access policy or adaptive authentication allows only others.',
+    when: 'ServiceNow does not allow the address of the request. A Deny rule matches it and no Allow rule does. Or a REST API access policy or adaptive authentication allows only other addresses.',
     codes: [
       'SERVICENOW_ADDRESS_REFUSED',
       'SERVICENOW_PARTLY_ALLOWED',
@@ -146,7 +172,7 @@ export const symptoms: readonly Symptom[] = [
   {
     where: 'instance',
     symptom: 'OAuth token call fails, 401 with "access_denied" and "server_error"',
-    when: 'The entry of the Application Registry, its secret, the user or the grant is wrong, or the user is inactive or locked. In other programs, the token call may not go through the proxy.',
+    when: 'The entry of the Application Registry, its secret, the user or the grant is wrong. Or the user is inactive or locked. In other programs, the token call may not go through the proxy.',
     codes: [
       'SERVICENOW_TOKEN_REFUSED',
       'SERVICENOW_ADDRESS_REFUSED',
@@ -154,7 +180,7 @@ export const symptoms: readonly Symptom[] = [
       'SERVICENOW_LOGIN_NEEDED',
       'SERVICENOW_LOGIN_FAILED',
     ],
-    note: 'ServiceNow answers the same for almost all of these causes. Sluice sends the token call through the proxy like every other request. `sluice doctor` tries the same user once with Basic authentication, to tell a wrong user from a wrong entry.',
+    note: 'ServiceNow answers the same for almost all of these causes. Sluice sends the token call through the proxy like every other request. `sluice doctor` tries the same user once with Basic authentication. This distinguishes a wrong user from a wrong entry.',
   },
   {
     where: 'instance',
@@ -194,7 +220,7 @@ export const symptoms: readonly Symptom[] = [
     symptom: '429 Too Many Requests',
     when: 'A rate limit rule of the instance allows no more requests, or its queue of API requests is full.',
     codes: ['SERVICENOW_RATE_LIMITED'],
-    note: 'With Retry-After it is a rule, which counts per hour. Without it is a full queue, which passes in seconds.',
+    note: 'With Retry-After, the cause is a rule, which counts per hour. Without it, the cause is a full queue, which empties in seconds.',
   },
   {
     where: 'instance',
@@ -266,7 +292,7 @@ export const symptoms: readonly Symptom[] = [
     symptom: 'Works locally, fails after deploy',
     when: 'The address of the local machine was allowed, or no filter was active. A deployed host has changing addresses.',
     codes: ['PROXY_NOT_USED', 'EGRESS_NOT_ALLOWED', 'FILTER_COVERS_CLIENT', 'FILTER_NOT_ENFORCED'],
-    note: 'These are two failures in two places. Run `sluice doctor` on both machines: the local one works without the proxy, and the deployed one does not use it or its addresses are not allowed. With --require-proxy (SLUICE_REQUIRE_PROXY), a run never bypasses the proxy.',
+    note: 'These are two failures in two places. Run `sluice doctor` on both machines. The local machine works without the proxy. The deployed machine bypasses the proxy, or its addresses are not allowed. With --require-proxy (SLUICE_REQUIRE_PROXY), a run never bypasses the proxy.',
   },
   {
     where: 'anywhere',

@@ -15,23 +15,16 @@ import {
   readPolicies,
   readPolicy,
 } from './read-policy.js'
-import type { Policy, Rule } from './policy.js'
-import { fail } from '../failure/fail.js'
+import type { Policy } from './policy.js'
+import { fail } from '../failure/failure.js'
 
 export interface AdminOptions {
   /** For example https://api.elastic-cloud.com. Without a path, /api/v1 is added. */
   readonly url: URL
   /** API key of the organisation, as its console shows it. */
   readonly key: string
-  /** Limit of one request in milliseconds. */
   readonly timeoutMs: number
   readonly signal?: AbortSignal
-}
-
-interface NewPolicy {
-  readonly name: string
-  readonly region: string
-  readonly rules: readonly Rule[]
 }
 
 /**
@@ -43,10 +36,9 @@ export interface AdminApi extends AsyncDisposable {
   deployment(id: string): Promise<Deployment>
   policies(): Promise<readonly Policy[]>
   policy(id: string): Promise<Policy>
-  /** The policies attached to a deployment. */
   attachedTo(deployment: string): Promise<readonly Policy[]>
-  /** An IP filter policy, attached to nothing. Resolves to its id. */
-  create(policy: NewPolicy): Promise<string>
+  /** Creates an IP filter policy, attached to nothing. Resolves to its id. */
+  create(policy: Pick<Policy, 'name' | 'region' | 'rules'>): Promise<string>
   /** Writes the whole policy with its rules. Parts that are left out are deleted. */
   replace(policy: Policy): Promise<void>
   /** False: it was attached before. */
@@ -69,36 +61,40 @@ export function openAdminApi({ url, key, timeoutMs, signal }: AdminOptions): Adm
       method: request.method,
       path: prefix + request.path,
       headers: { authorization: `ApiKey ${key}` },
-      ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+      body: request.body && JSON.stringify(request.body),
       timeoutMs,
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     })
     return readAdminAnswer(answer, request, url.origin)
   }
-  const policy = async (id: string) => readPolicy(await send({ method: 'GET', path: `${rulesets}/${part(id)}` }))
+  const get = async (path: string) => await send({ method: 'GET', path })
+  const policy = async (id: string) => readPolicy(await get(`${rulesets}/${encodeURIComponent(id)}`))
 
   return {
     isLocal,
-    deployment: async id => readDeployment(await send({ method: 'GET', path: `/deployments/${part(id)}` })),
-    policies: async () => readPolicies(await send({ method: 'GET', path: rulesets })),
+    deployment: async id => readDeployment(await get(`/deployments/${encodeURIComponent(id)}`)),
+    policies: async () => readPolicies(await get(rulesets)),
     policy,
     attachedTo: async deployment => {
-      const path = `/deployments/traffic-filter/associations/deployment/${part(deployment)}/rulesets`
-      return await Promise.all(readIds(await send({ method: 'GET', path })).map(policy))
+      const path = `/deployments/traffic-filter/associations/deployment/${encodeURIComponent(deployment)}/rulesets`
+      return await Promise.all(readIds(await get(path)).map(policy))
     },
     create: async created => {
       const body = bodyOf({ ...created, type: 'ip', includeByDefault: false })
       return readNewId(await send({ method: 'POST', path: rulesets, body }))
     },
     replace: async changed => {
-      await send({ method: 'PUT', path: `${rulesets}/${part(changed.id)}`, body: bodyOf(changed) })
+      await send({ method: 'PUT', path: `${rulesets}/${encodeURIComponent(changed.id)}`, body: bodyOf(changed) })
     },
     attach: async (id, deployment) => {
       const body = { entity_type: 'deployment', id: deployment }
-      return (await send({ method: 'POST', path: `${rulesets}/${part(id)}/associations`, body })).status === 201
+      return (
+        (await send({ method: 'POST', path: `${rulesets}/${encodeURIComponent(id)}/associations`, body })).status ===
+        201
+      )
     },
     detach: async (id, deployment) => {
-      const path = `${rulesets}/${part(id)}/associations/deployment/${part(deployment)}`
+      const path = `${rulesets}/${encodeURIComponent(id)}/associations/deployment/${encodeURIComponent(deployment)}`
       return (await send({ method: 'DELETE', path, expects: [404] })).status !== 404
     },
     [Symbol.asyncDispose]: async () => await route.destroy(),
@@ -109,9 +105,4 @@ const rulesets = '/deployments/traffic-filter/rulesets'
 
 function bodyOf({ name, region, type, includeByDefault, description = '', rules }: Omit<Policy, 'id'>): object {
   return { name, region, type, include_by_default: includeByDefault, description, rules }
-}
-
-/** An id as a part of a path. */
-function part(id: string): string {
-  return encodeURIComponent(id)
 }

@@ -1,33 +1,38 @@
-import { fail } from '../failure/fail.js'
-import { SluiceError } from '../failure/sluice-error.js'
+/** Chooses the policy that a command means. Pure. */
+import { fail, SluiceError } from '../failure/failure.js'
 import { coversAddress, type Policy, type Rule, sameSources } from './policy.js'
 
+export interface WantedPolicy {
+  readonly name: string
+  /** Undefined: any. */
+  readonly region?: string | undefined
+  readonly rules: readonly Rule[]
+}
+
 /**
- * Returns the policy with this id or name. Without either, returns the one with exactly `rules`. Pure. Throws
- * SluiceError FILTER_POLICY_UNKNOWN.
+ * Returns the policy with this id or name. Without either, returns the one with exactly `rules`.
+ * @throws SluiceError FILTER_POLICY_UNKNOWN
  */
 export function findPolicy(
   policies: readonly Policy[],
-  wanted: {
-    readonly policy?: string | undefined
-    readonly region?: string | undefined
-    readonly rules: readonly Rule[]
-  },
+  { policy: wanted, region, rules }: Omit<WantedPolicy, 'name'> & { readonly policy?: string | undefined },
 ): Policy {
-  const { policy: said, region, rules } = wanted
-  if (said === undefined) {
+  if (wanted === undefined) {
     if (rules.length === 0) throw unknown('pass its name with --policy', policies)
     const plan = planPolicy(policies, { name: '', region, rules })
     if (plan.action === 'reuse') return plan.policy
-    throw unknown('no policy holds exactly the two static addresses, so pass its name with --policy', policies)
+    throw unknown(
+      'no policy holds exactly the two static addresses, so pass the name of a policy with --policy',
+      policies,
+    )
   }
-  const byId = policies.find(({ id }) => id === said)
+  const byId = policies.find(({ id }) => id === wanted)
   if (byId !== undefined) return byId
-  const named = policies.filter(({ name }) => name === said)
+  const named = policies.filter(({ name }) => name === wanted)
   const inRegion = named.length > 1 && region !== undefined ? named.filter(one => one.region === region) : named
   const [found, ...more] = inRegion
-  if (found === undefined) throw unknown(`none has the id or name '${said}'`, policies)
-  if (more.length > 0) throw unknown(`${inRegion.length} policies have the name '${said}', so pass the id`, inRegion)
+  if (found === undefined) throw unknown(`none has the id or name '${wanted}'`, policies)
+  if (more.length > 0) throw unknown(`${inRegion.length} policies have the name '${wanted}', so pass the id`, inRegion)
   return found
 }
 
@@ -36,30 +41,16 @@ function unknown(problem: string, policies: readonly Policy[]): SluiceError {
   return fail('FILTER_POLICY_UNKNOWN', { problem, known: known.length === 0 ? 'none' : known })
 }
 
-/** The step that leads to a policy with the two rules. */
-export type PolicyPlan =
+type PolicyPlan =
   | { readonly action: 'reuse'; readonly policy: Policy }
   /** A policy of that name lacks these rules. Its other rules would stay. */
   | { readonly action: 'extend'; readonly policy: Policy; readonly missing: readonly Rule[] }
   | { readonly action: 'create' }
 
-/**
- * Takes a policy with the same rules, whatever its name, and prefers the one with the name. Extends a policy with the
- * same name and other rules. Pure. `region` undefined: any.
- */
-export function planPolicy(
-  policies: readonly Policy[],
-  wanted: { readonly name: string; readonly region?: string | undefined; readonly rules: readonly Rule[] },
-): PolicyPlan {
-  const { name, region, rules } = wanted
+/** Reuses a policy with the same rules, preferably the one with the name. Extends one with the name and other rules. */
+export function planPolicy(policies: readonly Policy[], { name, region, rules }: WantedPolicy): PolicyPlan {
   const usable = policies.filter(policy => policy.type === 'ip' && (region === undefined || policy.region === region))
-  const sources = rules.map(({ source }) => source)
-  const equal = usable.filter(policy =>
-    sameSources(
-      policy.rules.map(({ source }) => source),
-      sources,
-    ),
-  )
+  const equal = usable.filter(policy => sameSources(policy.rules, rules))
   const policy = equal.find(one => one.name === name) ?? equal[0]
   if (policy !== undefined) return { action: 'reuse', policy }
   const named = usable.find(one => one.name === name)

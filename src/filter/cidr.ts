@@ -8,7 +8,7 @@ export interface Block {
   readonly bits: number
 }
 
-/** A rule's source (an address, or a CIDR block) as a block, or what keeps it from being one. Bits behind the prefix do not count. */
+/** Reads an address or a CIDR block. Bits behind the prefix do not count. */
 export function parseSource(source: string): Block | { readonly problem: string } {
   const [address = '', prefix = '32', ...rest] = source.split('/')
   if (!isIPv4(address)) return { problem: whatItIs(address) }
@@ -23,7 +23,7 @@ export function covers({ first, bits }: Block, address: string): boolean {
   return number >= first && number < first + sizeOf(bits)
 }
 
-/** How many addresses lie in at least one of the blocks. */
+/** Counts the addresses in at least one of the blocks. */
 export function countAddresses(blocks: readonly Block[]): number {
   let count = 0
   let counted = 0
@@ -35,18 +35,14 @@ export function countAddresses(blocks: readonly Block[]): number {
   return count
 }
 
-/**
- * Names the use of a block that is reserved and never reaches the internet: `private`, `loopback`, … Undefined for
- * other blocks.
- */
+/** Names the use of a reserved block, which never reaches the internet. Returns undefined for other blocks. */
 export function reservedFor(block: Block): string | undefined {
-  const found = Object.entries(uses).find(([, sources]) =>
-    sources.some(source => {
+  return Object.keys(uses).find(use =>
+    uses[use]?.some(source => {
       const range = parseSource(source)
       return !('problem' in range) && isWithin(block, range)
     }),
   )
-  return found?.[0]
 }
 
 /** RFC 6890. */

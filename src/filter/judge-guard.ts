@@ -4,7 +4,6 @@ import { coversAddress, isGuard, isPermissive, type Policy } from './policy.js'
 import { explain, type FailureCode } from '../failure/catalogue.js'
 
 export interface Guarded {
-  /** The deployment's id. */
   readonly deployment: string
   readonly attached: readonly Policy[]
   /** The dashboard's pair. */
@@ -16,8 +15,9 @@ export interface Guarded {
 export interface Guard {
   /** No policy judges requests, so everybody may connect. */
   readonly isOpen: boolean
-  /** Each static address, and the attached policies that let it in, by name. */
+  /** Each static address, and the attached policies that accept it, by name. */
   readonly staticIps: readonly { readonly address: string; readonly policies: readonly string[] }[]
+  readonly refused: readonly string[]
   /** Whether requests will be accepted. Undefined: unknown. */
   readonly expected: { readonly through: boolean | undefined; readonly direct: boolean }
   readonly findings: readonly FilterFinding[]
@@ -29,6 +29,7 @@ export function judgeGuard({ deployment, attached, staticIps = [], ownAddress }:
   const namesOf = (address: string) => guards.filter(one => coversAddress(one, address)).map(({ name }) => name)
   const addresses = staticIps.map(address => ({ address, policies: namesOf(address) }))
   const missing = addresses.filter(({ policies }) => policies.length === 0).map(({ address }) => address)
+  const refused = isOpen ? [] : missing
   const permissive = guards.filter(isPermissive)
   const ownGuards =
     ownAddress === undefined || staticIps.includes(ownAddress)
@@ -38,28 +39,23 @@ export function judgeGuard({ deployment, attached, staticIps = [], ownAddress }:
   return {
     isOpen,
     staticIps: addresses,
+    refused,
     expected: {
       through: isOpen || (staticIps.length === 0 ? undefined : missing.length === 0),
       direct: isOpen || (ownAddress === undefined ? permissive.length > 0 : namesOf(ownAddress).length > 0),
     },
     findings: [
       ...(isOpen ? [filterFinding(failure('FILTER_NOT_ATTACHED', { deployment }), 'error')] : []),
-      ...(!isOpen && missing.length > 0
-        ? [filterFinding(failure('FILTER_MISSES_ADDRESS', { deployment, addresses: missing }), 'error')]
+      ...(refused.length > 0
+        ? [filterFinding(failure('FILTER_MISSES_ADDRESS', { deployment, addresses: refused }), 'error')]
         : []),
       ...permissive.map(policy => filterFinding(tooPermissive(deployment, policy, guards), 'error')),
-      ...ownGuards.map(({ id, name }) =>
-        filterFinding(
-          failure('FILTER_COVERS_CLIENT', {
-            cluster: deployment,
-            observed: `the attached policy ${name} allows ${ownAddress ?? ''}`,
-            policy: name,
-            id,
-            address: ownAddress ?? '',
-          }),
-          'warning',
-        ),
-      ),
+      ...ownGuards.map(({ id, name }) => {
+        const address = ownAddress ?? ''
+        const observed = `the attached policy ${name} allows ${address}`
+        const evidence = { cluster: deployment, observed, policy: name, id, address }
+        return filterFinding(failure('FILTER_COVERS_CLIENT', evidence), 'warning')
+      }),
     ],
   }
 }
@@ -84,7 +80,6 @@ export interface FilterFinding {
   readonly severity: 'error' | 'warning'
   readonly message: string
   readonly evidence: Evidence
-  /** Changes to make, and where. */
   readonly advice: readonly string[]
 }
 

@@ -1,7 +1,6 @@
 /** A policy of the hosting service's IP filter, and what its rules say. Pure. */
 import { type Block, countAddresses, covers, parseSource, reservedFor } from './cidr.js'
-import { fail } from '../failure/fail.js'
-import { SluiceError } from '../failure/sluice-error.js'
+import { fail, SluiceError } from '../failure/failure.js'
 
 export interface Rule {
   /** The service's own number of the rule. It is sent back with the rule. */
@@ -24,10 +23,7 @@ export interface Policy {
   readonly rules: readonly Rule[]
 }
 
-/**
- * Returns whether the policy judges incoming requests. Once such a policy is attached, requests that match none are
- * refused. Other policies concern connections between clusters, or outgoing ones.
- */
+/** Returns whether the policy judges incoming requests. Others concern outgoing ones, or those between clusters. */
 export function isGuard({ type }: Policy): boolean {
   return ['ip', 'vpce', 'azure_private_endpoint', 'gcp_private_service_connect_endpoint'].includes(type)
 }
@@ -36,21 +32,21 @@ export function coversAddress(policy: Policy, address: string): boolean {
   return blocksOf(policy).some(block => covers(block, address))
 }
 
-/** The addresses of a /8: more than one organisation has. */
+/** The addresses of a /8: more than any one organisation has. */
 const MANY = 2 ** 24
 
-/** Whether it lets in so much of the internet that it guards nothing. */
+/** Returns whether the policy accepts so much of the internet that it guards nothing. */
 export function isPermissive(policy: Policy): boolean {
   return countAddresses(blocksOf(policy).filter(block => reservedFor(block) === undefined)) >= MANY
 }
 
-/** Whether two sets of sources let in the same, whatever their order and notation. */
-export function sameSources(one: readonly string[], other: readonly string[]): boolean {
+/** Returns whether two sets of rules accept the same sources, whatever their order and notation. */
+export function sameSources(one: readonly Rule[], other: readonly Rule[]): boolean {
   const [a, b] = [new Set(one.map(notation)), new Set(other.map(notation))]
   return a.size === b.size && [...a].every(source => b.has(source))
 }
 
-function notation(source: string): string {
+function notation({ source }: Rule): string {
   const block = parseSource(source)
   return 'problem' in block ? source : `${block.first}/${block.bits}`
 }
@@ -63,21 +59,15 @@ function blocksOf({ type, rules }: Policy): Block[] {
   })
 }
 
-export interface StaticRules {
-  readonly rules: readonly Rule[]
-  /** Suspicious things about the addresses, in sentences. */
-  readonly warnings: readonly string[]
-}
-
 /**
- * Makes one /32 rule for each static address. `origin`: the source of the addresses, for messages. `isLocal`: the
- * service runs on this machine, so loopback addresses are right. Throws SluiceError OPTION_INVALID for DNS names,
- * IPv6 addresses, blocks, and equal addresses.
+ * Makes one /32 rule for each static address, and warns about addresses that look wrong. `origin`: the source of the
+ * addresses, for messages. `isLocal`: the service runs on this machine, so loopback addresses are right.
+ * @throws SluiceError OPTION_INVALID for DNS names, IPv6 addresses, blocks, and equal addresses
  */
 export function staticRules(
   addresses: readonly string[],
   { origin, isLocal = false }: { readonly origin: string; readonly isLocal?: boolean },
-): StaticRules {
+): { readonly rules: readonly Rule[]; readonly warnings: readonly string[] } {
   if (new Set(addresses).size !== 2)
     throw invalid(origin, 'does not contain the two addresses in the dashboard of your proxy')
   const warnings: string[] = []
@@ -88,7 +78,7 @@ export function staticRules(
     const use = reservedFor(block)
     if (use !== undefined && !(use === 'loopback' && isLocal)) {
       warnings.push(
-        `${address} is a ${use} address, which the internet does not use: copy the pair from the dashboard of your proxy`,
+        `${address} is a ${use} address, which does not exist on the internet. Copy the pair from the dashboard of your proxy`,
       )
     }
     return { source: `${address}/32`, description: `static address ${at + 1} of 2` }

@@ -3,12 +3,9 @@
  * must not look like an empty one, which means that the deployment is open.
  */
 import type { Policy, Rule } from './policy.js'
-import { isObject, parseObject } from '../text/parse-json.js'
+import { isObject, type JsonObject, parseObject } from '../text/parse-json.js'
 import type { ClusterAnswer } from '../cluster/answers.js'
-import { fail } from '../failure/fail.js'
-import { type Failure, failure } from '../failure/failure.js'
-import { quote } from '../failure/quote.js'
-import { SluiceError } from '../failure/sluice-error.js'
+import { type Failure, fail, failure, quote, SluiceError } from '../failure/failure.js'
 
 export interface Deployment {
   readonly id: string
@@ -17,27 +14,21 @@ export interface Deployment {
   readonly region?: string
 }
 
-type Json = Readonly<Record<string, unknown>>
-
 export function readPolicies(answer: AdminAnswer): Policy[] {
-  const { rulesets } = answer.json
-  if (!Array.isArray(rulesets)) throw answer.unreadable('the answer has no list of policies')
-  return rulesets.map(one => policyOf(one, answer))
+  return rulesetsIn(answer).map(one => readPolicy(answer, one))
 }
 
-export function readPolicy(answer: AdminAnswer): Policy {
-  return policyOf(answer.json, answer)
-}
-
-/** Ids of policies. */
 export function readIds(answer: AdminAnswer): string[] {
-  const { rulesets } = answer.json
-  if (!Array.isArray(rulesets)) throw answer.unreadable('the answer has no list of policies')
-  return rulesets.map((one: unknown) => {
+  return rulesetsIn(answer).map(one => {
     const id = isObject(one) ? one['id'] : one
     if (typeof id !== 'string' || id === '') throw answer.unreadable('the answer lists a policy without an id')
     return id
   })
+}
+
+function rulesetsIn({ json: { rulesets }, unreadable }: AdminAnswer): readonly unknown[] {
+  if (!Array.isArray(rulesets)) throw unreadable('the answer has no list of policies')
+  return rulesets
 }
 
 export function readNewId(answer: AdminAnswer): string {
@@ -55,7 +46,7 @@ export function readDeployment(answer: AdminAnswer): Deployment {
   return { id, name: typeof name === 'string' ? name : id, ...(typeof region === 'string' ? { region } : {}) }
 }
 
-function policyOf(json: unknown, answer: AdminAnswer): Policy {
+export function readPolicy(answer: AdminAnswer, json: unknown = answer.json): Policy {
   const { id, name, region, type, description, include_by_default: isDefault, rules } = isObject(json) ? json : {}
   if (typeof id !== 'string' || typeof type !== 'string' || !Array.isArray(rules)) {
     throw answer.unreadable('the answer has no policy with id, type and rules')
@@ -71,7 +62,7 @@ function policyOf(json: unknown, answer: AdminAnswer): Policy {
   }
 }
 
-function ruleOf({ id, source, description, azure_endpoint_guid: guid, azure_endpoint_name: name }: Json): Rule {
+function ruleOf({ id, source, description, azure_endpoint_guid: guid, azure_endpoint_name: name }: JsonObject): Rule {
   const endpoint = [source, guid, name].find(one => typeof one === 'string' && one !== '')
   return {
     ...(typeof id === 'string' ? { id } : {}),
@@ -80,7 +71,6 @@ function ruleOf({ id, source, description, azure_endpoint_guid: guid, azure_endp
   }
 }
 
-/** Judges answers of the administration API. Pure. */
 export interface AdminRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Below the API's base. */
@@ -92,14 +82,14 @@ export interface AdminRequest {
 
 export interface AdminAnswer {
   readonly status: number
-  readonly json: Readonly<Record<string, unknown>>
+  readonly json: JsonObject
   /** Makes the error for an answer of the wrong shape. */
-  unreadable(what: string): SluiceError
+  readonly unreadable: (what: string) => SluiceError
 }
 
 /**
- * The JSON of an answer that grants the request. `api` is the API's origin, `answer` a Failure where none came.
- * Throws SluiceError: FILTER_API_KEY_REJECTED, FILTER_API_REFUSED, FILTER_API_UNAVAILABLE.
+ * Returns the JSON of an answer that grants the request. `api`: the API's origin.
+ * @throws SluiceError FILTER_API_KEY_REJECTED, FILTER_API_REFUSED, FILTER_API_UNAVAILABLE
  */
 export function readAdminAnswer(answer: ClusterAnswer | Failure, request: AdminRequest, api: string): AdminAnswer {
   if ('code' in answer) {
@@ -128,13 +118,11 @@ function refused(api: string, { method, path }: AdminRequest, status: number, re
   return failure('FILTER_API_REFUSED', { api, request: `${method} ${path}`, status, reason })
 }
 
-/** `{"errors":[{"code","message"}]}`, or whatever else was said. */
-function reasonOf(json: Readonly<Record<string, unknown>> | undefined, text: string): string {
+/** Reads `{"errors":[{"code","message"}]}`, or quotes whatever else the answer says. */
+function reasonOf(json: JsonObject | undefined, text: string): string {
   const errors: unknown[] = Array.isArray(json?.['errors']) ? json['errors'] : []
-  const said = errors.flatMap(error => {
-    if (typeof error !== 'object' || error === null) return []
-    const { code, message } = error as Readonly<Record<string, unknown>>
-    return [[code, message].filter(one => typeof one === 'string').join(': ')]
-  })
+  const said = errors
+    .filter(isObject)
+    .map(({ code, message }) => [code, message].filter(one => typeof one === 'string').join(': '))
   return quote(said.join(', ')) || quote(text) || 'no reason given'
 }

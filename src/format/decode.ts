@@ -1,8 +1,12 @@
+import { fail } from '../failure/failure.js'
 import type { Lines, Source } from '../flow.js'
-import { type Opening, readOpening } from './opening.js'
-import { fail } from '../failure/fail.js'
+import { lookAlike } from './look-alike.js'
+import { Look, readOpening } from './opening.js'
 
-/** `auto` is json if a path is picked, or if the input begins with `[` and is not named as NDJSON. Otherwise it is ndjson. */
+/**
+ * `auto` is json if a path is picked, if the input begins with `[` and is not named as NDJSON, or if its first value spans several
+ * lines. Otherwise it is ndjson, unless it is recognised as something else.
+ */
 export type Format = 'auto' | 'ndjson' | 'json'
 
 export interface DecodeOptions {
@@ -16,37 +20,34 @@ export interface DecodeOptions {
  * or of the picked array, and for each top-level value that is no array.
  *
  * The caller must iterate `bytes`, or at least call its iterator's `next` or `return`: until then the input stays open.
- * Throws SluiceError INPUT_MALFORMED for UTF-16 and UTF-32. The iterator throws everything else after all that was whole: the
+ * Throws SluiceError INPUT_MALFORMED for UTF-16 and UTF-32, and INPUT_NOT_JSON if `auto` recognises something else. The iterator throws everything else after all that was whole: the
  * source's own errors, INPUT_MALFORMED, INPUT_TRUNCATED.
  */
 export async function decode(source: Source, bytes: AsyncIterable<Uint8Array>, options: DecodeOptions): Promise<Lines> {
   const { format, pick } = options
-  const opening = await readOpening(bytes, format === 'auto' && pick === undefined)
+  // Items of an iterable are lines already, and only `auto` judges an input by what it holds.
+  const isOpen = format === 'auto' && pick === undefined && source.name !== '(iterable)'
+  const opening = await readOpening(bytes, isOpen ? new Look(isNamedNdjson(source.name)) : undefined)
   if (opening.encoding !== 'UTF-8') {
     await opening.close()
     const named = format === 'auto' ? 'ndjson' : format
-    const problem = `it is ${opening.encoding} text: convert it to UTF-8`
+    const problem = `is not valid ${named}: it is ${opening.encoding} text. Convert it to UTF-8`
     throw fail('INPUT_MALFORMED', { input: source.name, format: named, problem })
   }
-  const { at } = opening
-  if (!isJson(source.name, opening, options)) return { kind: 'lines', at, bytes: opening.bytes }
+  const { at, look, isWhole } = opening
+  const alike = look === undefined ? undefined : look.isArray ? 'json' : lookAlike(opening.head, isWhole)
+  if (typeof alike === 'object') {
+    await opening.close()
+    throw fail('INPUT_NOT_JSON', { input: source.name, ...alike })
+  }
+  const isJson = format === 'json' || pick !== undefined || alike === 'json'
+  if (!isJson) return { kind: 'lines', at, bytes: opening.bytes }
   // NDJSON does not need the parser.
   const { jsonLines } = await import('./json-lines.js')
   return { kind: 'elements', at, bytes: jsonLines(source.name, opening.bytes, pick) }
 }
 
-function isJson(name: string, opening: Opening, { format, pick }: DecodeOptions): boolean {
-  switch (format) {
-    case 'json':
-      return true
-    case 'ndjson':
-      return false
-    case 'auto':
-      return pick !== undefined || (opening.first === '['.charCodeAt(0) && !isNamedNdjson(name))
-  }
-}
-
-/** Tells whether the name promises NDJSON. Items of an iterable are lines already, even if the first one is an array. */
+/** Tells whether the name promises NDJSON: then a first line that is an array is only a broken document. */
 function isNamedNdjson(name: string): boolean {
-  return name === '(iterable)' || /\.(ndjson|jsonl)(\.gz)?$/i.test(name)
+  return /\.(ndjson|jsonl)(\.gz)?$/i.test(name)
 }

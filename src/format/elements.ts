@@ -7,11 +7,13 @@ export interface ElementLines {
   readonly isBetween: boolean
   /** Number of whole elements. */
   readonly count: number
-  /** Whether the picked path was found. Without a path: whether there was any value. */
-  readonly isFound: boolean
-  /** Whether there was any value at all. */
-  readonly isEmpty: boolean
-  /** Returns the whole lines since the last call, if any. Keeps an element that is not complete. */
+  /** Number of top-level values. */
+  readonly values: number
+  /** Those of them that lack the picked path: how many, and the number and kind of the first. */
+  readonly lacking: { readonly values: number; readonly first: number; readonly kind: string }
+  /** Whether containers stand inside each other more often than Sluice follows. */
+  readonly isTooDeep: boolean
+  /** Returns the lines since the last call, if any. Keeps an element that is not complete, unless it is long. */
   take(): Uint8Array | undefined
 }
 
@@ -26,19 +28,27 @@ interface Step {
 
 /** Text is turned into bytes at this length. Appending to a much longer string is slow, and strings have a maximum length. */
 const ENCODED_LENGTH = 16 << 10
+/** So much of an element that is not complete is kept until it is. Of a longer one the framing holds what it may. */
+const KEPT_BYTES = 1 << 20
+/** No index takes documents that are nearly as deep. */
+const DEEPEST = 1_000_000
 const MOST_KEYS = 1000
 
 /** Finds the elements in the array at the path `pick`, or in each top-level array. A value there that is no array is an element itself. */
 export function elements(pick: string | undefined): ElementLines {
-  const way: Step[] = []
+  const above: Step[] = []
   let key = ''
   let skipDepth = 0
+  let values = 0
   let isFound = false
-  let isEmpty = true
+  let kind = ''
+  let lacking = { values: 0, first: 0, kind }
 
   const keys = new Map<string, string>()
   let whole: Uint8Array[] = []
   let underWay: Uint8Array[] = []
+  let underWayBytes = 0
+  let isInString = false
   let text = ''
   let wholeLength = 0
   let depth = 0
@@ -47,27 +57,36 @@ export function elements(pick: string | undefined): ElementLines {
 
   return {
     write(token) {
-      isEmpty = false
-      if (depth > 0) writeElement(token)
+      if (depth > 0 || isInString) writeElement(token)
       else if (skipDepth > 0) skipDepth += change(token)
       else if (token.name === 'keyValue') key = token.value
-      else if (change(token) < 0) way.pop()
+      else if (token.name === 'stringChunk' || token.name === 'endString') return
+      else if (change(token) < 0) above.pop()
       else enter(token)
     },
     get isBetween() {
-      return depth === 0 && skipDepth === 0
+      return depth === 0 && skipDepth === 0 && !isInString
     },
     get count() {
       return count
     },
-    get isFound() {
-      return isFound
+    get values() {
+      return values
     },
-    get isEmpty() {
-      return isEmpty
+    get lacking() {
+      noteLacking()
+      return lacking
+    },
+    get isTooDeep() {
+      return depth + skipDepth + above.length > DEEPEST
     },
     take() {
       encodeWhole()
+      if (underWayBytes > KEPT_BYTES) {
+        for (const part of underWay) whole.push(part)
+        underWay = []
+        underWayBytes = 0
+      }
       const lines = whole.length === 0 ? undefined : Buffer.concat(whole)
       whole = []
       return lines
@@ -76,20 +95,33 @@ export function elements(pick: string | undefined): ElementLines {
 
   /** Takes a value outside of any element: it is an element, a container above elements, or neither. */
   function enter(token: Token): void {
-    const parent = way.at(-1)
+    const parent = above.at(-1)
     if (parent?.holdsElements === true) return writeElement(token)
+    if (parent === undefined) {
+      noteLacking()
+      values++
+      isFound = false
+      kind = kindOf(token)
+    }
     const path = parent === undefined ? '' : parent.prefix + (parent.next < 0 ? key : String(parent.next++))
     const isContainer = change(token) > 0
     if (parent === undefined ? pick === undefined : path === pick) {
       isFound = true
       if (token.name !== 'startArray') writeElement(token)
-      else way.push({ prefix: '', holdsElements: true, next: 0 })
+      else above.push({ prefix: '', holdsElements: true, next: 0 })
     } else if (isContainer) {
       const prefix = parent === undefined ? '' : `${path}.`
       if (pick?.startsWith(prefix) === true)
-        way.push({ prefix, holdsElements: false, next: token.name === 'startArray' ? 0 : -1 })
+        above.push({ prefix, holdsElements: false, next: token.name === 'startArray' ? 0 : -1 })
       else skipDepth = 1
     }
+  }
+
+  /** Notes that the last top-level value lacks the path, if it does. */
+  function noteLacking(): void {
+    if (isFound || values === 0) return
+    lacking = lacking.values === 0 ? { values: 1, first: values, kind } : { ...lacking, values: lacking.values + 1 }
+    isFound = true
   }
 
   function writeElement(token: Token): void {
@@ -109,8 +141,17 @@ export function elements(pick: string | undefined): ElementLines {
         text += token.name === 'endObject' ? '}' : ']'
         depth--
         break
-      case 'stringValue':
-        text += (needsComma ? ',' : '') + JSON.stringify(token.value)
+      case 'startString':
+        text += needsComma ? ',"' : '"'
+        isInString = true
+        return
+      case 'stringChunk':
+        text += JSON.stringify(token.value).slice(1, -1)
+        if (text.length > ENCODED_LENGTH) encode()
+        return
+      case 'endString':
+        text += '"'
+        isInString = false
         break
       case 'numberValue':
         text += (needsComma ? ',' : '') + token.value
@@ -121,7 +162,7 @@ export function elements(pick: string | undefined): ElementLines {
         text += (needsComma ? ',' : '') + String(token.value)
         break
       default:
-        return // The parser also gives pieces of keys, strings and numbers. It is told to give them whole.
+        return // The parser also gives pieces of keys and numbers. It is told to give them whole.
     }
     needsComma = depth > 0
     if (depth === 0) {
@@ -129,11 +170,16 @@ export function elements(pick: string | undefined): ElementLines {
       wholeLength = text.length
       count++
     }
-    if (text.length > ENCODED_LENGTH) encodeWhole()
-    if (text.length > ENCODED_LENGTH) {
-      underWay.push(Buffer.from(text))
-      text = ''
-    }
+    if (text.length > ENCODED_LENGTH) encode()
+  }
+
+  function encode(): void {
+    encodeWhole()
+    if (text.length <= ENCODED_LENGTH) return
+    const part = Buffer.from(text)
+    underWay.push(part)
+    underWayBytes += part.length
+    text = ''
   }
 
   function encodeWhole(): void {
@@ -141,6 +187,7 @@ export function elements(pick: string | undefined): ElementLines {
     for (const part of underWay) whole.push(part)
     whole.push(Buffer.from(text.slice(0, wholeLength)))
     underWay = []
+    underWayBytes = 0
     text = text.slice(wholeLength)
     wholeLength = 0
   }
@@ -155,6 +202,11 @@ export function elements(pick: string | undefined): ElementLines {
     if (keys.size < MOST_KEYS) keys.set(String(JSON.parse(quoted)), json)
     return json
   }
+}
+
+function kindOf({ name }: Token): string {
+  if (name === 'startArray') return 'an array'
+  return name === 'startObject' ? 'an object' : 'a single value'
 }
 
 function change(token: Token): -1 | 0 | 1 {

@@ -1,11 +1,11 @@
 import { jsonParser } from 'stream-json/core/parser.js'
 import { type ElementLines, elements } from './elements.js'
 import { utf8Text } from './utf8-text.js'
-import { fail } from '../failure/fail.js'
+import { fail } from '../failure/failure.js'
 
 /**
  * Writes each element of JSON documents as a line. Numbers keep their digits, duplicate keys stay, strings keep their value. Memory
- * holds one chunk and one element, whatever the length of the array.
+ * holds one chunk and the start of one element, whatever their length.
  * Throws SluiceError after all whole elements: INPUT_MALFORMED, or INPUT_TRUNCATED if the JSON only ends too early.
  */
 export async function* jsonLines(
@@ -14,7 +14,7 @@ export async function* jsonLines(
   pick: string | undefined,
 ): AsyncGenerator<Uint8Array> {
   const malformed = (problem: string, cause?: unknown) =>
-    fail('INPUT_MALFORMED', { input, format: 'json', problem }, { cause })
+    fail('INPUT_MALFORMED', { input, format: 'json', problem: `is not valid json: ${problem}` }, { cause })
   const found = elements(pick)
   const parser = tokensInto(found)
   const decoder = utf8Text()
@@ -35,7 +35,13 @@ export async function* jsonLines(
   if (end === 'malformed') throw malformed(`its end is not a JSON value, ${after(found)}`)
   if (end === 'truncated') throw fail('INPUT_TRUNCATED', { input, encoding: 'JSON', bytes: read })
   if (decoder.isCut) throw malformed('it ends in a byte that is not UTF-8')
-  if (!found.isEmpty && !found.isFound) throw malformed(`it has no array at --pick ${pick ?? ''}`)
+  if (found.lacking.values > 0)
+    throw fail('INPUT_MALFORMED', { input, format: 'json', problem: withoutPath(found, pick) })
+}
+
+function withoutPath({ values, lacking }: ElementLines, pick = ''): string {
+  if (values === 1) return `has no \`${pick}\`: its top level is ${lacking.kind}`
+  return `has no \`${pick}\` in ${lacking.values} of its ${values} JSON documents. The first is number ${lacking.first}, ${lacking.kind}`
 }
 
 function after(found: ElementLines): string {
@@ -59,14 +65,26 @@ interface Parser {
  * at its very end: a piece goes up to a closing bracket, or between elements up to a comma or an opening bracket.
  */
 function tokensInto(found: ElementLines): Parser {
-  const tokens = jsonParser({ packValues: true, streamValues: false, jsonStreaming: true })
+  const tokens = jsonParser({ packStrings: false, streamKeys: false, streamNumbers: false, jsonStreaming: true })
   // The parser's value for "no tokens" is also its mark for the end of the input.
   const nothing: unknown = tokens('')
   let tail = ''
+  /** Characters since the last token: those of a name or a number. */
+  let sinceToken = 0
 
-  function feed(text: string): void {
+  /** Returns whether there were tokens. */
+  function feed(text: string): boolean {
     const result = tokens(text)
-    if (typeof result !== 'symbol') for (const token of result.values) found.write(token)
+    if (typeof result === 'symbol') return false
+    for (const token of result.values) found.write(token)
+    return result.values.length > 0
+  }
+
+  function feedWithin(text: string): void {
+    if (feed(text)) sinceToken = 0
+    else if (text.trim() !== '') sinceToken += text.length
+    if (sinceToken > LONGEST_LEXEME) throw new Error(`a name or a number of more than ${LONGEST_LEXEME} characters`)
+    if (found.isTooDeep) throw new Error('containers inside each other more than 1,000,000 times')
   }
 
   return {
@@ -75,7 +93,7 @@ function tokensInto(found: ElementLines): Parser {
       try {
         while (from < text.length) {
           const to = endOfPiece(text, from, found.isBetween)
-          feed(text.slice(from, to))
+          feedWithin(text.slice(from, to))
           from = to
         }
       } catch (cause) {
@@ -102,6 +120,8 @@ function tokensInto(found: ElementLines): Parser {
 }
 
 const LONGEST_LEXEME_START = 8
+/** A name or a number is held until its end. */
+const LONGEST_LEXEME = 16 << 20
 const BREAKS_OFF = /(?:t|tr|tru|f|fa|fal|fals|n|nu|nul|[-+.eE]|\\(?:u[\da-fA-F]{0,3})?)$/
 const CLOSING = /[}\]]/g
 const DELIMITER = /[,{}[\]]/g

@@ -1,22 +1,25 @@
-/**
- * Checks a loaded index before the switch: every shard is there, and the index holds the documents that the run
- * stored.
- */
+/** Checks a loaded index before the switch: every shard is there, and the index holds the documents that the run stored. */
+import { open } from 'node:fs/promises'
+import { readLetters } from '../bulk/dead-letter.js'
+import { type Wanted, findDocuments } from '../cluster/find-documents.js'
 import { countDocuments, waitForCopies } from '../cluster/indices.js'
 import type { Cluster } from '../cluster/open-cluster.js'
-import { fail } from '../failure/fail.js'
-import { SluiceError } from '../failure/sluice-error.js'
+import { fail, SluiceError } from '../failure/failure.js'
 import type { Counts } from '../ledger/receipt.js'
 import type { ConnectSection, DocumentSection, GuardedSection } from '../options/load.js'
-import { countReplayed } from './count-replayed.js'
+import { systemClock } from '../time/system-clock.js'
 
-/** How long copies are waited for, at most. */
+/** Longest wait for copies. */
 const COPIES_SECONDS = 15
+const IDS_AT_ONCE = 500
 
-export interface LoadedIndex {
+export interface LoadedSections {
   readonly connecting: ConnectSection
   readonly documents: DocumentSection
   readonly guarded: GuardedSection
+}
+
+export interface LoadedIndex extends LoadedSections {
   readonly cluster: Cluster
   readonly index: string
 }
@@ -26,19 +29,17 @@ export async function checkCopies(loaded: LoadedIndex): Promise<string | undefin
   const { cluster, index, connecting } = loaded
   const seconds = Math.min(COPIES_SECONDS, Math.ceil(connecting.timeoutMs / 2000))
   const health = await waitForCopies(cluster, index, seconds)
-  if (health === 'red') throw failed(loaded, 'a part of it is on no node (health red)')
+  if (health === 'red') throw failed(loaded, 'no node holds some of its shards (health red)')
   return health === 'yellow' ? `${index} does not have all its replicas yet (health yellow)` : undefined
 }
 
 /**
- * Compares the index with the counts of the whole run. `deadLetters`: the file of rejected documents. Documents that
- * were replayed from this file do not count against the index. Resolves to their number. Throws SluiceError
- * LOAD_CHECK_FAILED.
+ * Compares the index with the counts of the whole run. `deadLetters`: the file of rejected documents. Allows for documents that were
+ * replayed from this file, and resolves to their number. Throws SluiceError LOAD_CHECK_FAILED.
  */
 export async function checkLoad(loaded: LoadedIndex, counts: Counts, deadLetters: string | undefined): Promise<number> {
   const { cluster, index, documents: rules, guarded } = loaded
   const { checkQuery, checkHits } = guarded
-  const { maxRejected } = rules
   const { documents, failedShards } = await countDocuments(cluster, index)
   if (failedShards > 0) throw failed(loaded, `${failedShards} of its shards did not answer`)
   const { least, most } = storedBy(counts, rules)
@@ -48,7 +49,7 @@ export async function checkLoad(loaded: LoadedIndex, counts: Counts, deadLetters
   const more =
     counts.rejected > 0 && untold > 0 ? `, and the index holds ${untold} more that are in no dead letter` : ''
   const rejected = counts.rejected - replayed
-  if (rejected > 0 && maxRejected === undefined) {
+  if (rejected > 0 && rules.maxRejected === undefined) {
     const observed = `${rejected} ${rejected === 1 ? 'document was' : 'documents were'} rejected, and --max-rejected is not set`
     throw failed(loaded, observed + more)
   }
@@ -56,7 +57,7 @@ export async function checkLoad(loaded: LoadedIndex, counts: Counts, deadLetters
   if (documents < least + replayed || untold > 0) {
     const stored = least === most ? `${least}` : `${least} to ${most}`
     const since = replayed === 0 ? '' : `, ${replayed} were replayed`
-    throw failed(loaded, `the run stored ${stored} documents${since}, and the index holds ${documents}`)
+    throw failed(loaded, `the run stored ${stored} documents${since}, but the index holds ${documents}`)
   }
   const found = checkQuery === undefined ? checkHits : await countMatches(cluster, index, checkQuery)
   if (found < checkHits)
@@ -65,6 +66,32 @@ export async function checkLoad(loaded: LoadedIndex, counts: Counts, deadLetters
       `the check query must match at least ${checkHits} ${checkHits === 1 ? 'document' : 'documents'} but matched ${found}`,
     )
   return replayed
+}
+
+/**
+ * Returns how many rejected documents of a load are in its index now, because a replay stored them. Looks up the ids in the dead
+ * letters. Returns 0 if that file is gone or has no ids. Throws SluiceError if the cluster does not answer.
+ */
+async function countReplayed(cluster: Cluster, index: string, deadLetters: string): Promise<number> {
+  const file = await open(deadLetters).catch(() => undefined)
+  if (file === undefined) return 0
+  const found = new Set<string>()
+  const wanted: Wanted[] = []
+  const lookUp = async () => {
+    const looked = await findDocuments(cluster, { index, by: 'id', wanted: wanted.splice(0) })
+    if (looked.kind !== 'found') throw new SluiceError(looked.failure)
+    for (const { id } of looked.documents) found.add(id)
+  }
+  for await (const letter of readLetters(deadLetters, file.createReadStream(), systemClock)) {
+    if ('problem' in letter || letter.destination.index !== index || letter.id === undefined) continue
+    // Another document has its id.
+    if (letter.status === 409) continue
+    const { id, routing } = letter
+    wanted.push({ id, ...(routing === undefined ? {} : { routing }) })
+    if (wanted.length >= IDS_AT_ONCE) await lookUp()
+  }
+  if (wanted.length > 0) await lookUp()
+  return found.size
 }
 
 /** Throws SluiceError INDEX_REQUEST_REFUSED for a query that the cluster does not know. */
@@ -76,17 +103,13 @@ export async function countMatches(
   return (await countDocuments(cluster, index, query as object)).documents
 }
 
-/**
- * Returns how many documents the index may hold after the run. Both limits are equal if every document has its own
- * id.
- */
+/** Returns how many documents the index may hold after the run. Both limits are equal if every document has its own id. */
 function storedBy(
   { created, duplicate, updated, unknown, skipped }: Counts,
   { ids, onConflict }: DocumentSection,
 ): { least: number; most: number } {
   const least = created + duplicate
-  // Two documents with the same id of the user become one. A document that is sent again after a kill may be updated or
-  // skipped.
+  // Two documents with the same id of the user become one. One that is sent again after a kill may be updated or skipped.
   return { least, most: least + updated + unknown + (ids.from === 'field' && onConflict === 'skip' ? skipped : 0) }
 }
 

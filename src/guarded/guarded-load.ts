@@ -1,27 +1,37 @@
-/** Acts before the first document of a guarded load and after its last: the alias leads to a whole and checked index, or stays. */
+/** Prepares the index of a guarded load, and switches the alias after the last document, if the index is whole and checked. */
 import { type AliasFacts, conflict, readIndices, removeAlias, switchAlias } from '../cluster/alias.js'
-import { type LoadedIndex, checkCopies, checkLoad, countMatches } from './check-load.js'
+import { type LoadedIndex, type LoadedSections, checkCopies, checkLoad, countMatches } from './check-load.js'
 import { makeVisible } from '../cluster/indices.js'
-import { endLoading, likeBefore, makeIndex, readMark, startLoading } from '../cluster/fresh-index.js'
+import { endLoading, leadsTo, likeBefore, makeIndex, readMark, startLoading } from '../cluster/fresh-index.js'
 import type { Cluster } from '../cluster/open-cluster.js'
-import type { Failure } from '../failure/failure.js'
-import { isSluiceError } from '../failure/sluice-error.js'
+import { type Failure, isSluiceError } from '../failure/failure.js'
 import { settledOf } from '../ledger/account.js'
 import type { Counts } from '../ledger/receipt.js'
-import type { AliasReceipt } from './alias-receipt.js'
-import type { ConnectSection, DocumentSection, GuardedSection, StateSection } from '../options/load.js'
+import type { StateSection } from '../options/load.js'
 import { type StepRetrying, retryStep } from '../run/retry-step.js'
 import type { FoundRun } from '../state/find-run.js'
-import { leadsTo } from './plan-guarded.js'
 
-export interface GuardedSections {
-  readonly connecting: ConnectSection
-  readonly documents: DocumentSection
-  readonly guarded: GuardedSection
+export interface AliasReceipt {
+  readonly name: string
+  readonly from?: string
+  readonly to: string
+  readonly switched: boolean
+  /** Why Sluice did not switch the alias, if nothing failed. */
+  readonly reason?: string
+}
+
+declare module '../ledger/receipt.js' {
+  interface Receipt {
+    /** Only for a guarded load: whether the alias leads to the index `to` now, and its index before. */
+    readonly alias?: AliasReceipt
+  }
+}
+
+export interface GuardedSections extends LoadedSections {
   readonly state: StateSection
 }
 
-export interface Guarding {
+interface Guarding {
   readonly sections: GuardedSections
   readonly cluster: Cluster
   /** The alias when this process began. */
@@ -34,7 +44,6 @@ export interface Guarding {
 
 export class GuardedLoad {
   readonly #guarding: Guarding
-  /** The fresh index. */
   readonly #index: string
   /** The remaining work. `nothing`: no documents, only checks and the switch. `done`: not even those. */
   readonly #left: 'documents' | 'nothing' | 'done'
@@ -66,8 +75,7 @@ export class GuardedLoad {
 
   /**
    * Makes the index, or continues with the index of an earlier process, and turns off settings that slow the load.
-   * Throws SluiceError ALIAS_CONFLICT, INDEX_REQUEST_REFUSED, every failure of the route, or the reason why the run
-   * ended.
+   * Throws SluiceError ALIAS_CONFLICT, INDEX_REQUEST_REFUSED, every failure of the route, or why the run ended.
    */
   async prepare(): Promise<void> {
     const { found, patience, warn } = this.#guarding
@@ -78,9 +86,9 @@ export class GuardedLoad {
   }
 
   /**
-   * Restores the settings, checks the index and switches the alias. `save` is called first: it writes down that all documents
-   * are settled, so that no process that comes after writes to what the alias leads to. `deadLetters`: the file of the run's, if
-   * it has any. Returns why the alias was not switched.
+   * Restores the settings, checks the index and switches the alias. First calls `save`, which writes down that all documents
+   * are settled, so that no later process writes to what the alias leads to. `deadLetters`: the run's file, if it has one.
+   * Returns why the alias was not switched.
    */
   async complete(
     counts: Counts,
@@ -105,7 +113,7 @@ export class GuardedLoad {
     }
   }
 
-  /** Why the alias is not on an index that it was put on when that was loaded. */
+  /** Why the alias is not on an index that an earlier load put it on. */
   get #movedAway(): string | undefined {
     const { sections, alias, found } = this.#guarding
     if (this.#left !== 'done' || this.#isSwitched) return undefined
@@ -126,9 +134,8 @@ export class GuardedLoad {
     }
     const facts = known ?? (await readIndices(cluster, index))[0]
     const mark = facts === undefined ? undefined : readMark(facts.mappings)
-    if (facts === undefined || mark?.run !== run || mark.alias !== name) {
+    if (facts === undefined || mark?.run !== run || mark.alias !== name)
       throw conflict(name, `there is an index ${index} that run ${run} did not create`)
-    }
     this.#previous = mark.previous
     if (mark.loading === true && facts.aliases[name] !== undefined) {
       await removeAlias(cluster, name, index)
@@ -138,12 +145,12 @@ export class GuardedLoad {
       if (this.#left === 'nothing') return
       throw conflict(
         name,
-        `it is already on ${index}, which an earlier load with the name ${run} created: give each load its own name`,
+        `it is already on ${index}, which an earlier load with the name ${run} created. Give each load its own name`,
       )
     }
     if (mark.previous !== on?.name) {
       const was = mark.previous ?? 'no index'
-      throw conflict(name, `it was on ${was} when run ${run} began, and is now on ${on?.name ?? 'no index'}`)
+      throw conflict(name, `it was on ${was} when run ${run} began, but is now on ${on?.name ?? 'no index'}`)
     }
     if (this.#left === 'documents') await startLoading(cluster, facts, mark)
     // Finds a query that the cluster refuses before the load, not after it.

@@ -2,11 +2,10 @@ import { readAlias, readIndices, switchAlias } from '../cluster/alias.js'
 import { countDocuments } from '../cluster/indices.js'
 import { readMark } from '../cluster/fresh-index.js'
 import { readConnecting } from '../options/read-options.js'
-import { fail } from '../failure/fail.js'
-import { SluiceError } from '../failure/sluice-error.js'
+import { fail, SluiceError } from '../failure/failure.js'
 import type { ConnectOptions } from '../options/ingest-options.js'
 import { name } from '../options/option-checks.js'
-import { openTarget } from '../connect/open-target.js'
+import { openClusterItself } from '../connect/open-target.js'
 
 export interface RollbackOptions extends ConnectOptions {
   readonly alias: string
@@ -19,15 +18,13 @@ export interface RolledBack {
   /** The index that the alias led to. Sluice keeps this index. */
   readonly from: string
   readonly to: string
-  /** Documents in the index that the alias leads to now. */
   readonly documents: number
 }
 
 /**
  * Switches an alias back to the previous index, in one step. Nothing else changes: the other index stays as it is.
  *
- * @throws SluiceError ROLLBACK_IMPOSSIBLE, ALIAS_CONFLICT, OPTION_INVALID, and every failure of the route to the
- * cluster
+ * @throws SluiceError ROLLBACK_IMPOSSIBLE, ALIAS_CONFLICT, OPTION_INVALID, and every failure of the route to the cluster
  */
 export async function rollback(options: RollbackOptions): Promise<RolledBack> {
   const { alias, to: wanted, ...way } = options
@@ -38,7 +35,7 @@ export async function rollback(options: RollbackOptions): Promise<RolledBack> {
     const problem = name(value)
     if (problem !== undefined) throw fail('OPTION_INVALID', { option, problem })
   }
-  const { cluster } = await openTarget(readConnecting(way), way.signal)
+  const { cluster } = await openClusterItself(readConnecting(way), way.signal)
   try {
     const found = await readAlias(cluster, alias)
     if (found.on === undefined) throw impossible(alias, 'there is no such alias')

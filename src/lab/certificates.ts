@@ -12,7 +12,7 @@ export interface Certificates {
 const day = 86_400_000
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 
-/** Makes a fresh authority and one certificate of it for localhost and 127.0.0.1, good for a week. */
+/** Makes a fresh authority and one certificate of it for this machine's names and 127.0.0.1, good for a week. */
 export async function makeCertificates(): Promise<Certificates> {
   const [signer, server] = await Promise.all([newKeys(), newKeys()])
   const common = {
@@ -43,6 +43,7 @@ export async function makeCertificates(): Promise<Certificates> {
         new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
         new x509.SubjectAlternativeNameExtension([
           { type: 'dns', value: 'localhost' },
+          { type: 'dns', value: '*.ingest.localhost' },
           { type: 'ip', value: '127.0.0.1' },
         ]),
       ],

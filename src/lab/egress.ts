@@ -7,9 +7,8 @@ export const staticPair = ['127.0.0.2', '127.0.0.3'] as const
 export type Pick = 'random' | 'round-robin'
 
 /**
- * Chooses the source address of the proxy's connections. `loopback`: binds the static addresses themselves.
- * `virtual`: this machine cannot bind them, so each connection to a port of the lab begins with a PROXY line that
- * names the address.
+ * Chooses the source address of the proxy's connections. `loopback`: binds the static addresses. `virtual`: this machine
+ * cannot bind them. Then each connection to a port of the lab begins with a PROXY line that names the address.
  */
 export interface Egress {
   readonly mode: 'loopback' | 'virtual'
@@ -17,7 +16,7 @@ export interface Egress {
   choose(): string | undefined
   /** A connection that leaves from `address`. `host` is an IPv4 address. */
   connect(host: string, port: number, address: string): Socket
-  /** Marks a port as the lab's own, so that it receives the PROXY line of virtual egress. */
+  /** Marks a port of the lab, so that connections to it begin with the PROXY line of virtual egress. */
   own(port: number): void
   /** Returns whether a connection with this local port was announced with a PROXY line. Only for virtual egress. */
   isAnnounced(localPort: number): boolean
@@ -80,7 +79,7 @@ function canBind(address: string): Promise<boolean> {
   })
 }
 
-/** Takes a PROXY line off the head of a connection. Resolves to the address that it names, undefined without a line. */
+/** Reads the PROXY line at the start of a connection. Resolves to its address, or undefined if there is no such line. */
 export function readAnnouncement(socket: Socket): Promise<string | undefined> {
   return new Promise(resolve => {
     socket.once('close', () => resolve(undefined))

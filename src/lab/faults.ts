@@ -1,6 +1,6 @@
 /**
- * When a fault strikes: it lets `after` events pass (default 0), then strikes `times` of them (default: all), one in `every`
- * (default 1), and none any more when `forMs` have passed since the first that it struck.
+ * When a fault strikes. It ignores `after` events (default 0), then strikes one in `every` (default 1). It ends after
+ * `times` strikes (default: never), or `forMs` after the first.
  */
 export interface Schedule {
   readonly after?: number
@@ -19,16 +19,15 @@ export interface Faults {
   readonly cut?: Schedule & { readonly afterBytes: number }
   /** The same for connections through the inbound entry: a caller is cut off in the middle of a request. */
   readonly inboundCut?: Schedule & { readonly afterBytes: number }
+  /** A gateway before the cluster answers more requests within a second with 429 and Retry-After. */
+  readonly rate?: { readonly perSecond: number }
   /** Added to each handshake, and to what a client sends through a tunnel or in a forwarded request. */
   readonly latencyMs?: number
-  /**
-   * Resets connections that would leave from this node's address. With `failover` the pair's ports use the other
-   * node.
-   */
+  /** Resets connections from this node's address. With `failover`, the ports of the pair use the other node. */
   readonly nodeDown?: { readonly node: 'first' | 'second'; readonly failover?: boolean }
   /**
-   * From a bulk request on, the IP filter refuses every request, whatever its source: schedules count bulk requests, and
-   * others are refused as long as bulk requests are.
+   * The IP filter refuses every request from any address. Schedules count bulk requests. Other requests are refused for
+   * as long as bulk requests are.
    */
   readonly filter?: Schedule
   /**
@@ -54,8 +53,8 @@ export interface Faults {
   /** Bulk requests get no answer, and the connection stays open. `stored`: their documents are stored. */
   readonly hold?: Schedule & { readonly stored?: boolean }
   /**
-   * Requests of this method with a path that ends in `path`, such as `PUT` and `/_settings`, get no answer, and the
-   * connection stays open. `done`: they are carried out.
+   * Requests of this method whose path ends in `path` get no answer, and the connection stays open. Example: `PUT` and
+   * `/_settings`. `done`: they are carried out.
    */
   readonly stall?: Schedule & { readonly method: string; readonly path: string; readonly done?: boolean }
   /** Bulk requests are stored, then the connection is closed instead of answered. */
@@ -67,13 +66,14 @@ export interface Faults {
 }
 
 /** The faults that strike single events. */
-type Scheduled = Required<Omit<Faults, 'latencyMs' | 'nodeDown' | 'capacity' | 'edge'>>
+type Scheduled = Required<Omit<Faults, 'rate' | 'latencyMs' | 'nodeDown' | 'capacity' | 'edge'>>
 
 export const faultNames = [
   'handshake',
   'login',
   'cut',
   'inboundCut',
+  'rate',
   'latencyMs',
   'nodeDown',
   'filter',
@@ -95,6 +95,8 @@ export class FaultPlan {
   #firstStruck = new Map<keyof Faults, number>()
   #struck = new Map<keyof Faults, number>()
   #atWork = 0
+  /** When a gateway with a rate let requests through, in the last second. */
+  #recent: number[] = []
 
   get current(): Faults {
     return this.#faults
@@ -140,12 +142,23 @@ export class FaultPlan {
     return fault
   }
 
+  /** Whether a gateway refuses one more request now. */
+  isTooOften(): boolean {
+    const { rate } = this.#faults
+    if (rate === undefined) return false
+    const now = performance.now()
+    this.#recent = this.#recent.filter(at => now - at < 1000)
+    if (this.#recent.length >= rate.perSecond) return true
+    this.#recent.push(now)
+    return false
+  }
+
   /** How often a fault struck since it was planted. */
   struck(name: keyof Faults): number {
     return this.#struck.get(name) ?? 0
   }
 
-  /** Whether a fault has struck and would strike the next event, without counting one. */
+  /** Whether a fault has struck and strikes the next event too. Counts no event. */
   goesOn(name: keyof Scheduled): boolean {
     const fault = (this.#faults as Partial<Scheduled>)[name]
     if (!fault || !this.#firstStruck.has(name)) return false

@@ -1,4 +1,7 @@
-/** `sluice/lab`: the static-IP proxy, the egress check, the IP-filtered cluster and the service-management platform in one process, for tests and trials. */
+/**
+ * `sluice/lab` for tests and trials: static-IP proxy, egress check, cluster with IP filter, and service-management
+ * platform in one process.
+ */
 export type { ClusterVersion } from './cluster/version.js'
 export type { Control, Deployment, InboundControl, LabConnection } from './control/control.js'
 export type { Pick } from './egress.js'
@@ -8,6 +11,7 @@ export { type NewPolicy, type Policy, PolicyError } from './filter/policies.js'
 export { type Register, registers } from './filter/presets.js'
 export { type Lab, type LabOptions, startLab } from './lab.js'
 export type { LabLine } from './lab-line.js'
+export type { ManagedControl } from './managed/queue.js'
 export { type ServiceNowRegister, serviceNowRegisters } from './servicenow/access.js'
 export type { AclRule, BusinessRule } from './servicenow/acl.js'
 export { type AddressRange, type AddressRule, AddressRuleError } from './servicenow/address-rules.js'

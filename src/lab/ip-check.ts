@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { arrivalOf } from './listener.js'
 
-/** Answers any request with the address that it came from, read from the socket and never from a header. */
+/** Answers any request with the address of its socket. Ignores headers. */
 export function createIpCheck(): (socket: Socket) => void {
   const server = createServer({ keepAliveTimeout: 75_000 }, (request, response) => {
     const arrival = arrivalOf(request.socket)

@@ -1,4 +1,4 @@
-/** Everything that a client of the lab needs: `sluice lab --json` prints it as one line. */
+/** Everything that a client of the lab needs. `sluice lab --json` prints it on one line. */
 export interface LabLine {
   /** Complete proxy URLs with percent-encoded credentials. `nodes` are the single nodes of the pair, over http. */
   readonly proxy: {
@@ -28,6 +28,15 @@ export interface LabLine {
     readonly leastPrivilegeApiKey: string
     /** `9.4.3`, or `serverless`. */
     readonly version: string
+  }
+  /** Elastic's managed ingest endpoint in front of the cluster, if the lab plays it. No IP filter guards it. */
+  readonly managed?: {
+    /** Only the proxy can resolve the host, which is named as Elastic names its own. */
+    readonly url: string
+    /** The same port under a name that says nothing. */
+    readonly plainUrl: string
+    /** May send there, and nothing else. */
+    readonly apiKey: string
   }
   /** The service-management platform: one instance, whose user and clients are made up for this run. */
   readonly servicenow: {

@@ -16,6 +16,8 @@ import { type Register, register } from './filter/presets.js'
 import { startInbound } from './inbound/inbound.js'
 import { createIpCheck } from './ip-check.js'
 import { type LabLine, labEnvironment } from './lab-line.js'
+import { Queue } from './managed/queue.js'
+import { createManagedServer } from './managed/server.js'
 import { type Arrival, type ListenOptions, type Listening, listen } from './listener.js'
 import { Credentials } from './proxy/credentials.js'
 import { type Proxy, startProxy } from './proxy/proxy.js'
@@ -27,15 +29,16 @@ import { createServiceNowServer } from './servicenow/server.js'
 
 export interface LabOptions {
   /**
-   * How the static pair is registered at the cluster's IP filter, and in the service-management platform's IP address access
-   * control, which denies nobody for `unattached` and `everyone`. Default `both`.
+   * How the IP filter of the cluster and the address access control of the platform know the static pair. With
+   * `unattached` and `everyone`, the platform denies nobody. Default `both`.
    */
   readonly register?: Register
   /** `contract`: proxy 9293 http, 9294 https, 1080 socks5, 1081 socks5s; cluster 9243 https, 9200 http; platform 9443 and 9080. Default `random`. */
   readonly ports?: 'random' | 'contract'
   /**
-   * When the proxy chooses the egress address. `connection` (default): once for each client connection. `upstream`, as Squid
-   * does: for each upstream connection, so that plain http requests of one client connection may leave from both.
+   * When the proxy chooses the egress address. `connection` (default): once for each client connection. `upstream`: for
+   * each upstream connection, as Squid does. Then plain http requests of one client connection may leave from both
+   * addresses.
    */
   readonly egressPer?: 'connection' | 'upstream'
   /** Default `random`. */
@@ -47,6 +50,8 @@ export interface LabOptions {
    * machine cannot bind them.
    */
   readonly virtualEgress?: boolean
+  /** Play Elastic's managed ingest endpoint too. Default false. */
+  readonly managed?: boolean
   /** How long the proxy waits for a target, in milliseconds, before it answers 504. Default 10,000. */
   readonly connectTimeoutMs?: number
   /** Between 0 and 1, as Math.random. */
@@ -86,8 +91,8 @@ const randomPorts: Record<keyof typeof contractPorts, number> = {
 }
 
 /**
- * Starts the contract's whole world on this machine: the static-IP proxy, the egress check, a search cluster behind an IP
- * filter, a service-management platform behind access control by address, and the control API. Rejects when a port is taken.
+ * Starts everything on this machine: static-IP proxy, egress check, search cluster with IP filter, service-management
+ * platform with address access control, and control API. Rejects if a port is taken.
  */
 export async function startLab(options: LabOptions = {}): Promise<Lab> {
   const { register: which = 'both', version = '9.4.3', pick = 'random', random = Math.random } = options
@@ -111,6 +116,9 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
     const servePlatform = createServiceNowServer(platform)
     const platformHttps = await openTarget('servicenow', 'https', ports.platformHttps, servePlatform, tls)
     const platformHttp = await openTarget('servicenow', 'http', ports.platformHttp, servePlatform)
+    const queue = new Queue(main.cluster, faults)
+    const serveManaged = createManagedServer({ cluster: main.cluster, faults, queue })
+    const managed = options.managed === true ? await openTarget('ingest', 'https', 0, serveManaged, tls) : undefined
     const ipCheck = await openTarget('ip-check', 'http', 0, createIpCheck())
     const ipCheckHttps = await openTarget('ip-check', 'https', 0, createIpCheck(), tls)
     const proxy = await startProxy({
@@ -135,6 +143,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
       main: main.cluster,
       servicenow: createServiceNowControl(platform),
       inbound,
+      managed: queue,
       line: () => line,
       newDeployment: async name => {
         const cluster = new Cluster(name, version, main.cluster.security)
@@ -165,6 +174,13 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
           leastPrivilegeApiKey: security.leastPrivilegeApiKey,
           version,
         },
+        ...(managed && {
+          managed: {
+            url: `https://main.ingest.localhost:${managed.port}/_es`,
+            plainUrl: `https://localhost:${managed.port}/_es`,
+            apiKey: security.eventApiKey,
+          },
+        }),
         servicenow: {
           url: `https://localhost:${platformHttps.port}`,
           httpUrl: `http://localhost:${platformHttp.port}`,
@@ -219,7 +235,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
 
   /** Opens a port that the proxy can reach. With virtual egress the port reads the address from a PROXY line. */
   async function openTarget(
-    at: 'cluster' | 'ip-check' | 'servicenow',
+    at: 'cluster' | 'ingest' | 'ip-check' | 'servicenow',
     name: string,
     port: number,
     serve: ListenOptions['serve'],

@@ -4,7 +4,7 @@ import { readAnnouncement } from './egress.js'
 
 /** A TCP connection that came in at a port of the lab. */
 export interface Arrival {
-  readonly at: 'proxy' | 'cluster' | 'ip-check' | 'servicenow' | 'admin' | 'inbound'
+  readonly at: 'proxy' | 'cluster' | 'ip-check' | 'ingest' | 'servicenow' | 'admin' | 'inbound'
   /**
    * Name of the port: for the proxy `http`, `https`, `socks5`, `socks5s`, `node-1`, `node-2`. For the inbound entry
    * `tcp`. Otherwise `http` or `https`.
@@ -12,7 +12,7 @@ export interface Arrival {
   readonly port: string
   /** The source address. */
   readonly from: string
-  /** Requests, tunnels counting as one, that came over it. */
+  /** Requests over this connection. A tunnel counts as one. */
   requests: number
   open: boolean
   /** The proxy's source address for this connection. The last one if the proxy chooses again for each request. */
@@ -34,7 +34,7 @@ export interface ListenOptions {
   readonly port: number
   /** Set: the port speaks TLS. */
   readonly tls?: SecureContextOptions
-  /** Set where egress is virtual: whether a connection from this local port was announced by the lab's own proxy. */
+  /** Set if egress is virtual: whether the lab's proxy announced a connection from this local port. */
   readonly isAnnounced?: (localPort: number) => boolean
   /** Called for each connection before anything is read. False drops the connection. */
   readonly admit?: (arrival: Arrival, raw: Socket) => boolean
@@ -61,7 +61,10 @@ export function reset(arrival: Arrival): void {
 export async function listen(options: ListenOptions): Promise<Listening> {
   const { at, name, tls, isAnnounced, admit, serve } = options
   const sockets = new Set<Socket>()
-  /** Connections in their TLS handshake, by the client's end: tls.Server does not say which raw socket a secure one wraps. */
+  /**
+   * Connections in their TLS handshake, by the client's address and port. tls.Server does not reveal the raw socket of a
+   * secure one.
+   */
   const handshakes = new Map<string, Arrival>()
   const secure = tls && createTlsServer({ ...tls, ALPNProtocols: ['http/1.1'], allowHalfOpen: true })
   secure?.on('secureConnection', socket => {

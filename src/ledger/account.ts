@@ -1,5 +1,7 @@
-import type { Refused } from '../flow.js'
+import type { Origin, Refused, Rejected } from '../flow.js'
 import type { Counts, Rejections } from './receipt.js'
+
+type Reason = Pick<Refused, 'status' | 'type' | 'reason'> & { readonly origin?: Origin | undefined }
 
 /** More kinds of refusal than this are counted together. */
 const MAX_KINDS = 100
@@ -7,6 +9,7 @@ const MAX_KINDS = 100
 export const nothing: Counts = {
   read: 0,
   created: 0,
+  accepted: 0,
   updated: 0,
   deleted: 0,
   noop: 0,
@@ -22,6 +25,12 @@ export function settledOf({ read, unsent, unknown }: Pick<Counts, 'read' | 'unse
   return read - unsent - unknown
 }
 
+/** How many the target took: stored, or queued. */
+export function takenOf(counts: Omit<Counts, 'read' | 'rejected' | 'skipped' | 'unsent' | 'unknown'>): number {
+  const { created, accepted, updated, deleted, noop, duplicate } = counts
+  return created + accepted + updated + deleted + noop + duplicate
+}
+
 /** Counts of documents, the rejected ones by what they were refused for. */
 export class Account {
   readonly #counts = { ...nothing }
@@ -33,21 +42,24 @@ export class Account {
 
   /** Returns rejections by number of documents, largest first. */
   get rejections(): readonly Rejections[] {
-    return [...this.#rejections.values()].toSorted((one, other) => other.documents - one.documents)
+    // Copies, because these counts still grow.
+    return Array.from(this.#rejections.values(), kind => ({ ...kind })).toSorted(
+      (one, other) => other.documents - one.documents,
+    )
   }
 
   add(more: Partial<Counts>): void {
     for (const name of Object.keys(nothing) as (keyof Counts)[]) this.#counts[name] += more[name] ?? 0
   }
 
-  reject({ status, type, reason }: Pick<Refused, 'status' | 'type' | 'reason'>): void {
-    const field = fieldOf(reason)
-    this.rejectAlike({ status, type, ...(field === undefined ? {} : { field }), documents: 1 })
+  reject(refused: Reason): void {
+    const { origin: first } = refused
+    this.rejectAlike({ ...kindOf(refused), documents: 1, ...(first === undefined ? {} : { first }) })
   }
 
   rejectAlike({ documents, ...kind }: Rejections): void {
     this.#counts.rejected += documents
-    const key = kind.type === 'others' ? 'others' : `${kind.status} ${kind.type} ${kind.field ?? ''}`
+    const key = kind.type === 'others' ? 'others' : keyOf(kind)
     const known = this.#rejections.get(key)
     if (known !== undefined) known.documents += documents
     else if (this.#rejections.size < MAX_KINDS) this.#rejections.set(key, { ...kind, documents })
@@ -57,6 +69,46 @@ export class Account {
       this.#rejections.set('others', others)
     }
   }
+}
+
+/** Counts rejected documents by what they were refused for. */
+export function kindsOf(rejected: Rejected): readonly Rejections[] {
+  const all: Iterable<Reason> = rejected.reasons ?? rejected
+  let number = 0
+  const kinds = new Map<string, Rejections & { documents: number }>()
+  let last: { readonly of: Reason; readonly kind: { documents: number } } | undefined
+  for (const refused of all) {
+    const { status, type, reason } = refused
+    const isLikeLast =
+      last?.of.type === type && last.of.status === status && (status === 0 || last.of.reason === reason)
+    if (last === undefined || !isLikeLast) {
+      const kind = { ...kindOf(refused), documents: 0 }
+      const key = keyOf(kind)
+      const known = kinds.get(key)
+      const first = refused.origin ?? rejected.originOf?.(number)
+      if (known === undefined) kinds.set(key, first === undefined ? kind : Object.assign(kind, { first }))
+      last = { of: refused, kind: known ?? kind }
+    }
+    last.kind.documents += 1
+    number += 1
+  }
+  return [...kinds.values()]
+}
+
+function kindOf({ status, type, reason }: Reason): Omit<Rejections, 'documents'> {
+  // What was never sent was refused for no field of the index.
+  const field = status === 0 ? undefined : fieldOf(reason)
+  return { status, type, ...(field === undefined ? {} : { field }) }
+}
+
+function keyOf({ status, type, field = '' }: Omit<Rejections, 'documents'>): string {
+  return `${status} ${type} ${field}`
+}
+
+export function addCounts(one: Counts, other: Counts): Counts {
+  const sum = { ...one }
+  for (const name of Object.keys(nothing) as (keyof Counts)[]) sum[name] += other[name]
+  return sum
 }
 
 /** Two accounts of the same run as one. */

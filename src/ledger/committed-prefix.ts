@@ -3,13 +3,14 @@
  * order. The prefix ends before the first batch that is not settled for good.
  */
 import type { Batch, Input, Mark, Outcome, Refused } from '../flow.js'
-import { Account } from './account.js'
+import { Account, kindsOf } from './account.js'
 import type { Counts, Rejections } from './receipt.js'
 
 /** The state of the committed prefix. */
 export interface Committed {
   readonly counts: Counts
   readonly rejections: readonly Rejections[]
+  /** Inputs that have come further since the last commit. */
   readonly inputs: ReadonlyMap<number, CommittedInput>
   /** Length of the dead letters that covers them and nothing else. */
   readonly deadLetters: number
@@ -25,9 +26,13 @@ interface CommittedInput {
   readonly mark?: Mark
   /** Documents and blank lines. */
   readonly read: number
+  /** Whether a document of it is stored, or may be. */
+  readonly hasStored: boolean
   /** Read to its end, and everything in it settled. */
   readonly isFinished: boolean
 }
+
+type InputState = { -readonly [K in keyof CommittedInput]: CommittedInput[K] }
 
 /** Settled with the next batch: what belongs to none. */
 interface Beside {
@@ -35,7 +40,13 @@ interface Beside {
   readonly rejected: { readonly input: Input; readonly refused: Refusal }[]
 }
 
-type Refusal = Pick<Refused, 'status' | 'type' | 'reason'>
+type Refusal = Pick<Refused, 'status' | 'type' | 'reason' | 'origin'>
+
+/** A document by its number in its input. */
+export interface SettledDocument {
+  readonly input: Input
+  readonly document: number
+}
 
 interface Entry {
   readonly batch: Batch
@@ -47,10 +58,13 @@ export class CommittedPrefix {
   readonly #queue: Entry[] = []
   readonly #entries = new Map<Batch, Entry>()
   readonly #account = new Account()
-  readonly #inputs = new Map<number, { mark?: Mark; read: number; isFinished: boolean }>()
+  /** Inputs that are not finished, or not yet handed over. */
+  readonly #inputs = new Map<number, InputState>()
+  readonly #changed = new Set<number>()
   #beside: Beside = { finished: [], rejected: [] }
   readonly #lengthOfDeadLetters: () => number
   #deadLetters: number
+  #firstStored: SettledDocument | undefined
   #isBroken = false
   #isDoubtful = false
   readonly #destinations = new Set<string>()
@@ -62,9 +76,22 @@ export class CommittedPrefix {
     this.#deadLetters = lengthOfDeadLetters()
   }
 
-  get committed(): Committed {
+  /** Returns the first document that was certainly created. */
+  get firstStored(): SettledDocument | undefined {
+    return this.#firstStored
+  }
+
+  /** Returns the state of the prefix, with the inputs that have changed since the last call. */
+  commit(): Committed {
     const { counts, rejections } = this.#account
-    const inputs = new Map([...this.#inputs].map(([id, input]) => [id, { ...input }]))
+    const inputs = new Map<number, CommittedInput>()
+    for (const id of this.#changed) {
+      const input = this.#inputs.get(id)
+      if (input === undefined) continue
+      inputs.set(id, { ...input })
+      if (input.isFinished) this.#inputs.delete(id)
+    }
+    this.#changed.clear()
     const deadLetters = this.#deadLetters
     return {
       counts,
@@ -130,14 +157,18 @@ export class CommittedPrefix {
   }
 
   #commit(batch: Batch, settled: Outcome): void {
-    const { created, updated, duplicate, skipped, unknown, unsent, rejected } = settled
-    this.#account.add({ created, updated, duplicate, unknown, unsent, skipped: skipped + batch.blank })
-    for (const refused of rejected) this.#account.reject(refused)
-    const { addressed } = batch
+    const { created, accepted = 0, updated, duplicate, skipped, unknown, unsent, rejected } = settled
+    this.#account.add({ created, accepted, updated, duplicate, unknown, unsent, skipped: skipped + batch.blank })
+    for (const kind of kindsOf(rejected)) this.#account.rejectAlike(kind)
+    const { addressed, spans } = batch
+    const [first] = spans
+    if (first !== undefined && created === batch.docs)
+      this.#firstStored ??= { input: first.input, document: first.document }
     if (addressed !== undefined && created + updated + duplicate > 0)
       this.#destinations.add(addressed.destination.index)
     for (const { input, lines } of batch.taken) this.#read(input, lines)
     for (const { input, mark } of batch.ends) this.#inputOf(input).mark = mark
+    for (const input of storedInputs(batch, settled)) this.#inputOf(input).hasStored = true
   }
 
   #commitBeside({ finished, rejected }: Beside): void {
@@ -153,10 +184,11 @@ export class CommittedPrefix {
     this.#inputOf(input).read += lines
   }
 
-  #inputOf({ id }: Input): { mark?: Mark; read: number; isFinished: boolean } {
+  #inputOf({ id }: Input): InputState {
+    this.#changed.add(id)
     const known = this.#inputs.get(id)
     if (known !== undefined) return known
-    const fresh = { read: 0, isFinished: false }
+    const fresh = { read: 0, hasStored: false, isFinished: false }
     this.#inputs.set(id, fresh)
     return fresh
   }
@@ -167,4 +199,17 @@ export class CommittedPrefix {
       else this.#waiting.push(one)
     }
   }
+}
+
+/** Returns the inputs of which a document is stored, or may be. */
+function storedInputs({ spans, refused }: Batch, outcome: Outcome): readonly Input[] {
+  const { created, accepted = 0, updated, duplicate, unknown, rejected } = outcome
+  const inputs = spans.map(({ input }) => input)
+  if (created + accepted + updated + duplicate + unknown === 0) return []
+  if (rejected.length === refused.length || new Set(inputs).size === 1) return inputs
+  const left = new Map<string, number>()
+  for (const { input, docs: of } of spans) left.set(input.name, (left.get(input.name) ?? 0) + of)
+  for (const { attempts, origin } of rejected)
+    if (attempts > 0) left.set(origin.input, (left.get(origin.input) ?? 0) - 1)
+  return inputs.filter(({ name }) => (left.get(name) ?? 0) > 0)
 }

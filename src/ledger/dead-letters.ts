@@ -2,34 +2,40 @@
 import { constants } from 'node:fs'
 import { type FileHandle, access, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { fail } from '../failure/fail.js'
-import { failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
-import type { LongLine, Operation, Origin, Refused } from '../flow.js'
-import { type Stamp, head, record } from './dead-letter-record.js'
-import { syncFolder } from '../disk/folders.js'
+import { fail, failure, SluiceError } from '../failure/failure.js'
+import type { LongLine, Operation, Origin, Refused, Rejected } from '../flow.js'
+import { type HeadOf, Records, type Stamp, headsOf } from './dead-letter-record.js'
+import { syncFolder, diskProblem } from '../disk/safe-files.js'
 import { LINE_FEED } from '../text/bytes.js'
-import { diskProblem } from '../disk/disk-problem.js'
 
 /** Only the owner: rejected documents may hold what the index would protect. */
 const MODE = 0o600
+const OTHERS = 0o077
 const WRITE_BYTES = 1 << 20
 
 export class DeadLetters implements AsyncDisposable {
   /** Undefined: rejected documents are counted and passed to the caller, but not written. */
   readonly path: string | undefined
   readonly #stamp: Stamp | undefined
+  readonly #warn: (message: string) => void
+  readonly #waiting: Records
+  readonly #headOf: HeadOf
   #file: FileHandle | undefined
-  /** End of the last whole record, and of what was written. */
+  /** End of the last whole record. */
   #end = 0
-  #written = 0
+  /** Where the record under way began, and how much of it was written. Other runs may write to the same file. */
+  #from = 0
+  #torn = 0
   #records = 0
   #synced = 0
   #turn: Promise<void> = Promise.resolve()
 
-  constructor(path: string | undefined, stamp?: Stamp) {
+  constructor(path: string | undefined, stamp?: Stamp, warn: (message: string) => void = () => undefined) {
     this.path = path
     this.#stamp = stamp
+    this.#warn = warn
+    this.#waiting = new Records(stamp)
+    this.#headOf = headsOf(stamp)
   }
 
   /** The mark of this process in its records. Undefined if records have no mark. */
@@ -56,31 +62,25 @@ export class DeadLetters implements AsyncDisposable {
       // Opening it would wait for a reader, and what it takes could neither be synced nor taken back.
       else if (known.isFIFO() || known.isSocket()) throw new Error('it is a pipe or socket, not a file')
       else await access(this.path, constants.R_OK | constants.W_OK)
-      this.#end = this.#written = this.#synced = known?.size ?? 0
+      this.#end = this.#synced = known?.size ?? 0
     } catch (error) {
       throw unwritable(this.path, error)
     }
   }
 
   /** Appends all of the records, or none. Throws DEAD_LETTERS_UNWRITABLE. */
-  async append(refused: readonly Refused[]): Promise<void> {
+  async append(refused: Rejected): Promise<void> {
     if (refused.length === 0) return
     const done = await this.#takeTurn()
     try {
-      let waiting: Buffer[] = []
-      let bytes = 0
-      for (const one of refused) {
-        const line = record(one, this.#stamp)
-        waiting.push(line)
-        bytes += line.length
-        if (bytes < WRITE_BYTES) continue
-        await this.#write(Buffer.concat(waiting))
-        waiting = []
-        bytes = 0
+      if (this.path !== undefined) {
+        for (const one of refused) {
+          this.#waiting.add(one)
+          if (this.#waiting.length >= WRITE_BYTES) await this.#write(this.#waiting.take())
+        }
+        await this.#write(this.#waiting.take())
       }
-      await this.#write(Buffer.concat(waiting))
-      this.#end = this.#written
-      this.#records += refused.length
+      this.#settle(refused.length)
     } finally {
       done()
     }
@@ -92,7 +92,7 @@ export class DeadLetters implements AsyncDisposable {
     let length = 0
     let carry = Buffer.alloc(0)
     const refused = { operation, ...(id === undefined ? {} : { id }), status: 0, type: 'DOCUMENT_TOO_LARGE', origin }
-    let opening = `{${head({ ...refused, attempts: 0 }, this.#stamp)},"base64":"`
+    let opening = `{${this.#headOf({ ...refused, attempts: 0 })},"base64":"`
     const write = async (text: string) => {
       await this.#write(Buffer.from(opening + text))
       opening = ''
@@ -109,9 +109,7 @@ export class DeadLetters implements AsyncDisposable {
       end: async () => {
         const { message } = failure('DOCUMENT_TOO_LARGE', { bytes: length, limit })
         await write(`${carry.toString('base64')}","reason":${JSON.stringify(message)}}\n`)
-        this.#end = this.#written
-        this.#records += 1
-        done()
+        await this.#endLong(done)
       },
       abandon: async () => {
         await this.#takeBack()
@@ -126,7 +124,7 @@ export class DeadLetters implements AsyncDisposable {
    */
   async appendCopy(refused: Omit<Refused, 'document' | 'reason'>): Promise<LongLine> {
     const done = await this.#takeTurn()
-    let opening = `{${head(refused, this.#stamp)}`
+    let opening = `{${this.#headOf(refused)}`
     const write = async (bytes: Uint8Array) => {
       await this.#write(Buffer.concat([Buffer.from(opening), bytes]))
       opening = ''
@@ -135,9 +133,7 @@ export class DeadLetters implements AsyncDisposable {
       write,
       end: async () => {
         await write(Buffer.from('\n'))
-        this.#end = this.#written
-        this.#records += 1
-        done()
+        await this.#endLong(done)
       },
       abandon: async () => {
         await this.#takeBack()
@@ -177,8 +173,12 @@ export class DeadLetters implements AsyncDisposable {
     if (this.path === undefined) return
     try {
       this.#file ??= await this.#open(this.path)
-      await this.#file.appendFile(bytes)
-      this.#written += bytes.length
+      if (this.#torn === 0) this.#from = (await this.#file.stat()).size
+      for (let at = 0; at < bytes.length;) {
+        const { bytesWritten } = await this.#file.write(bytes, at)
+        at += bytesWritten
+        this.#torn += bytesWritten
+      }
     } catch (error) {
       // A full disk leaves a torn record, which would make the next one unreadable too.
       await this.#takeBack()
@@ -190,8 +190,8 @@ export class DeadLetters implements AsyncDisposable {
   async #open(path: string): Promise<FileHandle> {
     const file = await open(path, 'a', MODE)
     try {
+      await this.#closeToOthers(path, file)
       if (await endsInsideLine(path)) await file.appendFile('\n')
-      this.#end = this.#written = (await file.stat()).size
       return file
     } catch (error) {
       await file.close()
@@ -199,9 +199,52 @@ export class DeadLetters implements AsyncDisposable {
     }
   }
 
+  /** Others may read a file that was there before. */
+  async #closeToOthers(path: string, file: FileHandle): Promise<void> {
+    const found = await file.stat()
+    if (!found.isFile() || (found.mode & OTHERS) === 0) return
+    const isClosed = await file.chmod(MODE).then(
+      () => true,
+      () => false,
+    )
+    const now = isClosed ? 'Sluice changed its mode, so that only you can read it' : 'Sluice could not change its mode'
+    this.#warn(`other users could read the dead letters in ${path}. ${now}`)
+  }
+
+  #settle(records: number): void {
+    if (this.#torn > 0) this.#end = this.#from + this.#torn
+    this.#torn = 0
+    this.#records += records
+  }
+
+  /** Ends a record that was written in pieces. Throws DEAD_LETTERS_UNWRITABLE if another run wrote between two of them. */
+  async #endLong(done: () => void): Promise<void> {
+    try {
+      if (this.path === undefined || this.#file === undefined || (await this.#isLast(this.#file)))
+        return this.#settle(1)
+      await this.#takeBack()
+      throw unwritable(this.path, new Error('another process wrote into a record that is too long for one write'))
+    } finally {
+      done()
+    }
+  }
+
+  /** Removes a record that is not whole. If another run has written behind it, only its line ends. */
   async #takeBack(): Promise<void> {
-    await this.#file?.truncate(this.#end).catch(() => undefined)
-    this.#written = this.#end
+    const file = this.#file
+    if (file === undefined || this.#torn === 0) return
+    try {
+      await ((await this.#isLast(file)) ? file.truncate(this.#from) : file.appendFile('\n'))
+    } catch {
+      // The caller reports why the record could not be written.
+    }
+    this.#torn = 0
+  }
+
+  /** Returns whether nobody else has written since the record under way began. */
+  async #isLast(file: FileHandle): Promise<boolean> {
+    const known = await file.stat()
+    return !known.isFile() || known.size === this.#from + this.#torn
   }
 }
 

@@ -1,21 +1,17 @@
 /** Settles batches: counts, dead letters, what became of each input. A number in the receipt is added here and nowhere else. */
-import { type Failure, failure } from '../failure/failure.js'
-import { isSluiceError } from '../failure/sluice-error.js'
-import type { Batch, Input, LongLine, Operation, Origin, Outcome, Refused, RejectionLimit } from '../flow.js'
-import { Account, nothing, settledOf } from './account.js'
+import { type Failure, failure, isSluiceError } from '../failure/failure.js'
+import type { Batch, Input, LongLine, Operation, Origin, Outcome, Refused, Rejected, RejectionLimit } from '../flow.js'
+import { Account, kindsOf, nothing, settledOf } from './account.js'
 import type { DeadLetters } from './dead-letters.js'
-import { type Committed, CommittedPrefix } from './committed-prefix.js'
+import { type Committed, CommittedPrefix, type SettledDocument } from './committed-prefix.js'
+import { InputAccounts } from './input-accounts.js'
 import type { Counts, InputReceipt, Rejections } from './receipt.js'
+
+/** Batches that may wait while the dead letters of another one are written. Each keeps its memory. */
+const MOST_WAITING = 0
 
 /** Documents that must be read before a share counts, if more documents follow. */
 const SHARE_FROM = 1000
-
-interface InputAccount {
-  readonly input: Input
-  status: InputReceipt['status']
-  read: number
-  failure?: Failure
-}
 
 export interface LedgerOptions {
   readonly maxRejected?: RejectionLimit | undefined
@@ -30,9 +26,14 @@ export class Ledger {
   readonly #deadLetters: DeadLetters
   readonly #options: LedgerOptions
   readonly #account = new Account()
-  readonly #inputs = new Map<number, InputAccount>()
+  readonly #inputs = new InputAccounts()
+  #ended = 0
   readonly #prefix: CommittedPrefix
   #toResend = 0
+  #isWriting = false
+  /** Batches that wait until dead letters of earlier ones are written. */
+  #waiting = 0
+  #reader: (() => void) | undefined
 
   constructor(deadLetters: DeadLetters, options: LedgerOptions = {}) {
     this.#deadLetters = deadLetters
@@ -41,17 +42,15 @@ export class Ledger {
   }
 
   begin(input: Input): void {
-    this.#inputs.set(input.id, { input, status: 'unfinished', read: 0 })
+    this.#inputs.begin(input)
   }
 
   /** Notes that the input was read to its end, or to the place where it is broken. */
   end(input: Input, broken?: Failure): void {
-    const account = this.#inputs.get(input.id)
-    if (account === undefined) return
-    account.status = broken === undefined ? 'finished' : 'failed'
+    if (!this.#inputs.end(input, broken)) return
+    this.#ended += 1
     // An input that was cut off has no more bytes: for a resume it is done.
     if (broken === undefined || broken.code === 'INPUT_UNENDED') this.#prefix.end(input)
-    if (broken !== undefined) account.failure = broken
   }
 
   /** Every batch was taken and settled. */
@@ -72,31 +71,59 @@ export class Ledger {
    * unsent.
    */
   async settle(batch: Batch, outcome: Outcome): Promise<Failure | undefined> {
-    const { created, updated, duplicate, skipped, unknown, unsent, rejected, unanswered = 0 } = outcome
-    this.#account.add({ created, updated, duplicate, skipped, unknown, unsent })
+    const { created, accepted = 0, updated, duplicate, skipped, unknown, unsent, rejected, unanswered = 0 } = outcome
+    this.#account.add({ created, accepted, updated, duplicate, skipped, unknown, unsent })
     const sendsAgain = this.#sendsAgain(batch)
     if (sendsAgain) this.#toResend += unanswered
     const isOpen = unsent > 0 || (unanswered > 0 && sendsAgain)
     if (rejected.length > 0) {
       // Dead letters stand in the order of the documents, so that a length of them covers what a checkpoint does.
+      this.#waiting += 1
       await this.#prefix.turn(batch)
-      try {
-        await this.#deadLetters.append(rejected)
-      } catch (error) {
-        if (!isSluiceError(error)) throw error
+      this.#waiting -= 1
+      const unwritten = await this.#write(rejected)
+      if (unwritten !== undefined) {
         this.#account.add({ unsent: rejected.length })
         this.#prefix.settle(batch, outcome, false)
-        return outcome.stop ?? error.failure
+        return outcome.stop ?? unwritten
       }
     }
-    for (const refused of rejected) this.#account.reject(refused)
+    for (const kind of kindsOf(rejected)) this.#account.rejectAlike(kind)
     this.#prefix.settle(batch, outcome, !isOpen)
     return outcome.stop ?? this.#tooMany(SHARE_FROM)
   }
 
+  /** Resolves when one more batch may be read: dead letters may be written more slowly than documents are sent. For one reader. */
+  async room(): Promise<void> {
+    if (!this.#hasRoom) await new Promise<void>(resolve => (this.#reader = resolve))
+  }
+
+  get #hasRoom(): boolean {
+    return !this.#isWriting || this.#waiting <= MOST_WAITING
+  }
+
+  async #write(rejected: Rejected): Promise<Failure | undefined> {
+    this.#isWriting = true
+    try {
+      await this.#deadLetters.append(rejected)
+      return undefined
+    } catch (error) {
+      if (!isSluiceError(error)) throw error
+      return error.failure
+    } finally {
+      this.#isWriting = false
+      if (this.#waiting <= MOST_WAITING + 1) this.#letRead()
+    }
+  }
+
+  #letRead(): void {
+    this.#reader?.()
+    this.#reader = undefined
+  }
+
   /** A line that is longer than any request may be: read, and rejected while it passes. */
   async longLine(input: Input, origin: Origin, operation: Operation, limit: number, id?: string): Promise<LongLine> {
-    const refused = { status: 0, type: 'DOCUMENT_TOO_LARGE' }
+    const refused = { status: 0, type: 'DOCUMENT_TOO_LARGE', origin }
     const open = async () => await this.#deadLetters.appendLong(origin, operation, limit, id)
     return await this.#passing(input, refused, open)
   }
@@ -108,7 +135,7 @@ export class Ledger {
 
   async #passing(
     input: Input,
-    { status, type }: Pick<Refused, 'status' | 'type'>,
+    { status, type, origin }: Pick<Refused, 'status' | 'type' | 'origin'>,
     open: () => Promise<LongLine>,
   ): Promise<LongLine> {
     await this.#prefix.turn()
@@ -119,7 +146,7 @@ export class Ledger {
       ...written,
       end: async () => {
         await written.end()
-        const refused = { status, type, reason: '' }
+        const refused = { status, type, origin, reason: '' }
         this.#account.add({ unsent: -1 })
         this.#account.reject(refused)
         this.#prefix.reject(input, refused)
@@ -146,8 +173,24 @@ export class Ledger {
     return this.#toResend
   }
 
+  /** Inputs that were begun, in the order of their ids. */
   get inputs(): readonly InputReceipt[] {
-    return [...this.#inputs.values()].map(({ input, ...account }) => ({ name: input.name, ...account }))
+    return this.#inputs.all()
+  }
+
+  /** Returns undefined for an input that was not begun. */
+  input(id: number): InputReceipt | undefined {
+    return this.#inputs.of(id)
+  }
+
+  /** How many inputs were read to their end, or to the place where they are broken. */
+  get ended(): number {
+    return this.#ended
+  }
+
+  /** Why inputs could not be read to their end. */
+  get broken(): readonly Failure[] {
+    return [...this.#inputs.failures.values()]
   }
 
   /** Returns rejections by number of documents, largest first. */
@@ -155,9 +198,19 @@ export class Ledger {
     return this.#account.rejections
   }
 
-  /** Returns the documents that a resume need not send again. */
-  get committed(): Committed {
-    return this.#prefix.committed
+  /** Returns the documents that a resume need not send again, with the inputs that have changed since the last call. */
+  commit(): Committed {
+    return this.#prefix.commit()
+  }
+
+  /** Returns the first document that was certainly created. */
+  get firstStored(): SettledDocument | undefined {
+    return this.#prefix.firstStored
+  }
+
+  /** Ids of the inputs that could not be read to their end. */
+  get failedInputs(): ReadonlySet<number> {
+    return new Set(this.#inputs.failures.keys())
   }
 
   #sendsAgain({ addressed }: Batch): boolean {
@@ -166,8 +219,7 @@ export class Ledger {
 
   #take(input: number, lines: number): void {
     this.#account.add({ read: lines })
-    const account = this.#inputs.get(input)
-    if (account !== undefined) account.read += lines
+    this.#inputs.read(input, lines)
   }
 
   #tooMany(shareFrom: number): Failure | undefined {

@@ -1,10 +1,14 @@
-import type { Failure } from '../failure/failure.js'
+import { explain } from '../failure/catalogue.js'
+import type { Origin } from '../flow.js'
+import { type Failure, isSluiceError, type SluiceError } from '../failure/failure.js'
 
 /** Counts of documents. `read` is the sum of the others: every document is in exactly one of them. */
 export interface Counts {
   /** Documents and blank lines read. */
   readonly read: number
   readonly created: number
+  /** Queued by a managed ingest endpoint, which stores them later. `verify` shows whether it did. */
+  readonly accepted: number
   /** Overwritten (operation `index`). */
   readonly updated: number
   readonly deleted: number
@@ -25,6 +29,7 @@ export interface Counts {
 /** Lists the outcomes of documents in the order for readers. Together they make up all documents that were read. */
 export const outcomes = [
   'created',
+  'accepted',
   'updated',
   'deleted',
   'noop',
@@ -43,6 +48,8 @@ export interface Rejections {
   /** The field that the reason names, if it does. */
   readonly field?: string
   readonly documents: number
+  /** Where the first of them was read. */
+  readonly first?: Origin
 }
 
 /** The account of one input. */
@@ -57,6 +64,14 @@ export interface InputReceipt {
   readonly since?: string
   /** Set if an earlier process loaded this input completely. */
   readonly alreadyLoaded?: true
+  /** Set if another run did. `at`: ISO 8601. */
+  readonly loadedBy?: { readonly run: string; readonly at: string }
+  /**
+   * Only in a dry run: what a load would do. `new`: load it whole. `known`: nothing, because it is loaded. `continues`:
+   * load the documents from `resumedAt` on. `changed`: it has another content than the one that `loadedBy` loaded. Then a
+   * load takes it whole, or refuses it with `failure`.
+   */
+  readonly plan?: 'new' | 'known' | 'continues' | 'changed'
   readonly failure?: Failure
 }
 
@@ -69,6 +84,17 @@ export interface Receipt extends Counts {
   readonly run: string
   /** `finished`: every input was read to its end and every document has an outcome. */
   readonly status: 'finished' | 'failed' | 'interrupted'
+  /** Set if the run was a dry run: `unsent` documents would be sent. */
+  readonly dryRun?: true
+  /** What ran: `ingest` or `replay`. */
+  readonly command: string
+  /** When this process began and ended the run: ISO 8601 with the offset of its time zone. */
+  readonly began: string
+  readonly ended: string
+  /** The exit code of a command that ends so. */
+  readonly exit: number
+  /** Where documents went. `url` has no credentials. `alias`: only of a guarded load. */
+  readonly target: { readonly url: string; readonly index: string; readonly alias?: string | undefined }
   /** Why the run stopped, or why an input could not be read to its end. */
   readonly failure?: Failure
   readonly inputs: readonly InputReceipt[]
@@ -99,4 +125,18 @@ export interface Receipt extends Counts {
   readonly notes?: readonly string[]
   /** The checkpoint that a resume reads. Absent if none is kept. */
   readonly checkpoint?: string
+}
+
+/** Returns the exit code of a run: that of its failure, or 1 if a document is rejected or unknown. */
+export function exitOf({ failure, rejected, unknown }: Pick<Receipt, 'failure' | 'rejected' | 'unknown'>): number {
+  if (failure !== undefined) return explain(failure.code).exit
+  return rejected > 0 || unknown > 0 ? 1 : 0
+}
+
+/**
+ * Returns whether an error is a SluiceError, of this copy of the package or another. Only `ingest` and `replay` attach a receipt,
+ * and theirs is of this type.
+ */
+export function isRunError(error: unknown): error is SluiceError<Receipt> {
+  return isSluiceError(error)
 }

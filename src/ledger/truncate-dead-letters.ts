@@ -1,6 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import { fail } from '../failure/fail.js'
-import { SluiceError } from '../failure/sluice-error.js'
+import { fail, SluiceError } from '../failure/failure.js'
 import { LINE_FEED } from '../text/bytes.js'
 import { type Author, openingsOf } from './dead-letter-record.js'
 

@@ -1,12 +1,12 @@
 import { invalid } from './option-checks.js'
 import { cloudUrl, readClusterUrl } from './urls.js'
-import { checkIndexName } from './names.js'
-import type { OptionName, Settings } from './table.js'
+import { isQuoted } from '../text/quotes.js'
+import { checkDocuments } from './check-options.js'
+import { type OptionName, secrets, type Settings } from './table.js'
 
-/** How strong a value's source is: the flag beats the environment, the environment the file, the file the default. */
+/** The kinds of sources, strongest first. */
 type Layer = 'flag' | 'environment' | 'file' | 'default'
 
-/** The raw setting of one option. */
 export interface Candidate {
   readonly raw: unknown
   readonly layer: Layer
@@ -17,54 +17,47 @@ export interface Candidate {
 
 export type Candidates = ReadonlyMap<OptionName, Candidate>
 
-interface Checked {
-  readonly values: Settings
-  /** Origins of values that another option decided. */
-  readonly origins: Partial<Record<OptionName, string>>
-  readonly warnings: readonly string[]
-}
-
 /** A run of checks works on its own copy of the values. */
 interface Check {
   readonly values: { -readonly [K in keyof Settings]: Settings[K] }
+  /** Origins of values that another option decided. */
   readonly origins: Partial<Record<OptionName, string>>
   readonly warnings: string[]
   readonly candidates: Candidates
 }
 
 /** Checks and settles options that depend on each other. Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID. */
-export function checkTogether(values: Settings, candidates: Candidates): Checked {
+export function checkTogether(values: Settings, candidates: Candidates): Check {
   const check: Check = { values: { ...values }, origins: {}, warnings: [], candidates }
   for (const [one, other] of rivals) settleRivals(check, one, other)
   settleDirect(check)
   findCluster(check)
   settleCredentials(check)
-  requireTogether(check, 'cert', ['key'])
-  requireTogether(check, 'key', ['cert'])
-  for (const [name, others] of alarmTogether) requireTogether(check, name, others)
-  requireTogether(check, 'serveCert', ['serveKey'])
-  requireTogether(check, 'serveKey', ['serveCert'])
-  checkDocuments(check)
+  checkDocuments(check.values, name => said(check, name))
+  for (const [name, others] of companions) requireTogether(check, name, others)
+  if (values.pick !== undefined && values.format === 'ndjson') {
+    throw invalid(said(check, 'pick'), 'selects inside a JSON document, but the format is ndjson')
+  }
   return check
 }
 
 const rivals = [
   ['url', 'cloudId'],
-  ['apiKey', 'apiKeyFile'],
-  ['password', 'passwordFile'],
-  ['proxy', 'proxyFile'],
   ['index', 'swapAlias'],
-  ['adminKey', 'adminKeyFile'],
-  ['serveToken', 'serveTokenFile'],
-  ['alarmPassword', 'alarmPasswordFile'],
-  ['alarmClientSecret', 'alarmClientSecretFile'],
-  ['servicenowPassword', 'servicenowPasswordFile'],
-  ['servicenowClientSecret', 'servicenowClientSecretFile'],
-  ['servicenowRefreshToken', 'servicenowRefreshTokenFile'],
+  ...secrets.map(name => [name, `${name}File`] as const),
 ] as const
 
-/** The others' credentials would go to whoever the alarm's own URL names. */
-const alarmTogether = [
+/** Options that need at least one of the others. */
+const companions = [
+  ['username', ['password', 'passwordFile']],
+  ['password', ['username']],
+  ['passwordFile', ['username']],
+  ['cert', ['key']],
+  ['key', ['cert']],
+  ['serveCert', ['serveKey']],
+  ['serveKey', ['serveCert']],
+  ['checkHits', ['checkQuery']],
+  // Otherwise the credentials of the other options would go to the alarm's own URL.
   ['alarmUrl', ['alarmUsername', 'alarmClientId']],
   ['alarmUsername', ['alarmPassword', 'alarmPasswordFile']],
   ['alarmPassword', ['alarmUsername']],
@@ -74,7 +67,7 @@ const alarmTogether = [
   ['alarmClientSecretFile', ['alarmClientId']],
 ] as const satisfies readonly (readonly [OptionName, readonly OptionName[]])[]
 
-/** Two ways to say one thing: the stronger source wins, so that a flag can replace what the environment says. */
+/** Keeps the option from the stronger source, so that a flag can replace a variable. */
 function settleRivals(check: Check, one: (typeof rivals)[number][0], other: (typeof rivals)[number][1]): void {
   if (check.values[one] === undefined || check.values[other] === undefined) return
   const [rankOne, rankOther] = [rankOf(check, [one]), rankOf(check, [other])]
@@ -104,7 +97,9 @@ function findCluster(check: Check): void {
     if (values.url === undefined) {
       throw invalid(
         said(check, 'cloudId'),
-        `'${values.cloudId}' is not a cloud id: copy the whole value from the Elastic Cloud console`,
+        /^https?:/i.test(values.cloudId)
+          ? 'is a URL, not a cloud id: pass it with --url (ELASTICSEARCH_URL)'
+          : 'is not a cloud id: copy the whole value from the Elastic Cloud console',
       )
     }
   }
@@ -126,16 +121,26 @@ function findCluster(check: Check): void {
   origins.username = origins.password = from
 }
 
+/** Returns which of several options is set. */
+export function settingInForce(values: Settings, names: readonly OptionName[]): OptionName | undefined {
+  return names.find(name => values[name] !== undefined)
+}
+
 const basic = ['username', 'password', 'passwordFile'] as const
 const apiKey = ['apiKey', 'apiKeyFile'] as const
 
 function settleCredentials(check: Check): void {
   const { values } = check
+  if (values.apiKey !== undefined && isQuoted(values.apiKey))
+    throw invalid(said(check, 'apiKey'), 'has quotes around it: write it without them')
   if (values.apiKey !== undefined && !/^[\x21-\x7e]+$/.test(values.apiKey)) {
     throw invalid(
       said(check, 'apiKey'),
       'contains a space or another character that no API key has: copy the encoded form',
     )
+  }
+  if (values.username?.includes(':') === true) {
+    throw invalid(said(check, 'username'), 'contains a ":", which no request can carry: set the password by itself')
   }
   const hasKey = apiKey.some(name => values[name] !== undefined)
   const hasBasic = basic.some(name => values[name] !== undefined)
@@ -149,28 +154,6 @@ function settleCredentials(check: Check): void {
     }
     for (const name of keyWins ? basic : apiKey) drop(check, name)
   }
-  requireTogether(check, 'username', ['password', 'passwordFile'])
-  requireTogether(check, 'password', ['username'])
-  requireTogether(check, 'passwordFile', ['username'])
-}
-
-function checkDocuments(check: Check): void {
-  const { values } = check
-  checkIndexName(values.index ?? values.swapAlias)
-  for (const name of ['indexBody', 'checkQuery', 'checkHits'] as const) requireTogether(check, name, ['swapAlias'])
-  requireTogether(check, 'checkHits', ['checkQuery'])
-  if (values.ids === 'field' && values.idField === undefined) {
-    throw invalid(said(check, 'ids'), "is 'field' and needs --id-field")
-  }
-  if (values.idField !== undefined && values.ids !== 'field') {
-    throw invalid(
-      said(check, 'idField'),
-      `needs --ids field, and ids is '${values.ids}' (${check.candidates.get('ids')?.origin})`,
-    )
-  }
-  if (values.pick !== undefined && values.format === 'ndjson') {
-    throw invalid(said(check, 'pick'), 'selects inside a JSON document, but the format is ndjson')
-  }
 }
 
 function requireTogether(check: Check, name: OptionName, others: readonly OptionName[]): void {
@@ -180,7 +163,6 @@ function requireTogether(check: Check, name: OptionName, others: readonly Option
 
 const ranks: Record<Layer, number> = { flag: 3, environment: 2, file: 1, default: 0 }
 
-/** The strongest source among some options. */
 function rankOf(check: Check, names: readonly OptionName[]): number {
   return Math.max(...names.map(name => ranks[check.candidates.get(name)?.layer ?? 'default']))
 }

@@ -1,33 +1,20 @@
+import { describeOption } from './describe-option.js'
 import { Problem } from './kinds.js'
-import type { OptionRow } from './option.js'
-import { type OptionName, type Settings, table } from './table.js'
+import { type OptionName, optionNames, type Settings } from './table.js'
+import type { RejectionLimit } from '../flow.js'
 
-/** The default of an option of the table. */
-export function defaultOf<N extends OptionName>(name: N): NonNullable<Settings[N]> {
-  const { kind, default: preset }: OptionRow<unknown> = table[name]
-  const read = kind.read(preset)
+/** Options whose setting is never undefined. */
+type Defaulted = { [K in OptionName]: undefined extends Settings[K] ? never : K }[OptionName]
+
+const ofTable = Object.fromEntries(optionNames.map(name => [name, defaultOf(name)])) as Pick<Settings, Defaulted>
+const maxDeleted: RejectionLimit = '10%'
+
+/** Defaults of the table, and those that only the library has. */
+export const defaults = { ...ofTable, batchDocs: Infinity, checkHits: 1, maxDeleted, reconcileEveryMs: 0 }
+
+function defaultOf(name: OptionName): unknown {
+  const { kind, default: preset } = describeOption(name)
+  const read = preset === undefined ? undefined : kind.read(preset)
   if (read instanceof Problem) throw new Error(`the default of ${name} cannot be read: ${read.text}`)
-  return read as NonNullable<Settings[N]>
+  return read
 }
-
-/** Defaults of the library, with those that the table does not have. */
-export const defaults = {
-  concurrency: defaultOf('concurrency'),
-  preflightConnections: defaultOf('preflightConnections'),
-  timeoutMs: defaultOf('timeoutMs'),
-  maxElapsedMs: defaultOf('maxElapsedMs'),
-  op: defaultOf('op'),
-  ids: defaultOf('ids'),
-  format: defaultOf('format'),
-  onConflict: defaultOf('onConflict'),
-  batchBytes: defaultOf('batchBytes'),
-  batchMs: defaultOf('batchMs'),
-  compress: defaultOf('compress'),
-  graceMs: defaultOf('graceMs'),
-  displayValue: defaultOf('displayValue'),
-  pageSize: defaultOf('pageSize'),
-  /** For `onBlock: 'wait'`. */
-  blockWaitMs: 1_800_000,
-  checkHits: 1,
-  maxDeleted: '10%',
-} as const

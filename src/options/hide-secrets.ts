@@ -1,4 +1,3 @@
-/** Replaces every secret in output. */
 export const hidden = '***'
 
 /** A value as messages and `sluice config` show it: quoted text, secrets replaced. */
@@ -23,8 +22,4 @@ export function withoutCredentials(url: string): string {
   if (place === undefined || (scheme === '' && at === -1)) return `${scheme}${hidden}`
   const query = place['query'] === undefined ? '' : `?${hidden}`
   return `${scheme}${at === -1 ? '' : `${hidden}@`}${place['host']}${query}`
-}
-
-export function credentialsIn(url: string): boolean {
-  return url.includes('@')
 }

@@ -18,7 +18,7 @@ export interface TargetOptions {
   readonly password?: string | undefined
   /** PEM of the CA that signed the cluster's certificate. Default: the CAs that Node trusts. */
   readonly ca?: string | Buffer | undefined
-  /** SHA-256 fingerprint, in hex, of a certificate in the cluster's chain. Replaces the CA check. */
+  /** SHA-256 fingerprint, in hex, of a certificate in the cluster's chain: the only one that Sluice trusts. With `ca`, both must hold. */
   readonly caFingerprint?: string | undefined
   /** PEM of the client certificate and its key. */
   readonly cert?: string | Buffer | undefined
@@ -70,7 +70,7 @@ export interface ConnectOptions {
   readonly preflightConnections?: number | undefined
   /** Time limit of one request in milliseconds, from queueing to the answer's last byte. Default 120,000. */
   readonly timeoutMs?: number | undefined
-  /** The dashboard's pair: an address outside it stops the run (EGRESS_UNEXPECTED). */
+  /** The dashboard's pair: an address outside it is a warning, or the reason if the filter refuses it (EGRESS_UNEXPECTED). */
   readonly staticIps?: readonly string[] | undefined
   /**
    * An http or https URL that answers `{"ip": …}`. Sluice requests it through the proxy before it connects to the
@@ -149,24 +149,26 @@ export interface Pulled {
   readonly bytes?: number
 }
 
-/** Options of a load. Needs `source`, `target`, and one of `index` and `swapAlias`. */
-export interface IngestOptions extends ConnectOptions {
+/** The sources of documents, and how to read them. */
+export interface InputOptions {
   /** Paths, globs, `-` (with `stdin`), a byte stream, or an (async) iterable of documents. */
   readonly source: IngestSource
   /** The stream that the source `-` reads. */
   readonly stdin?: Readable | undefined
-  /** The ServiceNow instance for sources such as `servicenow:TABLE`. Sluice connects through the same proxy. */
-  readonly servicenow?: ServiceNowOptions | undefined
-  /** Only for a source such as `servicenow:TABLE`. */
-  readonly table?: TableOptions | undefined
+  /** Default `auto`: JSON if the input starts with `[`, otherwise NDJSON. */
+  readonly format?: Format | undefined
+  /** Path of the array of documents inside a JSON document: `hits.items`. */
+  readonly pick?: string | undefined
+}
+
+/** Only for a source such as `servicenow:TABLE`: what to do with documents of deleted rows. */
+export interface DeletionOptions {
   /**
-   * Only for a source such as `servicenow:TABLE`: what to do with documents of deleted rows. Default `keep`. `audit`:
-   * after the load, Sluice deletes documents whose deletion the platform has recorded (`sys_audit_delete`, which the
-   * user must be able to read). `reconcile`: Sluice compares the index with the ids of all rows, and deletes
-   * documents without a row. The index must hold nothing else. Throws DELETIONS_TOO_MANY, DELETIONS_INDEX_SHARED. A
-   * run that did not read everything deletes nothing. With `swapAlias` there is nothing to delete.
+   * Default `keep`. `reconcile`: after the load, Sluice compares the index with the ids of all rows, and deletes
+   * documents without a row. The index must hold nothing else. Throws DELETIONS_TOO_MANY, DELETIONS_INDEX_SHARED. A run
+   * that did not read everything deletes nothing. With `swapAlias` there is nothing to delete.
    */
-  readonly deletions?: 'keep' | 'audit' | 'reconcile' | undefined
+  readonly deletions?: 'keep' | 'reconcile' | undefined
   /** With `reconcile`: documents that one run may delete, as a count, or as a share of the index. Default `10%`. */
   readonly maxDeleted?: RejectionLimit | undefined
   /**
@@ -174,57 +176,32 @@ export interface IngestOptions extends ConnectOptions {
    * Default: each run compares.
    */
   readonly reconcileEveryMs?: number | undefined
-  /** Index, alias or data stream. A name that Elasticsearch would refuse is INDEX_NAME_INVALID. */
-  readonly index?: string | undefined
+}
+
+export interface GuardedOptions {
   /**
    * Makes a guarded load, instead of `index`. Documents go into a fresh index, `swapAlias-RUN`, without refreshes and
    * replicas. Then Sluice restores the settings, checks the index, and switches the alias in one step. Until then the
    * alias does not change (ALIAS_CONFLICT, LOAD_CHECK_FAILED). The previous index stays for `rollback`.
    */
   readonly swapAlias?: string | undefined
-  /**
-   * With `swapAlias`: the body of `PUT /INDEX`. Default: settings and mappings of the previous index, if there is
-   * one. Index templates also apply.
-   */
+  /** The body of `PUT /INDEX`. Default: settings and mappings of the previous index. Index templates also apply. */
   readonly indexBody?: Readonly<Record<string, unknown>> | undefined
-  /**
-   * With `swapAlias`: a search body, `{ query }`, that must match at least `checkHits` (default 1) of the loaded
-   * documents.
-   */
+  /** A search body, `{ query }`, that must match at least `checkHits` (default 1) of the loaded documents. */
   readonly checkQuery?: Readonly<Record<string, unknown>> | undefined
   readonly checkHits?: number | undefined
+}
+
+/** How documents are stored. */
+export interface DocumentOptions {
   /** Default `create`: never overwrites, and is the only operation for data streams. */
   readonly op?: Operation | undefined
-  /**
-   * Source of `_id`s. Default `run`: Sluice makes ids, so that a retry or a resume stores nothing twice. Another run
-   * makes other ids, unless both have the same `runId`. `field` needs `idField`. With `cluster`, documents without an
-   * answer count as `unknown`, and Sluice does not send them again.
-   */
-  readonly ids?: Ids['from'] | undefined
-  /**
-   * Top-level field with the id: a string or number of at most 512 bytes. Sluice rejects a document without this
-   * field.
-   */
-  readonly idField?: string | undefined
   /** Top-level field that holds the routing value. */
   readonly routingField?: string | undefined
   /** Ingest pipeline. Default: the index's own. */
   readonly pipeline?: string | undefined
-  /** Default `auto`: JSON if the input starts with `[`, otherwise NDJSON. */
-  readonly format?: Format | undefined
-  /** Path of the array of documents inside a JSON document: `hits.items`. */
-  readonly pick?: string | undefined
-  /**
-   * A bulk request is sent before its body would grow past this: 1,000 to 100,000,000 bytes. Default 5,000,000. Bodies are smaller
-   * once the cluster found one too large.
-   */
-  readonly batchBytes?: number | undefined
-  /** Sluice also sends a batch with this number of documents. Default: no limit. */
-  readonly batchDocs?: number | undefined
-  /** Sluice also sends a batch if its first document has waited this long, in milliseconds. Default 1,000. */
-  readonly batchMs?: number | undefined
-  /** Default `auto`: gzip, except on loopback, because bytes through a proxy are metered and slow. */
-  readonly compress?: 'auto' | 'gzip' | 'none' | undefined
+  /** What to do if the id already exists, with ids from a field. Default `reject`. */
+  readonly onConflict?: 'reject' | 'skip' | undefined
   /**
    * File for rejected documents. With `false`, take them from the `rejected` event. Default
    * `sluice-dead-letters-RUN.ndjson` in the working folder.
@@ -235,27 +212,24 @@ export interface IngestOptions extends ConnectOptions {
    * TOO_MANY_REJECTED. With `swapAlias` and without a limit the load continues, but the alias is not switched.
    */
   readonly maxRejected?: RejectionLimit | undefined
+}
+
+/** How large a bulk request gets. Sluice sends it when the first of these limits is reached. */
+export interface BodyOptions {
+  /** 1,000 to 100,000,000 bytes. Default 5,000,000, or less after the cluster found a body too large. */
+  readonly batchBytes?: number | undefined
+  /** Default: no limit. */
+  readonly batchDocs?: number | undefined
+  /** How long the first document may wait, in milliseconds. Default 1,000. */
+  readonly batchMs?: number | undefined
+  /** Default `auto`: gzip, except on loopback, because bytes through a proxy are metered and slow. */
+  readonly compress?: 'auto' | 'gzip' | 'none' | undefined
+}
+
+/** How long to retry, and what to do if access is lost. */
+export interface RetryOptions {
   /** How long one body may be refused or unanswered before the run stops, in milliseconds. Default 900,000. */
   readonly maxElapsedMs?: number | undefined
-  /**
-   * Longest duration of the run, in milliseconds. The run stops earlier, to finish requests and the checkpoint: by
-   * `graceMs`, but at most by a quarter of the budget. Then `ingest` throws TIME_BUDGET_SPENT with the receipt.
-   * Default: any time.
-   */
-  readonly timeBudgetMs?: number | undefined
-  /** Since when the time budget counts, in milliseconds since the epoch: when a platform began to count. Default: the call. */
-  readonly startedAt?: number | undefined
-  /**
-   * Bytes that may go over the wire to the cluster, in both directions, with TLS and preflight. Sluice does not send
-   * a request that could exceed this budget, and `ingest` throws BYTE_BUDGET_SPENT with the receipt. OPTION_INVALID
-   * if preflight and one request do not fit. Default: any number.
-   */
-  readonly byteBudget?: number | undefined
-  /**
-   * How long requests under way may take once the run was interrupted, in milliseconds. Then their connections are closed, and
-   * their documents are `unknown`: a resume sends them again, unless the cluster makes the ids. Default 25,000.
-   */
-  readonly graceMs?: number | undefined
   /**
    * What to do if a proxy, an IP filter, credentials or an index refuse access during a run. Default `stop`: Sluice
    * keeps the position and reports the cause. `wait` (30 minutes) or `{ waitMs }`: Sluice sends no documents, and
@@ -268,8 +242,34 @@ export interface IngestOptions extends ConnectOptions {
    * out stay unchanged. If the function throws, Sluice tries the old credentials again.
    */
   readonly refreshCredentials?: (() => FreshCredentials | Promise<FreshCredentials>) | undefined
-  /** A document whose id is taken already, with ids from a field: `reject` it, or `skip` it. Default `reject`. */
-  readonly onConflict?: 'reject' | 'skip' | undefined
+}
+
+/** When a run ends before its inputs do. */
+export interface EndingOptions {
+  /**
+   * Longest duration of the run, in milliseconds. The run stops earlier, to finish requests and the checkpoint: by
+   * `graceMs`, but at most by a quarter of the budget. Then `ingest` throws TIME_BUDGET_SPENT with the receipt.
+   * Default: any time.
+   */
+  readonly timeBudgetMs?: number | undefined
+  /** Start of the time budget, in milliseconds since the epoch. Default: the call. */
+  readonly startedAt?: number | undefined
+  /**
+   * Bytes that may go over the wire to the cluster, in both directions, with TLS and preflight. Sluice does not send
+   * a request that could exceed this budget, and `ingest` throws BYTE_BUDGET_SPENT with the receipt. OPTION_INVALID
+   * if preflight and one request do not fit. Default: any number.
+   */
+  readonly byteBudget?: number | undefined
+  /**
+   * How long open requests may take once the run was interrupted, in milliseconds. Then Sluice closes their
+   * connections, and their documents are `unknown`: a resume sends them again, unless the cluster makes the ids.
+   * Default 25,000.
+   */
+  readonly graceMs?: number | undefined
+}
+
+/** State that outlives the process. */
+export interface StateOptions {
   /**
    * Folder for checkpoints and locks, made if missing. After an interruption, the same call continues each file at
    * its position and skips loaded files. RUN_LOCKED if another run with this folder is loading the same file into the
@@ -277,9 +277,56 @@ export interface IngestOptions extends ConnectOptions {
    */
   readonly stateDir?: string | undefined
   /**
-   * Writes stdin to the state folder and loads it from there, so that a run can continue although stdin cannot be read twice. If the
-   * load stops, Sluice still takes stdin to its end. A producer that repeats its data is loaded again, unless `runId` or `ids: 'field'`
-   * makes the ids the same. Needs `stateDir`. Default false.
+   * Names the run. Sluice makes its ids from the name, the target and each input's name, size and first 64 KiB, so a
+   * repeated run stores nothing twice, also without its checkpoint. Letters, digits, `.`, `_` and `-`. Default: a new
+   * name and random ids.
+   */
+  readonly runId?: string | undefined
+  /**
+   * How many runs the state folder keeps, and for how many days. The oldest ones are removed, unless something of them is left to load.
+   * Sluice still knows their inputs, but cannot verify or undo them. Default 1,000 runs and 90 days.
+   */
+  readonly keepRuns?: number | undefined
+  readonly keepDays?: number | undefined
+  /** Load again what a checkpoint calls finished, as a new run. Default false. */
+  readonly again?: boolean | undefined
+}
+
+/** Options of a load. Needs `source`, `target`, and one of `index` and `swapAlias`. */
+export interface IngestOptions
+  extends
+    ConnectOptions,
+    InputOptions,
+    DeletionOptions,
+    GuardedOptions,
+    DocumentOptions,
+    BodyOptions,
+    RetryOptions,
+    EndingOptions,
+    StateOptions {
+  /** The ServiceNow instance for sources such as `servicenow:TABLE`. Sluice connects through the same proxy. */
+  readonly servicenow?: ServiceNowOptions | undefined
+  /** Only for a source such as `servicenow:TABLE`. */
+  readonly table?: TableOptions | undefined
+  /** Index, alias or data stream. A name that Elasticsearch would refuse is INDEX_NAME_INVALID. */
+  readonly index?: string | undefined
+  /**
+   * Source of `_id`s. Default `run`: Sluice makes ids, so that a retry or a resume stores nothing twice. Another run
+   * makes other ids, unless both have the same `runId`. `field` needs `idField`. With `cluster`, documents without an
+   * answer count as `unknown`, and Sluice does not send them again.
+   */
+  readonly ids?: Ids['from'] | undefined
+  /**
+   * Send documents again if their answer was lost, even if the target may then store them twice: with `ids: 'cluster'`, or through
+   * Elastic's managed ingest endpoint. With other ids Sluice always does. Default false.
+   */
+  readonly resendUnknown?: boolean | undefined
+  /** Top-level field with the id: a string or number of at most 512 bytes. Documents without it are rejected. */
+  readonly idField?: string | undefined
+  /**
+   * Writes stdin to the state folder and loads it from there, so that a run can continue although stdin cannot be
+   * read twice. If the load stops, Sluice still takes stdin to its end. A producer that repeats its data is loaded
+   * again, unless `runId` or `ids: 'field'` makes the ids the same. Needs `stateDir`. Default false.
    */
   readonly spool?: boolean | undefined
   /**
@@ -290,21 +337,11 @@ export interface IngestOptions extends ConnectOptions {
    */
   readonly spoolLimit?: number | undefined
   /**
-   * Names the run, and makes its ids from the name, the target and each input's name, size and first 64 KiB: repeated without
-   * its checkpoint it doubles nothing. Letters, digits, `.`, `_` and `-`. Default: a new name and random ids.
-   */
-  readonly runId?: string | undefined
-  /** Load again what a checkpoint calls finished, as a new run. Default false. */
-  readonly again?: boolean | undefined
-  /**
-   * Checks the route and the inputs, but sends nothing: documents count as `unsent`. Writes no dead letters and no
-   * checkpoint. Default false.
+   * Checks route and inputs, but sends and writes nothing. Documents that a load would send count as `unsent`. Reads the
+   * state, if there is one: the receipt lists what a load would do with each input. Default false.
    */
   readonly dryRun?: boolean | undefined
-  /**
-   * Called for every event of the run. Must not throw: after an error Sluice no longer calls this function, and the
-   * run continues.
-   */
+  /** Called for every event of the run, until it throws. The run continues without it. */
   readonly onEvent?: ((event: IngestEvent) => void) | undefined
 }
 
@@ -321,18 +358,31 @@ interface RowsRead {
 }
 
 /** Options that the dead letters contain. */
-type Said = 'op' | 'ids' | 'idField' | 'routingField' | 'format' | 'pick'
-/** Dead letters go to the index that the others are in, not to a fresh one. */
-type Guarded = 'swapAlias' | 'indexBody' | 'checkQuery' | 'checkHits'
+type InLetters = 'op' | 'ids' | 'idField' | 'routingField' | 'format' | 'pick'
 
 /** Dead letters, where to, and how. */
-export interface ReplayOptions extends Omit<IngestOptions, 'source' | Said | Guarded> {
+export interface ReplayOptions extends Omit<IngestOptions, 'source' | InLetters | keyof GuardedOptions> {
   /** Paths, globs, or `-` (with `stdin` and `index`): files that `ingest` or `replay` wrote, gzip or not. */
   readonly source: string | readonly string[]
   /** Index for all documents. Default: each goes to its original index. */
   readonly index?: string | undefined
   /** Ingest pipeline for all documents. Default: each uses its original pipeline. */
   readonly pipeline?: string | undefined
+}
+
+/** Where a run stands. */
+export interface StandingEvent {
+  readonly type: 'standing'
+  /** Counts of the whole run, with those of earlier processes. */
+  readonly ofRun: Counts
+  /** Stored bytes of the run's files that are read, and all of them. Absent if an input has no size. */
+  readonly bytes?: { readonly read: number; readonly total: number }
+  /** The number of the input that is being read, and how many there are. 0 before the first one. */
+  readonly file?: { readonly number: number; readonly of: number }
+  /** Batches that were read, and have no outcome yet. */
+  readonly underWay: number
+  /** The run reads and sends nothing more, and waits for the batches under way. */
+  readonly isStopping?: true
 }
 
 /** Events of a run, in the order in which they happen. */
@@ -351,6 +401,10 @@ export type IngestEvent =
       readonly egress: Readonly<Record<string, number>>
       readonly notes: readonly string[]
     }
+  /** The inputs are found. What is known of each comes next. */
+  | { readonly type: 'planning'; readonly inputs: number }
+  /** It is known which run this is: a new one, or one that continues. */
+  | { readonly type: 'begun'; readonly run: string }
   /**
    * Reading of an input begins, or continues with the document `resumedAt`. `since`: for a table, only changes since
    * then are read.
@@ -369,8 +423,10 @@ export type IngestEvent =
       readonly wire?: WireUse
       readonly rows?: RowsRead
     }
+  /** Sent when loading begins, whenever a batch is read or has its outcomes, and when the run begins to stop. */
+  | StandingEvent
   /** All is loaded, and documents of rows that were deleted are looked for. */
-  | { readonly type: 'deletions'; readonly mode: 'audit' | 'reconcile'; readonly index: string }
+  | { readonly type: 'deletions'; readonly mode: 'reconcile'; readonly index: string }
   /** A request will be sent again, whole or in part, after `waitMs`. */
   | { readonly type: 'retry'; readonly failure: Failure; readonly documents: number; readonly waitMs: number }
   /**

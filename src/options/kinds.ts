@@ -7,11 +7,14 @@ import type { RejectionLimit } from '../flow.js'
 import { incidentFieldProblem, jobProblem, readIncidentFields } from './names.js'
 import * as check from './option-checks.js'
 import { isWebAddress } from './urls.js'
+import { isQuoted } from '../text/quotes.js'
 
 export interface Kind<T> {
-  /** Reads what a person wrote. */
+  /** How help shows the value, if every option of this kind shows it alike. */
+  readonly label?: string | undefined
+  /** In the form that a person would write. */
+  readonly default?: string
   readonly read: (raw: unknown) => T | Problem
-  /** Checks what a program passes. */
   readonly check: check.Check
 }
 
@@ -22,52 +25,54 @@ export class Problem {
   }
 }
 
-function kind<T>(isFit: check.Check, read: (text: string) => T | Problem): Kind<T> {
+function kind<T>(label: string | undefined, isFit: check.Check, read: (text: string) => T | Problem): Kind<T> {
   return {
+    label,
     check: isFit,
     read: raw => {
       const isScalar = typeof raw === 'string' || typeof raw === 'number' || typeof raw === 'boolean'
-      return isScalar ? read(String(raw).trim()) : new Problem('is not a single value')
+      if (!isScalar) return new Problem('is not a single value')
+      const value = String(raw).trim()
+      return isQuoted(value) ? new Problem('has quotes around it: write it without them') : read(value)
     },
   }
 }
 
 export function text(isFit: check.Check = check.name) {
-  return kind(isFit, value => (value === '' ? new Problem('is empty') : value))
+  return kind(undefined, isFit, value => (value === '' ? new Problem('is empty') : value))
 }
 
 /** Reads the path of an output file. Stdout is only for the result. */
 export function writtenFile(stdout = 'and stdout is for the receipt') {
-  return kind(check.file, value => {
-    if (value === '-') return new Problem(`is not a file, ${stdout}: name a file (./- for one of that name)`)
+  return kind('file', check.file, value => {
+    if (value === '-') return new Problem(`is not a file, ${stdout}: pass a file (./- for a file of that name)`)
     return value === '' ? new Problem('is empty') : value
   })
 }
 
 export function webAddress(isFit: check.Check = check.string) {
-  return kind(isFit, value => {
+  return kind('url', isFit, value => {
     return isWebAddress(value) ? value : new Problem('is not an http:// or https:// URL')
   })
 }
 
-/** Reads a run id, which becomes part of a file name. */
 export function runName() {
-  const fits = /^\w[\w.-]{0,99}$/
-  return kind(check.runId, value =>
-    fits.test(value) ? value : new Problem('is not 1 to 100 letters, digits, and . _ -'),
-  )
+  return kind('name', check.runId, fitting(check.runId))
 }
 
-/** Reads the name of a job, which becomes a key in ServiceNow. */
 export function job() {
-  return kind(check.name, value => {
-    const problem = jobProblem(value)
+  return kind('name', check.name, fitting(jobProblem))
+}
+
+function fitting(problemOf: (value: string) => string | undefined) {
+  return (value: string) => {
+    const problem = problemOf(value)
     return problem === undefined ? value : new Problem(problem)
-  })
+  }
 }
 
 export function incidentFields() {
-  return kind(check.jsonObject, (value): Readonly<Record<string, string>> | Problem => {
+  return kind('name=value^…', check.jsonObject, (value): Readonly<Record<string, string>> | Problem => {
     const fields = readIncidentFields(value)
     if (fields === undefined) return new Problem('is not a list of fields, as in assignment_group=ID^urgency=1')
     const problem = Object.keys(fields)
@@ -77,7 +82,7 @@ export function incidentFields() {
   })
 }
 
-/** Text that is taken as it stands, blanks included. */
+/** Reads text unchanged, with its blanks. */
 export function secretText(isFit: check.Check = check.secret): Kind<string> {
   return {
     check: isFit,
@@ -85,16 +90,18 @@ export function secretText(isFit: check.Check = check.secret): Kind<string> {
   }
 }
 
+/** A switch is off if nobody sets it. */
 export function toggle() {
-  return kind(check.flag, value => {
+  const onOrOff = kind(undefined, check.flag, value => {
     if (/^(1|true|yes|on)$/i.test(value)) return true
     if (/^(0|false|no|off)$/i.test(value)) return false
     return new Problem('is neither true nor false')
   })
+  return { ...onOrOff, default: 'false' }
 }
 
 export function choice<const C extends string>(...choices: readonly [C, ...C[]]) {
-  return kind(check.oneOf(...choices), (value): C | Problem => {
+  return kind(choices.join('|'), check.oneOf(...choices), (value): C | Problem => {
     const chosen = choices.find(one => one === value.toLowerCase())
     return chosen ?? new Problem(`is not one of ${choices.join(', ')}`)
   })
@@ -102,7 +109,7 @@ export function choice<const C extends string>(...choices: readonly [C, ...C[]])
 
 /** `typed`: the range for a program, if different. */
 export function wholeNumber({ min, max }: Range, typed: Partial<Range> = {}) {
-  return kind(typedRange({ min, max, ...typed }), value => {
+  return kind('count', check.whole(typed.min ?? min, typed.max ?? max), value => {
     const number = digits(value)
     if (number === undefined) return new Problem('is not a whole number')
     return number >= min && number <= max ? number : new Problem(`is not between ${min} and ${max}`)
@@ -122,9 +129,8 @@ const sizeUnits: Record<string, number> = {
   tib: 2 ** 40,
 }
 
-/** Bytes. */
 export function size({ min, max }: Range, typed: Partial<Range> = {}) {
-  return kind(typedRange({ min, max, ...typed }), value => {
+  return kind('size', check.whole(typed.min ?? min, typed.max ?? max), value => {
     const bytes = measured(value, sizeUnits)
     if (bytes === undefined) return new Problem('is not a size: write bytes or a unit, as in 5mb, 512kb or 5_000_000')
     return bytes >= min && bytes <= max ? bytes : new Problem(`is not between ${inUnits(min)} and ${inUnits(max)}`)
@@ -139,7 +145,7 @@ const timeUnits: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_
 /** Milliseconds. `bare` says whether a number without a unit counts as milliseconds. */
 export function duration({ bare }: { bare: boolean }, typed: Partial<Range> = {}) {
   const units = bare ? { ...timeUnits, '': 1 } : timeUnits
-  return kind(typedRange({ min: 1, max: LONGEST_MS, ...typed }), value => {
+  return kind('duration', check.whole(typed.min ?? 1, typed.max ?? LONGEST_MS), value => {
     const ms = measured(value, units)
     if (ms === undefined)
       return new Problem('is not a duration: write a number and a unit, as in 500ms, 30s, 15m or 2h')
@@ -148,7 +154,7 @@ export function duration({ bare }: { bare: boolean }, typed: Partial<Range> = {}
 }
 
 export function rejectionLimit() {
-  return kind(check.limit, (value): RejectionLimit | Problem => {
+  return kind('limit', check.limit, (value): RejectionLimit | Problem => {
     const percent = /^(\d+(?:\.\d+)?)%$/.exec(value)?.[1]
     if (percent !== undefined && Number(percent) <= 100) return `${Number(percent)}%`
     return digits(value) ?? new Problem('is neither a count nor a share, as in 100 or 1%')
@@ -157,19 +163,18 @@ export function rejectionLimit() {
 
 /** Reads what to do if access is lost during a run: stop, or wait. Default of the wait: 30 minutes. */
 export function blockPolicy() {
-  return kind(check.onBlock, (value): 'stop' | { readonly waitMs: number } | Problem => {
+  return kind('stop|wait[=duration]', check.onBlock, (value): 'stop' | { readonly waitMs: number } | Problem => {
     if (/^stop$/i.test(value)) return 'stop'
     const [isWait, time = '30m'] = /^wait(?:=(.*))?$/i.exec(value) ?? []
-    if (isWait === undefined) return new Problem('is neither stop nor wait, nor a wait with its time, as in wait=30m')
+    if (isWait === undefined) return new Problem('is not stop, wait, or a wait with its time, as in wait=30m')
     const waitMs = measured(time, timeUnits)
     if (waitMs === undefined) return new Problem('has no duration after "wait=": write wait=90s, wait=30m or wait=2h')
-    return waitMs >= 1 && waitMs <= LONGEST_MS ? { waitMs } : new Problem('waits for less than 1ms or more than 24d')
+    return waitMs >= 1 && waitMs <= LONGEST_MS ? { waitMs } : new Problem('is not between wait=1ms and wait=24d')
   })
 }
 
-/** The two static addresses of the dashboard. */
 export function addressPair() {
-  return kind(check.addresses, (value): readonly [string, string] | Problem => {
+  return kind('a,b', check.addresses, (value): readonly [string, string] | Problem => {
     const [first, second, ...more] = value.split(',').map(one => one.trim())
     if (first === undefined || second === undefined || more.length > 0) {
       return new Problem('is not a pair of IPv4 addresses with a comma between them')
@@ -182,7 +187,7 @@ export function addressPair() {
 
 /** SHA-256 of a certificate: 64 hexadecimal digits, with or without colons. */
 export function fingerprint() {
-  return kind(check.name, value => {
+  return kind('sha256', check.name, value => {
     const hex = value.replaceAll(':', '').toUpperCase()
     if (!/^[0-9A-F]{64}$/.test(hex)) return new Problem('is not a SHA-256 fingerprint (64 hexadecimal digits)')
     return (hex.match(/../g) ?? []).join(':')
@@ -192,10 +197,6 @@ export function fingerprint() {
 interface Range {
   readonly min: number
   readonly max: number
-}
-
-function typedRange({ min, max }: Range): check.Check {
-  return check.whole(min, max)
 }
 
 function digits(value: string): number | undefined {

@@ -1,20 +1,21 @@
 /** Turns the user's settings into options of the library. The table says where each option belongs. */
-import type { ClusterAccess } from './cluster-access.js'
-import type { GuardedJson } from './guarded.js'
+import { describeOption } from './describe-option.js'
+import type { ClusterAccess, GuardedJson } from './option-files.js'
 import type { ConnectOptions, IngestOptions, ReplayOptions } from './ingest-options.js'
-import type { OptionCommand, OptionRow } from './option.js'
+import type { OptionCommand } from './option.js'
 import type { Effective } from './resolve.js'
-import { type OptionName, optionNames, table } from './table.js'
+import { type OptionName, optionNames } from './table.js'
 
 const connecting = ['concurrency', 'preflightConnections', 'timeoutMs', 'staticIps', 'ipCheckUrl'] as const
 
-/** How to reach the cluster. */
 export function connectOptions(effective: Effective, access: ClusterAccess): ConnectOptions {
   const { values, origins } = effective
   const given = { ...values, ...access, proxy: access.proxy?.url }
   const { origin } = access.proxy ?? { origin: origins.proxy }
   return {
     ...optionsAt('', connecting, given),
+    // A limit that somebody set is also one for connecting.
+    ...(origins.timeoutMs === 'default' ? { timeoutMs: undefined } : {}),
     target: optionsAt('target', optionNames, given),
     proxy: { ...optionsAt('proxy', optionNames, given), origin, environmentOrigin: origins.httpsProxy },
   }
@@ -29,6 +30,27 @@ export function ingestOptions(
   return {
     ...connectOptions(effective, access),
     ...optionsAt('', takenBy('ingest'), { ...effective.values, ...guarded }),
+  }
+}
+
+/**
+ * Returns the library's options for a load of tables, without the instance. Options that nobody set keep the defaults
+ * of tables.
+ */
+export function tableOptions({ values, origins }: Effective): Omit<Partial<IngestOptions>, 'servicenow'> {
+  const { query, fields, displayValue, pageSize, ids, op, deletions, maxDeleted, reconcileEveryMs } = values
+  return {
+    table: {
+      displayValue,
+      pageSize,
+      ...(query === undefined ? {} : { query }),
+      ...(fields === undefined ? {} : { fields: fields.split(',').map(name => name.trim()) }),
+    },
+    deletions,
+    ...(maxDeleted === undefined ? {} : { maxDeleted }),
+    ...(reconcileEveryMs === undefined ? {} : { reconcileEveryMs }),
+    ids: origins.ids === 'default' ? undefined : ids,
+    op: origins.op === 'default' ? undefined : op,
   }
 }
 
@@ -52,8 +74,8 @@ export function serveOptions(effective: Effective, access: ClusterAccess): Conne
 /** Options of tables are only for loads of tables. */
 function takenBy(command: Exclude<OptionCommand, 'config'>): OptionName[] {
   return optionNames.filter(name => {
-    const row: OptionRow<unknown> = table[name]
-    return row.commands.includes(command) && row.group !== 'ServiceNow'
+    const { commands, group } = describeOption(name)
+    return commands.includes(command) && group !== 'ServiceNow' && !(connecting as readonly string[]).includes(name)
   })
 }
 
@@ -64,10 +86,8 @@ function optionsAt(
   given: { readonly [K in OptionName]?: unknown },
 ): Readonly<Record<string, never>> {
   const placed = names.flatMap(name => {
-    const { as = name }: OptionRow<unknown> = table[name]
-    const value = given[name]
-    const [last = '', within = ''] = as === false ? [] : as.split('.').toReversed()
-    return value === undefined || last === '' || within !== section ? [] : [[last, value]]
+    const { place } = describeOption(name)
+    return place?.section === section && given[name] !== undefined ? [[place.name, given[name]]] : []
   })
   // The types of values are those of the table, which a type test compares with the library's.
   return Object.fromEntries(placed) as Readonly<Record<string, never>>

@@ -1,5 +1,5 @@
 /** Names that end up in Elasticsearch or ServiceNow, and what is wrong with them. */
-import { fail } from '../failure/fail.js'
+import { fail } from '../failure/failure.js'
 
 /** Checks the name of an index, alias or data stream, if there is one. Throws SluiceError INDEX_NAME_INVALID. */
 export function checkIndexName(index: string | undefined): void {
@@ -24,7 +24,6 @@ function indexNameProblem(name: string): string | undefined {
  */
 const MOST = 90
 
-/** Returns the problem of a job's name, or undefined. */
 export function jobProblem(name: string): string | undefined {
   return /^\w[\w.-]*$/.test(name) && name.length <= MOST
     ? undefined
@@ -45,7 +44,6 @@ const own: readonly string[] = [
   'close_notes',
 ]
 
-/** Returns the problem of a field's name, or undefined. */
 export function incidentFieldProblem(name: string): string | undefined {
   if (!/^[a-z]\w*$/.test(name)) return `contains '${name}', which is not the name of a field such as assignment_group`
   return own.includes(name) ? `contains ${name}, which the alarm sets itself` : undefined

@@ -1,4 +1,4 @@
-/** The candidate that a person most likely meant, or none when nothing is near. */
+/** Returns the candidate that a person most likely meant, if any is near. */
 export function nearest<T extends string>(word: string, candidates: readonly T[]): T | undefined {
   const allowed = Math.max(1, Math.floor(word.length / 3))
   const scored = candidates.map(candidate => ({ candidate, distance: distance(plain(word), plain(candidate)) }))
@@ -11,7 +11,7 @@ function plain(word: string): string {
   return word.toLowerCase().replaceAll(/[-_]/g, '')
 }
 
-/** Levenshtein's: insertions, deletions and replacements that turn one word into the other. */
+/** Counts insertions, deletions and replacements between two words (Levenshtein). */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i++) {

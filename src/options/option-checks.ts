@@ -1,8 +1,8 @@
 /** Checks values at run time. A check returns the problem, never the value, which may be a secret. */
 import { isIPv4 } from 'node:net'
 import { nearest } from './nearest.js'
-import { SluiceError } from '../failure/sluice-error.js'
-import { fail } from '../failure/fail.js'
+import { isQuoted } from '../text/quotes.js'
+import { SluiceError, fail } from '../failure/failure.js'
 
 /** Returns the problem of an option's value, or undefined. Never called with undefined, which means the default. */
 export type Check = (value: unknown) => string | undefined
@@ -11,16 +11,17 @@ export const string: Check = value => (typeof value === 'string' ? undefined : `
 
 export const name: Check = value => string(value) ?? (value === '' ? 'is empty' : undefined)
 
-/** Anything may stand in it that fits in a header. */
+/** Accepts what fits into a header. */
 export const secret: Check = value => {
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   const isBroken = typeof value === 'string' && /[\u0000-\u001f\u007f]/.test(value)
   return string(value) ?? (isBroken ? 'contains a line break or another control character' : undefined)
 }
 
-/** Sent as it stands. */
+/** Accepts what Sluice can send unchanged. */
 export const token: Check = value => {
   const isBroken = typeof value === 'string' && !/^[\u0020-\u007e]+$/.test(value)
+  if (typeof value === 'string' && isQuoted(value)) return 'has quotes around it: write it without them'
   return name(value) ?? secret(value) ?? (isBroken ? 'contains a character that no API key has' : undefined)
 }
 
@@ -57,7 +58,7 @@ export const strings: Check = value =>
 export const limit: Check = value => {
   const isCount = Number.isSafeInteger(value) && Number(value) >= 0
   const isShare = typeof value === 'string' && /^\d+(\.\d+)?%$/.test(value) && Number.parseFloat(value) <= 100
-  return isCount || isShare ? undefined : "is neither a whole number from 0 nor a share from '0%' to '100%'"
+  return isCount || isShare ? undefined : "is neither a whole number of at least 0 nor a share from '0%' to '100%'"
 }
 
 /** `waitMs` is limited by Node's timers. */
@@ -68,7 +69,6 @@ export const onBlock: Check = value => {
   return 'waitMs' in value ? undefined : 'has no waitMs'
 }
 
-/** Checks the path of an output file. */
 export const file: Check = value => {
   if (value === '-') return "is '-', which is not a file: to write a file of that name, pass './-'"
   return value === false ? undefined : value === true ? mustBe('a path or false', value) : name(value)

@@ -17,18 +17,15 @@ export const optionCommands = [
 ] as const
 export type OptionCommand = (typeof optionCommands)[number]
 
-/** Commands that connect to the cluster. */
 export const toCluster = ['ingest', 'replay', 'doctor', 'verify', 'undo', 'rollback', 'filter', 'serve'] as const
 
-/** A row of the table: one option. */
 export interface OptionRow<V> {
   readonly kind: Kind<unknown>
-  /** In the form that a person would write. Absent: there is no default. */
+  /** In the form that a person would write. Absent: the default of the kind, if it has one. */
   readonly default?: string
-  /** Heading in help. */
   readonly group: string
   readonly doc: string
-  /** How help shows the value. An option without one is a switch. */
+  /** How help shows the value. Absent: as the kind says. */
   readonly label?: string
   /** Set if it does not follow from the name: `--timeout` of `timeoutMs`. The variable SLUICE_… follows from the flag. */
   readonly flag?: `--${string}`
@@ -38,10 +35,9 @@ export interface OptionRow<V> {
   readonly secret?: 'value' | 'url'
   /** Set by the system for all programs: without a flag, a SLUICE_… name or a key of the file. */
   readonly environmentOnly?: true
-  /**
-   * Path in the options of the library, such as `target.url`. Absent: the option's name. False: the library has no
-   * such option.
-   */
+  /** Section of the library's options, such as `target`. Absent: the top level. */
+  readonly section?: string
+  /** Name in that section, if it is not the option's own. False: the library has no such option. */
   readonly as?: string | false
   /** Commands that take the option. `config` takes all options. */
   readonly commands: readonly Exclude<OptionCommand, 'config'>[]
@@ -51,19 +47,26 @@ export interface OptionRow<V> {
   readonly value?: V
 }
 
-type Meta = Omit<OptionRow<unknown>, 'kind' | 'group' | 'commands' | 'value'> & {
+type Meta = Omit<OptionRow<unknown>, 'kind' | 'group' | 'doc' | 'commands' | 'value'> & {
   readonly commands?: OptionRow<unknown>['commands']
 }
 
-/** Makes the rows under one heading of help. The same commands take them, unless a row says otherwise. */
-export function group(heading: string, commands: OptionRow<unknown>['commands']) {
+/** Makes the rows under one heading of help. They share commands and `shared`, unless a row says otherwise. */
+export function group(
+  heading: string,
+  commands: OptionRow<unknown>['commands'],
+  shared: Pick<OptionRow<unknown>, 'section' | 'as'> = {},
+) {
   return <T, const M extends Meta>(
     kind: Kind<T>,
-    meta: M,
-  ): OptionRow<M extends { readonly default: string } ? T : T | undefined> => ({
+    doc: string,
+    meta?: M,
+  ): OptionRow<M extends { readonly default: string } ? T : [T] extends [boolean] ? T : T | undefined> => ({
     kind,
     group: heading,
+    doc,
     commands,
+    ...shared,
     ...meta,
   })
 }

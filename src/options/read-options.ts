@@ -1,28 +1,10 @@
 /** The door: options as an embedder or the command line gives them become sections with every default filled in. */
 import type { Ids } from '../bulk/action-line.js'
-import { fail } from '../failure/fail.js'
-import { checkConnectOptions, checkIngestOptions } from './check-ingest-options.js'
-import { completeForTables } from './check-servicenow-options.js'
+import { checkConnectOptions, checkIngestOptions, checkServiceNowOptions, checkTableOptions } from './check-options.js'
 import { defaults } from './defaults.js'
-import type {
-  ConnectOptions,
-  IngestOptions,
-  ProxyOptions,
-  ServiceNowConnection,
-  ServiceNowOptions,
-  TableOptions,
-} from './ingest-options.js'
-import type {
-  ConnectSection,
-  DeletionSection,
-  GuardedSection,
-  InstanceSection,
-  Load,
-  ProxySection,
-  SelectionSection,
-  TableSection,
-} from './load.js'
-import { isUrl } from './option-checks.js'
+import type { ConnectOptions, IngestOptions, ProxyOptions, ServiceNowConnection } from './ingest-options.js'
+import type { ConnectSection, InstanceSection, Load, ProxySection, TableSection } from './load.js'
+import { invalid, isUrl } from './option-checks.js'
 import { tablesIn } from './table-names.js'
 import { isWebAddress } from './urls.js'
 
@@ -32,52 +14,76 @@ export function readOptions(given: IngestOptions): Load {
   return loadOf(options, checkIngestOptions(options), tablesIn(options.source))
 }
 
+/**
+ * Fills in the options that a load of tables implies: each row is stored under its `sys_id`, and replaces its earlier
+ * state.
+ */
+function completeForTables(given: IngestOptions): IngestOptions {
+  checkConnectOptions(given)
+  const tables = tablesIn(given.source)
+  if (tables.length === 0) {
+    if (given.table !== undefined) throw invalid('table', 'needs a table as input, as in servicenow:incident')
+    checkDeletions(given, 'a table')
+    return given
+  }
+  if (given.servicenow === undefined)
+    throw invalid('servicenow', 'is needed for a table: URL and credentials of the instance')
+  checkServiceNowOptions(given.servicenow)
+  if (given.table !== undefined) checkTableOptions(given.table)
+  const { ids = 'field', idField = 'sys_id', op = 'index', format = 'auto', pick } = given
+  if (ids !== 'field') {
+    const why = 'a changed row must find its document, so a table needs ids from a field (sys_id by default)'
+    throw invalid('ids', `is '${ids}': ${why}`)
+  }
+  if (format === 'json') throw invalid('format', "is 'json', but each row of a table is a line")
+  if (pick !== undefined) throw invalid('pick', 'selects inside a JSON document, but a table is not one')
+  const { fields } = given.table ?? {}
+  checkDeletions(given, 'ids from sys_id', idField === 'sys_id')
+  if (fields !== undefined && idField !== 'sys_id' && !fields.includes(idField))
+    throw invalid('idField', `is '${idField}', which is not in fields`)
+  return { ...given, ids, idField, op }
+}
+
+/** `isMet`: whether there is what deletions need. */
+function checkDeletions(
+  { deletions = 'keep', maxDeleted, reconcileEveryMs }: IngestOptions,
+  needed: string,
+  isMet = false,
+) {
+  if (deletions !== 'keep' && !isMet) throw invalid('deletions', `is '${deletions}', which needs ${needed}`)
+  if (deletions === 'reconcile') return
+  if (maxDeleted !== undefined) throw invalid('maxDeleted', "needs deletions 'reconcile'")
+  if (reconcileEveryMs !== undefined) throw invalid('reconcileEveryMs', "needs deletions 'reconcile'")
+}
+
 /** Fills in defaults of options that were checked. `tables`: those among the inputs. */
 export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[] = []): Load {
-  const { index, swapAlias, deadLetters, maxRejected, routingField, pipeline } = given
-  return freeze({
+  const options = filled(given, defaults)
+  const { index, swapAlias, spool, spoolLimit } = options
+  return Object.freeze({
+    ...take(options, 'dryRun', 'onEvent'),
     connecting: connectSection(given),
-    inputs: freeze({
-      source: given.source,
-      stdin: given.stdin,
-      format: given.format ?? defaults.format,
-      pick: given.pick,
-    }),
-    documents: freeze({
+    inputs: take(options, 'source', 'stdin', 'format', 'pick'),
+    documents: Object.freeze({
+      ...take(options, 'op', 'routingField', 'pipeline', 'onConflict', 'deadLetters', 'maxRejected'),
       into: index ?? swapAlias ?? '',
-      op: given.op ?? defaults.op,
       ids,
-      routingField,
-      pipeline,
-      onConflict: given.onConflict ?? defaults.onConflict,
-      deadLetters,
-      maxRejected,
+      resendUnknown: options.resendUnknown === true,
     }),
-    batching: freeze({
-      batchBytes: given.batchBytes ?? defaults.batchBytes,
-      batchDocs: given.batchDocs ?? Infinity,
-      batchMs: given.batchMs ?? defaults.batchMs,
-      compress: given.compress ?? defaults.compress,
-    }),
-    retrying: freeze({
-      maxElapsedMs: given.maxElapsedMs ?? defaults.maxElapsedMs,
+    batching: take(options, 'batchBytes', 'batchDocs', 'batchMs', 'compress'),
+    retrying: Object.freeze({
+      ...take(options, 'maxElapsedMs', 'refreshCredentials'),
       blockWaitMs: blockWaitOf(given.onBlock),
       freshProxyOrigin: takeProxyApart(given.proxy).origin ?? 'refreshCredentials()',
-      refreshCredentials: given.refreshCredentials,
     }),
-    stopping: freeze({
-      signal: given.signal,
-      graceMs: given.graceMs ?? defaults.graceMs,
-      timeBudgetMs: given.timeBudgetMs,
-      startedAt: given.startedAt,
-      byteBudget: given.byteBudget,
-    }),
-    state: freeze({ stateDir: given.stateDir, runId: given.runId, again: given.again ?? false }),
-    guarded: guardedSection(given),
-    tables: given.servicenow === undefined ? undefined : tableSection(given, given.servicenow, tables),
-    spool: given.spool === true ? freeze({ limit: given.spoolLimit }) : undefined,
-    dryRun: given.dryRun ?? false,
-    onEvent: given.onEvent,
+    stopping: take(options, 'signal', 'graceMs', 'timeBudgetMs', 'startedAt', 'byteBudget'),
+    state: take(options, 'stateDir', 'runId', 'again', 'keepRuns', 'keepDays'),
+    guarded:
+      swapAlias === undefined
+        ? undefined
+        : Object.freeze({ ...take(options, 'indexBody', 'checkQuery', 'checkHits'), alias: swapAlias }),
+    tables: tables.length === 0 ? undefined : tableSection(given, tables),
+    spool: spool === true ? Object.freeze({ limit: spoolLimit }) : undefined,
   })
 }
 
@@ -89,99 +95,72 @@ export function readConnecting(given: ConnectOptions): ConnectSection {
 
 /** Takes the proxy apart. A string or a URL is the proxy's own address. */
 export function proxySection(given: ConnectOptions['proxy']): ProxySection {
-  const proxy = takeProxyApart(given)
-  return freeze({
+  const proxy = filled(takeProxyApart(given), proxyDefaults)
+  return Object.freeze({
+    ...take(proxy, 'origin', 'ca', 'environmentProxy', 'environmentOrigin', 'noProxy', 'direct', 'requireProxy'),
     url: proxy.url === undefined ? undefined : String(proxy.url),
-    origin: proxy.origin ?? 'proxy',
-    ca: proxy.ca,
-    environmentProxy: proxy.environmentProxy,
-    environmentOrigin: proxy.environmentOrigin ?? 'HTTPS_PROXY',
-    noProxy: proxy.noProxy,
-    direct: proxy.direct ?? false,
-    requireProxy: proxy.requireProxy ?? false,
   })
 }
+
+const proxyDefaults = { origin: 'proxy', environmentOrigin: 'HTTPS_PROXY', direct: false, requireProxy: false }
 
 /** Fills in defaults of how to reach an instance. */
 export function instanceSection(given: Omit<ServiceNowConnection, 'onWarning' | 'signal'>): InstanceSection {
-  return freeze({
-    servicenow: given.servicenow,
+  return Object.freeze({
+    ...take(filled(given, defaults), 'servicenow', 'concurrency', 'preflightConnections', 'timeoutMs', 'maxElapsedMs'),
     proxy: proxySection(given.proxy),
-    concurrency: given.concurrency ?? defaults.concurrency,
-    preflightConnections: given.preflightConnections ?? defaults.preflightConnections,
-    timeoutMs: given.timeoutMs ?? defaults.timeoutMs,
-    maxElapsedMs: given.maxElapsedMs ?? defaults.maxElapsedMs,
-  })
-}
-
-function selectionSection(given: TableOptions): SelectionSection {
-  return freeze({
-    query: given.query,
-    fields: given.fields,
-    displayValue: given.displayValue ?? defaults.displayValue,
-    pageSize: given.pageSize ?? defaults.pageSize,
   })
 }
 
 function connectSection(given: ConnectOptions): ConnectSection {
-  return freeze({
-    target: given.target,
+  const { ipCheckUrl, timeoutMs } = given
+  return Object.freeze({
+    ...take(filled(given, defaults), 'target', 'concurrency', 'preflightConnections', 'timeoutMs', 'staticIps'),
     proxy: proxySection(given.proxy),
-    concurrency: given.concurrency ?? defaults.concurrency,
-    preflightConnections: given.preflightConnections ?? defaults.preflightConnections,
-    timeoutMs: given.timeoutMs ?? defaults.timeoutMs,
-    staticIps: given.staticIps,
-    ipCheckUrl: given.ipCheckUrl === undefined ? undefined : readUrl('ipCheckUrl', given.ipCheckUrl),
+    connectTimeoutMs: connectTimeoutOf(timeoutMs),
+    ipCheckUrl: ipCheckUrl === undefined ? undefined : readUrl('ipCheckUrl', ipCheckUrl),
   })
+}
+
+/** Who sets a time limit may know a proxy that takes long. Else a connection has to stand much sooner than an answer has to come. */
+function connectTimeoutOf(timeoutMs: number | undefined): number | undefined {
+  return timeoutMs === undefined ? undefined : Math.max(10_000, timeoutMs)
 }
 
 function takeProxyApart(given: ConnectOptions['proxy']): ProxyOptions {
   return typeof given === 'string' || isUrl(given) ? { url: given } : (given ?? {})
 }
 
-function guardedSection({ swapAlias, indexBody, checkQuery, checkHits }: IngestOptions): GuardedSection | undefined {
-  if (swapAlias === undefined) return undefined
-  return freeze({ alias: swapAlias, indexBody, checkQuery, checkHits: checkHits ?? defaults.checkHits })
-}
-
-function tableSection(
-  given: IngestOptions,
-  servicenow: ServiceNowOptions,
-  names: readonly string[],
-): TableSection | undefined {
-  if (names.length === 0) return undefined
-  return freeze({
+function tableSection(given: IngestOptions, names: readonly string[]): TableSection | undefined {
+  const { servicenow, table = {}, deletions } = filled(given, defaults)
+  if (servicenow === undefined) return undefined
+  return Object.freeze({
     names,
     servicenow,
-    selection: selectionSection(given.table ?? {}),
-    deletions: deletionSection(given),
+    selection: take(filled(table, defaults), 'query', 'fields', 'displayValue', 'pageSize'),
+    deletions: deletions === 'keep' ? undefined : take(filled(given, defaults), 'maxDeleted', 'reconcileEveryMs'),
   })
 }
 
-function deletionSection({
-  deletions = 'keep',
-  maxDeleted,
-  reconcileEveryMs,
-}: IngestOptions): DeletionSection | undefined {
-  if (deletions === 'keep') return undefined
-  return freeze({
-    mode: deletions,
-    maxDeleted: maxDeleted ?? defaults.maxDeleted,
-    reconcileEveryMs: reconcileEveryMs ?? 0,
-  })
-}
+/** How long `wait` waits. */
+const WAIT_MS = 1_800_000
 
 function blockWaitOf(onBlock: IngestOptions['onBlock']): number {
   if (typeof onBlock === 'object') return onBlock.waitMs
-  return onBlock === 'wait' ? defaults.blockWaitMs : 0
+  return onBlock === 'wait' ? WAIT_MS : 0
 }
 
-/** Throws SluiceError OPTION_INVALID. */
 function readUrl(option: string, text: string): URL {
   if (isWebAddress(text)) return new URL(text)
-  throw fail('OPTION_INVALID', { option, problem: 'is not an http or https URL' })
+  throw invalid(option, 'is not an http or https URL')
 }
 
-function freeze<T extends object>(section: T): Readonly<T> {
-  return Object.freeze(section)
+/** An option that is undefined is not set. */
+function filled<T extends object, D extends object>(given: T, defaults: D): T & D {
+  return { ...defaults, ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) } as T &
+    D
+}
+
+function take<T extends object, K extends keyof T>(options: T, ...names: readonly K[]): Readonly<Required<Pick<T, K>>> {
+  return Object.freeze(Object.fromEntries(names.map(name => [name, options[name]]))) as Required<Pick<T, K>>
 }

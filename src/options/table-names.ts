@@ -1,7 +1,9 @@
 /** Inputs that are tables of the service-management platform, by their names: `servicenow:incident`. */
-import { fail } from '../failure/fail.js'
-import { SluiceError } from '../failure/sluice-error.js'
-import type { IngestOptions, ServiceNowOptions } from './ingest-options.js'
+import { resolve } from 'node:path'
+import type { IngestSource } from '../source/open-sources.js'
+import type { ServiceNowOptions } from './ingest-options.js'
+import { withoutCredentials } from './hide-secrets.js'
+import { invalid } from './option-checks.js'
 
 const PREFIX = 'servicenow:'
 
@@ -15,23 +17,26 @@ export function isTable(name: string): boolean {
   return name.startsWith(PREFIX)
 }
 
+/** Returns the name of an input as it is known in any folder: an absolute path, and no credentials. */
+export function fullName(name: string): string {
+  if (/^[a-z][\w+.-]*:\/\//i.test(name)) return withoutCredentials(name)
+  return name === '-' || isTable(name) ? name : resolve(name)
+}
+
 /** The tables that are named, each once. Throws SluiceError OPTION_INVALID for a name that is none, and beside other inputs. */
-export function tablesIn(source: IngestOptions['source']): string[] {
+export function tablesIn(source: IngestSource): string[] {
   const names = namedIn(source)
   const tables = [...new Set(names.filter(isTable).map(name => name.slice(PREFIX.length)))]
   if (tables.length === 0) return []
   const wrong = tables.find(table => !/^[a-z]\w{0,79}$/i.test(table))
-  if (wrong !== undefined) throw invalid(`'${PREFIX}${wrong}' is not a table: write it as in ${PREFIX}incident`)
+  if (wrong !== undefined)
+    throw invalid('source', `'${PREFIX}${wrong}' is not a table: write it as in ${PREFIX}incident`)
   const file = names.find(name => !isTable(name))
   if (file === undefined) return tables
-  throw invalid(`'${file}' cannot be loaded together with a table, which has other ids: use two commands`)
+  throw invalid('source', `'${file}' cannot be loaded together with a table, which has other ids: use two commands`)
 }
 
 /** Returns scheme, host and port. Undefined if the URL is invalid. */
 export function instanceOf({ url }: ServiceNowOptions): string | undefined {
   return URL.canParse(String(url)) ? new URL(String(url)).origin : undefined
-}
-
-function invalid(problem: string): SluiceError {
-  return fail('OPTION_INVALID', { option: 'source', problem })
 }

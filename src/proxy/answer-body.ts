@@ -1,9 +1,8 @@
 import { Readable } from 'node:stream'
 
 /**
- * The body of an answer, read once: as a stream, or whole. The request's time limit and signal hold until its end.
- * After the end, or if it is destroyed unread, the connection is free or closed. A body that breaks gives a
- * RouteError.
+ * The body of an answer, read once: as a stream, or whole. The request's time limit and signal hold until its end. After the end,
+ * or if it is destroyed unread, the connection is free or closed. A body that breaks gives a RouteError.
  */
 export class AnswerBody extends Readable {
   constructor(

@@ -1,5 +1,4 @@
-import { fail } from '../failure/fail.js'
-import { SluiceError } from '../failure/sluice-error.js'
+import { fail, SluiceError } from '../failure/failure.js'
 import { noProxyEntry } from './no-proxy.js'
 import { parseProxyUrl, type ProxyUrl } from './proxy-url.js'
 import { addressOf } from './destination.js'
@@ -19,12 +18,13 @@ export interface ChosenProxy {
   readonly origin: string
   /** Facts that may surprise the user, in sentences without secrets. */
   readonly notes: readonly string[]
+  /** Why no proxy is used although somebody set one. Absent if `direct` says so. */
+  readonly unused?: string
 }
 
 /**
- * Chooses the proxy for a target. A static proxy (`proxy`) is never skipped silently. NO_PROXY applies only to the
- * environment's general proxy (HTTPS_PROXY), and only `direct` turns both off. The URL of a skipped proxy is not
- * read.
+ * Chooses the proxy for a target. A static proxy (`proxy`) is never skipped silently. NO_PROXY applies only to the environment's
+ * general proxy (HTTPS_PROXY), and only `direct` turns both off. The URL of a skipped proxy is not read.
  * @throws SluiceError PROXY_URL_INVALID, PROXY_NOT_USED, CLUSTER_URL_IS_PROXY
  */
 export function chooseProxy(options: {
@@ -41,7 +41,7 @@ export function chooseProxy(options: {
     if (options.requireProxy === true) throw notUsed('--require-proxy and --direct contradict each other')
     return {
       origin: '--direct',
-      notes: given === undefined ? [] : [`Sluice ignores ${given.origin}, since --direct is set`],
+      notes: given === undefined ? [] : [`Sluice ignores ${given.origin}, because --direct is set`],
     }
   }
   if (given === undefined) {
@@ -52,10 +52,8 @@ export function chooseProxy(options: {
   if (entry !== undefined && proxy === undefined) {
     if (options.requireProxy === true)
       throw notUsed(`--require-proxy is set, but NO_PROXY ("${entry}") excludes ${target.host} from ${given.origin}`)
-    return {
-      origin: 'NO_PROXY',
-      notes: [`Sluice ignores ${given.origin}, since NO_PROXY ("${entry}") covers ${target.host}`],
-    }
+    const skipped = `Sluice ignores ${given.origin}, since NO_PROXY ("${entry}") covers ${target.host}`
+    return { origin: 'NO_PROXY', notes: [skipped], unused: skipped }
   }
   const parsed = parseProxyUrl(given.value, given.origin)
   if (isSameAddress(addressOf(target), parsed)) {
@@ -69,7 +67,7 @@ function notUsed(problem: string): SluiceError {
   return fail('PROXY_NOT_USED', { problem })
 }
 
-/** Returns whether two URLs lead to one port, as far as it shows without resolving names. */
+/** Returns whether two URLs lead to one port. Does not resolve names. */
 function isSameAddress(one: ReturnType<typeof addressOf>, other: ReturnType<typeof addressOf>): boolean {
   return one.port === other.port && canonical(one.host) === canonical(other.host)
 }

@@ -1,7 +1,7 @@
 /** Names why a connection could not be built: sockets, TLS, the time limit. Pure. Nothing of the request has left. */
 import { type Failure, failure } from '../failure/failure.js'
 import { type Phase, RouteError } from './route-error.js'
-import { errorCodeOf, proxyOf, textOf } from './name-error.js'
+import { errorCodeOf, isClientCertAlert, proxyOf, textOf } from './name-error.js'
 import type { RouteTarget } from './destination.js'
 
 /** The socket or TLS layer failed. */
@@ -36,6 +36,10 @@ function nameConnecting(way: RouteTarget, phase: Phase, code: string, error: unk
   const cluster = way.target.origin
   switch (phase) {
     case 'proxy-tls':
+      if (isClientCertAlert(code)) {
+        const wanted = `it wants a client certificate (${code}), and Sluice sends none to a proxy`
+        return failure('PROXY_UNREACHABLE', { proxy: proxyOf(way), problem: wanted })
+      }
       if (isCertificateFault(code)) return failure('PROXY_CERT_INVALID', { proxy: proxyOf(way), problem })
       if (isNotTls(code)) {
         return failure('PROXY_TLS_MISMATCH', { proxy: proxyOf(way), observed: `the port does not speak TLS (${code})` })
@@ -48,18 +52,18 @@ function nameConnecting(way: RouteTarget, phase: Phase, code: string, error: unk
     case 'proxy-handshake':
       return failure('PROXY_UNREACHABLE', { proxy: proxyOf(way), problem })
     case 'target-tls':
+      if (isClientCertAlert(code)) return failure('CLUSTER_CLIENT_CERT', { cluster, observed: `the TLS alert ${code}` })
       if (isCertificateFault(code)) return failure('CLUSTER_CERT_INVALID', { cluster, problem })
-      return failure('CLUSTER_UNAVAILABLE', {
-        cluster,
-        observed: isNotTls(code) ? `the port does not speak TLS (${code})` : problem,
-      })
+      return isNotTls(code)
+        ? failure('CLUSTER_TLS_MISMATCH', { cluster, observed: `the port does not speak TLS (${code})` })
+        : failure('CLUSTER_UNAVAILABLE', { cluster, observed: problem })
     case 'target-connect':
     case 'exchange':
       return failure('CLUSTER_UNAVAILABLE', { cluster, observed: problem })
   }
 }
 
-/** Whose time ran out: the proxy's while it was being reached, else the cluster's. */
+/** Names whose time ran out: the proxy's until Sluice had reached it, then the cluster's. */
 export function nameTimeout(way: RouteTarget, phase: Phase, limitMs: number): Failure {
   if (way.proxy !== undefined && phase.startsWith('proxy')) {
     return failure('PROXY_TIMEOUT', { proxy: proxyOf(way), limitMs, phase, after: afterWhat[phase] })
@@ -77,7 +81,7 @@ const afterWhat: Readonly<Record<Phase, string>> = {
 }
 
 function isCertificateFault(code: string): boolean {
-  return /CERT|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH|UNKNOWN_CA|CRL|FINGERPRINT/.test(
+  return /CERT|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH|UNKNOWN_CA|CRL|FINGERPRINT|UNSPECIFIED/.test(
     code,
   )
 }

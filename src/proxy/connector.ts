@@ -17,20 +17,25 @@ export interface Connection {
   readonly socket: Socket
   /** Bytes that were written and have not reached the kernel yet, in all layers. */
   unsentBytes(): number
+  /** Why the socket failed, as it said first. */
+  firstError?: unknown
 }
 
-/** Shared with whoever waits for the connection: how far it has come, and the connection once it stands. */
+/** The progress of a connection, for everyone who waits for it, and the connection once it is open. */
 export interface ConnectProgress {
   phase: Phase
   connection?: Connection
-  /** Pending until it is known whether the connection outlives its exchange. Nothing may be written before. */
+  /** Pending until Sluice knows whether the connection stays open after its exchange. Nothing may be written before. */
   undecided?: Promise<void>
   /** While the connection is being built: gives it up, since nobody waits for it any more. */
   giveUp?: () => void
 }
 
 export class Connector {
+  /** How often in a row a connection over the proxy is tried: more than once if one of two nodes fails. */
+  attempts = 1
   readonly #sockets = new Set<Socket>()
+  #isClosed = false
 
   constructor(
     private readonly way: RouteTarget,
@@ -39,29 +44,46 @@ export class Connector {
     private readonly meter: TrafficMeter,
   ) {}
 
-  /** Rejects with a RouteError of delivery `none`, within the time limit for connecting. */
+  /** Rejects with a RouteError of delivery `none`, within the time limit for connecting and for each attempt. */
   async open(progress: ConnectProgress): Promise<Connection> {
+    let isGivenUp = false
+    for (let left = this.attempts; ; left -= 1) {
+      try {
+        return await this.#openOnce(progress, () => (isGivenUp = true))
+      } catch (error) {
+        // The proxy may choose the other node for the next one.
+        if (left <= 1 || isGivenUp || this.#isClosed || !progress.phase.startsWith('proxy')) throw error
+      }
+    }
+  }
+
+  async #openOnce(progress: ConnectProgress, onGiveUp: () => void): Promise<Connection> {
     const { way } = this
-    const raw = connect({
-      ...(way.proxy ?? addressOf(way.target)),
-      noDelay: true,
-      keepAlive: true,
-      keepAliveInitialDelay: 60_000,
-    })
-    this.#sockets.add(raw)
-    raw.once('close', () => this.#sockets.delete(raw))
-    progress.giveUp = () => raw.destroy()
+    let raw = this.#connect()
+    progress.giveUp = () => {
+      onGiveUp()
+      raw.destroy()
+    }
     let late = false
     const limit = setTimeout(() => {
       late = true
       raw.destroy()
     }, way.connectTimeoutMs)
     try {
-      const layers = await this.#build(raw, progress)
-      const socket = layers.at(-1) ?? raw
-      if (socket.destroyed)
-        throw Object.assign(new Error('the connection closed as soon as it stood'), { code: 'ECONNRESET' })
-      return { socket, unsentBytes: () => layers.reduce((sum, layer) => sum + layer.writableLength, 0) }
+      for (; ; raw = this.#connect()) {
+        const layers = await this.#build(raw, progress)
+        if (layers === undefined) {
+          raw.destroy()
+          continue
+        }
+        const socket = layers.at(-1) ?? raw
+        if (socket.destroyed)
+          throw Object.assign(new Error('the connection closed as soon as it stood'), { code: 'ECONNRESET' })
+        const unsentBytes = () => layers.reduce((sum, layer) => sum + layer.writableLength, 0)
+        const connection: Connection = { socket, unsentBytes }
+        socket.once('error', error => (connection.firstError = error))
+        return connection
+      }
     } catch (error) {
       raw.destroy()
       if (late) throw connectTimeoutFault(way, progress.phase)
@@ -75,10 +97,25 @@ export class Connector {
 
   /** Ends every connection, also those that are being built. */
   destroyAll(): void {
+    this.#isClosed = true
     for (const socket of this.#sockets) socket.destroy()
   }
 
-  async #build(raw: Socket, progress: ConnectProgress): Promise<Socket[]> {
+  #connect(): Socket {
+    const { way } = this
+    const raw = connect({
+      ...(way.proxy ?? addressOf(way.target)),
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: 60_000,
+    })
+    this.#sockets.add(raw)
+    raw.once('close', () => this.#sockets.delete(raw))
+    return raw
+  }
+
+  /** Undefined: a layer has learnt a certificate, and needs another connection. */
+  async #build(raw: Socket, progress: ConnectProgress): Promise<Socket[] | undefined> {
     const { way, form, secure } = this
     const { proxy } = way
     const layers = [raw]
@@ -88,8 +125,9 @@ export class Connector {
     this.meter.watch(raw)
     if (proxy !== undefined && secure.proxy !== undefined) {
       progress.phase = 'proxy-tls'
-      top = await secure.proxy(top, proxy.host)
-      layers.push(top)
+      const secured = await secure.proxy(top, proxy.host)
+      if (secured === undefined) return undefined
+      layers.push((top = secured))
     }
     if (proxy !== undefined && form === 'tunnel') {
       progress.phase = 'proxy-handshake'
@@ -98,8 +136,9 @@ export class Connector {
     }
     if (secure.target !== undefined) {
       progress.phase = 'target-tls'
-      top = await secure.target(top, addressOf(way.target).host)
-      layers.push(top)
+      const secured = await secure.target(top, addressOf(way.target).host)
+      if (secured === undefined) return undefined
+      layers.push(secured)
     }
     return layers
   }

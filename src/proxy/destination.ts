@@ -1,6 +1,6 @@
 import type { ProxyUrl } from './proxy-url.js'
 
-/** From here to the target: what every message about it has to name. */
+/** The target, and the facts about the route to it that every message names. */
 export interface RouteTarget {
   readonly target: URL
   readonly proxy?: ProxyUrl | undefined

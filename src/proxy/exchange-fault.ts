@@ -4,7 +4,7 @@ import { nameTimeout } from './connect-fault.js'
 import { type Phase, RouteError } from './route-error.js'
 import { nameNotHttp } from './tunnel-fault.js'
 import type { RouteTarget } from './destination.js'
-import { errorCodeOf, isTlsAlert, proxyOf, textOf } from './name-error.js'
+import { errorCodeOf, isClientCertAlert, isTlsAlert, proxyOf, textOf } from './name-error.js'
 
 /** Facts about a broken connection. */
 interface Broken {
@@ -42,11 +42,8 @@ export function exchangeFault(
     })
   }
   const cluster = way.target.origin
-  const named = /ALERT.*CERT|ALERT.*UNKNOWN_CA/.test(code)
-    ? failure('CLUSTER_CERT_INVALID', {
-        cluster,
-        problem: `it refuses the client certificate, or needs one (${code})`,
-      })
+  const named = isClientCertAlert(code)
+    ? failure('CLUSTER_CLIENT_CERT', { cluster, observed: `the TLS alert ${code}` })
     : failure('CLUSTER_UNAVAILABLE', { cluster, observed: `${whoBroke(way, broken)}: ${textOf(error)}` })
   return new RouteError({ code, phase: 'exchange', delivery, failure: named, cause: error })
 }
@@ -67,7 +64,7 @@ export function abortedFault(phase: Phase, delivery: 'none' | 'possible', reason
   return new RouteError({ code: 'ABORTED', phase, delivery, failure: named, cause: reason })
 }
 
-/** The route is closed, or was destroyed while the request was under way. */
+/** The route is closed, or was destroyed during the request. */
 export function closedFault(way: RouteTarget, phase: Phase, delivery: 'none' | 'possible', cause: unknown): RouteError {
   const named = failure('CLUSTER_UNAVAILABLE', {
     cluster: way.target.origin,

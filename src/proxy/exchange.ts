@@ -10,10 +10,7 @@ import type { RouteTarget } from './destination.js'
 /** Turns of the event loop in which the last writes of a body are still reported. */
 const LAST_WRITES = 3
 
-/**
- * Tells undici that no connection could be built. It has no code, because some codes make undici reconnect again and
- * again.
- */
+/** Tells undici that no connection could be built. It has no code, because some codes make undici reconnect again and again. */
 export class NoConnection extends Error {
   constructor(readonly fault: RouteError) {
     super(fault.message)
@@ -143,8 +140,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * An answer that came before the body had left ends the connection: whoever wrote it may not read the rest, and until the
-   * socket is gone the body's memory is not the caller's again.
+   * Ends the connection if the answer came before the whole body was sent. Its sender may not read the rest, and the caller may not
+   * reuse the body's memory while the socket exists.
    */
   #end(): void {
     if (this.#closeAfterwards || !this.#bodyFullySent()) this.#connection?.socket.destroy()
@@ -155,7 +152,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     const broken = { forward: this.forward, silent: this.#connection?.socket.bytesRead === 0 }
-    const fault = error instanceof NoConnection ? error.fault : exchangeFault(this.way, broken, error, this.#delivery())
+    // After an alert of TLS the connection ends, and undici reports only that.
+    const first = this.#connection?.firstError ?? error
+    const fault = error instanceof NoConnection ? error.fault : exchangeFault(this.way, broken, first, this.#delivery())
     this.#controller = undefined
     this.#fail(fault)
     this.calls.freed()

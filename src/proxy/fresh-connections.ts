@@ -9,7 +9,7 @@ import { setMaxListeners } from 'node:events'
 export const BROKEN_AGAIN = 2
 
 /** The first wave is one connection, so that wrong credentials cost one refusal and not sixteen. */
-const FIRST_WAVES = [1, 6]
+export const FIRST_WAVES = [1, 6]
 
 export interface Waves<T> {
   /** Connections, those of `first` included. */

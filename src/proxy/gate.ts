@@ -8,7 +8,7 @@ export class Gate {
   #leaving = 0
   readonly #waiting: (() => void)[] = []
 
-  constructor(private readonly limit: number) {}
+  constructor(public limit: number) {}
 
   /** Calls `admit` as soon as there is room, perhaps before it returns. */
   enter(admit: () => void): void {

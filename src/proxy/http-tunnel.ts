@@ -3,41 +3,53 @@ import { connectRefusedFault, notHttpFault, proxyClosedFault } from './tunnel-fa
 import type { ProxyUrl } from './proxy-url.js'
 import { type RouteTarget, authorityOf } from './destination.js'
 
-/** A proxy's answer to CONNECT has a few hundred bytes. Its error page is not read. */
+/** A proxy's answer to CONNECT has a few hundred bytes. */
 const replyLimitBytes = 64 * 1024
 
+/** The reason for a refusal stands at the beginning of the page that comes with it, and the page comes at once. */
+const pageLimitBytes = 8 * 1024
+const pageLimitMs = 250
+
 /**
- * Requests a tunnel to the target from an HTTP proxy over a connected socket. Resolves on any 2xx. The socket then
- * carries the target's bytes, including those that came with the reply. Rejects with a RouteError. The caller limits
- * the time.
+ * Requests a tunnel to the target from an HTTP proxy over a connected socket. Resolves on any 2xx. The socket then carries the
+ * target's bytes, including those that came with the reply. Rejects with a RouteError. The caller limits the time.
  */
 export function openHttpTunnel(socket: Socket, way: RouteTarget, proxy: ProxyUrl): Promise<void> {
   const authority = authorityOf(way.target)
   const credentials = basicCredentials(proxy)
   return new Promise((resolve, reject) => {
     let received: Buffer = Buffer.alloc(0)
+    let refusal: Reply | undefined
+    let page: NodeJS.Timeout | undefined
     const settle = (outcome: () => void): void => {
+      clearTimeout(page)
       socket.off('readable', onReadable).off('end', onEnd).off('close', onEnd).off('error', onError)
       outcome()
     }
+    const refuse = (answer: Reply): void => settle(() => reject(connectRefusedFault(way, withoutLengths(answer))))
     const onReadable = (): void => {
       for (let chunk = read(socket); chunk !== null; chunk = read(socket)) received = Buffer.concat([received, chunk])
       const reply = readReply(received)
       if (reply === 'incomplete') return
       if (reply === 'not-http') return settle(() => reject(notHttpFault(way, received)))
-      if (reply.status < 200 || reply.status > 299) {
-        return settle(() => reject(connectRefusedFault(way, reply.status, reply.headers)))
+      if (!isTunnel(reply)) {
+        refusal = reply
+        page ??= setTimeout(onEnd, pageLimitMs)
+        if (isWhole(reply)) refuse(reply)
+        return
       }
       settle(() => {
-        if (reply.rest.length > 0) socket.unshift(reply.rest)
+        if (reply.body.length > 0) socket.unshift(reply.body)
         resolve()
       })
     }
     const onEnd = (): void => {
+      if (refusal !== undefined) return refuse(refusal)
       const after = received.length === 0 ? 'without an answer to CONNECT' : 'in the middle of its answer to CONNECT'
       settle(() => reject(proxyClosedFault(way, after)))
     }
     const onError = (error: Error): void => {
+      if (refusal !== undefined) return refuse(refusal)
       settle(() => reject(proxyClosedFault(way, 'instead of answering CONNECT', error)))
     }
     // 'readable', not 'data': a socket that once flowed loses what arrives before the TLS layer takes it over.
@@ -55,9 +67,32 @@ export function basicCredentials(proxy: ProxyUrl): string | undefined {
 }
 
 interface Reply {
-  readonly status: number
+  readonly statusCode: number
+  readonly reason: string
   readonly headers: Readonly<Record<string, string>>
-  readonly rest: Buffer
+  /** The page of a refusal so far, or what the target sent already. */
+  readonly body: Buffer
+}
+
+/** A tunnel has no content. A page comes from somebody who takes CONNECT for any other request. */
+function isTunnel({ statusCode, headers }: Reply): boolean {
+  return statusCode >= 200 && statusCode <= 299 && !/text\/html/i.test(headers['content-type'] ?? '')
+}
+
+function isWhole({ headers, body }: Reply): boolean {
+  if (isChunked(headers) && body.toString('latin1').endsWith('0\r\n\r\n')) return true
+  return body.length >= Math.min(Number(headers['content-length'] ?? Infinity), pageLimitBytes)
+}
+
+function isChunked(headers: Reply['headers']): boolean {
+  return /chunked/i.test(headers['transfer-encoding'] ?? '')
+}
+
+/** Takes the lengths out of a chunked page. What is left is only quoted. */
+function withoutLengths(reply: Reply): Reply {
+  if (!isChunked(reply.headers)) return reply
+  const text = reply.body.toString('latin1').replace(/(^|\r\n)[\da-f]+(?:;[^\r\n]*)?\r\n/gi, '$1')
+  return { ...reply, body: Buffer.from(text, 'latin1') }
 }
 
 function readReply(bytes: Buffer): Reply | 'incomplete' | 'not-http' {
@@ -68,10 +103,11 @@ function readReply(bytes: Buffer): Reply | 'incomplete' | 'not-http' {
     const end = unread.indexOf('\r\n\r\n')
     if (end < 0) return bytes.length > replyLimitBytes ? 'not-http' : 'incomplete'
     const [statusLine = '', ...lines] = unread.subarray(0, end).toString('latin1').split('\r\n')
-    const status = Number(/^HTTP\/1\.[01] (\d{3})(?: |$)/.exec(statusLine)?.[1])
-    if (Number.isNaN(status)) return 'not-http'
+    const [, status, reason = ''] = /^HTTP\/1\.[01] (\d{3})(?: (.*)|$)/.exec(statusLine) ?? []
+    if (status === undefined) return 'not-http'
     from += end + 4
-    if (status >= 200) return { status, headers: readHeaders(lines), rest: bytes.subarray(from) }
+    const statusCode = Number(status)
+    if (statusCode >= 200) return { statusCode, reason, headers: readHeaders(lines), body: bytes.subarray(from) }
   }
   return 'not-http'
 }

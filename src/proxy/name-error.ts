@@ -21,6 +21,11 @@ export function isTlsAlert(bytes: Uint8Array): boolean {
   return bytes[0] === 0x15 && (bytes.length < 2 || bytes[1] === 3)
 }
 
+/** The other side refused the client certificate, or its absence. TLS 1.2 has only a general alert for that. */
+export function isClientCertAlert(code: string): boolean {
+  return /ALERT.*(CERT|UNKNOWN_CA|HANDSHAKE_FAILURE)/.test(code)
+}
+
 /** Returns the first bytes for a message: text if possible, else hexadecimal. */
 export function quoteBytes(bytes: Uint8Array): string {
   const first = Buffer.from(bytes.subarray(0, 24))

@@ -1,11 +1,11 @@
 /**
- * Reads a proxy URL as the user wrote it. Node's URL parser repairs URLs that it should refuse: an unencoded `@` or
- * `#` in a password silently moves the host. So this file takes the text apart itself, and its messages show none of
- * it.
+ * Reads a proxy URL as the user wrote it. Node's URL parser repairs URLs that it should refuse: an unencoded `@` or `#` in a
+ * password silently moves the host. So this file takes the text apart itself, and its messages show none of it.
  */
 import { isIPv6 } from 'node:net'
 import { domainToASCII } from 'node:url'
-import { fail } from '../failure/fail.js'
+import { fail } from '../failure/failure.js'
+import { isQuoted } from '../text/quotes.js'
 
 /** `socks5s` is SOCKS5 inside TLS. */
 export type ProxyScheme = 'http' | 'https' | 'socks5' | 'socks5s'
@@ -32,6 +32,7 @@ export function parseProxyUrl(text: string, origin: string): ProxyUrl {
     throw fail('PROXY_URL_INVALID', { origin, problem })
   }
   if (text === '') refuse('is empty')
+  if (isQuoted(text)) refuse('has quotes around it: write it without them')
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   if (/[\s\u0000-\u001f\u007f]/.test(text)) refuse('contains whitespace or a control character')
 
@@ -79,7 +80,7 @@ function readCredentials(
     refuse(`has an unencoded "${bare}" in the username or password: write it as ${encodeURIComponent(bare)}`)
   }
   if (/%(?![0-9a-f]{2})/i.test(userinfo)) {
-    refuse('has a "%" in the username or password that is not an escape such as %40: write it as %25')
+    refuse('has a "%" in the username or password that does not begin an escape such as %40. Write it as %25')
   }
   if (userinfo === '') return {}
   const colon = userinfo.indexOf(':')
@@ -107,7 +108,7 @@ function readAddress(text: string, scheme: ProxyScheme, refuse: Refuse): { host:
   const address = text.replace(/\/$/, '')
   if (/[/?#]/.test(address)) refuse('has a path, a query or a fragment: it must end with the port')
   if (!address.startsWith('[') && address.split(':').length > 2) {
-    refuse('has more than one ":" after the credentials: put an IPv6 address in brackets, and an "@" before the host')
+    refuse('has more than one ":" after the credentials. Write an IPv6 address in brackets, and an "@" before the host')
   }
   const [, bracketed, name, portText] =
     /^(?:\[([^\]]*)\]|([^:[]*))(?::(.*))?$/.exec(address) ?? refuse('has an invalid host name')

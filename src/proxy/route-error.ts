@@ -1,8 +1,7 @@
 import type { Failure } from '../failure/failure.js'
 
 /**
- * The layer that was being built. `exchange`: the connection was open, and the request was waiting, being sent or
- * being answered.
+ * The layer that was being built. `exchange`: the connection was open, and the request was waiting, being sent or being answered.
  */
 export type Phase = 'proxy-connect' | 'proxy-tls' | 'proxy-handshake' | 'target-connect' | 'target-tls' | 'exchange'
 

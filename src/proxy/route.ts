@@ -1,10 +1,10 @@
-/** The one way by which requests reach a target: direct, through a tunnel, or forwarded by the proxy. */
+/** Sends requests to a target: direct, through a tunnel, or forwarded by the proxy. */
 import { type Client, type Dispatcher, Pool } from 'undici'
 import { Connector, type RouteForm } from './connector.js'
 import { Exchange } from './exchange.js'
 import { Gate } from './gate.js'
 import { basicCredentials } from './http-tunnel.js'
-import { type LaneOptions, openLane } from './lane.js'
+import { type PoolDispatch, openPoolConnection } from './pool-connection.js'
 import type { ProxyUrl } from './proxy-url.js'
 import type { RouteRequest, RouteResponse } from './route-request.js'
 import { type SecureLayer, type TlsOptions, secureLayer } from './tls-layer.js'
@@ -15,7 +15,7 @@ export interface RouteOptions {
   /** Only its origin counts. */
   readonly target: URL
   readonly proxy?: ProxyUrl | undefined
-  /** Most connections of the pool, and most requests under way at once. */
+  /** Most connections of the pool, and most requests at once. */
   readonly connections: number
   /** Time to build a connection, all layers of it. Default 10 000 ms. */
   readonly connectTimeoutMs?: number | undefined
@@ -34,7 +34,7 @@ export interface Route extends AsyncDisposable {
   readonly form: RouteForm
   /** The proxy's URL without credentials. */
   readonly proxy?: string | undefined
-  /** Up to now. */
+  /** So far. */
   readonly traffic: Traffic
   /** Over the pool of kept connections. Rejects with RouteError. */
   request(request: RouteRequest): Promise<RouteResponse>
@@ -42,9 +42,14 @@ export interface Route extends AsyncDisposable {
   once(request: RouteRequest): Promise<RouteResponse>
   /** The same proxy with other credentials, from the next connection on (`forward`: from the next request on). */
   renewProxy(proxy: ProxyUrl): void
-  /** Takes no more requests and waits for those under way. */
+  /**
+   * Copes with a proxy that works half: opens at most so many connections, and makes so many attempts in a row to build one over
+   * the proxy.
+   */
+  adapt(to: { readonly connections: number; readonly attempts: number }): void
+  /** Accepts no more requests, and waits for the current ones. */
   close(): Promise<void>
-  /** Ends everything at once: what is under way fails with code CLOSED. */
+  /** Closes all connections at once. Current requests fail with code CLOSED. */
   destroy(error?: Error): Promise<void>
 }
 
@@ -58,10 +63,10 @@ class PooledRoute implements Route {
   readonly form: RouteForm
   readonly proxy?: string | undefined
   readonly #meter = new TrafficMeter()
-  /** Shared with all that connects: what is renewed here holds there too. */
+  /** Everything that connects shares this object, so renewed credentials reach all. */
   readonly #way: { -readonly [K in keyof RouteTarget]: RouteTarget[K] }
   readonly #connector: Connector
-  readonly #openLane: () => Client
+  readonly #openPoolConnection: () => Client
   readonly #pool: Pool
   readonly #gate: Gate
   readonly #underWay = new Set<Exchange>()
@@ -86,8 +91,8 @@ class PooledRoute implements Route {
       bodyTimeout: 0,
       maxHeaderSize: 64 * 1024,
     }
-    this.#openLane = () => openLane(origin, settings, this.#connector)
-    this.#pool = new Pool(origin, { ...settings, connections, factory: this.#openLane })
+    this.#openPoolConnection = () => openPoolConnection(origin, settings, this.#connector)
+    this.#pool = new Pool(origin, { ...settings, connections, factory: this.#openPoolConnection })
     this.#gate = new Gate(connections)
   }
 
@@ -107,18 +112,23 @@ class PooledRoute implements Route {
   }
 
   once(request: RouteRequest): Promise<RouteResponse> {
-    const lane = this.#openLane()
+    const connection = this.#openPoolConnection()
     const exchange = this.#begin(request, {
       over: () => {},
       // Not from within undici's own callback.
-      freed: () => void setImmediate(() => void lane.destroy()),
+      freed: () => void setImmediate(() => void connection.destroy()),
     })
-    if (!exchange.over) this.#dispatch(lane, exchange, request, { reset: true })
+    if (!exchange.over) this.#dispatch(connection, exchange, request, { reset: true })
     return exchange.response
   }
 
   renewProxy(proxy: ProxyUrl): void {
     this.#way.proxy = proxy
+  }
+
+  adapt({ connections, attempts }: { readonly connections: number; readonly attempts: number }): void {
+    this.#gate.limit = connections
+    this.#connector.attempts = attempts
   }
 
   async close(): Promise<void> {
@@ -151,7 +161,7 @@ class PooledRoute implements Route {
   }
 
   #dispatch(dispatcher: Dispatcher, exchange: Exchange, request: RouteRequest, single: { reset?: true } = {}): void {
-    const options: LaneOptions = {
+    const options: PoolDispatch = {
       exchange,
       method: request.method,
       path: this.form === 'forward' ? this.target.origin + request.path : request.path,

@@ -51,9 +51,7 @@ const lastResort = 0.8
 
 const HANDSHAKE = 'during the SOCKS5 handshake'
 
-/**
- * The package has no codes, and its error object holds the credentials. So only its text is used, never as a cause.
- */
+/** The package has no codes, and its error object holds the credentials. So only its text is used, never as a cause. */
 function nameSocksError(way: RouteTarget, text: string, first: Buffer | undefined): RouteError {
   if (/Authentication failed/i.test(text)) return socksRefusedFault(way, { code: 'SOCKS_AUTH_FAILED' })
   if (/no accepted authentication type/i.test(text)) return socksRefusedFault(way, { code: 'SOCKS_NO_METHOD' })

@@ -1,9 +1,16 @@
 /** Builds one TLS layer over a connected socket: to the proxy, or through the tunnel to the target. */
 import { X509Certificate } from 'node:crypto'
 import { type Socket, isIP } from 'node:net'
-import { type SecureContext, type TLSSocket, checkServerIdentity, connect, createSecureContext } from 'node:tls'
+import {
+  type ConnectionOptions,
+  type SecureContext,
+  type TLSSocket,
+  checkServerIdentity,
+  connect,
+  createSecureContext,
+} from 'node:tls'
 import { established } from './established.js'
-import { fail } from '../failure/fail.js'
+import { fail } from '../failure/failure.js'
 
 export interface TlsOptions {
   /** PEM. Replaces the public certificate authorities. */
@@ -13,52 +20,75 @@ export interface TlsOptions {
   readonly key?: string | Buffer | undefined
   readonly passphrase?: string | undefined
   /**
-   * SHA-256 of a certificate in the server's chain, in hex with or without colons. Replaces `ca`: the server's
-   * certificate must be this one, or be signed by it through the chain that the server sends. With `ca`, both must
-   * hold.
+   * SHA-256 of a certificate in the server's chain, in hex with or without colons. OpenSSL verifies the chain against this
+   * certificate only. If it is the server's own, it vouches for any name. With `ca`, both must hold.
    */
   readonly caFingerprint?: string | undefined
-  /** Default true. False accepts any certificate and name, except that a fingerprint must still match. */
+  /** Default true. False accepts any certificate and name. A fingerprint holds all the same. */
   readonly rejectUnauthorized?: boolean | undefined
   /** Name to ask for and to find in the certificate. Default: the host of the URL. */
   readonly servername?: string | undefined
 }
 
-/** Builds TLS over a socket. Rejects with the error of the TLS layer, or with code FINGERPRINT_MISMATCH. */
-export type SecureLayer = (socket: Socket, host: string) => Promise<TLSSocket>
+/**
+ * Builds TLS over a socket. Undefined: Sluice has learnt the certificate of a fingerprint, and needs another connection to verify
+ * the server. Rejects with the error of the TLS layer, or with code FINGERPRINT_MISMATCH.
+ */
+export type SecureLayer = (socket: Socket, host: string) => Promise<TLSSocket | undefined>
+
+/** @throws SluiceError OPTION_INVALID when certificate, key or CA cannot be read */
+export function secureLayer(options: TlsOptions, name: string): SecureLayer {
+  const { caFingerprint, servername, rejectUnauthorized = true } = options
+  const secureContext = readContext(options, name)
+  if (caFingerprint !== undefined) return pinnedLayer(options, secureContext, hexOf(caFingerprint))
+  return async (socket, host) => await handshake(socket, servername ?? host, { secureContext, rejectUnauthorized })
+}
+
+/** Certificates by their fingerprints, which leave no doubt about them. So a process learns each only once. */
+const known = new Map<string, string>()
 
 /**
- * Sessions are not resumed: a resumed one shows no certificate to hold against a fingerprint.
- * @throws SluiceError OPTION_INVALID when certificate, key or CA cannot be read
+ * A handshake alone cannot verify a server against a certificate that only the server has. So the first connection learns that
+ * certificate and is closed. All others trust only this certificate.
  */
-export function secureLayer(options: TlsOptions, name: string): SecureLayer {
-  const secureContext = readContext(options, name)
-  const pin = options.caFingerprint?.replaceAll(':', '').toLowerCase()
-  const strict = options.rejectUnauthorized !== false
+function pinnedLayer(options: TlsOptions, given: SecureContext, pin: string): SecureLayer {
+  const { ca, cert, key, passphrase, servername } = options
+  const trustOnly = (pem: string) =>
+    createSecureContext({ ca: pem, cert, key, passphrase, allowPartialTrustChain: true })
+  // If the certificate is not in `ca`, the first connection has to satisfy `ca` as well.
+  const atHand = ca === undefined ? known.get(pin) : certificatesIn(ca).find(pem => fingerprintOf(pem) === pin)
+  let trusting = atHand === undefined ? undefined : trustOnly(atHand)
   return async (socket, host) => {
-    const servername = options.servername ?? host
-    const secure = connect({
-      socket,
-      secureContext,
-      host: servername,
-      ...(isIP(servername) === 0 ? { servername } : {}),
-      ALPNProtocols: ['http/1.1'],
-      rejectUnauthorized: strict && (pin === undefined || options.ca !== undefined),
-    })
-    await established(secure, 'secureConnect')
-    const problem = pin === undefined ? undefined : pinProblem(secure, pin, strict ? servername : undefined)
-    if (problem !== undefined) {
-      secure.destroy()
-      throw problem
+    const name = servername ?? host
+    if (trusting === undefined) {
+      const unknown = await handshake(socket, name, { secureContext: given, rejectUnauthorized: ca !== undefined })
+      trusting = trustOnly(learn(unknown, pin))
+      return undefined
     }
-    return secure
+    return await handshake(socket, name, {
+      secureContext: trusting,
+      checkServerIdentity: (asked, seen) =>
+        hexOf(seen.fingerprint256) === pin ? undefined : checkServerIdentity(asked, seen),
+    })
   }
 }
 
-function readContext(options: TlsOptions, name: string): SecureContext {
-  const { ca, cert, key, passphrase } = options
+/** Sessions are not resumed: a resumed one is not verified again. */
+async function handshake(socket: Socket, name: string, options: ConnectionOptions): Promise<TLSSocket> {
+  const secure = connect({
+    socket,
+    host: name,
+    ...(isIP(name) === 0 ? { servername: name } : {}),
+    ALPNProtocols: ['http/1.1'],
+    ...options,
+  })
+  await established(secure, 'secureConnect')
+  return secure
+}
+
+function readContext({ ca, cert, key, passphrase }: TlsOptions, name: string): SecureContext {
   // Node takes it for no authority at all, and then says of every certificate that nobody vouches for it.
-  if (ca !== undefined && !/-----BEGIN [A-Z0-9 ]*CERTIFICATE-----/.test(Buffer.from(ca).toString('latin1'))) {
+  if (ca !== undefined && certificatesIn(ca).length === 0) {
     const problem = 'the CA file contains no certificate in PEM form'
     throw fail('OPTION_INVALID', { option: name, problem })
   }
@@ -70,27 +100,36 @@ function readContext(options: TlsOptions, name: string): SecureContext {
   }
 }
 
-/**
- * The chain is walked by signatures, not by the names that the server put in it: whoever sends a copy of the pinned
- * certificate beside a certificate of their own does not match. A pinned authority vouches for the name as well.
- */
-function pinProblem(socket: TLSSocket, pin: string, name: string | undefined): Error | undefined {
-  const leaf = socket.getPeerCertificate(true)
-  let seen = leaf
-  let certificate = new X509Certificate(leaf.raw)
-  while (fingerprint(certificate) !== pin) {
-    const issuer = seen.issuerCertificate
-    const next = issuer === undefined || issuer === seen ? undefined : new X509Certificate(issuer.raw)
-    if (next === undefined || fingerprint(next) === fingerprint(certificate) || !certificate.verify(next.publicKey)) {
-      const message = `no certificate of the chain has the given fingerprint. The fingerprint of the server is ${leaf.fingerprint256}`
-      return Object.assign(new Error(message), { code: 'FINGERPRINT_MISMATCH' })
-    }
-    seen = issuer
-    certificate = next
-  }
-  return seen === leaf || name === undefined ? undefined : checkServerIdentity(name, leaf)
+export function certificatesIn(pem: string | Buffer): readonly string[] {
+  const text = Buffer.from(pem).toString('latin1')
+  return text.match(/-----BEGIN ([A-Z0-9 ]*CERTIFICATE)-----[^-]*-----END \1-----/g) ?? []
 }
 
-function fingerprint(certificate: X509Certificate): string {
-  return certificate.fingerprint256.replaceAll(':', '').toLowerCase()
+/** Returns the pinned certificate of a server's chain, in PEM form, and closes the connection. */
+function learn(socket: TLSSocket, pin: string): string {
+  const own = socket.getPeerCertificate(true)
+  socket.destroy()
+  for (let seen = own; ; seen = seen.issuerCertificate) {
+    if (hexOf(seen.fingerprint256) === pin) {
+      const pem = new X509Certificate(seen.raw).toString()
+      known.set(pin, pem)
+      return pem
+    }
+    if (seen.issuerCertificate === undefined || seen.issuerCertificate === seen) break
+  }
+  const message = `no certificate of the chain has the given fingerprint. The fingerprint of the server is ${own.fingerprint256}`
+  throw Object.assign(new Error(message), { code: 'FINGERPRINT_MISMATCH' })
+}
+
+/** Undefined: OpenSSL cannot read the certificate. */
+function fingerprintOf(pem: string): string | undefined {
+  try {
+    return hexOf(new X509Certificate(pem).fingerprint256)
+  } catch {
+    return undefined
+  }
+}
+
+function hexOf(fingerprint: string): string {
+  return fingerprint.replaceAll(':', '').toLowerCase()
 }

@@ -2,7 +2,7 @@
  * Builds one connection like a load does, and closes it: reports how far it came, the time of each layer, and the
  * certificate it met.
  */
-import type { X509Certificate } from 'node:crypto'
+import { X509Certificate } from 'node:crypto'
 import { TLSSocket } from 'node:tls'
 import { Connector, type ConnectProgress } from './connector.js'
 import { type Phase, RouteError } from './route-error.js'
@@ -15,6 +15,8 @@ export interface Trace {
   readonly fault?: RouteError | undefined
   /** The target's own certificate, if the connection was open and uses TLS to the target. */
   readonly certificate?: X509Certificate | undefined
+  /** Those who signed it, and so on, as far as the server sent them or this machine knows them. */
+  readonly authorities?: readonly X509Certificate[] | undefined
 }
 
 /**
@@ -35,9 +37,12 @@ export async function traceConnection(
   try {
     const { socket } = await connector.open(stopwatch)
     stopwatch.stop()
-    const certificate =
-      target.protocol === 'https:' && socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined
-    return { layers: stopwatch.layers, certificate }
+    const secure = target.protocol === 'https:' && socket instanceof TLSSocket ? socket : undefined
+    return {
+      layers: stopwatch.layers,
+      certificate: secure?.getPeerX509Certificate(),
+      authorities: secure && authoritiesOf(secure),
+    }
   } catch (error) {
     if (!(error instanceof RouteError)) throw error
     stopwatch.stop()
@@ -46,6 +51,17 @@ export async function traceConnection(
     signal?.removeEventListener('abort', onAbort)
     connector.destroyAll()
   }
+}
+
+function authoritiesOf(socket: TLSSocket): X509Certificate[] {
+  const authorities: X509Certificate[] = []
+  let seen = socket.getPeerCertificate(true)
+  // A root is its own issuer.
+  while (seen.issuerCertificate !== undefined && seen.issuerCertificate !== seen) {
+    seen = seen.issuerCertificate
+    authorities.push(new X509Certificate(seen.raw))
+  }
+  return authorities
 }
 
 /** Records each layer as the connection is built. */
@@ -63,6 +79,9 @@ class Stopwatch implements ConnectProgress {
 
   set phase(next: Phase) {
     this.stop()
+    // A connection that only learnt a certificate is followed by the one that counts.
+    const before = this.layers.findIndex(({ phase }) => phase === next)
+    if (before >= 0) this.layers.splice(before)
     this.#phase = next
     this.#since = this.now()
   }

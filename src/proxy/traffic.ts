@@ -1,8 +1,6 @@
 import type { Socket } from 'node:net'
 
-/**
- * Bytes on the wire of all connections to the first hop (the proxy, if there is one), TLS and handshakes included.
- */
+/** Bytes on the wire of all connections to the first hop (the proxy, if there is one), TLS and handshakes included. */
 export interface Traffic {
   /** TCP connections that were established. */
   readonly connections: number

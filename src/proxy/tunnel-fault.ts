@@ -1,6 +1,6 @@
 /** Names why a proxy opened no tunnel, from its answer. Pure. Nothing of the request has left. */
 import { type Failure, failure } from '../failure/failure.js'
-import { nameProxyAnswer } from './proxy-answer.js'
+import { type ProxyAnswer, nameProxyAnswer } from './proxy-answer.js'
 import { RouteError } from './route-error.js'
 import { type RouteTarget, authorityOf } from './destination.js'
 import { errorCodeOf, isTlsAlert, proxyOf, quoteBytes } from './name-error.js'
@@ -8,15 +8,14 @@ import { errorCodeOf, isTlsAlert, proxyOf, quoteBytes } from './name-error.js'
 /** CONNECT was answered with something else than 2xx: the proxy's own answer, whatever the number. */
 export function connectRefusedFault(
   way: RouteTarget,
-  statusCode: number,
-  headers: Readonly<Record<string, string>>,
+  answer: ProxyAnswer & { readonly headers: Readonly<Record<string, string>> },
 ): RouteError {
   return new RouteError({
-    code: `PROXY_STATUS_${statusCode}`,
+    code: `PROXY_STATUS_${answer.statusCode}`,
     phase: 'proxy-handshake',
     delivery: 'none',
-    failure: nameProxyAnswer(proxyOf(way), authorityOf(way.target), statusCode, headers),
-    answer: { statusCode, headers },
+    failure: nameProxyAnswer(proxyOf(way), authorityOf(way.target), answer),
+    answer,
   })
 }
 
@@ -81,7 +80,7 @@ export function socksRefusedFault(
     phase: 'proxy-handshake',
     delivery: 'none',
     failure: denied
-      ? failure('PROXY_DENIED_TARGET', { proxy, target, status: observed })
+      ? failure('PROXY_DENIED_TARGET', { proxy, target, observed })
       : failure('PROXY_TARGET_UNREACHABLE', { proxy, target, observed }),
   })
 }

@@ -1,6 +1,5 @@
-import { readLetters } from '../bulk/read-letters.js'
-import { fail } from '../failure/fail.js'
-import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
+import { readLetters } from '../bulk/dead-letter.js'
+import { SluiceError, fail, isSluiceError } from '../failure/failure.js'
 import type { Source } from '../flow.js'
 import { decode } from '../format/decode.js'
 import { systemClock } from '../time/system-clock.js'
@@ -34,7 +33,9 @@ async function firstLetter(source: Source): Promise<{ readonly index?: string } 
   const opened = decode(source, source.open(new AbortController().signal), letterFormat)
   const { bytes } = await opened.catch((error: unknown) => {
     const isMalformed = isSluiceError(error) && error.code === 'INPUT_MALFORMED'
-    throw isMalformed ? notDeadLetters(source, String(error.failure.evidence['problem'])) : error
+    throw isMalformed
+      ? notDeadLetters(source, String(error.failure.evidence['problem']).replace(/^is not valid \w+: /, ''))
+      : error
   })
   let problem: string | undefined
   let lines = 0

@@ -1,6 +1,5 @@
-import { isSluiceError } from '../failure/sluice-error.js'
-import type { Checkpoint } from '../state/checkpoint.js'
-import { checkpointPaths, readCheckpoint, runsFolder } from '../state/checkpoint-file.js'
+import { type Checkpoint, isSameCluster } from '../state/checkpoint.js'
+import { knownRuns } from '../state/runs.js'
 import { sameOptions } from '../state/plan-run.js'
 import type { RunClaim } from '../state/run-identity.js'
 
@@ -16,10 +15,9 @@ export interface ReplayClaim extends RunClaim, Pick<Checkpoint, 'sources' | 'opt
 export async function refuseOtherReplay(replay: ReplayClaim): Promise<void> {
   // Stdin is something else each time.
   if (replay.sources.includes('-')) return
-  for (const path of await checkpointPaths(runsFolder(replay.stateDir))) {
-    if (path === replay.path) continue
-    const other = await readCheckpoint(path).catch(ignoreUnreadable)
-    if (other !== undefined && isHalfSent(other) && isOfSame(other, replay)) sameOptions(other, replay.options)
+  const { known } = await knownRuns(replay.stateDir)
+  for (const { path, checkpoint: other } of known) {
+    if (path !== replay.path && isHalfSent(other) && isOfSame(other, replay)) sameOptions(other, replay.options)
   }
 }
 
@@ -28,15 +26,8 @@ function isHalfSent({ status, counts, isDoubtful }: Checkpoint): boolean {
 }
 
 function isOfSame({ run, options, sources, target }: Checkpoint, { runId, ...replay }: ReplayClaim): boolean {
-  const { clusterUuid, url } = replay.target
-  const isSameCluster = clusterUuid === undefined ? target.url === url : target.clusterUuid === clusterUuid
   const areSameSources =
     sources.length === replay.sources.length && sources.every((name, at) => name === replay.sources[at])
   const isSameReplay = options['ids'] === replay.options['ids'] && (runId === undefined || run === runId)
-  return isSameReplay && isSameCluster && areSameSources
-}
-
-/** A checkpoint that cannot be read stops only its own command. */
-function ignoreUnreadable(error: unknown): undefined {
-  if (!isSluiceError(error)) throw error
+  return isSameReplay && isSameCluster(target, replay.target) && areSameSources
 }

@@ -1,4 +1,4 @@
-import { seeIndex } from '../cluster/indices.js'
+import { type IndexSeen, seeIndex } from '../cluster/indices.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { Checkpoint } from '../state/checkpoint.js'
 import { type LostIndices, isLost } from '../state/lost-index.js'
@@ -15,42 +15,50 @@ export interface Redirection {
 
 /** Reads the inputs as dead letters. Each goes to its original index, unless the redirection names another. */
 export function sendDeadLetters(redirection: Redirection, { runId }: StateSection): Feature {
-  return ({ stop }) => ({
-    identify: plain => {
-      const options = { ids: 'replay', ...redirection }
-      return {
-        ...plain,
-        // Dead letters name their own index, unless the redirection names one for all.
-        scope: redirection.index ?? '',
-        kind: 'replay',
-        options,
-        repeatsIds: true,
-        doubt: 'documents without an id that Sluice was sending when the replay stopped may be stored twice',
-        refuse: async claim => {
-          await refuseOtherReplay({ ...claim, runId, sources: plain.sources, options })
-        },
-        lost: async (last, _seen, cluster) => await lostDestinations(last, cluster, stop.signal),
-      }
-    },
-    frame: (framing, ledger) =>
-      new ReplayBatcher({
-        ...framing,
-        ...redirection,
-        longRecord: async (input, head) => await ledger.longRecord(input, head),
-      }),
-  })
+  return ({ stop }) => {
+    const seen = new Map<string, Promise<IndexSeen>>()
+    const seeOnce = async (cluster: Cluster, index: string) => {
+      const asked = seen.get(index) ?? seeIndex(cluster, index, stop.signal)
+      seen.set(index, asked)
+      return await asked
+    }
+    return {
+      identify: plain => {
+        const options = { ids: 'replay', ...redirection }
+        return {
+          ...plain,
+          // Dead letters name their own index, unless the redirection names one for all.
+          scope: redirection.index ?? '',
+          kind: 'replay',
+          options,
+          repeatsIds: true,
+          doubt: 'documents without an id that Sluice was sending when the replay stopped may be stored twice',
+          refuse: async claim => {
+            await refuseOtherReplay({ ...claim, runId, sources: plain.sources, options })
+          },
+          lost: async (last, _seen, cluster) =>
+            await lostDestinations(last, async index => await seeOnce(cluster, index)),
+        }
+      },
+      frame: (framing, ledger) =>
+        new ReplayBatcher({
+          ...framing,
+          ...redirection,
+          longRecord: async (input, head) => await ledger.longRecord(input, head),
+        }),
+    }
+  }
 }
 
 /** Returns the indices with stored dead letters that were deleted or recreated since then. */
 async function lostDestinations(
   { target, status }: Checkpoint,
-  cluster: Cluster,
-  signal: AbortSignal,
+  see: (index: string) => Promise<IndexSeen>,
 ): Promise<LostIndices | undefined> {
   const { destinations = [] } = target
   const lost = await Promise.all(
     destinations.map(async ({ index, indexUuid }) => {
-      return isLost(indexUuid, await seeIndex(cluster, index, signal), true) ? [index] : []
+      return isLost(indexUuid, await see(index), true) ? [index] : []
     }),
   )
   const indices = lost.flat()

@@ -7,8 +7,8 @@ import { systemClock } from '../time/system-clock.js'
 import type { StopSignals } from './stop-signals.js'
 import type { Tell } from './events.js'
 import type { StepRetrying } from './retry-step.js'
-import { checkFreshCredentials } from '../options/check-ingest-options.js'
-import { isSluiceError } from '../failure/sluice-error.js'
+import { checkFreshCredentials } from '../options/check-options.js'
+import { isSluiceError } from '../failure/failure.js'
 import { parseProxyUrl } from '../proxy/proxy-url.js'
 
 export function accessOf(retrying: RetrySection, way: ResolvedTarget, cluster: Cluster, tell: Tell): AccessOptions {

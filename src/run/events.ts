@@ -1,6 +1,6 @@
 /** Tells the caller what happens in a run. */
 import type { Cluster } from '../cluster/open-cluster.js'
-import { isSluiceError } from '../failure/sluice-error.js'
+import { isSluiceError } from '../failure/failure.js'
 import type { IngestEvent } from '../options/ingest-options.js'
 
 export type Tell = (event: IngestEvent) => void

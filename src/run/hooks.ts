@@ -41,8 +41,8 @@ export interface RunHook {
   connected?(cluster: Cluster): Promise<readonly string[]>
   /** Prepares what the ending needs. The checkpoint stands. Throws if the run cannot begin. */
   prepare?(started: Started): Promise<void>
-  /** Options of the sender. Read after `connected` for the budget, and after `prepare`. */
-  readonly sending?: Pick<SenderOptions, 'budget' | 'learnt'>
+  /** Options of the sender. Read after `connected` for budget and ids, and after `prepare`. */
+  readonly sending?: Partial<Pick<SenderOptions, 'budget' | 'learnt' | 'ownIds' | 'safeToResend'>>
   /** Makes bodies of documents. */
   frame?(framing: Framing, ledger: Ledger): BodyFramer
   inputOpened?(input: Input, kind: Lines['kind']): void

@@ -2,13 +2,22 @@
 import type { Batcher } from '../bulk/batcher.js'
 import type { StopSignals } from './stop-signals.js'
 import { explain } from '../failure/catalogue.js'
-import type { Failure } from '../failure/failure.js'
-import { isSluiceError } from '../failure/sluice-error.js'
-import type { Batch, Cursor, Input, Lines, Mark, Outcome, Place, Source } from '../flow.js'
+import { type Failure, isSluiceError, type SluiceError } from '../failure/failure.js'
+import type { Batch, Cursor, Input, Lines, Mark, Outcome, Place, Refused, Rejected, Source } from '../flow.js'
 import { decode, type DecodeOptions } from '../format/decode.js'
-import type { IngestEvent } from '../options/ingest-options.js'
+import type { IngestEvent, StandingEvent } from '../options/ingest-options.js'
 import type { Ledger } from '../ledger/ledger.js'
+import type { Counts } from '../ledger/receipt.js'
 import { skipBytes } from '../source/stored-file.js'
+
+/** Inputs that are read while one is framed, if they are small files. */
+const AHEAD = 16
+
+/** Inputs with documents that wait for their outcome. Each takes more memory than its documents, if the files are small. */
+const MOST_UNDER_WAY = 4000
+
+/** Broken inputs that get a warning each. */
+const NAMED = 10
 
 /** An input that has something left to load. */
 interface Work {
@@ -40,6 +49,8 @@ export interface Loading {
   settled?(): Failure | undefined
   /** When the run ends before its inputs do. */
   readonly stop: Pick<StopSignals, 'signal' | 'why'>
+  /** Where the run stands after these counts of this process. */
+  standing?(counts: Counts): Omit<StandingEvent, 'type' | 'underWay' | 'isStopping'>
   /** Adds to each `progress` event. */
   progress?(): object
   tell(event: IngestEvent): void
@@ -48,6 +59,8 @@ export interface Loading {
 export interface Loaded {
   /** Why the run stopped, or the first input that could not be read to its end. */
   readonly failure?: Failure
+  /** The error below it: what an iterable threw, or the system. */
+  readonly cause?: unknown
   /** Decoded bytes. */
   readonly bytesRead: number
 }
@@ -64,8 +77,12 @@ class Load {
   #interrupted = false
   #stop: Failure | undefined
   #brokenInput: Failure | undefined
+  #brokenInputs = 0
+  /** The first error of reading. */
+  #thrown: SluiceError | undefined
   #bug: { error: unknown } | undefined
   #bytesRead = 0
+  #inputsUnderWay = 0
 
   constructor(loading: Loading) {
     this.#loading = loading
@@ -76,22 +93,28 @@ class Load {
     const interrupt = () => {
       this.#interrupted = true
       this.#end()
+      this.#tellStanding()
     }
     if (stop.signal.aborted) interrupt()
     stop.signal.addEventListener('abort', interrupt, { once: true })
     try {
-      for (const work of inputs) {
+      this.#tellStanding()
+      for (const [at, work] of inputs.entries()) {
         if (this.#isStopped) break
+        for (const { source, from } of inputs.slice(at === 0 ? 0 : at + AHEAD - 1, at + AHEAD))
+          if (from === undefined) source.ahead?.()
         await this.#read(work)
       }
       await this.#settleAll()
       ledger.close()
+      this.#tellMoreBroken()
     } finally {
       stop.signal.removeEventListener('abort', interrupt)
     }
     if (this.#bug !== undefined) throw this.#bug.error
     const why = this.#whyStopped()
-    return { bytesRead: this.#bytesRead, ...(why === undefined ? {} : { failure: why }) }
+    const cause = why !== undefined && why === this.#thrown?.failure ? this.#thrown.cause : undefined
+    return { bytesRead: this.#bytesRead, ...(why === undefined ? {} : { failure: why, cause }) }
   }
 
   get #isStopped(): boolean {
@@ -101,8 +124,7 @@ class Load {
   #whyStopped(): Failure | undefined {
     const { ledger, inputs, stop } = this.#loading
     if (this.#stop !== undefined) return this.#stop
-    const isRead = ledger.inputs.filter(({ status }) => status !== 'unfinished').length === inputs.length
-    const isCut = ledger.counts.unsent > 0 || ledger.toResend > 0 || !isRead
+    const isCut = ledger.counts.unsent > 0 || ledger.toResend > 0 || ledger.ended < inputs.length
     // If the signal came after all documents were settled, the run ends normally.
     if (this.#interrupted && isCut) return stop.why(ledger.settled)
     return ledger.overLimit() ?? this.#brokenInput
@@ -130,16 +152,21 @@ class Load {
       for await (const batch of batcher.frame(source, token, lines)) {
         this.#dispatch(batch)
         await this.#loading.room()
-        if (this.#isStopped) return
+        while (this.#inputsUnderWay > MOST_UNDER_WAY && this.#pending.size > 0) await Promise.race(this.#pending)
+        if (this.#isStopped && !isTaken(source)) return
       }
       if (!this.#isStopped) ledger.end(source)
     } catch (error) {
       if (this.#isStopped) return
       if (!isSluiceError(error)) return this.#fail(error)
+      this.#thrown ??= error
       if (!isOfInput(source, error.failure)) return this.#halt(error.failure)
       ledger.end(source, error.failure)
+      // Nothing was sent yet. Whoever named a file by mistake wants to know before anything is.
+      if (error.failure.code === 'INPUT_NOT_JSON' && work === this.#loading.inputs[0]) return this.#halt(error.failure)
       this.#brokenInput ??= error.failure
-      tell({ type: 'warning', message: error.failure.message })
+      this.#brokenInputs += 1
+      if (this.#brokenInputs <= NAMED) tell({ type: 'warning', message: error.failure.message })
     }
   }
 
@@ -176,6 +203,13 @@ class Load {
     await Promise.all(this.#pending)
   }
 
+  #tellMoreBroken(): void {
+    const more = this.#brokenInputs - NAMED
+    const which = more === 1 ? '1 more input' : `${more} more inputs`
+    const message = `Sluice could not read ${which} to the end. The receipt names each input with its failure`
+    if (more > 0) this.#loading.tell({ type: 'warning', message })
+  }
+
   async *#counted(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of bytes) {
       this.#bytesRead += chunk.length
@@ -185,21 +219,32 @@ class Load {
 
   #dispatch(batch: Batch): void {
     this.#loading.ledger.take(batch)
+    this.#inputsUnderWay += batch.ends.length
     const settled = this.#settle(batch).catch((error: unknown) => this.#fail(error))
     const pending = settled.finally(() => {
       batch.release()
       this.#pending.delete(pending)
+      this.#inputsUnderWay -= batch.ends.length
+      this.#tellStanding()
     })
     this.#pending.add(pending)
+    this.#tellStanding()
   }
 
   async #settle(batch: Batch): Promise<void> {
     const { ledger, send, settled, progress, tell } = this.#loading
     const outcome = await send(batch)
     const stop = (await ledger.settle(batch, outcome)) ?? settled?.()
-    if (outcome.rejected.length > 0) tell({ type: 'rejected', documents: outcome.rejected })
+    if (outcome.rejected.length > 0) tell(rejectedEvent(outcome.rejected))
     tell({ type: 'progress', counts: ledger.counts, bytesRead: this.#bytesRead, ...progress?.() })
     if (stop !== undefined) this.#halt(stop)
+  }
+
+  #tellStanding(): void {
+    const { ledger, standing, tell } = this.#loading
+    if (standing === undefined) return
+    const stopping = this.#isStopped ? { isStopping: true as const } : {}
+    tell({ type: 'standing', ...standing(ledger.counts), underWay: this.#pending.size, ...stopping })
   }
 
   #halt(why: Failure): void {
@@ -217,6 +262,22 @@ class Load {
     this.#loading.halt()
     this.#reading.abort()
   }
+}
+
+/** Its documents are listed when somebody asks for them: most listeners only count. */
+function rejectedEvent(rejected: Rejected): IngestEvent {
+  let documents: readonly Refused[] | undefined
+  return {
+    type: 'rejected',
+    get documents() {
+      return (documents ??= [...rejected])
+    },
+  }
+}
+
+/** Returns whether what was read of the input is gone for its owner: it is framed to its end, to be counted. */
+function isTaken({ name }: Source): boolean {
+  return name === '(iterable)'
 }
 
 /** Returns whether only this input failed. A table also fails if the connection to its instance fails. */

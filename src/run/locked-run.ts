@@ -7,6 +7,7 @@ import type { InputLocks } from '../state/lock.js'
 import type { RunIdentity } from '../state/run-identity.js'
 import type { HookList } from './hook-list.js'
 import type { Run } from './hooks.js'
+import type { RunRecord } from './run-record.js'
 
 /** The options that the stages of a run take. */
 export interface RunSections {
@@ -34,8 +35,11 @@ export interface LockedRun extends Run {
   readonly hooks: HookList
   readonly identity: RunIdentity
   readonly sources: readonly Source[]
+  /** Folder of the state that the run may read. Undefined: no input can be known. */
+  readonly knownFrom: string | undefined
   /** Folder of the checkpoint. Undefined: no checkpoint is kept. */
   readonly stateDir: string | undefined
   readonly locks: InputLocks | undefined
   readonly connection: OpenConnection | undefined
+  readonly record: RunRecord
 }

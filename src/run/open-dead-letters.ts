@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { fail } from '../failure/fail.js'
+import { fail } from '../failure/failure.js'
 import type { Destination, Source } from '../flow.js'
 import { DeadLetters } from '../ledger/dead-letters.js'
 import { truncateDeadLetters } from '../ledger/truncate-dead-letters.js'
 import type { DocumentSection } from '../options/load.js'
-import type { Plan } from '../state/plan.js'
+import type { Checkpoint } from '../state/checkpoint.js'
 import { randomToken } from '../state/run-identity.js'
 
 interface Opening {
@@ -13,7 +13,7 @@ interface Opening {
   readonly sources: readonly Source[]
   readonly run: string
   /** The file and its length in the last checkpoint. */
-  readonly before?: Plan['deadLetters']
+  readonly before?: Checkpoint['deadLetters']
   /** Default: as the user named it. */
   readonly index?: string
   warn?(message: string): void
@@ -24,7 +24,7 @@ export async function openDeadLetters(documents: DocumentSection, opening: Openi
   const { dryRun, sources, run, before, index = documents.into, warn } = opening
   const destination = destinationOf(index, documents)
   const path = dryRun ? undefined : pathOf(documents.deadLetters, run)
-  const deadLetters = new DeadLetters(path, { run, writer: randomToken(), destination })
+  const deadLetters = new DeadLetters(path, { run, writer: randomToken(), destination }, warn)
   await refuseInput(sources, deadLetters.path)
   if (before !== undefined) {
     await tellMoved(before, deadLetters.path, warn)
@@ -56,8 +56,8 @@ function destinationOf(index: string, { pipeline, ids, routingField }: DocumentS
 async function refuseInput(sources: readonly Source[], deadLetters: string | undefined): Promise<void> {
   const written = deadLetters === undefined ? undefined : await statOf(deadLetters)
   if (written?.isFile() !== true) return
-  for (const { name } of sources) {
-    const read = await statOf(name)
+  for (const { name, file } of sources) {
+    const read = file === undefined ? await statOf(name) : { dev: file.device, ino: file.stat.inode }
     if (read?.dev !== written.dev || read.ino !== written.ino) continue
     const problem = `'${deadLetters}' is the input ${name}: write the dead letters to another file`
     throw fail('OPTION_INVALID', { option: 'deadLetters', problem })
@@ -66,12 +66,12 @@ async function refuseInput(sources: readonly Source[], deadLetters: string | und
 
 /** Returns undefined if the file is missing or unreachable: the later read or write reports that. */
 async function statOf(path: string) {
-  return await stat(path, { bigint: true }).catch(() => undefined)
+  return await stat(path).catch(() => undefined)
 }
 
 /** Warns of what a resume cannot put right: rejected documents of before are elsewhere, or gone. */
 async function tellMoved(
-  { path, length }: NonNullable<Plan['deadLetters']>,
+  { path, length }: NonNullable<Checkpoint['deadLetters']>,
   now: string | undefined,
   warn: ((message: string) => void) | undefined,
 ): Promise<void> {

@@ -3,10 +3,11 @@ import type { Cluster } from '../cluster/open-cluster.js'
 import type { ResolvedTarget } from '../connect/open-target.js'
 import type { BatchSection } from '../options/load.js'
 import type { AccessOptions } from '../sender/layers/access.js'
-import { Sender, type SenderOptions } from '../sender/sender.js'
+import { Sender } from '../sender/sender.js'
 import type { FoundRun } from '../state/find-run.js'
 import { systemClock } from '../time/system-clock.js'
 import type { LockedRun, RunSections } from './locked-run.js'
+import { idsOf, sendingOf } from './sending.js'
 
 interface Sending {
   readonly run: LockedRun
@@ -20,16 +21,15 @@ interface Sending {
 }
 
 export function openSender({ run, found, way, cluster, access, notes }: Sending): Sender {
-  const { sections, hooks, stop, tell } = run
+  const { sections, hooks, stop, tell, record } = run
   const { index, behind } = found.target
   const { connecting, documents, batching, retrying, state } = sections
-  const { ids, pipeline, onConflict } = documents
+  const { pipeline, onConflict } = documents
   return new Sender({
     cluster,
     index,
     ...(pipeline === undefined ? {} : { pipeline }),
-    ownIds: ids.from === 'run',
-    safeToResend: ids.from !== 'cluster',
+    ...idsOf(documents, hooks),
     sentBefore: maySendAgain(sections, found),
     onConflict,
     // Only a checkpoint says who sent them before, and where to, unless the run has a name.
@@ -43,12 +43,13 @@ export function openSender({ run, found, way, cluster, access, notes }: Sending)
     wallClock: Date.now,
     random: Math.random,
     givenUp: stop.givenUp,
+    masked: record.masked,
     onDoubt: message => {
       notes.push(message)
       tell({ type: 'warning', message })
     },
     onRetry: (why, docs, waitMs) => tell({ type: 'retry', failure: why, documents: docs, waitMs }),
-    ...(Object.assign({}, ...hooks.all.map(({ sending }) => sending)) as Pick<SenderOptions, 'budget' | 'learnt'>),
+    ...sendingOf(hooks),
   })
 }
 
@@ -61,5 +62,7 @@ function compresses(compress: BatchSection['compress'], { url, proxy }: Resolved
 /** Returns whether a document may already be stored under the id that it will be sent with. */
 function maySendAgain({ documents, state }: RunSections, { plan }: FoundRun): boolean {
   if (documents.ids.from !== 'run') return plan.isDoubtful
-  return state.runId !== undefined || plan.began !== undefined || plan.inputs.some(({ from }) => from !== undefined)
+  return (
+    state.runId !== undefined || plan.continues !== undefined || plan.inputs.some(({ known }) => known !== undefined)
+  )
 }

@@ -1,10 +1,9 @@
 import { explain } from '../failure/catalogue.js'
-import type { Failure } from '../failure/failure.js'
-import { isSluiceError, SluiceError } from '../failure/sluice-error.js'
+import { type Failure, SluiceError, isSluiceError } from '../failure/failure.js'
 import type { Clock } from '../flow.js'
 import type { AccessGate } from '../sender/layers/access.js'
 import { backoffMs, Retries } from '../time/retry.js'
-import type { Verdict } from '../sender/verdict.js'
+import type { Verdict } from '../sender/send.js'
 import type { StopSignals } from './stop-signals.js'
 
 export interface StepRetrying {

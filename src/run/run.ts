@@ -1,16 +1,20 @@
 /** Runs a load: finds the inputs, locks them, connects, loads, and accounts for every document. */
 import { openTarget, resolveTarget } from '../connect/open-target.js'
+import { type Failure, isSluiceError } from '../failure/failure.js'
 import type { Batch, Outcome, Source } from '../flow.js'
 import type { Receipt } from '../ledger/receipt.js'
 import type { IngestEvent } from '../options/ingest-options.js'
-import type { InputSection, StopSection } from '../options/load.js'
+import type { InputSection, RetrySection, StopSection } from '../options/load.js'
+import { isTable, namedIn } from '../options/table-names.js'
 import { findSources } from '../source/open-sources.js'
-import { prepareStateDir } from '../state/checkpoint-file.js'
+import type { ListCopies } from '../state/prune.js'
+import { prepareStateDir } from '../state/state-folder.js'
 import { lockInputs } from '../state/run-locks.js'
 import { newRunId, plainIdentity } from '../state/run-identity.js'
 import { systemClock } from '../time/system-clock.js'
 import { listenerOf } from '../options/listener.js'
 import { stopSignalsOf } from './stop-signals.js'
+import { Extent } from './extent.js'
 import { finishRun } from './finish-run.js'
 import { HookList } from './hook-list.js'
 import type { Feature, Run } from './hooks.js'
@@ -18,12 +22,19 @@ import { load } from './load-documents.js'
 import type { LockedRun, OpenConnection, RunSections } from './locked-run.js'
 import { openDeadLetters } from './open-dead-letters.js'
 import { openPipeline } from './open-pipeline.js'
+import { RunRecord } from './run-record.js'
 import { startRun } from './start-run.js'
 
 export interface Composition {
+  /** What the caller is called. */
+  readonly command: string
+  /** Never written to the state folder. */
+  readonly secrets: readonly string[]
   readonly load: RunSections & LoopSections
   /** In the order of their endings. */
   readonly features: readonly Feature[]
+  /** A finished run is kept as long as one of its copies. Absent: no run has any. */
+  readonly listCopies?: ListCopies
   /** Absent: the run opens its own connection. */
   readonly connection?: OpenConnection
 }
@@ -35,15 +46,91 @@ interface LoopSections {
 }
 
 /** Throws as `ingest` does. */
-export async function run({ load: sections, features, connection }: Composition): Promise<Receipt> {
+export async function run(composition: Composition): Promise<Receipt> {
+  try {
+    return await recordedRun(composition)
+  } catch (error) {
+    if (!isSluiceError(error) || error.code !== 'INDEX_REPLACED' || !(await mayRepeat(composition))) throw error
+    // Sluice sends what the deleted index held again, under the same ids.
+    return await recordedRun(composition)
+  }
+}
+
+/** Returns whether the same inputs can be read again, and would get the same ids. */
+async function mayRepeat({ load: { inputs, documents, state }, connection }: Composition): Promise<boolean> {
+  if (documents.ids.from === 'cluster' || state.stateDir === undefined || connection !== undefined) return false
+  const names = namedIn(inputs.source)
+  if (names.length === 0 || names.includes('-')) return false
+  // A pipe can be read only once. A table is read anew.
+  const paths = names.filter(name => !isTable(name))
+  return paths.length === 0 || (await findSources(paths, {})).every(({ file }) => file !== undefined)
+}
+
+async function recordedRun(composition: Composition): Promise<Receipt> {
+  const {
+    command,
+    secrets,
+    load: sections,
+    connection,
+    listCopies = async () => await Promise.resolve([]),
+  } = composition
+  const { inputs, documents, state, dryRun, onEvent } = sections
+  const tell = listenerOf(onEvent)
+  const record = new RunRecord({
+    command,
+    inputs,
+    // The caller of runs over its own connection keeps account of them.
+    stateDir: dryRun || connection !== undefined ? undefined : state.stateDir,
+    state,
+    secrets,
+    listCopies,
+    target: { ...urlOf(sections), index: documents.into },
+    warn: message => tell({ type: 'warning', message }),
+  })
+  try {
+    return await runOnce({ ...composition, load: { ...sections, retrying: heard(sections.retrying, record) } }, record)
+  } catch (error) {
+    throw await record.refused(error)
+  } finally {
+    await record.prune()
+  }
+}
+
+/** Shows the record new credentials, so that it can hide them. */
+function heard({ refreshCredentials: refresh, ...retrying }: RetrySection, record: RunRecord): RetrySection {
+  const refreshCredentials =
+    refresh === undefined
+      ? undefined
+      : async () => {
+          const fresh = await refresh()
+          record.hide(fresh)
+          return fresh
+        }
+  return { ...retrying, refreshCredentials }
+}
+
+/** Returns no URL if the options hold no valid one. */
+function urlOf({ connecting }: RunSections): { readonly url?: string } {
+  try {
+    return { url: resolveTarget(connecting).url.origin }
+  } catch {
+    return {}
+  }
+}
+
+async function runOnce({ load: sections, features, connection }: Composition, record: RunRecord): Promise<Receipt> {
   const { inputs, documents, state, dryRun } = sections
   using stop = stopSignalsOf(sections.stopping, systemClock)
   const begun: Run = { stop, tell: listenerOf(sections.onEvent) }
   await using hooks = await HookList.open(features, begun)
   const identity = hooks.identify(plainIdentity(inputs, documents))
   const found = await sourcesOf(inputs, hooks)
-  const stateDir = mayResume(found, hooks) && !dryRun ? state.stateDir : undefined
-  if (stateDir !== undefined) await prepareStateDir(stateDir)
+  begun.tell({ type: 'planning', inputs: found.length })
+  const knownFrom = mayResume(found, hooks) ? state.stateDir : undefined
+  // A dry run reads the state. It writes nothing there, and locks nothing.
+  const stateDir = dryRun ? undefined : knownFrom
+  if (stateDir !== undefined)
+    for (const message of await prepareStateDir(stateDir)) begun.tell({ type: 'warning', message })
   const place = stateDir === undefined ? undefined : { stateDir, url: resolveTarget(sections.connecting).url, identity }
   const folder = place === undefined ? undefined : hooks.folder(place)
   // Locks before anything is sent over the network: a second run of the same inputs leaves no trace.
@@ -60,10 +147,14 @@ export async function run({ load: sections, features, connection }: Composition)
         })
   // Checks that dead letters can be written before anything is sent over the network.
   await openDeadLetters(documents, { dryRun, sources: found, run: state.runId ?? newRunId() })
-  return await hooks.around(async () => {
-    const sources = await hooks.inputs(found, folder)
-    return await loadInputs({ ...begun, sections, hooks, identity, sources, stateDir, locks, connection }, inputs)
-  })
+  return await record.around(
+    async () =>
+      await hooks.around(async () => {
+        const sources = await hooks.inputs(found, folder)
+        const locked = { ...begun, sections, hooks, identity, sources, knownFrom, stateDir, locks, connection, record }
+        return await loadInputs(locked, inputs)
+      }),
+  )
 }
 
 async function loadInputs(run: LockedRun, { format, pick }: InputSection): Promise<Receipt> {
@@ -72,18 +163,31 @@ async function loadInputs(run: LockedRun, { format, pick }: InputSection): Promi
   try {
     const began = performance.now()
     const started = await startRun(run, cluster, way)
+    tell({ type: 'begun', run: started.found.plan.run })
     await using deadLetters = await started.openDeadLetters()
     const pipeline = await openPipeline(run, started, deadLetters)
     const { batcher, sender, ledger, keeper } = pipeline
+    await using _ = keeper
+    const extent = new Extent(started.found.plan)
     const loaded = await load({
-      inputs: started.found.plan.inputs.filter(({ isLoaded }) => !isLoaded),
+      inputs: started.found.plan.inputs.filter(({ isLoaded, refused }) => !isLoaded && refused === undefined),
       format: { format, ...(pick === undefined ? {} : { pick }) },
       batcher,
-      send: sections.dryRun ? leaveUnsent : async batch => await sender.send(batch),
-      room: async () => await sender.room(),
+      send: async batch => {
+        if (sections.dryRun) return unsent(batch)
+        const unkept = keeper === undefined ? undefined : await keeper.sending(batch)
+        return unkept === undefined ? await sender.send(batch) : unsent(batch, unkept)
+      },
+      room: async () => {
+        await sender.room()
+        await ledger.room()
+      },
       halt: () => sender.halt(),
       ledger,
-      begin: async input => await keeper?.begin(input),
+      begin: async input => {
+        extent.begin(input)
+        await keeper?.begin(input)
+      },
       opened: (input, kind) => {
         for (const hook of hooks.all) hook.inputOpened?.(input, kind)
       },
@@ -91,6 +195,7 @@ async function loadInputs(run: LockedRun, { format, pick }: InputSection): Promi
         for (const hook of hooks.all) hook.batchSettled?.()
         return keeper?.touch()
       },
+      standing: counts => extent.standing(counts),
       progress: () => Object.assign({}, ...hooks.all.map(hook => hook.progress?.(ledger.inputs))) as object,
       stop,
       tell,
@@ -116,9 +221,9 @@ function mayResume(sources: readonly Source[], { keepsInputs }: HookList): boole
   return keepsInputs || sources.some(({ file, cursor }) => file !== undefined || cursor !== undefined)
 }
 
-/** A dry run sends nothing. */
-async function leaveUnsent(batch: Batch): Promise<Outcome> {
+/** The outcome of a batch that is not sent. */
+function unsent(batch: Batch, stop?: Failure): Outcome {
   const docs = batch.docs + batch.refused.length
   const outcome = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, unsent: batch.docs }
-  return await Promise.resolve({ docs, ...outcome, rejected: batch.refused })
+  return { docs, ...outcome, rejected: batch.refused, ...(stop === undefined ? {} : { stop }) }
 }

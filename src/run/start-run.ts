@@ -1,10 +1,10 @@
 /** Starts a run over an open connection: finds the run to resume or makes a new one, and reports the known facts. */
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { ResolvedTarget } from '../connect/open-target.js'
-import { SluiceError } from '../failure/sluice-error.js'
+import { SluiceError } from '../failure/failure.js'
 import { settledOf } from '../ledger/account.js'
 import type { DeadLetters } from '../ledger/dead-letters.js'
-import { lockCheckpoint } from '../state/run-locks.js'
+import { lockCheckpoint, lockInCluster, refuseUndone } from '../state/run-locks.js'
 import { findRun, type FoundRun } from '../state/find-run.js'
 import { tellPreflight } from './events.js'
 import { openDeadLetters } from './open-dead-letters.js'
@@ -29,8 +29,11 @@ export async function startRun(run: LockedRun, open: Cluster, way: ResolvedTarge
   for (const hook of hooks.all) notes.push(...((await hook.connected?.(open)) ?? []))
   const budget = hooks.all.find(({ sending }) => sending?.budget !== undefined)?.sending?.budget
   const cluster = limitedCluster(open, stop.givenUp, budget)
+  const uuid = open.preflight.info?.uuid
+  if (locks !== undefined && uuid !== undefined && uuid !== '_na_') await lockInCluster(locks, uuid, run.identity.label)
   const found = await findOwnRun(run, cluster)
   const { plan } = found
+  run.record.found(found)
   // An abort cut off some of the answers: conclude nothing from them.
   if (stop.signal.aborted) throw new SluiceError(stop.why(settledOf(plan.before.counts)))
   await locks?.name(plan.run)
@@ -39,7 +42,7 @@ export async function startRun(run: LockedRun, open: Cluster, way: ResolvedTarge
 }
 
 async function findOwnRun(run: LockedRun, cluster: Cluster): Promise<FoundRun> {
-  const { sections, identity, sources, stateDir, locks, stop, connection } = run
+  const { sections, identity, sources, knownFrom, locks, stop, connection } = run
   const finding = findRun({
     state: sections.state,
     dryRun: sections.dryRun,
@@ -47,11 +50,15 @@ async function findOwnRun(run: LockedRun, cluster: Cluster): Promise<FoundRun> {
     identity,
     sources,
     cluster,
-    stateDir,
+    stateDir: knownFrom,
     token: connection?.token,
     own: async path => {
       const input = sources[0]?.name ?? ''
       if (locks !== undefined) await lockCheckpoint(locks, { path, input, index: identity.label })
+    },
+    rely: async paths => {
+      if (locks !== undefined)
+        await refuseUndone(locks, paths, { input: sources[0]?.name ?? '', index: identity.label })
     },
   })
   return await finding.catch((error: unknown) => {
@@ -66,7 +73,7 @@ async function openRunsDeadLetters({ sections, tell }: LockedRun, { plan, target
     sources: plan.inputs.map(({ source }) => source),
     run: plan.run,
     // A run that has nothing left writes none, and somebody may be repairing them.
-    before: isOver ? undefined : plan.deadLetters,
+    before: isOver || sections.dryRun ? undefined : plan.continues?.deadLetters,
     index: target.index,
     warn: message => tell({ type: 'warning', message }),
   })

@@ -1,7 +1,6 @@
 /** When a run ends before its inputs do, and why: the caller's signal, or a budget that is spent. */
 import { setMaxListeners } from 'node:events'
-import { type Failure, failure } from '../failure/failure.js'
-import { SluiceError } from '../failure/sluice-error.js'
+import { type Failure, failure, SluiceError } from '../failure/failure.js'
 import { defaults } from '../options/defaults.js'
 import type { Clock } from '../flow.js'
 import type { StopSection } from '../options/load.js'

@@ -5,7 +5,7 @@
 const START = 2
 /** Shortest time for a measured rate. A shorter one measures the machine's hiccups. */
 const MEASURED_MS = 100
-/** Share of the time that the reader has to wait for a place. Else more requests cannot help. */
+/** Share of the time that the reader has to wait until a request may be sent. Else more requests cannot help. */
 const WAITED_SHARE = 0.25
 /** Share of the best possible gain (twice as many, twice the rate) that more requests have to bring. */
 const NEEDED_SHARE = 0.25
@@ -53,7 +53,7 @@ export class AdaptiveLimit {
     return this.#trial?.from ?? this.#allowed
   }
 
-  /** The reader waits: it could make a body, and there is no place for it. */
+  /** The reader waits: it could make a body, and no more may be sent. */
   waits(now: number): void {
     this.#waitingSince ??= now
   }
@@ -72,7 +72,7 @@ export class AdaptiveLimit {
     this.#measured.answers += 1
     this.#measured.bytes += bytes
     const elapsedMs = now - this.#measured.from
-    // Answers come in bunches, one for each place: only whole rounds make a rate.
+    // Answers come in bunches, one for each open request: only whole rounds make a rate.
     if (elapsedMs < MEASURED_MS || this.#measured.answers % this.#allowed !== 0) return
     const rate = this.#measured.bytes / elapsedMs
     const waited = (this.#measured.waitedMs + this.#waitedUntil(now, this.#measured.from)) / elapsedMs

@@ -1,17 +1,12 @@
+/** Takes bodies apart, and collects what becomes of their documents. */
 import { promisify } from 'node:util'
 import type { ZlibOptions } from 'node:zlib'
+import type { Failure } from '../failure/failure.js'
+import type { Batch, Origin, Outcome, Refused, Rejected } from '../flow.js'
 import { LINE_FEED } from '../text/bytes.js'
+import type { Body, RefusedItem, Settled } from './send.js'
 
-/** The part of a batch that one request sends: all of it, a half, or the items to send again. A view, never a copy. */
-export interface Body {
-  readonly bytes: Buffer
-  readonly items: number
-  /** The batch's ordinal of each item. Absent: they follow each other from `first`. */
-  readonly ordinals?: Uint32Array
-  readonly first: number
-}
-
-export function ordinalOf(body: Body, item: number): number {
+function ordinalOf(body: Body, item: number): number {
   return body.ordinals === undefined ? body.first + item : (body.ordinals[item] ?? 0)
 }
 
@@ -27,7 +22,7 @@ export function itemStarts(body: Body): Uint32Array {
 }
 
 /** Returns an item's action line and document, without line ends. */
-export function itemLines(body: Body, starts: Uint32Array, item: number): { action: Buffer; document: Buffer } {
+function itemLines(body: Body, starts: Uint32Array, item: number): { action: Buffer; document: Buffer } {
   const from = starts[item] ?? 0
   const to = (starts[item + 1] ?? 0) - 1
   const between = body.bytes.indexOf(LINE_FEED, from)
@@ -37,8 +32,7 @@ export function itemLines(body: Body, starts: Uint32Array, item: number): { acti
 
 /** Returns the id that an item is sent with. */
 export function idOfItem(body: Body, starts: Uint32Array, item: number): string | undefined {
-  const line = JSON.parse(itemLines(body, starts, item).action.toString('utf8')) as Record<string, { _id?: string }>
-  return Object.values(line)[0]?._id
+  return addressIn(itemLines(body, starts, item).action)._id
 }
 
 /** Returns both halves, as views of the same memory. */
@@ -78,4 +72,100 @@ let gzip: ((bytes: Buffer, options: ZlibOptions) => Promise<Buffer>) | undefined
 export async function compress({ bytes }: Body): Promise<Buffer> {
   gzip ??= promisify((await import('node:zlib')).gzip)
   return await gzip(bytes, { level: 1, chunkSize: 1 << 20 })
+}
+
+/** Collects the outcomes of a batch's documents, until each has one. */
+export class BatchOutcome {
+  readonly #batch: Batch
+  readonly #counts = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, unsent: 0 }
+  #unanswered = 0
+  #accepted = 0
+  /** Documents that were sent. */
+  readonly #rejected: Refused[] = []
+  #originOf: ((ordinal: number) => Origin) | undefined
+  #stop: Failure | undefined
+
+  constructor(batch: Batch) {
+    this.#batch = batch
+  }
+
+  get stopped(): boolean {
+    return this.#stop !== undefined
+  }
+
+  settle(body: Body, settled: Settled, attempts: number): void {
+    for (const name of ['created', 'updated', 'duplicate', 'skipped', 'unknown'] as const)
+      this.#counts[name] += settled[name]
+    this.#accepted += settled.accepted ?? 0
+    if (settled.refused.length > 0) this.#reject(body, settled.refused, attempts)
+  }
+
+  rejectAll(body: Body, refusal: Omit<RefusedItem, 'item'>, attempts: number): void {
+    const refused = Array.from({ length: body.items }, (_, item) => ({ item, ...refusal }))
+    this.#reject(body, refused, attempts)
+  }
+
+  /** Counts documents of a body that was not answered: `unknown` if it may have arrived. */
+  leave(items: number, as: 'unsent' | 'unknown', stop?: Failure): void {
+    this.#counts[as] += items
+    if (as === 'unknown') this.#unanswered += items
+    this.#stop ??= stop
+  }
+
+  /** Has to be called before a body's bytes change: origins are computed from them. */
+  rememberOrigins(): void {
+    this.#originOf ??= this.#batch.origins()
+  }
+
+  outcome(): Outcome {
+    const { refused, docs } = this.#batch
+    return {
+      docs: docs + refused.length,
+      ...this.#counts,
+      ...(this.#accepted === 0 ? {} : { accepted: this.#accepted }),
+      ...(this.#unanswered === 0 ? {} : { unanswered: this.#unanswered }),
+      rejected: both(refused, this.#rejected),
+      ...(this.#stop === undefined ? {} : { stop: this.#stop }),
+    }
+  }
+
+  #reject(body: Body, refused: readonly RefusedItem[], attempts: number): void {
+    this.rememberOrigins()
+    const starts = itemStarts(body)
+    for (const { item, ...refusal } of refused) {
+      const { action, document } = itemLines(body, starts, item)
+      const { _id: id, routing } = addressIn(action)
+      const ordinal = ordinalOf(body, item)
+      const { addressed } = this.#batch
+      this.#rejected.push({
+        ...refusal,
+        // Another batch will use this memory. The dead letter has to outlive it.
+        document: Buffer.from(document),
+        operation: this.#batch.operation,
+        ...(id === undefined ? {} : { id }),
+        ...(routing === undefined ? {} : { routing }),
+        ...(addressed === undefined ? {} : { destination: addressed.destination }),
+        origin: (this.#originOf as (ordinal: number) => Origin)(ordinal),
+        attempts: attempts + (addressed?.attempts(ordinal) ?? 0),
+      })
+    }
+  }
+}
+
+/** Returns lines that were never sent, and behind them what was refused. */
+function both(lines: Rejected, refused: readonly Refused[]): Rejected {
+  if (lines.length === 0) return refused
+  if (refused.length === 0) return lines
+  return {
+    length: lines.length + refused.length,
+    *[Symbol.iterator]() {
+      yield* lines
+      yield* refused
+    },
+  }
+}
+
+function addressIn(action: Buffer): { readonly _id?: string; readonly routing?: string } {
+  const line = JSON.parse(action.toString('utf8')) as Record<string, { _id?: string; routing?: string }>
+  return Object.values(line)[0] ?? {}
 }

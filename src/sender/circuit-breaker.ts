@@ -2,9 +2,10 @@
  * Decides what to do if access is lost in the middle of a run. The circuit is closed while requests may be sent. A request that is
  * refused access opens it. Probes close it again, or stop the run. It has no clock or timer: every call passes the time.
  */
+import { explain } from '../failure/catalogue.js'
 import type { Failure } from '../failure/failure.js'
-import { worseLoss } from './access-loss.js'
 import { probePauseMs } from '../time/retry.js'
+import type { Verdict } from './send.js'
 
 /** After so many accepted bodies since access came back, a refusal begins another outage. */
 const STEADY_AFTER = 50
@@ -118,4 +119,23 @@ export class CircuitBreaker {
     ].join('. ')
     return { kind: 'stop', failure: { ...why, message, evidence: { ...why.evidence, ...comesAndGoes, ...waited } } }
   }
+}
+
+/** Returns whether access to the index is lost, and nothing is wrong with the documents. */
+export function isAccessLoss({ code }: Failure): boolean {
+  const { stage } = explain(code)
+  return stage === 'proxy' || stage === 'egress' || code === 'CLUSTER_AUTH_REJECTED' || code === 'INDEX_BLOCKED'
+}
+
+/** Returns the loss of access that a request met, if it certainly stored nothing. */
+export function accessLossIn(verdict: Verdict): Failure | undefined {
+  if (verdict.kind !== 'retryItems' && verdict.kind !== 'wait' && verdict.kind !== 'stop') return undefined
+  if (verdict.delivery === 'possible') return undefined
+  return isAccessLoss(verdict.failure) ? verdict.failure : undefined
+}
+
+/** Returns the newer of two findings about the same loss, unless only the newer one may pass by itself. */
+function worseLoss(known: Failure, seen: Failure): Failure {
+  const isPassing = explain(seen.code).retry === 'later' && explain(known.code).retry === 'no'
+  return isAccessLoss(seen) && !isPassing ? seen : known
 }

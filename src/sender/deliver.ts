@@ -7,12 +7,10 @@
 import { type Failure, failure } from '../failure/failure.js'
 import type { Batch, Outcome } from '../flow.js'
 import { backoffMs } from '../time/retry.js'
-import { BatchOutcome } from './batch-outcome.js'
-import { type Body, halves, keepItems } from './body.js'
+import { BatchOutcome, halves, keepItems } from './body.js'
 import type { AccessGate } from './layers/access.js'
-import { LOSSES_BEFORE_STOP, type Learning } from './layers/learn.js'
-import { type BatchIds, type Send, batchIds } from './send.js'
-import type { Verdict } from './verdict.js'
+import { type Learning, LOSSES_BEFORE_STOP } from './layers/learn.js'
+import { type BatchIds, type Body, type Send, type Verdict, batchIds } from './send.js'
 
 /** After so many refusals a body is halved: it may be too large, and then waiting does not help. */
 const REFUSALS_BEFORE_SPLIT = 5
@@ -147,6 +145,7 @@ async function deliverPart(part: Part, othersWait: boolean, delivery: Delivery):
 
     if (isSent) refusals += 1
     lookups = isSent ? 0 : lookups + 1
+    if (verdict.kind === 'wait' && refusals >= (verdict.tries ?? Infinity)) return leave(verdict.failure)
     const overloaded = isSent && verdict.failure.code === 'CLUSTER_OVERLOADED'
     // A request that is too large may also break the connection, or take longer than allowed.
     const mayBeTooLarge = body.items > 1 && (overloaded || verdict.delivery === 'possible')
@@ -225,10 +224,11 @@ function parted(whole: Part, learning: Pick<Learning, 'accepted'>): [Part, Part]
 export function atLast(refused: Failure, elapsedMs: number): Failure {
   if (refused.code !== 'CLUSTER_OVERLOADED') return refused
   const { cluster = '', reason = '' } = refused.evidence
+  const seconds = Math.round(elapsedMs / 1000)
   return failure('CLUSTER_OVERLOADED', {
     ...refused.evidence,
     cluster: String(cluster),
-    reason: String(reason),
+    reason: `${String(reason).replace(/\.$/, '')}${seconds === 0 ? '' : `. Sluice retried for ${seconds} s`}`,
     elapsedMs,
   })
 }

@@ -1,11 +1,21 @@
 /** Turns an answer, or an error, into a verdict. Pure, so that tests of every rule need no server. */
-import { routeErrorOf } from '../cluster/client-connection.js'
-import { type ClusterAnswer, type Answered, type RouteFacts, nameRefusal, whoAnswered } from '../cluster/answers.js'
+import {
+  type Answered,
+  type BulkItem,
+  type ClusterAnswer,
+  type RouteFacts,
+  itemsIn,
+  nameLaterRefusal,
+  whoAnswered,
+} from '../cluster/answers.js'
+import { lostAnswer, routeErrorOf } from '../cluster/client-connection.js'
 import { explain } from '../failure/catalogue.js'
-import { type Failure, failure } from '../failure/failure.js'
+import { type Failure, failure, quote } from '../failure/failure.js'
 import { retryAfterMs } from '../time/retry.js'
-import { type JudgedBody, judgeItems } from './judge-items.js'
-import type { Delivery, Verdict } from './verdict.js'
+import type { Delivery, JudgedBody, RefusedItem, Settled, Verdict } from './send.js'
+
+/** Asks for the fields that Sluice needs. A status for each item keeps positions. */
+export const filterPath = 'errors,items.*.status,items.*.error.type,items.*.error.reason,items.*.failure_store'
 
 export interface Judging {
   readonly body: JudgedBody
@@ -20,13 +30,13 @@ export function judgeAnswer(answer: ClusterAnswer, judging: Judging): Verdict {
   const { statusCode: status } = answer
   if (status === 200) return judgeItems(answer, judging.body, judging.cluster)
   const answered = whoAnswered(answer, judging.route)
-  const named = nameRefusal(answer, answered, judging.cluster)
+  const named = nameLaterRefusal(answer, answered, judging.cluster)
   const type = answered.by === 'elasticsearch' ? (answered.type ?? 'error') : named.code
   const refusal = { status, type, reason: 'reason' in answered ? (answered.reason ?? named.message) : named.message }
 
   if (status === 413) return { kind: 'split', refusal, delivery: 'none' }
   if (mayPass(status, answered.by, named)) {
-    const after = retryAfterMs(answer.headers['retry-after'], judging.now)
+    const after = retryAfterMs(answer.headers, judging.now)
     const delivery = deliveryOf(status, answered.by)
     return { kind: 'wait', failure: named, delivery, ...(after === undefined ? {} : { retryAfterMs: after }) }
   }
@@ -34,13 +44,21 @@ export function judgeAnswer(answer: ClusterAnswer, judging: Judging): Verdict {
     const alike = failure('REQUEST_REFUSED', { cluster: judging.cluster, status, reason: refusal.reason, type })
     return { kind: 'split', refusal, alike, delivery: 'possible' }
   }
-  return { kind: 'stop', failure: named, delivery: status >= 500 || status < 400 ? 'possible' : 'none' }
+  const delivery = status >= 500 || status < 400 ? 'possible' : 'none'
+  const isOdd = (answered.by === 'unknown' || answered.by === 'edge') && named.code !== 'CLUSTER_AUTH_REJECTED'
+  return isOdd
+    ? { kind: 'wait', failure: named, delivery, tries: TRIES_OF_ODD }
+    : { kind: 'stop', failure: named, delivery }
 }
+
+/** Something between Sluice and the cluster refuses a request, after it let others pass. */
+const TRIES_OF_ODD = 5
 
 /** Returns whether the same request may succeed later although nobody changes anything. */
 function mayPass(status: number, by: Answered['by'], named: Failure): boolean {
   if (by === 'filter') return false
   if (by === 'proxy') return explain(named.code).retry === 'later'
+  if (by === 'unknown' && explain(named.code).retry === 'later') return true
   return status === 429 || status === 502 || status === 503 || status === 504
 }
 
@@ -53,20 +71,156 @@ function deliveryOf(status: number, by: Answered['by']): Delivery {
 
 /** Judges a request that got no answer. Throws any error again that is not one of the route: a bug. */
 export function judgeError(error: unknown, cluster: string): Verdict {
-  const lost = routeErrorOf(error)
-  if (lost !== undefined) {
-    const kind = explain(lost.failure.code).retry === 'later' ? 'wait' : 'stop'
-    return { kind, failure: lost.failure, delivery: lost.delivery }
-  }
   // Aborted before the client used the route.
-  if (error instanceof Error && error.name === 'RequestAbortedError') {
+  if (error instanceof Error && error.name === 'RequestAbortedError' && routeErrorOf(error) === undefined) {
     return { kind: 'wait', failure: failure('RUN_INTERRUPTED', { reason: 'aborted', settled: 0 }), delivery: 'none' }
   }
-  if (error instanceof Error && error.name === 'ProductNotSupportedError') {
-    const observed = 'status 200 without the x-elastic-product header'
-    return { kind: 'stop', failure: failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed }), delivery: 'possible' }
+  const { mayPass, ...lost } = lostAnswer(error, cluster)
+  return { kind: mayPass ? 'wait' : 'stop', ...lost }
+}
+
+/** Judges the items of a 200. */
+function judgeItems(answer: ClusterAnswer, body: JudgedBody, cluster: string): Verdict {
+  const plain = allStored(answer.body, body.items)
+  if (plain !== undefined) {
+    // Our own ids are new: a document that was there already can only be an earlier send.
+    const { created, updated } = plain
+    const there = body.ownIds ? { created, duplicate: updated } : { created, updated }
+    return { kind: 'done', settled: { ...nothing, ...there } }
   }
-  // An error of the client holds the request, and with it the credentials.
-  if (error instanceof Error && 'meta' in error) throw new Error(`${error.name}: ${error.message}`)
-  throw error
+  const results = itemsIn(answer.body)
+  if (results?.length !== body.items || results.some(({ status }) => typeof status !== 'number')) {
+    const observed =
+      results === undefined && isCutOff(answer)
+        ? `an answer that breaks off after ${answer.body.length} bytes`
+        : `${results?.length ?? 'no'} item results, or some without a status, for ${body.items} documents`
+    return { kind: 'wait', failure: failure('CLUSTER_UNAVAILABLE', { cluster, observed }), delivery: 'possible' }
+  }
+  const counts = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0 }
+  const refused: RefusedItem[] = []
+  const busy: number[] = []
+  for (const [item, result] of results.entries()) {
+    const outcome = judgeItem(result, body)
+    if (outcome === 'refused') refused.push({ item, ...refusalOf(result) })
+    else if (outcome === 'busy') busy.push(item)
+    else counts[outcome] += 1
+  }
+  const everywhere = sameForAll(refused, body, cluster)
+  if (everywhere !== undefined) return { kind: 'stop', failure: everywhere, delivery: 'none' }
+  const settled = { ...counts, refused }
+  const first = results[busy[0] ?? -1]
+  if (first === undefined) return { kind: 'done', settled }
+  // A 504 of an item leaves the outcome open, as one of a whole request does.
+  const delivery = busy.some(item => results[item]?.status === 504) ? 'possible' : 'none'
+  return { kind: 'retryItems', settled, items: busy, failure: nameBusy(first, body, cluster), delivery }
+}
+
+const nothing: Settled = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, refused: [] }
+
+/** Reads an answer without errors from its raw bytes. Undefined: the answer has to be parsed. */
+function allStored(bytes: Buffer, items: number): { created: number; updated: number } | undefined {
+  if (!bytes.subarray(0, 64).includes('"errors":false')) return undefined
+  if (isAllCreated(bytes, items)) return { created: items, updated: 0 }
+  if (bytes.includes('"failure_store":"used"')) return undefined
+  const created = count(bytes, '"status":201')
+  const updated = count(bytes, '"status":200')
+  return created + updated === items ? { created, updated } : undefined
+}
+
+const CREATED = '{"create":{"status":201}},'
+const ITEMS = '"items":['
+let pattern = Buffer.alloc(0)
+
+/** Returns whether all items are created, by one comparison of memory. */
+function isAllCreated(bytes: Buffer, items: number): boolean {
+  const from = bytes.subarray(0, 128).indexOf(ITEMS) + ITEMS.length
+  const length = items * CREATED.length - 1
+  if (from < ITEMS.length || bytes.length < from + length + 1 || bytes[from + length] !== CLOSING_BRACKET) return false
+  if (pattern.length < length) pattern = Buffer.alloc(length * 2, CREATED)
+  return bytes.compare(pattern, 0, length, from, from + length) === 0
+}
+
+const CLOSING_BRACKET = 0x5d
+
+function count(bytes: Buffer, text: string): number {
+  const needle = Buffer.from(text)
+  let found = 0
+  for (let at = bytes.indexOf(needle); at !== -1; at = bytes.indexOf(needle, at + needle.length)) found += 1
+  return found
+}
+
+/** Returns whether the end of Elasticsearch's answer is missing although the connection reported no error. */
+function isCutOff({ headers, body }: ClusterAnswer): boolean {
+  return headers['x-elastic-product'] === 'Elasticsearch' && !body.toString('latin1').trimEnd().endsWith('}')
+}
+
+function judgeItem(result: BulkItem, body: JudgedBody): Exclude<keyof Settled, 'accepted'> | 'busy' {
+  const { status = 0 } = result
+  if (status === 200 || status === 201) {
+    // The failure store holds the document, and the data stream does not.
+    if (result.failureStore === 'used') return 'refused'
+    if (status === 201) return 'created'
+    return body.ownIds ? 'duplicate' : 'updated'
+  }
+  if (status === 429 || status === 503) return 'busy'
+  if (status === 504) return body.safeToResend ? 'busy' : 'unknown'
+  if (status === 409 && body.operation === 'create') {
+    if (body.ownIds && body.resent) return 'duplicate'
+    if (body.onConflict === 'skip') return 'skipped'
+    // It may be our own earlier send or another document with the same id.
+    if (body.doubtful) return 'unknown'
+  }
+  return 'refused'
+}
+
+function refusalOf({ status = 0, error, failureStore: store }: BulkItem): Omit<RefusedItem, 'item'> {
+  if (store === 'used')
+    return { status, type: 'failure_store', reason: "the document went to the data stream's failure store" }
+  return { status, type: 'error', reason: 'no reason given', ...error }
+}
+
+function nameBusy(result: BulkItem, body: JudgedBody, cluster: string): Failure {
+  const { status, type, reason: said } = refusalOf(result)
+  const reason = quote(said)
+  // The disk is full, and waiting does not empty it.
+  if (type === 'cluster_block_exception' && status === 429)
+    return failure('INDEX_BLOCKED', { index: body.index, reason, status })
+  if (status === 429) return failure('CLUSTER_OVERLOADED', { cluster, reason: `${type}: ${reason}`, status })
+  return failure('CLUSTER_UNAVAILABLE', { cluster, observed: `status ${status}, ${type}: ${reason}`, status })
+}
+
+/**
+ * Returns the failure if the refusal is about the target and not about any document: every other document of the run would get
+ * it too. It stops the run, so that the dead letters do not fill with a whole input.
+ */
+function sameForAll(refused: readonly RefusedItem[], body: JudgedBody, cluster: string): Failure | undefined {
+  const first = refused[0]
+  if (first === undefined || refused.length < body.items || refused.some(({ type }) => type !== first.type))
+    return undefined
+  const { status, type } = first
+  const reason = quote(first.reason)
+  switch (type) {
+    case 'cluster_block_exception':
+    case 'index_closed_exception':
+      return failure('INDEX_BLOCKED', { index: body.index, reason, status })
+    case 'security_exception':
+      return failure('CLUSTER_PRIVILEGE_MISSING', { cluster, reason, status })
+    case 'invalid_index_name_exception':
+      return failure('INDEX_NAME_INVALID', { index: body.index, problem: `is refused: ${reason}` })
+    case 'index_not_found_exception':
+      return failure('REQUEST_REFUSED', { cluster, status, reason })
+    case 'document_parsing_exception':
+      return /_id must be unset or set to .* is in time_series mode/s.test(reason)
+        ? failure('IDS_REFUSED', { index: body.index, reason })
+        : undefined
+    case 'illegal_argument_exception':
+      return /^pipeline with id|op_type of create|no write index/.test(reason)
+        ? failure('REQUEST_REFUSED', { cluster, status, reason })
+        : undefined
+    default:
+      // A cluster with as many shards as it allows makes no index for any document.
+      return /maximum (normal |frozen )?shards open/.test(reason)
+        ? failure('REQUEST_REFUSED', { cluster, status, reason })
+        : undefined
+  }
 }

@@ -1,8 +1,6 @@
 /** The one shape of the sender's layers: a bulk request goes down through them, and its verdict comes back up. */
-import type { Batch } from '../flow.js'
-import type { Body } from './body.js'
-import type { JudgedBody } from './judge-items.js'
-import type { Verdict } from './verdict.js'
+import type { Failure } from '../failure/failure.js'
+import type { Batch, Operation } from '../flow.js'
 
 export type Send = (request: BulkRequest) => Promise<Verdict>
 
@@ -18,14 +16,101 @@ export interface BulkRequest {
   readonly answered?: (bytes: number) => void
 }
 
-/** Whether the documents were sent before, and whether one of those sends may have been stored unanswered. */
-type SendHistory = Pick<JudgedBody, 'resent' | 'doubtful'>
+interface SendHistory {
+  /** Whether Elasticsearch may have seen these documents before. */
+  readonly resent: boolean
+  /** Whether one of those sends may have been stored without an answer. */
+  readonly doubtful: boolean
+}
 
-/** Whose the ids are; see `JudgedBody`. */
-export type BatchIds = Pick<JudgedBody, 'ownIds' | 'safeToResend'>
+/** The part of a batch that one request sends: all of it, a half, or the items to send again. A view, never a copy. */
+export interface Body {
+  readonly bytes: Buffer
+  readonly items: number
+  /** The batch's ordinal of each item. Absent: they follow each other from `first`. */
+  readonly ordinals?: Uint32Array
+  readonly first: number
+}
+
+export interface BatchIds {
+  /** Whether Sluice made the ids: a 409 can then only be an earlier send of the same document. */
+  readonly ownIds: boolean
+  /** Whether a second send stores no second copy. True unless the cluster makes the ids. */
+  readonly safeToResend: boolean
+}
 
 /** Returns whose ids a batch has. Another run made those of dead letters. */
 export function batchIds({ addressed }: Pick<Batch, 'addressed'>, { ownIds, safeToResend }: BatchIds): BatchIds {
   if (addressed === undefined) return { ownIds, safeToResend }
   return { ownIds: addressed.ids === 'own', safeToResend: addressed.ids !== 'none' }
 }
+
+/** The body that was answered, as the sender knows it. */
+export interface JudgedBody extends BatchIds, SendHistory {
+  readonly items: number
+  readonly index: string
+  readonly operation: Operation
+  readonly onConflict: 'reject' | 'skip'
+}
+
+/** An item that Elasticsearch refused for good. `item` is its position in the body. */
+export interface RefusedItem {
+  readonly item: number
+  readonly status: number
+  readonly type: string
+  readonly reason: string
+}
+
+/** Counts the items that an answer settled. */
+export interface Settled {
+  readonly created: number
+  readonly updated: number
+  readonly duplicate: number
+  readonly skipped: number
+  readonly unknown: number
+  /** Queued, and not stored yet. Default 0. */
+  readonly accepted?: number
+  readonly refused: readonly RefusedItem[]
+}
+
+/** Says whether documents may be stored although no answer confirmed it. Only then does a resend need ids. */
+export type Delivery = 'none' | 'possible'
+
+/** Says what to do about a body. It is judged from its answer only, or from a look-up before it was sent. */
+export type Verdict =
+  /** Every item has its outcome. */
+  | { readonly kind: 'done'; readonly settled: Settled }
+  /** The named items were refused as busy; the others are settled. `delivery` is that of the named ones. */
+  | {
+      readonly kind: 'retryItems'
+      readonly settled: Settled
+      readonly items: readonly number[]
+      readonly failure: Failure
+      readonly delivery: Delivery
+    }
+  /** Too large, or one document spoils the request: send halves. `alike`: stop when both halves are refused in the same way. */
+  | {
+      readonly kind: 'split'
+      readonly refusal: Omit<RefusedItem, 'item'>
+      readonly alike?: Failure
+      readonly delivery: Delivery
+    }
+  /** Send the same body again, later. `unsent`: it was not sent this time, because it waits for a look-up. */
+  | {
+      readonly kind: 'wait'
+      readonly failure: Failure
+      readonly delivery: Delivery
+      readonly retryAfterMs?: number
+      /** After so many refusals somebody has to change something. Absent: only time limits the retries. */
+      readonly tries?: number
+      readonly unsent?: true
+    }
+  /** Not sent: some of its documents are stored already, and their ids would not have kept a second copy out. */
+  | { readonly kind: 'there'; readonly settled: Settled; readonly left: readonly number[] }
+  /** Not sent: the run is stopping, or access was lost and the body has to pass the gate again. */
+  | { readonly kind: 'notSent'; readonly because: 'stopping' | 'noAccess' }
+  /** No document can be stored until a person changes something. */
+  | { readonly kind: 'stop'; readonly failure: Failure; readonly delivery: Delivery }
+
+/** Nothing may be sent any more. */
+export const STOPPING: Verdict = { kind: 'notSent', because: 'stopping' }

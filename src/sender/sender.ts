@@ -5,9 +5,10 @@ import type { Batch, Clock, Outcome } from '../flow.js'
 import { compress } from './body.js'
 import { type DeliveryOptions, deliver } from './deliver.js'
 import { AccessGate, type AccessOptions, PROBES_OF_LOST_ACCESS, access } from './layers/access.js'
-import { type ByteBudget, budget } from './layers/budget.js'
-import { Learning, type LearningOptions, type LearntLimits, learn } from './layers/learn.js'
-import { Places, places } from './layers/places.js'
+import { type ByteBudget, budget } from './layers/byte-budget.js'
+import { type LearningOptions, type LearntLimits, Learning, learn } from './layers/learn.js'
+import { Concurrency, limitConcurrency } from './layers/concurrency.js'
+import { type Mask, mask } from './layers/mask.js'
 import { type PostOptions, post } from './layers/post.js'
 import { type RolloverOptions, StreamWatch, rollover } from './layers/rollover.js'
 import type { Send } from './send.js'
@@ -21,6 +22,8 @@ export interface SenderOptions extends PostOptions, LearningOptions, Omit<Rollov
   readonly random: () => number
   /** Limits the bytes on the wire. Absent: no limit. */
   readonly budget?: ByteBudget
+  /** Removes the credentials of the run from what a server said. */
+  readonly masked?: Mask
   onRetry(failure: Failure, documents: number, waitMs: number): void
 }
 
@@ -28,7 +31,7 @@ export class Sender {
   readonly #halt = new AbortController()
   readonly #budget: ByteBudget | undefined
   readonly #learning: Learning
-  readonly #places: Places
+  readonly #concurrency: Concurrency
   readonly #send: Send
   readonly #delivery: DeliveryOptions
   #retries = 0
@@ -40,7 +43,7 @@ export class Sender {
     setMaxListeners(0, halted)
     this.#budget = options.budget
     this.#learning = new Learning(options)
-    this.#places = new Places({ ownIds, safeToResend, clock, random, halted }, this.#learning)
+    this.#concurrency = new Concurrency({ ownIds, safeToResend, clock, random, halted }, this.#learning)
     const stream = new StreamWatch({ ...options, halted })
     const gate = new AccessGate({
       ...options.access,
@@ -50,13 +53,11 @@ export class Sender {
       halted,
       probe: async signal => await cluster.probe({ atLeast: PROBES_OF_LOST_ACCESS, signal }),
     })
-    const posted = learn(
-      this.#learning,
-      post(options, async index => await stream.isBehind(index)),
-    )
+    const judged = post(options, async index => await stream.isBehind(index))
+    const posted = learn(this.#learning, mask(options.masked, judged))
     const looked = rollover(stream, budget(options.budget, halted, posted))
     const passed = access(gate, () => (this.#retries += 1), looked)
-    this.#send = places(this.#places, options.gzip ? gzip(passed) : passed)
+    this.#send = limitConcurrency(this.#concurrency, options.gzip ? gzip(passed) : passed)
     this.#delivery = {
       ownIds,
       safeToResend,
@@ -69,7 +70,7 @@ export class Sender {
         this.#retries += 1
         options.onRetry(failure, documents, waitMs)
       },
-      pause: async ms => await this.#places.pause(ms),
+      pause: async ms => await this.#concurrency.pause(ms),
     }
   }
 
@@ -81,9 +82,9 @@ export class Sender {
     return this.#retries
   }
 
-  /** How large a body should be: smaller than `batchBytes` once the cluster found one too large. */
+  /** How large a body should be: smaller than `batchBytes` once the cluster found one too large, or if the budget leaves less. */
   get bodyBytes(): number {
-    return this.#learning.bodySize.next
+    return Math.min(this.#learning.bodyBytes, this.#budget?.bodyBytes ?? Infinity)
   }
 
   /** The limits that the next run may begin with. Undefined if the cluster accepted nothing. */
@@ -99,13 +100,18 @@ export class Sender {
 
   /** Resolves when one more batch may be read while others are being sent. For one reader. */
   async room(): Promise<void> {
-    await this.#places.room()
+    await this.#concurrency.room()
+    await this.#budget?.room()
   }
 
   /** Resolves when every document of the batch has an outcome. The batch's memory is free then. */
   async send(batch: Batch): Promise<Outcome> {
-    this.#learning.bodySize.sent(batch.bytes.length)
-    return await this.#places.whileOpen(async () => await deliver(batch, this.#send, this.#delivery))
+    const { length } = batch.bytes
+    this.#learning.bodySize.sent(length)
+    const delivery = async () => await deliver(batch, this.#send, this.#delivery)
+    return await this.#concurrency.whileOpen(
+      async () => await (this.#budget?.whileMade(length, delivery) ?? delivery()),
+    )
   }
 }
 

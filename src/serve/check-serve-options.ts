@@ -1,11 +1,12 @@
 import { isLoopback } from '../cluster/credentials.js'
-import { defaultOf } from '../options/defaults.js'
+import { defaults } from '../options/defaults.js'
 import { invalid } from '../options/option-checks.js'
-import type { ServeOptions } from './serve-options.js'
+import { ofOneLoad, type ServeOptions } from './serve-options.js'
 import * as check from '../options/option-checks.js'
 
-const DEFAULT_LISTEN = defaultOf('listen')
-export const DEFAULT_MAX_BODY = defaultOf('maxBody')
+const DEFAULT_LISTEN = defaults.listen
+export const DEFAULT_MAX_BODY = defaults.maxBody
+export const DEFAULT_MAX_DOCUMENTS = defaults.maxDocuments
 export const DEFAULT_SPOOL_LIMIT = 1_000_000_000
 const SHORTEST_TOKEN = 16
 
@@ -16,32 +17,13 @@ const own = {
   tls: value => problemOfTls(value),
   path: check.name,
   maxBody: check.whole(1000, 100_000_000),
+  maxDocuments: check.whole(1, 10_000_000),
   spoolLimit: check.whole(1_000_000, Number.MAX_SAFE_INTEGER),
   acceptAnyway: check.flag,
   onEvent: check.listener,
 } as const satisfies Partial<Record<keyof ServeOptions, check.Check>>
 
 type Own = keyof typeof own
-
-/** Options that make no sense for a load without an end. The type excludes them too. */
-const never = [
-  'source',
-  'stdin',
-  'servicenow',
-  'table',
-  'swapAlias',
-  'format',
-  'pick',
-  'maxRejected',
-  'maxElapsedMs',
-  'timeBudgetMs',
-  'byteBudget',
-  'onBlock',
-  'spool',
-  'runId',
-  'again',
-  'dryRun',
-]
 
 export interface Address {
   readonly host: string
@@ -55,7 +37,7 @@ export function checkServeOptions(given: ServeOptions): Address {
     const problem = value === undefined ? undefined : isFine(value)
     if (problem !== undefined) throw invalid(option, problem)
   }
-  const unfit = never.find(option => Object.hasOwn(given, option))
+  const unfit = ofOneLoad.find(option => Object.hasOwn(given, option))
   if (unfit !== undefined) throw invalid(unfit, 'is not an option of sluice serve')
   const { stateDir, token, path = '/' } = given as Partial<ServeOptions>
   if (stateDir === undefined)

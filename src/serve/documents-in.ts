@@ -1,7 +1,7 @@
 /** Takes the documents out of a request, as NDJSON lines. Each is checked and stays as it was written. */
-import { isUtf8 } from 'node:buffer'
-import { CARRIAGE_RETURN, isWhiteSpace, LINE_FEED, SPACE } from '../text/bytes.js'
-import { isObject, parseJson } from '../text/parse-json.js'
+import { CARRIAGE_RETURN, endWithoutSpace, isBlank, isWhiteSpace, LINE_FEED } from '../text/bytes.js'
+import type { Body } from './read-body.js'
+import { type Checking, DocumentLines, type LineProblem } from './document-lines.js'
 
 export type MediaType = 'ndjson' | 'json'
 
@@ -12,19 +12,23 @@ export interface Documents {
 }
 
 /** The reason to reject the whole request. `line` counts the lines of its body from 1. */
-export interface BadDocument {
-  /** 400 if the text is not JSON, 422 if it is JSON but not an object. */
-  readonly status: 400 | 422
-  readonly problem: string
+export interface BadDocument extends LineProblem {
   readonly line: number
 }
 
-const END = Buffer.from('\n')
+const BROKEN: LineProblem = { status: 400, problem: 'is not valid JSON' }
+const COMMA = 0x2c
+const OPEN_ARRAY = 0x5b
+const CLOSE_ARRAY = 0x5d
 
-/** Returns all documents, or the first bad one. */
-export function documentsIn(body: Buffer, type: MediaType): Documents | BadDocument {
-  const bytes = withoutByteOrderMark(body)
-  return type === 'ndjson' ? linesIn(bytes) : elementsIn(bytes)
+/** Returns all documents, or the first bad one. Needs no memory beside the body, which holds the lines in the end. */
+export async function documentsIn(body: Body, type: MediaType, checking: Checking): Promise<Documents | BadDocument> {
+  const { bytes, length } = withoutByteOrderMark(body)
+  const text = bytes.subarray(0, length)
+  const lines = new DocumentLines(bytes, length, checking)
+  const isArray = type === 'json' && text[afterSpace(text, 0)] === OPEN_ARRAY
+  const add = type === 'ndjson' ? addLines : isArray ? addElements : addValue
+  return (await add(text, lines)) ?? { bytes: lines.bytes, documents: lines.documents }
 }
 
 /** Returns the media type, if `Content-Type` names one that Sluice accepts. */
@@ -42,145 +46,66 @@ export function mediaTypeOf(header: string | undefined): MediaType | undefined {
   return type === 'application/x-ndjson' || type === 'application/ndjson' ? 'ndjson' : undefined
 }
 
-function linesIn(body: Buffer): Documents | BadDocument {
-  const parts: Uint8Array[] = []
-  let documents = 0
-  let length = 0
+async function addLines(body: Buffer, lines: DocumentLines): Promise<BadDocument | undefined> {
   for (let at = 0, line = 1; at < body.length; line += 1) {
-    const found = body.indexOf(LINE_FEED, at)
-    const end = found === -1 ? body.length : found
-    const text = body.subarray(at, end > at && body[end - 1] === CARRIAGE_RETURN ? end - 1 : end)
+    const lineFeed = body.indexOf(LINE_FEED, at)
+    const end = lineFeed === -1 ? body.length : lineFeed
+    if (!isBlank(body, at, end)) {
+      const to = body[end - 1] === CARRIAGE_RETURN ? end - 1 : end
+      const next = await lines.check(at, to)
+      if (next !== to) return bad(next, line, `line ${line}`)
+      lines.add(at, to)
+    }
     at = end + 1
-    if (isBlank(text)) continue
-    const problem = problemOf(text)
-    if (problem !== undefined) return { ...problem, line, problem: `line ${line} ${problem.problem}` }
-    parts.push(text, END)
-    documents += 1
-    length += text.length + END.length
+    if (lines.isTurnOver(at)) await lines.nextTurn(at)
   }
-  // Most bodies need no change: they have no blank line, and their last line has its line end.
-  const isSame = length === body.length && body.at(-1) === LINE_FEED
-  return { bytes: isSame ? body : Buffer.concat(parts, length), documents }
+  return undefined
 }
 
-function elementsIn(body: Buffer): Documents | BadDocument {
-  const parts: Uint8Array[] = []
-  let documents = 0
-  const found = elementsOf(body)
-  for (const { from, to } of found.elements) {
-    const text = body.subarray(from, to)
-    const problem = problemOf(text)
-    documents += 1
-    if (problem !== undefined) return bad(body, from, problem, found.isArray ? `document ${documents}` : 'the body')
-    // Line ends stand only between the parts of a document. JSON allows none inside a string.
-    parts.push(onOneLine(text), END)
+async function addValue(body: Buffer, lines: DocumentLines): Promise<BadDocument | undefined> {
+  const at = afterSpace(body, 0)
+  if (at === body.length) return undefined
+  const next = await lines.check(at, body.length)
+  if (next !== body.length) return badAt(lines, at, next, 'the body')
+  lines.addOnOneLine(at, endWithoutSpace(body, next))
+  return undefined
+}
+
+async function addElements(body: Buffer, lines: DocumentLines): Promise<BadDocument | undefined> {
+  const from = afterSpace(body, 0) + 1
+  let at = afterSpace(body, from)
+  if (body[at] !== CLOSE_ARRAY) {
+    for (at = from - 1; lines.documents === 0 || body[at] === COMMA;) {
+      const element = afterSpace(body, at + 1)
+      const next = await lines.check(element, body.length)
+      if (typeof next !== 'number') return badAt(lines, element, next, `document ${lines.documents + 1}`)
+      lines.addOnOneLine(element, endWithoutSpace(body, next))
+      at = next
+    }
   }
-  if (found.brokenAt !== undefined) {
-    const what = found.elements.length === 0 ? 'the body' : `what follows document ${documents}`
-    return bad(body, found.brokenAt, { status: 400, problem: 'is not valid JSON' }, what)
-  }
-  return { bytes: Buffer.concat(parts), documents }
+  const isWhole = body[at] === CLOSE_ARRAY && afterSpace(body, at + 1) === body.length
+  return isWhole ? undefined : badAt(lines, at, BROKEN, `the text after document ${lines.documents}`)
 }
 
-function bad(body: Buffer, at: number, { status, problem }: Omit<BadDocument, 'line'>, what: string): BadDocument {
-  let line = 1
-  for (let next = body.indexOf(LINE_FEED); next !== -1 && next < at; next = body.indexOf(LINE_FEED, next + 1)) line += 1
-  return { status, line, problem: `${what} (line ${line}) ${problem}` }
+/** `found`: the problem, or the offset of what follows a whole value. */
+function bad(found: LineProblem | number, line: number, what: string): BadDocument {
+  const { status, problem } = typeof found === 'number' ? BROKEN : found
+  // A request with too many documents has no bad one.
+  return { status, line, problem: status === 413 ? problem : `${what} ${problem}` }
 }
 
-/** Returns why bytes are not a document. Messages never quote them. */
-function problemOf(bytes: Uint8Array): Omit<BadDocument, 'line'> | undefined {
-  if (!isUtf8(bytes)) return { status: 400, problem: 'is not UTF-8' }
-  const value = parseJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
-  if (value === undefined) return { status: 400, problem: 'is not valid JSON' }
-  return isObject(value) ? undefined : { status: 422, problem: 'is not a JSON object' }
+function badAt(lines: DocumentLines, at: number, found: LineProblem | number, what: string): BadDocument {
+  const line = lines.lineAt(at)
+  return bad(found, line, `${what} (line ${line})`)
 }
 
-function isBlank(bytes: Uint8Array): boolean {
-  return bytes.every(byte => byte === SPACE || byte === 0x09 || byte === CARRIAGE_RETURN)
-}
-
-function onOneLine(bytes: Uint8Array): Uint8Array {
-  if (!bytes.includes(LINE_FEED) && !bytes.includes(CARRIAGE_RETURN)) return bytes
-  return bytes.map(byte => (byte === LINE_FEED || byte === CARRIAGE_RETURN ? SPACE : byte))
-}
-
-function withoutByteOrderMark(body: Buffer): Buffer {
-  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body
-}
-
-/** Finds the documents in a JSON text: one value, or an array of values. A parser judges their content later. */
-export interface Elements {
-  readonly elements: readonly { readonly from: number; readonly to: number }[]
-  readonly isArray: boolean
-  /** The offset of the first byte around them that is not JSON. */
-  readonly brokenAt?: number
-}
-
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const COMMA = 0x2c
-const OPEN = new Set([0x5b, 0x7b])
-const CLOSE = new Set([0x5d, 0x7d])
-const BRACKET = 0x5d
-
-export function elementsOf(bytes: Uint8Array): Elements {
-  const start = skipSpace(bytes, 0)
-  const end = endOfText(bytes)
-  if (start >= end) return { elements: [], isArray: false }
-  if (bytes[start] !== 0x5b) return { elements: [{ from: start, to: end }], isArray: false }
-  const elements: { from: number; to: number }[] = []
-  let at = skipSpace(bytes, start + 1)
-  if (bytes[at] === BRACKET) return behind({ elements, isArray: true }, bytes, at)
-  for (;;) {
-    const to = endOfValue(bytes, at)
-    if (to === at) return { elements, isArray: true, brokenAt: at }
-    elements.push({ from: at, to })
-    at = skipSpace(bytes, to)
-    if (bytes[at] === BRACKET) return behind({ elements, isArray: true }, bytes, at)
-    if (bytes[at] !== COMMA) return { elements, isArray: true, brokenAt: Math.min(at, bytes.length) }
-    at = skipSpace(bytes, at + 1)
-  }
-}
-
-/** Checks that only white space follows the bracket that closes the array. */
-function behind(found: Elements, bytes: Uint8Array, bracket: number): Elements {
-  const at = skipSpace(bytes, bracket + 1)
-  return at === bytes.length ? found : { ...found, brokenAt: at }
-}
-
-/** Returns the offset of the comma or bracket that ends a value of the outermost array. Returns `from` if there is no value. */
-function endOfValue(bytes: Uint8Array, from: number): number {
-  let depth = 0
+function afterSpace(bytes: Uint8Array, from: number): number {
   let at = from
-  while (at < bytes.length) {
-    const byte = bytes[at] ?? 0
-    if (byte === QUOTE) at = endOfString(bytes, at)
-    else if (OPEN.has(byte)) depth += 1
-    else if (depth > 0 && CLOSE.has(byte)) depth -= 1
-    else if (depth === 0 && (byte === COMMA || CLOSE.has(byte))) break
-    at += 1
-  }
-  let end = Math.min(at, bytes.length)
-  while (end > from && isWhiteSpace(bytes[end - 1])) end -= 1
-  return end
-}
-
-/** Returns the offset of the closing quote, or the end of the text if there is none. */
-function endOfString(bytes: Uint8Array, from: number): number {
-  let at = from + 1
-  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1
+  while (isWhiteSpace(bytes[at])) at += 1
   return at
 }
 
-function skipSpace(bytes: Uint8Array, from: number): number {
-  let at = from
-  while (at < bytes.length && isWhiteSpace(bytes[at])) at += 1
-  return at
-}
-
-function endOfText(bytes: Uint8Array): number {
-  let end = bytes.length
-  while (end > 0 && isWhiteSpace(bytes[end - 1])) end -= 1
-  return end
+function withoutByteOrderMark({ bytes, length }: Body): Body {
+  const isMarked = length > 2 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
+  return isMarked ? { bytes: bytes.subarray(3), length: length - 3 } : { bytes, length }
 }

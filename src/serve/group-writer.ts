@@ -1,28 +1,27 @@
 /**
- * Writes requests in groups: requests that arrive during a write form the next group, which is written and synced at once. A sync
- * costs the same for one request as for many. The busier the callers, the smaller each one's share of the wait.
+ * Writes requests in groups: requests that arrive during a write form the next group, and share one sync. A sync costs the same for
+ * one request as for many.
  */
 import { rm } from 'node:fs/promises'
-import { stateUnwritable } from '../state/checkpoint-file.js'
-import { syncFolder } from '../disk/folders.js'
+import { stateUnwritable } from '../state/runs.js'
+import { syncFolder } from '../disk/safe-files.js'
 import { segmentPlace } from './recover.js'
 import { OpenSegment, type Request, type Segment } from './segment.js'
 
-/** A segment is sealed at this size. */
+/** A segment is sealed at one of these sizes. A start reads journals into memory. */
 const SEGMENT_BYTES = 32_000_000
-/** Most bytes of requests that are written and synced together. */
-const GROUP_BYTES = 16_000_000
+const SEGMENT_REQUESTS = 20_000
+/** Larger groups would need more memory, beside that of their requests. */
+const GROUP_BYTES = 4_000_000
 
-export interface GroupWriterOptions {
+interface GroupWriterOptions {
   /** An existing folder that no other process writes to. */
   readonly folder: string
-  /** The number of the first segment. */
   readonly next: number
   /** Makes the part of ids that belongs to one segment. */
   newToken(): string
   /** Called when the request is on the disk, in that journal, before its `write` resolves. */
   onWritten(request: Request, journal: string): void
-  /** Called when a segment is complete. An empty segment is removed without a call. */
   onSealed(segment: Segment): void
   /** Called when a group was written or failed, or a segment was sealed. */
   onProgress(): void
@@ -102,7 +101,8 @@ export class GroupWriter {
         this.#options.onWritten(request, this.#open.place.journal)
         done()
       }
-      if (this.#open.bytes >= SEGMENT_BYTES) this.#isSealAsked = true
+      const { bytes, requests } = this.#open.whole
+      if (bytes >= SEGMENT_BYTES || requests >= SEGMENT_REQUESTS) this.#isSealAsked = true
     } catch (error) {
       // After a failed sync, a later one proves nothing. The segment ends with the requests that were synced before.
       await this.#open?.takeBack()

@@ -1,10 +1,9 @@
 /** Loads the segments of the spool one after the other, and retries if a load fails. */
 import { explain } from '../failure/catalogue.js'
-import type { Failure } from '../failure/failure.js'
-import { isSluiceError, type SluiceError } from '../failure/sluice-error.js'
+import { type SluiceError, type Failure, isSluiceError } from '../failure/failure.js'
 import type { Clock } from '../flow.js'
 import type { IngestEvent } from '../options/ingest-options.js'
-import { removeCheckpoint } from '../state/checkpoint-file.js'
+import { removeRun } from '../state/runs.js'
 import type { Receipt } from '../ledger/receipt.js'
 import type { StandingLoad } from './standing-load.js'
 import { doublingMs } from '../time/retry.js'
@@ -34,7 +33,6 @@ export interface SpoolLoading {
   tell(event: ServeEvent): void
 }
 
-/** The failure that stops loading for now. */
 export interface Trouble {
   readonly failure: Failure
   readonly since: string
@@ -47,9 +45,7 @@ export class Loader {
   #standing: StandingLoad | undefined
   #cluster: string | undefined
   #trouble: Trouble | undefined
-  #last: Failure | undefined
   #retries = 0
-  /** The segment that is loaded without a checkpoint. */
   #unkept: Segment | undefined
 
   constructor(loading: SpoolLoading) {
@@ -59,14 +55,8 @@ export class Loader {
     if (loading.closedBy !== undefined) this.#note(loading.closedBy)
   }
 
-  /** The failure that stops loading now. */
   get trouble(): Trouble | undefined {
     return this.#trouble
-  }
-
-  /** The last failure. */
-  get lastFailure(): Failure | undefined {
-    return this.#last
   }
 
   get cluster(): string | undefined {
@@ -117,7 +107,7 @@ export class Loader {
   async #remove(segment: Segment, { checkpoint }: Receipt): Promise<void> {
     try {
       await this.#loading.spool.remove(segment)
-      if (checkpoint !== undefined) await removeCheckpoint(checkpoint)
+      if (checkpoint !== undefined) await removeRun(checkpoint)
     } catch (error) {
       if (!isSluiceError(error)) throw error
       this.#loading.tell({ type: 'warning', message: error.message })
@@ -140,7 +130,6 @@ export class Loader {
     const { spool, tell } = this.#loading
     this.#retries += 1
     const retryMs = doublingMs(this.#retries, FIRST_RETRY_MS, LONGEST_RETRY_MS)
-    this.#last = failure
     this.#trouble = { failure, since: this.#trouble?.since ?? new Date().toISOString(), retryMs }
     tell({ type: 'failed', failure, retryMs, waiting: spool.waiting })
     return retryMs

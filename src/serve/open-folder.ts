@@ -1,28 +1,27 @@
 /** Opens the folder where a receiver keeps acknowledged documents: one per cluster and index, for one process at a time. */
-import { createHash } from 'node:crypto'
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { runsFolder, stateUnwritable } from '../state/checkpoint-file.js'
+import { isSluiceError } from '../failure/failure.js'
+import { runsFolder, stateUnwritable } from '../state/runs.js'
+import { tidyFolder } from '../state/state-folder.js'
 import { InputLocks } from '../state/lock.js'
+import { keyOf } from '../state/run-identity.js'
 import { lockedBy, locksFolder } from '../state/run-locks.js'
-import { makeFolder, syncFolder } from '../disk/folders.js'
-import { replaceFile } from '../disk/replace-file.js'
+import { makeFolder, syncFolder, replaceFile } from '../disk/safe-files.js'
 
 const TARGET = 'target.json'
 
 export interface SpoolFolder extends AsyncDisposable {
   readonly path: string
-  /** The folder of the documents. */
   readonly segments: string
-  /** The state folder of the runs that load them. */
   readonly state: string
-  /** Warnings about other documents in the state folder. */
+  /** Warnings about the state folder, and other documents in it. */
   readonly warnings: readonly string[]
 }
 
 /** Creates and locks the folder. Throws SluiceError RUN_LOCKED, STATE_UNWRITABLE. */
 export async function openFolder(stateDir: string, cluster: URL, index: string): Promise<SpoolFolder> {
-  const path = join(resolve(stateDir), 'serve', keyOf([cluster.href, index]))
+  const path = join(resolve(stateDir), 'serve', keyOf([cluster.href, index]).slice(0, 16))
   const segments = join(path, 'segments')
   const state = join(path, 'state')
   const locks = await lockFolder(state, index)
@@ -33,11 +32,13 @@ export async function openFolder(stateDir: string, cluster: URL, index: string):
     // A run that was killed after its documents were removed left a checkpoint without a purpose.
     const isEmpty = !(await readdir(segments)).some(name => name.endsWith('.ndjson'))
     if (isEmpty) await rm(runsFolder(state), { recursive: true, force: true })
-    const warnings = await othersThan(path)
+    const warnings: string[] = []
+    for (const folder of [resolve(stateDir), path]) warnings.push(...(await tidyFolder(folder)))
+    warnings.push(...(await othersThan(path)))
     return { path, segments, state, warnings, [Symbol.asyncDispose]: async () => await locks[Symbol.asyncDispose]() }
   } catch (error) {
     await locks[Symbol.asyncDispose]()
-    throw stateUnwritable(path, error)
+    throw isSluiceError(error) ? error : stateUnwritable(path, error)
   }
 }
 
@@ -56,7 +57,7 @@ async function lockFolder(state: string, index: string): Promise<InputLocks> {
   }
 }
 
-/** Reports documents for another cluster or index. Perhaps no process serves those any more. */
+/** Returns warnings about documents for another cluster or index. Perhaps no process serves those any more. */
 async function othersThan(path: string): Promise<string[]> {
   const warnings: string[] = []
   for (const name of await readdir(dirname(path))) {
@@ -67,7 +68,7 @@ async function othersThan(path: string): Promise<string[]> {
     const target = await readFile(join(other, TARGET), 'utf8').catch(() => '{}')
     const { cluster = 'another cluster', index = '?' } = JSON.parse(target) as { cluster?: string; index?: string }
     warnings.push(
-      `${bytes} bytes in ${other} wait for ${index} of ${cluster}. To load them, run sluice serve with that target`,
+      `${bytes} bytes in ${other} are not yet loaded into ${index} of ${cluster}. To load them, run sluice serve with that target`,
     )
   }
   return warnings
@@ -83,8 +84,4 @@ async function bytesIn(folder: string): Promise<number> {
       )
   }
   return bytes
-}
-
-function keyOf(parts: readonly string[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16)
 }

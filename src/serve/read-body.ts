@@ -1,98 +1,117 @@
 /** Reads the body of a request into memory, never more than the limit. */
 import type { IncomingMessage } from 'node:http'
 import { createGunzip } from 'node:zlib'
+import type { Room, Share } from './room.js'
 
-/** The memory that all current requests share. */
-export class Room {
-  readonly #bytes: number
-  #used = 0
+/** Node's parser needs a microsecond for each piece. Honest callers send few that are so small. */
+const MOST_PIECES = 2000
+const SMALL_PIECE_BYTES = 16
+/** A body is decompressed in pieces of this size. Each waits for a thread. */
+const LEAST_INFLATED_BYTES = 4 << 10
+const MOST_INFLATED_BYTES = 64 << 10
 
-  constructor(bytes: number) {
-    this.#bytes = bytes
-  }
-
-  /** Takes memory. Returns false if there is too little left. */
-  take(bytes: number): boolean {
-    if (this.#used + bytes > this.#bytes) return false
-    this.#used += bytes
-    return true
-  }
-
-  giveBack(bytes: number): void {
-    this.#used -= bytes
-  }
-}
-
-export interface BodyLimits {
-  /** Most bytes, both compressed and decompressed. */
-  readonly maxBody: number
-  readonly room: Room
+/** `bytes` has room for one more byte behind `length`. */
+export interface Body {
+  readonly bytes: Buffer
+  readonly length: number
 }
 
 /** `gone`: the caller closed the connection. `busy`: there is too little memory now. */
-export type ReadBody = { readonly body: Buffer } | { readonly refused: 'too large' | 'busy' | 'gone' | 'not gzip' }
+export type RefusedBody = 'too large' | 'too many pieces' | 'busy' | 'gone' | 'not gzip'
+export type ReadBody = Body | { readonly refused: RefusedBody }
 
 /**
- * Reads the body to its end and decompresses it. Frees the memory when the promise of `use` settles. Reads and discards the rest of a
- * rejected body, so that the caller can read the answer.
+ * Reads the body to its end and decompresses it. Neither form may have more than `maxBody` bytes. The memory is used again when the
+ * promise of `use` settles. Reads and discards the rest of a rejected body, so that the caller can read the answer.
  */
 export async function readBody<T>(
   request: IncomingMessage,
-  { maxBody, room }: BodyLimits,
+  { maxBody, room }: { readonly maxBody: number; readonly room: Room },
   isGzip: boolean,
   use: (read: ReadBody) => Promise<T>,
 ): Promise<T> {
-  let taken = 0
-  const take = (bytes: number) => {
-    if (!room.take(bytes)) return false
-    taken += bytes
-    return true
-  }
+  const share = room.open()
+  if (share === undefined) return await use({ refused: 'busy' })
   try {
-    const read = await collect(request, maxBody, take)
-    if (!('body' in read) || !isGzip) return await use(read)
-    return await use(await inflate(read.body, maxBody, take))
+    const read = await collect(request, new Growing(maxBody, share), share)
+    return await use(isGzip && 'bytes' in read ? await inflate(read, new Growing(maxBody, share)) : read)
   } finally {
-    room.giveBack(taken)
+    share.close()
   }
 }
 
-async function collect(request: IncomingMessage, maxBody: number, take: (bytes: number) => boolean): Promise<ReadBody> {
+async function collect(request: IncomingMessage, body: Growing, share: Share): Promise<ReadBody> {
   return await new Promise(resolve => {
-    const chunks: Buffer[] = []
-    let length = 0
     const settle = (read: ReadBody) => {
+      share.end()
       request.off('data', onData).off('end', onEnd).off('close', onGone)
-      chunks.length = 0
       resolve(read)
-      request.resume()
+      // The answer to too many pieces closes the connection, so that nobody has to read the rest.
+      if ('refused' in read && read.refused === 'too many pieces') request.pause()
+      else request.resume()
     }
     const onData = (chunk: Buffer) => {
-      length += chunk.length
-      if (length > maxBody) settle({ refused: 'too large' })
-      else if (take(chunk.length)) chunks.push(chunk)
-      else settle({ refused: 'busy' })
+      const refused = body.add(chunk)
+      if (refused !== undefined) settle({ refused })
     }
-    const onEnd = () => settle({ body: Buffer.concat(chunks, length) })
+    const onEnd = () => settle(body.whole)
     const onGone = () => settle({ refused: 'gone' })
+    share.begin(() => settle({ refused: 'busy' }))
     request.on('data', onData).once('end', onEnd).once('close', onGone)
   })
 }
 
-async function inflate(compressed: Buffer, maxBody: number, take: (bytes: number) => boolean): Promise<ReadBody> {
-  const engine = createGunzip()
+async function inflate({ bytes, length }: Body, body: Growing): Promise<ReadBody> {
+  const compressed = bytes.subarray(0, length)
+  const engine = createGunzip({
+    chunkSize: Math.min(Math.max(4 * length, LEAST_INFLATED_BYTES), MOST_INFLATED_BYTES),
+  })
   engine.end(compressed)
-  const chunks: Buffer[] = []
-  let length = 0
   try {
     for await (const chunk of engine as AsyncIterable<Buffer>) {
-      length += chunk.length
-      if (length > maxBody) return { refused: 'too large' }
-      if (!take(chunk.length)) return { refused: 'busy' }
-      chunks.push(chunk)
+      const refused = body.add(chunk)
+      if (refused !== undefined) return { refused }
     }
-    return { body: Buffer.concat(chunks, length) }
   } catch {
     return { refused: 'not gzip' }
+  }
+  // The engine stops at a zero byte behind its data. Only zeros to the end are padding.
+  return isZero(compressed.subarray(engine.bytesWritten)) ? body.whole : { refused: 'not gzip' }
+}
+
+function isZero(bytes: Buffer): boolean {
+  return bytes.length === 0 || (bytes[0] === 0 && bytes.subarray(1).equals(bytes.subarray(0, -1)))
+}
+
+/** A body in one buffer. Many small pieces need no more memory than one large piece. */
+class Growing {
+  readonly #most: number
+  readonly #share: Share
+  #buffer: Buffer = Buffer.alloc(1)
+  #length = 0
+  #pieces = 0
+
+  constructor(most: number, share: Share) {
+    this.#most = most
+    this.#share = share
+  }
+
+  get whole(): Body {
+    return { bytes: this.#buffer, length: this.#length }
+  }
+
+  /** Returns why the piece cannot be added, if so. */
+  add(piece: Buffer): RefusedBody | undefined {
+    const length = this.#length + piece.length
+    this.#pieces += 1
+    if (length > this.#most) return 'too large'
+    if (this.#pieces > MOST_PIECES && length < this.#pieces * SMALL_PIECE_BYTES) return 'too many pieces'
+    if (length >= this.#buffer.length) {
+      const larger = this.#share.grow(this.#buffer, length + 1)
+      if (larger === undefined) return 'busy'
+      this.#buffer = larger
+    }
+    this.#length += piece.copy(this.#buffer, this.#length)
+    return undefined
   }
 }

@@ -1,19 +1,28 @@
 /** Runs the HTTP server: it listens, routes and answers requests, and closes without cutting off an answer. */
-import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http'
+import {
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  createServer,
+} from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { type PostAnswer, bearerGuard, refusal } from './request-head.js'
-import { Room } from './read-body.js'
+import { isLoopback } from '../cluster/credentials.js'
+import { type OpenExchange, limitConnections } from './connections.js'
+import { Room } from './room.js'
 import type { ServeStatus } from './serve-options.js'
-import { type Intake, type OpenIntake, takePost } from './take-post.js'
+import { Turns } from './turns.js'
+import { systemClock } from '../time/system-clock.js'
+import { bearerGuard, type Intake, type OpenIntake, type PostAnswer, refusal, takePost } from './take-post.js'
 
 /** How long a request may take to arrive. Then the connection is closed. */
 const REQUEST_MS = 120_000
 const HEADERS_MS = 20_000
 /** Longer than the minute that many load balancers keep a connection, so that none of them uses a closing one. */
 const IDLE_MS = 75_000
-/** The least memory for the bodies of all current requests. */
-const ROOM_BYTES = 64_000_000
+/** Connections that wait to be accepted. If there are more, the system makes callers wait for a second. */
+const BACKLOG = 4096
 
 export interface Receiving extends Intake {
   readonly host: string
@@ -22,21 +31,15 @@ export interface Receiving extends Intake {
   readonly tls: { readonly cert: string | Buffer; readonly key: string | Buffer } | undefined
   /** Undefined if callers need no token. */
   readonly token: string | undefined
-  /** Returns the status for GET /health. */
   status(): ServeStatus
-  /** Called for a bug. */
   onBug(error: unknown): void
 }
 
 export interface Receiver {
   readonly port: number
-  /** Answers to posts, by status. */
   readonly answers: Readonly<Record<string, number>>
-  /** Acknowledged documents. */
   readonly accepted: number
-  /**
-   * Accepts no more requests. Resolves when the current ones are answered. When `givenUp` aborts, closes their connections.
-   */
+  /** Accepts no more requests. Resolves when the current ones are answered. When `givenUp` aborts, closes their connections. */
   close(givenUp: AbortSignal): Promise<void>
 }
 
@@ -48,8 +51,9 @@ export async function startReceiver(receiving: Receiving): Promise<Receiver> {
   let isClosing = false
   const intake: OpenIntake = {
     ...receiving,
-    guard: bearerGuard(receiving.token),
-    room: new Room(Math.max(ROOM_BYTES, 4 * receiving.maxBody)),
+    isAllowed: bearerGuard(receiving.token),
+    room: new Room(receiving.maxBody + 1, systemClock),
+    turns: new Turns(),
     isClosing: () => isClosing,
     async store(request) {
       const stored = await receiving.store(request)
@@ -60,11 +64,18 @@ export async function startReceiver(receiving: Receiving): Promise<Receiver> {
 
   const times = { requestTimeout: REQUEST_MS, headersTimeout: HEADERS_MS, keepAliveTimeout: IDLE_MS }
   const { tls } = receiving
-  const server = tls === undefined ? createServer(times) : createTlsServer({ ...times, ...tls })
+  const server =
+    tls === undefined ? createServer(times) : createTlsServer({ ...times, handshakeTimeout: HEADERS_MS, ...tls })
+  const connections = limitConnections(server)
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
     // `readBody` notices a caller that closes the connection.
     for (const stream of [request, response]) stream.on('error', () => undefined)
-    const answered = respond(request, response).finally(() => underway.delete(answered))
+    const exchange = connections.begin(request.socket, intake.isAllowed(request))
+    if (exchange === undefined) return
+    const answered = respond(request, response, exchange).finally(() => {
+      connections.end(request.socket, exchange)
+      underway.delete(answered)
+    })
     underway.add(answered)
   }
   server.on('request', listener)
@@ -94,26 +105,28 @@ export async function startReceiver(receiving: Receiving): Promise<Receiver> {
     },
   }
 
-  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function respond(request: IncomingMessage, response: ServerResponse, exchange: OpenExchange): Promise<void> {
     const answer = await answerTo(request, response).catch((error: unknown): PostAnswer => {
       receiving.onBug(error)
       return refusal(500, 'the request failed, and its documents may not be stored')
     })
-    if (answer === undefined || response.destroyed) return
+    if (answer === undefined || request.socket.destroyed) return
     const { status, body, headers } = answer
     const text = `${JSON.stringify(body)}\n`
     const closing = isClosing ? { connection: 'close' } : {}
     response.writeHead(status, { 'content-type': 'application/json', ...headers, ...closing })
     await new Promise<void>(resolve => {
-      response.once('close', resolve)
+      exchange.closed = resolve
       response.end(request.method === 'HEAD' ? '' : text, resolve)
     })
   }
 
   async function answerTo(request: IncomingMessage, response: ServerResponse): Promise<PostAnswer | undefined> {
+    if (receiving.token === undefined && !isFromHere(request.headers))
+      return refusal(403, 'without a token, Sluice accepts requests to localhost only, and none from web pages')
     const [path] = (request.url ?? '/').split('?')
     const isRead = request.method === 'GET' || request.method === 'HEAD'
-    if (path === '/health' && isRead) return health(receiving.status(), intake.guard.allows(request))
+    if (path === '/health' && isRead) return health(receiving.status(), intake.isAllowed(request))
     if (path !== receiving.path) return refusal(404, `there is nothing at this path. Post to ${receiving.path}`)
     if (request.method !== 'POST') return refusal(405, 'send documents with POST', { allow: 'POST' })
     const answer = await takePost(request, response, intake)
@@ -122,10 +135,18 @@ export async function startReceiver(receiving: Receiving): Promise<Receiver> {
   }
 }
 
+/**
+ * Returns whether a program of this machine sent the request to a name of this machine. A web page can post to any address of the machine
+ * that shows it. The browser then sends the page's origin, or the page's own name as host.
+ */
+function isFromHere({ host = '', origin }: IncomingHttpHeaders): boolean {
+  return origin === undefined && isLoopback(host.toLowerCase().replace(/:\d*$/, ''))
+}
+
 async function listen(server: Server, { host, port }: Pick<Receiving, 'host' | 'port'>): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, host, () => {
+    server.listen(port, host, BACKLOG, () => {
       server.off('error', reject)
       resolve()
     })

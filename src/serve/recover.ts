@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, open, readdir, readFile, rm, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type JournalEntry, journalLine, parseJournal, type Segment, type SegmentPlace } from './segment.js'
+import { RecentKeys } from './recent-keys.js'
+import { type JournalEntry, journalLine, parseSegmentJournal, type Segment, type SegmentPlace } from './segment.js'
 
 const DATA = '.ndjson'
 const JOURNAL = '.requests'
@@ -11,11 +12,7 @@ const READ_BYTES = 1 << 20
 export interface Recovered {
   /** Oldest first. */
   readonly segments: readonly Segment[]
-  /** Keys of requests with their journals, oldest first. */
-  readonly keys: readonly { readonly journal: string; readonly entries: readonly JournalEntry[] }[]
-  /** Bytes of requests that were never acknowledged. */
   readonly cutBytes: number
-  /** The number of the next segment. */
   readonly next: number
 }
 
@@ -26,13 +23,14 @@ export function segmentPlace(folder: string, number: number, token: string): Seg
 }
 
 /**
- * Reads the folder and cuts off bytes that are in no journal, so that only whole requests stay. Rejects with the error of the file
- * system.
+ * Reads the folder and cuts off bytes that are in no journal, so that only whole requests stay. Adds their keys. Rejects with the error
+ * of the file system.
  */
-export async function recover(folder: string): Promise<Recovered> {
+export async function recover(folder: string, keys = new RecentKeys()): Promise<Recovered> {
   const names = (await readdir(folder)).toSorted()
+  // A killed process may have left a journal that it was replacing.
+  for (const name of names.filter(one => one.endsWith('.tmp'))) await rm(join(folder, name), { force: true })
   const segments: Segment[] = []
-  const keys: { journal: string; entries: JournalEntry[] }[] = []
   let cutBytes = 0
   let next = 1
   for (const name of new Set(names.map(one => one.replace(/\.(ndjson|requests)$/, '')))) {
@@ -40,26 +38,29 @@ export async function recover(folder: string): Promise<Recovered> {
     if (number === undefined || token === undefined) continue
     next = Math.max(next, Number(number) + 1)
     const place = segmentPlace(folder, Number(number), token)
-    const entries = names.includes(`${name}${JOURNAL}`) ? parseJournal(await readFile(place.journal, 'utf8')) : []
+    const entries = names.includes(`${name}${JOURNAL}`)
+      ? parseSegmentJournal(await readFile(place.journal, 'utf8'))
+      : []
     const isLoaded = !names.includes(`${name}${DATA}`)
     const { whole, size } = isLoaded ? { whole: entries, size: 0 } : await vouchedFor(place.path, entries)
     const bytes = isLoaded ? 0 : (whole.at(-1)?.end ?? 0)
     cutBytes += size - bytes
-    const keyed = whole.filter(({ key }) => key !== undefined)
-    if (keyed.length > 0) keys.push({ journal: place.journal, entries: keyed })
+    for (const entry of whole) keys.add(place.journal, entry)
     if (bytes > 0) {
       if (size > bytes) await truncate(place.path, bytes)
       // After the load only the journal stays. Then nobody could check its entries any more.
       if (whole.length < entries.length) await truncate(place.journal, whole.map(journalLine).join('').length)
       // Some requests may be written but not synced. From now on they count, and a repeated request relies on them.
       for (const path of [place.path, place.journal]) await syncFile(path)
-      segments.push({ ...place, bytes, documents: whole.reduce((sum, { documents }) => sum + documents, 0) })
+      const documents = whole.reduce((sum, one) => sum + one.documents, 0)
+      segments.push({ ...place, bytes, documents, requests: whole.length })
     } else {
       await rm(place.path, { force: true })
-      if (keyed.length === 0) await rm(place.journal, { force: true })
+      keys.retire(place.journal)
     }
   }
-  return { segments, keys, cutBytes, next }
+  for (const journal of keys.takeUnneeded()) await rm(journal, { force: true })
+  return { segments, cutBytes, next }
 }
 
 /** Returns the entries up to the first one whose bytes are missing or different. */
@@ -70,10 +71,11 @@ async function vouchedFor(
   const file = await open(path, 'r')
   try {
     const { size } = await file.stat()
+    const reader = new FileReader(file)
     const whole: JournalEntry[] = []
     for (const entry of entries) {
       const from = whole.at(-1)?.end ?? 0
-      if (entry.end > size || (await hashAt(file, from, entry.end)) !== entry.sha256) break
+      if (entry.end > size || (await hashAt(reader, from, entry.end)) !== entry.sha256) break
       whole.push(entry)
     }
     return { whole, size }
@@ -91,14 +93,34 @@ async function syncFile(path: string): Promise<void> {
   }
 }
 
-async function hashAt(file: FileHandle, from: number, to: number): Promise<string> {
+async function hashAt(reader: FileReader, from: number, to: number): Promise<string> {
   const hash = createHash('sha256')
-  const buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, Math.max(1, to - from)))
   for (let at = from; at < to;) {
-    const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, to - at), at)
-    if (bytesRead === 0) break
-    hash.update(buffer.subarray(0, bytesRead))
-    at += bytesRead
+    const bytes = await reader.from(at, to)
+    if (bytes.length === 0) break
+    hash.update(bytes)
+    at += bytes.length
   }
   return hash.digest('hex')
+}
+
+/** Reads a file in large pieces. There may be thousands of small requests in each. */
+class FileReader {
+  readonly #file: FileHandle
+  readonly #buffer = Buffer.allocUnsafe(READ_BYTES)
+  #start = 0
+  #length = 0
+
+  constructor(file: FileHandle) {
+    this.#file = file
+  }
+
+  /** Returns some bytes from `at` on, at most up to `to`. Returns none at the end of the file. They are valid until the next call. */
+  async from(at: number, to: number): Promise<Uint8Array> {
+    if (at >= this.#start + this.#length) {
+      this.#start = at
+      this.#length = (await this.#file.read(this.#buffer, 0, READ_BYTES, at)).bytesRead
+    }
+    return this.#buffer.subarray(at - this.#start, Math.min(this.#length, to - this.#start))
+  }
 }

@@ -3,14 +3,15 @@ import { type FileHandle, open, rm } from 'node:fs/promises'
 import { createHash } from 'node:crypto'
 import { parseJson } from '../text/parse-json.js'
 
-/** Only the owner may read them: the index may protect what the documents hold. */
+/** The journal's line for a request has at most so many bytes. */
+export const ENTRY_BYTES = 256
+/** Only the owner may read the documents: the index may protect their content. */
 const MODE = 0o600
 
 /** The paths of a segment. The token in its name is part of the ids of its documents. */
 export interface SegmentPlace {
   readonly name: string
   readonly token: string
-  /** The file of the documents. */
   readonly path: string
   readonly journal: string
 }
@@ -19,6 +20,7 @@ export interface SegmentPlace {
 export interface Segment extends SegmentPlace {
   readonly documents: number
   readonly bytes: number
+  readonly requests: number
 }
 
 /** The documents of one caller, as whole lines. */
@@ -36,6 +38,7 @@ export class OpenSegment {
   #bytes = 0
   #journalBytes = 0
   #documents = 0
+  #requests = 0
 
   private constructor(place: SegmentPlace, data: FileHandle, journal: FileHandle) {
     this.place = place
@@ -55,12 +58,8 @@ export class OpenSegment {
     }
   }
 
-  get bytes(): number {
-    return this.#bytes
-  }
-
   get whole(): Segment {
-    return { ...this.place, documents: this.#documents, bytes: this.#bytes }
+    return { ...this.place, documents: this.#documents, bytes: this.#bytes, requests: this.#requests }
   }
 
   /**
@@ -75,12 +74,14 @@ export class OpenSegment {
       return journalLine(entry)
     })
     const journal = Buffer.from(lines.join(''))
-    await writeAll(this.#data, Buffer.concat(group.map(({ bytes }) => bytes)), this.#bytes)
-    await writeAll(this.#journal, journal, this.#journalBytes)
+    const [{ bytes: first }] = group as readonly [Request]
+    await this.#data.writeFile(group.length === 1 ? first : Buffer.concat(group.map(({ bytes }) => bytes)))
+    await this.#journal.writeFile(journal)
     await Promise.all([this.#data.datasync(), this.#journal.datasync()])
     this.#bytes = end
     this.#journalBytes += journal.length
     for (const { documents } of group) this.#documents += documents
+    this.#requests += group.length
   }
 
   /** Cuts off a group that could not be written, if the file system allows it. */
@@ -96,20 +97,11 @@ export class OpenSegment {
   }
 }
 
-/** Writes all bytes. One write may take only some of them. */
-async function writeAll(file: FileHandle, bytes: Uint8Array, at: number): Promise<void> {
-  for (let done = 0; done < bytes.length;) {
-    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, at + done)
-    done += bytesWritten
-  }
-}
-
 /**
- * Reads and writes the journal of a segment: one line for each request in it. A request counts as soon as both files are on the disk.
- * Bytes behind the last request of the journal were never acknowledged. A killed process may leave some.
+ * One line of the journal, for one request. A request counts as soon as both files are on the disk. Bytes behind the last request of
+ * the journal were never acknowledged. A killed process may leave some.
  */
 export interface JournalEntry {
-  /** Offset behind the request's last byte. */
   readonly end: number
   readonly documents: number
   /** The hash of the spooled bytes of the request, in hex. */
@@ -123,7 +115,7 @@ export function journalLine(entry: JournalEntry): string {
 }
 
 /** Returns the entries up to the first line that is incomplete or no entry. */
-export function parseJournal(text: string): JournalEntry[] {
+export function parseSegmentJournal(text: string): JournalEntry[] {
   const entries: JournalEntry[] = []
   for (const line of text.slice(0, text.lastIndexOf('\n') + 1).split('\n')) {
     const entry = line === '' ? undefined : parseEntry(line)

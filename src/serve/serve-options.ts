@@ -2,31 +2,30 @@ import type { Failure } from '../failure/failure.js'
 import type { IngestEvent, IngestOptions } from '../options/ingest-options.js'
 import type { Counts, Rejections } from '../ledger/receipt.js'
 
-/** Options of `ingest` that make no sense for a load without an end, or that `serve` sets itself. */
-type OfOneLoad =
-  | 'source'
-  | 'stdin'
-  | 'servicenow'
-  | 'table'
-  | 'swapAlias'
-  | 'indexBody'
-  | 'checkQuery'
-  | 'checkHits'
-  | 'format'
-  | 'pick'
-  | 'maxRejected'
-  | 'maxElapsedMs'
-  | 'timeBudgetMs'
-  | 'startedAt'
-  | 'byteBudget'
-  | 'onBlock'
-  | 'spool'
-  | 'runId'
-  | 'again'
-  | 'dryRun'
-  | 'onEvent'
+/** Options of `ingest` that make no sense for a load without an end. `serve` rejects them. */
+export const ofOneLoad = [
+  'source',
+  'stdin',
+  'servicenow',
+  'table',
+  'swapAlias',
+  'format',
+  'resendUnknown',
+  'pick',
+  'maxRejected',
+  'maxElapsedMs',
+  'timeBudgetMs',
+  'byteBudget',
+  'onBlock',
+  'spool',
+  'runId',
+  'again',
+  'dryRun',
+] as const
 
-/** Where Sluice accepts documents, and where it loads them. `target`, `index`, `stateDir` and `token` are required. */
+type OfOneLoad = (typeof ofOneLoad)[number] | 'indexBody' | 'checkQuery' | 'checkHits' | 'startedAt' | 'onEvent'
+
+/** Where Sluice accepts documents, and where it loads them. */
 export interface ServeOptions extends Omit<IngestOptions, OfOneLoad> {
   readonly index: string
   /** The folder of the spool. It holds acknowledged documents until they are loaded, and must outlive the process. */
@@ -37,10 +36,11 @@ export interface ServeOptions extends Omit<IngestOptions, OfOneLoad> {
   readonly listen?: string | undefined
   /** Certificate with its chain, and its key, in PEM. With it requests use https, otherwise http. */
   readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer } | undefined
-  /** Default `/`. */
   readonly path?: string | undefined
   /** Largest request in bytes, also after decompression: 1,000 to 100,000,000. Default 10,000,000. */
   readonly maxBody?: number | undefined
+  /** Most documents of a request: 1 to 10,000,000. Default 100,000. */
+  readonly maxDocuments?: number | undefined
   /** Most bytes that may wait on the disk, 1,000,000 or more. Above it Sluice answers 429. Default 1,000,000,000. */
   readonly spoolLimit?: number | undefined
   /** Accept documents even if the cluster cannot be reached at the start. By default that failure is thrown. */
@@ -60,7 +60,6 @@ export type ServeEvent =
   | { readonly type: 'loaded'; readonly counts: Counts; readonly waiting: Waiting }
   /** A load failed. Sluice retries it, and accepts documents meanwhile. */
   | { readonly type: 'failed'; readonly failure: Failure; readonly retryMs: number; readonly waiting: Waiting }
-  /** Loading continues. */
   | { readonly type: 'recovered'; readonly failure: Failure }
   | Extract<IngestEvent, { readonly type: 'preflight' | 'retry' | 'rejected' | 'warning' }>
 
@@ -70,43 +69,37 @@ export interface Waiting {
   readonly bytes: number
 }
 
-/** The status of a receiver. */
 export interface ServeStatus {
   /** `blocked`: Sluice accepts, but cannot load. `full`: the spool is at its limit. `closing`: Sluice accepts no more. */
   readonly state: 'ok' | 'blocked' | 'full' | 'closing'
   readonly waiting: Waiting
   /** Documents that this process has acknowledged. */
   readonly accepted: number
-  /** Answers of this process to posts, by status. */
   readonly answers: Readonly<Record<string, number>>
   /** Outcomes of the documents in segments that this process has loaded completely. */
   readonly loaded: Counts
-  /** The last failure of a load. `since` (ISO 8601) is present while loading still fails. */
-  readonly failure?: Failure & { readonly fix: readonly string[]; readonly since?: string }
+  /** Why Sluice cannot load, and since when (ISO 8601). Absent once a load works again. */
+  readonly failure?: Failure & { readonly fix: readonly string[]; readonly since: string }
 }
 
-/** The receipt of `serve`. */
-export interface ServeReceipt extends Counts {
+export interface ServeReceipt extends Omit<Counts, 'accepted'> {
   /** `interrupted`: documents wait in the spool. The same command loads them. */
   readonly status: 'finished' | 'interrupted'
-  /** Why documents wait. */
   readonly failure?: Failure
+  /** Documents that this process has acknowledged. */
   readonly accepted: number
   readonly answers: Readonly<Record<string, number>>
   readonly waiting: Waiting
   readonly rejections: readonly Rejections[]
-  /** Bulk requests and retries. */
   readonly requests: number
   readonly retries: number
   readonly elapsedMs: number
   readonly cluster?: string
   /** The file of the rejected documents, if there are any. */
   readonly deadLetters?: string
-  /** The folder of the spool. */
   readonly spool: string
 }
 
-/** A receiver that accepts documents. */
 export interface Serving extends AsyncDisposable {
   /** The address with its actual port. */
   readonly url: string

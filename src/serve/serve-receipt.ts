@@ -1,17 +1,18 @@
 /** Reports the status of a receiver while it runs, and its receipt at the end. */
 import { explain } from '../failure/catalogue.js'
-import { type Failure, failure } from '../failure/failure.js'
+import { failure } from '../failure/failure.js'
 import { Account, settledOf } from '../ledger/account.js'
 import type { Loader } from './loader.js'
 import type { Receiver } from './receiver.js'
 import type { ServeReceipt, ServeStatus } from './serve-options.js'
+import { ENTRY_BYTES } from './segment.js'
 import type { Spool } from './spool.js'
 import type { Counts, Receipt, Rejections } from '../ledger/receipt.js'
 
-export interface Parts {
-  readonly spool: Pick<Spool, 'waiting'>
-  readonly loader: Pick<Loader, 'trouble' | 'lastFailure' | 'cluster'>
-  readonly receiver: Pick<Receiver, 'accepted' | 'answers'>
+interface Parts {
+  readonly spool: Spool
+  readonly loader: Loader
+  readonly receiver: Receiver
   readonly totals: Totals
 }
 
@@ -20,27 +21,20 @@ export function serveStatusOf(
   { spoolLimit, isClosing }: { readonly spoolLimit: number; readonly isClosing: boolean },
 ): ServeStatus {
   const { waiting } = spool
-  const { trouble, lastFailure } = loader
-  const isFull = waiting.bytes >= spoolLimit
+  const { trouble } = loader
+  const isFull = spool.bytes + ENTRY_BYTES > spoolLimit
   return {
     state: isClosing ? 'closing' : isFull ? 'full' : trouble === undefined ? 'ok' : 'blocked',
     waiting,
     accepted: receiver.accepted,
     answers: { ...receiver.answers },
     loaded: totals.counts,
-    ...(lastFailure === undefined
+    ...(trouble === undefined
       ? {}
-      : {
-          failure: {
-            ...lastFailure,
-            fix: explain(lastFailure.code).fixes,
-            ...(trouble === undefined ? {} : { since: trouble.since }),
-          },
-        }),
+      : { failure: { ...trouble.failure, fix: explain(trouble.failure.code).fixes, since: trouble.since } }),
   }
 }
 
-/** Returns why the receiver was closed. */
 export function reasonOf(signal: AbortSignal | undefined): string {
   return typeof signal?.reason === 'string' ? signal.reason : 'closed by the calling program'
 }
@@ -50,27 +44,23 @@ export function serveReceiptOf(
   { reason, path, elapsedMs }: { readonly reason: string; readonly path: string; readonly elapsedMs: number },
 ): ServeReceipt {
   const { waiting } = spool
-  const { counts, rejections, requests, retries, deadLetters } = totals
-  const left: Failure | undefined =
-    waiting.bytes === 0
-      ? undefined
-      : failure('RUN_INTERRUPTED', {
-          reason,
-          settled: settledOf(counts),
-          ...(loader.trouble === undefined
-            ? {}
-            : { stoppedBy: `${loader.trouble.failure.code}: ${loader.trouble.failure.message}` }),
-        })
+  const { rejections, deadLetters } = totals
+  // A receiver loads into no queue, and accepts documents itself.
+  const { accepted: _, ...counts } = totals.counts
+  const why = loader.trouble?.failure
+  const stopped = why === undefined ? {} : { stoppedBy: `${why.code}: ${why.message}` }
+  const evidence = { reason, settled: settledOf(counts), ...stopped }
   return {
-    status: left === undefined ? 'finished' : 'interrupted',
-    ...(left === undefined ? {} : { failure: left }),
+    ...(waiting.bytes === 0
+      ? { status: 'finished' }
+      : { status: 'interrupted', failure: failure('RUN_INTERRUPTED', evidence) }),
     accepted: receiver.accepted,
     answers: { ...receiver.answers },
     ...counts,
     waiting,
     rejections,
-    requests,
-    retries,
+    requests: totals.requests,
+    retries: totals.retries,
     elapsedMs: Math.round(elapsedMs),
     ...(loader.cluster === undefined ? {} : { cluster: loader.cluster }),
     ...(deadLetters === undefined ? {} : { deadLetters }),
@@ -78,20 +68,19 @@ export function serveReceiptOf(
   }
 }
 
-/** Adds up the outcomes of all loaded segments. */
 export class Totals {
   readonly #account = new Account()
-  #requests = 0
-  #retries = 0
-  #deadLetters: string | undefined
+  requests = 0
+  retries = 0
+  deadLetters: string | undefined
 
   add({ rejections, requests, retries, deadLetters, ...receipt }: Receipt): void {
     // Every rejected document belongs to a kind and is counted there.
     this.#account.add({ ...countsOf(receipt), rejected: 0 })
     for (const kind of rejections) this.#account.rejectAlike(kind)
-    this.#requests += requests
-    this.#retries += retries
-    this.#deadLetters = deadLetters ?? this.#deadLetters
+    this.requests += requests
+    this.retries += retries
+    this.deadLetters = deadLetters ?? this.deadLetters
   }
 
   get counts(): Counts {
@@ -101,21 +90,9 @@ export class Totals {
   get rejections(): readonly Rejections[] {
     return this.#account.rejections
   }
-
-  get requests(): number {
-    return this.#requests
-  }
-
-  get retries(): number {
-    return this.#retries
-  }
-
-  get deadLetters(): string | undefined {
-    return this.#deadLetters
-  }
 }
 
-function countsOf(counts: Omit<Counts, 'rejected'>): Partial<Counts> {
+function countsOf(counts: Omit<Counts, 'rejected' | 'accepted'>): Partial<Counts> {
   const { read, created, updated, deleted, noop, duplicate, skipped, unsent, unknown } = counts
   return { read, created, updated, deleted, noop, duplicate, skipped, unsent, unknown }
 }

@@ -1,9 +1,7 @@
 /** Receives webhooks: a posted document is on the disk before Sluice acknowledges it, and in the index soon after. */
 import { isLoopback } from '../cluster/credentials.js'
-import { fail } from '../failure/fail.js'
+import { type Failure, fail, isSluiceError } from '../failure/failure.js'
 import { explain } from '../failure/catalogue.js'
-import type { Failure } from '../failure/failure.js'
-import { isSluiceError } from '../failure/sluice-error.js'
 import { randomToken } from '../state/run-identity.js'
 import { defaults } from '../options/defaults.js'
 import { proxySection } from '../options/read-options.js'
@@ -16,11 +14,13 @@ import {
   cannotListen,
   checkServeOptions,
   DEFAULT_MAX_BODY,
+  DEFAULT_MAX_DOCUMENTS,
   DEFAULT_SPOOL_LIMIT,
 } from './check-serve-options.js'
 import { Loader } from './loader.js'
 import { openFolder, type SpoolFolder } from './open-folder.js'
 import { startReceiver } from './receiver.js'
+import { ENTRY_BYTES } from './segment.js'
 import { reasonOf, serveReceiptOf, serveStatusOf, Totals } from './serve-receipt.js'
 import type { ServeOptions, ServeReceipt, ServeStatus, Serving } from './serve-options.js'
 import { Spool } from './spool.js'
@@ -32,7 +32,7 @@ const CLOSING_SHARE = 1 / 5
 const SOON_SECONDS = 2
 
 const UNENCRYPTED =
-  'sluice serve speaks plain http: others on the network can read requests and the token, unless a proxy in front of it terminates TLS'
+  'sluice serve uses plain http. Others on the network can read requests and the token, unless a proxy in front of it handles TLS'
 
 /**
  * Accepts documents by POST, as NDJSON or JSON, and loads them into an index through the static-IP proxy. Sluice acknowledges a request
@@ -61,6 +61,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
 async function open(options: ServeOptions, address: Address, folder: SpoolFolder): Promise<Serving> {
   const began = performance.now()
   const { signal, token, tls, path = '/', maxBody = DEFAULT_MAX_BODY, spoolLimit = DEFAULT_SPOOL_LIMIT } = options
+  const { maxDocuments = DEFAULT_MAX_DOCUMENTS } = options
   const { graceMs = defaults.graceMs, batchMs: lingerMs = defaults.batchMs } = options
   const tell = listenerOf(options.onEvent)
   const closing = new AbortController()
@@ -71,9 +72,7 @@ async function open(options: ServeOptions, address: Address, folder: SpoolFolder
     return await openStandingLoad(await loadWith(options, { stateDir: folder.state, ...ending }))
   }
   const spool = await Spool.open({ folder: folder.segments, lingerMs, clock: systemClock, newToken: randomToken })
-  const { standing, closedBy } = await unlessAborted(signal, givenUp, async () => {
-    return await openFirst(connect, options.acceptAnyway === true)
-  })
+  const { standing, closedBy } = await openFirst(connect, options, givenUp)
   for (const message of folder.warnings) tell({ type: 'warning', message })
   const { waiting, cutBytes } = spool
   if (waiting.bytes > 0 || cutBytes > 0) tell({ type: 'found', ...waiting, cutBytes })
@@ -86,9 +85,9 @@ async function open(options: ServeOptions, address: Address, folder: SpoolFolder
     tls,
     token: token === false ? undefined : token,
     // A request that does not fit into an empty spool never fits.
-    maxBody: Math.min(maxBody, spoolLimit),
-    spoolLimit,
-    waiting: () => spool.waiting.bytes,
+    maxBody: Math.min(maxBody, spoolLimit - ENTRY_BYTES),
+    maxDocuments,
+    hasRoom: bytes => spool.bytes + ENTRY_BYTES + bytes <= spoolLimit,
     store: async request => await spool.append(request),
     status: () => status(),
     retryAfter: () => (loader.trouble === undefined ? SOON_SECONDS : Math.ceil(loader.trouble.retryMs / 1000)),
@@ -148,36 +147,26 @@ function abortAfter(controller: AbortController, ms: number, over: AbortSignal):
   )
 }
 
-/** Ends the start when the caller's signal aborts. Then throws SluiceError RUN_INTERRUPTED. */
-async function unlessAborted<T>(
-  signal: AbortSignal | undefined,
+/**
+ * Opens the connection. Throws SluiceError RUN_INTERRUPTED if the caller's signal aborts meanwhile. With `acceptAnyway` returns the
+ * failure instead of throwing it. Always throws invalid options.
+ */
+async function openFirst(
+  connect: () => Promise<StandingLoad>,
+  { signal, acceptAnyway }: ServeOptions,
   givenUp: AbortController,
-  begin: () => Promise<T>,
-): Promise<T> {
+): Promise<{ readonly standing?: StandingLoad; readonly closedBy?: Failure }> {
   const giveUp = (): void => givenUp.abort()
   if (signal?.aborted === true) giveUp()
   signal?.addEventListener('abort', giveUp)
   try {
-    return await begin()
+    return { standing: await connect() }
   } catch (error) {
+    const exit = isSluiceError(error) ? explain(error.code).exit : undefined
+    if (acceptAnyway === true && isSluiceError(error) && (exit === 3 || exit === 4)) return { closedBy: error.failure }
     if (signal?.aborted !== true) throw error
     throw fail('RUN_INTERRUPTED', { reason: reasonOf(signal), settled: 0 }, { cause: error })
   } finally {
     signal?.removeEventListener('abort', giveUp)
-  }
-}
-
-/** Opens the connection. With `acceptAnyway` returns the failure instead of throwing it. Always throws invalid options. */
-async function openFirst(
-  connect: () => Promise<StandingLoad>,
-  acceptAnyway: boolean,
-): Promise<{ readonly standing?: StandingLoad; readonly closedBy?: Failure }> {
-  try {
-    return { standing: await connect() }
-  } catch (error) {
-    if (!acceptAnyway || !isSluiceError(error)) throw error
-    const { exit } = explain(error.code)
-    if (exit !== 3 && exit !== 4) throw error
-    return { closedBy: error.failure }
   }
 }

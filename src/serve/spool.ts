@@ -1,23 +1,20 @@
-/**
- * Keeps documents on the disk from their acknowledgement until they are loaded. Sealed segments wait in a row. Sluice loads and removes
- * the oldest one while it writes the next one.
- */
+/** Keeps acknowledged documents on the disk until they are loaded. Sluice loads the oldest segment while it writes the newest. */
 import { rm } from 'node:fs/promises'
 import type { Clock } from '../flow.js'
-import { stateUnwritable } from '../state/checkpoint-file.js'
+import { replaceFile } from '../disk/safe-files.js'
+import { stateUnwritable } from '../state/runs.js'
+import { ChangeSignal } from '../time/change-signal.js'
 import { GroupWriter } from './group-writer.js'
 import { RecentKeys, type StoredRequest } from './recent-keys.js'
 import { type Recovered, recover } from './recover.js'
-import type { Request, Segment } from './segment.js'
+import { ENTRY_BYTES, journalLine, type Request, type Segment } from './segment.js'
 import type { Waiting } from './serve-options.js'
 
-export interface SpoolOptions {
-  /** An existing folder that no other process writes to. */
+interface SpoolOptions {
   readonly folder: string
   /** How long the first document of a segment waits for others. */
   readonly lingerMs: number
   readonly clock: Clock
-  /** Makes the part of ids that belongs to one segment. */
   newToken(): string
 }
 
@@ -26,30 +23,23 @@ export class Spool {
   readonly cutBytes: number
   readonly #options: SpoolOptions
   readonly #writer: GroupWriter
-  readonly #keys = new RecentKeys()
+  readonly #keys: RecentKeys
   /** Oldest first. */
   readonly #sealed: Segment[]
-  /** Journals that are removed with the next segment. */
-  readonly #unneeded: string[] = []
   readonly #condition = new ChangeSignal()
-  #waiting: { documents: number; bytes: number }
+  #waiting: { documents: number; bytes: number; requests: number }
   #isEnded = false
 
-  private constructor(options: SpoolOptions, { segments, keys, cutBytes, next }: Recovered) {
-    const { folder, newToken } = options
+  private constructor(options: SpoolOptions, keys: RecentKeys, { segments, cutBytes, next }: Recovered) {
     this.#options = options
     this.cutBytes = cutBytes
     this.#sealed = [...segments]
-    this.#waiting = { documents: sum(segments, one => one.documents), bytes: sum(segments, one => one.bytes) }
-    const unloaded = new Set(segments.map(({ journal }) => journal))
-    for (const { journal, entries } of keys) {
-      for (const entry of entries) this.#keys.add(journal, entry)
-      if (!unloaded.has(journal)) this.#unneeded.push(...this.#keys.retire(journal))
-    }
+    this.#waiting = { documents: 0, bytes: 0, requests: 0 }
+    for (const segment of segments) this.#count(segment, 1)
+    this.#keys = keys
     this.#writer = new GroupWriter({
-      folder,
+      ...options,
       next,
-      newToken,
       onWritten: (request, journal) => this.#keys.add(journal, request),
       onSealed: segment => void this.#sealed.push(segment),
       onProgress: () => this.#condition.notify(),
@@ -59,7 +49,8 @@ export class Spool {
   /** Opens the spool with the documents of earlier processes. Throws SluiceError STATE_UNWRITABLE. */
   static async open(options: SpoolOptions): Promise<Spool> {
     try {
-      return new Spool(options, await recover(options.folder))
+      const keys = new RecentKeys()
+      return new Spool(options, keys, await recover(options.folder, keys))
     } catch (error) {
       throw stateUnwritable(options.folder, error)
     }
@@ -67,7 +58,13 @@ export class Spool {
 
   /** Documents that are acknowledged, or about to be, and not loaded yet. */
   get waiting(): Waiting {
-    return { ...this.#waiting }
+    const { documents, bytes } = this.#waiting
+    return { documents, bytes }
+  }
+
+  /** Bytes on the disk for them, with their journals. */
+  get bytes(): number {
+    return this.#waiting.bytes + this.#waiting.requests * ENTRY_BYTES
   }
 
   /** Resolves when the request is on the disk. Throws SluiceError STATE_UNWRITABLE. Then no part of the request is stored. */
@@ -94,45 +91,51 @@ export class Spool {
     return undefined
   }
 
-  /** Removes a loaded segment. Rejects with SluiceError STATE_UNWRITABLE. `next` continues with the next segment all the same. */
+  /** Removes a loaded segment. Rejects with SluiceError STATE_UNWRITABLE. `next` continues with the next segment anyway. */
   async remove(segment: Segment): Promise<void> {
     try {
       await rm(segment.path, { force: true })
-      this.#unneeded.push(...this.#keys.retire(segment.journal))
-      for (const journal of this.#unneeded.splice(0)) await rm(journal, { force: true })
+      this.#keys.retire(segment.journal)
+      for (const journal of this.#keys.takeUnneeded()) await rm(journal, { force: true })
+      // A journal is kept for its keys. Requests without a key may be many more.
+      const entries = this.#keys.entriesIn(segment.journal)
+      if (entries.length > 0 && entries.length < segment.requests)
+        await replaceFile(segment.journal, entries.map(journalLine))
     } catch (error) {
       throw stateUnwritable(segment.path, error)
     } finally {
       const at = this.#sealed.indexOf(segment)
       if (at !== -1) this.#sealed.splice(at, 1)
-      this.#waiting.documents -= segment.documents
-      this.#waiting.bytes -= segment.bytes
+      this.#count(segment, -1)
     }
   }
 
-  /** Ends the spool: no more requests come. */
   end(): void {
     this.#isEnded = true
     this.#condition.notify()
   }
 
-  /** Resolves when all writes are finished and no file is open. */
   async close(): Promise<void> {
     await this.#writer.close()
   }
 
   /** Counts a request before it is written, because it fills the spool too. */
   async #store(request: Request): Promise<void> {
-    this.#waiting.documents += request.documents
-    this.#waiting.bytes += request.bytes.length
+    const counted = { documents: request.documents, bytes: request.bytes.length, requests: 1 }
+    this.#count(counted, 1)
     this.#condition.notify()
     try {
       await this.#writer.write(request)
     } catch (error) {
-      this.#waiting.documents -= request.documents
-      this.#waiting.bytes -= request.bytes.length
+      this.#count(counted, -1)
       throw error
     }
+  }
+
+  #count(counted: Pick<Segment, 'documents' | 'bytes' | 'requests'>, sign: 1 | -1): void {
+    this.#waiting.documents += sign * counted.documents
+    this.#waiting.bytes += sign * counted.bytes
+    this.#waiting.requests += sign * counted.requests
   }
 
   /** Waits for more documents while the first one of a segment may wait. A full segment does not wait. */
@@ -149,32 +152,5 @@ export class Spool {
     while (!over.signal.aborted && !signal.aborted && !this.#isEnded && this.#sealed.length === 0)
       await this.#condition.changed(signal)
     over.abort()
-  }
-}
-
-function sum<T>(all: readonly T[], of: (one: T) => number): number {
-  return all.reduce((total, one) => total + of(one), 0)
-}
-
-/** A condition variable: all waiters look again whenever something may have changed. */
-class ChangeSignal {
-  readonly #wakers = new Set<() => void>()
-
-  /** Resolves at the next `notify`, or when the signal aborts. */
-  async changed(signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return
-    await new Promise<void>(resolve => {
-      const wake = () => {
-        signal.removeEventListener('abort', wake)
-        this.#wakers.delete(wake)
-        resolve()
-      }
-      signal.addEventListener('abort', wake)
-      this.#wakers.add(wake)
-    })
-  }
-
-  notify(): void {
-    for (const wake of this.#wakers) wake()
   }
 }

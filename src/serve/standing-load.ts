@@ -1,11 +1,10 @@
 /** Loads one file after the other over one connection that stays open. */
-import { checkFreshCredentials, checkIngestOptions } from '../options/check-ingest-options.js'
+import { checkFreshCredentials, checkIngestOptions } from '../options/check-options.js'
 import type { IngestEvent, IngestOptions } from '../options/ingest-options.js'
 import { loadOf, proxySection, readConnecting } from '../options/read-options.js'
 import type { Receipt } from '../ledger/receipt.js'
-import { openTarget } from '../connect/open-target.js'
-import { limitBytes } from '../limits/byte-budget.js'
-import { learnLimits } from '../limits/learnt-limits.js'
+import { openClusterItself } from '../connect/open-target.js'
+import { limitBytes, learnLimits } from '../limits/run-limits.js'
 import { openSlots } from '../run/open-batcher.js'
 import { run } from '../run/run.js'
 import type { ServeOptions } from './serve-options.js'
@@ -14,7 +13,6 @@ interface LoadedFile {
   readonly path: string
   /** The part of the ids that belongs to this file. A second load with the same token doubles nothing. */
   readonly token: string
-  /** The name of the run. */
   readonly name: string
   /** False to load without a checkpoint: none can be written, or the old one does not fit. Default true. */
   readonly isKept?: boolean
@@ -34,7 +32,7 @@ export interface StandingLoad {
 /** Opens the connection, with its preflight. Throws SluiceError: OPTION_INVALID, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED. */
 export async function openStandingLoad(options: Omit<IngestOptions, 'source'>): Promise<StandingLoad> {
   const ids = checkIngestOptions({ ...options, source: [] })
-  const { cluster, way } = await openTarget(readConnecting(options), options.signal)
+  const { cluster, way } = await openClusterItself(readConnecting(options), options.signal)
   const { connecting, batching } = loadOf({ ...options, source: [] }, ids)
   const slots = openSlots(connecting, batching)
   let isTold = false
@@ -58,7 +56,13 @@ export async function openStandingLoad(options: Omit<IngestOptions, 'source'>): 
       }
       const connection = { cluster, way, slots, token }
       const load = loadOf(given, ids)
-      return await run({ load, features: [limitBytes(load.stopping), learnLimits], connection })
+      return await run({
+        command: 'serve',
+        secrets: [],
+        load,
+        features: [limitBytes(load.stopping), learnLimits],
+        connection,
+      })
     },
     close: async () => await cluster.route.destroy(),
   }
@@ -67,9 +71,7 @@ export async function openStandingLoad(options: Omit<IngestOptions, 'source'>): 
 /** How long one bulk request may be refused or unanswered. Then Sluice connects again, and the preflight names the problem. */
 const MAX_ELAPSED_MS = 60_000
 
-/**
- * Returns the options to load one segment with: those of the receiver that a load has too, with the current credentials.
- */
+/** Returns the options to load one segment with: those of the receiver that a load has too, with the current credentials. */
 export async function loadWith(
   options: ServeOptions,
   more: Pick<IngestOptions, 'stateDir' | 'signal' | 'graceMs'>,
@@ -80,6 +82,7 @@ export async function loadWith(
     tls: _tls,
     path: _path,
     maxBody: _maxBody,
+    maxDocuments: _maxDocuments,
     spoolLimit: _spoolLimit,
     acceptAnyway: _acceptAnyway,
     onEvent: _onEvent,

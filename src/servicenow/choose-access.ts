@@ -1,5 +1,4 @@
-import { fail } from '../failure/fail.js'
-import { SluiceError } from '../failure/sluice-error.js'
+import { fail, SluiceError } from '../failure/failure.js'
 
 /** An entry of the instance's application registry. A public client has no secret. */
 export interface OauthClient {
@@ -12,12 +11,11 @@ export interface Password {
   readonly password: string
 }
 
-/** How to prove who asks, with all that it takes. */
 export type Access =
   | ({ readonly grant: 'basic'; readonly client?: OauthClient | undefined } & Password)
   | ({ readonly grant: 'password'; readonly client: OauthClient } & Password)
   | { readonly grant: 'client_credentials'; readonly client: OauthClient }
-  /** `otherwise`: what is tried when the refresh token is refused. */
+  /** `otherwise`: used if the instance refuses the refresh token. */
   | {
       readonly grant: 'refresh_token'
       readonly client: OauthClient
@@ -87,7 +85,6 @@ function missing(name: keyof GivenAccess, grant?: Grant): SluiceError {
   return fail('OPTION_INVALID', { option: `servicenow.${name}`, problem })
 }
 
-/** The header of Basic authentication. */
 export function basicHeader({ username, password }: Password): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
 }

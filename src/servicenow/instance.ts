@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** The service-management platform, reached through the proxy. Every call carries credentials, which it renews itself. */
+/** Calls the Table API with credentials that it renews itself. */
 export interface Instance extends AsyncDisposable {
-  /** Scheme, host and port: for messages. */
+  /** Scheme, host and port, for messages. */
   readonly display: string
   /**
    * Makes one call of the Table API. Retries transient refusals first: 429, 202, 5xx, a lost answer of a GET, an
@@ -14,15 +14,11 @@ export interface Instance extends AsyncDisposable {
 export interface TableRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly table: string
-  /** The id of one record. */
   readonly sysId?: string | undefined
   /** sysparm_…, not encoded. */
   readonly query?: Readonly<Record<string, string>> | undefined
   readonly body?: Readonly<Record<string, unknown>> | undefined
-  /**
-   * Whether doing it twice is the same as once, so that it may be retried after an unknown outcome. Default: true for
-   * GET only.
-   */
+  /** Whether a retry after an unknown outcome changes nothing. Default: true for GET only. */
   readonly isRepeatable?: boolean | undefined
   readonly signal?: AbortSignal | undefined
 }

@@ -1,19 +1,17 @@
-import { isSluiceError, SluiceError } from '../failure/sluice-error.js'
+import { isSluiceError, SluiceError, fail } from '../failure/failure.js'
 import type { Clock } from '../flow.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
 import { openRoute, type Route } from '../proxy/route.js'
 import type { TlsOptions } from '../proxy/tls-layer.js'
 import type { Access } from './choose-access.js'
 import type { Instance, TableAnswer, TableRequest } from './instance.js'
-import { type InstanceHttp, nameSilentPort, openInstanceHttp } from './calls/instance-http.js'
+import { nameSilentPort } from '../proxy/expects-tls.js'
+import { type InstanceHttp, openInstanceHttp } from './calls/instance-http.js'
 import { type InstancePreflight, probeInstance, type Probing } from './refusal/probe-instance.js'
-import { Refusals } from './refusal/refusals.js'
+import { type ComparisonMeans, Refusals } from './refusal/tell-apart.js'
 import { Secrets } from './calls/secrets.js'
-import { openSession, type Session } from './login/session.js'
-import type { Means } from './refusal/tell-apart.js'
+import { openSession, type Session, tokensInMemory, type TokenStore } from './login/session.js'
 import { callForTokens } from './login/token-call.js'
-import { tokensInMemory, type TokenStore } from './login/tokens.js'
-import { fail } from '../failure/fail.js'
 import { judgeTableAnswer } from './calls/judge-table-answer.js'
 import { type Patience, persist } from './calls/persist.js'
 import type { InstanceVerdict } from './calls/judge-refusal.js'
@@ -28,39 +26,36 @@ export interface InstanceSettings {
   readonly tls?: TlsOptions | undefined
   /** Connections of the pool. */
   readonly connections: number
-  /** Limit of one request in milliseconds. */
+  /** Limit of one request. */
   readonly timeoutMs: number
-  /** How long one call may be refused in a way that may pass, in milliseconds. */
+  /** How long one call may fail for reasons that may pass. */
   readonly maxElapsedMs: number
-  /** Default: in memory. `place`: for messages. */
+  /** Default: in memory. `place` is for messages. */
   readonly tokens?: { readonly store: TokenStore; readonly place: string } | undefined
   readonly clock: Clock
-  /** Milliseconds since 1970. Default: the machine's. */
-  readonly now?: () => number
-  /** Default: Math.random. */
-  readonly random?: () => number
   /** Receives every secret, in each form that a server might repeat, also later ones. */
   readonly onSecret?: ((secret: string) => void) | undefined
 }
 
-/** An instance with the means of preflight and doctor. Owns the pool. Closing waits for requests under way. */
-export interface OpenInstance extends Instance, Means {
+/** Owns the pool. Closing waits for open requests. */
+export interface OpenInstance extends Instance, ComparisonMeans {
   readonly route: Route
-  /** Its preflight: see `probeInstance`. */
+  /** See `probeInstance`. */
   probe(options?: Probing): Promise<InstancePreflight>
 }
 
 /** Connects to nothing yet. Throws SluiceError OPTION_INVALID for TLS options that cannot be read. */
 export function openInstance(settings: InstanceSettings): OpenInstance {
-  const { url, access, now = () => Date.now(), random = Math.random, clock, maxElapsedMs } = settings
+  const { url, access, clock, maxElapsedMs } = settings
+  const now = () => Date.now()
   const secrets = new Secrets(settings.onSecret)
   secrets.addAccess(access)
   const { proxy, connections, proxyTls, tls: targetTls } = settings
   const route = openRoute({ target: url, connections, proxy, targetTls, proxyTls })
   const line = openInstanceHttp(route, { timeoutMs: settings.timeoutMs, secrets, now })
-  const patience = { clock, random, maxElapsedMs }
+  const patience = { clock, random: Math.random, maxElapsedMs }
   const closing = new AbortController()
-  const ask: Means['callForTokens'] = async (request, calling) => {
+  const ask: ComparisonMeans['callForTokens'] = async (request, calling) => {
     if (access.client === undefined) throw new Error('Basic authentication asks for no token')
     return await callForTokens(line, access.client, request, { patience, secrets, ...calling })
   }
@@ -73,7 +68,7 @@ export function openInstance(settings: InstanceSettings): OpenInstance {
     now,
     call: async request => await ask(request, { signal: closing.signal }),
   })
-  const means: Means = { line, access, session, callForTokens: ask }
+  const means: ComparisonMeans = { line, access, session, callForTokens: ask }
   const refusals = new Refusals(means, closing.signal)
   return {
     ...means,
@@ -109,7 +104,7 @@ export function openInstance(settings: InstanceSettings): OpenInstance {
   }
 }
 
-/** Makes one call of the Table API. Retries while that may help, and once with another token. Throws SluiceError. */
+/** Retries while that may help, and once with another token. */
 async function callTable(
   line: InstanceHttp,
   session: Session,
@@ -135,7 +130,7 @@ async function callTable(
   throw new SluiceError(verdict.failure)
 }
 
-/** Path, headers and body. Names that would lead to another path than the table's are refused: OPTION_INVALID. */
+/** Throws SluiceError OPTION_INVALID for names that would change the path. */
 function questionOf({ method, table, sysId, query = {}, body }: TableRequest) {
   if (!/^\w+$/.test(table)) throw invalid('table', 'is not the name of a table: write letters, digits and underscores')
   if (sysId !== undefined && !/^[\w-]+$/.test(sysId))

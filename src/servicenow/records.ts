@@ -1,4 +1,4 @@
-import { isSluiceError } from '../failure/sluice-error.js'
+import { isSluiceError } from '../failure/failure.js'
 import type { Instance, TableRequest } from './instance.js'
 import type { Row } from './table/row.js'
 
@@ -11,9 +11,9 @@ export interface RecordOptions {
 }
 
 export interface PageOptions extends RecordOptions {
-  /** Encoded query, as the list of the instance shows it: `active=true^priority<=2`. A part that it does not understand it ignores. */
+  /** Encoded query, as in `active=true^priority<=2`. The platform ignores parts that it does not understand. */
   readonly query?: string | undefined
-  /** Most records of the page. The platform applies it before access control: a short page is not the end. Default 1,000. */
+  /** The platform applies it before access control: a short page is not the end. Default 1,000. */
   readonly limit?: number | undefined
   /** Records before the page. Default 0. */
   readonly offset?: number | undefined
@@ -21,10 +21,7 @@ export interface PageOptions extends RecordOptions {
 
 interface Page<R> {
   readonly records: readonly R[]
-  /**
-   * How many records the query finds, including records that the user may not read. Absent if the platform does not
-   * say.
-   */
+  /** Includes records that the user may not read. Absent if the platform does not send it. */
   readonly total?: number
 }
 
@@ -35,17 +32,17 @@ interface Page<R> {
  */
 export interface Table<R extends Row = Row> {
   readonly name: string
-  /** GET of one page. If the platform gives up on it (SERVICENOW_PAGE_TRUNCATED), ask for fewer records. */
+  /** Gets one page. If the platform gives up on it (SERVICENOW_PAGE_TRUNCATED), ask for fewer records. */
   list(options?: PageOptions): Promise<Page<R>>
-  /** GET of one record. Undefined if it does not exist, or if the user may not read it. */
+  /** Returns undefined if the record does not exist, or if the user may not read it. */
   get(sysId: string, options?: RecordOptions): Promise<R | undefined>
-  /** POST. Resolves to the stored record. */
+  /** Resolves to the stored record. */
   create(values: Row, options?: RecordOptions): Promise<R>
   /** PUT. */
   replace(sysId: string, values: Row, options?: RecordOptions): Promise<R>
-  /** PATCH: the fields that are named. */
+  /** PATCH. */
   update(sysId: string, values: Row, options?: RecordOptions): Promise<R>
-  /** DELETE. False if the record does not exist, or if the user may not read it. */
+  /** Returns false if the record does not exist, or if the user may not read it. */
   remove(sysId: string, options?: Pick<RecordOptions, 'signal'>): Promise<boolean>
 }
 
@@ -95,12 +92,9 @@ async function orMissing<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work
   } catch (error) {
-    if (isMissing(error)) return undefined
+    if (!isSluiceError(error) || error.code !== 'SERVICENOW_REQUEST_REFUSED') throw error
+    // The platform also answers 404 for a record that the user may not read.
+    if (error.failure.evidence['status'] === 404) return undefined
     throw error
   }
-}
-
-/** The platform says 404 also of a record that the user may not read. */
-function isMissing(error: unknown): boolean {
-  return isSluiceError(error) && error.code === 'SERVICENOW_REQUEST_REFUSED' && error.failure.evidence['status'] === 404
 }

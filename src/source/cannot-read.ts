@@ -1,5 +1,5 @@
-import { fail } from '../failure/fail.js'
-import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
+import { inspect } from 'node:util'
+import { fail, SluiceError, isSluiceError } from '../failure/failure.js'
 
 const problems: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
@@ -19,13 +19,17 @@ export function cannotRead(input: string, cause: unknown): SluiceError {
   if (isSluiceError(cause)) return cause
   const code = codeOf(cause)
   if (code === 'ENOENT') return fail('INPUT_NOT_FOUND', { input }, { cause })
-  const problem = problems[code] ?? (cause instanceof Error ? cause.message : String(cause))
+  const problem = problems[code] ?? described(cause instanceof Error ? cause.message : cause)
   return fail('INPUT_UNREADABLE', { input, problem: onOneLine(problem) }, { cause })
 }
 
 /** Returns the code of a system or Node error, or an empty text. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
+
+function described(thrown: unknown): string {
+  return typeof thrown === 'string' ? thrown : inspect(thrown)
 }
 
 function onOneLine(text: string): string {

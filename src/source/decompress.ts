@@ -1,5 +1,5 @@
 import { gunzip } from './gunzip.js'
-import { fail } from '../failure/fail.js'
+import { fail } from '../failure/failure.js'
 
 const GZIP = [0x1f, 0x8b]
 const ZSTD = [0x28, 0xb5, 0x2f, 0xfd]

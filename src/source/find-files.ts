@@ -1,67 +1,130 @@
 import { constants } from 'node:fs'
-import { access, stat } from 'node:fs/promises'
-import { basename, isAbsolute, join, resolve } from 'node:path'
-import { fail } from '../failure/fail.js'
-import { SluiceError } from '../failure/sluice-error.js'
-import type { Input } from '../flow.js'
+import { access, lstat, stat } from 'node:fs/promises'
+import { basename, isAbsolute, join, normalize, resolve } from 'node:path'
+import { fail, SluiceError } from '../failure/failure.js'
+import type { FileStat } from '../flow.js'
+import { fileStat } from '../disk/file-stat.js'
 import { cannotRead, codeOf } from './cannot-read.js'
 
-export interface FoundFile extends Input {
-  /** Absolute. */
-  readonly path: string
+export interface FoundFile {
+  /** As the user knows it. */
+  readonly name: string
   /** `device`: anything else that can be read, such as files in /dev and /proc. */
   readonly kind: 'file' | 'fifo' | 'stdin' | 'device'
+  /** The number of its file system. */
+  readonly device: number
+  /** The same for all names of one file on its device. 0 on file systems that number no files. */
+  readonly inode: number
+  /** Whether the name is that of a symbolic link. */
+  readonly isLink?: boolean
+  /** Set for a `file`. */
+  readonly stat?: FileStat
 }
 
-type Found = Omit<FoundFile, 'id'>
-
 interface Where {
-  readonly cwd: string | undefined
+  /** The folder of relative names. */
+  readonly folder: string
   /** Whether there is a stdin to read. */
   readonly stdin: boolean
 }
 
-/** Finds the files behind paths, globs and `-`, and checks that they can be read. Keeps the given order, sorts the files of a glob, drops repetitions. */
-export async function findFiles(names: readonly string[], { cwd = '.', stdin }: Where): Promise<FoundFile[]> {
-  const found = new Map<string, Found>()
+/** Files of a glob that are checked at once. */
+const AT_ONCE = 32
+
+/**
+ * Finds the files behind paths, globs and `-`, and checks that they can be read. Keeps the given order, sorts the files of a glob.
+ * A file with several names is found once, under its first name.
+ */
+export async function* findFiles(names: readonly string[], { folder, stdin }: Where): AsyncGenerator<FoundFile> {
+  const seen = new Map<number, Set<number | string>>()
+  const named = new Set(names.map(name => normalize(name)))
   for (const name of names) {
-    for (const file of await find(name, resolve(cwd), stdin)) {
-      if (!found.has(file.path)) found.set(file.path, file)
+    for await (const file of find(name, { folder, stdin, named })) {
+      const { device, inode } = file
+      const files = seen.get(device) ?? new Set()
+      seen.set(device, files)
+      const number = inode === 0 ? resolve(folder, file.name) : inode
+      if (files.has(number)) continue
+      files.add(number)
+      yield file
     }
   }
-  return [...found.values()].map((file, id) => ({ id, ...file }))
 }
 
-async function find(name: string, cwd: string, stdin: boolean): Promise<Found[]> {
+interface Search extends Where {
+  /** All names that were given. */
+  readonly named: ReadonlySet<string>
+}
+
+async function* find(name: string, { folder, stdin, named }: Search): AsyncGenerator<FoundFile> {
   // Stdin may be a socket, which cannot be opened again by this path.
-  if (stdin && (name === '-' || name === '/dev/stdin')) return [{ name, path: '/dev/stdin', kind: 'stdin' }]
-  if (name === '-') throw unreadable(name, 'there is no standard input')
-  try {
-    return [await check(name, cwd)]
-  } catch (error) {
-    const matches = isMissing(error) ? await expand(name, cwd) : []
-    if (matches.length === 0) throw cannotRead(name, error)
-    return Promise.all(matches.map(match => checkMatch(match, cwd)))
+  if (stdin && (name === '-' || name === '/dev/stdin')) {
+    yield { name, kind: 'stdin', device: -1, inode: -1 }
+    return
   }
+  if (name === '-') throw unreadable(name, 'there is no standard input')
+  const matches = await expand(name, folder)
+  if (!meansItself(name, matches, named) || (await isGone(resolve(folder, name)))) {
+    let isFound = false
+    for await (const file of checkMatches(matches, folder)) {
+      isFound = true
+      yield file
+    }
+    if (isFound) return
+  }
+  try {
+    yield await check(name, folder)
+  } catch (error) {
+    throw cannotRead(name, error)
+  }
+}
+
+/**
+ * A name with wildcard characters means itself only if it matches nothing else. What is named as well does not count: a shell that
+ * expands a glob passes on all its files, also one with such characters.
+ */
+function meansItself(name: string, matches: readonly string[], named: ReadonlySet<string>): boolean {
+  return matches.every(match => match === name || named.has(match))
 }
 
 /** Checks one path. Throws the file system's own error if nothing is there. */
-async function check(name: string, cwd: string): Promise<Found> {
-  const path = resolve(cwd, name)
-  const status = await stat(path)
+async function check(name: string, folder: string): Promise<FoundFile> {
+  const path = resolve(folder, name)
+  const named = await lstat(path)
+  const isLink = named.isSymbolicLink()
+  const status = isLink ? await stat(path) : named
   if (status.isDirectory())
     throw unreadable(name, `it is a directory: pass its files with a glob, such as '${join(name, '*.ndjson')}'`)
   if (status.isSocket() || status.isBlockDevice()) throw unreadable(name, 'it is not a file')
   await access(path, constants.R_OK)
-  return { name, path, kind: status.isFIFO() ? 'fifo' : status.isFile() ? 'file' : 'device' }
+  const { dev: device, ino: inode } = status
+  if (!status.isFile()) return { name, kind: status.isFIFO() ? 'fifo' : 'device', device, inode }
+  return { name, kind: 'file', stat: fileStat(status), device, inode, isLink }
 }
 
-async function checkMatch(name: string, cwd: string): Promise<Found> {
+/** Leaves out files that were deleted after they were listed. */
+async function* checkMatches(matches: readonly string[], folder: string): AsyncGenerator<FoundFile> {
+  for (let at = 0; at < matches.length; at += AT_ONCE) {
+    const some = matches.slice(at, at + AT_ONCE).map(async match => await checkMatch(match, folder))
+    for (const file of await Promise.all(some)) if (file !== undefined) yield file
+  }
+}
+
+async function checkMatch(name: string, folder: string): Promise<FoundFile | undefined> {
   try {
-    return await check(name, cwd)
+    return await check(name, folder)
   } catch (error) {
+    if (codeOf(error) === 'ENOENT' && (await isGone(resolve(folder, name)))) return undefined
     throw cannotRead(name, error)
   }
+}
+
+/** A symbolic link that leads nowhere is not gone. */
+async function isGone(path: string): Promise<boolean> {
+  return await lstat(path).then(
+    () => false,
+    error => codeOf(error) === 'ENOENT',
+  )
 }
 
 /**
@@ -79,7 +142,7 @@ async function expand(pattern: string, cwd: string): Promise<string[]> {
   const matches = await glob(rest, { cwd: resolve(cwd, folder), expandDirectories: false })
   const asked = parts.at(-1)?.startsWith(deadLetters) === true
   const inputs = matches.filter(match => asked || !basename(match).startsWith(deadLetters))
-  return inputs.toSorted(byCodeUnit).map(match => join(folder, match))
+  return inputs.toSorted(byCodeUnit).map(match => flat(join(folder, match)))
 }
 
 /**
@@ -88,14 +151,14 @@ async function expand(pattern: string, cwd: string): Promise<string[]> {
  */
 const deadLetters = 'sluice-dead-letters-'
 
+/** Returns the same text in one piece: V8 would keep the parts that it is joined of, too. */
+function flat(text: string): string {
+  return Buffer.from(text).toString()
+}
+
 /** Sorts the same way on every machine, whatever its locale. */
 function byCodeUnit(a: string, b: string): number {
   return a < b ? -1 : Number(a > b)
-}
-
-function isMissing(error: unknown): boolean {
-  const code = codeOf(error)
-  return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG'
 }
 
 function unreadable(input: string, problem: string): SluiceError {

@@ -1,6 +1,6 @@
 import { type Gunzip, createGunzip } from 'node:zlib'
 import { codeOf } from './cannot-read.js'
-import { fail } from '../failure/fail.js'
+import { fail } from '../failure/failure.js'
 
 const OUTPUT_BYTES = 1 << 20
 const FIRST_SLICE_BYTES = 1 << 10
@@ -18,16 +18,23 @@ export async function* gunzip(compressed: AsyncIterable<Uint8Array>, name: strin
   const outputOf = watch(engine)
   let fed = 0
   let bytes = 0
+  let isOver = false
   try {
     for await (const slice of slices(compressed)) {
+      if (isOver) {
+        checkPadding(slice, name, bytes)
+        continue
+      }
       fed += slice.length
       for await (const output of outputOf(done => void engine.write(slice, done))) {
         bytes += output.length
         yield output
       }
-      // Zlib takes no padding after the last member.
-      if (engine.bytesWritten < fed) return
+      // A zero byte behind a member ends the data for zlib, whatever follows.
+      isOver = engine.bytesWritten < fed
+      if (isOver) checkPadding(slice.subarray(slice.length - (fed - engine.bytesWritten)), name, bytes)
     }
+    if (isOver) return
     for await (const output of outputOf(done => void engine.once('end', done).end())) {
       bytes += output.length
       yield output
@@ -37,6 +44,13 @@ export async function* gunzip(compressed: AsyncIterable<Uint8Array>, name: strin
   } finally {
     engine.destroy()
   }
+}
+
+/** Accepts zeros behind the last member. */
+function checkPadding(padding: Uint8Array, input: string, bytes: number): void {
+  if (padding.every(byte => byte === 0)) return
+  const problem = `its gzip data is corrupt (zeros, and then other data) after ${bytes} decoded bytes`
+  throw fail('INPUT_UNREADABLE', { input, problem, bytes })
 }
 
 type Step = (done: (error?: Error | null) => void) => void
@@ -97,6 +111,6 @@ function explained(error: unknown, input: string, bytes: number): unknown {
   const code = codeOf(error)
   if (code === 'Z_BUF_ERROR') return fail('INPUT_TRUNCATED', { input, encoding: 'gzip', bytes }, { cause: error })
   if (!code.startsWith('Z_') || !(error instanceof Error)) return error
-  const problem = `its gzip data are corrupt (${error.message}) after ${bytes} decoded bytes`
+  const problem = `its gzip data is corrupt (${error.message}) after ${bytes} decoded bytes`
   return fail('INPUT_UNREADABLE', { input, problem, bytes }, { cause: error })
 }

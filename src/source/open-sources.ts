@@ -1,12 +1,14 @@
-import { Readable } from 'node:stream'
-import type { ReadMemory, Source } from '../flow.js'
-import { decodedFrom, storedFile } from './stored-file.js'
+import { resolve } from 'node:path'
+import { isErrored, isReadable as mayGoOn, Readable } from 'node:stream'
+import type { Source } from '../flow.js'
+import { FileTable } from './file-table.js'
+import { StoredInput } from './stored-file.js'
 import { decompress } from './decompress.js'
 import { findFiles, type FoundFile } from './find-files.js'
 import { readFifo, readFile } from './read-file.js'
 import { readItems } from './read-items.js'
 import { readStream } from './read-stream.js'
-import { fail } from '../failure/fail.js'
+import { fail } from '../failure/failure.js'
 
 /**
  * The inputs of a load.
@@ -34,31 +36,32 @@ export async function findSources(source: IngestSource, context: SourceContext):
   return [sourceOf(source)]
 }
 
-async function sourcesByName(names: readonly string[], { stdin, cwd }: SourceContext): Promise<Source[]> {
-  const files = await findFiles(names, { cwd, stdin: stdin !== undefined })
-  return files.map(file => {
-    const { id, name, path } = file
-    const stored = file.kind === 'file' ? { file: storedFile(path, name) } : {}
-    return {
-      id,
-      name,
-      ...stored,
-      open: (signal, from = 0, _place, into) =>
-        decodedFrom({ name, ...stored, from, read: at => bytesOf(file, stdin, signal, at, into) }),
+async function sourcesByName(names: readonly string[], { stdin, cwd = '.' }: SourceContext): Promise<Source[]> {
+  const sources: Source[] = []
+  const folder = resolve(cwd)
+  const table = new FileTable(folder)
+  for await (const file of findFiles(names, { folder, stdin: stdin !== undefined })) {
+    const { name, device, stat, isLink = false } = file
+    const id = sources.length
+    if (stat === undefined)
+      sources.push({ id, name, open: signal => decompress(bytesOf(file, resolve(folder, name), stdin, signal), name) })
+    else {
+      table.set(id, name, device, stat)
+      await table.real.find(id, resolve(folder, name), isLink)
+      sources.push(new StoredInput(id, table))
     }
-  })
+  }
+  return sources
 }
 
 function bytesOf(
-  file: FoundFile,
+  { kind, name }: FoundFile,
+  path: string,
   stdin: Readable | undefined,
   signal: AbortSignal,
-  from: number,
-  into: ReadMemory | undefined,
 ): AsyncIterable<Uint8Array> {
-  if (file.kind === 'stdin' && stdin !== undefined) return readStream(stdin, file.name, signal)
-  if (file.kind === 'fifo') return readFifo(file.path, file.name, signal)
-  return readFile(file.path, file.name, signal, from, into)
+  if (kind === 'stdin' && stdin !== undefined) return readStream(stdin, name, signal)
+  return kind === 'fifo' ? readFifo(path, name, signal) : readFile(path, name, signal)
 }
 
 function sourceOf(source: unknown): Source {
@@ -77,12 +80,27 @@ function sourceOf(source: unknown): Source {
 
 /** Returns any kind of bytes as a Node stream, or undefined for everything else. */
 function asByteStream(source: unknown): Readable | undefined {
+  const problem = problemOf(source)
+  if (problem !== undefined) throw fail('OPTION_INVALID', { option: 'source', problem })
   // In object mode the chunks stay as they are. `readStream` checks them.
   if (source instanceof ReadableStream) return Readable.fromWeb(source, { objectMode: true })
   if (source instanceof ArrayBuffer) return Readable.from([Buffer.from(source)])
   if (ArrayBuffer.isView(source))
     return Readable.from([Buffer.from(source.buffer, source.byteOffset, source.byteLength)])
   return isReadable(source) && !source.readableObjectMode ? source : undefined
+}
+
+/** Returns why nothing can be read from a stream. */
+function problemOf(source: unknown): string | undefined {
+  if (source instanceof ReadableStream && source.locked) return 'the stream is locked: another reader has it'
+  return wasRead(source) ? 'the stream was read to its end before' : undefined
+}
+
+function wasRead(source: unknown): boolean {
+  if (!(source instanceof ReadableStream)) return isReadable(source) && source.readableEnded
+  // Node's functions know streams of the web, and their types do not.
+  const stream = source as unknown as Readable
+  return Readable.isDisturbed(stream) && !mayGoOn(stream) && !isErrored(stream)
 }
 
 /** Tells whether it is a stream. Those of the readable-stream package are not instances of Node's class. */

@@ -2,10 +2,12 @@ import { constants, open as openWithCallback } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { promisify } from 'node:util'
-import { fail } from '../failure/fail.js'
-import { SluiceError } from '../failure/sluice-error.js'
-import type { ReadMemory } from '../flow.js'
+import { fail, SluiceError } from '../failure/failure.js'
+import { addUpTo } from '../checksum/file.js'
+import { Checksum } from '../checksum/checksum.js'
+import type { FileReading, FileStat, ReadMemory } from '../flow.js'
 import { cannotRead } from './cannot-read.js'
+import { fileStat } from '../disk/file-stat.js'
 import { readStream } from './read-stream.js'
 
 // The socket owns the descriptor. A FileHandle would close it when it is collected.
@@ -14,22 +16,78 @@ const openDescriptor = promisify(openWithCallback)
 const READ_BYTES = 1 << 20
 const SMALLEST_READ_BYTES = 64 << 10
 
+interface Reading {
+  /** Default: the start. */
+  readonly from?: number
+  /** Default: memory of its own. */
+  readonly into?: ReadMemory | undefined
+  /** Gets the account of all bytes from the start of the file: the bytes before `from` are read for their checksum. */
+  readonly opened?: (reading: FileReading) => void
+  /** The whole file, if it was read before. */
+  readonly small?: SmallFile | undefined
+}
+
+/** A whole file, as it was when it was read. */
+export interface SmallFile {
+  readonly stat: FileStat
+  readonly bytes: Buffer
+}
+
+/** Files of up to this size are read as a whole, several of them at once. */
+const SMALL_BYTES = 64 << 10
+
+export function isSmall({ size }: Pick<FileStat, 'size'>): boolean {
+  return size <= SMALL_BYTES
+}
+
+/** Resolves to undefined if the file is no longer small, or cannot be read: the one who opens it learns why. */
+export async function readSmallFile(path: string): Promise<SmallFile | undefined> {
+  try {
+    const handle = await open(path, 'r')
+    try {
+      const status = await handle.stat()
+      if (!isSmall(status)) return undefined
+      // With one byte more than the file, a file that grows shows it.
+      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(status.size + 1), 0, status.size + 1, 0)
+      return bytesRead === status.size ? { stat: fileStat(status), bytes: buffer.subarray(0, bytesRead) } : undefined
+    } finally {
+      await handle.close()
+    }
+  } catch {
+    return undefined
+  }
+}
+
 /**
- * Reads a file from the byte at offset `from`, into `into` or memory of its own. A chunk is valid until the next one is asked for.
+ * Reads a file. A chunk is valid until the next one is asked for.
  * Throws SluiceError INPUT_TRUNCATED if the file shrinks meanwhile, after all that was there.
  */
 export async function* readFile(
   path: string,
   name: string,
   signal: AbortSignal,
-  from = 0,
-  into?: ReadMemory,
+  { from = 0, into, opened, small }: Reading = {},
 ): AsyncGenerator<Uint8Array> {
   signal.throwIfAborted()
+  const sum = opened === undefined ? undefined : new Checksum()
+  if (small !== undefined) {
+    if (sum !== undefined) opened?.(readingOf(small.stat, sum))
+    sum?.add(small.bytes)
+    if (small.bytes.length > 0) yield small.bytes
+    return
+  }
   try {
     const handle = await open(path, 'r')
     try {
-      yield* readAhead(handle, name, signal, from, into)
+      const status = await handle.stat()
+      if (sum !== undefined) {
+        opened?.(readingOf(fileStat(status), sum))
+        await addUpTo(from, sum, handle, into?.[0], signal)
+      }
+      for await (const chunk of readAhead(handle, name, signal, from, status.size, into)) {
+        sum?.add(chunk)
+        yield chunk
+      }
     } finally {
       await handle.close()
     }
@@ -39,15 +97,25 @@ export async function* readFile(
   }
 }
 
+function readingOf(stat: FileStat, sum: Checksum): FileReading {
+  return {
+    stat,
+    get bytes() {
+      return sum.bytes
+    },
+    sum: () => sum.digest(),
+  }
+}
+
 /** Fills one buffer while the consumer has the other one. */
 async function* readAhead(
   handle: FileHandle,
   name: string,
   signal: AbortSignal,
   from: number,
+  size: number,
   into: ReadMemory | undefined,
 ): AsyncGenerator<Uint8Array> {
-  const { size } = await handle.stat()
   // With one byte more than the file, the read that finds its end needs no second buffer. Files in /proc report size 0.
   const length = Math.min(into?.[0].length ?? READ_BYTES, Math.max(SMALLEST_READ_BYTES, size - from + 1))
   let bytes = from

@@ -1,15 +1,18 @@
+import { isSluiceError, SluiceError } from '../failure/failure.js'
 import { cannotRead } from './cannot-read.js'
 import { collectLines } from './item-lines.js'
 
 const BATCH_BYTES = 128 << 10
 const ITEMS_A_TURN = 256
+/** How long an iterable may take to end. */
+const CLOSING_MS = 2000
 
 type Step = IteratorResult<unknown, unknown>
 
 /**
  * Reads the documents of an (async) iterable as NDJSON, many lines a chunk. If the iterable pauses, yields the lines so far. Asks
- * for at most one item ahead of the consumer.
- * Throws SluiceError INPUT_UNREADABLE if the iterable throws, after the items before.
+ * for at most one item ahead of the consumer. After the items before, throws the signal's reason, a SluiceError of the iterable's with
+ * that as its cause, or SluiceError INPUT_UNREADABLE with what the iterable threw.
  */
 export async function* readItems(
   items: Iterable<unknown> | AsyncIterable<unknown>,
@@ -44,16 +47,24 @@ export async function* readItems(
     }
     if (lines.length > 0) yield lines.take()
   } catch (error) {
-    if (signal.aborted) throw signal.reason
-    state = 'over'
+    if (!signal.aborted) state = 'over'
+    // What was taken counts, also if it will not be sent.
     if (lines.length > 0) yield lines.take()
-    throw cannotRead(name, error)
+    if (signal.aborted) throw signal.reason
+    throw isSluiceError(error) ? new SluiceError(error.failure, { cause: error }) : cannotRead(name, error)
   } finally {
-    const closed = state === 'over' ? undefined : Promise.resolve(iterator.return?.())
-    // A generator that is still busy with an item can end only after it: nobody waits for that.
-    if (state === 'asked') closed?.catch(() => undefined)
-    else await closed
+    if (state !== 'over') await close(iterator, state === 'asked')
   }
+}
+
+/** Ends the iterable, and waits for that. A generator that is still busy with an item can end only after it: nobody waits for that. */
+async function close(iterator: Iterator<unknown> | AsyncIterator<unknown>, isBusy: boolean): Promise<void> {
+  const closed = Promise.resolve(iterator.return?.()).catch(() => undefined)
+  if (isBusy) return
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>(resolve => (timer = setTimeout(resolve, CLOSING_MS)))
+  await Promise.race([closed, late])
+  clearTimeout(timer)
 }
 
 function begin(

@@ -1,95 +1,130 @@
 import { createHash } from 'node:crypto'
-import { type FileHandle, open } from 'node:fs/promises'
-import type { FileLook, StoredFile } from '../flow.js'
+import { open } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { sumsOf } from '../checksum/file.js'
+import type { FileLook, FileReading, FileStat, ReadMemory, Source, StoredFile } from '../flow.js'
 import { cannotRead } from './cannot-read.js'
 import { decompress, isCompressed } from './decompress.js'
+import type { FileTable } from './file-table.js'
+import { isSmall, readFile, readSmallFile } from './read-file.js'
 
 const LOOK_BYTES = 64 << 10
 
-/** Describes a file on disk. `path` is absolute. `look` throws SluiceError INPUT_UNREADABLE, INPUT_NOT_FOUND, with the user's name for the input. */
-export function storedFile(path: string, name: string): StoredFile {
-  return {
-    path,
-    look: async () => {
-      try {
-        return await withFile(path, look)
-      } catch (error) {
-        throw cannotRead(name, error)
-      }
-    },
-    hash: async (from, to, inode) => {
-      try {
-        return await withFile(path, async file => {
-          if (inode !== undefined && (await inodeOf(file)) !== inode) return undefined
-          const bytes = await readRange(file, from, to)
-          return bytes.length === to - from ? sha256(bytes) : undefined
-        })
-      } catch {
-        return undefined
-      }
-    },
+/** A file on disk as an input. It is known by its checksum, which is taken while it is read. There may be very many of them. */
+export class StoredInput implements Source, StoredFile {
+  readonly id: number
+  readonly #table: FileTable
+
+  /** `table`: holds the rest under the same id. */
+  constructor(id: number, table: FileTable) {
+    this.id = id
+    this.#table = table
+  }
+
+  get name(): string {
+    return this.#table.nameOf(this.id)
+  }
+
+  get file(): StoredFile {
+    return this
+  }
+
+  get path(): string {
+    return resolve(this.folder, this.name)
+  }
+
+  get realPath(): string {
+    return this.#table.real.of(this.id, this.path)
+  }
+
+  get folder(): string {
+    return this.#table.folder
+  }
+
+  get device(): number {
+    return this.#table.deviceOf(this.id)
+  }
+
+  get stat(): FileStat {
+    return this.#table.statOf(this.id)
+  }
+
+  ahead(): void {
+    const { ahead } = this.#table
+    if (isSmall(this.stat) && !ahead.has(this.id)) ahead.set(this.id, readSmallFile(this.path))
+  }
+
+  get reading(): FileReading | undefined {
+    return this.#table.readings.get(this.id)
+  }
+
+  async *open(signal: AbortSignal, from = 0, _place?: unknown, into?: ReadMemory): AsyncGenerator<Uint8Array> {
+    const { id, name, path } = this
+    const { ahead, readings } = this.#table
+    const opened = (reading: FileReading) => readings.set(id, reading)
+    const small = from === 0 ? await ahead.get(id) : undefined
+    ahead.delete(id)
+    try {
+      yield* decodedFrom(name, path, from, at => readFile(path, name, signal, { from: at, into, opened, small }))
+    } finally {
+      // The checksum itself takes more memory.
+      const { reading } = this
+      if (reading !== undefined) readings.set(id, ended(reading))
+    }
+  }
+
+  forget(): void {
+    this.#table.readings.delete(this.id)
+  }
+
+  async look(): Promise<FileLook> {
+    return await look(this.path, this.name, this.stat.size)
+  }
+
+  async sums(ends: readonly number[]): Promise<readonly (string | undefined)[]> {
+    return await sumsOf(this.path, ends)
   }
 }
 
-async function look(file: FileHandle): Promise<FileLook> {
-  const { size } = await file.stat()
-  const head = await readRange(file, 0, Math.min(size, LOOK_BYTES))
-  return {
-    size,
-    inode: await inodeOf(file),
-    isCompressed: isCompressed(head),
-    head: { bytes: head.length, sha256: sha256(head) },
-  }
+function ended({ stat, bytes, sum }: FileReading): FileReading {
+  const digest = sum()
+  return { stat, bytes, sum: () => digest }
 }
 
-async function withFile<T>(path: string, use: (file: FileHandle) => Promise<T>): Promise<T> {
-  const file = await open(path, 'r')
+/** Looks at the beginning of a file. `size`: its bytes, if they are known. Throws SluiceError INPUT_UNREADABLE, INPUT_NOT_FOUND. */
+export async function look(path: string, name: string, size = LOOK_BYTES): Promise<FileLook> {
   try {
-    return await use(file)
-  } finally {
-    await file.close()
+    const file = await open(path, 'r')
+    try {
+      // Files in /proc report size 0.
+      const length = size === 0 ? LOOK_BYTES : Math.min(size, LOOK_BYTES)
+      const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, 0)
+      const head = buffer.subarray(0, bytesRead)
+      const sha256 = createHash('sha256').update(head).digest('hex')
+      return { isCompressed: isCompressed(head), head: { bytes: bytesRead, sha256 } }
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    throw cannotRead(name, error)
   }
 }
 
-/** Returns the inode as text: some file systems have longer ones than a number holds. */
-async function inodeOf(file: FileHandle): Promise<string> {
-  return String((await file.stat({ bigint: true })).ino)
-}
-
-/** Reads a range, or less of it if the file ends before. */
-async function readRange(file: FileHandle, from: number, to: number): Promise<Buffer> {
-  const bytes = Buffer.alloc(to - from)
-  let filled = 0
-  while (filled < bytes.length) {
-    const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, from + filled)
-    if (bytesRead === 0) break
-    filled += bytesRead
-  }
-  return bytes.subarray(0, filled)
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
-}
-
-interface Decoding {
-  readonly name: string
-  /** Needed to read from another position than the start. */
-  readonly file?: StoredFile
-  readonly from: number
-  /** Reads the stored bytes from that offset. */
-  read(from: number): AsyncIterable<Uint8Array>
-}
-
-/** Reads the decoded bytes of an input from an offset among them. Compressed input is decoded from its start. */
-export async function* decodedFrom({ name, file, from, read }: Decoding): AsyncGenerator<Uint8Array> {
-  if (from === 0) yield* decompress(read(0), name)
-  else if ((await file?.look())?.isCompressed === true) yield* skipBytes(decompress(read(0), name), from)
-  else yield* read(from)
+/** Reads the decoded bytes of a file from an offset among them. `read` reads the stored bytes from an offset. */
+export async function* decodedFrom(
+  name: string,
+  path: string,
+  from: number,
+  read: (from: number) => AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const isPlain = from > 0 && !(await look(path, name)).isCompressed
+  // Compressed bytes are decoded from their start.
+  yield* isPlain ? read(from) : skipBytes(decompress(read(0), name), from)
 }
 
 /** Skips the first `count` bytes. */
 export async function* skipBytes(chunks: AsyncIterable<Uint8Array>, count: number): AsyncGenerator<Uint8Array> {
+  if (count === 0) return yield* chunks
   let left = count
   for await (const chunk of chunks) {
     if (left < chunk.length) yield chunk.subarray(left)

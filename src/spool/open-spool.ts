@@ -4,23 +4,16 @@
  */
 import { stat } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
-import type { SluiceError } from '../failure/sluice-error.js'
+import type { SluiceError } from '../failure/failure.js'
 import type { Input, Lines, Source } from '../flow.js'
 import { readStream } from '../source/read-stream.js'
-import { SpoolRoom } from './room.js'
 import { growingSource, leftSource } from './segment-source.js'
-import {
-  beginSegment,
-  listSegments,
-  removeSegments,
-  type SegmentFolder,
-  type SpoolSegment,
-  writing,
-} from './segments.js'
+import { beginSegment, listSegments, removeSegments, type SpoolSegment, writing } from './segments.js'
+import { SizeLimit } from './size-limit.js'
 import { SpoolWriter } from './writer.js'
 
 export interface SpoolingOptions {
-  readonly folder: SegmentFolder
+  readonly folder: string
   readonly sources: readonly Source[]
   /** The one of `sources` that is stdin. */
   readonly input: Source
@@ -32,36 +25,29 @@ export interface SpoolingOptions {
   readonly signal: AbortSignal
 }
 
-/** Owns the file that it writes. Its disposal waits for the end of stdin, unless the signal comes first. */
+/** Owns the file that it writes. Disposal waits for the end of stdin, unless the signal comes first. */
 export interface SpooledStdin extends AsyncDisposable {
   readonly path: string
   /** The sources that were given, with spooled files in the place of stdin. */
   readonly sources: readonly Source[]
-  /** Whether an earlier process left something. */
   readonly hasLeftovers: boolean
   /** Names of inputs so far that ended too early. */
   readonly cut: readonly string[]
-  /** Whether more may come from stdin. */
   readonly isFilling: boolean
   /** Notes what the bytes of an input are: only lines can be resumed in their middle. */
   opened(input: Input, kind: Lines['kind']): void
-  /**
-   * Waits until stdin has ended, once nothing more is loaded. Resolves to why stdin could not be written to its end, unless that was
-   * the signal.
-   */
+  /** Call it once nothing more is loaded. Waits for the end of stdin. Resolves to why Sluice could not write it, except the signal. */
   untaken(): Promise<SluiceError | undefined>
   /** Deletes the spool after all of it is loaded. Throws SluiceError STATE_UNWRITABLE. */
   remove(): Promise<void>
 }
 
-/** Tells whether this is stdin, which cannot be read twice. */
+/** Returns whether this is stdin, which cannot be read twice. */
 export function isStdin({ name, file }: Source): boolean {
   return file === undefined && (name === '-' || name === '/dev/stdin')
 }
 
-/**
- * Begins to write stdin to the disk. Throws SluiceError STATE_UNWRITABLE, INPUT_UNREADABLE, or the signal's reason.
- */
+/** Begins to write stdin to the disk. Throws SluiceError STATE_UNWRITABLE, INPUT_UNREADABLE, or the signal's reason. */
 export async function openSpool(options: SpoolingOptions): Promise<SpooledStdin> {
   const { folder, sources, input: stdin, isRepeated } = options
   const left = await listSegments(folder)
@@ -70,15 +56,14 @@ export async function openSpool(options: SpoolingOptions): Promise<SpooledStdin>
   )
   const writer = await beginToWrite(options, left)
   const name = ({ number }: SpoolSegment) => (number === 1 ? stdin.name : `${stdin.name} (${number})`)
+  // Other inputs keep their ids.
   const spooled = [
     ...left.map(segment => leftSource(name(segment), segment, stdin.name)),
     ...(writer === undefined ? [] : [growingSource(name(writer.segment), writer, stdin.name)]),
-  ]
+  ].map((source, at) => ({ ...source, id: sources.length + at }))
   return {
-    path: folder.path,
-    sources: sources
-      .flatMap(source => (source === stdin ? spooled : [source]))
-      .map((source, id) => ({ ...source, id })),
+    path: folder,
+    sources: sources.flatMap(source => (source === stdin ? spooled : [source])),
     hasLeftovers: left.length > 0,
     get cut() {
       const whole = isRepeated && writer?.isWhole === true ? writer.written : -1
@@ -103,7 +88,7 @@ async function beginToWrite(
 ): Promise<SpoolWriter | undefined> {
   if (left.length > 0 && 'isTTY' in stdin && stdin.isTTY === true) return undefined
   const { segment, file } = await beginSegment(folder, (left.at(-1)?.number ?? 0) + 1)
-  const writer = new SpoolWriter(folder, segment, file, limit === undefined ? undefined : new SpoolRoom(limit))
+  const writer = new SpoolWriter(folder, segment, file, limit === undefined ? undefined : new SizeLimit(limit))
   writer.fill(readStream(stdin, input.name, signal), signal)
   return writer
 }

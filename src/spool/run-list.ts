@@ -1,27 +1,42 @@
-import { basename, resolve } from 'node:path'
-import type { Checkpoint } from '../state/checkpoint.js'
-import { removeCheckpoint } from '../state/checkpoint-file.js'
-import { ownRuns } from '../state/run-locks.js'
-import { type BrokenCheckpoint, type KnownCheckpoint, knownCheckpoints } from '../state/earlier-checkpoints.js'
+import { basename, extname, resolve } from 'node:path'
+import type { Failure } from '../failure/failure.js'
+import { nothing } from '../ledger/account.js'
 import type { Counts } from '../ledger/receipt.js'
-import { lockInputs } from '../state/run-locks.js'
-import { type KeptSpool, keptSpools, removeSpool } from './kept-spools.js'
+import { type EndedRun, recordedRuns } from '../state/history.js'
+import type { RunEnd } from '../state/checkpoint.js'
+import { endOfCheckpoint, wholeEnd } from '../state/run-end.js'
+import { lockInputs, ownRuns } from '../state/run-locks.js'
+import { type KnownRun, knownRuns, readRun, removeRun } from '../state/runs.js'
+import { isoTime } from '../time/local-time.js'
+import { type KeptSpool, keptSpools, removeSpool } from './segments.js'
 
-/** A run with a checkpoint. */
-export interface KnownRun {
+/** A run, also one that was refused at its start or found nothing new. */
+export interface ListedRun {
   readonly run: string
   /** `running` also after a kill. */
-  readonly status: Checkpoint['status']
-  /** Another run of the same command has taken its place: it can be verified and undone, and no resume goes by it. */
+  readonly status: RunEnd['status']
+  /** `ingest` or `replay`. */
+  readonly command: string
+  /** Another run of the same command has taken its place. It can be verified and undone, but not resumed. */
   readonly isEarlier: boolean
-  /** ISO 8601: when it was begun, and when the checkpoint was written. */
+  /** ISO 8601 with an offset: when its last process began, and when that ended or wrote its state last. */
   readonly began: string
   readonly written: string
-  readonly url: string
-  readonly index: string
+  /** Undefined: it runs, was killed, or an older Sluice loaded it. */
+  readonly exit?: number
+  /** Why it failed. */
+  readonly failure?: Failure
+  /** Where its documents went, if known. */
+  readonly url?: string
+  readonly index?: string
+  /** As the user named them, absolute. */
+  readonly sources: readonly string[]
+  /** How many inputs it had, if known. Those that other runs loaded may be missing in `inputs`. */
+  readonly inputCount?: number
   readonly inputs: readonly { readonly name: string; readonly status: string; readonly read: number }[]
   /** Counts of documents that a resume would not send again. */
   readonly counts: Counts
+  /** The file of the run. */
   readonly checkpoint: string
   /** Spooled stdin of this run on the disk, if any. Absent for an earlier run. */
   readonly spool?: KeptSpool
@@ -29,7 +44,7 @@ export interface KnownRun {
 
 export interface RunList {
   /** Last written first. */
-  readonly runs: readonly KnownRun[]
+  readonly runs: readonly ListedRun[]
   /** Spooled stdin that belongs to no run. Nothing of it is loaded, because Sluice did not reach the cluster. */
   readonly spools: readonly KeptSpool[]
   /** Checkpoints that cannot be read, and why. `run`: the run's name, if known. */
@@ -39,14 +54,39 @@ export interface RunList {
 /** Throws SluiceError STATE_UNREADABLE if the folder itself cannot be read. */
 export async function listRuns(stateDir: string): Promise<RunList> {
   const spools = await keptSpools(stateDir)
-  const { known, broken } = await knownCheckpoints(stateDir)
-  const runs = known.map(one => knownRun(one, spools))
-  const ofRuns = new Set(runs.map(({ spool }) => spool?.path))
+  const { known, broken } = await knownRuns(stateDir)
+  const kept = known.map(one => ({ ...knownRun(one, spools), isForgotten: one.isForgotten }))
+  const ofRuns = new Set(kept.map(({ spool }) => spool?.path))
+  const runs = [
+    ...kept.filter(({ isForgotten }) => !isForgotten).map(({ isForgotten: _, ...one }) => one),
+    ...(await recordedRuns(stateDir)).map(recordedRun),
+  ]
   return {
-    runs: runs.toSorted((one, other) => (one.written < other.written ? 1 : -1)),
+    runs: runs.toSorted((one, other) => Date.parse(other.written) - Date.parse(one.written)),
     spools: spools.filter(({ path }) => !ofRuns.has(path)),
-    broken: broken.map(brokenRun),
+    broken: broken.map(({ path, scope: _, ...why }) => ({ checkpoint: path, ...why })),
   }
+}
+
+/**
+ * Returns how a run ended: the last one of this name, or that of this file. Undefined: there is no such run. Throws SluiceError
+ * STATE_UNREADABLE.
+ */
+export async function endOfRun(stateDir: string, run: string): Promise<RunEnd | undefined> {
+  const { runs } = await listRuns(stateDir)
+  const found = runs.find(one => one.run === run || isFileOf(one.checkpoint, run))
+  if (found === undefined) return undefined
+  const recorded = (await recordedRuns(stateDir)).find(({ path }) => path === found.checkpoint)
+  if (recorded !== undefined) return recorded.ended
+  const checkpoint = await readRun(found.checkpoint)
+  if (checkpoint === undefined) return undefined
+  const { ended, inputs } = checkpoint
+  return ended === undefined ? endOfCheckpoint(checkpoint) : wholeEnd(ended, inputs)
+}
+
+/** Returns whether a person means this file: by its name, with or without its ending, or by its path. */
+function isFileOf(path: string, named: string): boolean {
+  return [basename(path), basename(path, extname(path))].includes(named) || resolve(path) === resolve(named)
 }
 
 /**
@@ -54,27 +94,25 @@ export async function listRuns(stateDir: string): Promise<RunList> {
  * checkpoint, even an unreadable one, or the folder name of a spool without a run. Resolves to the forgotten runs.
  * Throws SluiceError RUN_LOCKED while a process works on one of them, STATE_UNWRITABLE.
  */
-export async function removeRun(stateDir: string, run: string): Promise<RunList> {
+export async function forgetRun(stateDir: string, run: string): Promise<RunList> {
   const list = await listRuns(stateDir)
-  const isNamed = (path: string) =>
-    [basename(path), basename(path, '.json')].includes(run) || resolve(path) === resolve(run)
-  const runs = list.runs.filter(one => one.run === run || isNamed(one.checkpoint))
-  const broken = list.broken.filter(one => one.run === run || isNamed(one.checkpoint))
+  const runs = list.runs.filter(one => one.run === run || isFileOf(one.checkpoint, run))
+  const broken = list.broken.filter(one => one.run === run || isFileOf(one.checkpoint, run))
   const spools = list.spools.filter(one => one.spool === run)
   const owned = [
-    ...runs.map(one => ({ path: one.checkpoint, run: one.run, input: one.inputs[0]?.name ?? '', index: one.index })),
-    ...broken.map(one => ({
+    ...runs.map(one => ({
       path: one.checkpoint,
-      run: one.run ?? run,
-      input: one.checkpoint,
-      index: 'its index',
+      run: one.run,
+      input: one.inputs[0]?.name ?? '',
+      index: one.index ?? '',
     })),
+    ...broken.map(({ checkpoint: path, run: name = run }) => ({ path, run: name, input: path, index: 'its index' })),
   ]
   if (owned.length > 0) {
     await using _ = await ownRuns(stateDir, owned, { isUndo: false })
     // The next run would load a spool that stays from its start.
-    for (const { spool, index } of runs) if (spool !== undefined) await remove(stateDir, spool, index)
-    for (const { path } of owned) await removeCheckpoint(path)
+    for (const { spool, index } of runs) if (spool !== undefined) await remove(stateDir, spool, index ?? '')
+    for (const { path } of owned) await removeRun(path)
   }
   for (const spool of spools) await remove(stateDir, spool, '(no run)')
   return { runs, spools, broken }
@@ -86,28 +124,59 @@ async function remove(stateDir: string, spool: KeptSpool, index: string): Promis
   await removeSpool(spool)
 }
 
-function knownRun({ path, isEarlier, checkpoint }: KnownCheckpoint, spools: readonly KeptSpool[]): KnownRun {
-  const { run, status, began, written, target, inputs, counts } = checkpoint
-  const { url, index } = target
-  const shown = inputs.map(({ name, status: state, read }) => ({ name, status: state, read }))
+function knownRun({ path, isEarlier, checkpoint }: KnownRun, spools: readonly KeptSpool[]): ListedRun {
+  const { run, status, kind, began, written, target, sources, inputs, counts, ended } = checkpoint
   // Only the last run continues with the rest of a spool.
   const own = isEarlier ? [] : spools
   const spool = own.find(({ ids }) => inputs.some(input => input.copy !== undefined && ids.includes(input.copy)))
+  const { inputs: listed = [] } = ended === undefined ? { inputs } : wholeEnd(ended, inputs)
   return {
     run,
-    status,
+    status: ended?.status ?? status,
+    command: ended?.command ?? (kind === 'replay' ? 'replay' : 'ingest'),
     isEarlier,
-    began,
-    written,
-    url,
-    index,
-    inputs: shown,
+    began: isoTime(ended?.began ?? began),
+    written: isoTime(ended?.ended ?? written),
+    ...endingOf(ended),
+    url: target.url,
+    index: target.index,
+    sources,
+    inputs: listed.map(({ name, status: state, read }) => ({ name, status: state, read })),
     counts,
     checkpoint: path,
     ...(spool === undefined ? {} : { spool }),
   }
 }
 
-function brokenRun({ path, run, problem }: BrokenCheckpoint): RunList['broken'][number] {
-  return { checkpoint: path, ...(run === undefined ? {} : { run }), problem }
+/** A run that never began, or whose inputs cannot be read again. */
+function recordedRun({ path, sources, ended }: EndedRun): ListedRun {
+  const { run, status, command, began, target = {}, inputs = [] } = ended
+  const { url, index } = target
+  return {
+    run,
+    status,
+    command,
+    isEarlier: false,
+    began,
+    written: ended.ended ?? began,
+    ...endingOf(ended),
+    ...(url === undefined ? {} : { url }),
+    ...(index === undefined ? {} : { index }),
+    sources,
+    inputs: inputs.map(({ name, status: state, read }) => ({ name, status: state, read })),
+    counts: Object.assign({ ...nothing }, ...countNames.map(name => ({ [name]: ended[name] ?? 0 }))) as Counts,
+    checkpoint: path,
+  }
 }
+
+function endingOf(ended: RunEnd | undefined): Pick<ListedRun, 'exit' | 'failure' | 'inputCount'> {
+  if (ended === undefined) return {}
+  const { exit, failure, inputs, inputCount = inputs?.length } = ended
+  return {
+    ...(exit === undefined ? {} : { exit }),
+    ...(failure === undefined ? {} : { failure }),
+    ...(inputCount === undefined ? {} : { inputCount }),
+  }
+}
+
+const countNames = Object.keys(nothing) as (keyof Counts)[]

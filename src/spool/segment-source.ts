@@ -1,7 +1,7 @@
-import { open } from 'node:fs/promises'
-import { fail } from '../failure/fail.js'
-import type { Copy, ReadMemory, Source, StoredFile } from '../flow.js'
-import { decodedFrom, storedFile } from '../source/stored-file.js'
+import { open, stat } from 'node:fs/promises'
+import { fail } from '../failure/failure.js'
+import type { Copy, Source } from '../flow.js'
+import { decodedFrom, look } from '../source/stored-file.js'
 import { readFile } from '../source/read-file.js'
 import { LINE_FEED } from '../text/bytes.js'
 import type { SpoolSegment } from './segments.js'
@@ -12,19 +12,17 @@ const LOOK_BYTES = 1 << 16
 /** Makes an input of a segment that an earlier process left. */
 export function leftSource(name: string, segment: SpoolSegment, of: string): Source {
   const { id, path, isEnded, dropped } = segment
-  const file = spooledFile(path, name, id)
   const read = isEnded ? readFile : readCut
   const open: Source['open'] = (signal, from = 0, _place, into) => {
     refuseDropped(name, from, dropped)
-    return decodedFrom({ name, file, from, read: at => read(path, name, signal, at, into) })
+    return decodedFrom(name, path, from, at => read(path, name, signal, { from: at, into }))
   }
-  return { id: 0, name, file, copy: { id, of, grows: false }, open }
+  return { id: 0, name, copy: { id, of, grows: false }, open }
 }
 
 /** Makes an input of the segment that this process writes. */
 export function growingSource(name: string, writer: SpoolWriter, of: string): Source {
   const { id, path } = writer.segment
-  const file = spooledFile(path, name, id)
   const copy: Copy = {
     id,
     of,
@@ -35,24 +33,14 @@ export function growingSource(name: string, writer: SpoolWriter, of: string): So
   }
   const open: Source['open'] = (signal, from = 0) => {
     refuseDropped(name, from, writer.dropped)
-    return decodedFrom({ name, file, from, read: at => writer.read(name, at, signal) })
+    return decodedFrom(name, path, from, at => writer.read(name, at, signal))
   }
-  return { id: 0, name, file, copy, open }
-}
-
-/** Keeps its inode when its file is replaced by one without the loaded bytes. */
-function spooledFile(path: string, name: string, id: string): StoredFile {
-  const file = storedFile(path, name)
-  return {
-    path,
-    look: async () => ({ ...(await file.look()), inode: id }),
-    hash: async (from, to) => await file.hash(from, to),
-  }
+  return { id: 0, name, copy, open }
 }
 
 function refuseDropped(name: string, from: number, dropped: number): void {
   if (from >= dropped) return
-  const problem = `Sluice loaded its first ${dropped} bytes and deleted them (--spool-limit), but their checkpoint is gone or the index is another one`
+  const problem = `Sluice loaded its first ${dropped.toLocaleString('en-US')} bytes and deleted them (--spool-limit), but their checkpoint is gone or the index is a different one`
   throw fail('INPUT_UNREADABLE', { input: name, problem })
 }
 
@@ -61,17 +49,15 @@ async function* readCut(
   path: string,
   name: string,
   signal: AbortSignal,
-  from: number,
-  into?: ReadMemory,
+  reading: Parameters<typeof readFile>[3],
 ): AsyncGenerator<Uint8Array> {
-  yield* readFile(path, name, signal, from, into)
-  const { size, isCompressed } = await storedFile(path, name).look()
-  const torn = isCompressed ? 0 : await bytesOfLastLine(path, size)
-  const inLine = torn === 0 ? '' : `, the last ${torn} of them in the middle of a line`
+  yield* readFile(path, name, signal, reading)
+  const { size } = await stat(path)
+  const torn = (await look(path, name)).isCompressed ? 0 : await bytesOfLastLine(path, size)
+  const inLine = torn === 0 ? '' : `, and the last ${torn} bytes are an incomplete line`
   throw fail('INPUT_UNENDED', { input: name, observed: `Sluice spooled ${size} bytes${inLine}`, bytes: size, torn })
 }
 
-/** Counts the bytes after the last line feed. */
 async function bytesOfLastLine(path: string, size: number): Promise<number> {
   const file = await open(path, 'r')
   try {

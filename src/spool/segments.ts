@@ -1,21 +1,22 @@
 /**
- * Keeps spooled stdin on disk: one numbered file for each stdin, readable by its owner only. Empty files beside it are marks:
+ * Keeps spooled stdin on disk: a folder for each command, and in it one numbered file for each stdin. Empty files beside it are marks:
  * `.end` says that the end of that stdin was seen, `.dropped-N` that its loaded bytes before N are deleted.
  */
 import { randomBytes } from 'node:crypto'
-import { type FileHandle, mkdir, open, readdir, rm, rmdir } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, rm, rmdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { diskProblem } from '../disk/disk-problem.js'
-import { fail } from '../failure/fail.js'
+import { diskProblem, syncFolder } from '../disk/safe-files.js'
+import { fail } from '../failure/failure.js'
 
-export interface SegmentFolder {
-  readonly path: string
-  /** Makes the names of new files in a folder survive a power cut. */
-  syncFolder(path: string): Promise<void>
+/** In the state folder. */
+const SPOOLS = 'spool'
+
+/** Returns the folder for the spool of one command. */
+export function spoolFolderOf(stateDir: string, key: string): string {
+  return join(stateDir, SPOOLS, key)
 }
 
 export interface SpoolSegment {
-  /** From 1. */
   readonly number: number
   /** The name of its file. No other segment ever had it. */
   readonly id: string
@@ -30,15 +31,15 @@ const END = '.end'
 const DROPPED = '.dropped-'
 
 /** Lists the segments, oldest first. Makes the folder if missing. Throws SluiceError STATE_UNWRITABLE. */
-export async function listSegments({ path }: SegmentFolder): Promise<SpoolSegment[]> {
-  return await writing(path, async () => {
-    await mkdir(path, { recursive: true, mode: 0o700 })
-    return await readSegments(path)
+export async function listSegments(folder: string): Promise<SpoolSegment[]> {
+  return await writing(folder, async () => {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    return await readSegments(folder)
   })
 }
 
 /** Reads the segments of a folder that exists. Throws errors of the file system. */
-export async function readSegments(folder: string): Promise<SpoolSegment[]> {
+async function readSegments(folder: string): Promise<SpoolSegment[]> {
   const names = await readdir(folder)
   const segments = names
     .filter(name => /^\d+-[0-9a-f]{8}$/.test(name))
@@ -54,28 +55,28 @@ export async function readSegments(folder: string): Promise<SpoolSegment[]> {
 
 /** Makes an empty segment and opens its file. Throws SluiceError STATE_UNWRITABLE. */
 export async function beginSegment(
-  folder: SegmentFolder,
+  folder: string,
   number: number,
 ): Promise<{ readonly segment: SpoolSegment; readonly file: FileHandle }> {
   const id = `${number}-${randomBytes(4).toString('hex')}`
-  const path = join(folder.path, id)
+  const path = join(folder, id)
   return await writing(path, async () => {
     const file = await open(path, 'wx+', 0o600)
-    await folder.syncFolder(folder.path)
+    await syncFolder(folder)
     return { segment: { number, id, path, isEnded: false, dropped: 0 }, file }
   })
 }
 
 /** Marks a segment as complete. Its bytes must be on the disk before. Throws SluiceError STATE_UNWRITABLE. */
-export async function markEnded(folder: SegmentFolder, { path }: SpoolSegment): Promise<void> {
+export async function markEnded(folder: string, { path }: SpoolSegment): Promise<void> {
   await mark(folder, path + END)
 }
 
 /** Marks the bytes before `to` as deleted. Must come before the deletion. Throws SluiceError STATE_UNWRITABLE. */
-export async function markDropped(folder: SegmentFolder, { path, id }: SpoolSegment, to: number): Promise<void> {
+export async function markDropped(folder: string, { path, id }: SpoolSegment, to: number): Promise<void> {
   await mark(folder, `${path}${DROPPED}${to}`)
   await writing(path, async () => {
-    for (const at of namesBehind(await readdir(folder.path), id + DROPPED))
+    for (const at of namesBehind(await readdir(folder), id + DROPPED))
       if (Number(at) < to) await rm(`${path}${DROPPED}${at}`, { force: true })
   })
 }
@@ -84,10 +85,10 @@ function namesBehind(names: readonly string[], start: string): string[] {
   return names.filter(name => name.startsWith(start)).map(name => name.slice(start.length))
 }
 
-async function mark(folder: SegmentFolder, path: string): Promise<void> {
+async function mark(folder: string, path: string): Promise<void> {
   await writing(path, async () => {
     await (await open(path, 'w', 0o600)).close()
-    await folder.syncFolder(folder.path)
+    await syncFolder(folder)
   })
 }
 
@@ -95,15 +96,67 @@ async function mark(folder: SegmentFolder, path: string): Promise<void> {
  * Removes segments and their marks, oldest first: if a kill leaves some, a new segment still gets a number that none of them had.
  * Throws SluiceError STATE_UNWRITABLE.
  */
-export async function removeSegments(folder: SegmentFolder, segments: readonly SpoolSegment[]): Promise<void> {
-  await writing(folder.path, async () => {
+export async function removeSegments(folder: string, segments: readonly SpoolSegment[]): Promise<void> {
+  await writing(folder, async () => {
     for (const { path } of segments) await rm(path, { force: true })
-    const left = await readdir(folder.path)
+    const left = await readdir(folder)
     const orphans = left.filter(name => name.includes('.') && !left.includes(name.slice(0, name.indexOf('.'))))
-    for (const name of orphans) await rm(join(folder.path, name), { force: true })
+    for (const name of orphans) await rm(join(folder, name), { force: true })
     // Another process may have begun one.
-    await rmdir(folder.path).catch(() => undefined)
+    await rmdir(folder).catch(() => undefined)
   })
+}
+
+export interface KeptSpool {
+  readonly spool: string
+  readonly path: string
+  readonly bytes: number
+  /** ISO 8601: when something was written to it last. */
+  readonly written: string
+  /** Names of its segments. A checkpoint names the segments that belong to it. */
+  readonly ids: readonly string[]
+}
+
+/** Lists the spools that hold something. Throws SluiceError STATE_UNREADABLE. */
+export async function keptSpools(stateDir: string): Promise<KeptSpool[]> {
+  const folder = join(stateDir, SPOOLS)
+  try {
+    const names = await readdir(folder)
+    const found = await Promise.all(names.map(async name => await look(join(folder, name), name)))
+    return found.filter(one => one !== undefined)
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw fail('STATE_UNREADABLE', { path: folder, problem: diskProblem(error) }, { cause: error })
+  }
+}
+
+/** Returns the names of all segments. Throws SluiceError STATE_UNREADABLE. */
+export async function keptSegments(stateDir: string): Promise<readonly string[]> {
+  return (await keptSpools(stateDir)).flatMap(({ ids }) => ids)
+}
+
+/** Another process may delete it meanwhile. */
+async function look(path: string, spool: string): Promise<KeptSpool | undefined> {
+  const segments = await readSegments(path).catch((error: unknown) => {
+    if (isMissing(error)) return []
+    throw error
+  })
+  const files = await Promise.all(segments.map(async segment => await stat(segment.path).catch(() => undefined)))
+  const there = files.filter(file => file !== undefined)
+  if (there.length === 0) return undefined
+  const bytes = there.reduce((sum, { size }) => sum + size, 0)
+  const written = new Date(Math.max(...there.map(({ mtimeMs }) => mtimeMs))).toISOString()
+  return { spool, path, bytes, written, ids: segments.map(({ id }) => id) }
+}
+
+function isMissing(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException
+  return code === 'ENOENT' || code === 'ENOTDIR'
+}
+
+/** Removes a spool. The caller holds its lock. Throws SluiceError STATE_UNWRITABLE. */
+export async function removeSpool({ path }: KeptSpool): Promise<void> {
+  await writing(path, async () => await rm(path, { recursive: true, force: true }))
 }
 
 /** Runs what writes to `path` and turns its errors into STATE_UNWRITABLE. */

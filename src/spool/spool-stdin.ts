@@ -1,7 +1,4 @@
-import { syncFolder } from '../disk/folders.js'
-import { fail } from '../failure/fail.js'
-import { type Failure, failure } from '../failure/failure.js'
-import { SluiceError, isSluiceError } from '../failure/sluice-error.js'
+import { type Failure, fail, failure, SluiceError, isSluiceError } from '../failure/failure.js'
 import type { Source } from '../flow.js'
 import { settledOf } from '../ledger/account.js'
 import type { Counts, Receipt } from '../ledger/receipt.js'
@@ -9,8 +6,8 @@ import type { InputSection, SpoolSection, StateSection } from '../options/load.j
 import type { Feature, Run, RunHook, RunPlace } from '../run/hooks.js'
 import { tellError } from '../run/events.js'
 import { keyOf } from '../state/run-identity.js'
-import { spoolFolderOf } from './kept-spools.js'
 import { type SpooledStdin, isStdin, openSpool } from './open-spool.js'
+import { spoolFolderOf } from './segments.js'
 
 /** The part of the receipt that spooling adds. */
 export interface SpoolReceipt {
@@ -82,7 +79,7 @@ async function open(
   }
   if (folder === undefined) return undefined
   const opening = openSpool({
-    folder: { path: folder, syncFolder },
+    folder,
     input,
     sources,
     stdin,
@@ -100,11 +97,10 @@ async function open(
 function aboutLeftovers(runId: string | undefined): string {
   const order = 'an unfinished run has spooled stdin: Sluice loads that first, then what stdin holds now'
   return runId === undefined
-    ? `${order}. If stdin holds the same data again, its documents are stored twice, unless --ids field names them`
-    : `${order}. Both are loaded under the run ID ${runId}: a document that has the number of a stored one counts as duplicate`
+    ? `${order}. If stdin holds the same data again, Sluice stores its documents twice. To prevent this, use --ids field`
+    : `${order}. Sluice loads both under the run ID ${runId}. Documents at the same position get the same id, and the second counts as duplicate`
 }
 
-/** `counts`: of the whole run. */
 function cutFailure(spool: SpooledStdin | undefined, counts: Counts): Failure | undefined {
   if (spool === undefined || spool.cut.length === 0) return undefined
   return failure('RUN_INTERRUPTED', { reason: 'stdin never ended', settled: settledOf(counts) })
@@ -114,7 +110,7 @@ async function takeRest({ stop, tell }: Run, spool: SpooledStdin, error: unknown
   const warn = (message: string) => tell({ type: 'warning', message })
   const why = isSluiceError(error) ? `${error.code}: ${error.message}` : String(error)
   const isTold = spool.isFilling && !stop.stopping.aborted
-  if (isTold) warn(`the load has stopped, and Sluice still spools stdin to its end (${why})`)
+  if (isTold) warn(`the load has stopped, but Sluice still spools stdin to its end (${why})`)
   const untaken = await spool.untaken()
   if (untaken === undefined || !isSluiceError(error) || error.failure === untaken.failure) return error
   if (!isTold) warn(`the load has stopped too (${why})`)

@@ -1,36 +1,37 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import { fail } from '../failure/fail.js'
-import { isSluiceError, SluiceError } from '../failure/sluice-error.js'
+import { fail, isSluiceError, SluiceError } from '../failure/failure.js'
 import { cannotRead } from '../source/cannot-read.js'
 import { isCompressed } from '../source/decompress.js'
-import { dropBetween, hasLine, KEPT_HEAD_BYTES, type SpoolRoom } from './room.js'
-import { markDropped, markEnded, type SegmentFolder, type SpoolSegment, writing } from './segments.js'
+import { syncFolder } from '../disk/safe-files.js'
+import { ChangeSignal } from '../time/change-signal.js'
+import { markDropped, markEnded, type SpoolSegment, writing } from './segments.js'
+import { dropBetween, hasLine, KEPT_HEAD_BYTES, type SizeLimit } from './size-limit.js'
 
 const READ_BYTES = 1 << 20
 /** Bytes written in one go if there is a limit. */
 const PIECE_BYTES = 64 << 10
-/** Enough bytes to see whether they are compressed. */
 const MAGIC_BYTES = 4
 
 /** Writes stdin to a segment as fast as it comes, and lets the load read the segment meanwhile. Owns the file. */
 export class SpoolWriter implements AsyncDisposable {
   readonly segment: SpoolSegment
-  readonly #folder: SegmentFolder
-  readonly #room: SpoolRoom | undefined
-  readonly #waiting = new Set<() => void>()
+  readonly #folder: string
+  readonly #limit: SizeLimit | undefined
+  /** Notified when bytes are written, and when nothing more comes. */
+  readonly #progress = new ChangeSignal()
   #file: FileHandle
   #written = 0
   #dropped = 0
+  #isCompressed = false
   /** Set when nothing more comes. `error`: why stdin was not read to its end. */
   #over: { readonly error?: unknown } | undefined
   #filling: Promise<void> | undefined
 
-  /** `room`: keeps the segment below a limit. */
-  constructor(folder: SegmentFolder, segment: SpoolSegment, file: FileHandle, room?: SpoolRoom) {
+  constructor(folder: string, segment: SpoolSegment, file: FileHandle, limit?: SizeLimit) {
     this.#folder = folder
     this.segment = segment
     this.#file = file
-    this.#room = room
+    this.#limit = limit
   }
 
   get isOver(): boolean {
@@ -65,15 +66,13 @@ export class SpoolWriter implements AsyncDisposable {
         () => (this.#over = {}),
         (error: unknown) => (this.#over = { error: this.#withPlace(error) }),
       )
-      .then(() => this.#wake())
+      .then(() => this.#progress.notify())
   }
 
   /** Reads from an offset to the end of stdin, also what is still to come. Throws why stdin was not read to its end. */
   async *read(name: string, from: number, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     let current = this.#file
     let file = await this.#openToRead(name)
-    const abort = () => this.#wake()
-    signal.addEventListener('abort', abort)
     try {
       const buffer = Buffer.allocUnsafeSlow(READ_BYTES)
       for (let at = from; ;) {
@@ -93,23 +92,22 @@ export class SpoolWriter implements AsyncDisposable {
         yield buffer.subarray(0, bytesRead)
       }
     } finally {
-      signal.removeEventListener('abort', abort)
       await file.close()
     }
     if (this.#over?.error !== undefined) throw cannotRead(name, this.#over.error)
   }
 
-  /** Waits for the first bytes. */
   async begun(): Promise<void> {
     await this.#until(MAGIC_BYTES)
     const { buffer } = await this.#file.read(Buffer.alloc(MAGIC_BYTES), 0, MAGIC_BYTES, 0)
     // A resume reads compressed bytes from their start. The first checkpoint comes too late to say so.
-    if (isCompressed(buffer)) this.loaded(undefined)
+    this.#isCompressed = isCompressed(buffer)
+    if (this.#isCompressed) this.loaded(undefined)
   }
 
   /** Notes the offset up to which a checkpoint counts the bytes as loaded. Undefined: a resume needs all of them. */
   loaded(to: number | undefined): void {
-    this.#room?.loaded(to)
+    this.#limit?.loaded(this.#isCompressed ? undefined : to)
   }
 
   /** Makes what was written survive a power cut. Throws SluiceError STATE_UNWRITABLE. */
@@ -120,7 +118,7 @@ export class SpoolWriter implements AsyncDisposable {
   /** See `SpooledStdin.untaken`. */
   async untaken(): Promise<SluiceError | undefined> {
     // The load has stopped, so no more bytes can be deleted.
-    this.#room?.loaded(undefined)
+    this.#limit?.loaded(undefined)
     await this.#filling
     const error = this.#over?.error
     return isSluiceError(error) ? error : undefined
@@ -135,16 +133,16 @@ export class SpoolWriter implements AsyncDisposable {
   async #until(bytes: number, signal?: AbortSignal): Promise<void> {
     while (this.#written < bytes && this.#over === undefined) {
       signal?.throwIfAborted()
-      this.#room?.want(true)
-      await new Promise<void>(resolve => this.#waiting.add(resolve))
+      this.#limit?.want(true)
+      await this.#progress.changed(signal)
     }
   }
 
   async #take(chunk: Uint8Array, signal: AbortSignal): Promise<void> {
-    if (this.#room === undefined) return await this.#append(chunk)
+    if (this.#limit === undefined) return await this.#append(chunk)
     for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
       const piece = chunk.subarray(at, at + PIECE_BYTES)
-      await this.#makeRoom(this.#room, piece.length, signal)
+      await this.#makeRoom(this.#limit, piece.length, signal)
       await this.#append(piece)
     }
   }
@@ -157,8 +155,8 @@ export class SpoolWriter implements AsyncDisposable {
       )
       done += bytesWritten
       this.#written += bytesWritten
-      this.#room?.want(false)
-      this.#wake()
+      this.#limit?.want(false)
+      this.#progress.notify()
     }
   }
 
@@ -169,22 +167,20 @@ export class SpoolWriter implements AsyncDisposable {
   }
 
   /** Waits until `more` bytes may be written. Throws SluiceError STATE_UNWRITABLE, or the signal's reason. */
-  async #makeRoom(room: SpoolRoom, more: number, signal: AbortSignal): Promise<void> {
+  async #makeRoom(limit: SizeLimit, more: number, signal: AbortSignal): Promise<void> {
     const { path } = this.segment
     for (;;) {
       const written = this.#written
       const line = async (from: number) => await hasLine(this.#file, from, written)
-      const step = await writing(
-        path,
-        async () => await room.next({ written, dropped: this.#dropped, more, hasLine: line }),
-      )
+      const use = { written, dropped: this.#dropped, more, hasLine: line }
+      const step = await writing(path, async () => await limit.next(use))
       if (step.kind === 'write') return
       if (step.kind === 'full') {
-        const problem = `the spool has reached its limit of ${room.limit} bytes (--spool-limit)`
+        const problem = `the spool has reached its limit of ${limit.bytes.toLocaleString('en-US')} bytes (--spool-limit)`
         throw fail('STATE_UNWRITABLE', { path, problem })
       }
       if (step.kind === 'drop') await this.#drop(step.to)
-      else await room.changed(signal)
+      else await limit.changed(signal)
     }
   }
 
@@ -194,12 +190,10 @@ export class SpoolWriter implements AsyncDisposable {
     await markDropped(this.#folder, this.segment, to)
     this.#dropped = to
     const before = this.#file
-    this.#file = await writing(
-      path,
-      async () => await dropBetween(before, path, { head: KEPT_HEAD_BYTES, to, size: this.#written }),
-    )
+    const kept = { head: KEPT_HEAD_BYTES, to, size: this.#written }
+    this.#file = await writing(path, async () => await dropBetween(before, path, kept))
     await before.close()
-    await writing(path, async () => await this.#folder.syncFolder(this.#folder.path))
+    await writing(path, async () => await syncFolder(this.#folder))
   }
 
   /** Names the first byte that could not be written: from there the producer has to repeat. */
@@ -207,13 +201,7 @@ export class SpoolWriter implements AsyncDisposable {
     if (!isSluiceError(error) || error.code !== 'STATE_UNWRITABLE') return error
     const { problem } = error.failure.evidence
     const bytes = this.#written
-    const told = `${String(problem)}. Sluice took stdin up to byte ${bytes}, and no more`
+    const told = `${String(problem)}. Sluice read stdin only up to byte ${bytes.toLocaleString('en-US')}`
     return fail('STATE_UNWRITABLE', { path: this.segment.path, problem: told, bytes }, { cause: error })
-  }
-
-  #wake(): void {
-    const waiting = [...this.#waiting]
-    this.#waiting.clear()
-    for (const wake of waiting) wake()
   }
 }

@@ -1,5 +1,4 @@
-import { type Failure } from '../failure/failure.js'
-import { isSluiceError } from '../failure/sluice-error.js'
+import { type Failure, isSluiceError } from '../failure/failure.js'
 import type { Clock } from '../flow.js'
 
 /** Keeps writing while there is something new: one write at a time, not more often than every so often, the newest state. */

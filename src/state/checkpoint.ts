@@ -1,13 +1,8 @@
 /** Defines the state of a run on disk: all facts that a resume needs, and no secrets. */
-import type { FileLook, Mark, Place } from '../flow.js'
-import type { Counts, Rejections } from '../ledger/receipt.js'
-import { isObject, parseJson } from '../text/parse-json.js'
-
-/** Changes with every change that an older Sluice would read wrongly. */
-export const VERSION = 1
+import type { FileStat, Mark, Place } from '../flow.js'
+import type { Counts, Receipt, Rejections } from '../ledger/receipt.js'
 
 export interface Checkpoint {
-  readonly version: typeof VERSION
   readonly run: string
   /** `running` while a process works on the run, and also after a kill. */
   readonly status: 'running' | 'finished' | 'interrupted' | 'failed'
@@ -15,18 +10,43 @@ export interface Checkpoint {
   readonly began: string
   readonly written: string
   readonly target: Target
+  /** Where documents go, without the cluster: see `RunIdentity`. */
+  readonly scope: string
+  /** See `RunIdentity`. Default: a load. */
+  readonly kind?: string | undefined
+  /** The name that the user gave to the run (`--run-id`). */
+  readonly named?: string | undefined
+  /** The same for all runs of one command. */
+  readonly key: string
   /** Inputs as the user named them, as absolute paths. */
   readonly sources: readonly string[]
   /** Options that change what Sluice sends for a document. */
   readonly options: Readonly<Record<string, string>>
   /** Whether documents behind the marks may be stored already. */
   readonly isDoubtful: boolean
+  /** Inputs that Sluice has begun to read, or knows again. */
   readonly inputs: readonly CheckpointInput[]
+  /** How many inputs are not finished, also those that are not begun. */
+  readonly left: number
   /** Counts of the documents before the marks. */
   readonly counts: Counts
   readonly rejections: readonly Rejections[]
   /** The file's length for documents before the marks, and the mark of this process in later records. */
   readonly deadLetters?: { readonly path: string; readonly length: number; readonly writer?: string | undefined }
+  /** How the last process ended the run. Absent while one works on it, and after a kill. */
+  readonly ended?: RunEnd | undefined
+}
+
+/** How a run ended: its receipt, or as much of one as is known. */
+export interface RunEnd extends Omit<Partial<Receipt>, 'target' | 'status'> {
+  readonly run: string
+  /** `running` also after a kill. */
+  readonly status: Checkpoint['status'] | Receipt['status']
+  readonly command: string
+  readonly began: string
+  readonly target?: Partial<Receipt['target']>
+  /** Set if `inputs` does not hold all of them. */
+  readonly inputCount?: number
 }
 
 export interface Target {
@@ -46,114 +66,62 @@ export interface Target {
 }
 
 export interface CheckpointInput {
+  /** Its number in the run. */
+  readonly id: number
   readonly name: string
-  readonly status: 'waiting' | 'begun' | 'finished' | 'failed'
+  readonly status: 'begun' | 'finished' | 'failed'
+  /** When the process began that took it up, if an earlier process had begun the run. ISO 8601. */
+  readonly since?: string | undefined
   readonly token: string
   readonly mark: Mark
   /**
    * Set if the run did not begin at the start of the input, because an earlier run loaded the part before. `wasRead`:
    * the earlier run also read that document, before its line had grown.
    */
-  readonly start?: { readonly document: number; readonly wasRead: boolean }
+  readonly start?: { readonly document: number; readonly wasRead: boolean } | undefined
   /** Documents and blank lines before the mark. */
   readonly read: number
-  /** Absent if the input cannot be read twice. */
-  readonly file?: FileIdentity
+  /** Whether a document of it is stored, or may be. */
+  readonly hasStored: boolean
+  /** Set if the input is a file. */
+  readonly file?: FileIdentity | undefined
   /** Set if Sluice loaded a copy of its own: the copy's id. */
-  readonly copy?: string
+  readonly copy?: string | undefined
   /** For a table: where reading continues after the mark. Absent: at the start of the table. */
-  readonly place?: Place
+  readonly place?: Place | undefined
   /** For a table: its selected rows and fields. */
-  readonly selection?: Readonly<Record<string, string>>
+  readonly selection?: Readonly<Record<string, string>> | undefined
 }
 
-/** Shows whether a file still holds the bytes that were read from it. Offsets are of the stored bytes. */
-export interface FileIdentity extends FileLook {
-  /**
-   * SHA-256 of up to 64 KiB before `end`. `end` is the mark, or the end of the file when reading began if the mark is
-   * no offset of the file.
-   */
+/** Shows whether a file still holds the bytes that were read from it. */
+export interface FileIdentity {
+  /** Absolute. Undefined in a state that an older Sluice wrote. */
+  readonly path: string | undefined
+  /** The file when it was opened. Undefined if it had changed just before: a later change may show the same times. */
+  readonly stat: FileStat | undefined
+  /** How many of its stored bytes Sluice has read, and their checksum. They hold at least all bytes before the mark. */
+  readonly bytes: number
+  readonly sum: string
+  /** Instead of the checksum, in a state that an older Sluice wrote. */
+  readonly old?: OldIdentity
+}
+
+/** SHA-256 of the first bytes, and of up to 64 KiB before `end`. */
+export interface OldIdentity {
+  readonly size: number
+  readonly inode: string
+  readonly head: { readonly bytes: number; readonly sha256: string }
   readonly tail: { readonly end: number; readonly sha256: string }
 }
 
-/** The problem with a text that is no checkpoint of this version, or the checkpoint. */
-export function parseCheckpoint(text: string): Checkpoint | string {
-  const value = parseJson(text)
-  if (value === undefined) return 'it is not JSON'
-  const version = isObject(value) ? value['version'] : undefined
-  if (typeof version === 'number' && version > VERSION) return `a newer Sluice wrote it (version ${version})`
-  return fits(value, shape) ? (value as Checkpoint) : 'it is broken: fields are missing or have the wrong type'
-}
+export const START: Mark = { kind: 'lines', document: 1, line: 1, offset: 0, tail: 0 }
 
-type Shape = 'string' | 'number' | 'boolean' | { readonly [field: string]: Shape } | readonly [Shape]
-
-const counts = {
-  read: 'number',
-  created: 'number',
-  updated: 'number',
-  deleted: 'number',
-  noop: 'number',
-  duplicate: 'number',
-  rejected: 'number',
-  skipped: 'number',
-  unsent: 'number',
-  unknown: 'number',
-} as const satisfies Record<keyof Counts, Shape>
-
-/** Fields with a question mark may be missing. */
-const shape: Shape = {
-  version: 'number',
-  run: 'string',
-  status: 'string',
-  began: 'string',
-  written: 'string',
-  target: {
-    'clusterUuid?': 'string',
-    url: 'string',
-    index: 'string',
-    'alias?': 'string',
-    'indexUuid?': 'string',
-    'behind?': ['string'],
-    'destinations?': [{ index: 'string', 'indexUuid?': 'string' }],
-  },
-  sources: ['string'],
-  options: {},
-  isDoubtful: 'boolean',
-  inputs: [
-    {
-      name: 'string',
-      status: 'string',
-      token: 'string',
-      mark: { kind: 'string', document: 'number', line: 'number', offset: 'number', tail: 'number' },
-      'start?': { document: 'number', wasRead: 'boolean' },
-      read: 'number',
-      'copy?': 'string',
-      'place?': {},
-      'selection?': {},
-      'file?': {
-        size: 'number',
-        inode: 'string',
-        isCompressed: 'boolean',
-        head: { bytes: 'number', sha256: 'string' },
-        tail: { end: 'number', sha256: 'string' },
-      },
-    },
-  ],
-  counts,
-  rejections: [{ status: 'number', type: 'string', documents: 'number' }],
-  'deadLetters?': { path: 'string', length: 'number', 'writer?': 'string' },
-}
-
-function fits(value: unknown, wanted: Shape): boolean {
-  if (typeof wanted === 'string') return typeof value === wanted
-  if (isList(wanted)) return Array.isArray(value) && value.every(one => fits(one, wanted[0]))
-  if (!isObject(value)) return false
-  return Object.entries(wanted).every(([name, kind]) => {
-    const field = name.replace('?', '')
-    return (field !== name && value[field] === undefined) || fits(value[field], kind)
-  })
-}
-
-function isList(wanted: Shape): wanted is readonly [Shape] {
-  return Array.isArray(wanted)
+/** Compares uuids, or URLs if one of the uuids is not known. */
+export function isSameCluster(
+  was: Pick<Target, 'clusterUuid' | 'url'>,
+  now: Pick<Target, 'clusterUuid' | 'url'>,
+): boolean {
+  return was.clusterUuid !== undefined && now.clusterUuid !== undefined
+    ? was.clusterUuid === now.clusterUuid
+    : was.url === now.url
 }

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { recallJson, rememberJson } from '../disk/json-file.js'
+import { recallJson, rememberJson } from '../disk/safe-files.js'
 
 const VERSION = 1
 /** A cluster may have been resized since. */

@@ -1,4 +1,5 @@
 /** Describes who holds a lock, so that another process can prove that the holder is gone. */
+import { isoTime } from '../time/local-time.js'
 import { execFile } from 'node:child_process'
 import { readFile, readlink, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
@@ -30,6 +31,8 @@ export interface Holder extends Place {
   /** ISO 8601. */
   readonly since: string
   readonly run?: string
+  /** The cluster that it loads into, once that is known. Several URLs may lead there. */
+  readonly clusterUuid?: string
   /** Absent if the process loads. */
   readonly isUndo?: boolean
 }
@@ -37,7 +40,7 @@ export interface Holder extends Place {
 /** Describes this process as the holder of locks in a folder. */
 export async function thisHolder(folder: string, id: string): Promise<Holder> {
   const { started } = await lookAtProcess(pid)
-  const since = new Date().toISOString()
+  const since = isoTime(new Date())
   return { id, pid, ...(started === undefined ? {} : { started }), ...(await thisPlace(folder)), since }
 }
 
@@ -57,6 +60,11 @@ export async function isGone(holder: Holder, socket: string): Promise<boolean> {
   if (holder.host !== here.host || holder.pidSpace !== here.pidSpace) return false
   const { isThere, started } = await lookAtProcess(holder.pid)
   return !isThere || (started !== undefined && holder.started !== undefined && started !== holder.started)
+}
+
+/** Returns whether two processes run on one machine. There, a file has the same numbers for both, also in containers. */
+export function isSameMachine(one: Holder, other: Holder): boolean {
+  return one.boot === other.boot && (one.boot !== undefined || one.host === other.host)
 }
 
 /** Reads the file of a lock. Returns undefined if the file is no lock of Sluice. */
@@ -163,7 +171,7 @@ export async function listenOnSocket(path: string): Promise<AsyncDisposable | un
 }
 
 /** Returns whether the socket certainly has no listener any more. */
-async function isDeserted(path: string): Promise<boolean> {
+export async function isDeserted(path: string): Promise<boolean> {
   if (Buffer.byteLength(path) > PATH_BYTES) return false
   return await new Promise(resolve => {
     const socket = connect(path)

@@ -26,7 +26,7 @@ export function sayLost({ indices, isPart, startsAfresh }: LostIndices, run: str
   const are = indices.length === 1 ? 'is no longer the index' : 'are no longer the indices'
   const observed = `${indices.join(', ')} ${are} that run ${run} loaded into`
   if (!startsAfresh) return [`${observed}. To load everything again, pass --again`]
-  const doubt = isPart ? ', and documents without an id that still exist are stored twice' : ''
+  const doubt = isPart ? '. If documents without an id still exist, it stores them twice' : ''
   return [`${observed}. Sluice loads everything again${doubt}`]
 }
 

@@ -2,26 +2,27 @@
 import type { Cursor, Source } from '../flow.js'
 import type { Checkpoint, CheckpointInput } from './checkpoint.js'
 import type { PlannedInput, Planning } from './plan.js'
-import { fail } from '../failure/fail.js'
+import { SluiceError } from '../failure/failure.js'
+import { optionsChanged } from './refusals.js'
 
 /** Throws SluiceError RUN_OPTIONS_CHANGED if the run began with another selection. */
-export function planCursor(
+export async function planCursor(
   source: Source,
   cursor: Cursor,
   previous: Checkpoint | undefined,
   { newToken, options, readsWhole = false }: Pick<Planning, 'newToken' | 'options' | 'readsWhole'>,
-): PlannedInput {
+): Promise<PlannedInput> {
   const known = previous?.inputs.find(({ name }) => name === source.name)
-  const fresh = () => ({ source, token: newToken(source, undefined), isLoaded: false, read: 0 })
-  if (previous === undefined || known === undefined) return fresh()
+  const fresh = async () => ({ source, token: await newToken(source), isLoaded: false, read: 0 })
+  if (previous === undefined || known === undefined) return await fresh()
   const { token, mark, read, status, place } = known
   // Nothing was settled, so the table is read from its start.
-  if (place === undefined) return { ...fresh(), token }
+  if (place === undefined) return { ...(await fresh()), token, known, by: previous }
   const differences = differencesOf(known, cursor)
-  const isOver = previous.inputs.every(input => input.status === 'finished')
-  if (isOver && (differences.length > 0 || isSentOtherwise(previous.options, options))) return fresh()
-  if (differences.length > 0) throw fail('RUN_OPTIONS_CHANGED', { run: previous.run, differences })
-  const reached = { source, token, read, ...(mark.document > 1 ? { from: mark } : {}) }
+  const isOver = previous.left === 0
+  if (isOver && (differences.length > 0 || isSentOtherwise(previous.options, options))) return await fresh()
+  if (differences.length > 0) throw new SluiceError(optionsChanged(previous.run, differences))
+  const reached = { source, token, read, known, by: previous, ...(mark.document > 1 ? { from: mark } : {}) }
   if (status !== 'finished') return { ...reached, place, isLoaded: false }
   return readsWhole
     ? { ...reached, place, isLoaded: true }
@@ -31,8 +32,9 @@ export function planCursor(
 /** Tables of which all is read again, because another part of them was asked for, or to send it otherwise. */
 export function anotherSelection(inputs: readonly PlannedInput[], previous: Checkpoint | undefined): string[] {
   return inputs.flatMap(({ source: { name, cursor }, place }) => {
+    if (cursor === undefined || place !== undefined) return []
     const known = previous?.inputs.find(input => input.name === name)
-    if (cursor === undefined || place !== undefined || known?.place === undefined) return []
+    if (known?.place === undefined) return []
     const differences = differencesOf(known, cursor)
     const why = differences.length > 0 ? differences.join(', ') : 'the options for sending it have changed'
     return [`Sluice reads all of ${name} again: ${why}. The documents of run ${previous?.run} stay in the index`]
@@ -51,7 +53,7 @@ export function sinceWhen(inputs: readonly PlannedInput[]): string[] {
 
 function differencesOf({ selection: was = {}, name }: CheckpointInput, { selection: now }: Cursor): string[] {
   const changed = [...new Set([...Object.keys(was), ...Object.keys(now)])].filter(part => was[part] !== now[part])
-  return changed.map(part => `${part} of ${name} was ${was[part] ?? 'not set'} and is ${now[part] ?? 'not set'}`)
+  return changed.map(part => `${part} of ${name} was ${was[part] ?? 'not set'} but is now ${now[part] ?? 'not set'}`)
 }
 
 /** Returns whether unchanged rows would now be stored differently. Another operation does not change them. */

@@ -1,47 +1,56 @@
 /** Defines the remaining work of a run, and the facts that decide it. */
-import type { FileLook, Mark, Place, Source } from '../flow.js'
+import type { Failure } from '../failure/failure.js'
+import type { Mark, Place, Source } from '../flow.js'
 import type { Counts, Rejections } from '../ledger/receipt.js'
 import type { Checkpoint, CheckpointInput, FileIdentity } from './checkpoint.js'
 
 export interface Planning {
-  /** The last checkpoint of the same inputs and target, if there is one. */
-  readonly previous: Checkpoint | undefined
+  /** Runs that loaded into the same target, newest first. */
+  readonly runs: readonly Checkpoint[]
+  /** Runs whose documents are lost, because their index is another one now. */
+  readonly lost: ReadonlySet<Checkpoint>
   readonly sources: readonly Source[]
-  /** Whether files are looked at: for a checkpoint, or for tokens that depend on what they hold. */
-  readonly isLookedAt: boolean
   readonly options: Checkpoint['options']
   /** Load what is finished again. */
   readonly again: boolean
-  /** Whether tables are read from their start, because the documents go into another index. Default false. */
+  /** Whether each run loads all inputs, because it fills an index of its own. Default false. */
   readonly readsWhole?: boolean
   /** The previous run continues with new inputs, though all of its own are loaded. Default false: a new run loads them. */
   readonly takesMore?: boolean
+  /** Whether an input that must not be loaded is in the plan, with the reason, instead of an error. Default false. */
+  readonly listsRefusals?: boolean
+  /** The same for all runs of one command. */
+  readonly key: string
+  /** The name that the user gave to the run. */
+  readonly named: string | undefined
   /** Makes a name for a run that is not a resume. */
   newRunId(): string
-  /** Makes a token for an input without one. `look`: set if the input is a file. */
-  newToken(source: Source, look: FileLook | undefined): string
+  /** Makes a token for an input without one. */
+  newToken(source: Source): Promise<string>
+  /** Returns the token of a new file by the id of its source, always the same one. Absent: it depends on what the file holds. */
+  readonly tokenOfFile?: ((id: number) => string) | undefined
 }
 
 export interface Plan {
   readonly run: string
-  readonly began: string | undefined
+  /** The run that continues. */
+  readonly continues: Checkpoint | undefined
   readonly inputs: readonly PlannedInput[]
   /** Documents that earlier processes of this run committed. */
   readonly before: { readonly counts: Counts; readonly rejections: readonly Rejections[] }
   /** The checkpoint says so already: nothing is left to do, nor to write. */
   readonly isDone: boolean
-  /** Dead letters of this run when the checkpoint was written. */
-  readonly deadLetters: Checkpoint['deadLetters']
   /** Whether an earlier process may have sent documents that this one will send, under the same ids. */
   readonly isDoubtful: boolean
   /** Warnings for the user. */
   readonly warnings: readonly string[]
-  /** Tables that are not read whole, and since when. */
+  /** Tables that are not read whole, and since when. Files that are known under another name. */
   readonly notes: readonly string[]
 }
 
 export interface PlannedInput {
   readonly source: Source
+  /** Its part of the ids of a run. Empty if nothing of the input is left to load, and nobody asks for it. */
   readonly token: string
   /** The mark where reading continues. Absent: the start of the input. */
   readonly from?: Mark
@@ -53,6 +62,14 @@ export interface PlannedInput {
   readonly isLoaded: boolean
   /** Documents and blank lines that this run has read before. */
   readonly read: number
-  /** Identity of the file that was read, or will be read. */
+  /** What Sluice knew of the input before. Absent if nothing of it is left to load, and its file is as it was. */
+  readonly known?: CheckpointInput
+  /** The run that loaded it, if that is another one. */
+  readonly by?: Checkpoint
+  /** The file as it is now, if Sluice knows it, and it is not as it was. */
   readonly file?: FileIdentity
+  /** The run that loaded another content of this name. */
+  readonly replaces?: Checkpoint
+  /** Why the input must not be loaded. Only if the plan lists refusals. */
+  readonly refused?: Failure
 }

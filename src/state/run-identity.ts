@@ -67,7 +67,7 @@ export function plainIdentity(inputs: InputSection, documents: DocumentSection):
     repeatsIds: ids.from === 'run',
     doubt:
       ids.from === 'cluster'
-        ? 'documents that Sluice was sending when the run stopped may be stored twice, since the cluster makes their ids'
+        ? 'documents that Sluice was sending when the run stopped may be stored twice, because the cluster makes their ids'
         : undefined,
     lastIndex: () => into,
     lost: lostIndex,
@@ -77,17 +77,24 @@ export function plainIdentity(inputs: InputSection, documents: DocumentSection):
 }
 
 /** Returns the key that tells this run from others. `place`: the uuid of the cluster, or its URL. */
-export function runKey(
-  place: string,
-  { into, scope = into, kind, sources }: RunIdentity,
-  runId: string | undefined,
-): string {
-  return keyOf([place, scope, sources, ...(kind === undefined ? [] : [kind]), runId ?? ''])
+export function runKey(place: string, { into, scope, kind, sources }: RunIdentity, runId: string | undefined): string {
+  return keyOf([
+    place,
+    scopeOf({ into, ...(scope === undefined ? {} : { scope }) }),
+    sources,
+    ...(kind === undefined ? [] : [kind]),
+    runId ?? '',
+  ])
 }
 
 /** 128 bits in hex. */
 export function keyOf(parts: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)
+}
+
+/** Where documents go, without the cluster. */
+export function scopeOf({ into, scope = into }: Pick<RunIdentity, 'into' | 'scope'>): string {
+  return scope
 }
 
 function absolute(name: string): string {
@@ -112,6 +119,21 @@ export function newRunId(): string {
 /** Makes the part of a run's ids that belongs to one input: 80 random bits, only letters and digits. */
 export function randomToken(): string {
   return spell(randomBytes(16))
+}
+
+/** Returns such parts by number: they follow each other from one that is random, so another process gets none of them. */
+export function randomTokens(): (number: number) => string {
+  const first = randomBytes(16)
+  return number => {
+    const digits = Uint8Array.from(first, byte => byte & 31)
+    let carry = number
+    for (let at = digits.length - 1; carry > 0 && at >= 0; at -= 1) {
+      const sum = (digits[at] ?? 0) + carry
+      digits[at] = sum & 31
+      carry = Math.floor(sum / 32)
+    }
+    return spell(digits)
+  }
 }
 
 /** The same token for the same parts, on any machine. */

@@ -1,38 +1,34 @@
-/** Keeps the checkpoint of a run up to date. */
+/** Keeps the state of a run on the disk while it loads. */
 import { dirname, resolve } from 'node:path'
-import { seeIndex } from '../cluster/indices.js'
-import type { Cluster } from '../cluster/open-cluster.js'
 import { explain } from '../failure/catalogue.js'
-import type { Failure } from '../failure/failure.js'
-import { isSluiceError } from '../failure/sluice-error.js'
-import type { FoundRun } from './find-run.js'
-import type { Input, Mark, Cursor } from '../flow.js'
-import { sumOf } from '../ledger/account.js'
-import { type Checkpoint, type CheckpointInput, type FileIdentity, type Target, VERSION } from './checkpoint.js'
-import { prepareStateDir, writeCheckpoint } from './checkpoint-file.js'
-import { CheckpointWriter } from './checkpoint-writer.js'
-import { keepEarlier } from './earlier-checkpoints.js'
-import type { DeadLetters } from '../ledger/dead-letters.js'
-import { identityAt, identityOf } from './file-identity.js'
-import type { Ledger } from '../ledger/ledger.js'
-import type { PlannedInput } from './plan.js'
+import { type Failure, isSluiceError } from '../failure/failure.js'
+import type { Batch, Input } from '../flow.js'
+import { nothing, sumOf } from '../ledger/account.js'
 import type { Committed } from '../ledger/committed-prefix.js'
+import type { DeadLetters } from '../ledger/dead-letters.js'
+import type { Ledger } from '../ledger/ledger.js'
 import { systemClock } from '../time/system-clock.js'
+import type { Checkpoint, CheckpointInput, FileIdentity } from './checkpoint.js'
+import { CheckpointWriter } from './checkpoint-writer.js'
+import type { FoundRun } from './find-run.js'
+import type { IndexWatch } from './index-watch.js'
+import { inputLine, Journal, markLine, sinceLine, wholeLine } from './journal.js'
+import { isOwn, keep, keepOwn, type KeptInput, moveTo, noteSent } from './kept-input.js'
+import { forgetInputs, inputsOf } from './packed-inputs.js'
+import type { PlannedInput } from './plan.js'
+import { scopeOf } from './run-identity.js'
+import { removeRun, stateUnwritable } from './runs.js'
+import { prepareStateDir } from './state-folder.js'
 
 /** After a kill, Sluice sends the documents that were settled since the last write again, and finds them stored. */
-const EVERY_MS = 500
-
-const START: Mark = { kind: 'lines', document: 1, line: 1, offset: 0, tail: 0 }
+export const CHECKPOINT_MS = 500
 
 export interface Keeping {
   readonly found: FoundRun
   readonly path: string
-  /** Also used after a byte budget is spent: the budget leaves room for these requests. */
-  readonly cluster: Cluster
   readonly ledger: Ledger
   readonly deadLetters: DeadLetters
-  /** Aborted when the cluster is not waited for any longer. */
-  readonly givenUp: AbortSignal
+  readonly watch: IndexWatch
 }
 
 export class StateKeeper {
@@ -40,26 +36,35 @@ export class StateKeeper {
   readonly #keeping: Keeping
   readonly #writer: CheckpointWriter
   readonly #began: string
-  readonly #files = new Map<number, FileIdentity>()
-  readonly #begun = new Set<number>()
-  #target: Target
-  /** Destinations whose uuid was already read while this process stores documents in them. */
-  readonly #seen = new Set<string>()
-  #isIndexMissing: boolean
+  /** When this process began, if it continues the run. */
+  readonly #since: string | undefined
+  /** Inputs of this process that are begun, and not finished. */
+  readonly #kept = new Map<number, KeptInput>()
+  /** By the id of the source. A map would take more memory. */
+  readonly #planned: (PlannedInput | undefined)[] = []
+  readonly #failed = new Set<number>()
+  /** Inputs that were committed after the last written checkpoint. */
+  #untold: Committed['inputs'] = new Map()
+  #journal: Journal | undefined
+  /** Resolves when the last batch was let through. */
+  #turn: Promise<unknown> = Promise.resolve()
+  #nextId = 1
+  /** Inputs that are not finished. */
+  #left: number
   #isComplete = false
 
   constructor(keeping: Keeping) {
     const { found } = keeping
+    const { plan } = found
     this.#keeping = keeping
     this.path = keeping.path
-    this.#began = found.plan.began ?? new Date().toISOString()
-    this.#target = found.target
-    this.#isIndexMissing = found.isIndexMissing
-    this.#writer = new CheckpointWriter(async () => await this.#write('running'), EVERY_MS, systemClock)
-    for (const { source, from, file, place } of found.plan.inputs) {
-      if (file !== undefined) this.#files.set(source.id, file)
-      if (from !== undefined || place !== undefined) this.#begun.add(source.id)
-    }
+    const now = new Date().toISOString()
+    this.#began = plan.continues?.began ?? now
+    this.#since = plan.continues === undefined ? undefined : now
+    this.#writer = new CheckpointWriter(async () => await this.#write('running'), CHECKPOINT_MS, systemClock)
+    for (const { id } of inputsOf(plan.continues ?? { inputs: [] })) this.#nextId = Math.max(this.#nextId, id + 1)
+    this.#left = plan.inputs.filter(({ isLoaded }) => !isLoaded).length
+    for (const planned of plan.inputs) if (!planned.isLoaded) this.#planned[planned.source.id] = planned
   }
 
   /** Whether the last checkpoint that was written leaves nothing to do. */
@@ -67,25 +72,113 @@ export class StateKeeper {
     return this.#isComplete
   }
 
-  /**
-   * Writes the first checkpoint, with every token that the first request may use. Throws SluiceError
-   * STATE_UNWRITABLE, STATE_UNREADABLE.
-   */
+  /** Writes the file of the run, with what is known of its inputs. Throws SluiceError STATE_UNWRITABLE. */
   async start(): Promise<void> {
-    const { replaces } = this.#keeping.found
-    if (replaces !== undefined) await keepEarlier(this.path, replaces)
-    await this.#write('running')
+    const { found, ledger } = this.#keeping
+    const { plan, oldPath, key, named, identity, sources, options } = found
+    const { run, continues } = plan
+    try {
+      this.#journal = await Journal.begin(this.path, {
+        run,
+        began: this.#began,
+        scope: scopeOf(identity),
+        key,
+        sources,
+        options,
+        ...(identity.kind === undefined ? {} : { kind: identity.kind }),
+        ...(named === undefined ? {} : { named }),
+        ...this.#whole('running', continues ?? { counts: nothing, rejections: [] }, this.#letters(ledger.commit())),
+        inputs: this.#known(),
+      })
+      if (this.#since !== undefined) await this.#journal.add(sinceLine(this.#since), false)
+    } catch (error) {
+      throw stateUnwritable(this.path, error)
+    }
+    if (oldPath !== undefined) await removeRun(oldPath)
+    if (continues !== undefined) forgetInputs(continues)
   }
 
-  /** An input may have changed while it waited for its turn. */
+  /** Returns the inputs of which something is known before the first one is read. */
+  *#known(): Generator<CheckpointInput> {
+    yield* this.#continued()
+    yield* this.#adopted()
+    // A resume must know since when only the changes of a table are read, even if there was none so far.
+    for (const planned of this.#planned)
+      if (planned?.place !== undefined && !isOwn(planned)) yield this.#keep(planned).kept
+  }
+
+  /** Returns the inputs that this run knows, each with the file as it is now. */
+  *#continued(): Generator<CheckpointInput> {
+    const { continues, inputs } = this.#keeping.found.plan
+    if (continues === undefined) return
+    const files = new Map<number, FileIdentity>()
+    for (const { known, by, file } of inputs)
+      if (known !== undefined && by === undefined && file !== undefined) files.set(known.id, file)
+    for (const input of inputsOf(continues)) {
+      const file = files.get(input.id)
+      yield file === undefined ? input : { ...input, file }
+    }
+  }
+
+  /** Returns the inputs that another run has loaded, and that have another name or other times now. */
+  *#adopted(): Generator<CheckpointInput> {
+    for (const { isLoaded, known, by, file, source } of this.#keeping.found.plan.inputs) {
+      if (!isLoaded || known?.file === undefined || file === undefined || by === undefined) continue
+      const { path, stat } = known.file
+      const isSame = path === file.path && stat?.ctimeMs === file.stat?.ctimeMs && stat?.inode === file.stat?.inode
+      if (isSame) continue
+      const start = { document: known.mark.document, wasRead: known.mark.tail > 0 }
+      yield { ...known, id: this.#nextId++, since: this.#since, name: source.name, file, read: 0, start }
+    }
+  }
+
+  /** Called before the first byte of an input is read. */
   async begin({ id }: Input): Promise<void> {
-    if (this.#begun.has(id)) return
-    this.#begun.add(id)
-    const source = this.#keeping.found.plan.inputs.find(one => one.source.id === id)?.source
-    await source?.copy?.begun?.()
-    // If the file cannot be read, opening it reports that.
-    const look = await source?.file?.look().catch(() => undefined)
-    if (look !== undefined) this.#files.set(id, identityOf(look))
+    await this.#planned[id]?.source.copy?.begun?.()
+  }
+
+  /**
+   * Called before a batch is sent. Resolves when a resume can know its inputs again, and up to where their documents may be stored.
+   * Batches are let through in the order of the calls. Returns why that could not be written, if so.
+   */
+  async sending(batch: Batch): Promise<Failure | undefined> {
+    const turn = this.#turn.then(async () => await this.#note(batch))
+    this.#turn = turn
+    return await turn
+  }
+
+  async #note({ spans }: Batch): Promise<Failure | undefined> {
+    let fresh = ''
+    let sent = ''
+    for (const { input } of spans) {
+      const planned = this.#planned[input.id]
+      if (planned === undefined) continue
+      const kept = this.#kept.get(input.id)
+      if (kept === undefined) fresh += this.#keep(planned).lines
+      else sent += noteSent(kept)
+    }
+    if (fresh === '' && sent === '') return undefined
+    try {
+      await this.#journal?.add(fresh + sent, fresh !== '')
+      return undefined
+    } catch (error) {
+      return stateUnwritable(this.path, error).failure
+    }
+  }
+
+  #keptOf(planned: PlannedInput): { readonly kept: KeptInput; readonly lines: string } {
+    const kept = this.#kept.get(planned.source.id)
+    return kept === undefined ? this.#keep(planned) : { kept, lines: '' }
+  }
+
+  /** Begins to keep an input. `lines`: what the journal does not say of it yet. */
+  #keep(planned: PlannedInput): { readonly kept: KeptInput; readonly lines: string } {
+    const isNew = !isOwn(planned)
+    const kept = isNew ? keep(planned, this.#nextId++, this.#since) : keepOwn(planned)
+    this.#kept.set(planned.source.id, kept)
+    const sent = noteSent(kept)
+    // A second line of an input would put it back to its start.
+    return { kept, lines: isNew ? inputLine(kept, planned.from) : sent }
   }
 
   /** There is something new. Returns why the state cannot be kept, if so. */
@@ -97,129 +190,105 @@ export class StateKeeper {
   async finish(status: Exclude<Checkpoint['status'], 'running'>): Promise<Failure | undefined> {
     await this.#writer.end()
     try {
-      // Makes the folder again if somebody removed it.
-      await prepareStateDir(dirname(dirname(this.path)))
       await this.#write(status)
+      // Makes the folder and the file again if somebody removed them.
+      await prepareStateDir(dirname(dirname(this.path)))
+      await this.#journal?.restore()
       return undefined
     } catch (error) {
-      if (isSluiceError(error)) return error.failure
-      throw error
+      return (isSluiceError(error) ? error : stateUnwritable(this.path, error)).failure
     }
+  }
+
+  /** Gives the file back. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#writer.end()
+    await this.#journal?.close()
   }
 
   async #write(status: Checkpoint['status']): Promise<void> {
-    const { found, deadLetters, ledger } = this.#keeping
+    const { found, deadLetters, ledger, watch } = this.#keeping
     const { plan } = found
     // Taken at once: what is settled while the rest is gathered belongs to the next write.
-    const { committed } = ledger
-    const { counts, rejections } = sumOf(plan.before, committed)
-    const failed = new Set(ledger.inputs.filter(one => one.status === 'failed').map(({ name }) => name))
+    const committed = ledger.commit()
+    const sum = sumOf(plan.before, committed)
+    this.#untold = new Map([...this.#untold, ...committed.inputs])
+    const failed = ledger.failedInputs
     await deadLetters.sync()
-    // If this process wrote no dead letters, the earlier ones stay in their file, even if another file is set now.
-    const keptLetters = deadLetters.records === 0 ? plan.deadLetters : undefined
     // The bytes of a copy must be on the disk before a checkpoint counts them as loaded.
-    for (const { source } of plan.inputs) await source.copy?.sync?.()
-    await this.#seeNewIndex(committed)
-    await this.#seeDestinations(committed)
-    const inputs: CheckpointInput[] = []
-    for (const input of plan.inputs) inputs.push(await this.#inputOf(input, committed, failed))
-    const isFinished = status === 'finished' && inputs.every(input => input.status === 'finished')
-    await writeCheckpoint(this.path, {
-      version: VERSION,
-      run: plan.run,
-      status: status === 'finished' && !isFinished ? 'failed' : status,
-      began: this.#began,
+    for (const { planned } of this.#kept.values()) await planned.source.copy?.sync?.()
+    await watch.see(committed)
+    let lines = ''
+    for (const [id, settled] of this.#untold) {
+      const planned = this.#planned[id]
+      if (planned === undefined) continue
+      const { kept, lines: first } = this.#keptOf(planned)
+      lines += first
+      moveTo(kept, settled)
+      if (failed.has(id) && !settled.isFinished) kept.status = 'failed'
+      lines += markLine(kept)
+      if (!settled.isFinished) continue
+      this.#left -= 1
+      this.#kept.delete(id)
+      this.#planned[id] = undefined
+      planned.source.file?.forget?.()
+    }
+    for (const id of failed) lines += this.#fail(id)
+    this.#untold = new Map()
+    const isFinished = status === 'finished' && this.#left === 0
+    const whole = this.#whole(status === 'finished' && !isFinished ? 'failed' : status, sum, this.#letters(committed))
+    const isDoubtful = !isFinished && (status === 'running' || found.isNamed || plan.isDoubtful || committed.isDoubtful)
+    try {
+      await this.#journal?.add(lines + wholeLine({ ...whole, isDoubtful }), true)
+    } catch (error) {
+      throw stateUnwritable(this.path, error)
+    }
+    this.#isComplete = this.#left === 0
+    this.#letGo(committed.isBroken)
+  }
+
+  /** An input that failed before anything of it was settled. */
+  #fail(id: number): string {
+    if (this.#failed.has(id)) return ''
+    this.#failed.add(id)
+    const planned = this.#planned[id]
+    if (planned === undefined) return ''
+    const { kept, lines } = this.#keptOf(planned)
+    kept.status = 'failed'
+    return lines + markLine(kept)
+  }
+
+  /** If this process wrote no dead letters, the earlier ones stay in their file, even if another file is set now. */
+  #letters({ deadLetters: length }: Committed): Checkpoint['deadLetters'] {
+    const { found, deadLetters } = this.#keeping
+    const { path, records, writer } = deadLetters
+    if (path === undefined) return undefined
+    const kept = records === 0 ? found.plan.continues?.deadLetters : undefined
+    return { ...(kept ?? { path: resolve(path), length }), writer }
+  }
+
+  #whole(
+    status: Checkpoint['status'],
+    { counts, rejections }: Pick<Checkpoint, 'counts' | 'rejections'>,
+    deadLetters: Checkpoint['deadLetters'],
+  ) {
+    return {
+      status,
       written: new Date().toISOString(),
-      target: this.#target,
-      sources: found.sources,
-      options: found.options,
-      isDoubtful: !isFinished && (status === 'running' || found.isNamed || plan.isDoubtful || committed.isDoubtful),
-      inputs,
+      target: this.#keeping.watch.target,
+      isDoubtful: true,
+      left: this.#left,
       counts,
       rejections,
-      ...(deadLetters.path === undefined
-        ? {}
-        : {
-            deadLetters: {
-              ...(keptLetters ?? { path: resolve(deadLetters.path), length: committed.deadLetters }),
-              writer: deadLetters.writer,
-            },
-          }),
-    })
-    this.#isComplete = inputs.every(input => input.status === 'finished')
-    this.#letGo(inputs, committed.isBroken)
+      ...(deadLetters === undefined ? {} : { deadLetters }),
+    }
   }
 
   /** Lets copies delete what a resume does not read. `isLast`: no later checkpoint of this process says more. */
-  #letGo(inputs: readonly CheckpointInput[], isLast: boolean): void {
-    for (const [at, { mark, file }] of inputs.entries()) {
-      if (file === undefined) continue
-      const isRead = mark.kind === 'lines' && !file.isCompressed
-      this.#keeping.found.plan.inputs[at]?.source.copy?.loaded?.(isRead && !isLast ? mark.offset : undefined)
-    }
+  #letGo(isLast: boolean): void {
+    for (const { mark, planned } of this.#kept.values())
+      planned.source.copy?.loaded?.(mark.kind === 'lines' && !isLast ? mark.offset : undefined)
   }
-
-  async #inputOf(planned: PlannedInput, committed: Committed, failed: ReadonlySet<string>): Promise<CheckpointInput> {
-    const { source, token, from = START, start, isLoaded, read } = planned
-    const settled = committed.inputs.get(source.id)
-    const isFinished = isLoaded || settled?.isFinished === true
-    const mark = settled?.mark ?? from
-    const known = this.#files.get(source.id)
-    const file =
-      isLoaded || known === undefined || source.file === undefined
-        ? known
-        : await identityAt(mark, isFinished, known, source.file)
-    if (file !== undefined) this.#files.set(source.id, file)
-    const begun = this.#begun.has(source.id) ? 'begun' : 'waiting'
-    return {
-      name: source.name,
-      status: isFinished ? 'finished' : failed.has(source.name) ? 'failed' : begun,
-      token,
-      mark,
-      ...(start === undefined ? {} : { start }),
-      read: read + (settled?.read ?? 0),
-      ...(file === undefined ? {} : { file }),
-      ...(source.copy === undefined ? {} : { copy: source.copy.id }),
-      ...(source.cursor === undefined ? {} : tableAt(source.cursor, planned, settled)),
-    }
-  }
-
-  /** The first document may have made the index. */
-  async #seeNewIndex({ counts }: Committed): Promise<void> {
-    if (!this.#isIndexMissing || counts.created === 0) return
-    const seen = await seeIndex(this.#keeping.cluster, this.#target.index, this.#keeping.givenUp)
-    this.#isIndexMissing = seen.kind === 'unreadable'
-    if (seen.kind === 'index') this.#target = { ...this.#target, indexUuid: seen.uuid }
-    if (seen.kind === 'name') this.#target = { ...this.#target, behind: seen.behind }
-  }
-
-  /**
-   * Reads the uuid of each index that took a replayed document. A later resume compares it to see whether the index
-   * was recreated.
-   */
-  async #seeDestinations({ destinations: reached }: Committed): Promise<void> {
-    for (const index of reached) {
-      if (this.#seen.has(index)) continue
-      const seen = await seeIndex(this.#keeping.cluster, index, this.#keeping.givenUp)
-      // The next checkpoint tries this index and the remaining ones again.
-      if (seen.kind === 'unreadable') return
-      this.#seen.add(index)
-      const others = (this.#target.destinations ?? []).filter(one => one.index !== index)
-      const known = { index, ...(seen.kind === 'index' ? { indexUuid: seen.uuid } : {}) }
-      this.#target = { ...this.#target, destinations: [...others, known] }
-    }
-  }
-}
-
-/** Returns where the reading of a table continues. The table counts its rows from where this process began. */
-function tableAt(
-  cursor: Cursor,
-  { from = START, place, isLoaded }: PlannedInput,
-  settled: ReturnType<Committed['inputs']['get']>,
-): Pick<CheckpointInput, 'place' | 'selection'> {
-  const isReached = !isLoaded && (settled?.mark !== undefined || settled?.isFinished === true)
-  const at = isReached ? cursor.placeAt((settled.mark ?? from).document - from.document + 1) : place
-  return { selection: cursor.selection, ...(at === undefined ? {} : { place: at }) }
 }
 
 /** Returns the status of a run with this ending. */

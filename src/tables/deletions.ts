@@ -1,97 +1,61 @@
-/** Rows that were deleted at the platform: once all that a run reads is loaded, their documents are deleted, too. */
-import { mayDelete } from '../cluster/delete-documents.js'
-import type { Cluster } from '../cluster/open-cluster.js'
-import type { Failure } from '../failure/failure.js'
-import { isSluiceError } from '../failure/sluice-error.js'
-import type { DeletionSection, DocumentSection, TableSection } from '../options/load.js'
+/** Deletes the documents of rows that were deleted at the platform, after everything else is loaded. */
+import { mayDelete } from '../cluster/indices.js'
+import { type Failure, isSluiceError } from '../failure/failure.js'
 import { settledOf } from '../ledger/account.js'
-import type { Counts } from '../ledger/receipt.js'
-import type { DeletionsReceipt } from './tables-receipt.js'
-import { mayReadDeletions } from '../servicenow/deletions/audited-deletions.js'
-import type { Instance } from '../servicenow/instance.js'
-import { stillThere } from '../servicenow/deletions/list-ids.js'
-import type { Run, Started } from '../run/hooks.js'
-import { deleteAudited, notedUnder } from './delete-audited.js'
-import { type DeletionsSoFar, deletionsSoFar } from './deletions-file.js'
-import type { StopSignals } from '../run/stop-signals.js'
-import type { FoundRun } from '../state/find-run.js'
-import type { Tell } from '../run/events.js'
-import { refuseSharedIndex } from './shared-index.js'
+import type { DeletionSection, DocumentSection, TableSection } from '../options/load.js'
 import { retryStep } from '../run/retry-step.js'
-import { reconcile } from './reconcile.js'
-import type { Removed, Removing } from './remove-gone.js'
+import type { Run, RunHook, Started } from '../run/hooks.js'
+import { stillThere } from '../servicenow/table/list-ids.js'
+import type { Instance } from '../servicenow/instance.js'
+import { type LastComparison, lastComparison } from './deletions-file.js'
+import { type Removed, type Removing, reconcile } from './reconcile.js'
+import { refuseSharedIndex } from './shared-index.js'
+import type { DeletionsReceipt } from './tables-receipt.js'
 
-interface Following {
-  readonly documents: DocumentSection
-  readonly tables: TableSection
-  readonly deletions: DeletionSection
-  readonly stateDir: string | undefined
-  readonly found: FoundRun
-  readonly cluster: Cluster
-  readonly instance: Instance
-  readonly stop: StopSignals
-  readonly tell: Tell
-  step(settled: number): Removing['step']
-}
-
-interface DeletionSections {
+interface Following extends Run, Started {
   readonly documents: DocumentSection
   readonly tables: TableSection
   readonly dryRun: boolean
+  readonly instance: Instance
 }
 
 /** Returns undefined if the load does not follow deletions. */
-export function followDeletions(
-  { stop, tell }: Run,
-  { documents, tables, dryRun }: DeletionSections,
-  instance: Instance,
-  { cluster, found, stateDir, patience }: Started,
-): Deletions | undefined {
-  const { deletions } = tables
-  if (deletions === undefined || dryRun) return undefined
-  const step = (settled: number): Removing['step'] => {
-    const waiting = patience(settled)
-    return async take => await retryStep(waiting, take)
-  }
-  return new Deletions({ documents, tables, deletions, stateDir, found, cluster, instance, stop, tell, step })
+export function followDeletions(following: Following): Deletions | undefined {
+  const { tables, dryRun } = following
+  return tables.deletions === undefined || dryRun ? undefined : new Deletions(following, tables.deletions)
 }
 
 export class Deletions {
   readonly #following: Following
+  readonly #section: DeletionSection
   readonly #removed: Removed = { deleted: 0, there: 0, changed: 0, other: 0 }
-  #soFar: DeletionsSoFar | undefined
+  #last: LastComparison | undefined
   #compared = 0
   #skipped: string | undefined
 
-  constructor(following: Following) {
+  constructor(following: Following, section: DeletionSection) {
     this.#following = following
+    this.#section = section
     if (following.found.hasOwnIndex) this.#skipped = 'the index is new, and holds no documents of deleted rows'
   }
 
   get receipt(): DeletionsReceipt {
-    const { deleted, there, changed, other } = this.#removed
+    const { deleted, ...kept } = this.#removed
     const skipped = this.#skipped
-    return {
-      mode: this.#following.deletions.mode,
-      compared: this.#compared,
-      deleted,
-      kept: { there, changed, other },
-      ...(skipped === undefined ? {} : { skipped }),
-    }
+    return { mode: 'reconcile', compared: this.#compared, deleted, kept, ...(skipped === undefined ? {} : { skipped }) }
   }
 
   /**
-   * Finds problems before the first row is read, not after the last. Throws SluiceError SERVICENOW_ACCESS_DENIED,
-   * CLUSTER_PRIVILEGE_MISSING, DELETIONS_INDEX_SHARED, and every failure of the route.
+   * Finds problems before the first row is read, not after the last. Throws SluiceError CLUSTER_PRIVILEGE_MISSING,
+   * DELETIONS_INDEX_SHARED, and every failure of the route.
    */
   async prepare(): Promise<void> {
-    const { deletions, stateDir, found, cluster, stop } = this.#following
+    const { stateDir, found, cluster, stop } = this.#following
     if (this.#skipped !== undefined) return
     try {
-      const soFar = await deletionsSoFar(found)
-      this.#soFar = soFar
-      await mayDelete(cluster, found.target.index, { isNamed: found.target.behind === undefined })
-      await (deletions.mode === 'audit' ? this.#prepareAudit(soFar) : refuseSharedIndex(stateDir, found))
+      this.#last = await lastComparison(found)
+      if (found.target.behind === undefined) await mayDelete(cluster, found.target.index)
+      await refuseSharedIndex(stateDir, found)
     } catch (error) {
       throw stop.cause(error)
     }
@@ -102,15 +66,15 @@ export class Deletions {
    * checkpoint, so that a resume after a kill reads no row again. Resolves to a failure if some documents could not
    * be deleted: the next run deletes them.
    */
-  async complete(counts: Counts, save: () => Promise<Failure | undefined>): Promise<Failure | undefined> {
-    const { deletions, stop } = this.#following
-    if (this.#soFar === undefined) return undefined
+  async complete({ counts, save }: Parameters<NonNullable<RunHook['complete']>>[0]): Promise<Failure | undefined> {
+    const { stop } = this.#following
+    if (this.#last === undefined) return undefined
     const unsaved = await save()
     if (unsaved !== undefined) return unsaved
     const settled = settledOf(counts)
     try {
       if (stop.signal.aborted) return stop.why(settled)
-      await (deletions.mode === 'audit' ? this.#audit(this.#soFar, settled) : this.#reconcile(this.#soFar, settled))
+      await this.#reconcile(this.#last, settled)
       return undefined
     } catch (error) {
       if (stop.signal.aborted) return stop.why(settled)
@@ -119,96 +83,64 @@ export class Deletions {
     }
   }
 
-  async #prepareAudit(soFar: DeletionsSoFar): Promise<void> {
-    const { tables, found, instance, stop } = this.#following
-    const classes = await notedUnder(instance, tables.names, soFar.known.classes ?? [], stop.signal)
-    const now = await mayReadDeletions(instance, classes, stop.signal)
-    // A new index holds no documents of deleted rows.
-    const isNew = found.isIndexMissing && found.plan.began === undefined
-    await soFar.add({ ...(classes === undefined ? {} : { classes }), ...(isNew ? { audited: now } : {}) })
-  }
-
-  async #audit(soFar: DeletionsSoFar, settled: number): Promise<void> {
-    const { tables, instance, stop } = this.#following
-    const { classes: known = [], audited: since } = soFar.known
-    const { signal } = stop
-    const classes = await notedUnder(instance, tables.names, known, signal)
-    this.#tell()
-    const audited = await deleteAudited(
-      {
-        // A row that exists again keeps its document, even if the query does not select it.
-        removing: this.#removing(settled, ''),
-        instance,
-        noted: classes,
-        since,
-        signal,
-        compared: more => {
-          this.#compared += more
-        },
-      },
-      this.#removed,
-    )
-    await soFar.add({ ...(classes === undefined ? {} : { classes }), audited })
-  }
-
-  async #reconcile(soFar: DeletionsSoFar, settled: number): Promise<void> {
-    const { documents, tables, deletions, instance, stop } = this.#following
-    const due = this.#notDueBefore(soFar)
+  async #reconcile(last: LastComparison, settled: number): Promise<void> {
+    const { documents, tables, found, instance, stop, tell } = this.#following
+    const due = this.#notDueBefore(last.at)
     if (due !== undefined) {
       this.#skipped = `Sluice compared the index with the table recently, and compares it again after ${due}`
       return
     }
-    this.#tell()
+    tell({ type: 'deletions', mode: 'reconcile', index: found.target.index })
     const began = new Date().toISOString()
-    const { displayValue, fields, query = '' } = tables.selection
+    const { displayValue, fields } = tables.selection
     this.#compared = await reconcile(
       {
-        ...this.#removing(settled, query),
+        ...this.#removing(settled),
         instance,
-        selected: tables.names.map(table => ({ table, query })),
-        isDisplayed: displayValue !== 'false',
+        selected: this.#selected,
+        displayValue: displayValue === 'false' ? 'false' : 'all',
         // A pipeline may have taken it out.
         saysClass: (fields?.includes('sys_class_name') ?? true) && documents.pipeline === undefined,
-        maxDeleted: deletions.maxDeleted,
+        maxDeleted: this.#section.maxDeleted,
         signal: stop.signal,
       },
       this.#removed,
     )
-    await soFar.add({ reconciled: began })
+    await last.remember(began)
   }
 
-  /** In ISO 8601. A whole reading is always compared. */
-  #notDueBefore({ known: { reconciled } }: DeletionsSoFar): string | undefined {
-    const { deletions, found } = this.#following
+  /** In ISO 8601. A run that read whole tables always compares. */
+  #notDueBefore(last: string | undefined): string | undefined {
+    const { found } = this.#following
     const isWhole = found.plan.inputs.some(({ place }) => place === undefined)
-    if (isWhole || reconciled === undefined) return undefined
-    const since = Date.now() - Date.parse(reconciled)
-    const every = deletions.reconcileEveryMs
+    if (isWhole || last === undefined) return undefined
+    const since = Date.now() - Date.parse(last)
+    const every = this.#section.reconcileEveryMs
     // A clock that was set back makes a time of tomorrow.
-    return since >= 0 && since < every ? new Date(Date.parse(reconciled) + every).toISOString() : undefined
+    return since >= 0 && since < every ? new Date(Date.parse(last) + every).toISOString() : undefined
   }
 
-  /** `query`: which rows count as there. */
-  #removing(settled: number, query: string): Pick<Removing, 'cluster' | 'index' | 'by' | 'step' | 'there'> {
-    const { documents, tables, cluster, found, instance, stop, step } = this.#following
+  #removing(settled: number): Removing {
+    const { documents, cluster, found, instance, stop, patience } = this.#following
     const { index, behind } = found.target
+    const waiting = patience(settled)
     return {
       cluster,
       index,
       // Without its routing value, or behind an alias, a document cannot be found by its id.
       by: behind === undefined && documents.routingField === undefined ? 'id' : 'search',
-      step: step(settled),
+      step: async take => await retryStep(waiting, take),
       there: async ids => {
         const there = new Set<string>()
-        for (const table of tables.names)
-          for (const id of await stillThere(instance, { table, query }, ids, stop.signal)) there.add(id)
+        for (const one of this.#selected)
+          for (const id of await stillThere(instance, one, ids, stop.signal)) there.add(id)
         return there
       },
     }
   }
 
-  #tell(): void {
-    const { deletions, found, tell } = this.#following
-    tell({ type: 'deletions', mode: deletions.mode, index: found.target.index })
+  get #selected() {
+    const { names, selection } = this.#following.tables
+    return names.map(table => ({ table, query: selection.query ?? '' }))
   }
 }

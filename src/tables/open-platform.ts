@@ -5,15 +5,12 @@ import type { ConnectSection, RetrySection, TableSection } from '../options/load
 import type { Instance } from '../servicenow/instance.js'
 
 /** The ServiceNow instance of a load. Connects only for a probe or the first read of a table. */
-export interface Platform extends AsyncDisposable {
-  /** Scheme, host and port. */
-  readonly display: string
+export interface Platform {
   readonly sources: readonly Source[]
-  /** For requests other than rows of tables. */
   readonly instance: Instance
   /** Over the wire, with TLS. */
   readonly traffic: { readonly connections: number; readonly bytesSent: number; readonly bytesReceived: number }
-  /** Checks that the platform accepts connections from each address. Resolves to notes. */
+  /** Checks that the platform accepts each address. Resolves to notes. */
   probe(signal: AbortSignal): Promise<readonly string[]>
 }
 
@@ -24,14 +21,13 @@ export type OpenPlatform = (
   warn: (message: string) => void,
 ) => Promise<Platform>
 
-/** Opens the platform, reached through the same proxy as the cluster. */
+/** Uses the proxy of the cluster. */
 export const openPlatform: OpenPlatform = async ({ names, servicenow, selection }, { connecting, retrying }, warn) => {
   const { proxy, concurrency, timeoutMs, preflightConnections } = connecting
   const { maxElapsedMs } = retrying
   const instance = await openServiceNow({ servicenow, proxy, concurrency, timeoutMs, maxElapsedMs, onWarning: warn })
   const { route, display } = instance
   return {
-    display,
     instance,
     sources: names.map((table, id) => tableSource(instance, { ...selection, id, table, note: warn })),
     get traffic() {
@@ -42,6 +38,5 @@ export const openPlatform: OpenPlatform = async ({ names, servicenow, selection 
       const way = route.proxy === undefined ? 'direct' : `${route.form} through ${route.proxy}`
       return [`reached ${display}: ${way}, ${probes === 1 ? '1 connection' : `${probes} connections`} accepted`]
     },
-    [Symbol.asyncDispose]: async () => await instance[Symbol.asyncDispose](),
   }
 }

@@ -1,26 +1,20 @@
-/**
- * Writes a file of rows that appears only when it is complete. Until then its rows are in the folder FILE.part, and
- * the same pull can continue there.
- */
+/** Writes a file of rows. Until it is complete, its rows are in the folder FILE.part, and the same pull continues there. */
 import { createReadStream } from 'node:fs'
-import { type FileHandle, open, readFile, realpath, rename, rm, rmdir, stat } from 'node:fs/promises'
+import { open, readFile, realpath, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { fail } from '../failure/fail.js'
-import { diskProblem } from '../disk/disk-problem.js'
-import { SluiceError } from '../failure/sluice-error.js'
+import { fail, SluiceError } from '../failure/failure.js'
+import { diskProblem, makeFolder, syncFolder, writeJson } from '../disk/safe-files.js'
 import type { Place } from '../flow.js'
 import { InputLocks } from '../state/lock.js'
-import { makeFolder, syncFolder } from '../disk/folders.js'
 import { placeBehind, type RowsSoFar, rowsSoFar } from '../servicenow/table/rows-so-far.js'
-import { writeJson } from '../disk/json-file.js'
 import { parseObject } from '../text/parse-json.js'
 
 const VERSION = 1
 const ROWS = 'rows.ndjson'
-/** The selection and the start of the reading. Written before the first row. */
+/** Written before the first row. */
 const READING = 'reading.json'
 
-/** Options that must be equal to continue a pull. Shown if they differ. */
+/** Options that must be equal to continue a pull. */
 export type Selection = Readonly<Record<string, string>>
 
 interface Reading {
@@ -30,108 +24,79 @@ interface Reading {
   readonly start: Place
 }
 
-/** Belongs to one process at a time. Disposal leaves the folder for the next one. */
-export class PartFile implements AsyncDisposable {
+/** Belongs to one process at a time. Disposal leaves the folder for the next one. Methods throw OUTPUT_UNWRITABLE. */
+export interface PartFile extends AsyncDisposable {
   /** Rows that an earlier process wrote. */
   readonly before: RowsSoFar
-  /** The place where reading continues. Undefined: reading begins. */
+  /** Where reading continues. Undefined: reading begins. */
   readonly place: Place | undefined
-  readonly #path: string
-  readonly #folder: string
-  readonly #selection: Selection
-  readonly #locks: InputLocks
-  readonly #file: FileHandle
-  #isTold: boolean
-  #bytes: number
+  /** Includes the bytes of an earlier process. */
+  readonly bytes: number
+  /** Call this before the first row. */
+  begin(start: Place): Promise<void>
+  /** Appends whole lines. The next pull cuts off a torn line. */
+  append(lines: Uint8Array): Promise<void>
+  /** Replaces FILE as a whole, once all rows are there. */
+  finish(): Promise<void>
+}
 
-  private constructor(
-    path: string,
-    selection: Selection,
-    locks: InputLocks,
-    file: FileHandle,
-    before: RowsSoFar,
-    start: Place | undefined,
-  ) {
-    this.#path = path
-    this.#folder = partOf(path)
-    this.#selection = selection
-    this.#locks = locks
-    this.#file = file
-    this.before = before
-    this.place = start === undefined ? undefined : placeBehind(start, before)
-    this.#isTold = start !== undefined
-    this.#bytes = before.bytes
-  }
-
-  /** Throws SluiceError OUTPUT_UNWRITABLE, OPTION_INVALID, RUN_LOCKED, STATE_UNREADABLE. */
-  static async open(output: string, selection: Selection): Promise<PartFile> {
-    const path = await realpath(output).catch(() => resolve(output))
-    const folder = partOf(path)
-    await checkPath(path, folder)
-    const locks = await lockFolder(folder, output)
-    let file: FileHandle | undefined
-    try {
-      const start = await readStart(folder, selection)
-      file = await open(join(folder, ROWS), 'a', 0o600)
-      const before = await rowsSoFar(createReadStream(join(folder, ROWS)))
-      await file.truncate(before.bytes)
-      return new PartFile(path, selection, locks, file, before, start)
-    } catch (error) {
-      await file?.close()
+/** Throws SluiceError OUTPUT_UNWRITABLE, OPTION_INVALID, RUN_LOCKED, STATE_UNREADABLE. */
+export async function openPartFile(output: string, selection: Selection): Promise<PartFile> {
+  const path = await realpath(output).catch(() => resolve(output))
+  const folder = `${path}.part`
+  await checkPath(path, folder)
+  const locks = await lockFolder(folder, output)
+  const { file, before, begun } = await openRows(folder, selection).catch(async (error: unknown) => {
+    await locks[Symbol.asyncDispose]()
+    throw unwritable(path, error)
+  })
+  let hasReading = begun !== undefined
+  let { bytes } = before
+  return {
+    before,
+    place: begun === undefined ? undefined : placeBehind(begun, before),
+    get bytes() {
+      return bytes
+    },
+    begin: async start => {
+      if (hasReading) return
+      const reading: Reading = { version: VERSION, selection, start }
+      await writing(path, async () => await writeJson(join(folder, READING), reading))
+      hasReading = true
+    },
+    append: async lines => {
+      await writing(path, async () => await file.appendFile(lines))
+      bytes += lines.length
+    },
+    finish: async () =>
+      await writing(path, async () => {
+        await file.sync()
+        await rename(join(folder, ROWS), path)
+        await syncFolder(dirname(path))
+        // Also removes files that killed processes left in the folder.
+        await rm(folder, { recursive: true, force: true })
+      }),
+    [Symbol.asyncDispose]: async () => {
+      await file.close()
+      // Without a reading there is nothing to continue.
+      if (!hasReading) await rm(join(folder, ROWS), { force: true }).catch(() => undefined)
       await locks[Symbol.asyncDispose]()
-      throw unwritable(path, error)
-    }
-  }
-
-  /** Bytes so far, with those that an earlier process wrote. */
-  get bytes(): number {
-    return this.#bytes
-  }
-
-  /** Call this before the first row. Throws SluiceError OUTPUT_UNWRITABLE. */
-  async begin(start: Place): Promise<void> {
-    if (this.#isTold) return
-    const reading: Reading = { version: VERSION, selection: this.#selection, start }
-    await writeJson(join(this.#folder, READING), reading).catch((error: unknown) => {
-      throw unwritable(this.#path, error)
-    })
-    this.#isTold = true
-  }
-
-  /** Appends whole lines. Throws SluiceError OUTPUT_UNWRITABLE: the next pull cuts off a torn line. */
-  async append(lines: Uint8Array): Promise<void> {
-    try {
-      await this.#file.appendFile(lines)
-      this.#bytes += lines.length
-    } catch (error) {
-      throw unwritable(this.#path, error)
-    }
-  }
-
-  /** All rows are there: FILE is replaced as a whole. Throws SluiceError OUTPUT_UNWRITABLE. */
-  async finish(): Promise<void> {
-    try {
-      await this.#file.sync()
-      await rename(join(this.#folder, ROWS), this.#path)
-      await syncFolder(dirname(this.#path))
-      // Also removes files that killed processes left in the folder.
-      await rm(this.#folder, { recursive: true, force: true })
-    } catch (error) {
-      throw unwritable(this.#path, error)
-    }
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#file.close()
-    // Without a reading there is nothing to continue.
-    if (!this.#isTold) await rm(join(this.#folder, ROWS), { force: true }).catch(() => undefined)
-    await this.#locks[Symbol.asyncDispose]()
-    await rmdir(this.#folder).catch(() => undefined)
+      await rmdir(folder).catch(() => undefined)
+    },
   }
 }
 
-function partOf(path: string): string {
-  return `${path}.part`
+async function openRows(folder: string, selection: Selection) {
+  const begun = await readStart(folder, selection)
+  const file = await open(join(folder, ROWS), 'a', 0o600)
+  try {
+    const before = await rowsSoFar(createReadStream(join(folder, ROWS)))
+    await file.truncate(before.bytes)
+    return { file, before, begun }
+  } catch (error) {
+    await file.close()
+    throw error
+  }
 }
 
 async function checkPath(path: string, folder: string): Promise<void> {
@@ -140,13 +105,11 @@ async function checkPath(path: string, folder: string): Promise<void> {
   if (known?.isDirectory() === true) throw wrong('it is a directory')
   if (known?.isFile() === false) throw wrong('it is a device or a pipe, not a file')
   const part = await stat(folder).catch(() => undefined)
-  if (part?.isDirectory() === false) throw wrong(`${folder} is in the way, and no pull created it`)
-  // The folder above is the user's to make.
-  await stat(dirname(path)).catch((error: unknown) => {
-    throw unwritable(path, error)
-  })
-  await makeFolder(folder).catch((error: unknown) => {
-    throw unwritable(path, error)
+  if (part?.isDirectory() === false) throw wrong(`${folder} already exists, and no pull created it`)
+  await writing(path, async () => {
+    // The user makes the folder above.
+    await stat(dirname(path))
+    await makeFolder(folder)
   })
 }
 
@@ -180,7 +143,7 @@ async function readStart(folder: string, selection: Selection): Promise<Place | 
   const names = [...new Set([...Object.keys(begun), ...Object.keys(selection)])]
   const differences = names
     .filter(name => begun[name] !== selection[name])
-    .map(name => `${name} was ${shown(begun[name])} and is ${shown(selection[name])}`)
+    .map(name => `${name} was ${shown(begun[name])} but is now ${shown(selection[name])}`)
   if (differences.length === 0) return start
   const problem = `${folder} holds an unfinished pull with other options (${differences.join(', ')}): run that command again, or remove the folder`
   throw fail('OPTION_INVALID', { option: 'output', problem })
@@ -199,6 +162,14 @@ function shown(value: string | undefined): string {
 
 function unreadable(path: string, problem: string): SluiceError {
   return fail('STATE_UNREADABLE', { path, problem })
+}
+
+async function writing<T>(path: string, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    throw unwritable(path, error)
+  }
 }
 
 function unwritable(path: string, error: unknown): SluiceError {

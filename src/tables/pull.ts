@@ -1,21 +1,19 @@
-import { checkPullOptions } from '../options/check-servicenow-options.js'
+import { checkPullOptions } from '../options/check-options.js'
 import type { PullOptions, Pulled } from '../options/ingest-options.js'
 import type { Place } from '../flow.js'
 import { instanceSettings, openServiceNow } from '../connect/open-servicenow.js'
-import { PartFile, type Selection } from './part-file.js'
-import type { IdSet } from '../servicenow/deletions/id-set.js'
-import { readTable } from '../servicenow/table/read-table.js'
+import { type Selection, openPartFile } from './part-file.js'
+import { type TableReading, readTable } from '../servicenow/table/read-table.js'
 import { rowLines } from '../servicenow/table/row.js'
 import { selectTable } from '../servicenow/table/select-table.js'
-import { fail } from '../failure/fail.js'
+import { fail } from '../failure/failure.js'
 
 export interface PullFileOptions extends PullOptions {
-  /** The file: replaced as a whole, once all rows are there. Until then they lie in the folder `FILE.part`. */
+  /** Replaced as a whole, once all rows are there. Until then the rows are in the folder `FILE.part`. */
   readonly output: string
 }
 
 export interface PulledFile {
-  /** Rows of the file. */
   readonly rows: number
   /** The part of `rows` that an earlier, unfinished call had written. */
   readonly resumed: number
@@ -24,9 +22,8 @@ export interface PulledFile {
 
 /**
  * Reads the rows of a ServiceNow table through the static-IP proxy: each row once, in the order of `sys_id`, then
- * rows that were inserted meanwhile. Yields every visible row that exists from the start of the reading to its end.
- * Each
- * row has its state at the moment when it was read.
+ * rows that were inserted in the meantime. Yields every visible row that exists from the start of the reading to its
+ * end, in its state at the moment when it was read.
  *
  * ```ts
  * for await (const incident of pull({ servicenow: { url, username, password }, proxy, table: 'incident' })) …
@@ -51,13 +48,13 @@ export async function pullToFile({ output, ...options }: PullFileOptions): Promi
   checkPullOptions(options)
   if (typeof output !== 'string' || output === '')
     throw fail('OPTION_INVALID', { option: 'output', problem: 'is not the name of a file' })
-  await using file = await PartFile.open(output, selectionOf(options))
+  await using file = await openPartFile(output, selectionOf(options))
   let start: Place | undefined
   const { rows: resumed, ids: known } = file.before
   let rows = resumed
   const onProgress = (progress: Pulled) => options.onProgress?.({ ...progress, bytes: file.bytes })
-  const going = { place: file.place, known, rows: resumed, started: (place: Place) => (start = place) }
-  for await (const page of pages({ ...options, onProgress }, going)) {
+  const going = { place: file.place, known, started: (place: Place) => (start = place) }
+  for await (const page of pages({ ...options, onProgress }, resumed, going)) {
     if (start !== undefined) await file.begin(start)
     for (const lines of rowLines(page)) await file.append(lines)
     rows += page.length
@@ -72,21 +69,16 @@ function selectionOf(options: PullOptions): Selection {
   return { instance, table, query, fields: fields?.join(',') ?? '', displayValue }
 }
 
-/** The place where an earlier reading continues. */
-interface GoingOn {
-  readonly place: Place | undefined
-  readonly known: IdSet
-  /** Rows that were read before. */
-  readonly rows: number
-  started(place: Place): void
-}
-
-async function* pages(options: PullOptions, going?: GoingOn) {
+/** `before`: rows of an earlier reading, which `going` continues. */
+async function* pages(
+  options: PullOptions,
+  before = 0,
+  going: Partial<Pick<TableReading, 'place' | 'known' | 'started'>> = {},
+) {
   checkPullOptions(options)
   const { onProgress, onWarning = () => {}, preflightConnections } = options
   const { signal = new AbortController().signal } = options
   let total: number | undefined
-  const before = going?.rows ?? 0
   let given = before
   try {
     await using instance = await openServiceNow({ ...options, onWarning })
@@ -96,11 +88,8 @@ async function* pages(options: PullOptions, going?: GoingOn) {
       instance,
       ...selected,
       mode: 'once',
-      place: going?.place,
-      known: going?.known,
-      started: place => going?.started(place),
+      ...going,
       signal,
-      begun: () => {},
       counted: rows => (total = before + rows),
       note: onWarning,
     })
@@ -111,12 +100,7 @@ async function* pages(options: PullOptions, going?: GoingOn) {
     }
   } catch (error) {
     if (!signal.aborted) throw error
-    throw fail(
-      'RUN_INTERRUPTED',
-      { reason: String(signal.reason), settled: given },
-      {
-        cause: error,
-      },
-    )
+    const evidence = { reason: String(signal.reason), settled: given }
+    throw fail('RUN_INTERRUPTED', evidence, { cause: error })
   }
 }

@@ -1,6 +1,6 @@
 import { instanceOf, isTable, namedIn } from '../options/table-names.js'
 import type { IndexSeen } from '../cluster/indices.js'
-import { fail } from '../failure/fail.js'
+import { fail } from '../failure/failure.js'
 import type { ConnectSection, DocumentSection, InputSection, RetrySection, TableSection } from '../options/load.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { Receipt } from '../ledger/receipt.js'
@@ -20,7 +20,7 @@ export interface TableSections {
   readonly dryRun: boolean
 }
 
-/** Reads tables instead of files, and follows deletions if the load asks for that. */
+/** Reads tables instead of files, and deletes documents of deleted rows if the load asks for that. */
 export function readTables(sections: TableSections, open: OpenPlatform): Feature {
   return async run => await hookOf(sections, run, open)
 }
@@ -43,7 +43,7 @@ async function hookOf(sections: TableSections, run: Run, open: OpenPlatform): Pr
       }),
     prepare: async started => {
       if (!started.isKept) unkept = started.ledger
-      deletions = followDeletions(run, sections, platform.instance, started)
+      deletions = followDeletions({ ...run, ...started, ...sections, instance: platform.instance })
       await deletions?.prepare()
     },
     batchSettled: () => {
@@ -54,12 +54,12 @@ async function hookOf(sections: TableSections, run: Run, open: OpenPlatform): Pr
       const total = sources.find(({ name }) => name === current?.name)?.cursor?.total
       return current === undefined || total === undefined ? {} : { rows: { read: current.read, total } }
     },
-    complete: async ({ counts, save }) => await deletions?.complete(counts, save),
+    complete: async loaded => await deletions?.complete(loaded),
     receipt: () => ({
       platform: platformOf(platform),
       ...(deletions === undefined ? {} : { deletions: deletions.receipt }),
     }),
-    dispose: async () => await platform[Symbol.asyncDispose](),
+    dispose: async () => await platform.instance[Symbol.asyncDispose](),
   }
 }
 
@@ -79,11 +79,11 @@ function identityOf(plain: RunIdentity, { inputs, documents }: TableSections, or
 }
 
 /**
- * Returns the indices that no longer stand behind the name of the target, if none of them does: it may hold none of the rows.
- * `readsChanges`: only what changed since would be read.
+ * Returns the earlier indices of the target if it has none of them any more: then it may lack all rows, and a run that
+ * reads only changes would miss them.
  */
 function lostRows({ target }: Checkpoint, seen: IndexSeen, readsChanges: boolean): LostIndices | undefined {
-  // A table may have had no row to store, and so nothing that could be missing.
+  // The table may have had no row to store.
   if (seen.kind === 'missing') return { indices: [], isPart: false, startsAfresh: true }
   const { index, indexUuid, behind } = target
   const was = behind ?? (indexUuid === undefined ? undefined : [index])
@@ -100,7 +100,7 @@ function refuseDataStream(op: string, seen: IndexSeen | undefined, index: string
   throw fail('OPTION_INVALID', { option: 'op', problem })
 }
 
-/** Without a checkpoint nobody asks a table for a place, so the table may forget the rows that were read. */
+/** Without a checkpoint nobody requests a place, so the table forgets the rows that it read. */
 function forgetRows(sources: RunHook['sources'], { inputs }: Pick<Ledger, 'inputs'>): void {
   for (const { name, cursor } of sources ?? []) {
     const input = inputs.find(one => one.name === name)
@@ -108,7 +108,7 @@ function forgetRows(sources: RunHook['sources'], { inputs }: Pick<Ledger, 'input
   }
 }
 
-function platformOf({ display, traffic }: Platform): NonNullable<Receipt['platform']> {
+function platformOf({ instance, traffic }: Platform): NonNullable<Receipt['platform']> {
   const { connections, bytesSent: sent, bytesReceived: received } = traffic
-  return { url: display, connections, sent, received }
+  return { url: instance.display, connections, sent, received }
 }

@@ -1,23 +1,45 @@
-/** An index against the tables that it was loaded from: what is in it and in none of them any more is deleted. */
-import type { FoundDocument } from '../cluster/find-documents.js'
+/** Compares an index with the tables that were loaded into it, and deletes the documents of rows that are gone. */
+import { type DeletionRefused, type TakeStep, deleteFound } from '../cluster/delete-found.js'
+import { type FoundDocument, type Wanted, findDocuments } from '../cluster/find-documents.js'
 import { refresh } from '../cluster/indices.js'
+import type { Cluster } from '../cluster/open-cluster.js'
 import { walkIds } from '../cluster/walk-ids.js'
+import { type Failure, SluiceError, fail, failure } from '../failure/failure.js'
 import type { RejectionLimit } from '../flow.js'
-import { IdSet, isSysId } from '../servicenow/deletions/id-set.js'
+import { IdSet, isSysId } from '../servicenow/table/id-set.js'
+import { CLASS, type KnownRows, type RowSelection, classesOf, listIds } from '../servicenow/table/list-ids.js'
 import type { Instance } from '../servicenow/instance.js'
-import { CLASS, type KnownRows, type RowSelection, classesOf, listIds } from '../servicenow/deletions/list-ids.js'
-import { type Removed, type Removing, removeGone } from './remove-gone.js'
-import { fail } from '../failure/fail.js'
 
-export interface Reconciling extends Pick<Removing, 'cluster' | 'index' | 'by' | 'step' | 'there'> {
+export interface Removing {
+  readonly cluster: Cluster
+  readonly index: string
+  /** See `IdQuestion`. */
+  readonly by: 'id' | 'search'
+  /** Takes a step, and repeats it while its failure may pass. */
+  step<T>(take: () => Promise<T>): Promise<T>
+  /** Returns which of these rows exist. Called after the documents were found, so that rows written since then count. */
+  there(ids: readonly string[]): Promise<ReadonlySet<string>>
+}
+
+export interface Reconciling extends Removing {
   readonly instance: Instance
   readonly selected: readonly RowSelection[]
-  /** Whether documents have fields as they are displayed. */
-  readonly isDisplayed: boolean
+  /** The form of fields in documents. */
+  readonly displayValue: 'false' | 'all'
   /** Whether each document contains the class of its row, if the row has one. */
   readonly saysClass: boolean
   readonly maxDeleted: RejectionLimit
   readonly signal: AbortSignal
+}
+
+export interface Removed {
+  deleted: number
+  /** Documents whose row exists, hidden or not. */
+  there: number
+  /** Documents written since they were found. */
+  changed: number
+  /** Documents of something else, by their id or class. */
+  other: number
 }
 
 /** Documents that are looked up and deleted at once. */
@@ -30,59 +52,55 @@ const PAGE = 500
  * repeated.
  */
 export async function reconcile(reconciling: Reconciling, removed: Removed): Promise<number> {
-  const { cluster, index, selected, maxDeleted } = reconciling
+  const { index, instance, selected, displayValue, maxDeleted, signal } = reconciling
   const rows: KnownRows = { ids: new IdSet(), classes: new Set() }
-  const { instance, isDisplayed, signal } = reconciling
   // The rows first: whatever is stored while they are listed was a row before that.
-  for (const one of selected) await listIds(instance, { ...one, isDisplayed, signal }, rows)
-  const compared = await compare(reconciling, rows)
-  if (compared.absent > compared.allowed) {
-    const { documents, absent, allowed } = compared
-    throw fail('DELETIONS_TOO_MANY', { index, absent, documents, allowed, limit: maxDeleted })
-  }
-  removed.other += compared.irregular
-  const isMeant = judge(rows, reconciling)
-  const removing = { ...reconciling, cluster, fields: [CLASS], isMeant }
-  for (const ids of compared.candidates.pages(PAGE)) await removeGone(ids, removing, removed)
-  return compared.documents
+  for (const one of selected) await listIds(instance, one, displayValue, rows, signal)
+  const { documents, allowed, absent, irregular, candidates } = await compare(reconciling, rows.ids)
+  if (absent > allowed) throw fail('DELETIONS_TOO_MANY', { index, absent, documents, allowed, limit: maxDeleted })
+  removed.other += irregular
+  const isMeant = judgeClass(rows, reconciling)
+  for (const ids of candidates.pages(PAGE)) await removeGone(ids, isMeant, reconciling, removed)
+  return documents
 }
 
-interface Comparison {
-  documents: number
-  /** How many may have no row. */
-  allowed: number
-  absent: number
-  /** Documents whose id the platform did not make. Sluice leaves them. */
-  irregular: number
-  /** The others, as long as there are no more than allowed. */
-  candidates: IdSet
-}
-
-async function compare({ cluster, index, step, maxDeleted }: Reconciling, rows: KnownRows): Promise<Comparison> {
+async function compare({ cluster, index, step, maxDeleted }: Reconciling, rows: IdSet): Promise<Comparison> {
   // A document that cannot be seen yet is compared by the next run.
   await refresh(cluster, index)
-  let found = empty(0, maxDeleted)
+  let comparison = new Comparison(0, maxDeleted)
   await walkIds(cluster, {
     index,
     step,
     begin: documents => {
-      found = empty(documents, maxDeleted)
+      comparison = new Comparison(documents, maxDeleted)
     },
     page: ids => {
-      for (const id of ids) if (!rows.ids.has(id)) note(id, found)
+      for (const id of ids) if (!rows.has(id)) comparison.note(id)
     },
   })
-  return found
+  return comparison
 }
 
-function empty(documents: number, maxDeleted: RejectionLimit): Comparison {
-  return { documents, allowed: limitOf(maxDeleted, documents), absent: 0, irregular: 0, candidates: new IdSet() }
-}
+class Comparison {
+  readonly documents: number
+  /** How many documents may have no row. */
+  readonly allowed: number
+  absent = 0
+  /** Documents whose id the platform did not make. Sluice leaves them. */
+  irregular = 0
+  /** The other absent ones, as long as there are no more than allowed. */
+  readonly candidates = new IdSet()
 
-function note(id: string, found: Comparison): void {
-  found.absent += 1
-  if (!isSysId(id)) found.irregular += 1
-  else if (found.absent <= found.allowed) found.candidates.add(id)
+  constructor(documents: number, maxDeleted: RejectionLimit) {
+    this.documents = documents
+    this.allowed = limitOf(maxDeleted, documents)
+  }
+
+  note(id: string): void {
+    this.absent += 1
+    if (!isSysId(id)) this.irregular += 1
+    else if (this.absent <= this.allowed) this.candidates.add(id)
+  }
 }
 
 /** Rounds a share up: of three documents, 10% allows one deletion. */
@@ -94,11 +112,76 @@ export function limitOf(limit: RejectionLimit, documents: number): number {
  * Judges a document by its class: the class of an existing row, or one of the tables. A document without a class
  * belongs to a table without classes.
  */
-function judge({ classes }: KnownRows, { selected, saysClass }: Reconciling): (document: FoundDocument) => boolean {
+function judgeClass({ classes }: KnownRows, { selected, saysClass }: Reconciling): IsMeant {
   const known = new Set([...classes, ...selected.map(({ table }) => table)])
   const isNeeded = saysClass && classes.size > 0
   return ({ fields = {} }) => {
     const said = classesOf(fields)
     return said.length === 0 ? !isNeeded : said.some(name => known.has(name))
   }
+}
+
+/** Whether a document may be deleted, by its class. */
+type IsMeant = (document: FoundDocument) => boolean
+
+/** May be repeated. Throws SluiceError if the cluster or the platform cannot answer, or refuses to delete. */
+export async function removeGone(
+  ids: readonly string[],
+  isMeant: IsMeant,
+  removing: Removing,
+  removed: Removed,
+): Promise<void> {
+  const found = await find(ids, removing)
+  const meant = found.filter(isMeant)
+  removed.other += found.length - meant.length
+  if (meant.length === 0) return
+  const there = await removing.there([...new Set(meant.map(({ id }) => id))])
+  const gone = meant.filter(({ id }) => !there.has(id))
+  removed.there += meant.length - gone.length
+  const { cluster, step } = removing
+  await deleteFound(gone, {
+    cluster,
+    force: false,
+    settle: async (part, take) => await settle(part, take, step),
+    settled: ({ index }, outcome) => {
+      if (outcome === 'deleted') removed.deleted += 1
+      else if (outcome === 'changed') removed.changed += 1
+      else if (outcome !== 'gone') throw new SluiceError(refused(cluster.display, index, outcome))
+    },
+  })
+}
+
+async function find(ids: readonly string[], { cluster, index, by, step }: Removing): Promise<readonly FoundDocument[]> {
+  const found: FoundDocument[] = []
+  const look: TakeStep<Wanted> = async wanted => {
+    const answer = await findDocuments(cluster, { index, by, wanted, fields: [CLASS] })
+    if (answer.kind !== 'found') return answer
+    found.push(...answer.documents)
+    return { kind: 'done' }
+  }
+  const wanted = ids.map(id => ({ id }))
+  await settle(wanted, look, step)
+  return found
+}
+
+/** Takes the step with the whole list. If that is too much for the cluster, takes it with each half. */
+async function settle<T>(items: readonly T[], take: TakeStep<T>, step: Removing['step']): Promise<void> {
+  let left = items
+  const isWhole = await step(async () => {
+    const taken = await take(left)
+    if (taken.kind === 'done') return true
+    if (taken.kind === 'tooMany' && left.length > 1) return false
+    if (taken.kind === 'again') left = taken.left ?? left
+    throw new SluiceError(taken.failure)
+  })
+  if (isWhole) return
+  const middle = left.length >> 1
+  for (const half of [left.slice(0, middle), left.slice(middle)]) await settle(half, take, step)
+}
+
+function refused(cluster: string, index: string, { status, type }: DeletionRefused): Failure {
+  const reason = `${type} for a deletion in ${index}`
+  if (type === 'cluster_block_exception') return failure('INDEX_BLOCKED', { cluster, index, status, reason })
+  if (status === 403) return failure('CLUSTER_PRIVILEGE_MISSING', { cluster, status, reason })
+  return failure('REQUEST_REFUSED', { cluster, status, type, reason })
 }

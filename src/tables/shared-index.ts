@@ -1,20 +1,17 @@
-import type { Checkpoint } from '../state/checkpoint.js'
-import { knownCheckpoints } from '../state/earlier-checkpoints.js'
+import { type Checkpoint, isSameCluster } from '../state/checkpoint.js'
+import { knownRuns } from '../state/runs.js'
 import type { FoundRun } from '../state/find-run.js'
-import { fail } from '../failure/fail.js'
+import { fail } from '../failure/failure.js'
 
-/**
- * Documents of other runs in the index have no row in the tables of this run, so Sluice would delete them. Throws
- * SluiceError DELETIONS_INDEX_SHARED if the state folder knows of such a run.
- */
+/** Throws SluiceError DELETIONS_INDEX_SHARED if the index holds documents of another run, which Sluice would delete. */
 export async function refuseSharedIndex(stateDir: string | undefined, found: FoundRun): Promise<void> {
   if (stateDir === undefined || found.isIndexMissing) return
-  const { known } = await knownCheckpoints(stateDir)
+  const { known } = await knownRuns(stateDir)
   const others = known.flatMap(({ checkpoint, isEarlier, path }) => {
     if (path === found.path || !isSameIndex(checkpoint, found) || !hasStored(checkpoint)) return []
     const names = checkpoint.sources.filter(name => !found.sources.includes(name))
     if (names.length > 0) return names
-    // Another selection of the same rows, unless the command itself was another once.
+    // Another selection of the same rows, unless this command had another selection once.
     return isEarlier || isSameSelection(checkpoint, found)
       ? []
       : [`${checkpoint.sources.join(', ')} with another query`]
@@ -26,11 +23,7 @@ export async function refuseSharedIndex(stateDir: string | undefined, found: Fou
 }
 
 function isSameIndex({ target: was }: Checkpoint, { target }: FoundRun): boolean {
-  const isSameCluster =
-    was.clusterUuid !== undefined && target.clusterUuid !== undefined
-      ? was.clusterUuid === target.clusterUuid
-      : was.url === target.url
-  if (!isSameCluster) return false
+  if (!isSameCluster(was, target)) return false
   const isSameName = [was.index, was.alias, ...(was.behind ?? [])].some(name => {
     return name !== undefined && [target.index, ...(target.behind ?? [])].includes(name)
   })

@@ -65,14 +65,30 @@ export function probePauseMs(rounds: number, random: () => number): number {
   return Math.round(doublingMs(rounds, FIRST_PROBE_MS, SLOWEST_PROBE_MS) * (0.8 + 0.2 * random()))
 }
 
+/** Headers of an answer. Names in lower case. */
+type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
+
 /**
- * Returns a Retry-After header (seconds or a date) as milliseconds from now. Undefined if the header is missing or
- * invalid.
+ * Returns the wait that Retry-After asks for (in seconds, or until a date), in milliseconds. Undefined if the header is missing or
+ * invalid. A date counts by the clock of the server. If the answer does not show that clock, ours may be hours off: then the wait
+ * is at most as long as that between two attempts.
  */
-export function retryAfterMs(header: string | string[] | undefined, now: number): number | undefined {
-  const value = Array.isArray(header) ? header[0] : header
+export function retryAfterMs(headers: Headers, now: number): number | undefined {
+  const value = firstOf(headers['retry-after'])?.trim()
   if (value === undefined) return undefined
-  if (/^\d+$/.test(value.trim())) return Number(value) * 1000
-  const date = Date.parse(value)
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+  if (/^\d+$/.test(value)) return Number(value) * 1000
+  const until = Date.parse(value)
+  if (Number.isNaN(until)) return undefined
+  const sentAt = sentAtMs(headers)
+  return Math.max(0, sentAt === undefined ? Math.min(until - now, LONGEST_MS) : until - sentAt)
+}
+
+/** Returns when the server sent an answer, by its own clock. Undefined if the answer does not say it. */
+export function sentAtMs(headers: Headers): number | undefined {
+  const sentAt = Date.parse(firstOf(headers['date']) ?? '')
+  return Number.isNaN(sentAt) ? undefined : sentAt
+}
+
+function firstOf(header: Headers[string]): string | undefined {
+  return typeof header === 'object' ? header[0] : header
 }

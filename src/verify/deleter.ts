@@ -1,41 +1,29 @@
 /** Deletes a run's documents as they were found, and counts what happened to them. */
 import { type Deletion, type DeletionRefused, deleteFound } from '../cluster/delete-found.js'
 import type { FoundDocument } from '../cluster/find-documents.js'
-import type { Cluster } from '../cluster/open-cluster.js'
-import type { Pace } from './pace.js'
-import type { Undone } from './verification.js'
-
-export interface DeleterOptions {
-  readonly cluster: Cluster
-  readonly pace: Pace
-  readonly dryRun: boolean
-  readonly force: boolean
-  /** Most ids of changed documents. */
-  readonly listed: number
-  readonly signal?: AbortSignal
-}
-
-type Result = Pick<Undone, 'deleted' | 'wouldDelete' | 'changed' | 'failed' | 'changedIds' | 'failures'> & {
-  /** Documents that were found, but were gone before they could be deleted. */
-  readonly vanished: number
-}
+import type { OpenRun } from './open-run.js'
+import type { VerifySection } from './verify-options.js'
 
 /** Elasticsearch gives a created document version 1, and raises it with each write. */
 const UNTOUCHED = 1
 
 export class Deleter {
-  readonly #options: DeleterOptions
+  readonly #run: OpenRun
+  readonly #options: VerifySection
+  /** `vanished`: documents that were found, but were gone before they could be deleted. */
   readonly #counts = { deleted: 0, wouldDelete: 0, changed: 0, failed: 0, vanished: 0 }
   readonly #changedIds: string[] = []
   readonly #failures = new Map<string, DeletionRefused & { documents: number }>()
 
-  constructor(options: DeleterOptions) {
+  constructor(run: OpenRun, options: VerifySection) {
+    this.#run = run
     this.#options = options
   }
 
   /** Resolves when each document is deleted, or known not to be. Throws SluiceError if the cluster cannot answer. */
   async remove(documents: readonly FoundDocument[]): Promise<void> {
-    const { cluster, force, dryRun, pace, signal } = this.#options
+    const { force, dryRun } = this.#options
+    const { cluster, pace, signal } = this.#run
     const ours: FoundDocument[] = []
     for (const document of documents) {
       if (force || document.version === UNTOUCHED) ours.push(document)
@@ -48,13 +36,13 @@ export class Deleter {
     await deleteFound(ours, {
       cluster,
       force,
-      ...(signal === undefined ? {} : { signal }),
+      signal,
       settle: async (part, step) => await pace.settle(part, step),
       settled: (document, outcome) => this.#count(document, outcome),
     })
   }
 
-  result(): Result {
+  result() {
     return { ...this.#counts, changedIds: this.#changedIds, failures: [...this.#failures.values()] }
   }
 

@@ -1,25 +1,44 @@
 /** A run and the cluster that it was loaded into, ready to be looked up. */
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { readIndices } from '../cluster/alias.js'
 import { type IndexSeen, refresh, seeIndex } from '../cluster/indices.js'
 import type { Cluster } from '../cluster/open-cluster.js'
+import { openClusterItself } from '../connect/open-target.js'
+import { fail } from '../failure/failure.js'
+import { nearest } from '../options/nearest.js'
 import type { Checkpoint } from '../state/checkpoint.js'
-import { openTarget } from '../connect/open-target.js'
+import type { InputLocks } from '../state/lock.js'
+import { ownRuns } from '../state/run-locks.js'
+import { isRun, knownRuns, readRun, stateDirAround } from '../state/runs.js'
 import { systemClock } from '../time/system-clock.js'
-import { findCheckpoint, type FoundCheckpoint } from './find-checkpoint.js'
 import { Pace } from './pace.js'
+import { readRejected } from './rejected-numbers.js'
 import { idsOf, type InputIds } from './run-ids.js'
 import type { VerifySection } from './verify-options.js'
-import { fail } from '../failure/fail.js'
-import type { InputLocks } from '../state/lock.js'
-import { ownRuns, stateDirAround } from '../state/run-locks.js'
-import { readIndices } from '../cluster/alias.js'
 
-export interface OpenRun extends FoundCheckpoint {
+export interface FoundCheckpoint {
+  readonly path: string
+  readonly checkpoint: Checkpoint
+  /** All others in the state folder. */
+  readonly others: readonly Checkpoint[]
+  /** Paths of the checkpoints of earlier runs with the same name, which are not meant. */
+  readonly namesakes: readonly string[]
+}
+
+/** Closes the route to the cluster when it is disposed. */
+export interface OpenRun extends FoundCheckpoint, AsyncDisposable {
   readonly cluster: Cluster
+  readonly index: string
   readonly inputs: readonly InputIds[]
+  /** Numbers of rejected documents by token, as far as the dead letters show them. */
+  readonly rejected: ReadonlyMap<string, ReadonlySet<number>>
   readonly by: 'id' | 'search'
   /** Whether all that is stored can be seen. */
   readonly isFresh: boolean
   readonly pace: Pace
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: VerifySection['onProgress']
   /** Notes for the person who reads the result. */
   readonly notes: readonly string[]
 }
@@ -28,11 +47,11 @@ const MOST_IDS = 1000
 const IN_FLIGHT = 4
 
 /**
- * `found`: the run's checkpoint, if the caller has it. Throws SluiceError RUN_NOT_FOUND, RUN_IDS_UNKNOWN and
- * RUN_ELSEWHERE, and errors of `openTarget`. The caller closes the cluster's route.
+ * Opens a run. `found`: the run's checkpoint, if the caller has it. Throws SluiceError RUN_NOT_FOUND, RUN_IDS_UNKNOWN and
+ * RUN_ELSEWHERE, and errors of `openClusterItself`.
  */
 export async function openRun(options: VerifySection, found?: FoundCheckpoint): Promise<OpenRun> {
-  const { run, stateDir, maxElapsedMs, connecting, signal } = options
+  const { run, stateDir, maxElapsedMs, connecting, signal, onProgress } = options
   const known = found ?? (await findCheckpoint(stateDir, run))
   const { checkpoint, others, namesakes } = known
   const ids = checkpoint.options['ids'] ?? 'run'
@@ -40,7 +59,7 @@ export async function openRun(options: VerifySection, found?: FoundCheckpoint): 
     const named = ids === 'replay' ? 'the ids of dead letters' : `--ids ${ids}`
     throw fail('RUN_IDS_UNKNOWN', { run: checkpoint.run, ids: named })
   }
-  const { cluster } = await openTarget(connecting, signal)
+  const { cluster } = await openClusterItself(connecting, signal)
   try {
     const where = sameCluster(checkpoint, cluster)
     const { index } = checkpoint.target
@@ -48,10 +67,14 @@ export async function openRun(options: VerifySection, found?: FoundCheckpoint): 
     // A document with a routing value cannot be found by its id alone.
     const by = seen.kind === 'index' && checkpoint.options['routingField'] === undefined ? 'id' : 'search'
     const isFresh = by === 'id' || seen.kind === 'missing' || (await refresh(cluster, index)) === undefined
+    const inputs = idsOf(checkpoint, others)
+    const { rejected, notes } = await readRejected(checkpoint, inputs)
     return {
       ...known,
       cluster,
-      inputs: idsOf(checkpoint, others),
+      index,
+      inputs,
+      rejected,
       by,
       isFresh,
       pace: new Pace({
@@ -61,9 +84,12 @@ export async function openRun(options: VerifySection, found?: FoundCheckpoint): 
         clock: systemClock,
         wallClock: Date.now,
         random: Math.random,
-        ...(signal === undefined ? {} : { signal }),
+        signal,
       }),
-      notes: [...where, ...namesakes.map(sameName), ...notesOn(checkpoint, seen, isFresh)],
+      signal,
+      onProgress,
+      notes: [...where, ...namesakes.map(sameName), ...notesOn(checkpoint, seen, isFresh), ...notes],
+      [Symbol.asyncDispose]: async () => await cluster.route.destroy(),
     }
   } catch (error) {
     await cluster.route.destroy()
@@ -71,24 +97,60 @@ export async function openRun(options: VerifySection, found?: FoundCheckpoint): 
   }
 }
 
+/** Finds the checkpoint of a run by its name or its own path. Throws SluiceError RUN_NOT_FOUND, OPTION_INVALID, STATE_UNREADABLE. */
+async function findCheckpoint(stateDir: string, run: string): Promise<FoundCheckpoint> {
+  const { known } = await knownRuns(stateDir)
+  const foundAs = (path: string, checkpoint: Checkpoint, namesakes: readonly string[]): FoundCheckpoint => {
+    const others = known.filter(one => resolve(one.path) !== resolve(path))
+    return { path, checkpoint, others: others.map(other => other.checkpoint), namesakes }
+  }
+  if (isRun(run) && (await isFile(run))) {
+    const checkpoint = await readRun(run)
+    if (checkpoint !== undefined) return foundAs(run, checkpoint, [])
+  }
+  const named = known.filter(({ checkpoint, isForgotten }) => checkpoint.run === run && !isForgotten)
+  const last = named.filter(({ isEarlier }) => !isEarlier)
+  const [first, ...others] = last.length > 0 ? last : named
+  if (first === undefined) {
+    const names = known.filter(one => !one.isForgotten).map(({ checkpoint }) => checkpoint.run)
+    const near = nearest(run, names)
+    const hint = near === undefined ? '' : ` (did you mean ${near}?)`
+    throw fail('RUN_NOT_FOUND', { run, folder: `${stateDir}${hint}` })
+  }
+  if (others.length === 0) {
+    const namesakes = named.filter(one => one !== first).map(({ path }) => path)
+    return foundAs(first.path, first.checkpoint, namesakes)
+  }
+  const paths = [first, ...others].map(({ path, checkpoint }) => `${path} (into ${checkpoint.target.index})`)
+  const problem = `${run} is the name of ${paths.length} runs: pass the path of a checkpoint, ${paths.join(', ')}`
+  throw fail('OPTION_INVALID', { option: 'run', problem })
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return await stat(path).then(
+    found => found.isFile(),
+    () => false,
+  )
+}
+
 /** Returns a note about the cluster, if one is needed. Throws SluiceError RUN_ELSEWHERE. */
-function sameCluster({ run, target }: Checkpoint, { preflight, display }: Cluster): string[] {
+function sameCluster({ run, target, counts }: Checkpoint, { preflight, display }: Cluster): string[] {
   const uuid = preflight.info?.uuid
   const isKnown = target.clusterUuid !== undefined && uuid !== undefined && uuid !== '_na_'
-  if (isKnown && uuid !== target.clusterUuid) {
-    throw fail('RUN_ELSEWHERE', { run, loaded: target.url, cluster: display })
-  }
+  if (isKnown && uuid !== target.clusterUuid) throw fail('RUN_ELSEWHERE', { run, loaded: target.url, cluster: display })
   if (isKnown || target.url === display) return []
+  if (counts.accepted > 0)
+    return [`the run was sent to ${target.url}, and no answer shows whether it stores documents in ${display}`]
   return [
-    `the run was loaded into ${target.url}, and the credentials may not read whether ${display} is the same cluster`,
+    `the run was loaded into ${target.url}, but the credentials may not read whether ${display} is the same cluster`,
   ]
 }
 
 function sameName(path: string): string {
-  return `an earlier run with other content had the same name: to verify it, pass the path of its checkpoint, ${path}`
+  return `an earlier run with other content had the same name. To verify it, pass the path of its checkpoint: ${path}`
 }
 
-function notesOn({ target, status, options }: Checkpoint, seen: IndexSeen, isFresh: boolean): string[] {
+function notesOn({ target, status, options, counts }: Checkpoint, seen: IndexSeen, isFresh: boolean): string[] {
   const { index, indexUuid } = target
   const notes: string[] = []
   if (seen.kind === 'missing') notes.push(`the index ${index} no longer exists`)
@@ -97,13 +159,17 @@ function notesOn({ target, status, options }: Checkpoint, seen: IndexSeen, isFre
   if (!isFresh) notes.push(`the credentials may not refresh ${index}, so the newest documents may not be visible yet`)
   if (status === 'running') notes.push('the run is still running, or was killed')
   else if (status !== 'finished') notes.push('the run is not finished')
+  if (counts.accepted > 0) notes.push(queued)
   if (options['pipeline'] !== undefined)
     notes.push(`the ingest pipeline ${options['pipeline']} may have dropped documents, or changed their ids or indices`)
   return notes
 }
 
+const queued =
+  'the managed ingest endpoint stores documents some time after it accepted them, and does not promise to keep their ids. Documents that the index refuses are in the failure store of the data stream, if it has one'
+
 /**
- * Finds the checkpoint of a run that is to be undone, and keeps every load away from it until the locks are given back.
+ * Finds the checkpoint of a run to undo, and keeps every load away from it until the locks are given back.
  * Throws SluiceError RUN_LOCKED, STATE_UNWRITABLE, and what `findCheckpoint` throws.
  */
 export async function ownRun(
@@ -127,10 +193,7 @@ export async function ownRun(
   }
 }
 
-/**
- * A guarded load is taken back by a rollback: its index is not emptied while searches go there.
- * Throws SluiceError UNDO_BEHIND_ALIAS, and what asking for the index throws.
- */
+/** Keeps the index behind the alias of a guarded load: a rollback takes such a load back. Throws SluiceError UNDO_BEHIND_ALIAS, and as `call` does. */
 export async function refuseBehindAlias(cluster: Cluster, { run, target }: Checkpoint): Promise<void> {
   const { alias, index } = target
   if (alias === undefined) return

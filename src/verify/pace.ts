@@ -1,22 +1,19 @@
 /** Works through a list in batches, as large and as many at once as the cluster bears. */
-import { fail } from '../failure/fail.js'
-import { SluiceError } from '../failure/sluice-error.js'
+import { fail, SluiceError } from '../failure/failure.js'
 import type { Clock } from '../flow.js'
 import { Retries, backoffMs, retryAfterMs } from '../time/retry.js'
 import { atLast } from '../sender/deliver.js'
 import type { TakeStep } from '../cluster/delete-found.js'
 
 export interface PaceOptions {
-  /** Most in one request. */
   readonly most: number
   readonly inFlight: number
   /** How long one part may be refused, in milliseconds. */
   readonly maxElapsedMs: number
   readonly clock: Clock
-  /** Milliseconds since the epoch. */
   readonly wallClock: () => number
   readonly random: () => number
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 export class Pace {
@@ -29,7 +26,7 @@ export class Pace {
     this.#size = options.most
   }
 
-  /** Resolves when every item is done. Throws the first SluiceError, once what was under way has ended. */
+  /** Resolves when every item is done. Throws the first SluiceError, once all current requests have ended. */
   async through<T>(items: Iterable<T>, attempt: TakeStep<T>): Promise<void> {
     const iterator = items[Symbol.iterator]()
     let stopped: { readonly error: unknown } | undefined
@@ -70,10 +67,10 @@ export class Pace {
         parts.unshift(...this.#halves(part))
         continue
       }
-      const waitMs = retries.next(retryAfterMs(step.retryAfter, wallClock()))
+      const waitMs = retries.next(retryAfterMs(step.headers ?? {}, wallClock()))
       const { elapsedMs } = retries
       if (waitMs === undefined) throw new SluiceError(atLast(step.failure, elapsedMs))
-      const { left } = step
+      const { left = part } = step
       parts.unshift(...(left.length > 1 && step.failure.code === 'CLUSTER_OVERLOADED' ? this.#halves(left) : [left]))
       // An abort is seen before the next attempt.
       await clock.sleep(waitMs, signal).catch(() => undefined)

@@ -1,20 +1,28 @@
 import { createReadStream } from 'node:fs'
+import type { Checkpoint } from '../state/checkpoint.js'
 import { LINE_FEED } from '../text/bytes.js'
+import type { InputIds } from './run-ids.js'
 
-/** A record's head stands at its start, whatever the length of the document behind it. */
+/** A record begins with its head. The document after it may have any length. */
 const HEAD_BYTES = 8192
 
-interface Listed {
-  readonly name: string
-  readonly token: string
-  readonly first: number
-  readonly last: number
+type Listed = Pick<InputIds, 'name' | 'token' | 'first' | 'last'>
+
+/** Returns the numbers of the rejected documents that the run's dead letters show, by token, and a note if they show none. */
+export async function readRejected({ counts, deadLetters }: Checkpoint, inputs: readonly Listed[]) {
+  const none = (why?: string) => ({
+    rejected: new Map<string, ReadonlySet<number>>(),
+    notes: why === undefined ? [] : [`Sluice does not know which documents were rejected: ${why}`],
+  })
+  if (counts.rejected === 0) return none()
+  if (deadLetters === undefined) return none('no dead letters were written')
+  const rejected = await rejectedNumbers(deadLetters.path, deadLetters.length, inputs)
+  return typeof rejected === 'string' ? none(`${deadLetters.path} ${rejected}`) : { rejected, notes: [] }
 }
 
 /**
- * Returns the numbers of the documents in dead letters, by the token of their input. Reads up to `length`. A record
- * with an id belongs to the run that made the id, one that was never sent to its input. If the file cannot be read,
- * returns why.
+ * Returns the numbers of the documents in dead letters, by the token of their input, or why the file cannot be read. Reads up to
+ * `length`. A record with an id belongs to the run that made the id. A record without one was never sent, and belongs to its input.
  */
 export async function rejectedNumbers(
   path: string,
@@ -39,7 +47,7 @@ export async function rejectedNumbers(
   return rejected
 }
 
-/** The first bytes of each line. */
+/** Yields the first bytes of each line. */
 async function* heads(path: string, length: number): AsyncGenerator<string> {
   let parts: Buffer[] = []
   let held = 0

@@ -1,34 +1,48 @@
 /** Adds up what was seen of a run, input by input. */
 import type { Checkpoint } from '../state/checkpoint.js'
-import { type InputIds, idOf } from './run-ids.js'
-import type { Sighting } from './sweep.js'
-import type { Verification, VerifiedInput } from './verification.js'
+import { type InputIds, idOf, type Sighting } from './run-ids.js'
 
-export interface Tally {
-  settled(sightings: readonly Sighting[]): void
-  beyond(sightings: readonly Sighting[]): void
-  result(): Tallied
+/** The documents of a run. `documents` = `found` + `rejected` + `missing`. */
+interface DocumentCounts {
+  readonly documents: number
+  readonly found: number
+  /** Not there, and in the dead letters. */
+  readonly rejected: number
+  /** Not there, and in no dead letters that could be read. */
+  readonly missing: number
+  /** There, and numbered behind the last settled one: sent before the run was cut off. A resume settles them. */
+  readonly unsettled: number
+  /** There, with the token of the run, and none of its documents. */
+  readonly foreign: number
+  /** There in more than one index behind an alias or data stream. */
+  readonly doubled: number
 }
 
-type Tallied = Pick<
-  Verification,
-  'inputs' | 'documents' | 'found' | 'rejected' | 'unlisted' | 'missing' | 'unsettled' | 'foreign' | 'doubled'
->
-
-interface Account {
-  found: number
-  rejected: number
-  unsettled: number
-  readonly missing: Listing
-  readonly foreign: Listing
-  readonly doubled: Listing
-  /** Whether the last number of the input is missing. */
-  endsMissing: boolean
+/** The documents of one input in the cluster. */
+export interface VerifiedInput extends DocumentCounts {
+  readonly name: string
+  /** Its ids are `TOKEN-NUMBER`. */
+  readonly token: string
+  /** The numbers of the first and the last settled document. */
+  readonly first: number
+  readonly last: number
+  /** The first of them. */
+  readonly missingIds: readonly string[]
+  readonly foreignIds: readonly string[]
+  readonly doubledIds: readonly string[]
 }
 
-export interface TallyOptions {
+/** The documents of all inputs in the cluster. */
+export interface Tallied extends DocumentCounts {
+  /** Rejected documents that no dead letters name. That many of the inputs' `missing` were in fact rejected. */
+  readonly unlisted: number
+  readonly inputs: readonly VerifiedInput[]
+}
+
+type Account = ReturnType<typeof emptyAccount>
+
+interface TallyOptions {
   readonly inputs: readonly InputIds[]
-  /** The checkpoint's counts. */
   readonly counts: Checkpoint['counts']
   /** The numbers that dead letters name, by token. */
   readonly rejected: ReadonlyMap<string, ReadonlySet<number>>
@@ -36,11 +50,11 @@ export interface TallyOptions {
   readonly listed: number
 }
 
-export function newTally({ inputs, counts, rejected, listed }: TallyOptions): Tally {
+export function newTally({ inputs, counts, rejected, listed }: TallyOptions) {
   const accounts = new Map(inputs.map(input => [input, emptyAccount(listed)]))
   const of = (input: InputIds) => accounts.get(input) as Account
   return {
-    settled: sightings => {
+    settled: (sightings: readonly Sighting[]) => {
       for (const { input, number, copies } of sightings) {
         const account = of(input)
         if (copies.length > 0) account.found += 1
@@ -52,7 +66,7 @@ export function newTally({ inputs, counts, rejected, listed }: TallyOptions): Ta
         if (copies.length > 1) account.doubled.add(number)
       }
     },
-    beyond: sightings => {
+    beyond: (sightings: readonly Sighting[]) => {
       for (const { input, number, copies } of sightings) {
         const account = of(input)
         if (input.isOpen) account.unsettled += 1
@@ -60,11 +74,10 @@ export function newTally({ inputs, counts, rejected, listed }: TallyOptions): Ta
         if (copies.length > 1) account.doubled.add(number)
       }
     },
-    result: () => {
+    result: (): Tallied => {
       const blank = dropBlankEnds(accounts, counts)
       const verified = inputs.map(input => show(input, of(input), blank.has(input)))
-      const sum = (name: 'documents' | 'found' | 'missing' | 'rejected' | 'unsettled' | 'foreign' | 'doubled') =>
-        verified.reduce((total, input) => total + input[name], 0)
+      const sum = (name: keyof DocumentCounts) => verified.reduce((total, input) => total + input[name], 0)
       const [absent, named] = [sum('missing'), sum('rejected')]
       const namedInAll = [...rejected.values()].reduce((total, numbers) => total + numbers.size, 0)
       // Rejected, and either named nowhere or named in dead letters of several runs.
@@ -85,7 +98,7 @@ export function newTally({ inputs, counts, rejected, listed }: TallyOptions): Ta
   }
 }
 
-function emptyAccount(listed: number): Account {
+function emptyAccount(listed: number) {
   const listing = () => new Listing(listed)
   return {
     found: 0,
@@ -94,13 +107,14 @@ function emptyAccount(listed: number): Account {
     missing: listing(),
     foreign: listing(),
     doubled: listing(),
+    /** Whether the last number of the input is missing. */
     endsMissing: false,
   }
 }
 
 /** Drops a number that was no document: a blank last line without a line end. */
 function dropBlankEnds(accounts: ReadonlyMap<InputIds, Account>, counts: Checkpoint['counts']): ReadonlySet<InputIds> {
-  const settled = counts.created + counts.updated + counts.duplicate + counts.rejected
+  const settled = counts.created + counts.accepted + counts.updated + counts.duplicate + counts.rejected
   let surplus = [...accounts.keys()].reduce((sum, input) => sum + numbersIn(input), -settled)
   const blank = new Set<InputIds>()
   for (const [input, { missing, endsMissing }] of accounts) {
@@ -139,7 +153,7 @@ function show(input: InputIds, account: Account, endsBlank: boolean): VerifiedIn
   }
 }
 
-/** How many there are, and the lowest of them. */
+/** Counts numbers, and keeps the lowest of them. */
 class Listing {
   readonly #most: number
   readonly #numbers: number[] = []

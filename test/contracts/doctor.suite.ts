@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { diagnose } from '../../src/doctor/diagnose.js'
+import { diagnose } from '../support/patient-doctor.js'
 import type { DoctorOptions } from '../../src/doctor/doctor-options.js'
 import type { DoctorReport } from '../../src/doctor/report.js'
 import { connect } from '../../src/index.js'

@@ -35,6 +35,14 @@ export function describeDocuments(world: () => World): void {
       }
     })
 
+    test('are confirmed by answers that come compressed', async () => {
+      const source = Array.from({ length: 5000 }, (_, n) => ({ n }))
+      const { created, bytes } = await ingest({ ...base(), source, index: newIndex() })
+      expect(created).toBe(5000)
+      // The status alone takes 26 bytes of each document.
+      expect(bytes.received).toBeLessThan(5000 * 13)
+    })
+
     test('lines that are no JSON object are refused with line and offset, and the run goes on', async () => {
       const index = newIndex()
       const refused: Refused[] = []
@@ -79,6 +87,28 @@ export function describeDocuments(world: () => World): void {
       ])
       expect(receipt.rejections.reduce((sum, { documents: count }) => sum + count, 0)).toBe(2)
       expect(JSON.stringify(receipt.rejections)).not.toContain('none')
+    })
+
+    test('documents beyond the limits of the JSON parser are rejected, those at the limits stored', async () => {
+      const refused: Refused[] = []
+      const nested = (levels: number) => `{"b":${'['.repeat(levels)}1${']'.repeat(levels)}}\n`
+      const digits = (many: number) => `{"a":[{"n":0.${'1'.repeat(many)}}]}\n`
+      const lines = [nested(999), nested(1000), nested(5000), nested(100_000), digits(999), digits(1000)]
+      const receipt = await ingest({
+        ...base(),
+        source: Readable.from([Buffer.from(lines.join(''))], { objectMode: false }),
+        format: 'ndjson',
+        index: newIndex(),
+        onEvent: event => event.type === 'rejected' && refused.push(...event.documents),
+      })
+      expect(receipt).toMatchObject({ read: 6, created: 2, rejected: 4 })
+      const deep =
+        '[1:1005] failed to parse: Document nesting depth (1001) exceeds the maximum allowed (1000, from `StreamReadConstraints.getMaxNestingDepth()`)'
+      const long =
+        '[1:8] failed to parse: Number value length (1001) exceeds the maximum allowed (1000, from `StreamReadConstraints.getMaxNumberLength()`)'
+      expect(refused.map(({ type, reason }) => [type, reason])).toEqual(
+        [deep, deep, deep, long].map(reason => ['document_parsing_exception', reason]),
+      )
     })
 
     test('gzip and JSON arrays load as they are, numbers to their last digit', async () => {

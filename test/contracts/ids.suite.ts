@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { deleteDocuments } from '../../src/cluster/delete-documents.js'
+import { deleteDocuments } from '../../src/cluster/delete-found.js'
 import { findDocuments } from '../../src/cluster/find-documents.js'
 import { openCluster } from '../../src/cluster/open-cluster.js'
 import { refresh } from '../../src/cluster/indices.js'
 import { walkIds } from '../../src/cluster/walk-ids.js'
-import { type Removed, removeGone } from '../../src/tables/remove-gone.js'
+import { type Removed, removeGone } from '../../src/tables/reconcile.js'
 import { type Connected, connect, ingest } from '../../src/index.js'
 import { proxySection } from '../../src/options/read-options.js'
 import { resolveTarget, targetTls } from '../../src/connect/open-target.js'
@@ -58,7 +58,9 @@ export function describeIds(world: () => World): void {
   const load = async (index: string, count: number) =>
     await ingest({
       ...base(),
-      source: [...documents(count)].map(document => ({ id: `id-${document.n}`, ...document })),
+      source: [...documents(count)].map(({ n, message }) => {
+        return { id: `id-${n}`, n, message, sys_class_name: n > 10 ? 'incident' : 'problem' }
+      }),
       index,
       ids: 'field',
       idField: 'id',
@@ -176,13 +178,12 @@ export function describeIds(world: () => World): void {
         const ids = [...numbered(1100), 'nobody']
         await removeGone(
           ids,
+          ({ fields }) => fields?.['sys_class_name'] === 'incident',
           {
             cluster,
             index,
             by,
-            fields: ['n'],
             step: async take => await take(),
-            isMeant: ({ fields }) => Number(fields?.['n']) > 10,
             there: async found => {
               expect(found).toHaveLength(1090)
               await ask(async client => {
@@ -211,11 +212,7 @@ export function describeIds(world: () => World): void {
       const removed: Removed = { deleted: 0, there: 0, changed: 0, other: 0 }
       const there = async () => await Promise.resolve(new Set<string>())
       const step = async <T>(take: () => Promise<T>) => await take()
-      await removeGone(
-        ['id-2', 'id-4'],
-        { cluster, index: alias, by: 'search', fields: [], step, there, isMeant: () => true },
-        removed,
-      )
+      await removeGone(['id-2', 'id-4'], () => true, { cluster, index: alias, by: 'search', step, there }, removed)
       expect(removed).toEqual({ deleted: 3, there: 0, changed: 0, other: 0 })
       expect([await world().count(one), await world().count(other)]).toEqual([2, 2])
     })

@@ -28,6 +28,7 @@ export async function startLabWorld(options: LabOptions = {}): Promise<LabWorld>
       }),
     forget: async () => control.forgetConnections(),
     count: async index => control.count(index),
+    documents: async index => control.ids(index).map(id => String(control.source(index, id))),
     source: async (index, id) => control.source(index, id)?.toString(),
     [Symbol.asyncDispose]: () => lab.close(),
   }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from 'vitest'
 import type { LabOptions } from '../../src/lab/index.js'
 import { describeDoctor } from './doctor.suite.js'
 import { describeDocuments } from './documents.suite.js'
+import { describeIdentity } from './identity.suite.js'
 import { describeIds } from './ids.suite.js'
 import { startLabWorld } from './lab-world.js'
 import { describeRefusals } from './refusals.suite.js'
@@ -25,6 +26,7 @@ export function describeOnLab(name: string, options: LabOptions): void {
     describeReplay(() => world)
     describeSwap(() => world)
     describeRuns(() => world)
+    describeIdentity(() => world)
     describeIds(() => world)
     describeDoctor(() => world)
   })

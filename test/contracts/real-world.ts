@@ -54,6 +54,7 @@ export async function startRealWorld(options: RealWorldOptions): Promise<RealWor
     connections: () => filter.arrivals.list(),
     forget: () => filter.arrivals.forget(),
     count: index => cluster.count(index),
+    documents: index => cluster.documents(index),
     source: (index, id) => cluster.source(index, id),
     [Symbol.asyncDispose]: async () => owner[Symbol.asyncDispose](),
   }

@@ -56,6 +56,17 @@ export function describeRefusals(world: () => World): void {
       expect((await failureOf(run)).code).toBe('EGRESS_NOT_ALLOWED')
     })
 
+    test('a proxy that is meant to be used is named before the filter', async () => {
+      const { target, deadLetters } = through(world(), world().proxy.http)
+      const load = { target, deadLetters, source: documents(1), index: newIndex() }
+      const pair = await failureOf(ingest({ ...load, staticIps: world().staticIps }))
+      expect(pair.code).toBe('PROXY_NOT_USED')
+      const noProxy = new URL(target.url).hostname
+      const skipped = await failureOf(ingest({ ...load, proxy: { environmentProxy: world().proxy.http, noProxy } }))
+      expect(skipped.code).toBe('PROXY_NOT_USED')
+      expect((await failureOf(ingest(load))).code).toBe('EGRESS_NOT_ALLOWED')
+    })
+
     for (const kind of proxyKinds) {
       test(`a wrong proxy password over ${kind} is the proxy's refusal`, async () => {
         for (const scheme of clusterSchemes) {

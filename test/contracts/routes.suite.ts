@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { connect, ingest } from '../../src/index.js'
+import { closedPort } from '../support/proxy-servers.js'
 import { clusterSchemes, documents, newIndex, proxyKinds, through } from './options.js'
 import type { World } from './world.js'
 
@@ -72,18 +73,38 @@ export function describeRoutes(world: () => World): void {
       expect(Object.keys(receipt.egress).toSorted()).toEqual([...staticIps])
     })
 
-    test('an address outside the static pair stops the run before the cluster is asked', async () => {
+    test('an address outside the static pair is a warning if the cluster accepts it, and the reason if it does not', async () => {
       const { proxy, ipCheckUrl } = world()
-      await world().forget()
-      const run = ingest({
-        ...through(world(), proxy.http),
+      const load = async (warnings: string[] = []) =>
+        await ingest({
+          ...through(world(), proxy.http),
+          source: documents(1),
+          index: newIndex(),
+          ipCheckUrl,
+          staticIps: ['203.0.113.7', '203.0.113.8'],
+          onEvent: event => event.type === 'warning' && warnings.push(event.message),
+        })
+      const warnings: string[] = []
+      expect((await load(warnings)).created).toBe(1)
+      expect(warnings).toEqual([
+        expect.stringMatching(/^requests leave from 127\.0\.0\.\d.* but the static addresses are/),
+      ])
+      await world().register('none')
+      await expect(load()).rejects.toMatchObject({ code: 'EGRESS_UNEXPECTED' })
+      await world().register('both')
+    })
+
+    test('an address check that is not there is no reason to stop', async () => {
+      const warnings: string[] = []
+      const receipt = await ingest({
+        ...through(world(), world().proxy.http),
         source: documents(1),
         index: newIndex(),
-        ipCheckUrl,
-        staticIps: ['203.0.113.7', '203.0.113.8'],
+        ipCheckUrl: `http://127.0.0.1:${await closedPort()}/`,
+        onEvent: event => event.type === 'warning' && warnings.push(event.message),
       })
-      await expect(run).rejects.toMatchObject({ code: 'EGRESS_UNEXPECTED' })
-      expect(await world().connections()).toEqual([])
+      expect(receipt).toMatchObject({ created: 1, egress: {} })
+      expect(warnings).toEqual([expect.stringContaining('showed no address 6 of 6 times')])
     })
 
     test('the official client from connect() works on this server, requests with bodies included', async () => {

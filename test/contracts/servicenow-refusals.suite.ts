@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { diagnose, diagnoseRefusal } from '../../src/doctor/diagnose.js'
+import { diagnose, diagnoseRefusal } from '../support/patient-doctor.js'
 import type { DoctorOptions } from '../../src/doctor/doctor-options.js'
 import { ingest, type IngestOptions, isSluiceError, type Receipt } from '../../src/index.js'
 import {
@@ -105,7 +105,7 @@ async function loadAndDiagnose(
   } catch (error) {
     if (!isSluiceError(error)) throw error
     const cause = await diagnoseRefusal(error.failure, { ...doctor, directCheck: false })
-    const receipt = error.receipt as Receipt | undefined
+    const receipt = error.receipt
     return { code: cause?.finding.code ?? error.code, ...(receipt === undefined ? {} : { receipt }) }
   }
 }

@@ -152,7 +152,7 @@ export function describeSwap(world: () => World): void {
         }
         const { code, evidence } = await failureOf(load(alias, { source: source() }))
         expect(code).toBe('ALIAS_CONFLICT')
-        expect(evidence['observed']).toContain(`it was on ${before ?? 'no index'} and is on ${other}`)
+        expect(evidence['observed']).toContain(`it was on ${before ?? 'no index'} but is now on ${other}`)
         expect(await namesBehind(alias)).toEqual([other])
       }
     })

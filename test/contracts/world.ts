@@ -48,6 +48,8 @@ export interface World {
   forget(): Promise<void>
   /** Documents in an index (refreshed first), asked past the filter. */
   count(index: string): Promise<number>
+  /** All documents of an index (refreshed first) as JSON texts, at most 10,000. None if the index is missing. */
+  documents(index: string): Promise<readonly string[]>
   /** Source of the documents by id, as the raw JSON text that the cluster keeps; undefined where missing. */
   source(index: string, id: string): Promise<string | undefined>
   [Symbol.asyncDispose](): Promise<void>

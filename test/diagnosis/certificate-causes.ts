@@ -58,6 +58,28 @@ export function certificateCauses<W extends World>(on: Part, show: Show<W>): rea
       },
     },
     {
+      planted: 'a cluster that does not send its intermediate certificate',
+      on,
+      expected: 'CLUSTER_CERT_INVALID',
+      says: 'The server sends no certificate of this issuer',
+      plant: async (world, owner) => {
+        const signer = await createSigner()
+        const { port } = await show(world, owner, await (await signer.intermediate()).issue(...good))
+        return doctor(world, {}, { url: `https://127.0.0.1:${port}`, ca: signer.ca })
+      },
+    },
+    {
+      planted: 'a cluster certificate of an authority that has expired',
+      on,
+      expected: 'CLUSTER_CERT_INVALID',
+      says: 'The authority planted authority expired on',
+      plant: async (world, owner) => {
+        const signer = await createSigner(-30, -2)
+        const { port } = await show(world, owner, await signer.issue(...good))
+        return doctor(world, {}, { url: `https://127.0.0.1:${port}`, ca: signer.ca })
+      },
+    },
+    {
       planted: "the proxy's own certificate where the cluster's should be",
       on,
       expected: 'CLUSTER_CERT_INVALID',

@@ -12,6 +12,8 @@ export interface Leaf {
 export interface Signer {
   /** PEM of the authority. */
   readonly ca: string
+  /** An authority below this one. */
+  intermediate(): Promise<Signer>
   /** For these host names and IPv4 addresses, valid from and until so many days from now. */
   issue(names: readonly string[], from?: number, until?: number): Promise<Leaf>
 }
@@ -24,23 +26,45 @@ const validity = (from: number, until: number) => ({
   notAfter: new Date(Date.now() + until * DAY_MS),
 })
 
-export async function createSigner(): Promise<Signer> {
-  const signer = await newKeys()
+const asAuthority = [
+  new x509.BasicConstraintsExtension(true, undefined, true),
+  new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
+]
+
+/** An authority, valid from and until so many days from now. */
+export async function createSigner(from = -30, until = 30): Promise<Signer> {
+  const keys = await newKeys()
   const authority = await x509.X509CertificateGenerator.createSelfSigned(
     {
       name: 'CN=planted authority',
-      keys: signer,
+      keys,
       signingAlgorithm: algorithm,
-      ...validity(-30, 30),
-      extensions: [
-        new x509.BasicConstraintsExtension(true, undefined, true),
-        new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
-      ],
+      ...validity(from, until),
+      extensions: asAuthority,
     },
     webcrypto,
   )
+  return signerOf(authority, keys.privateKey)
+}
+
+function signerOf(authority: x509.X509Certificate, signingKey: webcrypto.CryptoKey): Signer {
+  const by = { issuer: authority.subject, signingKey, signingAlgorithm: algorithm }
   return {
     ca: authority.toString('pem'),
+    intermediate: async () => {
+      const keys = await newKeys()
+      const below = await x509.X509CertificateGenerator.create(
+        {
+          ...by,
+          subject: 'CN=planted intermediate',
+          publicKey: keys.publicKey,
+          ...validity(-9, 9),
+          extensions: asAuthority,
+        },
+        webcrypto,
+      )
+      return signerOf(below, keys.privateKey)
+    },
     issue: async (names, from = -1, until = 1) => {
       const keys = await newKeys()
       const alternatives = names.map(value => ({
@@ -49,11 +73,9 @@ export async function createSigner(): Promise<Signer> {
       }))
       const certificate = await x509.X509CertificateGenerator.create(
         {
+          ...by,
           subject: `CN=${names[0]}`,
-          issuer: authority.subject,
           publicKey: keys.publicKey,
-          signingKey: signer.privateKey,
-          signingAlgorithm: algorithm,
           ...validity(from, until),
           extensions: [new x509.SubjectAlternativeNameExtension(alternatives)],
         },

@@ -1,7 +1,8 @@
 /** What can be wrong with the cluster, or with what stands in its place, on any world. */
 import { newIndex } from '../contracts/options.js'
 import { type Cause, WRONG } from './cause.js'
-import { answering, closedPort, listen } from './listeners.js'
+import { createSigner } from './certificates.js'
+import { answering, closedPort, listen, showing } from './listeners.js'
 import { asked, by, doctor, unknownKey } from './ways.js'
 
 const credentials: readonly Cause[] = [
@@ -32,6 +33,13 @@ const credentials: readonly Cause[] = [
     expected: 'CLUSTER_AUTH_REJECTED',
     alike: 'clusterLogin',
     plant: world => doctor(world, {}, { apiKey: undefined, username: 'nobody', password: WRONG }),
+  },
+  {
+    planted: "the password of a cluster user in the user's place",
+    on: 'Elasticsearch',
+    expected: 'CLUSTER_AUTH_REJECTED',
+    says: 'unable to authenticate this user',
+    plant: world => doctor(world, {}, { apiKey: undefined, username: WRONG, password: 'elastic' }),
   },
   {
     planted: 'no credentials for the cluster',
@@ -88,8 +96,112 @@ const signed = { ...json, 'x-elastic-product': 'Elasticsearch' }
 const edge = (message: string) => JSON.stringify({ ok: false, message })
 const root = (version: object) => JSON.stringify({ cluster_name: 'planted', version, tagline: 'You Know, for Search' })
 
+/** What stands in the place of the cluster, and what says so. */
+const strangers: readonly Cause[] = [
+  inPlace('a cluster URL that leads to Kibana', 'CLUSTER_NOT_ELASTICSEARCH', [200, '<html>Kibana</html>', html], {
+    says: 'it is Kibana',
+  }),
+  inPlace(
+    'a cluster URL that leads to the login page of Kibana',
+    'CLUSTER_NOT_ELASTICSEARCH',
+    [302, '', { location: '/login?next=%2F', 'kbn-name': 'kibana', 'kbn-license-sig': 'a' }],
+    { says: 'it is Kibana' },
+  ),
+  inPlace(
+    'a cluster URL that leads to Kibana, which wants a login (401)',
+    'CLUSTER_NOT_ELASTICSEARCH',
+    [401, '{"statusCode":401,"error":"Unauthorized","message":"Unauthorized"}', { ...json, 'kbn-name': 'kibana' }],
+    { says: 'it is Kibana' },
+  ),
+  inPlace(
+    'a cluster URL that leads to OpenSearch, which signs nothing',
+    'CLUSTER_NOT_ELASTICSEARCH',
+    [200, root({ number: '2.19.0', distribution: 'opensearch' }), json],
+    { says: 'it is OpenSearch' },
+  ),
+  inPlace(
+    'a cluster URL that leads to OpenSearch, which wants a login (401)',
+    'CLUSTER_NOT_ELASTICSEARCH',
+    [401, 'Unauthorized', { 'www-authenticate': 'Basic realm="OpenSearch Security"' }],
+    { says: 'it is OpenSearch' },
+  ),
+  inPlace('a cluster of version 7.10, which signs nothing', 'CLUSTER_VERSION_UNSUPPORTED', [
+    200,
+    root({ number: '7.10.2', build_flavor: 'default' }),
+    json,
+  ]),
+  inPlace(
+    'a gateway that takes the product header out of answers',
+    'CLUSTER_NOT_ELASTICSEARCH',
+    [200, root({ number: '9.1.0', build_flavor: 'default' }), json],
+    { says: 'a gateway removed its header x-elastic-product' },
+  ),
+  inPlace(
+    'a cluster URL that leads to a login page (200)',
+    'CLUSTER_NOT_ELASTICSEARCH',
+    [200, '<!doctype html><title>Log in</title><input type="password">', html],
+    { says: 'it is a login page' },
+  ),
+  inPlace(
+    'a cluster URL that leads to the dashboard of a service',
+    'CLUSTER_NOT_ELASTICSEARCH',
+    [200, '<!doctype html><title>Dashboard</title><p>Your proxies</p>', html],
+    { says: 'it is a web page' },
+  ),
+  inPlace(
+    'a gateway that takes the credentials out of requests',
+    'CLUSTER_AUTH_REJECTED',
+    [
+      401,
+      JSON.stringify({
+        error: {
+          type: 'security_exception',
+          reason: 'missing authentication credentials for REST request [/]',
+        },
+        status: 401,
+      }),
+      json,
+    ],
+    { says: 'they did not arrive' },
+  ),
+  inPlace(
+    'a cluster whose licence has ended (403)',
+    'CLUSTER_LICENSE_ENDED',
+    [
+      403,
+      JSON.stringify({
+        error: { type: 'security_exception', reason: 'current license is non-compliant for [security]' },
+        status: 403,
+      }),
+      signed,
+    ],
+    { says: 'license is non-compliant' },
+  ),
+  inPlace(
+    'http:// in the cluster URL, and a TLS port that says so (400)',
+    'CLUSTER_TLS_MISMATCH',
+    [400, 'Client sent an HTTP request to an HTTPS server.\n', {}],
+    { says: 'the URL says http://' },
+  ),
+  {
+    planted: 'http:// in the cluster URL, and a TLS port that hangs up',
+    on: 'a server of the test',
+    expected: 'CLUSTER_TLS_MISMATCH',
+    says: 'the URL says http://',
+    plant: async (world, owner) => {
+      const { port } = await owner.own(showing(await (await createSigner()).issue(['127.0.0.1'])))
+      return doctor(world, {}, { url: `http://127.0.0.1:${port}` })
+    },
+  },
+  inPlace(
+    'a gateway that wants a client certificate (400)',
+    'CLUSTER_CLIENT_CERT',
+    [400, '<html><head><title>400 No required SSL certificate was sent</title></head></html>', html],
+    { says: 'it needs a client certificate' },
+  ),
+]
+
 const others: readonly Cause[] = [
-  inPlace('a cluster URL that leads to Kibana', 'CLUSTER_NOT_ELASTICSEARCH', [200, '<html>Kibana</html>', html]),
   inPlace(
     'a cluster URL that leads to OpenSearch',
     'CLUSTER_NOT_ELASTICSEARCH',
@@ -98,11 +210,12 @@ const others: readonly Cause[] = [
   ),
   inPlace('a cluster of version 7', 'CLUSTER_VERSION_UNSUPPORTED', [200, root({ number: '7.17.29' }), signed]),
   inPlace('a gateway that refuses with a page (403)', 'GATEWAY_REFUSED', [403, '<h1>Forbidden</h1>', html]),
-  inPlace('a gateway that sends to a login page (302)', 'GATEWAY_REFUSED', [
-    302,
-    '',
-    { location: 'https://login.example/' },
-  ]),
+  inPlace(
+    'a gateway that sends to a login page (302)',
+    'GATEWAY_REFUSED',
+    [302, '', { location: 'https://login.example/?state=1' }],
+    { says: 'it is a login page, status 302, location: https://login.example/' },
+  ),
   inPlace(
     'a gateway that wants a login of its own (401)',
     'CLUSTER_AUTH_REJECTED',
@@ -171,7 +284,7 @@ const destinations: readonly Cause[] = [
   {
     planted: 'https:// in the cluster URL, and the port for http://',
     on: 'nginx',
-    expected: 'CLUSTER_UNAVAILABLE',
+    expected: 'CLUSTER_TLS_MISMATCH',
     says: 'does not speak TLS',
     plant: world => doctor(world, {}, { url: world.cluster.httpUrl.replace(/^http:/, 'https:') }),
   },
@@ -191,4 +304,4 @@ const destinations: readonly Cause[] = [
   },
 ]
 
-export const clusterCauses: readonly Cause[] = [...destinations, ...others, ...credentials, ...blocks]
+export const clusterCauses: readonly Cause[] = [...destinations, ...strangers, ...others, ...credentials, ...blocks]

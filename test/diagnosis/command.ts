@@ -21,6 +21,8 @@ export async function command(args: readonly string[], env: Readonly<Record<stri
     out: text => void (printed += text),
     pour: async () => true,
     err: ignore,
+    log: ignore,
+    draw: { out: ignore, err: ignore },
     on: ignore,
     off: ignore,
     exit: code => {

@@ -102,23 +102,24 @@ const refused: readonly Cause[] = [
   {
     planted: 'no proxy is set where the load runs',
     on: 'nginx',
-    expected: 'EGRESS_NOT_ALLOWED',
-    says: 'No proxy was used',
-    beside: 'PROXY_NOT_USED',
+    expected: 'PROXY_NOT_USED',
+    says: 'STATIC_IPS names two static addresses',
+    beside: 'EGRESS_NOT_ALLOWED',
     plant: world => doctor(world, { proxy: undefined }),
   },
   {
     planted: '--direct is said where the load runs',
     on: 'nginx',
     expected: 'EGRESS_NOT_ALLOWED',
-    says: 'Sluice ignores STATIC_PROXY_URL, since --direct is set',
+    says: 'Sluice ignores STATIC_PROXY_URL, because --direct is set',
     plant: world => doctor(world, { proxy: { url: world.proxy.http, origin: 'STATIC_PROXY_URL', direct: true } }),
   },
   {
     planted: 'the proxy is in HTTPS_PROXY alone, and NO_PROXY covers the cluster',
     on: 'nginx',
-    expected: 'EGRESS_NOT_ALLOWED',
+    expected: 'PROXY_NOT_USED',
     says: 'Sluice ignores HTTPS_PROXY',
+    beside: 'EGRESS_NOT_ALLOWED',
     plant: world => {
       const noProxy = new URL(world.cluster.url).hostname
       return doctor(world, { proxy: { environmentProxy: world.proxy.http, noProxy } })

@@ -52,6 +52,7 @@ const faults: readonly LabCause[] = [
   ),
   faulty('a hosting service that does not know the deployment', 'CLUSTER_UNKNOWN_HOST', { edge: 'unknown-resource' }),
   faulty('a hosting service whose deployment is stopped', 'CLUSTER_UNAVAILABLE', { edge: 'unavailable' }),
+  faulty('a gateway that allows three requests within a second', 'GATEWAY_LIMITED', { rate: { perSecond: 3 } }),
   faulty('a proxy that is far away', 'LATENCY_CROSS_REGION', { latencyMs: 60 }),
   {
     planted: 'one node of the pair is away',
@@ -95,6 +96,22 @@ const destinations: readonly LabCause[] = [
     expected: 'CLUSTER_PRIVATE_LINK',
     plant: world => doctor(world, { directCheck: false }, { url: 'https://logs.vpce.us-east-1.cluster.invalid:9243' }),
   },
+  ...(
+    [
+      ['a private address in the cluster URL', 'https://10.1.2.3:9243', 'is a private address'],
+      [
+        'a name of a private network in the cluster URL',
+        'https://elasticsearch:9200',
+        'is a name of a private network',
+      ],
+    ] as const
+  ).map(([planted, url, says]): LabCause => ({
+    planted,
+    on: 'the lab',
+    expected: 'CLUSTER_PRIVATE_LINK',
+    says,
+    plant: world => doctor(world, { directCheck: false }, { url }),
+  })),
 ]
 
 const policies: readonly LabCause[] = [
@@ -149,6 +166,15 @@ const policies: readonly LabCause[] = [
     plant: world => {
       attach(world, ['127.0.0.1/32'], 'both')
       return doctor(world)
+    },
+  },
+  {
+    planted: 'the URL is that of the managed ingest endpoint, which no filter guards',
+    on: 'the lab',
+    expected: 'FILTER_NOT_APPLIED',
+    plant: world => {
+      const { url = '', apiKey } = world.lab.line.managed ?? {}
+      return doctor(world, {}, { url, apiKey })
     },
   },
   ...(

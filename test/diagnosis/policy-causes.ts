@@ -1,6 +1,6 @@
 /** What the administration of IP filter policies finds, which reads them where the doctor can only try. In the lab. */
 import { openAdminApi } from '../../src/filter/admin-api.js'
-import { createPolicy } from '../../src/filter/create-policy.js'
+import { createPolicy } from '../../src/filter/change-policy.js'
 import { staticRules } from '../../src/filter/policy.js'
 import type { LabWorld } from '../contracts/lab-world.js'
 import { stopped } from './ask.js'

@@ -1,7 +1,9 @@
 /** Causes that only real servers have: Squid's rules, what nginx says, certificates. */
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RealWorld } from '../contracts/real-world.js'
+import { issueCertificate } from '../real/servers/certificates.js'
+import { startDemanding, startGateway } from '../real/servers/gateway.js'
 import { startIpFilter } from '../real/servers/ip-filter.js'
 import { findParts, required } from '../real/servers/parts.js'
 import { DENIED_PORT } from '../real/servers/squid.js'
@@ -24,6 +26,13 @@ const proxy: readonly RealCause[] = [
     plant: world => doctor(world, {}, { url: `${scheme}://127.0.0.1:${DENIED_PORT}` }),
   })),
   {
+    planted: 'a web server in the proxy URL',
+    on: 'nginx',
+    expected: 'PROXY_NOT_A_PROXY',
+    says: 'server: nginx',
+    plant: world => doctor(world, { proxy: `http://127.0.0.1:${portOf(world.cluster.httpUrl)}` }),
+  },
+  {
     planted: 'a cluster URL with a host that does not exist',
     on: 'Squid',
     expected: 'PROXY_TARGET_UNREACHABLE',
@@ -36,6 +45,13 @@ const proxy: readonly RealCause[] = [
     on: 'Squid',
     expected: 'CLUSTER_PRIVATE_LINK',
     plant: world => doctor(world, { directCheck: false }, { url: 'https://logs.vpce.us-east-1.cluster.invalid:9243' }),
+  },
+  {
+    planted: 'a private address in the cluster URL, which the rules of the proxy forbid',
+    on: 'Squid',
+    expected: 'CLUSTER_PRIVATE_LINK',
+    says: 'is a private address',
+    plant: world => doctor(world, { directCheck: false }, { url: `https://10.1.2.3:${DENIED_PORT}` }),
   },
   {
     planted: "a TLS port of the proxy in the cluster URL, instead of the cluster's",
@@ -91,9 +107,93 @@ const filter: readonly RealCause[] = [
   {
     planted: 'http:// in the cluster URL, and the port for https://',
     on: 'nginx',
-    expected: 'GATEWAY_REFUSED',
-    says: 'plain HTTP request was sent to HTTPS port',
+    expected: 'CLUSTER_TLS_MISMATCH',
+    says: 'the port expects TLS, but the URL says http://',
     plant: world => doctor(world, {}, { url: world.cluster.url.replace(/^https:/, 'http:') }),
+  },
+]
+
+/** nginx before the cluster, as the lines say, and the doctor who meets it. */
+const gateway = (
+  planted: string,
+  expected: Cause['expected'],
+  says: string,
+  lines: (world: RealWorld) => readonly string[],
+): RealCause => ({
+  planted,
+  on: 'nginx',
+  expected,
+  says,
+  plant: async (world, owner) => {
+    const nginx = required(findParts().nginx, 'nginx')
+    const clusterPort = portOf(world.cluster.httpUrl)
+    const { port } = await owner.own(
+      startGateway({ nginx, folder: join(owner.folder, 'gateway'), clusterPort, lines: lines(world) }),
+    )
+    await world.register('everyone')
+    return doctor(world, { directCheck: false }, { url: `http://127.0.0.1:${port}` })
+  },
+})
+
+const gateways: readonly RealCause[] = [
+  {
+    planted: 'a web server in the proxy URL, and a cluster that is reached over http',
+    on: 'nginx',
+    expected: 'PROXY_NOT_A_PROXY',
+    says: 'it answers requests itself',
+    plant: async (world, owner) => {
+      const nginx = required(findParts().nginx, 'nginx')
+      const { port } = await owner.own(
+        startGateway({ nginx, folder: join(owner.folder, 'gateway'), clusterPort: '9', lines: ['return 404;'] }),
+      )
+      const proxy = `http://127.0.0.1:${port}`
+      return doctor(world, { proxy, ipCheckUrl: undefined, directCheck: false }, { url: world.cluster.httpUrl })
+    },
+  },
+  gateway(
+    'a real gateway that takes the product header out of answers',
+    'CLUSTER_NOT_ELASTICSEARCH',
+    'a gateway removed its header x-elastic-product',
+    () => ['proxy_hide_header X-elastic-product;'],
+  ),
+  gateway(
+    'a real gateway that takes the credentials out of requests',
+    'CLUSTER_AUTH_REJECTED',
+    'they did not arrive',
+    () => ['proxy_set_header Authorization "";'],
+  ),
+  {
+    planted: 'a real gateway that wants a client certificate',
+    on: 'nginx',
+    expected: 'CLUSTER_CLIENT_CERT',
+    says: 'it needs a client certificate',
+    plant: async (world, owner) => {
+      const { nginx, openssl } = findParts()
+      const folder = join(owner.folder, 'gateway')
+      const certificate = await issueCertificate(required(openssl, 'openssl'), join(owner.folder, 'tls'), 'gateway')
+      const { port } = await owner.own(
+        startGateway({
+          nginx: required(nginx, 'nginx'),
+          folder,
+          clusterPort: portOf(world.cluster.httpUrl),
+          certificate,
+          lines: [`ssl_client_certificate ${certificate.caFile};`, 'ssl_verify_client on;'],
+        }),
+      )
+      return doctor(world, {}, { url: `https://127.0.0.1:${port}`, ca: await readFile(certificate.caFile) })
+    },
+  },
+  {
+    planted: 'a server that asks for a client certificate by an alert',
+    on: 'a server of the test',
+    expected: 'CLUSTER_CLIENT_CERT',
+    says: 'the TLS alert',
+    plant: async (world, owner) => {
+      const openssl = required(findParts().openssl, 'openssl')
+      const certificate = await issueCertificate(openssl, join(owner.folder, 'tls'), 'demanding')
+      const { port } = await owner.own(startDemanding(openssl, join(owner.folder, 'demanding'), certificate))
+      return doctor(world, {}, { url: `https://127.0.0.1:${port}`, ca: await readFile(certificate.caFile) })
+    },
   },
 ]
 
@@ -113,4 +213,10 @@ const certificates = certificateCauses<RealWorld>('nginx', async (world, owner, 
   return { port }
 })
 
-export const realCauses: readonly RealCause[] = [...proxy, ...certificates, ...filter, ...realClusterCauses]
+export const realCauses: readonly RealCause[] = [
+  ...proxy,
+  ...certificates,
+  ...gateways,
+  ...filter,
+  ...realClusterCauses,
+]

@@ -98,6 +98,20 @@ export const realClusterCauses: readonly Cause<RealWorld>[] = [
     }),
   },
   {
+    planted: 'a cluster with as many shards as it allows',
+    on: 'Elasticsearch',
+    expected: 'REQUEST_REFUSED',
+    says: 'maximum normal shards open',
+    plant: async (world, owner) => {
+      const limit = async (shards: number | null) =>
+        await world.ask('PUT', '/_cluster/settings', { persistent: { 'cluster.max_shards_per_node': shards } })
+      await limit(1)
+      await owner.own(Promise.resolve({ [Symbol.asyncDispose]: async () => void (await limit(null)) }))
+      await world.ask('PUT', `/${newIndex('full')}`)
+      return { by: 'ingest', run: async () => await stopped(ingest(ingestInto(world, newIndex('one-more')))) }
+    },
+  },
+  {
     planted: 'an API key without any privilege on the index, found by a load',
     on: 'Elasticsearch',
     expected: 'CLUSTER_PRIVILEGE_MISSING',

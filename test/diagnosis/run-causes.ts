@@ -74,7 +74,7 @@ const states: readonly LoadCause[] = [
     return async () => await stopped(runs.load('a.ndjson', { deadLetters: runs.path('folder') }))
   }),
   load('the same load, while it runs', 'RUN_LOCKED', async ({ runs }) => async () => {
-    await writeFile(runs.path('a.ndjson'), lines(300))
+    await writeFile(runs.path('a.ndjson'), lines(50_000))
     let second: Promise<Told> | undefined
     await runs.load('a.ndjson', {
       onEvent: ({ type }) => {

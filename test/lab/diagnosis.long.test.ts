@@ -20,7 +20,7 @@ import { contractErrors } from '../support/contract-errors.js'
 describe('in the lab', () => {
   let world: LabWorld
   beforeAll(async () => {
-    world = await startLabWorld()
+    world = await startLabWorld({ managed: true })
   })
   afterAll(async () => await world[Symbol.asyncDispose]())
   describeCauses<LabWorld>(() => world, {

@@ -1,5 +1,6 @@
 import { describeDoctor } from '../contracts/doctor.suite.js'
 import { describeDocuments } from '../contracts/documents.suite.js'
+import { describeIdentity } from '../contracts/identity.suite.js'
 import { describeIds } from '../contracts/ids.suite.js'
 import { describeRefusals } from '../contracts/refusals.suite.js'
 import { describeReplay } from '../contracts/replay.suite.js'
@@ -18,6 +19,7 @@ describeOnRealServers({ major: 9 }, world => {
   describeReplay(world)
   describeSwap(world)
   describeRuns(world)
+  describeIdentity(world)
   describeIds(world)
   describeDeletions(world)
   describeDoctor(world)

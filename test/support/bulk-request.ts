@@ -1,6 +1,5 @@
 import type { Batch } from '../../src/flow.js'
-import type { BulkRequest, Send } from '../../src/sender/send.js'
-import type { Verdict } from '../../src/sender/verdict.js'
+import type { BulkRequest, Send, Verdict } from '../../src/sender/send.js'
 import { batchOf } from './sender-batch.js'
 
 /** Makes the first request for a batch of two documents. */

@@ -1,6 +1,5 @@
 /** A table in memory that is read as the platform's are: all of it by id, then what changed meanwhile, in the order of the changes. */
-import type { Failure } from '../../src/failure/failure.js'
-import { SluiceError } from '../../src/failure/sluice-error.js'
+import { type Failure, SluiceError } from '../../src/failure/failure.js'
 import type { Place, Cursor, Source } from '../../src/flow.js'
 import type { Platform } from '../../src/tables/open-platform.js'
 
@@ -106,7 +105,6 @@ export class FakeTable {
 /** A platform of such tables; `refuses`: when it is probed. */
 export function fakePlatform(tables: readonly FakeTable[], refuses?: Failure): Platform {
   return {
-    display: 'https://instance.example',
     instance: {
       display: 'https://instance.example',
       call: async () => await Promise.reject(new Error('a table in memory answers no calls')),
@@ -118,6 +116,5 @@ export function fakePlatform(tables: readonly FakeTable[], refuses?: Failure): P
       if (refuses !== undefined) throw new SluiceError(refuses)
       return await Promise.resolve(['reached the platform'])
     },
-    [Symbol.asyncDispose]: async () => await Promise.resolve(),
   }
 }

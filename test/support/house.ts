@@ -7,45 +7,53 @@ interface Part {
 
 /** The plan of src: each folder, and each file of the root, with what it may import and where others enter. */
 export const house: Readonly<Record<string, Part>> = {
-  // The catalogue of failures. Imports nothing.
-  failure: { imports: '', doors: 'catalogue entry fail failure look-up quote sluice-error symptoms' },
+  // The catalogue of failures.
+  failure: { imports: 'text', doors: 'catalogue entry failure index-errors look-up symptoms' },
   'flow.ts': { imports: 'failure' },
-  time: { imports: 'flow.ts', doors: 'retry system-clock' },
-  text: { imports: '', doors: 'bytes parse-json' },
-  disk: { imports: 'text', doors: 'disk-problem folders json-file replace-file' },
+  'web-assembly.ts': { imports: '' },
+  checksum: { imports: 'web-assembly.ts', doors: 'checksum file kernel/kernel' },
+  time: { imports: 'flow.ts', doors: 'change-signal local-time retry system-clock' },
+  text: { imports: '', doors: 'bytes parse-json json-fault quotes visible' },
+  disk: { imports: 'text', doors: 'file-stat safe-files' },
   // The stages. They know what crosses stages, and failures; never each other.
   source: {
-    imports: 'failure flow.ts',
+    imports: 'failure flow.ts checksum disk',
     doors: 'cannot-read decompress open-sources read-file read-stream stored-file',
   },
   format: { imports: 'failure flow.ts text', doors: 'decode' },
-  bulk: { imports: 'failure flow.ts text', doors: 'action-line batcher read-letters replay-batcher slots' },
-  sender: { imports: 'failure flow.ts time text cluster', doors: 'deliver layers/access layers/budget sender verdict' },
+  bulk: {
+    imports: 'failure flow.ts web-assembly.ts checksum text',
+    doors: 'action-line batcher dead-letter replay-batcher slots',
+  },
+  sender: {
+    imports: 'failure flow.ts time text cluster',
+    doors: 'deliver layers/access layers/byte-budget send sender',
+  },
   ledger: {
     imports: 'failure flow.ts text disk',
     doors: 'account committed-prefix dead-letters ledger receipt truncate-dead-letters',
   },
   // The route to a cluster or an instance.
   proxy: {
-    imports: 'failure',
+    imports: 'failure text',
     doors:
-      'choose-proxy destination established expects-tls fresh-connections name-error proxy-answer proxy-url route route-error route-request tls-layer trace',
+      'choose-proxy destination established expects-tls fresh-connections name-error port-speaks proxy-answer proxy-url route route-error route-request tls-layer trace',
   },
   cluster: {
-    imports: 'failure text proxy',
+    imports: 'failure flow.ts time text proxy',
     doors:
-      'alias answers bounds client-connection credentials delete-documents delete-found egress-check find-documents fresh-index indices open-cluster preflight request version walk-ids',
+      'alias answers ask-connections bounds client-connection connection-end connection-mix credentials delete-found egress-check find-documents fresh-index indices managed-endpoint open-cluster preflight request walk-ids',
   },
   servicenow: {
     imports: 'failure flow.ts time text proxy',
     doors:
-      'calls/answer calls/instance-http calls/judge-refusal calls/judge-table-answer calls/persist calls/secrets choose-access deletions/audited-deletions deletions/id-set deletions/list-ids incidents/incidents incidents/raise-incident instance login/authorization-code login/session login/token-call login/tokens open-instance records table/read-table table/row table/rows-so-far table/select-table table/table-source',
+      'calls/instance-http calls/judge-refusal calls/judge-table-answer calls/persist calls/secrets choose-access incidents/incidents incidents/raise-incident instance login/authorization-code login/session login/token-call open-instance records table/id-set table/list-ids table/read-table table/row table/rows-so-far table/select-table table/table-source',
   },
   // Options are read once, at the door.
   options: {
     imports: 'failure flow.ts text source format bulk ledger',
     doors:
-      'check-ingest-options check-servicenow-options cluster-access defaults guarded hide-secrets ingest-options library-options listener load names nearest option option-checks read-options resolve servicenow-access table table-names urls view',
+      'check-options defaults describe-option hide-secrets ingest-options library-options listener load mask-secrets names nearest option option-checks option-files read-options resolve table table-names urls',
   },
   connect: {
     imports: 'failure flow.ts time text disk proxy cluster servicenow options state',
@@ -53,9 +61,9 @@ export const house: Readonly<Record<string, Part>> = {
   },
   // Outlives a process.
   state: {
-    imports: 'failure flow.ts time text disk ledger cluster options',
+    imports: 'failure flow.ts time text checksum disk ledger cluster options',
     doors:
-      'checkpoint checkpoint-file earlier-checkpoints find-run known-limits lock lost-index plan plan-run run-identity run-locks state-keeper',
+      'checkpoint find-run index-watch history known-limits lock lost-index plan plan-run prune refusals run-end run-identity run-locks runs state-folder state-keeper',
   },
   // The loop and its hooks. It names no feature.
   run: {
@@ -63,23 +71,27 @@ export const house: Readonly<Record<string, Part>> = {
     doors: 'events hooks open-batcher retry-step run stop-signals',
   },
   // Wings: one feature each. No wing imports another.
-  spool: { imports: 'failure flow.ts text disk source ledger options state run', doors: 'run-list spool-stdin' },
+  spool: {
+    imports: 'failure flow.ts time text disk source ledger options state run',
+    doors: 'run-list segments spool-stdin',
+  },
   guarded: {
     imports: 'failure time bulk ledger cluster options connect state run',
-    doors: 'alias-receipt guard-alias rollback',
+    doors: 'guard-alias guarded-load rollback',
   },
   tables: {
     imports: 'failure flow.ts text disk ledger cluster servicenow options connect state run',
     doors: 'open-platform pull read-tables tables-receipt',
   },
-  limits: { imports: 'failure sender cluster options state run', doors: 'byte-budget learnt-limits' },
+  managed: { imports: 'options connect state run', doors: 'load-into-queue' },
+  limits: { imports: 'failure sender cluster options state run', doors: 'run-limits' },
   replay: {
     imports: 'failure flow.ts time format bulk cluster options state run',
     doors: 'meant-index send-dead-letters',
   },
   // Compose a run: stages and hooks.
-  'ingest.ts': { imports: 'ledger options run spool guarded tables limits' },
-  'replay.ts': { imports: 'failure source ledger options run spool limits replay' },
+  'ingest.ts': { imports: 'ledger options run spool guarded tables limits managed' },
+  'replay.ts': { imports: 'failure source ledger options run spool limits managed replay' },
   // Features beside a load. `serve` makes runs of its own.
   serve: {
     imports: 'failure flow.ts time text disk ledger cluster options connect state run limits',
@@ -87,12 +99,12 @@ export const house: Readonly<Record<string, Part>> = {
   },
   verify: {
     imports: 'failure flow.ts time text sender cluster options connect state',
-    doors: 'undo verification verify verify-options',
+    doors: 'tally undo verify verify-options',
   },
-  alarm: { imports: 'failure ledger servicenow options connect', doors: 'alarm alarm-options' },
+  alarm: { imports: 'failure text ledger servicenow options connect', doors: 'alarm alarm-options' },
   filter: {
     imports: 'failure flow.ts time text proxy cluster options connect',
-    doors: 'admin-api attach-policy choose-policy confirmed create-policy judge-guard policy probe prove read-policy',
+    doors: 'admin-api change-policy choose-policy judge-guard policy prove read-policy',
   },
   // Looks, and reports.
   doctor: {
@@ -110,7 +122,7 @@ export const house: Readonly<Record<string, Part>> = {
   // The command line gets what an embedder gets.
   cli: {
     imports:
-      'failure disk ledger options connect spool guarded tables serve ingest.ts replay.ts verify alarm filter doctor lab index.ts servicenow.ts',
+      'failure time text disk ledger options connect state spool guarded tables serve ingest.ts replay.ts verify alarm filter doctor lab index.ts servicenow.ts',
   },
 }
 

@@ -1,5 +1,4 @@
-import type { Failure } from '../../src/failure/failure.js'
-import { isSluiceError } from '../../src/failure/sluice-error.js'
+import { type Failure, isSluiceError } from '../../src/failure/failure.js'
 import { type OptionSources, resolveOptions } from '../../src/options/resolve.js'
 
 /** The failure that options end in. */

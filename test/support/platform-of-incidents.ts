@@ -1,6 +1,5 @@
 /** The table of incidents as the platform keeps it, without a server: what the alarm asks of it, and the traps in that. */
-import { failure } from '../../src/failure/failure.js'
-import { SluiceError } from '../../src/failure/sluice-error.js'
+import { failure, SluiceError } from '../../src/failure/failure.js'
 import type { Instance, TableAnswer, TableRequest } from '../../src/servicenow/instance.js'
 
 export type Row = Record<string, string>

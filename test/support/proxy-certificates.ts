@@ -4,7 +4,7 @@ import { webcrypto } from 'node:crypto'
 import * as x509 from '@peculiar/x509'
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
-const validity = { notBefore: new Date(Date.now() - 86_400_000), notAfter: new Date(Date.now() + 86_400_000) }
+const aDayMs = 86_400_000
 
 export interface Certificate {
   readonly cert: string
@@ -13,46 +13,67 @@ export interface Certificate {
   readonly fingerprint: string
 }
 
-export interface Authority extends Certificate {
-  issue(names: readonly string[]): Promise<Certificate>
+/** What a certificate says of itself. */
+interface Terms {
+  readonly isAuthority?: boolean
+  readonly isExpired?: boolean
 }
 
-export async function createAuthority(name: string): Promise<Authority> {
-  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
-  const authority = await x509.X509CertificateGenerator.createSelfSigned(
+/** Any certificate can sign others, whether it may or not. */
+export interface Authority extends Certificate {
+  issue(names: readonly string[], terms?: Terms): Promise<Authority>
+}
+
+interface Keys {
+  readonly privateKey: webcrypto.CryptoKey
+  readonly publicKey: webcrypto.CryptoKey
+}
+
+export async function createAuthority(name: string, terms: Terms = {}): Promise<Authority> {
+  const keys: Keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
+  const made = await x509.X509CertificateGenerator.createSelfSigned(
     {
       name: `CN=${name}`,
       keys,
       signingAlgorithm: algorithm,
-      ...validity,
-      extensions: [
-        new x509.BasicConstraintsExtension(true),
-        new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
-      ],
+      ...validity(terms),
+      extensions: extensionsOf([], { ...terms, isAuthority: true }),
     },
     webcrypto,
   )
-  const issue = async (names: readonly string[]): Promise<Certificate> => {
-    const leafKeys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
-    const leaf = await x509.X509CertificateGenerator.create(
+  return await signer(made, keys)
+}
+
+async function signer(own: x509.X509Certificate, { privateKey }: Keys): Promise<Authority> {
+  const issue: Authority['issue'] = async (names, terms = {}) => {
+    const keys: Keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
+    const issued = await x509.X509CertificateGenerator.create(
       {
-        subject: `CN=${names[0]}`,
-        issuer: authority.subject,
-        publicKey: leafKeys.publicKey,
-        signingKey: keys.privateKey,
+        subject: `CN=${names[0]}, O=${own.subject}`,
+        issuer: own.subject,
+        publicKey: keys.publicKey,
+        signingKey: privateKey,
         signingAlgorithm: algorithm,
-        ...validity,
-        extensions: [
-          new x509.SubjectAlternativeNameExtension(
-            names.map(value => ({ type: /^[\d.]+$/.test(value) ? ('ip' as const) : ('dns' as const), value })),
-          ),
-        ],
+        ...validity(terms),
+        extensions: extensionsOf(names, terms),
       },
       webcrypto,
     )
-    return describe(leaf, leafKeys.privateKey)
+    return await signer(issued, keys)
   }
-  return { ...(await describe(authority, keys.privateKey)), issue }
+  return { ...(await describe(own, privateKey)), issue }
+}
+
+function validity({ isExpired = false }: Terms): { readonly notBefore: Date; readonly notAfter: Date } {
+  const [from, to] = isExpired ? [-2, -1] : [-1, 1]
+  return { notBefore: new Date(Date.now() + from * aDayMs), notAfter: new Date(Date.now() + to * aDayMs) }
+}
+
+function extensionsOf(names: readonly string[], { isAuthority = false }: Terms): x509.Extension[] {
+  if (isAuthority)
+    return [new x509.BasicConstraintsExtension(true), new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true)]
+  const typed = names.map(value => ({ type: /^[\d.]+$/.test(value) ? ('ip' as const) : ('dns' as const), value }))
+  return [new x509.SubjectAlternativeNameExtension(typed)]
 }
 
 async function describe(certificate: x509.X509Certificate, key: webcrypto.CryptoKey): Promise<Certificate> {

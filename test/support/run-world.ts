@@ -1,4 +1,5 @@
-import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { lastRun, rewriteRun } from './stored-runs.js'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type IngestOptions, type Receipt, connect, ingest, isSluiceError } from '../../src/index.js'
@@ -33,11 +34,7 @@ export async function openRunWorld(lab: Lab, index = newIndex('verify')): Promis
       preflightConnections: 1,
     }
   }
-  const checkpointPath = async () => {
-    const [name = ''] = await readdir(join(stateDir, 'runs'))
-    return join(stateDir, 'runs', name)
-  }
-  const checkpoint = async () => JSON.parse(await readFile(await checkpointPath(), 'utf8')) as Checkpoint
+  const checkpoint = async () => (await lastRun(stateDir)).checkpoint
   return {
     index,
     stateDir,
@@ -61,17 +58,11 @@ export async function openRunWorld(lab: Lab, index = newIndex('verify')): Promis
       const bytes = await readFile(input.name, 'utf8')
       const offset = Buffer.byteLength(bytes.split('\n').slice(0, documents).join('\n')) + 1
       const mark = { ...input.mark, document: documents + 1, line: documents + 1, offset, tail: 0 }
-      const { file } = input
-      if (file === undefined) throw new Error('no file')
-      // As at its beginning: what stands before the mark is not looked at.
-      const { createHash } = await import('node:crypto')
-      const tail = { end: 0, sha256: createHash('sha256').digest('hex') }
-      const begun = { ...input, status: 'begun' as const, mark, read: documents, file: { ...file, tail } }
+      const begun = { ...input, status: 'begun' as const, mark, read: documents }
       const counts = { ...last.counts, read: documents, created: documents, duplicate: 0, rejected: 0, skipped: 0 }
-      await writeFile(
-        await checkpointPath(),
-        JSON.stringify({ ...last, status: 'running', isDoubtful: true, inputs: [begun, ...others], counts }),
-      )
+      const { path: file } = await lastRun(stateDir)
+      const left = [begun, ...others].filter(({ status }) => status !== 'finished').length
+      await rewriteRun(file, { ...last, status: 'running', isDoubtful: true, inputs: [begun, ...others], left, counts })
     },
     bulk: async (lines, to = index) => {
       await using direct = await connect(await way())

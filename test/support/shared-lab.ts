@@ -1,5 +1,6 @@
+import { lastRun } from './stored-runs.js'
 import { readFileSync } from 'node:fs'
-import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
@@ -55,6 +56,5 @@ export function smallBatches() {
 
 /** Of the one command that was run. */
 export async function checkpoint(): Promise<Checkpoint> {
-  const [name = ''] = await readdir(path('state/runs'))
-  return JSON.parse(await readFile(path(`state/runs/${name}`), 'utf8')) as Checkpoint
+  return (await lastRun(path('state'))).checkpoint
 }

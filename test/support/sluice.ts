@@ -57,7 +57,8 @@ function start(
   { cwd = tmpdir(), env = {}, input, endless, piped }: Surroundings,
 ): Running {
   // Checkpoints stay out of the home folder of whoever runs the tests.
-  const own = { PATH: process.env['PATH'], XDG_STATE_HOME: stateHome }
+  // Tests read stderr as a person does, unless they say otherwise.
+  const own = { PATH: process.env['PATH'], XDG_STATE_HOME: stateHome, SLUICE_LOG_FORMAT: 'text' }
   const child = spawn(command, args, { cwd, env: { ...own, ...env } })
   const output = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {

@@ -133,6 +133,7 @@ test('every count of the receipt is a number, and what may be missing says so', 
   type Count =
     | 'read'
     | 'created'
+    | 'accepted'
     | 'updated'
     | 'deleted'
     | 'noop'
@@ -164,12 +165,14 @@ test('codes narrow by switch, and every code explains itself', () => {
 })
 
 test('an error of another copy of the package is recognised', () => {
-  const failure = { code: 'PROXY_TIMEOUT', message: 'late', evidence: {} } as const
+  const failure = { code: 'PROXY_TIMEOUT', message: 'late', evidence: {}, exit: 4, retry: 'later' } as const
   const ours: unknown = new SluiceError(failure, { receipt: { read: 1 } })
   const other: unknown = Object.assign(new Error('late'), { [Symbol.for('sluice.error')]: true, failure })
   for (const error of [ours, other]) {
     expect(isSluiceError(error)).toBe(true)
-    if (isSluiceError(error)) expectTypeOf(error.code).toEqualTypeOf<FailureCode>()
+    if (!isSluiceError(error)) continue
+    expectTypeOf(error.code).toEqualTypeOf<FailureCode>()
+    expectTypeOf(error.receipt).toEqualTypeOf<Receipt | undefined>()
   }
   expect(isSluiceError(new Error('late'))).toBe(false)
 })
@@ -177,6 +180,8 @@ test('an error of another copy of the package is recognised', () => {
 test('events are told apart by their type', () => {
   const told = (event: IngestEvent): number => {
     switch (event.type) {
+      case 'standing':
+        return event.underWay
       case 'progress':
         return event.counts.read
       case 'rejected':
@@ -193,6 +198,10 @@ test('events are told apart by their type', () => {
         return event.name.length
       case 'deletions':
         return event.index.length
+      case 'planning':
+        return event.inputs
+      case 'begun':
+        return event.run.length
       case 'warning':
         return event.message.length
     }

@@ -9,7 +9,7 @@ import type {
   TargetOptions,
 } from '../../src/index.js'
 import { type Settings, optionNames } from '../../src/options/table.js'
-import { checksAt, optionAs } from '../../src/options/view.js'
+import { checksAt, optionAs } from '../../src/options/describe-option.js'
 
 type Behind<T> = { readonly [K in keyof T]-?: keyof Settings }
 
@@ -27,6 +27,7 @@ const same = {
   op: 'op',
   ids: 'ids',
   idField: 'idField',
+  resendUnknown: 'resendUnknown',
   routingField: 'routingField',
   pipeline: 'pipeline',
   format: 'format',
@@ -47,6 +48,8 @@ const same = {
   spool: 'spool',
   spoolLimit: 'spoolLimit',
   runId: 'runId',
+  keepRuns: 'keepRuns',
+  keepDays: 'keepDays',
   again: 'again',
   dryRun: 'dryRun',
   concurrency: 'concurrency',
@@ -107,6 +110,7 @@ const table = {
 
 /** What concerns the command alone: where secrets are read, and how it prints. */
 const ofTheCommand = [
+  'config',
   'apiKeyFile',
   'passwordFile',
   'proxyFile',
@@ -115,6 +119,7 @@ const ofTheCommand = [
   'servicenowRefreshTokenFile',
   'json',
   'quiet',
+  'logFormat',
   'supportBundle',
   'output',
 ] as const satisfies (keyof Settings)[]
@@ -142,6 +147,7 @@ const ofServe = [
   'serveTokenFile',
   'noToken',
   'maxBody',
+  'maxDocuments',
   'acceptAnyway',
 ] as const satisfies (keyof Settings)[]
 

@@ -18,7 +18,7 @@ import {
   TEXT_START,
 } from './layout.js'
 import type { KernelMemory } from './memory.js'
-import { type Global, type Module, webAssembly } from './web-assembly.js'
+import { compile, type Global, webAssembly } from '../../web-assembly.js'
 
 /** The functions and globals of assembly/frame.ts. Sizes and addresses are in bytes. */
 interface Exports {
@@ -63,21 +63,13 @@ interface Framed {
  * Compiled when this file is loaded, so that callers can tune the engine before. Undefined if the machine has no
  * SIMD.
  */
-const compiled = compile()
+const compiled = compile(kernelCode)
 
 /** Returns undefined without memory or SIMD. Then plain JavaScript does everything. */
 export function openKernel(memory: KernelMemory | undefined): Kernel | undefined {
   if (memory === undefined || webAssembly === undefined || compiled === undefined) return undefined
   const { exports } = new webAssembly.Instance(compiled, { env: { memory: memory.memory } })
   return new Kernel(memory, exports as Exports)
-}
-
-function compile(): Module | undefined {
-  try {
-    return webAssembly === undefined ? undefined : new webAssembly.Module(Buffer.from(kernelCode, 'base64'))
-  } catch {
-    return undefined
-  }
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
  * What both sides of the kernel agree on. Read by TypeScript and by AssemblyScript alike: whole numbers only.
  *
- * The memory holds, in this order: the texts of the action line, the marks, the input area, two more of them that files are read into,
+ * The memory holds, in this order: the texts of the action line, the marks, the area of checksums, the input area, two more of them that files are read into,
  * the slots that bodies are framed in.
  */
 
@@ -28,6 +28,8 @@ export const NUMBER_END = 7 * TEXT_BYTES + 32
 /** A piece of the input, which has a bit for each byte: see assembly/marks.ts. A power of two; it fits the CPU's first cache. */
 export const PIECE_BYTES = 4096
 export const MARKS = 4096
+/** Behind the marks: the area that checksums of the memory's bytes use (src/checksum). */
+export const CHECKSUM = 5120
 /** The input area begins here, with a whole piece. Its last piece is read to the end, and further. */
 export const INPUT_START = 2 * PIECE_BYTES
 export const INPUT_SLACK_BYTES = PIECE_BYTES + SLACK_BYTES

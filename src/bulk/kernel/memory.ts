@@ -1,6 +1,7 @@
 import type { ReadMemory } from '../../flow.js'
-import { INPUT_SLACK_BYTES, INPUT_START, SLACK_BYTES } from './layout.js'
-import { type Memory, webAssembly } from './web-assembly.js'
+import { sumInPlace } from '../../checksum/kernel/kernel.js'
+import { type Memory, newMemory } from '../../web-assembly.js'
+import { CHECKSUM, INPUT_SLACK_BYTES, INPUT_START, SLACK_BYTES } from './layout.js'
 
 /** Bytes per read of a file. Twice as much would fall out of the CPU's second cache before it is framed. */
 const READ_BYTES = 1 << 20
@@ -33,6 +34,7 @@ export function kernelMemory(slots: number, slotBytes: number): KernelMemory | u
   if (pages > MOST_PAGES) return undefined
   const memory = newMemory(pages)
   if (memory === undefined) return undefined
+  sumInPlace(memory, CHECKSUM)
   return {
     memory,
     input: Buffer.from(memory.buffer, INPUT_START, inputBytes),
@@ -49,15 +51,4 @@ export function kernelMemory(slots: number, slotBytes: number): KernelMemory | u
 /** No two slots share a line of the CPU's cache. */
 function aligned(address: number): number {
   return Math.ceil(address / 64) * 64
-}
-
-function newMemory(pages: number): Memory | undefined {
-  if (webAssembly === undefined) return undefined
-  try {
-    // Pages that nobody touches take no memory.
-    return new webAssembly.Memory({ initial: pages, maximum: pages })
-  } catch (error) {
-    if (error instanceof RangeError) return undefined
-    throw error
-  }
 }

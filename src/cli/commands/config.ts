@@ -4,7 +4,7 @@ import { optionNames } from '../../options/table.js'
 import { addOptions } from '../terminal/help.js'
 import { columns } from '../show/columns.js'
 import { loadOptions, sayWarnings } from '../load-options.js'
-import { shownOption } from '../../options/view.js'
+import { shownOption } from '../../options/describe-option.js'
 import type { Terminal } from '../terminal/terminal.js'
 
 export function defineConfig(command: Command, terminal: Terminal, done: (code: number) => void): void {

@@ -7,13 +7,14 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import type { Command } from 'commander'
 import { type ConnectOptions, connect } from '../../index.js'
-import { isSluiceError } from '../../failure/sluice-error.js'
+import { isSluiceError } from '../../failure/failure.js'
 import { type Lab, startLab } from '../../lab/index.js'
 import { count } from '../show/columns.js'
 import { sayFailure } from '../show/say-error.js'
 import { showReceipt } from '../show/show-receipt.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { exitCodeOf, runLoad } from '../run-load.js'
+import { exitOf } from '../../ledger/receipt.js'
+import { runLoad } from '../run-load.js'
 
 const index = 'demo-logs'
 const documents = 5000
@@ -35,7 +36,7 @@ async function loadThroughBoth(folder: string, terminal: Terminal): Promise<numb
   try {
     const [first, second] = lab.line.staticIps
     terminal.out(`1. The lab is up: a proxy with the static addresses ${first} and ${second}, and a search cluster\n`)
-    terminal.out(`   that lets in those two addresses and nobody else (${lab.line.cluster.url}).\n\n`)
+    terminal.out(`   that allows only those two addresses (${lab.line.cluster.url}).\n\n`)
     const file = join(folder, 'logs.ndjson.gz')
     await pipeline(Readable.from(demoDocuments(documents)), createGzip(), createWriteStream(file))
     terminal.out(`2. Sluice wrote ${count(documents)} log documents, compressed with gzip. You would type:\n\n`)
@@ -47,7 +48,7 @@ async function loadThroughBoth(folder: string, terminal: Terminal): Promise<numb
       true,
     )
     terminal.out(`3. The receipt:\n\n${indented(showReceipt(receipt))}\n`)
-    if (exitCodeOf(receipt) !== 0) return exitCodeOf(receipt)
+    if (exitOf(receipt) !== 0) return exitOf(receipt)
     terminal.out(`4. The cluster counts ${count(await countInCluster(way))} documents in ${index}.\n\n`)
     return 0
   } finally {
@@ -63,7 +64,7 @@ async function loadThroughOne(folder: string, terminal: Terminal): Promise<numbe
     const way = await wayInto(lab)
     const source = join(folder, 'logs.ndjson.gz')
     const receipt = await runLoad({ ...way, source, index, deadLetters: join(folder, 'dead.ndjson') }, terminal, true)
-    if (receipt.failure?.code !== 'EGRESS_PARTLY_ALLOWED') return exitCodeOf(receipt) || 70
+    if (receipt.failure?.code !== 'EGRESS_PARTLY_ALLOWED') return exitOf(receipt) || 70
     terminal.out(expected(sayFailure(receipt.failure)))
     return 0
   } catch (error) {

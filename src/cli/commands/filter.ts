@@ -1,39 +1,40 @@
 import type { Command } from 'commander'
 import type { AdminApi } from '../../filter/admin-api.js'
-import type { Change, Confirm } from '../../filter/confirmed.js'
-import { requireOptions } from '../../options/resolve.js'
+import type { Change, Confirm } from '../../filter/change-policy.js'
+import type { Needed } from '../../options/resolve.js'
 import { addOptions } from '../terminal/help.js'
 import { confirm } from '../terminal/confirm.js'
 import type * as FilterTasks from '../filter-tasks.js'
-import { connectOptions } from '../../options/library-options.js'
-import { interrupted, interruptible } from '../terminal/interrupt.js'
-import { loadAccess, loadAdminKey, loadOptions, sayWarnings } from '../load-options.js'
-import { masked } from '../terminal/mask.js'
+import { readAdminKey } from '../../options/option-files.js'
+import { interruptible, unlessInterrupted } from '../terminal/interrupt.js'
+import { fileReader, loadForCluster } from '../load-options.js'
+import { knownSecrets, masked } from '../../options/mask-secrets.js'
+import { keepSecrets } from '../terminal/secrets.js'
 import { filterExitCode, filterJson, showFilter } from '../show/show-filter.js'
+import { visible } from '../../text/visible.js'
 import type { Terminal } from '../terminal/terminal.js'
 
 interface Flags extends Record<string, unknown> {
   readonly yes?: boolean
 }
 
-type Needs = Parameters<typeof requireOptions>[1]
 type TaskName = keyof typeof FilterTasks
 
 export function defineFilter(command: Command, terminal: Terminal, done: (code: number) => void): void {
-  const task = (name: TaskName, summary: string, needs: Needs, examples: string) =>
+  const task = (name: TaskName, summary: string, needs: readonly Needed[], examples: string) =>
     addOptions(command.command(name).description(summary).allowExcessArguments(false), 'filter')
       .addHelpText('after', `\nExamples:\n${examples}`)
       .action(async (flags: Flags) => done(await run(name, needs, flags, terminal)))
 
   task(
     'show',
-    'show the policies of a deployment, and whether they let in only your two addresses',
+    'show the policies of a deployment, and check that they allow only your two addresses',
     ['deployment'],
     '  sluice filter show --deployment 0a1b2c\n  sluice filter show --json | jq .findings[].code',
   )
   task(
     'create',
-    'create a policy with the two static addresses, or extend the one that exists',
+    'create a policy with the two static addresses, or add them to an existing policy',
     ['staticIps'],
     '  sluice filter create --deployment 0a1b2c\n  sluice filter create --region us-east-1 --policy loaders',
   ).option('--yes', 'add rules to an existing policy without asking')
@@ -42,19 +43,19 @@ export function defineFilter(command: Command, terminal: Terminal, done: (code: 
     'attach a policy to a deployment and test the result',
     ['deployment'],
     '  sluice filter attach --deployment 0a1b2c\n  sluice filter attach --deployment 0a1b2c --policy loaders',
-  ).option('--yes', 'also if a static address would be blocked')
+  ).option('--yes', 'attach without asking, even if this blocks a static address')
   task(
     'detach',
     'detach a policy from a deployment and test the result',
     ['deployment'],
     '  sluice filter detach --deployment 0a1b2c --policy everyone',
-  ).option('--yes', 'also the last policy, which opens the deployment to the internet')
+  ).option('--yes', 'detach without asking, even the last policy, which opens the deployment to the internet')
   command.addHelpText(
     'after',
     `
 Examples:
-  sluice filter create && sluice filter attach  let in only the two addresses
-  sluice lab -- sluice filter show              see what it looks like
+  sluice filter create && sluice filter attach  allow only the two addresses
+  sluice lab -- sluice filter show              see an example
   sluice filter show --help                     show its options
 
 Sluice connects directly to the Elastic Cloud API, with an API key of the
@@ -62,30 +63,24 @@ organisation (EC_API_KEY).`,
   )
 }
 
-/** Resolves to the exit code. */
 async function run(
   name: TaskName,
-  needs: Needs,
+  needs: readonly Needed[],
   { yes = false, ...flags }: Flags,
   terminal: Terminal,
 ): Promise<number> {
-  const effective = await loadOptions(flags, terminal)
-  requireOptions(effective, needs)
-  const access = await loadAccess(effective, terminal)
-  const key = await loadAdminKey(effective, terminal)
-  sayWarnings(effective, terminal)
-  const { values } = effective
+  const { effective, values, connecting } = await loadForCluster(flags, terminal, needs)
+  const key = await readAdminKey(effective, fileReader(effective))
+  keepSecrets(terminal, knownSecrets({ apiKey: key }))
   using interruption = interruptible(terminal, 'stopping')
   const { signal } = interruption
   const { openAdminApi } = await import('../../filter/admin-api.js')
   const tasks: typeof FilterTasks = await import('../filter-tasks.js')
   const timeoutMs = Math.min(values.timeoutMs, 30_000)
   await using api: AdminApi = openAdminApi({ url: new URL(values.adminUrl), key, timeoutMs, signal })
-  const way = { ...connectOptions(effective, access), signal }
+  const way = { ...connecting, signal }
   const working = tasks[name]({ api, values, way, timeoutMs, confirm: asking(yes, terminal, signal) })
-  const report = await working.catch((error: unknown) => {
-    throw signal.aborted ? interrupted(signal, whatIsLeft[name]) : error
-  })
+  const report = await unlessInterrupted(signal, working, () => whatIsLeft[name])
   const safe = masked(report, terminal.manner.secrets)
   terminal.out(values.json ? filterJson(safe) : showFilter(safe))
   return filterExitCode(safe)
@@ -99,11 +94,11 @@ const whatIsLeft: Readonly<Record<TaskName, string>> = {
   detach: mayBeDone,
 }
 
-/** Shows what would change, also where nobody is asked. */
+/** Shows what would change, also if nobody is asked. */
 function asking(yes: boolean, terminal: Terminal, signal: AbortSignal): Confirm {
   return async change => {
     const { what, difference, consequence }: Change = masked(change, terminal.manner.secrets)
-    terminal.err([`To ${what}:`, ...difference.map(line => `  ${line}`), `${consequence}.`, ''].join('\n'))
+    terminal.err([`To ${what}:`, ...difference.map(line => `  ${line}`), `${consequence}.`, ''].map(visible).join('\n'))
     return yes || (await confirm(terminal, 'Continue?', signal))
   }
 }

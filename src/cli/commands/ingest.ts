@@ -1,13 +1,24 @@
 import type { Command } from 'commander'
-import { requireOptions } from '../../options/resolve.js'
+import { type Effective, requireOptions } from '../../options/resolve.js'
 import { tablesIn } from '../../options/table-names.js'
 import { addOptions } from '../terminal/help.js'
 import { openAlarm } from '../open-alarm.js'
-import { checkStdin, runLoad, sayReceipt } from '../run-load.js'
-import { ingestOptions } from '../../options/library-options.js'
-import { loadAccess, loadGuarded, loadOptions, reloadCredentials, sayWarnings, stateDir } from '../load-options.js'
-import { namesTable, serviceNowOptions, tableOptions } from '../servicenow-options.js'
-import { askingFor } from '../tell-cause.js'
+import { checkStdin, mailOnly, runLoad, sayReceipt } from '../run-load.js'
+import { readGuarded } from '../../options/option-files.js'
+import { ingestOptions, tableOptions } from '../../options/library-options.js'
+import {
+  fileReader,
+  loadAccess,
+  loadOptions,
+  namesTable,
+  reloadCredentials,
+  sayWarnings,
+  serviceNowOptions,
+  stateDir,
+} from '../load-options.js'
+import { recording } from '../run-history.js'
+import { askingFor } from '../ask-doctor.js'
+import { type HoldingTerminal, holdingBack } from '../terminal/hold-back.js'
 import type { Terminal } from '../terminal/terminal.js'
 
 export function defineIngest(command: Command, terminal: Terminal, done: (code: number) => void): void {
@@ -29,16 +40,31 @@ If a run is interrupted, run the same command again: it continues.
 Environment: ELASTICSEARCH_URL, ELASTICSEARCH_API_KEY, STATIC_PROXY_URL`,
     )
     .action(async (sources: string[], flags: Record<string, unknown>) => {
-      done(await load(sources, flags, terminal))
+      done(await holdingBack(terminal, async shown => await load(sources, flags, shown)))
     })
 }
 
-async function load(source: readonly string[], flags: Record<string, unknown>, terminal: Terminal): Promise<number> {
+async function load(
+  source: readonly string[],
+  flags: Record<string, unknown>,
+  terminal: HoldingTerminal,
+): Promise<number> {
   const effective = await loadOptions(flags, terminal)
+  const record = recording(effective, terminal, source)
+  return await record(async () => await loadWith(effective, source, terminal, record))
+}
+
+async function loadWith(
+  effective: Effective,
+  source: readonly string[],
+  terminal: HoldingTerminal,
+  record: ReturnType<typeof recording>,
+): Promise<number> {
   const { swapAlias, json, quiet } = effective.values
+  mailOnly(terminal, quiet)
   requireOptions(effective, swapAlias === undefined ? ['url', 'index'] : ['url'], ', or --swap-alias NAME')
   const isTable = namesTable(source, effective)
-  const guarded = await loadGuarded(effective)
+  const guarded = await readGuarded(effective, fileReader(effective))
   const access = await loadAccess(effective, terminal)
   sayWarnings(effective, terminal)
   checkStdin(source)
@@ -56,8 +82,9 @@ async function load(source: readonly string[], flags: Record<string, unknown>, t
   const { query } = effective.values
   const work = { command: 'ingest', sources: source, index, query: isTable ? query : undefined }
   const alarm = await openAlarm(effective, terminal, access, work)
-  return await alarm.around(async () => {
-    const receipt = await runLoad(options, terminal, quiet, asking)
+  const loading = async () => {
+    const receipt = await record(async () => await runLoad(options, terminal, quiet, asking))
     return { receipt, code: sayReceipt(receipt, terminal, json, quiet) }
-  })
+  }
+  return await alarm(async () => await terminal.decide(loading))
 }

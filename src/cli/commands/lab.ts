@@ -2,12 +2,13 @@ import { type Command, Option } from 'commander'
 import { type Lab, type LabOptions, type Register, registers, startLab } from '../../lab/index.js'
 import { columns } from '../show/columns.js'
 import { interruptible } from '../terminal/interrupt.js'
+import { shown } from '../../text/visible.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { fail } from '../../failure/fail.js'
+import { fail } from '../../failure/failure.js'
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 
-/** Enough for more than one page to be asked for with --page-size 100. */
+/** Several pages with --page-size 100. */
 const INCIDENTS = 250
 
 interface Flags {
@@ -18,21 +19,21 @@ interface Flags {
 
 export function defineLab(command: Command, terminal: Terminal, done: (code: number) => void): void {
   command
-    .argument('[command...]', 'run this command on the lab and end with its exit code')
+    .argument('[command...]', 'command to run on the lab. Sluice ends with its exit code')
     .allowExcessArguments(true)
     .passThroughOptions()
     .addOption(
-      new Option('--register <which>', 'addresses that the IP filter and ServiceNow let in (default: both)').choices(
+      new Option('--register <which>', 'addresses that the IP filter and ServiceNow allow (default: both)').choices(
         registers,
       ),
     )
     .addOption(
-      new Option('--ports <how>', 'random, or the ones of the contract (9293, 1080, …) (default: random)').choices([
-        'random',
-        'contract',
-      ]),
+      new Option(
+        '--ports <how>',
+        'random ports, or contract: the usual ports of QuotaGuard (9293, 1080, …) (default: random)',
+      ).choices(['random', 'contract']),
     )
-    .option('--json', 'one JSON line with every address and credential once all is ready')
+    .option('--json', 'print one line of JSON with every address and credential when the lab is ready')
     .addHelpText(
       'after',
       `
@@ -105,7 +106,7 @@ function summary({ line, env }: Lab): string {
 }
 
 const virtual =
-  "\nThis machine cannot bind 127.0.0.2 and 127.0.0.3: the lab's own servers are told the static address of each connection\ninstead, other servers see 127.0.0.1. On macOS: sudo ifconfig lo0 alias 127.0.0.2 up, and the same for 127.0.0.3.\n"
+  "\nThis machine cannot bind 127.0.0.2 and 127.0.0.3. The lab's own servers still see the static addresses, but other servers see\n127.0.0.1. On macOS, run: sudo ifconfig lo0 alias 127.0.0.2 up, and the same for 127.0.0.3.\n"
 
 /**
  * Runs a command in the foreground with variables added to its environment. Resolves to its exit code: 128+n when signal n
@@ -130,7 +131,7 @@ export async function runCommand(
     return await new Promise<number>(resolve => {
       child.once('error', (error: NodeJS.ErrnoException) => {
         const missing = error.code === 'ENOENT'
-        terminal.err(`error: cannot run ${command}: ${missing ? 'no such command' : error.code}\n`)
+        terminal.err(shown`error: cannot run ${command}: ${missing ? 'no such command' : error.code}\n`)
         resolve(missing ? 127 : 126)
       })
       child.once('exit', (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])))

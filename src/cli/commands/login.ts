@@ -3,12 +3,13 @@ import { type LoggedIn, logIn } from '../../connect/log-in.js'
 import { addOptions } from '../terminal/help.js'
 import { columns } from '../show/columns.js'
 import { connectOptions } from '../../options/library-options.js'
-import { interrupted, interruptible } from '../terminal/interrupt.js'
-import { loadAccess, loadOptions, sayWarnings } from '../load-options.js'
-import { masked, withoutSecrets } from '../terminal/mask.js'
-import { keepSecret, serviceNowOptions } from '../servicenow-options.js'
+import { interruptible, unlessInterrupted } from '../terminal/interrupt.js'
+import { loadAccess, loadOptions, sayWarnings, serviceNowOptions } from '../load-options.js'
+import { masked, withoutSecrets } from '../../options/mask-secrets.js'
+import { keepSecrets } from '../terminal/secrets.js'
+import { shown } from '../../text/visible.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { fail } from '../../failure/fail.js'
+import { fail } from '../../failure/failure.js'
 import { spawn } from 'node:child_process'
 import { platform } from 'node:os'
 
@@ -39,9 +40,9 @@ Examples:
 In the instance's application registry (System OAuth > Application Registry),
 the entry of the client needs this redirect URL:
   http://127.0.0.1:${PORT}/callback
-The browser connects to the instance directly, Sluice through the proxy. Sluice
-keeps the tokens in a file that only you can read (--token-file). Other
-commands use them with --servicenow-grant authorization_code.`,
+The browser connects to the instance directly. Sluice uses the proxy. It keeps
+the tokens in a file that only you can read (--token-file). Other commands use
+them with --servicenow-grant authorization_code.`,
     )
     .action(async (where: string, { port = PORT, noBrowser: isQuiet = false, ...flags }: Flags) => {
       const effective = await loadOptions(flags, terminal)
@@ -63,15 +64,15 @@ commands use them with --servicenow-grant authorization_code.`,
         maxElapsedMs: values.maxElapsedMs,
         signal,
         open: (url, redirectUri) => {
-          terminal.err(`Log in at the instance in your browser:\n\n  ${url}\n\nIt comes back to ${redirectUri}\n`)
+          terminal.err(
+            shown`Log in at the instance in your browser:\n\n  ${url}\n\nThe browser then returns to ${redirectUri}\n`,
+          )
           if (!isQuiet && terminal.stdin.isTTY && terminal.stderr.isTTY) openBrowser(url, terminal)
         },
-        onSecret: secret => keepSecret(terminal, secret),
-        onWarning: message => terminal.err(`warning: ${withoutSecrets(message, terminal.manner.secrets)}\n`),
+        onSecret: secret => keepSecrets(terminal, [secret]),
+        onWarning: message => terminal.err(shown`warning: ${withoutSecrets(message, terminal.manner.secrets)}\n`),
       })
-      const seen = await logging.catch((error: unknown) => {
-        throw signal.aborted ? interrupted(signal, 'Sluice stored no login') : error
-      })
+      const seen = await unlessInterrupted(signal, logging, () => 'Sluice stored no login')
       const loggedIn = masked(seen, terminal.manner.secrets)
       terminal.out(values.json ? `${JSON.stringify(loggedIn)}\n` : show(loggedIn))
       done(0)

@@ -1,20 +1,21 @@
 import type { Command } from 'commander'
-import type { ClusterAccess } from '../../options/cluster-access.js'
+import type { ClusterAccess } from '../../options/option-files.js'
 import type { Effective } from '../../options/resolve.js'
 import type { PullOptions } from '../../servicenow.js'
 import { tablesIn } from '../../options/table-names.js'
 import { addOptions } from '../terminal/help.js'
 import { openAlarm } from '../open-alarm.js'
-import { connectOptions } from '../../options/library-options.js'
-import { interrupted, interruptible } from '../terminal/interrupt.js'
-import { loadAccess, loadOptions, sayWarnings } from '../load-options.js'
-import { withoutSecrets } from '../terminal/mask.js'
+import { connectOptions, tableOptions } from '../../options/library-options.js'
+import { interruptible, unlessInterrupted } from '../terminal/interrupt.js'
+import { loadAccess, loadOptions, sayWarnings, serviceNowOptions } from '../load-options.js'
+import { withoutSecrets } from '../../options/mask-secrets.js'
+import { keepSecrets } from '../terminal/secrets.js'
 import { showPull } from '../terminal/pull-progress.js'
 import { count, plural } from '../show/columns.js'
-import { keepSecret, serviceNowOptions, tableOptions } from '../servicenow-options.js'
+import { tell } from '../terminal/log.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { spareOptimising } from '../spare-optimising.js'
-import { fail } from '../../failure/fail.js'
+import { fail } from '../../failure/failure.js'
 
 export function definePull(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(command.argument('<table>', 'ServiceNow table, for example servicenow:incident'), 'pull')
@@ -28,7 +29,8 @@ Examples:
   sluice pull servicenow:cmdb_ci_server --display-value true | jq -r .name
 
 Rows go to stdout, one JSON object per line. Everything else goes to stderr.
-Each row comes once, in the order of sys_id, then rows that are new meanwhile.
+Each row comes once, in the order of sys_id. Rows created during the pull come
+last.
 If a command with --output is interrupted, run it again: it continues.`,
     )
     .action(async (table: string, flags: Record<string, unknown>) => {
@@ -47,7 +49,7 @@ If a command with --output is interrupted, run it again: it continues.`,
         else await writeFile(options, output, terminal, quiet)
         return { code: 0 }
       }
-      done(await alarm.around(pulling))
+      done(await alarm(pulling))
     })
 }
 
@@ -60,7 +62,6 @@ async function rowsAlone<T>({ manner }: Terminal, load: () => Promise<T>): Promi
   }
 }
 
-/** Throws SluiceError OPTION_INVALID. */
 function tableNamed(name: string): string {
   const [table] = tablesIn([name])
   if (table !== undefined) return table
@@ -85,28 +86,30 @@ async function pullOptions(
     preflightConnections,
     timeoutMs,
     maxElapsedMs: values.maxElapsedMs,
-    onSecret: secret => keepSecret(terminal, secret),
-    onWarning: message => terminal.err(`warning: ${withoutSecrets(message, terminal.manner.secrets)}\n`),
+    onSecret: secret => keepSecrets(terminal, [secret]),
+    onWarning: text => {
+      const message = withoutSecrets(text, terminal.manner.secrets)
+      tell(terminal, { level: 'warn', event: 'warning', message })
+    },
   }
 }
 
-/** Ends early where whoever reads stdout has gone. Throws as `pull` does. */
+/** Ends early if nobody reads stdout any more. Throws as `pull` does. */
 async function write(options: PullOptions, terminal: Terminal, quiet: boolean): Promise<void> {
   using interruption = interruptible(terminal, 'stopping')
   using progress = showPull(terminal, quiet)
   const { signal } = interruption
   const { pullLines } = await import('../../tables/pull.js')
   spareOptimising()
-  try {
+  const pour = async () => {
     for await (const lines of pullLines({ ...options, signal, onProgress: progress.update })) {
       progress.wrote(lines.length)
-      // How many rows somebody has read who then went away is not known.
+      // Nobody knows how many rows the last reader has read.
       if (!(await terminal.pour(lines))) return
     }
-  } catch (error) {
-    throw signal.aborted ? interrupted(signal, `${plural(progress.rows, 'row')} of ${options.table} written`) : error
+    progress.end(options.table)
   }
-  progress.end(options.table)
+  await unlessInterrupted(signal, pour(), () => `${plural(progress.rows, 'row')} of ${options.table} written`)
 }
 
 /** Throws as `pullToFile` does. */
@@ -116,14 +119,11 @@ async function writeFile(options: PullOptions, output: string, terminal: Termina
   const { signal } = interruption
   const { pullToFile } = await import('../../tables/pull.js')
   spareOptimising()
-  try {
-    const pulled = await pullToFile({ ...options, output, signal, onProgress: progress.update })
-    progress.update(pulled)
-    const before = pulled.resumed === 0 ? '' : ` (${count(pulled.resumed)} of them from an earlier run)`
-    progress.end(options.table, ` in ${output}${before}`)
-  } catch (error) {
-    if (!signal.aborted) throw error
-    const left = `${plural(progress.rows, 'row')} of ${options.table} are in ${output}.part, and the same command continues after them`
-    throw interrupted(signal, left)
-  }
+  const pulling = pullToFile({ ...options, output, signal, onProgress: progress.update })
+  const left = () =>
+    `${plural(progress.rows, 'row')} of ${options.table} are in ${output}.part, and the same command continues after them`
+  const pulled = await unlessInterrupted(signal, pulling, left)
+  progress.update(pulled)
+  const before = pulled.resumed === 0 ? '' : ` (${count(pulled.resumed)} of them from an earlier run)`
+  progress.end(options.table, ` in ${output}${before}`)
 }

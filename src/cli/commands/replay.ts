@@ -1,13 +1,15 @@
 import type { Command } from 'commander'
 import type { Receipt } from '../../index.js'
-import { requireOptions } from '../../options/resolve.js'
 import { addOptions } from '../terminal/help.js'
 import { openAlarm } from '../open-alarm.js'
-import { type Heard, checkStdin, followed, sayReceipt, stdinFor } from '../run-load.js'
+import { type Heard, checkStdin, followed, mailOnly, sayReceipt, stdinFor } from '../run-load.js'
 import { replayOptions } from '../../options/library-options.js'
-import { loadAccess, loadOptions, reloadCredentials, sayWarnings, stateDir } from '../load-options.js'
+import { loadForCluster, reloadCredentials, stateDir } from '../load-options.js'
 import { plural } from '../show/columns.js'
-import { askingFor } from '../tell-cause.js'
+import { recording } from '../run-history.js'
+import { askingFor } from '../ask-doctor.js'
+import { type HoldingTerminal, holdingBack } from '../terminal/hold-back.js'
+import { shown } from '../../text/visible.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { spareOptimising } from '../spare-optimising.js'
 
@@ -33,17 +35,20 @@ Dead letters of a guarded load (--swap-alias) go to the index that it made. Then
 run the load again, without --max-rejected: it switches the alias.`,
     )
     .action(async (files: string[], flags: Record<string, unknown>) => {
-      done(await again(files, flags, terminal))
+      done(await holdingBack(terminal, async shown => await again(files, flags, shown)))
     })
 }
 
-async function again(source: readonly string[], flags: Record<string, unknown>, terminal: Terminal): Promise<number> {
-  const effective = await loadOptions(flags, terminal)
-  requireOptions(effective, ['url'])
-  const access = await loadAccess(effective, terminal)
-  sayWarnings(effective, terminal)
-  checkStdin(source)
-  const { json, quiet } = effective.values
+async function again(
+  source: readonly string[],
+  flags: Record<string, unknown>,
+  terminal: HoldingTerminal,
+): Promise<number> {
+  const { effective, values, access } = await loadForCluster(flags, terminal)
+  const record = recording(effective, terminal, source)
+  const { json, quiet, dryRun } = values
+  mailOnly(terminal, quiet)
+  await record(async () => checkStdin(source))
   const options = {
     ...replayOptions(effective, access),
     stateDir: stateDir(effective, terminal),
@@ -58,12 +63,14 @@ async function again(source: readonly string[], flags: Record<string, unknown>, 
   }
   const { index } = options
   const alarm = await openAlarm(effective, terminal, access, { command: 'replay', sources: source, index })
-  return await alarm.around(async () => {
-    const receipt = await followed(terminal, quiet, load, askingFor(effective, terminal, { index }))
+  const replaying = async () => {
+    const asking = askingFor(effective, terminal, { index })
+    const receipt = await record(async () => await followed(terminal, quiet, load, asking))
     const code = sayReceipt(receipt, terminal, json, quiet)
-    if (!json && !effective.values.dryRun) terminal.out(whatIsLeft(receipt))
+    if (!json && !dryRun && !quiet) terminal.out(whatIsLeft(receipt))
     return { receipt, code }
-  })
+  }
+  return await alarm(async () => await terminal.decide(replaying))
 }
 
 /** Says what to do with the files. Sluice never removes them. */
@@ -74,6 +81,6 @@ function whatIsLeft({ failure, rejected, unknown, unsent, inputs, deadLetters }:
     inputs.length === 1 && first !== undefined
       ? [first.name, 'the file']
       : [`the ${plural(inputs.length, 'file')}`, 'them']
-  if (rejected === 0) return `\nEvery document in ${files} is stored. You can delete ${them}.\n`
-  return `\n${plural(rejected, 'document')} left, in ${deadLetters}: replay this file next.\n`
+  if (rejected === 0) return shown`\nEvery document in ${files} is stored. You can delete ${them}.\n`
+  return shown`\n${plural(rejected, 'document')} left, in ${deadLetters}: replay this file next.\n`
 }

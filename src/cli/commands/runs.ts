@@ -1,52 +1,64 @@
 import { basename } from 'node:path'
 import type { Command } from 'commander'
-import { fail } from '../../failure/fail.js'
-import { SluiceError } from '../../failure/sluice-error.js'
+import { fail, SluiceError } from '../../failure/failure.js'
 import { nearest } from '../../options/nearest.js'
-import { type KnownRun, listRuns, removeRun, type RunList } from '../../spool/run-list.js'
+import { endOfRun, forgetRun, type ListedRun, listRuns, type RunList } from '../../spool/run-list.js'
 import { addOptions } from '../terminal/help.js'
 import { bytes, columns, count, plural } from '../show/columns.js'
+import { runJson, showRun, took } from '../show/show-run.js'
+import { localTime } from '../../time/local-time.js'
 import { loadOptions, sayWarnings, stateDir } from '../load-options.js'
+import { shown } from '../../text/visible.js'
 import type { Terminal } from '../terminal/terminal.js'
 
 export function defineRuns(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(command, 'runs')
-    .argument('[action]', 'rm: forget a run')
-    .argument('[run]', 'id from the list or the receipt, file of a checkpoint, or name of spooled stdin')
+    .argument('[run]', 'show the receipt of a run: its id from the list, or its file. rm: forget a run')
+    .argument('[forgotten]', 'for rm: id of the run, its file, or name of spooled stdin')
     .addHelpText(
       'after',
       `
 Examples:
   sluice runs
+  sluice runs 20261121T100338Z-225173
   sluice runs rm 20261121T100338Z-225173
 
+The list also shows runs that were refused at their start or found nothing new.
 The documents of a forgotten run stay in the index. The same command then starts
-from the beginning. runs rm also deletes stdin that the run kept on the disk
-(--spool), loaded or not. Stdin that waits without a run has a line of its own.
-Sluice keeps the last 20 earlier runs of a command, to verify and undo them.`,
+from the beginning. runs rm also deletes the stdin that the run kept on disk
+(--spool), even if it is not loaded yet. Stdin without a run has its own line.
+A load removes runs that are older than 90 days (--keep-days), and the oldest of
+more than 1,000 (--keep-runs). Sluice still knows their inputs.`,
     )
-    .action(async (action: string | undefined, run: string | undefined, flags: Record<string, unknown>) => {
+    .action(async (named: string | undefined, run: string | undefined, flags: Record<string, unknown>) => {
       const effective = await loadOptions(flags, terminal)
       sayWarnings(effective, terminal)
       const folder = stateDir(effective, terminal)
       const { json } = effective.values
-      if (action === undefined) {
+      if (named === undefined) {
         const list = await listRuns(folder)
         terminal.out(json ? `${JSON.stringify(list)}\n` : table(list))
-      } else {
-        const removed = await remove(folder, action, run)
+      } else if (named === 'rm') {
+        const removed = await remove(folder, run)
         const { runs, spools, broken } = removed
         terminal.out(json ? `${JSON.stringify({ removed: runs, spools, broken })}\n` : forgotten(removed))
+      } else {
+        if (run !== undefined) throw invalid(`takes one run, or rm and a run, but got '${named}' and '${run}'`)
+        const end = (await endOfRun(folder, named)) ?? (await refuseUnknown(folder, named))
+        terminal.out(json ? runJson(end) : showRun(end))
       }
       done(0)
     })
 }
 
-async function remove(folder: string, action: string, run: string | undefined): Promise<RunList> {
-  if (action !== 'rm') throw invalid(`'${action}' is unknown: write sluice runs rm RUN`)
+async function remove(folder: string, run: string | undefined): Promise<RunList> {
   if (run === undefined) throw invalid('rm needs a run: run sluice runs to list them')
-  const removed = await removeRun(folder, run)
+  const removed = await forgetRun(folder, run)
   if (removed.runs.length + removed.spools.length + removed.broken.length > 0) return removed
+  return await refuseUnknown(folder, run)
+}
+
+async function refuseUnknown(folder: string, run: string): Promise<never> {
   const { runs } = await listRuns(folder)
   const near = nearest(
     run,
@@ -57,24 +69,33 @@ async function remove(folder: string, action: string, run: string | undefined): 
 
 function table({ runs, spools, broken }: RunList): string {
   if (runs.length + spools.length + broken.length === 0) return 'No runs.\n'
-  // Most have none.
+  // Only runs with --spool fill this column.
   const isSpooled = runs.some(({ spool }) => spool !== undefined)
   const spooled = (cell: string) => (isSpooled ? [cell] : [])
-  const head = ['run', 'status', 'written', 'index', 'stored', 'rejected', ...spooled('spooled'), 'inputs']
+  const hasClusters = new Set(runs.flatMap(({ url }) => url ?? [])).size > 1
+  const cluster = (cell: string) => (hasClusters ? [cell] : [])
+  const times = ['when', 'took', 'result', 'exit']
+  const head = ['run', ...times, ...cluster('cluster'), 'index', 'stored', 'rejected', ...spooled('spooled'), 'inputs']
   const rows = runs.map(one => [
     one.run,
-    (one.status === 'running' ? 'running or killed' : one.status) + (one.isEarlier ? ', earlier' : ''),
-    one.written,
-    one.index,
-    count(one.counts.created + one.counts.updated + one.counts.duplicate),
+    localTime(one.began),
+    one.status === 'running' ? '' : took(one.began, one.written),
+    result(one) + (one.isEarlier ? ', earlier' : ''),
+    one.exit === undefined ? '' : String(one.exit),
+    ...cluster(one.url ?? ''),
+    one.index ?? '',
+    stored(one),
     count(one.counts.rejected),
     ...spooled(one.spool === undefined ? '' : bytes(one.spool.bytes)),
     inputs(one),
   ])
   const unread = broken
-    .map(({ checkpoint, problem }) => `broken: ${problem}. To remove it, run sluice runs rm ${basename(checkpoint)}\n`)
+    .map(
+      ({ checkpoint, problem }) =>
+        shown`broken: ${problem}. To remove it, run sluice runs rm ${basename(checkpoint)}\n`,
+    )
     .join('')
-  const unloaded = spools.map(one => [one.spool, one.written, bytes(one.bytes), one.path])
+  const unloaded = spools.map(one => [one.spool, localTime(one.written), bytes(one.bytes), one.path])
   return [
     runs.length === 0 ? '' : columns([head, ...rows]),
     spools.length === 0 ? '' : columns([['spool of no run', 'written', 'spooled', 'folder'], ...unloaded]),
@@ -82,24 +103,37 @@ function table({ runs, spools, broken }: RunList): string {
   ].join('')
 }
 
-function inputs({ inputs: all }: KnownRun): string {
+/** What a managed ingest endpoint has queued, nobody knows to be stored. */
+function stored({ counts: { created, updated, duplicate, accepted } }: ListedRun): string {
+  return accepted > 0 ? `${count(accepted)} queued` : count(created + updated + duplicate)
+}
+
+function result({ status, failure, counts }: ListedRun): string {
+  if (status === 'running') return 'running or killed'
+  if (status === 'failed') return failure?.code ?? 'failed'
+  return status === 'finished' && counts.read === 0 ? 'nothing new' : status
+}
+
+function inputs({ inputs: all, inputCount = all.length, sources }: ListedRun): string {
   const [first] = all
-  if (all.length === 1 && first !== undefined) return first.name
+  if (all.length === 1 && first !== undefined && inputCount === 1) return first.name
+  const [named = ''] = sources
+  if (inputCount === 0) return sources.length > 1 ? `${named} and ${count(sources.length - 1)} more` : named
   const finished = all.filter(({ status }) => status === 'finished').length
   return finished === all.length
-    ? plural(all.length, 'input')
-    : `${finished} of ${plural(all.length, 'input')} finished`
+    ? plural(inputCount, 'input')
+    : `${count(finished)} of ${plural(inputCount, 'input')} finished`
 }
 
 function forgotten({ runs, spools, broken }: RunList): string {
   const ofRuns = runs.map(({ run, index, spool }) => {
     const what = spool === undefined ? '' : `, and ${bytes(spool.bytes)} of spooled stdin deleted`
-    return `Run ${run} into ${index} is forgotten${what}.\n`
+    return shown`Run ${run}${index === undefined ? '' : ` into ${index}`} is forgotten${what}.\n`
   })
   return [
     ...ofRuns,
-    ...spools.map(one => `${bytes(one.bytes)} of spooled stdin deleted: ${one.path}\n`),
-    ...broken.map(one => `${one.checkpoint} is removed.\n`),
+    ...spools.map(one => shown`${bytes(one.bytes)} of spooled stdin deleted: ${one.path}\n`),
+    ...broken.map(one => shown`${one.checkpoint} is removed.\n`),
   ].join('')
 }
 

@@ -1,26 +1,21 @@
 import type { Command } from 'commander'
 import { explain } from '../../failure/catalogue.js'
 import type { ServeEvent, ServeReceipt, Serving } from '../../index.js'
-import { requireOptions } from '../../options/resolve.js'
 import { addOptions } from '../terminal/help.js'
+import { readServeTls, readServeToken } from '../../options/option-files.js'
 import { serveOptions } from '../../options/library-options.js'
 import { interruptible } from '../terminal/interrupt.js'
-import {
-  loadAccess,
-  loadOptions,
-  loadServeTls,
-  loadServeToken,
-  reloadCredentials,
-  sayWarnings,
-  stateDir,
-} from '../load-options.js'
-import { masked } from '../terminal/mask.js'
+import { fileReader, loadForCluster, reloadCredentials, stateDir } from '../load-options.js'
+import { masked } from '../../options/mask-secrets.js'
+import { keepSecrets } from '../terminal/secrets.js'
 import { type Progress, follow } from '../terminal/progress.js'
+import { tell } from '../terminal/log.js'
 import { showProgress } from '../terminal/show-progress.js'
 import { bytes, showDuration, plural } from '../show/columns.js'
-import { sayFailure } from '../show/say-error.js'
-import { serveReceiptJson, showServed } from '../show/show-receipt.js'
+import { stopOf, whatRan } from '../show/say-error.js'
+import { receiptJson, showServed } from '../show/show-receipt.js'
 import type { Terminal } from '../terminal/terminal.js'
+import { collectSooner } from '../spare-memory.js'
 import { spareOptimising } from '../spare-optimising.js'
 
 /** Time between two status lines, in milliseconds. Sluice prints none if nothing has happened. */
@@ -37,9 +32,9 @@ Examples:
     --data-binary @events.ndjson http://HOST:8080/
 
 A request holds NDJSON (application/x-ndjson), or a JSON object or array
-(application/json), also as gzip. Sluice answers 202 once all of it is on disk,
-and 429 if too much waits. A request repeated with the same Idempotency-Key
-counts once. If Sluice is killed, the same command loads each document once.
+(application/json), plain or gzip. Sluice answers 202 when all documents are on
+disk, and 429 if too many wait. Requests with the same Idempotency-Key count
+once. If Sluice is killed, the same command loads each document once.
 GET /health shows the state. For https: --serve-cert and --serve-key.`,
     )
     .action(async (flags: Record<string, unknown>) => {
@@ -48,23 +43,21 @@ GET /health shows the state. For https: --serve-cert and --serve-key.`,
 }
 
 async function receive(flags: Record<string, unknown>, terminal: Terminal): Promise<number> {
-  const effective = await loadOptions(flags, terminal)
-  const { values } = effective
-  requireOptions(effective, ['url', 'index'])
-  const access = await loadAccess(effective, terminal)
-  const token = await loadServeToken(effective, terminal)
-  sayWarnings(effective, terminal)
+  const { effective, values, access } = await loadForCluster(flags, terminal, ['url', 'index'])
+  const token = await readServeToken(effective, fileReader(effective))
+  if (token !== false) keepSecrets(terminal, [token])
   const options = {
     ...serveOptions(effective, access),
     index: values.index ?? '',
     stateDir: stateDir(effective, terminal),
     token,
-    tls: await loadServeTls(effective),
+    tls: await readServeTls(effective, fileReader(effective)),
   }
   using interruption = interruptible(terminal, 'accepting no more requests, loading the waiting documents')
-  using progress = await showProgress(terminal, { quiet: values.quiet })
+  using progress = showProgress(terminal, { quiet: values.quiet })
   const { serve } = await import('../../serve/serve.js')
   spareOptimising()
+  collectSooner()
   const serving = await serve({
     ...options,
     refreshCredentials: async () => await reloadCredentials(effective, terminal),
@@ -73,8 +66,9 @@ async function receive(flags: Record<string, unknown>, terminal: Terminal): Prom
   })
   using _telling = tellNowAndThen(serving, progress)
   const receipt = masked(await serving.finished, terminal.manner.secrets)
-  terminal.out(values.json ? serveReceiptJson(receipt) : showServed(receipt))
-  if (receipt.failure !== undefined) terminal.err(sayFailure(receipt.failure))
+  const ran = whatRan(terminal, exitCodeOf(receipt))
+  terminal.out(values.json ? receiptJson({ ...receipt, ...ran }) : showServed(receipt))
+  if (receipt.failure !== undefined) tell(terminal, stopOf(receipt.failure))
   return exitCodeOf(receipt)
 }
 
@@ -87,28 +81,40 @@ function following(progress: Progress): (event: ServeEvent) => void {
   return event => {
     switch (event.type) {
       case 'listening':
-        progress.note('info', `listening on ${event.url}`, { url: event.url })
+        progress.note({
+          level: 'info',
+          event: 'listening',
+          message: `listening on ${event.url}`,
+          fields: { url: event.url },
+        })
         return
       case 'found': {
         const { documents, bytes: size, cutBytes } = event
-        const cut = cutBytes === 0 ? '' : `, without ${bytes(cutBytes)} of requests that broke off`
-        progress.note('info', `${plural(documents, 'document')} from before wait in the spool (${bytes(size)})${cut}`)
+        const cut = cutBytes === 0 ? '' : `, without ${bytes(cutBytes)} of incomplete requests`
+        const message = `${plural(documents, 'document')} from before wait in the spool (${bytes(size)})${cut}`
+        progress.note({ level: 'info', event: 'found', message })
         return
       }
       case 'failed': {
         const { failure, retryMs, waiting } = event
         const { message, code } = failure
         const [fix = ''] = explain(code).fixes
-        const left = `${plural(waiting.documents, 'document')} wait, more are accepted`
-        progress.note('warn', `cannot load, and retries in ${showDuration(retryMs)}. ${left}: ${message}`, {
-          code,
-          fix,
-          ...waiting,
+        const left = `${plural(waiting.documents, 'document')} wait, and Sluice accepts more`
+        progress.note({
+          level: 'warn',
+          event: 'failed',
+          message: `cannot load: ${message}. Sluice retries in ${showDuration(retryMs)}. ${left}`,
+          fields: { code, fix, ...waiting },
         })
         return
       }
       case 'recovered':
-        progress.note('info', 'loading continues', { code: event.failure.code })
+        progress.note({
+          level: 'info',
+          event: 'recovered',
+          message: 'loading continues',
+          fields: { code: event.failure.code },
+        })
         return
       case 'loaded':
         // The status line reports this.
@@ -122,7 +128,7 @@ function following(progress: Progress): (event: ServeEvent) => void {
   }
 }
 
-/** Lines for whoever reads the log, as long as something happens. */
+/** Writes a line to the log from time to time, if something happened. */
 function tellNowAndThen(serving: Serving, progress: Progress): Disposable {
   let last = ''
   const timer = setInterval(() => {
@@ -132,7 +138,8 @@ function tellNowAndThen(serving: Serving, progress: Progress): Disposable {
     const now = JSON.stringify(fields)
     if (now === last) return
     last = now
-    progress.note('info', `${plural(accepted, 'document')} accepted, ${bytes(waiting.bytes)} wait`, fields)
+    const message = `${plural(accepted, 'document')} accepted, ${bytes(waiting.bytes)} wait`
+    progress.note({ level: 'info', event: 'status', message, fields })
   }, EVERY_MS)
   timer.unref()
   return { [Symbol.dispose]: () => clearInterval(timer) }

@@ -1,17 +1,16 @@
 import type { Command } from 'commander'
 import type { UndoOptions, Undone } from '../../index.js'
-import { requireOptions } from '../../options/resolve.js'
 import { addOptions } from '../terminal/help.js'
-import { columns, count, plural } from '../show/columns.js'
+import { balance, columns, count, countRows, plural } from '../show/columns.js'
 import { confirm } from '../terminal/confirm.js'
-import { connectOptions } from '../../options/library-options.js'
 import { interruptible } from '../terminal/interrupt.js'
-import { loadAccess, loadOptions, sayWarnings, stateDir } from '../load-options.js'
+import { loadForCluster, stateDir } from '../load-options.js'
 import { showLookups } from '../terminal/pull-progress.js'
-import { masked } from '../terminal/mask.js'
+import { masked } from '../../options/mask-secrets.js'
+import { shown } from '../../text/visible.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { spareOptimising } from '../spare-optimising.js'
-import { fail } from '../../failure/fail.js'
+import { fail } from '../../failure/failure.js'
 
 interface Flags extends Record<string, unknown> {
   readonly yes?: boolean
@@ -22,7 +21,7 @@ export function defineUndo(command: Command, terminal: Terminal, done: (code: nu
   addOptions(command, 'undo')
     .argument('<run>', 'id of the run (see sluice runs), or the path of its checkpoint')
     .option('--yes', 'delete without asking')
-    .option('--force', 'delete also documents that were changed since')
+    .option('--force', 'also delete documents that changed since the run')
     .addHelpText(
       'after',
       `
@@ -31,18 +30,15 @@ Examples:
   sluice undo 20261121T100338Z-225173 --yes
 
 Sluice deletes by the ids of the run, from its checkpoint. This needs --ids run.
-It keeps documents that were changed since, and ends with exit code 1. Once
-nothing is left, Sluice forgets the run: the same load starts again. If undo is
-interrupted, run it again. Take back a guarded load with sluice rollback first.`,
+It keeps documents that changed since the run, and then ends with exit code 1.
+When nothing is left, Sluice forgets the run. If undo is interrupted, run it
+again. For a guarded load, run sluice rollback first.`,
     )
     .action(async (run: string, { yes = false, force = false, ...flags }: Flags) => {
-      const effective = await loadOptions(flags, terminal)
-      requireOptions(effective, ['url'])
-      const access = await loadAccess(effective, terminal)
-      sayWarnings(effective, terminal)
-      const { json, quiet, maxElapsedMs, dryRun } = effective.values
+      const { effective, values, connecting } = await loadForCluster(flags, terminal)
+      const { json, quiet, maxElapsedMs, dryRun } = values
       const options = {
-        ...connectOptions(effective, access),
+        ...connecting,
         run,
         stateDir: stateDir(effective, terminal),
         maxElapsedMs,
@@ -75,11 +71,11 @@ async function askFirst({ run, index, wouldDelete }: Undone, terminal: Terminal)
 
 function show(undone: Undone): string {
   const { run, dryRun, isComplete, index, cluster, changedIds, changed, failures, notes } = undone
-  const how = dryRun ? 'this is a dry run: Sluice deletes nothing' : isComplete ? 'undone' : 'undone in part'
+  const how = dryRun ? 'this is a dry run: Sluice deletes nothing' : isComplete ? 'undone' : 'partly undone'
   return [
-    `Run ${run}: ${how}\n\n`,
+    shown`Run ${run}: ${how}\n\n`,
     columns(counts(undone), '  '),
-    `\n  ${balance(undone)}\n`,
+    `\n  ${balance(['found', undone.found], partsOf(undone))}\n`,
     changedIds.length === 0
       ? ''
       : `\nChanged\n\n${columns(
@@ -116,7 +112,7 @@ function whatIsNext({ isComplete, goesBy, checkpoint }: Undone): string {
 const meanings = {
   deleted: '',
   wouldDelete: '',
-  changed: 'modified since, kept: --force deletes them too',
+  changed: 'changed since the run and kept. --force deletes them too',
   failed: 'the cluster refused',
   gone: 'no longer existed',
 } as const
@@ -125,19 +121,15 @@ function counts(undone: Undone): string[][] {
   const names = (Object.keys(meanings) as (keyof typeof meanings)[]).filter(
     name => undone[name] > 0 || name === (undone.dryRun ? 'wouldDelete' : 'deleted'),
   )
-  const width = count(Math.max(undone.found, ...names.map(name => undone[name]))).length
-  return [
-    ['found', count(undone.found).padStart(width), ''],
-    ...names.map(name => [label(name), count(undone[name]).padStart(width), meanings[name]]),
-  ]
+  return countRows([
+    ['found', undone.found, ''],
+    ...names.map(name => [label(name), undone[name], meanings[name]] as const),
+  ])
 }
 
-function balance(undone: Undone): string {
+function partsOf(undone: Undone): [string, number][] {
   const names = (['deleted', 'wouldDelete', 'changed', 'failed'] as const).filter(name => undone[name] > 0)
-  const parts = names.map(name => `${count(undone[name])} ${label(name)}`).join(' + ') || '0'
-  const sum = names.reduce((total, name) => total + undone[name], 0)
-  const equation = `${count(undone.found)} found = ${parts}`
-  return sum === undone.found ? `${equation}, it balances` : `${equation}: DOES NOT BALANCE, please report this`
+  return names.map(name => [label(name), undone[name]])
 }
 
 function label(name: keyof typeof meanings): string {

@@ -1,13 +1,12 @@
 import type { Command } from 'commander'
 import type { Verification, VerifiedInput } from '../../index.js'
-import { requireOptions } from '../../options/resolve.js'
 import { addOptions } from '../terminal/help.js'
-import { columns, count, plural } from '../show/columns.js'
-import { connectOptions } from '../../options/library-options.js'
+import { balance, columns, count, countRows, plural } from '../show/columns.js'
 import { interruptible } from '../terminal/interrupt.js'
-import { loadAccess, loadOptions, sayWarnings, stateDir } from '../load-options.js'
+import { loadForCluster, stateDir } from '../load-options.js'
 import { showLookups } from '../terminal/pull-progress.js'
-import { masked } from '../terminal/mask.js'
+import { masked } from '../../options/mask-secrets.js'
+import { shown } from '../../text/visible.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { spareOptimising } from '../spare-optimising.js'
 
@@ -25,17 +24,14 @@ Sluice works from the checkpoint, without the input. This needs --ids run.
 Exit code 1: documents are missing, doubled or foreign.`,
     )
     .action(async (run: string, flags: Record<string, unknown>) => {
-      const effective = await loadOptions(flags, terminal)
-      requireOptions(effective, ['url'])
-      const access = await loadAccess(effective, terminal)
-      sayWarnings(effective, terminal)
-      const { json, quiet, maxElapsedMs } = effective.values
+      const { effective, values, connecting } = await loadForCluster(flags, terminal)
+      const { json, quiet, maxElapsedMs } = values
       using interruption = interruptible(terminal, 'stopping')
       using progress = showLookups(terminal, quiet)
       const { verify } = await import('../../verify/verify.js')
       spareOptimising()
       const seen = await verify({
-        ...connectOptions(effective, access),
+        ...connecting,
         run,
         stateDir: stateDir(effective, terminal),
         maxElapsedMs,
@@ -53,11 +49,14 @@ Exit code 1: documents are missing, doubled or foreign.`,
 function show(seen: Verification): string {
   const { inputs, checkpoint, cluster, index, notes } = seen
   return [
-    `${title(seen)}\n\n`,
+    shown`${title(seen)}\n\n`,
     columns(counts(seen), '  '),
-    `\n  ${balance(seen)}\n`,
+    `\n  ${balance(
+      ['documents', seen.documents],
+      (['found', 'rejected', 'missing'] as const).map(name => [name, seen[name]]),
+    )}\n`,
     inputs.length < 2 ? '' : `\n${columns([inputHead, ...inputs.map(inputRow)], '  ')}`,
-    list(seen.missing === 0 ? 'Rejected, with dead letters that are gone' : 'Missing', inputs, 'missingIds', 'missing'),
+    list(seen.missing === 0 ? 'Rejected, but the dead letters are gone' : 'Missing', inputs, 'missingIds', 'missing'),
     list('Doubled', inputs, 'doubledIds', 'doubled'),
     list('Foreign', inputs, 'foreignIds', 'foreign'),
     '\n',
@@ -81,7 +80,7 @@ function title({ run, ok, missing, foreign, doubled, documents }: Verification):
 const meanings = {
   found: '',
   rejected: 'refused when they were loaded',
-  missing: 'stored by the run, and missing now',
+  missing: 'sent by the run, but not there',
   unsettled: 'found, and sent before the run stopped',
   doubled: 'in more than one index',
   foreign: 'ids like those of the run, but not its documents',
@@ -91,19 +90,8 @@ function counts(seen: Verification): string[][] {
   const names = (Object.keys(meanings) as (keyof typeof meanings)[]).filter(
     name => name === 'found' || name === 'missing' || seen[name] > 0,
   )
-  const width = count(Math.max(seen.documents, ...names.map(name => seen[name]))).length
-  return [
-    ['documents', count(seen.documents).padStart(width), 'settled by the run'],
-    ...names.map(name => [name, count(seen[name]).padStart(width), seen[name] === 0 ? '' : meanings[name]]),
-  ]
-}
-
-function balance(seen: Verification): string {
-  const { documents, found, rejected, missing } = seen
-  const equation = `${count(documents)} documents = ${count(found)} found + ${count(rejected)} rejected + ${count(missing)} missing`
-  return found + rejected + missing === documents
-    ? `${equation}, it balances`
-    : `${equation}: DOES NOT BALANCE, please report this`
+  const documents = ['documents', seen.documents, 'of the run, with a known outcome'] as const
+  return countRows([documents, ...names.map(name => [name, seen[name], meanings[name]] as const)])
 }
 
 const inputHead = ['documents', 'found', 'rejected', 'missing', 'unsettled', 'input']

@@ -1,18 +1,18 @@
+import { visible } from '../../text/visible.js'
+
 /** Rows of text with every column but the last as wide as its widest cell. */
-export function columns(rows: readonly (readonly string[])[], indent = ''): string {
+export function columns(given: readonly (readonly string[])[], indent = ''): string {
+  const rows = given.map(row => row.map(visible))
   const widths: number[] = []
   for (const row of rows) {
     row.slice(0, -1).forEach((cell, at) => (widths[at] = Math.max(widths[at] ?? 0, cell.length)))
   }
-  return rows
-    .map(row =>
-      `${indent}${row.map((cell, at) => cell.padEnd(at === row.length - 1 ? 0 : (widths[at] ?? 0))).join('  ')}`.trimEnd(),
-    )
-    .map(line => `${line}\n`)
-    .join('')
+  const padded = (row: readonly string[]) =>
+    row.map((cell, at) => cell.padEnd(at === row.length - 1 ? 0 : (widths[at] ?? 0))).join('  ')
+  return rows.map(row => `${indent}${padded(row)}`.trimEnd() + '\n').join('')
 }
 
-/** How numbers stand in text for people. Grouped here: the first use of a locale costs a start-up more than all else it prints. */
+/** Groups digits by itself, because loading a locale slows the start. */
 export function count(n: number): string {
   return String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ',')
 }
@@ -20,6 +20,22 @@ export function count(n: number): string {
 export function plural(n: number, noun: string): string {
   return `${count(n)} ${noun}${n === 1 ? '' : 's'}`
 }
+
+/** Rows of counts, each with its name and what it means if it is not zero. */
+export function countRows(counts: readonly (readonly [name: string, n: number, meaning: string])[]): string[][] {
+  const width = Math.max(...counts.map(([, n]) => count(n).length))
+  return counts.map(([name, n, meaning]) => [name, count(n).padStart(width), n === 0 ? '' : meaning])
+}
+
+/** Shows that the parts add up to the whole. */
+export function balance(whole: Part, parts: readonly Part[]): string {
+  const shown = ([name, n]: Part) => `${count(n)} ${name}`
+  const equation = `${shown(whole)} = ${parts.map(shown).join(' + ') || '0'}`
+  const sum = parts.reduce((total, [, n]) => total + n, 0)
+  return sum === whole[1] ? `${equation}, it balances` : `${equation}: DOES NOT BALANCE, please report this`
+}
+
+type Part = readonly [name: string, n: number]
 
 export function bytes(n: number): string {
   if (n < 1000) return `${Math.round(n)} B`

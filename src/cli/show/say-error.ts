@@ -1,21 +1,65 @@
 import { causesFor, explain, fixesFor } from '../../failure/catalogue.js'
-import { type Failure, failure } from '../../failure/failure.js'
-import { isSluiceError } from '../../failure/sluice-error.js'
-import { masked, withoutSecrets } from '../terminal/mask.js'
-import type { Terminal } from '../terminal/terminal.js'
+import { type Failure, failure, isSluiceError } from '../../failure/failure.js'
+import { masked, withoutSecrets } from '../../options/mask-secrets.js'
+import { isoTime } from '../../time/local-time.js'
+import { visible } from '../../text/visible.js'
+import { tell } from '../terminal/log.js'
+import type { LogEntry, Terminal } from '../terminal/terminal.js'
 
 /**
  * Reports why a command stopped, and returns the exit code. Prints the message to stderr, then hints, or the stack of
  * a bug. With `--json` also prints one object to stdout.
  */
 export function sayError(terminal: Terminal, error: unknown): number {
-  const { json, secrets } = terminal.manner
+  const { json, secrets, isMailed = false } = terminal.manner
   const known = knownFailure(terminal, error)
   const { exit } = explain(known.code)
-  terminal.err(sayFailure(known))
+  const run = isSluiceError(error) ? error.run : undefined
+  const more = isMailed && known.code !== 'INTERNAL' ? beforeDocuments(known, run) : {}
+  tell(terminal, stopOf(known, { run, text: sayFailure(known, more) }))
   if (known.code === 'INTERNAL') terminal.err(`${stackOf(error, secrets)}\n`)
-  if (json) terminal.out(`${JSON.stringify({ status: 'failed', failure: failureJson(known) })}\n`)
+  if (json) terminal.out(failedJson(terminal, known, run))
   return exit
+}
+
+/** Returns how a command stopped. `fields`: more for programs. `text`: for people, if it is not the usual one. */
+export function stopOf(
+  known: Failure,
+  {
+    run,
+    fields,
+    text = sayFailure(known),
+  }: { run?: string | undefined; fields?: LogEntry['fields']; text?: string } = {},
+): LogEntry {
+  const { code, message, evidence, exit, retry } = known
+  const fixes = fixesFor(code, message, evidence.next)
+  const next = evidence.next ?? fixes[0] ?? nextAfter(known, false)
+  const named = run === undefined ? {} : { run }
+  return {
+    level: 'error',
+    event: 'failed',
+    message,
+    fields: { ...named, code, exit, retry, next, fixes, ...fields },
+    text,
+  }
+}
+
+/** The line of a command that failed without a receipt. `run`: its id, if `sluice runs` lists it. */
+export function failedJson(terminal: Terminal, known: Failure, run?: string): string {
+  const { exit } = explain(known.code)
+  const ran = whatRan(terminal, exit)
+  return `${JSON.stringify({ ...(run === undefined ? {} : { run }), status: 'failed', ...ran, failure: failureJson(known) })}\n`
+}
+
+/** Which command ran, when, to where, and how it ended. A receipt of a load says the same of itself. */
+export function whatRan({ manner: { command, target, secrets } }: Terminal, exit: number) {
+  return {
+    ...(command === undefined ? {} : { command }),
+    began: isoTime(performance.timeOrigin),
+    ended: isoTime(new Date()),
+    exit,
+    ...(target === undefined || Object.keys(target).length === 0 ? {} : { target: masked(target, secrets) }),
+  }
 }
 
 /** Returns why a command stopped, in a form that may be shown. */
@@ -23,21 +67,41 @@ export function knownFailure({ manner: { secrets, typed = asItIs } }: Terminal, 
   return masked(isSluiceError(error) ? typed(error.failure) : bug(error), secrets)
 }
 
-/** Used before the options are known. */
 function asItIs(known: Failure): Failure {
   return known
 }
 
-/** A failure as `--json` shows it. */
 export function failureJson(known: Failure) {
   const { code, message, evidence } = known
   const { exit, retry } = explain(code)
   return { code, message, exit, retry, evidence, fixes: fixesFor(code, message) }
 }
 
+/** What a mail says of a run that has no receipt. */
+function beforeDocuments(known: Failure, run: string | undefined): More {
+  return {
+    facts: [`  run:   ${run === undefined ? '' : `${run}: `}it ended before the first document`],
+    next: nextAfter(known, false),
+  }
+}
+
+/** Returns what to do after the fix. Undefined if a fix says so. `continues`: a checkpoint is kept. */
+export function nextAfter({ code, message }: Failure, continues: boolean): string | undefined {
+  if (fixesFor(code, message).some(fix => /same command/i.test(fix))) return undefined
+  const more = continues ? ' It continues where this run stopped.' : ''
+  return `${explain(code).retry === 'later' ? 'Later, run' : 'Then run'} the same command again.${more}`
+}
+
+interface More {
+  /** Lines behind the causes. */
+  readonly facts?: readonly string[]
+  /** What to do in the end, if the failure does not know better. */
+  readonly next?: string | undefined
+}
+
 /** Shows a failure to people: what happened, the causes that fit, and what to do first and then. */
-export function sayFailure({ code, message, evidence }: Failure): string {
-  const { stoppedBy, next } = evidence
+export function sayFailure({ code, message, evidence }: Failure, { facts = [], next: then }: More = {}): string {
+  const { stoppedBy, next = then } = evidence
   const fixes = fixesFor(code, message, next)
   return [
     `error: ${message}`,
@@ -45,11 +109,14 @@ export function sayFailure({ code, message, evidence }: Failure): string {
     ...causesFor(code, message)
       .slice(0, 3)
       .map(cause => `  cause: ${cause}`),
+    ...facts,
     ...fixes.map(fix => `  fix:   ${fix}`),
     ...(typeof next === 'string' && !fixes.includes(next) ? [`  next:  ${next}`] : []),
     `  more:  sluice explain ${code}`,
     '',
-  ].join('\n')
+  ]
+    .map(visible)
+    .join('\n')
 }
 
 function bug(error: unknown): Failure {
@@ -59,6 +126,9 @@ function bug(error: unknown): Failure {
 
 function stackOf(error: unknown, secrets: readonly string[]): string {
   const stacks: string[] = []
-  for (let one = error; one instanceof Error; one = one.cause) stacks.push(one.stack ?? one.message)
+  for (let one = error; one instanceof Error; one = one.cause) {
+    const { message, stack = message } = one
+    stacks.push(stack.replace(message, () => visible(message)))
+  }
   return withoutSecrets(stacks.join('\ncaused by '), secrets)
 }

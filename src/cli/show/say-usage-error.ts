@@ -2,9 +2,11 @@ import type { CommanderError } from 'commander'
 import { failure } from '../../failure/failure.js'
 import { nearest } from '../../options/nearest.js'
 import { optionCommands } from '../../options/option.js'
-import { optionsOf } from '../../options/view.js'
-import { masked } from '../terminal/mask.js'
-import { failureJson } from './say-error.js'
+import { optionsOf } from '../../options/describe-option.js'
+import { masked } from '../../options/mask-secrets.js'
+import { failedJson, stopOf } from './say-error.js'
+import { tell } from '../terminal/log.js'
+import { shown } from '../../text/visible.js'
 import type { Terminal } from '../terminal/terminal.js'
 
 interface Usage {
@@ -23,8 +25,8 @@ export function sayUsageError(terminal: Terminal, error: CommanderError, usage: 
   }
   const problem = problemOf(error, usage)
   const known = masked(failure('OPTION_INVALID', { option: where, problem }), terminal.manner.secrets)
-  terminal.err(`error: ${known.message}\n  more:  ${where} --help\n`)
-  if (terminal.manner.json) terminal.out(`${JSON.stringify({ status: 'failed', failure: failureJson(known) })}\n`)
+  tell(terminal, stopOf(known, { text: shown`error: ${known.message}\n  more:  ${where} --help\n` }))
+  if (terminal.manner.json) terminal.out(failedJson(terminal, known))
   return 2
 }
 
@@ -35,6 +37,7 @@ function problemOf(error: CommanderError, { verb, verbs, args }: Usage): string 
     const name = argument.startsWith('--') ? argument.replace(/=.*$/s, '') : argument.slice(0, 2)
     const command = optionCommands.find(one => one === verb)
     const flags = command === undefined ? [] : optionsOf(command).map(({ flag }) => flag ?? '')
+    if (flags.includes(name)) return `${name} takes no value`
     return `unknown option ${name}${meant(nearest(name, flags))}`
   }
   if (error.code === 'commander.unknownCommand' || (verb === undefined && error.code === 'commander.excessArguments')) {

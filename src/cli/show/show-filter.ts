@@ -1,6 +1,7 @@
 import { explain } from '../../failure/catalogue.js'
 import type { FilterFinding } from '../../filter/judge-guard.js'
 import { type Policy, isPermissive } from '../../filter/policy.js'
+import { shown } from '../../text/visible.js'
 import { columns } from './columns.js'
 import type { FilterReport } from '../filter-tasks.js'
 
@@ -30,13 +31,13 @@ export function showFilter(report: FilterReport): string {
     ...done(report),
     ...guarded(report),
     ...report.findings.map(found),
-    ...report.notes.map(one => `note: ${one}\n`),
+    ...report.notes.map(one => shown`note: ${one}\n`),
   ].join('')
 }
 
 const doings = {
   created: 'was created. To attach it, run `sluice filter attach`',
-  reused: 'exists already. Sluice changed nothing',
+  reused: 'already exists. Sluice changed nothing',
   extended: 'has new rules',
   attached: 'is now attached',
   detached: 'is now detached',
@@ -46,7 +47,7 @@ function done({ action, policy, policies }: FilterReport): string[] {
   if (action === undefined || policy === undefined) return []
   const isAttached = policies?.some(({ id }) => id === policy.id) === true
   const unchanged = `${isAttached ? 'is already attached' : 'is not attached'}. Sluice changed nothing`
-  const said = `The policy ${policy.name} (${policy.id}) ${action === 'unchanged' ? unchanged : doings[action]}.\n`
+  const said = shown`The policy ${policy.name} (${policy.id}) ${action === 'unchanged' ? unchanged : doings[action]}.\n`
   return policies === undefined ? [said, '\n', columns(ruleRows(policy), '  ')] : [said, '\n']
 }
 
@@ -64,7 +65,7 @@ function guarded({ deployment, policies = [], guard, ownAddress, proof }: Filter
     ...(proof?.direct === undefined ? [] : [['without the proxy', proof.direct.detail]]),
   ]
   return [
-    `Deployment ${title}: ${attached}\n\n`,
+    shown`Deployment ${title}: ${attached}\n\n`,
     columns(
       policies.flatMap(policy =>
         ruleRows(policy).map((row, at) => [at === 0 ? policy.name : '', at === 0 ? policy.id : '', ...row]),
@@ -96,8 +97,8 @@ function letInBy(policies: readonly string[]): string {
 
 function found({ code, severity, message, advice }: FilterFinding): string {
   return [
-    `${severity} ${code}: ${message}\n`,
-    ...advice.map(line => `  fix:  ${line}\n`),
+    shown`${severity} ${code}: ${message}\n`,
+    ...advice.map(line => shown`  fix:  ${line}\n`),
     `  more: sluice explain ${code}\n`,
   ].join('')
 }

@@ -1,102 +1,174 @@
-import type { InputReceipt, Receipt, ServeReceipt } from '../../index.js'
+import type { Counts, InputReceipt, Receipt, Rejections, ServeReceipt } from '../../index.js'
+import { adviceOn } from '../../failure/index-errors.js'
 import { outcomes } from '../../ledger/receipt.js'
-import { bytes, columns, count, showDuration, plural } from './columns.js'
+import { isNothingNew, named, showPlan, whoLoaded } from './show-inputs.js'
+import { balance, bytes, columns, count, countRows, showDuration, plural } from './columns.js'
+import { shown, visible } from '../../text/visible.js'
 import { failureJson } from './say-error.js'
 
-/** The receipt as people read it: what became of every document, that it adds up, and by which way. */
+/** Shows the receipt to people: the outcome of every document, the balance and the route. */
 export function showReceipt(receipt: Receipt): string {
   return [
-    `${title(receipt)}\n\n`,
-    nothingLoaded(receipt),
+    shown`${title(receipt)}\n`,
+    isNothingNew(receipt) ? '' : '\n',
+    whatThen(receipt),
+    receipt.dryRun === true ? `${showPlan(receipt)}\n` : '',
     columns(countsOf(receipt), '  '),
-    `\n  ${balance(receipt)}\n`,
-    receipt.rejections.length === 0 ? '' : `\nRejected\n\n${columns(rejections(receipt), '  ')}`,
+    `\n  ${balanceOf(receipt)}\n`,
+    receipt.rejections.length === 0 ? '' : `\nRejected\n\n${columns(rejections(receipt), '  ')}${adviceIn(receipt)}`,
     '\n',
     columns(facts(receipt), '  '),
   ].join('')
 }
 
+/** Kinds of refusal that are explained. */
+const EXPLAINED = 3
+
+/** Returns the largest kinds of refusal with what they mean and what to do, if that is known. */
+export function advices({ rejections: kinds }: Receipt): (readonly [type: string, advice: string])[] {
+  const types = [...new Set(kinds.map(({ type }) => type))].slice(0, EXPLAINED)
+  return types.flatMap(type => {
+    const advice = adviceOn(type)
+    return advice === undefined ? [] : [[type, advice] as const]
+  })
+}
+
+function adviceIn(receipt: Receipt): string {
+  const lines = advices(receipt).map(([type, advice]) => `  ${type}: ${advice}\n`)
+  return lines.length === 0 ? '' : `\n${lines.join('')}`
+}
+
 /** The receipt as `--json` prints it: the same facts, a failure with its exit code and fixes. */
-export function receiptJson(receipt: Receipt): string {
+export function receiptJson(receipt: Receipt | ServeReceipt): string {
+  return [...receiptParts(receipt)].join('')
+}
+
+/** The same in parts, because it may list very many inputs. */
+export function* receiptParts(receipt: Receipt | ServeReceipt): Generator<string> {
   const { failure } = receipt
-  return `${JSON.stringify({ ...receipt, ...(failure === undefined ? {} : { failure: failureJson(failure) }) })}\n`
+  const whole = { ...receipt, ...(failure === undefined ? {} : { failure: failureJson(failure) }) }
+  let before = '{'
+  for (const [name, value] of Object.entries(whole)) {
+    if (value === undefined) continue
+    yield `${before}${JSON.stringify(name)}:`
+    if (Array.isArray(value)) yield* listParts(value)
+    else yield JSON.stringify(value)
+    before = ','
+  }
+  yield '}\n'
+}
+
+/** Elements of a list in one part of JSON. */
+const AT_ONCE = 1000
+
+function* listParts(list: readonly unknown[]): Generator<string> {
+  yield '['
+  for (let at = 0; at < list.length; at += AT_ONCE)
+    yield (at === 0 ? '' : ',') + JSON.stringify(list.slice(at, at + AT_ONCE)).slice(1, -1)
+  yield ']'
 }
 
 function title(receipt: Receipt): string {
   const { run, status, elapsedMs, failure } = receipt
-  if (isLoadedBefore(receipt) && failure === undefined) return `Run ${run}: nothing was loaded`
+  if (isNothingNew(receipt)) return `Nothing new. ${whoLoaded(receipt)}.`
   const how = { finished: 'finished', failed: 'stopped', interrupted: 'interrupted' }[status]
-  return `Run ${run} ${how} after ${showDuration(elapsedMs)}${failure === undefined ? '' : `: ${failure.code}`}`
+  const what = receipt.dryRun === true ? 'Dry run' : `Run ${run}`
+  return `${what} ${how} after ${showDuration(elapsedMs)}${failure === undefined ? '' : `: ${failure.code}`}`
 }
 
-/** Whether this process had nothing to read: the counts are those of before. */
-function isLoadedBefore({ inputs }: Receipt): boolean {
-  return inputs.length > 0 && inputs.every(({ alreadyLoaded }) => alreadyLoaded === true)
-}
-
-function nothingLoaded(receipt: Receipt): string {
-  if (!isLoadedBefore(receipt)) return ''
-  const [first, ...more] = receipt.inputs
-  const what = more.length === 0 ? `${first?.name} was` : `All ${receipt.inputs.length} inputs were`
-  const verb = more.length === 0 ? 'has' : 'have'
-  const all = more.length === 0 ? 'it' : 'them'
-  return [
-    `  ${what} already loaded and ${verb} not changed. No documents were sent. The counts are of that load.\n`,
-    `  Use --again to load ${all} again. If you named the run (--run-id), choose a new name instead.\n\n`,
-  ].join('')
+function whatThen(receipt: Receipt): string {
+  if (!isNothingNew(receipt)) return ''
+  const all = receipt.inputs.length === 1 ? 'the file' : 'the files'
+  const own = receipt.inputs.every(({ loadedBy }) => loadedBy === undefined)
+  const who = receipt.dryRun === true ? 'A load would send' : shown`Run ${receipt.run} sent`
+  return own
+    ? `${who} no documents. The counts are those of its load. To load ${all} again, choose another --run-id.\n\n`
+    : `${who} no documents. To load ${all} again, pass --again.\n\n`
 }
 
 const meanings: Partial<Record<(typeof outcomes)[number], string>> = {
+  accepted: 'queued. To see whether they are stored, run `sluice verify` with the URL of the cluster itself',
   duplicate: 'stored by an earlier request',
   rejected: 'in the dead letters',
   skipped: 'blank lines, or excluded by a rule',
   unsent: 'not stored',
-  unknown: 'sent, but no answer says whether they were stored',
+  unknown: 'sent, but no answer shows whether they were stored',
 }
 
 function countsOf(receipt: Receipt): string[][] {
-  const shown = outcomes.filter(kind => receipt[kind] > 0 || kind === 'created' || kind === 'rejected')
-  const width = count(receipt.read).length
-  return [
-    ['read', count(receipt.read).padStart(width), ''],
-    ...shown.map(kind => [kind, count(receipt[kind]).padStart(width), meaning(receipt, kind)]),
-  ]
-}
-
-function meaning(receipt: Receipt, kind: (typeof outcomes)[number]): string {
-  // A dry run writes no dead letters.
-  if (receipt[kind] === 0 || (kind === 'rejected' && receipt.deadLetters === undefined)) return ''
-  return meanings[kind] ?? ''
-}
-
-function balance(receipt: Receipt): string {
-  const parts = outcomes.filter(kind => receipt[kind] > 0)
-  const sum = parts.reduce((total, kind) => total + receipt[kind], 0)
-  const equation = `${count(receipt.read)} read = ${parts.map(kind => `${count(receipt[kind])} ${kind}`).join(' + ') || '0'}`
-  return sum === receipt.read ? `${equation}, it balances` : `${equation}: DOES NOT BALANCE, please report this`
-}
-
-function rejections(receipt: Receipt): string[][] {
-  return receipt.rejections.map(({ documents, type, status, field }) => [
-    count(documents),
-    type,
-    [status === 0 ? 'before sending' : `status ${status}`, ...(field === undefined ? [] : [`field ${field}`])].join(
-      ', ',
-    ),
+  const counts = ownCounts(receipt)
+  const always: readonly string[] =
+    receipt.dryRun === true ? ['unsent', 'rejected'] : [counts.accepted > 0 ? 'accepted' : 'created', 'rejected']
+  const shown = outcomes.filter(kind => counts[kind] > 0 || always.includes(kind))
+  return countRows([
+    ['read', counts.read, ''],
+    ...shown.map(kind => [label(receipt, kind), counts[kind], meaning(receipt, kind)] as const),
   ])
 }
 
-function facts(receipt: Receipt): string[][] {
+/** What earlier processes of a run did, a dry run would not do again. */
+function ownCounts(receipt: Receipt): Counts {
+  return receipt.dryRun === true ? receipt.thisProcess : receipt
+}
+
+const wouldBe: Partial<Record<(typeof outcomes)[number], string>> = {
+  rejected: 'would reject',
+  skipped: 'would skip',
+  unsent: 'would send',
+}
+
+function label({ dryRun }: Receipt, kind: (typeof outcomes)[number]): string {
+  return (dryRun === true ? wouldBe[kind] : undefined) ?? kind
+}
+
+function meaning(receipt: Receipt, kind: (typeof outcomes)[number]): string {
+  if (ownCounts(receipt)[kind] === 0 || (receipt.dryRun === true && kind === 'unsent')) return ''
+  // Without dead letters, rejected documents are in no file.
+  if (kind === 'rejected' && receipt.deadLetters === undefined) return ''
+  return meanings[kind] ?? ''
+}
+
+/** Returns the equation of all outcomes. */
+export function balanceOf(receipt: Receipt): string {
+  const counts = ownCounts(receipt)
+  const parts = outcomes.filter(kind => counts[kind] > 0)
+  return balance(
+    ['read', counts.read],
+    parts.map(kind => [label(receipt, kind), counts[kind]]),
+  )
+}
+
+/** Returns documents, kind and place of each kind of refusal. */
+export function rejections(receipt: Receipt): string[][] {
+  return receipt.rejections.map(({ documents, type, status, field, first }) => [
+    count(documents),
+    type,
+    (status === 0 ? 'before sending' : `status ${status}`) +
+      (field === undefined ? '' : `, field ${field}`) +
+      (first === undefined ? '' : `, first: ${placeOf(first)}`),
+  ])
+}
+
+function placeOf({ input, document, line }: NonNullable<Rejections['first']>): string {
+  return `${input}, ${line === undefined ? `document ${count(document)}` : `line ${count(line)}`}`
+}
+
+function facts(receipt: Receipt): (readonly string[])[] {
   const { inputs, cluster, deadLetters, checkpoint, spool, status, requests, retries } = receipt
+  const isListed = receipt.dryRun !== true && !isNothingNew(receipt)
   const version = [cluster.name, cluster.version].filter(part => part !== undefined).join(', ')
   return [
     ['inputs', inputs.length === 1 ? `${inputs[0]?.name}${past(inputs[0])}` : plural(inputs.length, 'input')],
     ...(inputs.length === 1
       ? []
-      : inputs.filter(input => past(input) !== '').map(input => ['', input.name + past(input)])),
-    ...inputs
-      .filter(({ failure }) => failure !== undefined)
-      .map(({ name, failure }) => ['', `${name}: ${failure?.message}`]),
+      : named(
+          inputs.filter(input => isListed && past(input) !== ''),
+          input => ['', input.name + past(input)],
+        )),
+    ...named(
+      inputs.filter(({ failure, plan }) => failure !== undefined && plan === undefined),
+      ({ name, failure }) => ['', unreadable(name, failure?.message ?? '')],
+    ),
     ['speed', `${count(receipt.docsPerSecond)} documents/s`],
     [
       'bytes',
@@ -114,6 +186,11 @@ function facts(receipt: Receipt): string[][] {
     ...(checkpoint === undefined || status === 'finished' ? [] : [['checkpoint', checkpoint]]),
     ...(spool === undefined ? [] : [['spool', spool]]),
   ]
+}
+
+/** Most messages name the input themselves. */
+function unreadable(name: string, message: string): string {
+  return message.includes(visible(name)) ? message : `${name}: ${message}`
 }
 
 function alias({ alias: one }: Receipt): string[][] {
@@ -141,17 +218,16 @@ function platform({ platform: one }: Receipt): string[][] {
 
 function deletions({ deletions: one }: Receipt): string[][] {
   if (one === undefined) return []
-  const { mode, compared, deleted, kept, skipped } = one
+  const { compared, deleted, kept, skipped } = one
   if (skipped !== undefined) return [['deletions', `Sluice compared nothing: ${skipped}`]]
-  const what = mode === 'audit' ? plural(compared, 'deletion') : plural(compared, 'document')
   const reasons = [
-    [kept.there, mode === 'audit' ? 'there again' : 'existing, new or hidden'],
+    [kept.there, 'existing, new or hidden'],
     [kept.changed, 'written meanwhile'],
-    [kept.other, 'of something else'],
+    [kept.other, 'of other data'],
   ] as const
   const left = reasons.filter(([many]) => many > 0).map(([many, why]) => `${count(many)} ${why}`)
   const rest = left.length === 0 ? '' : `, kept: ${left.join(', ')}`
-  return [['deletions', `${plural(deleted, 'document')} deleted, ${what} compared${rest}`]]
+  return [['deletions', `${plural(deleted, 'document')} deleted, ${plural(compared, 'document')} compared${rest}`]]
 }
 
 /** Returns what earlier processes loaded of an input. */
@@ -169,13 +245,6 @@ function route({ route: { form, proxy, connections } }: Receipt): string {
 function egress(receipt: Receipt): string[][] {
   const seen = Object.entries(receipt.egress)
   return seen.length === 0 ? [] : [['egress', seen.map(([address, times]) => `${address} (${times}x)`).join(', ')]]
-}
-
-/** The account of a receiver, for people and for programs. */
-
-export function serveReceiptJson(receipt: ServeReceipt): string {
-  const { failure } = receipt
-  return `${JSON.stringify({ ...receipt, ...(failure === undefined ? {} : { failure: failureJson(failure) }) })}\n`
 }
 
 export function showServed(receipt: ServeReceipt): string {

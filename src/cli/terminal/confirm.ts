@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline'
+import { shown } from '../../text/visible.js'
 import type { Terminal } from './terminal.js'
 
 /** Asks on the terminal. Only y or yes means yes. An abort means no. Undefined if stdin is not a terminal. */
@@ -8,7 +9,7 @@ export async function confirm(
   signal?: AbortSignal,
 ): Promise<boolean | undefined> {
   if (!stdin.isTTY || !stderr.isTTY) return undefined
-  err(`${question} [y/N] `)
+  err(shown`${question} [y/N] `)
   const lines = createInterface({ input: stdin, ...(signal === undefined ? {} : { signal }) })
   try {
     const answer = await new Promise<string>(resolve => {

@@ -2,9 +2,9 @@ import { styleText } from 'node:util'
 import { type Command, Help, Option } from 'commander'
 import type { Terminal } from './terminal.js'
 import type { OptionCommand } from '../../options/option.js'
-import { type OptionView, optionsOf } from '../../options/view.js'
+import { type DescribedOption, optionsOf } from '../../options/describe-option.js'
 
-/** Help fits into a terminal that nobody made wider. */
+/** The usual width of a terminal. */
 const COLUMNS = 80
 /** Terms that are longer have their sentence on the next line. */
 const TERM_COLUMNS = 29
@@ -14,8 +14,8 @@ const INDENT = 2
 export function layOutHelp(command: Command, terminal: Terminal): Command {
   return command
     .configureOutput({
-      writeOut: terminal.out,
-      writeErr: terminal.err,
+      writeOut: terminal.draw.out,
+      writeErr: terminal.draw.err,
       outputError: () => undefined,
       getOutHelpWidth: () => COLUMNS,
       getErrHelpWidth: () => COLUMNS,
@@ -57,30 +57,30 @@ function styled(format: 'bold' | 'cyan', text: string): string {
  * and default counts.
  */
 export function addOptions(command: Command, name: OptionCommand): Command {
-  const added = optionsOf(name).map(view => {
-    const flag = view.label === undefined ? `${view.flag}` : `${view.flag} <${view.label}>`
-    const option = new Option(flag, view.doc).helpGroup(`${view.group}:`)
+  const added = optionsOf(name).map(row => {
+    const flag = row.label === undefined ? `${row.flag}` : `${row.flag} <${row.label}>`
+    const option = new Option(flag, row.doc).helpGroup(`${row.group}:`)
     // A name that begins with "no" is a switch like any other: the parser has no default to turn off.
     option.negate = false
-    option.hidden = !view.first.includes(name)
+    option.hidden = !row.first.includes(name)
     command.addOption(option)
-    return { option, view }
+    return { option, row }
   })
   if (added.every(({ option }) => !option.hidden)) return command
   const showAll = () => {
-    for (const { option, view } of added) {
+    for (const { option, row } of added) {
       option.hidden = false
-      option.description = inFull(view)
+      option.description = inFull(row)
     }
     command.help()
   }
   return command.option('--help-all', `show all ${added.length} options`).on('option:help-all', showAll)
 }
 
-function inFull({ doc, default: preset, env }: OptionView): string {
+function inFull({ doc, label, default: preset, env }: DescribedOption): string {
   const [, ...elsewhere] = env
   const notes = [
-    ...(preset === undefined ? [] : [`default: ${preset}`]),
+    ...(label === undefined || preset === undefined ? [] : [`default: ${preset}`]),
     ...(elsewhere.length === 0 ? [] : [`env: ${elsewhere.join(', ')}`]),
   ]
   return notes.length === 0 ? doc : `${doc} (${notes.join('; ')})`

@@ -1,8 +1,8 @@
+import { tell } from './log.js'
 import type { Terminal } from './terminal.js'
-import { fail } from '../../failure/fail.js'
-import { SluiceError } from '../../failure/sluice-error.js'
+import { fail } from '../../failure/failure.js'
 
-export interface Interruption extends Disposable {
+interface Interruption extends Disposable {
   /** Aborted by the first SIGINT or SIGTERM. The reason is the signal's name. */
   readonly signal: AbortSignal
 }
@@ -15,7 +15,8 @@ export function interruptible(terminal: Terminal, doing: string): Interruption {
   const listeners = signals.map(name => {
     const listener = () => {
       if (controller.signal.aborted) terminal.exit(130)
-      terminal.err(`\n${name}: ${doing}. ${name === 'SIGINT' ? 'Press Ctrl-C again' : 'Send it again'} to stop now\n`)
+      const message = `${name}: ${doing}. ${name === 'SIGINT' ? 'Press Ctrl-C again' : 'Send it again'} to stop now`
+      tell(terminal, { level: 'info', event: 'stopping', message, text: `\n${message}\n` })
       controller.abort(name)
     }
     terminal.on(name, listener)
@@ -29,7 +30,11 @@ export function interruptible(terminal: Terminal, doing: string): Interruption {
   }
 }
 
-/** Makes the error for an interrupted command that loads nothing. `left`: the state of its work. */
-export function interrupted({ reason }: AbortSignal, left: string): SluiceError {
-  return fail('COMMAND_INTERRUPTED', { reason: String(reason), left })
+/** Waits for work that loads nothing. After a signal, throws COMMAND_INTERRUPTED with what is `left` instead of its error. */
+export async function unlessInterrupted<T>(signal: AbortSignal, work: Promise<T>, left: () => string): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw signal.aborted ? fail('COMMAND_INTERRUPTED', { reason: String(signal.reason), left: left() }) : error
+  }
 }

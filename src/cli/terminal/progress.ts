@@ -1,77 +1,117 @@
+import { nothing } from '../../ledger/account.js'
 import type { Counts, FailureCode, IngestEvent } from '../../index.js'
-import { showDuration, plural } from '../show/columns.js'
+import { showDuration, plural, count } from '../show/columns.js'
+import type { LogEntry } from './terminal.js'
 import { explain } from '../../failure/catalogue.js'
+import { type DrawingPace, systemPace } from './pace.js'
 
-/** How far a run is. */
+type Standing = Omit<Extract<IngestEvent, { type: 'standing' }>, 'type'>
+
 export interface Snapshot {
+  /** Of this process. */
   readonly counts: Counts
+  /** Decoded bytes of this process. */
   readonly bytesRead: number
   readonly retries: number
-  readonly elapsedMs: number
+  /** When loading began, by the pace. */
+  readonly loadingAt?: number
+  /** Stored bytes that earlier processes had read by then. */
+  readonly begunAt?: number
+  readonly standing?: Standing
+  /** Set while nothing is stored. `since`: milliseconds since the epoch. */
+  readonly waiting?: { readonly what: 'retry' | 'access'; readonly since: number; readonly code: FailureCode }
   /** Only for a table. */
   readonly rows?: { readonly read: number; readonly total: number }
   /** Only with a byte budget. */
   readonly wire?: { readonly bytes: number; readonly budget: number }
 }
 
+export interface Retried {
+  readonly code: FailureCode
+  readonly message: string
+  readonly documents: number
+  readonly waitMs: number
+}
+
 /** Shows the progress of a run. */
 export interface Progress extends Disposable {
   update(snapshot: Snapshot): void
-  /** Prints a line of its own. `fields` contain no secret and no document. */
-  note(level: 'info' | 'warn', message: string, fields?: Readonly<Record<string, unknown>>): void
+  /** Prints a line of its own. */
+  note(entry: LogEntry): void
+  /** A request will be sent again. There may be thousands of them. */
+  retried(retry: Retried): void
 }
 
 /** Tells the events of one run to whoever shows its progress. */
-export function follow(progress: Progress): (event: IngestEvent) => void {
-  const startedAt = performance.now()
+export function follow(progress: Progress, pace: DrawingPace = systemPace): (event: IngestEvent) => void {
   const noteBlock = blockNotes(progress)
-  let retries = 0
+  const noteInput = inputNotes(progress)
+  let now: Snapshot = { counts: nothing, bytesRead: 0, retries: 0 }
+  const update = ({ waiting, ...more }: Partial<Snapshot>) => {
+    now = { ...now, ...more, ...(waiting === undefined ? {} : { waiting }) }
+    progress.update(now)
+  }
+  const goOn = () => {
+    const { waiting: _, ...rest } = now
+    now = rest
+  }
   return event => {
     switch (event.type) {
-      case 'progress':
-        progress.update({
-          counts: event.counts,
-          bytesRead: event.bytesRead,
-          retries,
-          elapsedMs: performance.now() - startedAt,
-          ...(event.wire === undefined ? {} : { wire: event.wire }),
-          ...(event.rows === undefined ? {} : { rows: event.rows }),
-        })
+      case 'progress': {
+        const { counts, bytesRead, wire, rows } = event
+        // As soon as anything is settled, a retry is no longer what the run waits for.
+        if (now.waiting?.what === 'retry' && settledIn(counts) > settledIn(now.counts)) goOn()
+        update({ counts, bytesRead, ...(wire === undefined ? {} : { wire }), ...(rows === undefined ? {} : { rows }) })
         return
+      }
+      case 'standing': {
+        const { type: _, ...standing } = event
+        const begun = now.loadingAt === undefined ? { loadingAt: pace.now(), begunAt: standing.bytes?.read ?? 0 } : {}
+        update({ standing, ...begun })
+        return
+      }
       case 'retry': {
-        retries += 1
-        const { code, message } = event.failure
-        const again = `retrying ${plural(event.documents, 'document')} in ${showDuration(event.waitMs)}`
-        progress.note('warn', `${again}. Cause: ${message}`, { code })
+        const { failure, documents, waitMs } = event
+        const { code, message } = failure
+        update({
+          retries: now.retries + 1,
+          waiting: now.waiting ?? { what: 'retry', since: pace.date(), code },
+        })
+        progress.retried({ code, message, documents, waitMs })
         return
       }
       case 'preflight': {
         const { notes, type: _, ...fields } = event
-        for (const note of notes) progress.note('info', note)
+        for (const message of notes) progress.note({ level: 'info', event: 'note', message })
         const { cluster, version, route, probes } = event
         const reached = `reached ${cluster}${version === undefined ? '' : ` (Elasticsearch ${version})`}: ${route}`
-        progress.note('info', `${reached}, ${plural(probes, 'connection')} accepted`, fields)
+        const message = `${reached}, ${plural(probes, 'connection')} accepted`
+        progress.note({ level: 'info', event: 'preflight', message, fields })
         return
       }
       case 'input':
-        progress.note('info', `reading ${event.name}${fromWhere(event)}`, { input: event.name })
-        return
       case 'loaded':
-        progress.note('info', `${event.name} is already loaded`, { input: event.name })
+        noteInput(event)
         return
       case 'deletions': {
         const { mode, index } = event
-        const how = mode === 'audit' ? 'in sys_audit_delete' : 'by comparing it with the ids of all rows'
-        progress.note('info', `looking for documents of ${index} whose rows were deleted, ${how}`, { mode, index })
+        const text = `looking for documents of ${index} whose rows were deleted, by comparing the index with the ids of all rows`
+        progress.note({ level: 'info', event: 'deletions', message: text, fields: { mode, index } })
         return
       }
       case 'blocked':
       case 'unblocked':
+        goOn()
+        if (event.type === 'blocked')
+          update({ waiting: { what: 'access', since: Date.parse(event.since), code: event.failure.code } })
+        else update({})
         noteBlock(event)
         return
       case 'warning':
-        progress.note('warn', event.message)
+        progress.note({ level: 'warn', event: 'warning', message: event.message })
         return
+      case 'planning':
+      case 'begun':
       case 'rejected':
         // Counted in the progress, written in the dead letters, grouped in the receipt.
         return
@@ -82,6 +122,38 @@ export function follow(progress: Progress): (event: IngestEvent) => void {
 function fromWhere({ resumedAt, since }: { resumedAt?: number; since?: string }): string {
   const changed = since === undefined ? '' : `: what changed since ${since}`
   return `${changed}${resumedAt === undefined ? '' : `${since === undefined ? '' : ','} from document ${resumedAt} on`}`
+}
+
+/** Documents that need nothing more. */
+function settledIn({ read, unsent, unknown }: Counts): number {
+  return read - unsent - unknown
+}
+
+/** Most inputs that get a note. */
+const NAMED = 10
+
+type InputEvent = Extract<IngestEvent, { type: 'input' | 'loaded' }>
+
+/** Returns the notes on inputs. The progress counts them, so that later ones need no note. */
+function inputNotes(progress: Progress): (event: InputEvent) => void {
+  const seen = { loaded: 0, input: 0 }
+  const sayLoaded = () => {
+    if (seen.loaded > NAMED)
+      progress.note({
+        level: 'info',
+        event: 'loaded',
+        message: `${count(seen.loaded - NAMED)} more are already loaded`,
+      })
+    seen.loaded = 0
+  }
+  return event => {
+    const { type, name } = event
+    if (type === 'input') sayLoaded()
+    seen[type] += 1
+    if (seen[type] > NAMED) return
+    const text = type === 'loaded' ? `${name} is already loaded` : `reading ${name}${fromWhere(event)}`
+    progress.note({ level: 'info', event: type, message: text, fields: { input: name } })
+  }
 }
 
 type BlockEvent = Extract<IngestEvent, { type: 'blocked' | 'unblocked' }>
@@ -98,19 +170,25 @@ function blockNotes(progress: Progress): (event: BlockEvent) => void {
     if (event.type === 'unblocked') {
       said = undefined
       const back = `access is back after ${showDuration(event.waitedMs)}. Resuming`
-      progress.note('warn', `${back}. Cause: ${message}`, { code })
+      progress.note({ level: 'warn', event: 'unblocked', message: `${back}. Cause: ${message}`, fields: { code } })
       return
     }
     const { since, waitedMs, leftMs, nextProbeMs, problem } = event
     const fields = { code, since, waitedMs, leftMs, nextProbeMs, ...(problem === undefined ? {} : { problem }) }
     const also = problem === undefined ? '' : ` (${problem})`
-    const next = `Next probe in ${showDuration(nextProbeMs)}, giving up in ${showDuration(leftMs)}`
+    const next = `Next test in ${showDuration(nextProbeMs)}. Sluice gives up in ${showDuration(leftMs)}`
     if (said === code) {
-      progress.note('info', `still waiting for access since ${since}: ${message}${also}. ${next}`, fields)
+      const waiting = `still waiting for access since ${since}: ${message}${also}. ${next}`
+      progress.note({ level: 'info', event: 'blocked', message: waiting, fields })
       return
     }
     said = code
-    progress.note('warn', `waiting for access since ${since}: ${message}${also}. ${next}`, fields)
-    for (const fix of explain(code).fixes) progress.note('info', `fix: ${fix}`)
+    progress.note({
+      level: 'warn',
+      event: 'blocked',
+      message: `waiting for access since ${since}: ${message}${also}. ${next}`,
+      fields,
+    })
+    for (const fix of explain(code).fixes) progress.note({ level: 'info', event: 'fix', message: `fix: ${fix}` })
   }
 }

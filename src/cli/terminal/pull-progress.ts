@@ -1,9 +1,9 @@
 import type { Pulled } from '../../servicenow.js'
 import { bytes, count, showDuration, plural } from '../show/columns.js'
+import { tell } from './log.js'
 import type { Terminal } from './terminal.js'
 
 interface PullProgress extends Disposable {
-  /** Rows so far. */
   readonly rows: number
   readonly update: (pulled: Pulled) => void
   wrote(bytes: number): void
@@ -17,13 +17,15 @@ const intervalMs = 10_000
 /** Shows the progress of a pull: one line on a terminal, otherwise a line from time to time, nothing with `quiet`. */
 export function showPull(terminal: Terminal, quiet: boolean): PullProgress {
   const startedAt = performance.now()
-  const { isTTY } = terminal.stderr
+  const isTTY = terminal.stderr.isTTY && terminal.manner.lineOf === undefined
+  const say = (message: string) =>
+    tell(terminal, { level: 'info', event: 'progress', message, fields: { rows: pulled.rows } })
   let pulled: Pulled = { rows: 0 }
   let written = 0
   let shownAt = isTTY ? -Infinity : startedAt
   let isDrawn = false
   const clear = () => {
-    if (isDrawn) terminal.err('\r\u001B[K')
+    if (isDrawn) terminal.draw.err('\r\u001B[K')
     isDrawn = false
   }
   const amounts = () => `${bytes(written)}, ${showDuration(performance.now() - startedAt)}`
@@ -38,7 +40,8 @@ export function showPull(terminal: Terminal, quiet: boolean): PullProgress {
       shownAt = performance.now()
       const { rows, total } = pulled
       const line = `${count(rows)}${total === undefined ? '' : ` of ${count(total)}`} rows, ${amounts()}`
-      terminal.err(isTTY ? `\r\u001B[K${line}` : `${line}\n`)
+      if (isTTY) terminal.draw.err(`\r\u001B[K${line}`)
+      else say(line)
       isDrawn = isTTY
     },
     wrote(more) {
@@ -46,7 +49,7 @@ export function showPull(terminal: Terminal, quiet: boolean): PullProgress {
     },
     end(table, file = '') {
       clear()
-      if (!quiet) terminal.err(`${plural(pulled.rows, 'row')} of ${table}${file}, ${amounts()}\n`)
+      if (!quiet) say(`${plural(pulled.rows, 'row')} of ${table}${file}, ${amounts()}`)
     },
     [Symbol.dispose]: clear,
   }
@@ -58,18 +61,17 @@ interface LookupProgress extends Disposable {
   readonly end: () => void
 }
 
-/** Shows the progress of lookups in one line, only on a terminal. */
 export function showLookups(terminal: Terminal, quiet: boolean): LookupProgress {
   let drawnAt = -Infinity
   const end = () => {
-    if (drawnAt > 0) terminal.err('\r\u001B[K')
+    if (drawnAt > 0) terminal.draw.err('\r\u001B[K')
     drawnAt = -Infinity
   }
   return {
     update: (lookedUp, documents) => {
       if (quiet || !terminal.stderr.isTTY || performance.now() - drawnAt < frameMs) return
       drawnAt = performance.now()
-      terminal.err(`\r\u001B[K${count(lookedUp)} of ${count(documents)} documents looked up`)
+      terminal.draw.err(`\r\u001B[K${count(lookedUp)} of ${count(documents)} documents looked up`)
     },
     end,
     [Symbol.dispose]: end,

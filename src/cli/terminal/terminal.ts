@@ -1,12 +1,34 @@
 import type { Failure } from '../../failure/failure.js'
+import { visibleLines } from '../../text/visible.js'
+
+/** Something that happened. */
+export interface LogEntry {
+  readonly level: 'info' | 'warn' | 'error'
+  /** What kind of thing it is, for programs: one word. */
+  readonly event: string
+  readonly message: string
+  /** For programs only. Hold no secret and no document. */
+  readonly fields?: Readonly<Record<string, unknown>>
+  /** What people read instead of the message: whole lines, or nothing. */
+  readonly text?: string
+}
 
 /** How results and errors are printed. Set as soon as the options are known. */
 interface Manner {
-  /** Whether Sluice prints one JSON object to stdout, also for a failure. */
   json: boolean
-  /** Replaced wherever they stand in failures and notes: an answer from outside may repeat them. */
+  /** Whether stderr of a load is a mail: it holds nothing, or all that a person needs. */
+  isMailed?: boolean
+  /** Replaced in all output: an answer from outside may repeat them. */
   secrets: readonly string[]
-  /** A failure with its options named as they were set. */
+  /** The command that runs, if it is known. */
+  command?: string | undefined
+  /** The run that a load belongs to, as soon as it is known. */
+  run?: string | undefined
+  /** Makes a line of JSON of what happened. Absent: stderr holds text. */
+  lineOf?: ((entry: LogEntry) => string) | undefined
+  /** Where the options lead, without credentials. */
+  target?: { readonly url?: string; readonly index?: string } | undefined
+  /** Names options in a failure as the user set them. */
   typed?: (known: Failure) => Failure
 }
 
@@ -16,38 +38,44 @@ export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Opened at first use. */
   readonly stdin: NodeJS.ReadStream
-  /** Shows progress if it is a terminal. */
   readonly stderr: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>
-  /** Whether colours may be written to stdout and stderr. */
   readonly hasColors: { readonly out: boolean; readonly err: boolean }
   /** Writes the result. One call writes whole lines. */
   out(text: string): void
-  /** A part of a long result. Resolves once more can be taken: false where nobody takes it any more. */
+  /** Writes a part of a long result. Resolves when the reader takes more. False: nobody reads any more. */
   pour(bytes: Uint8Array): Promise<boolean>
-  /** Errors, warnings, progress. */
+  /** Writes text for people. If stderr holds JSON, the text becomes a line of it. */
   err(text: string): void
+  /** Writes a line of JSON to stderr. */
+  log(line: string): void
+  /** Writes text of our own as it is, with colours and movements. Nothing in it comes from outside. */
+  readonly draw: { out(text: string): void; err(text: string): void }
   on(signal: NodeJS.Signals, listener: () => void): void
   off(signal: NodeJS.Signals, listener: () => void): void
   /** Ends the process at once, whatever is under way. */
   exit(code: number): never
-  /** Waits until everything written has left the process. Resolves to why a part of the result could not be written, if so. */
+  /** Waits until all output has left the process. Resolves to the problem if the result could not be written. */
   flush(): Promise<string | undefined>
 }
 
 export function openTerminal(host: NodeJS.Process): Terminal {
   const out = forgiving(host.stdout)
   const err = forgiving(host.stderr)
+  const manner: Manner = { json: false, secrets: [] }
+  const log = (line: string) => err.write(visibleLines(line))
   return {
-    manner: { json: false, secrets: [] },
+    manner,
     env: host.env,
     get stdin() {
       return host.stdin
     },
     stderr: host.stderr,
     hasColors: { out: hasColors(host.stdout, host.env), err: hasColors(host.stderr, host.env) },
-    out: out.write,
-    pour: out.pour,
-    err: err.write,
+    out: text => out.write(visibleLines(text)),
+    pour: async bytes => await out.pour(host.stdout.isTTY ? visibleLines(Buffer.from(bytes).toString()) : bytes),
+    err: text => log(manner.lineOf?.({ level: 'info', event: 'message', message: text.trim() }) ?? text),
+    log,
+    draw: { out: out.write, err: err.write },
     on: (signal, listener) => void host.on(signal, listener),
     off: (signal, listener) => void host.off(signal, listener),
     exit: code => host.exit(code),
@@ -81,7 +109,7 @@ function forgiving(stream: NodeJS.WriteStream) {
         stop(error)
       }
     },
-    pour: async (bytes: Uint8Array) => {
+    pour: async (bytes: Uint8Array | string) => {
       if (stopped !== undefined) return false
       return await new Promise<boolean>(resolve => {
         try {

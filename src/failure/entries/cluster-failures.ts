@@ -1,11 +1,16 @@
 import type { Entries } from '../entry.js'
 
+const lostOnRoute = /sent credentials, but they did not arrive/
+const tooManyShards = /maximum (normal |frozen )?shards open/
+const kibana = /Kibana|Dashboards/
+const stripped = /removed its header/
+const login = /login/
+const insideName = / is (a private address|a name of a private network|an address of this machine)/
+const oldAuthority = /The authority .* expired/
+
 /** Refused or broken at the cluster, or at what stands right before it: the proxy did its part. */
 export const clusterEntries = {
   REQUEST_REFUSED: {
-    stage: 'cluster',
-    exit: 3,
-    retry: 'no',
     title: 'The cluster refuses the bulk request',
     message: '{cluster} refused the bulk request with status {status}: {reason}',
     observed: 'Status 400, 404 or 405 for whole requests, the same one every time. Often illegal_argument_exception.',
@@ -17,8 +22,18 @@ export const clusterEntries = {
       },
       { cause: 'A data stream accepts only the operation create.', if: /data stream|op_type|only write ops/i },
       { cause: 'The cluster forbids an index name in the request path.', if: /explicit index|405/i },
+      { cause: 'The cluster has as many shards as it allows (cluster.max_shards_per_node).', if: tooManyShards },
     ],
-    fixes: ['Correct --pipeline, --index or --op, or create the missing index or pipeline in the cluster.'],
+    fixes: [
+      {
+        fix: 'Correct --pipeline, --index or --op, or create the missing index or pipeline in the cluster.',
+        unless: tooManyShards,
+      },
+      {
+        fix: 'Delete indices that nobody needs, or add a node. Then run the same command again.',
+        if: tooManyShards,
+      },
+    ],
     example: {
       cluster: 'https://cluster.example:9243',
       status: 400,
@@ -26,41 +41,49 @@ export const clusterEntries = {
     },
   },
   CLUSTER_AUTH_REJECTED: {
-    stage: 'cluster',
-    exit: 3,
-    retry: 'no',
     title: 'The cluster refuses the credentials',
-    message: '{cluster} refused the credentials (401): {reason}',
+    message: '{cluster} {how} (401): {reason}',
     observed: 'Status 401 "Unauthorized", security_exception. The proxy answers 407 instead, the IP filter 403.',
     causes: [
-      { cause: 'No credentials are set.', if: /missing authentication/i },
+      { cause: 'No credentials are set.', if: /missing authentication|none are set/i, unless: lostOnRoute },
+      { cause: 'A gateway in front of the cluster removes the header Authorization.', if: lostOnRoute },
       { cause: 'The API key or password is wrong, expired or revoked.', if: /unable to|invalid|expired|failed/i },
       { cause: 'The credentials belong to another cluster.', if: /unable to|invalid|failed/i },
+      { cause: 'ELASTICSEARCH_USERNAME holds the password, or another value.', if: /authenticate this user/ },
     ],
     fixes: [
-      'Set ELASTICSEARCH_API_KEY, or ELASTICSEARCH_USERNAME and ELASTICSEARCH_PASSWORD. Kibana creates API keys: copy the encoded form.',
+      {
+        fix: 'Set ELASTICSEARCH_API_KEY, or ELASTICSEARCH_USERNAME and ELASTICSEARCH_PASSWORD. Kibana creates API keys: copy the encoded form.',
+        unless: lostOnRoute,
+      },
+      {
+        fix: 'Let the gateway in front of the cluster pass the header Authorization. Or set ELASTICSEARCH_URL to the cluster itself.',
+        if: lostOnRoute,
+      },
     ],
     example: {
       cluster: 'https://cluster.example:9243',
+      how: 'refused the credentials',
       reason: 'unable to authenticate with provided credentials and anonymous access is not allowed',
     },
   },
   CLUSTER_PRIVILEGE_MISSING: {
-    stage: 'cluster',
-    exit: 3,
-    retry: 'no',
     title: 'The credentials lack a privilege',
     message: '{cluster} refused with 403: {reason}',
     observed:
       'Status 403 with security_exception and "is unauthorized for". People mistake it for the IP filter, whose 403 has no such words.',
     causes: [
       'The role or API key may not do this with this index.',
-      'The role or API key may write to the index but not create it, and the index does not exist yet.',
+      'The index does not exist yet, and the role or API key may not create it.',
       'The owner of the API key lacked the privilege when the key was created.',
     ],
     fixes: [
+      {
+        fix: 'Create the API key under Add data in Kibana, or with the privilege event:write of the application apm. A key that is limited to indices cannot use the managed ingest endpoint.',
+        if: /^\S+\/_es refused/,
+      },
       'In Kibana, grant the role or API key create_doc on the index (index for --op index). If the index does not exist yet, grant auto_configure too.',
-      'For --swap-alias and `sluice rollback`, grant read, write and manage on the alias (NAME) and its indices (NAME-*), in Kibana.',
+      'For --swap-alias and `sluice rollback`, in Kibana grant read, write and manage on the alias NAME and its indices NAME-*.',
       'For `sluice verify`, grant read and view_index_metadata, and maintenance for data streams and aliases. `sluice undo` also needs delete.',
     ],
     example: {
@@ -69,9 +92,6 @@ export const clusterEntries = {
     },
   },
   CLUSTER_UNKNOWN_HOST: {
-    stage: 'cluster',
-    exit: 3,
-    retry: 'no',
     title: 'Elastic Cloud does not know this cluster',
     message: 'Elastic Cloud does not know {cluster}: {reason}',
     observed: 'Status 404 "Unknown resource.". People mistake it for a missing index.',
@@ -80,41 +100,49 @@ export const clusterEntries = {
     example: { cluster: 'https://cluster.example:9243', reason: 'Unknown resource.' },
   },
   CLUSTER_PRIVATE_LINK: {
-    stage: 'cluster',
-    exit: 3,
-    retry: 'no',
-    title: 'The cluster URL is a private-link name',
-    message: '{cluster} is a private-link name, and {proxy} is a public proxy',
+    title: 'The cluster URL is known only inside a private network',
+    message: '{cluster} is {kind}, but {proxy} is a public proxy',
     observed:
-      'The name cannot be resolved (ENOTFOUND), the proxy answers 502 or 503, or the connection times out, although the cluster is healthy.',
+      'The name cannot be resolved (ENOTFOUND), the proxy answers 502 or 503, or the connection times out. The cluster is healthy.',
     causes: [
-      'The URL is for connections inside a cloud network. Its host contains privatelink, private or vpce.',
-      'The deployment accepts only private connections.',
+      {
+        cause: 'The URL is for connections inside a cloud network. Its host contains privatelink, private or vpce.',
+        unless: insideName,
+      },
+      { cause: 'The deployment accepts only private connections.', unless: insideName },
+      { cause: 'The URL is that of a machine, a container or an office network.', if: insideName },
     ],
     fixes: [
       'Copy the public Elasticsearch endpoint from the Elastic Cloud console to ELASTICSEARCH_URL. Use an IP filter policy with the two static addresses.',
-      'If only the private link is allowed, run Sluice inside that network with --direct. The static addresses are not used then.',
+      {
+        fix: 'If only the private link is allowed, run Sluice inside that network with --direct. Sluice then does not use the static addresses.',
+        unless: insideName,
+      },
+      { fix: 'Or run Sluice inside that network with --direct, without the static addresses.', if: insideName },
     ],
-    example: { cluster: 'https://logs.vpce.us-east-1.cluster.example:9243', proxy: 'http://proxy.example:9293' },
+    example: {
+      cluster: 'https://logs.vpce.us-east-1.cluster.example:9243',
+      kind: 'a private-link name',
+      proxy: 'http://proxy.example:9293',
+    },
   },
   CLUSTER_UNAVAILABLE: {
-    stage: 'cluster',
     exit: 4,
     retry: 'later',
     title: 'The cluster is not available',
     message: '{cluster} is not available: {observed}',
     observed:
-      'ECONNRESET, "socket hang up", "other side closed", or status 502, 503 and 504. A loader that retries may store documents twice, since only the answer was lost.',
+      'ECONNRESET, "socket hang up", "other side closed", or status 502, 503 and 504. A loader that retries may store documents twice, because only the answer was lost.',
     causes: [
       { cause: 'The cluster is starting, restarting or overloaded.', if: /status|closed|reset|refused|hang up|broke/i },
       { cause: 'The network broke the connection.', if: /closed|reset|broke|hang up|EPIPE|unreach/i },
       {
-        cause: 'The cluster URL says https://, and its port does not use TLS.',
+        cause: 'The cluster URL says https://, but its port does not use TLS.',
         if: /SSL|TLS|EPROTO|packet length|wrong version/i,
       },
     ],
     fixes: [
-      'Check the health of the cluster in the Elastic Cloud console, and scheme and port of ELASTICSEARCH_URL. Then run the same command again: it continues where it stopped.',
+      'Check the health of the cluster in the Elastic Cloud console, and the scheme and port of ELASTICSEARCH_URL. Then run the same command again: it continues where it stopped.',
     ],
     example: {
       cluster: 'https://cluster.example:9243',
@@ -122,26 +150,37 @@ export const clusterEntries = {
     },
   },
   CLUSTER_OVERLOADED: {
-    stage: 'cluster',
     exit: 4,
     retry: 'later',
     title: 'The cluster is overloaded',
-    message: '{cluster} was too busy for longer than the limit of {elapsedMs} ms: {reason}',
+    message: '{cluster} is too busy (429): {reason}',
     observed:
       'Status 429 for requests, or for items inside a 200: es_rejected_execution_exception, circuit_breaking_exception. Loaders that give up early lose these documents.',
     causes: ['This run and others send too many requests at once.', 'The cluster is too small for the load.'],
     fixes: [
       'Lower --concurrency or --batch-bytes, or run the same command again later: it continues where it stopped.',
-      'If it happens every time, give the deployment more memory in the Elastic Cloud console.',
+      'If this happens every time, give the deployment more memory in the Elastic Cloud console.',
     ],
     example: {
       cluster: 'https://cluster.example:9243',
-      elapsedMs: 900_000,
-      reason: 'es_rejected_execution_exception: rejected execution of coordinating operation',
+      reason: 'es_rejected_execution_exception: rejected execution of coordinating operation. Sluice retried for 900 s',
     },
   },
+  GATEWAY_LIMITED: {
+    exit: 4,
+    retry: 'later',
+    title: 'A gateway limits the number of requests',
+    message: 'a gateway before {cluster} limits connections or requests: {observed}',
+    observed:
+      'Status 429 without the error object of Elasticsearch, or connections that break as soon as several are open. People take it for a cluster that is overloaded.',
+    causes: ['A rate limit of a load balancer or a web application firewall is lower than what a load sends.'],
+    fixes: [
+      'Lower --concurrency, and run the same command again later: it continues where it stopped.',
+      'If this happens every time, ask the administrators of the gateway for a higher limit.',
+    ],
+    example: { cluster: 'https://cluster.example:9243', observed: 'status 429, server: nginx' },
+  },
   CLUSTER_TIMEOUT: {
-    stage: 'cluster',
     exit: 4,
     retry: 'later',
     title: 'The cluster does not answer in time',
@@ -151,19 +190,16 @@ export const clusterEntries = {
     causes: [
       'The cluster is overloaded.',
       'The host or port of the cluster URL is wrong, and a firewall drops the packets.',
-      'Only one of the two static addresses may connect, and a firewall drops the other.',
+      'Only one of the two static addresses may connect, and a firewall drops packets from the other.',
     ],
     fixes: [
-      'Run `sluice doctor`: it finds out which of these causes it is.',
+      'Run `sluice doctor` to find out which of these causes applies.',
       'Compare ELASTICSEARCH_URL with the Elastic Cloud console. Check there that the attached IP filter policy contains both static addresses.',
       'Raise --timeout, or lower --batch-bytes.',
     ],
     example: { cluster: 'https://cluster.example:9243', limitMs: 120_000 },
   },
   CLUSTER_CERT_INVALID: {
-    stage: 'cluster',
-    exit: 3,
-    retry: 'no',
     title: "The cluster's certificate is not trusted",
     message: 'the certificate of {cluster} is not trusted: {problem}',
     observed:
@@ -175,35 +211,112 @@ export const clusterEntries = {
       },
       {
         cause: 'A firewall or gateway on the route intercepts TLS.',
-        if: /SELF_SIGNED|UNABLE_TO|UNTRUSTED|FINGERPRINT/,
+        if: /SELF_SIGNED|UNABLE_TO|UNTRUSTED|FINGERPRINT|INVALID_|SIGNATURE/,
       },
       { cause: 'The host in the URL is not in the certificate.', if: /ALTNAME|HOSTNAME/ },
       { cause: 'The cluster URL is that of the proxy.', if: /ALTNAME|HOSTNAME/ },
+      {
+        cause: 'The server does not send an intermediate certificate.',
+        if: /sends no certificate of this issuer|UNABLE_TO_VERIFY_LEAF|UNABLE_TO_GET_ISSUER/,
+      },
       { cause: 'The certificate has expired, or the clock of this machine is wrong.', if: /EXPIRED|NOT_YET/ },
     ],
     fixes: [
-      "Name the CA with --ca FILE (SLUICE_CA), or the SHA-256 of a certificate with --ca-fingerprint. The proxy never decrypts: the certificate must be the cluster's own.",
-      'Set ELASTICSEARCH_URL to the host name in the Elastic Cloud console, and not to the proxy or an IP address.',
-      'Compare the clock of this machine first. Then have the expired certificate renewed by those who administer the cluster.',
+      "Pass the CA with --ca FILE (SLUICE_CA), or the SHA-256 of a certificate with --ca-fingerprint. The proxy never decrypts, so the certificate must be the cluster's own.",
+      'In ELASTICSEARCH_URL, write the host name from the Elastic Cloud console, not that of the proxy or an IP address.',
+      {
+        fix: 'Check that the clock of this machine is right. If it is, ask the administrators of the cluster to renew the certificate.',
+        unless: oldAuthority,
+      },
+      {
+        fix: 'Ask the administrators of the cluster to send the whole chain of certificates. Or add the certificate of the issuer to the file of --ca.',
+        if: /sends no certificate of this issuer/,
+      },
+      {
+        fix: 'Check that the clock of this machine is right. If it is, ask the administrators of the cluster for their new authority, and pass it with --ca.',
+        if: oldAuthority,
+      },
     ],
     example: {
       cluster: 'https://cluster.example:9243',
       problem: 'self-signed certificate in certificate chain (SELF_SIGNED_CERT_IN_CHAIN)',
     },
   },
+  CLUSTER_TLS_MISMATCH: {
+    title: 'The cluster URL and its port disagree about TLS',
+    message: '{cluster}: {observed}',
+    observed:
+      'Status 400 "plain HTTP request was sent to HTTPS port", an empty reply, or ERR_SSL_WRONG_VERSION_NUMBER, "wrong version number".',
+    causes: [
+      { cause: 'The cluster URL says http://, but its port uses TLS.', if: /says http:/ },
+      { cause: 'The cluster URL says https://, but its port does not use TLS.', unless: /says http:/ },
+    ],
+    fixes: [
+      { fix: 'Write https:// in ELASTICSEARCH_URL (--url).', if: /says http:/ },
+      {
+        fix: 'Compare ELASTICSEARCH_URL with the endpoint in the Elastic Cloud console: the scheme, and port 443 or 9243.',
+        unless: /says http:/,
+      },
+    ],
+    example: {
+      cluster: 'http://cluster.example:9243',
+      observed: 'the port expects TLS, but the URL says http://',
+    },
+  },
+  CLUSTER_CLIENT_CERT: {
+    title: 'The cluster wants a client certificate',
+    message: '{cluster} refuses connections without a client certificate that it knows: {observed}',
+    observed:
+      'An alert in the TLS handshake (certificate required, bad certificate, unknown CA), or status 400 "No required SSL certificate was sent".',
+    causes: [
+      'The cluster, or a gateway in front of it, accepts only known client certificates.',
+      'The client certificate has expired, or another authority signed it.',
+    ],
+    fixes: ['Pass the client certificate with --cert FILE and its key with --key FILE.'],
+    example: {
+      cluster: 'https://cluster.example:9243',
+      observed: 'the TLS alert ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
+    },
+  },
+  CLUSTER_LICENSE_ENDED: {
+    title: 'The licence of the cluster has ended',
+    message: '{cluster} refused with 403: {reason}',
+    observed: 'Status 403 with security_exception and "license is non-compliant". People mistake it for a privilege.',
+    causes: ['The licence or the trial of the cluster has ended, or does not contain this feature.'],
+    fixes: [
+      'Renew the licence in the Elastic Cloud console, or in Kibana under Stack Management, License management. Then run the same command again.',
+    ],
+    example: {
+      cluster: 'https://cluster.example:9243',
+      reason: 'current license is non-compliant for [security]',
+    },
+  },
   CLUSTER_NOT_ELASTICSEARCH: {
-    stage: 'cluster',
-    exit: 3,
-    retry: 'no',
-    title: 'The server is not Elasticsearch',
+    title: 'The server does not answer like Elasticsearch',
     message: '{cluster} did not answer like Elasticsearch: {observed}',
     observed: '"The client noticed that the server is not Elasticsearch", or an HTML page instead of JSON.',
     causes: [
-      'The URL points at Kibana, a gateway or another product, or has a wrong path after the host.',
-      'A gateway removes the header x-elastic-product, with which Elasticsearch marks its answers.',
+      { cause: 'The URL points at Kibana, not at Elasticsearch.', if: kibana },
+      { cause: 'The URL points at OpenSearch, which is another product.', if: /it is OpenSearch,/ },
+      {
+        cause: 'The URL points at a gateway or another product, or has a wrong path after the host.',
+        unless: /Kibana|OpenSearch|removed its header/,
+      },
+      {
+        cause: 'A gateway removes the header x-elastic-product, with which Elasticsearch marks its answers.',
+        unless: /Kibana|OpenSearch|page/,
+      },
     ],
     fixes: [
-      'Copy the Elasticsearch endpoint (not that of Kibana) from the Elastic Cloud console to ELASTICSEARCH_URL.',
+      {
+        fix: 'Copy the Elasticsearch endpoint (not that of Kibana) from the Elastic Cloud console to ELASTICSEARCH_URL.',
+        unless: stripped,
+      },
+      {
+        fix: 'Let the gateway pass the header x-elastic-product. Or set ELASTICSEARCH_URL to the cluster itself.',
+        if: stripped,
+      },
+      { fix: 'Load into Elasticsearch 8 or 9: Sluice does not support OpenSearch.', if: /it is OpenSearch,/ },
     ],
     example: {
       cluster: 'https://cluster.example:9243',
@@ -211,36 +324,43 @@ export const clusterEntries = {
     },
   },
   CLUSTER_VERSION_UNSUPPORTED: {
-    stage: 'cluster',
-    exit: 3,
-    retry: 'no',
     title: 'Sluice does not support this version of Elasticsearch',
-    message: '{cluster} runs Elasticsearch {version}, and Sluice supports 8, 9 and serverless',
+    message: '{cluster} runs Elasticsearch {version}, but Sluice supports only 8, 9 and serverless',
     observed: 'Status 406 or 400 about a media type, or errors about parameters that the cluster does not know.',
     causes: ['The cluster is older or newer than this version of Sluice.'],
     fixes: ['Upgrade the cluster in the Elastic Cloud console, or upgrade Sluice.'],
     example: { cluster: 'https://cluster.example:9243', version: '7.17.29' },
   },
   GATEWAY_REFUSED: {
-    stage: 'cluster',
-    exit: 3,
-    retry: 'no',
-    title: 'A gateway between the proxy and the cluster refused',
-    message: 'a gateway before {cluster} refused with status {status}: {observed}',
+    title: 'A gateway in front of the cluster refuses the request',
+    message: 'a gateway in front of {cluster} refused the request: {observed}',
     observed:
       'Status 403, 404 or a redirect with a page of another product. People mistake it for the IP filter or the cluster.',
-    causes: ['A gateway, load balancer or firewall of your own is in front of the cluster.'],
-    fixes: ['Find the gateway, load balancer or firewall that answers like this, and allow the request there.'],
+    causes: [
+      { cause: 'A gateway, load balancer or firewall of your own is in front of the cluster.', unless: login },
+      { cause: 'The URL leads to a page that people log in to, not to Elasticsearch.', if: /login page/ },
+      { cause: 'The network of this machine has a login page, as in a hotel or a guest network.', if: /network wants/ },
+    ],
+    fixes: [
+      {
+        fix: 'Find the gateway, load balancer or firewall that answers like this, and allow the request there.',
+        unless: login,
+      },
+      {
+        fix: 'Copy the Elasticsearch endpoint from the Elastic Cloud console to ELASTICSEARCH_URL. Or let the gateway accept API keys without its own login.',
+        if: /login page/,
+      },
+      {
+        fix: 'Open any page in a browser on this machine, and log in to the network. Then run the same command again.',
+        if: /network wants/,
+      },
+    ],
     example: {
       cluster: 'https://cluster.example:9243',
-      status: 403,
       observed: 'status 403, server: nginx, content-type: text/html, body: 403 Forbidden',
     },
   },
   LOOKUP_REFUSED: {
-    stage: 'cluster',
-    exit: 3,
-    retry: 'no',
     title: 'The cluster refuses to look up documents',
     message: '{cluster} refused to look up documents with status {status}: {reason}',
     observed: 'Status 400 or 403 for _mget or _search, while writing works.',
@@ -258,4 +378,4 @@ export const clusterEntries = {
       reason: 'index_closed_exception: closed',
     },
   },
-} as const satisfies Entries<'cluster'>
+} as const satisfies Entries

@@ -3,9 +3,6 @@ import type { Entries } from '../entry.js'
 /** The policies of the IP filter, and Elastic Cloud, which keeps them. */
 export const filterEntries = {
   FILTER_NOT_ATTACHED: {
-    stage: 'egress',
-    exit: 3,
-    retry: 'no',
     title: 'No IP filter policy is attached',
     message: 'no IP filter policy is attached to {deployment}: it is open to the whole internet',
     observed: 'Nothing fails. The deployment accepts every request from everywhere.',
@@ -16,13 +13,9 @@ export const filterEntries = {
     example: { deployment: '4fa8821e' },
   },
   FILTER_MISSES_ADDRESS: {
-    stage: 'egress',
-    exit: 3,
-    retry: 'no',
     title: 'The attached policies do not allow both static addresses',
     message: 'no policy attached to {deployment} allows {addresses}',
-    observed:
-      'Status 403 for about half of all requests if one of the two addresses is missing, for all if both are missing.',
+    observed: 'Status 403 for about half of all requests. If both addresses are missing, status 403 for all requests.',
     causes: [
       'The policies contain only one of the two static addresses, or one is mistyped.',
       'The policy that contains them is not attached.',
@@ -32,11 +25,8 @@ export const filterEntries = {
     example: { deployment: '4fa8821e', addresses: ['203.0.113.8'] },
   },
   FILTER_TOO_PERMISSIVE: {
-    stage: 'egress',
-    exit: 3,
-    retry: 'no',
     title: 'An attached policy allows large parts of the internet',
-    message: 'the policy {policy} attached to {deployment} allows {sources}: {beside}',
+    message: 'the policy {policy}, attached to {deployment}, allows {sources}: {beside}',
     observed: 'Nothing fails. A deployment with a narrow and a wide policy accepts what either of them allows.',
     causes: [
       'A policy for everybody (0.0.0.0/0) is still attached. A request passes if any policy allows it.',
@@ -52,15 +42,12 @@ export const filterEntries = {
     },
   },
   FILTER_COVERS_CLIENT: {
-    stage: 'egress',
-    exit: 3,
-    retry: 'no',
     isNotice: true,
     title: "The IP filter allows this machine's own address",
     message: "{cluster} allows this machine's own address: {observed}",
-    observed: 'It works here even without the proxy, and fails with 403 once deployed.',
+    observed: 'It works here even without the proxy, but fails with 403 after deployment.',
     causes: [
-      'The network of an office or a VPN is allowed, on purpose or from earlier.',
+      'The policy allows the network of an office or a VPN, on purpose or by mistake.',
       'A block is larger than intended.',
     ],
     fixes: [
@@ -69,13 +56,10 @@ export const filterEntries = {
     ],
     example: {
       cluster: 'https://cluster.example:9243',
-      observed: 'it answers without the proxy (status 401), and refuses addresses of the proxy',
+      observed: 'it answers without the proxy (status 401), but refuses addresses of the proxy',
     },
   },
   FILTER_API_KEY_REJECTED: {
-    stage: 'egress',
-    exit: 3,
-    retry: 'no',
     title: 'Elastic Cloud refuses the key',
     message: '{api} refused the organisation key (401): {reason}',
     observed: 'Status 401 with root.unauthorized, although the same key works with the cluster.',
@@ -89,15 +73,12 @@ export const filterEntries = {
     example: { api: 'https://api.hosting.example', reason: 'root.unauthorized: no such key' },
   },
   FILTER_API_REFUSED: {
-    stage: 'egress',
-    exit: 3,
-    retry: 'no',
     title: 'Elastic Cloud refuses a request about policies',
     message: '{api} refused {request} with status {status}: {reason}',
     observed:
       'Status 400, 403 or 404 with a list of errors, each with a code. The status is 403 also for policies that do not exist.',
     causes: [
-      'The deployment id is wrong: use the one in the URL of the Elastic Cloud console, not the cluster id.',
+      'The deployment id is wrong. Use the id in the URL of the Elastic Cloud console, not the cluster id.',
       'The role of the key may not see this deployment, or may not change policies.',
       { cause: 'The policy and the deployment are in different regions.', if: /region/i },
       '--admin-url is not the address of the API.',
@@ -111,12 +92,11 @@ export const filterEntries = {
     },
   },
   FILTER_API_UNAVAILABLE: {
-    stage: 'egress',
     exit: 4,
     retry: 'later',
     title: 'The Elastic Cloud API does not answer',
     message: 'the Elastic Cloud API {api} does not answer: {observed}',
-    observed: 'ENOTFOUND, a timeout, or status 429, 502 or 503 from another host than the cluster.',
+    observed: 'ENOTFOUND, a timeout, or status 429, 502 or 503 from a host that is not the cluster.',
     causes: [
       {
         cause: 'This machine cannot reach the API directly. These requests do not go through the static-IP proxy.',
@@ -125,15 +105,13 @@ export const filterEntries = {
       { cause: 'The API is down or overloaded, or limits requests.', if: /status|429|50\d|timeout|within|answer/ },
     ],
     fixes: [
-      'Run the same command again: Sluice keeps what is already done. If the API uses a private CA, name the CA in NODE_EXTRA_CA_CERTS.',
+      'Run the same command again: Sluice keeps what is already done. If the API uses a private CA, set NODE_EXTRA_CA_CERTS to its PEM file.',
       'If the firewall allows only the proxy, change the policy in the Elastic Cloud console.',
     ],
     example: { api: 'https://api.hosting.example', observed: 'getaddrinfo ENOTFOUND api.hosting.example' },
   },
   FILTER_POLICY_UNKNOWN: {
-    stage: 'egress',
     exit: 2,
-    retry: 'no',
     title: 'There is no such IP filter policy',
     message: 'cannot choose an IP filter policy: {problem}. Known policies: {known}',
     observed: 'Status 403 or 404 with traffic_filter.not_found.',
@@ -142,7 +120,6 @@ export const filterEntries = {
     example: { problem: "none has the id or name 'ofice'", known: ['office (5f3c)', 'sluice (9a1e)'] },
   },
   FILTER_CHANGED_MEANWHILE: {
-    stage: 'egress',
     exit: 4,
     retry: 'later',
     title: 'Somebody else changed the policy',
@@ -152,4 +129,4 @@ export const filterEntries = {
     fixes: ['Run `sluice filter create` again, and check the new difference.'],
     example: { policy: 'sluice', id: '9a1e' },
   },
-} as const satisfies Entries<'egress'>
+} as const satisfies Entries

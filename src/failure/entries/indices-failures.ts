@@ -1,11 +1,10 @@
 import type { Entries } from '../entry.js'
 
+const tooManyShards = /maximum (normal |frozen )?shards open/
+
 /** Refused by an index, its mapping or its alias. */
 export const indexEntries = {
   INDEX_BLOCKED: {
-    stage: 'index',
-    exit: 3,
-    retry: 'no',
     title: 'The index accepts no writes',
     message: 'the index {index} is blocked: {reason}',
     observed:
@@ -27,9 +26,6 @@ export const indexEntries = {
     example: { index: 'logs-app', reason: 'index [logs-app] blocked by: [FORBIDDEN/8/index write (api)];' },
   },
   IDS_REFUSED: {
-    stage: 'index',
-    exit: 3,
-    retry: 'no',
     title: 'The index makes the ids itself',
     message: '{index} accepts no ids: {reason}',
     observed: 'Every document is rejected with 400: "_id must be unset or set to", followed by "time_series mode".',
@@ -37,7 +33,7 @@ export const indexEntries = {
       'The target is a time-series data stream. It makes the id of a document from its time and its dimension fields.',
     ],
     fixes: [
-      'Load with --ids cluster. The data stream never stores the same measurement twice. If an answer is lost, the document counts as unknown, and nobody can verify or undo the run.',
+      'Load with --ids cluster. The data stream never stores the same measurement twice. If an answer is lost, the document counts as unknown. You cannot verify or undo such a run.',
     ],
     example: {
       index: 'metrics-app',
@@ -45,33 +41,38 @@ export const indexEntries = {
     },
   },
   TOO_MANY_REJECTED: {
-    stage: 'index',
-    exit: 3,
-    retry: 'no',
     title: 'More documents were rejected than allowed',
-    message: '{rejected} documents were rejected, and --max-rejected allows {limit}',
-    observed: 'A loader that ends well, and an index that holds fewer documents than the input.',
+    message: '{rejected} documents were rejected, but --max-rejected allows {limit}',
+    observed: 'A loader that reports success, but an index that holds fewer documents than the input.',
     causes: ['The mapping of the index does not fit the documents.', 'The input is not what the index expects.'],
     fixes: [
       'Read the reasons in the dead letters (the file of rejected documents). Correct the mapping or the documents, and run `sluice replay FILE`.',
-      'Or raise --max-rejected. If you correct the input itself, run `sluice undo RUN` before you load it: Sluice takes it for a new input.',
+      'Or raise --max-rejected. If you correct the input itself, run `sluice undo RUN` before you load it. Sluice treats it as a new input.',
     ],
     example: { rejected: 1204, limit: 100 },
   },
   INDEX_REQUEST_REFUSED: {
-    stage: 'index',
-    exit: 3,
-    retry: 'no',
     title: 'The cluster refuses a request about an index',
     message: '{cluster} refused {request} with status {status}: {reason}',
     observed: 'Status 400 with mapper_parsing_exception, illegal_argument_exception or parsing_exception.',
     causes: [
-      '--index-body contains a setting or mapping that this cluster does not accept.',
-      'The new index cannot take over a setting of the previous one.',
+      {
+        cause: '--index-body contains a setting or mapping that this cluster does not accept.',
+        unless: tooManyShards,
+      },
+      { cause: 'The new index cannot take over a setting of the previous one.', unless: tooManyShards },
+      { cause: 'The cluster has as many shards as it allows (cluster.max_shards_per_node).', if: tooManyShards },
       { cause: '--check-query is not a query that this cluster knows.', if: /parsing|query|_search|_count/i },
     ],
     fixes: [
-      'Correct --check-query, or pass the settings and mapping of the new index with --index-body. The alias has not moved.',
+      {
+        fix: 'Correct --check-query, or pass the settings and mapping of the new index with --index-body. The alias has not moved.',
+        unless: tooManyShards,
+      },
+      {
+        fix: 'Delete indices that nobody needs, or add a node. Then run the same command again.',
+        if: tooManyShards,
+      },
     ],
     example: {
       cluster: 'https://cluster.example:9243',
@@ -81,9 +82,6 @@ export const indexEntries = {
     },
   },
   ALIAS_CONFLICT: {
-    stage: 'index',
-    exit: 3,
-    retry: 'no',
     title: 'Sluice cannot switch the alias',
     message: 'cannot switch the alias {alias}: {observed}',
     observed: 'Searches see a half-loaded index, or two at once. Also invalid_alias_name_exception.',
@@ -93,21 +91,18 @@ export const indexEntries = {
       'An index template puts the alias on every new index.',
     ],
     fixes: [
-      'After two loads at once, keep the one that was switched. Give up the other with `sluice runs rm RUN`, or switch to its index with `sluice rollback ALIAS --to INDEX`.',
-      'If an index has this name, copy it (POST _reindex). Then replace it by an alias in one step: POST _aliases {"actions":[{"remove_index":{"index":"NAME"}},{"add":{"index":"COPY","alias":"NAME"}}]}.',
+      'If two loads ran at once, the alias is on the index of one of them. Forget the other load with `sluice runs rm RUN`, or switch to its index with `sluice rollback ALIAS --to INDEX`.',
+      'If an index has this name, copy it (POST _reindex). Then replace it with an alias in one step: POST _aliases {"actions":[{"remove_index":{"index":"NAME"}},{"add":{"index":"COPY","alias":"NAME"}}]}.',
       'Remove the alias from the template, or from all indices but one.',
     ],
     example: { alias: 'products', observed: 'an index has this name' },
   },
   LOAD_CHECK_FAILED: {
-    stage: 'index',
-    exit: 3,
-    retry: 'no',
     title: 'The loaded index did not pass its checks',
     message: 'Sluice loaded the index {index} but did not switch {alias}: {observed}',
     observed: 'Tools that switch without a check give users a half-empty index.',
     causes: [
-      { cause: 'Documents were rejected, and --max-rejected allows fewer.', if: /reject/i },
+      { cause: 'Documents were rejected, but --max-rejected allows fewer.', if: /reject/i },
       {
         cause: 'The index holds more or fewer documents than the run stored, because another program writes to it.',
         if: /holds|stored/i,
@@ -115,20 +110,17 @@ export const indexEntries = {
       { cause: '--check-query found too few documents.', if: /query|found|hits/i },
     ],
     fixes: [
-      'If documents were rejected, correct them in the dead letters or correct the mapping of the new index, and run `sluice replay FILE`. Then run the same command again without --max-rejected. This needs the dead letters, and does not work with --ids cluster.',
-      'Correct the limit, the query or the index, and run the same command again: it loads nothing twice and repeats the checks. The alias has not moved, and Sluice keeps the new index.',
-      'To use the index as it is, run `sluice rollback ALIAS --to INDEX`. To give it up, run `sluice runs rm RUN` and delete the index.',
+      'If documents were rejected, correct the dead letters or the mapping of the new index. Run `sluice replay FILE`, then the same command again without --max-rejected. This needs the dead letters, and does not work with --ids cluster.',
+      'Or correct the limit, the query or the index. Then run the same command again: it loads nothing twice and repeats the checks. The alias has not moved, and Sluice keeps the new index.',
+      'To use the index as it is, run `sluice rollback ALIAS --to INDEX`. To forget the load, run `sluice runs rm RUN` and delete the index.',
     ],
     example: {
       index: 'products-20261121t093000z-4f1c2a',
       alias: 'products',
-      observed: 'the run stored 48210 documents, and the index holds 48190',
+      observed: 'the run stored 48210 documents, but the index holds 48190',
     },
   },
   ROLLBACK_IMPOSSIBLE: {
-    stage: 'index',
-    exit: 3,
-    retry: 'no',
     title: 'There is no index to roll back to',
     message: 'cannot roll back the alias {alias}: {observed}',
     observed: 'aliases_not_found_exception or index_not_found_exception, or an alias on no index afterwards.',
@@ -141,11 +133,8 @@ export const indexEntries = {
     example: { alias: 'products', observed: 'products-20261121t093000z-4f1c2a has no record of the previous index' },
   },
   UNDO_BEHIND_ALIAS: {
-    stage: 'index',
-    exit: 3,
-    retry: 'no',
     title: 'Searches use the index that undo would empty',
-    message: 'undo of run {run} would empty {index}, which the alias {alias} is on, so Sluice deleted nothing',
+    message: 'undo of run {run} would empty {index}, the current index of the alias {alias}. Sluice deleted nothing',
     observed: 'Somebody deletes what a load stored, and searches find nothing from then on.',
     causes: ['The run was a load with --swap-alias, and the alias is on its index.'],
     fixes: [
@@ -154,4 +143,4 @@ export const indexEntries = {
     ],
     example: { run: '20261121T093000Z-4f1c2a', index: 'products-20261121t093000z-4f1c2a', alias: 'products' },
   },
-} as const satisfies Entries<'index'>
+} as const satisfies Entries

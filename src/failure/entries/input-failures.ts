@@ -3,12 +3,10 @@ import type { Entries } from '../entry.js'
 /** Inputs that cannot be read, and documents in them that cannot be sent. */
 export const inputEntries = {
   INPUT_NOT_FOUND: {
-    stage: 'input',
     exit: 2,
-    retry: 'no',
     title: 'An input does not exist',
     message: 'no such input: {input}',
-    observed: 'ENOENT, "No such file or directory". Or a loader that loads nothing and ends well.',
+    observed: 'ENOENT, "No such file or directory". Or a loader that loads nothing and reports success.',
     causes: [
       'The path is mistyped, or relative to another folder.',
       { cause: 'The glob matches no file.', if: /[*?[{]/ },
@@ -17,17 +15,14 @@ export const inputEntries = {
     example: { input: 'logs/*.ndjson' },
   },
   INPUT_UNREADABLE: {
-    stage: 'input',
-    exit: 3,
-    retry: 'no',
     title: 'Sluice cannot read an input',
     message: 'cannot read {input}: {problem}',
-    observed: 'EACCES, EISDIR or EIO. "incorrect header check" if the data do not fit the name of the file.',
+    observed: 'EACCES, EISDIR or EIO. "incorrect header check" if the data does not fit the name of the file.',
     causes: [
       { cause: 'The user that runs Sluice may not read the file.', if: /permission|EACCES|EPERM/i },
       { cause: 'The path is that of a directory.', if: /director|folder|EISDIR/i },
       {
-        cause: 'The compressed data are damaged.',
+        cause: 'The compressed data is damaged.',
         if: /header|gzip|zstd|data|decompress|check|invalid|corrupt/i,
       },
       { cause: 'The disk, the network or the stream failed.', if: /EIO|ECONN|ETIME|stream|abort|i\/o/i },
@@ -39,19 +34,16 @@ export const inputEntries = {
     example: { input: 'logs/app.ndjson', problem: 'permission denied' },
   },
   INPUT_TRUNCATED: {
-    stage: 'input',
-    exit: 3,
-    retry: 'no',
     title: 'An input ends too early',
     message:
-      '{input} is truncated: its {encoding} data end after {bytes} decoded bytes, and Sluice loaded every complete document',
-    observed: 'gzip says "unexpected end of file". Other loaders stop in the middle, or take the part for the whole.',
+      '{input} is truncated: its {encoding} data ends after {bytes} decoded bytes. Sluice loaded every complete document',
+    observed:
+      'gzip reports "unexpected end of file". Other loaders stop in the middle, or treat the part as the whole file.',
     causes: ['The file was still being written or copied.', 'A download or upload broke off.', 'The disk was full.'],
     fixes: ['Fetch the whole file again and run the same command: it continues after the documents that are loaded.'],
     example: { input: 'logs/app.ndjson.gz', encoding: 'gzip', bytes: 10_485_760 },
   },
   INPUT_UNENDED: {
-    stage: 'input',
     exit: 5,
     retry: 'later',
     title: 'Spooled stdin has no end',
@@ -62,31 +54,88 @@ export const inputEntries = {
       'The disk was full.',
     ],
     fixes: [
-      'If the run had --run-id or --ids field, pipe the whole of stdin to the same command again. Sluice stores no document twice.',
-      'Otherwise load only the missing part. The receipt says how many documents Sluice read.',
-      'For gzip or a JSON array, the missing part is no valid input. Run `sluice undo RUN`, then pipe the whole of stdin again.',
+      'If the run had --run-id or --ids field, pipe all of stdin to the same command again. Sluice stores no document twice.',
+      'Otherwise load only the missing part. The receipt shows how many documents Sluice read.',
+      'The rest of a gzip file or JSON array is not valid input on its own. Run `sluice undo RUN`, then pipe all of stdin again.',
     ],
     example: { bytes: 48_210_944 },
   },
   INPUT_MALFORMED: {
-    stage: 'input',
-    exit: 3,
-    retry: 'no',
     title: 'An input is not in its format',
-    message: '{input} is not valid {format}: {problem}',
+    message: '{input} {problem}',
     observed: '"Unexpected token" or "Unexpected end of JSON input", usually without the position.',
-    causes: ['The format of the file does not fit its name.', 'The JSON breaks off or has a syntax error.'],
-    fixes: [
-      'Repair the file, or pass its format: --format ndjson or --format json. --pick selects an array inside a JSON document.',
+    causes: [
+      { cause: 'The format of the file does not fit its name, or the option --format.', if: /not valid/ },
+      { cause: 'The JSON breaks off or has a syntax error.', if: /not valid json/ },
+      { cause: 'The path of --pick is mistyped, or that of another document.', if: /no `/ },
     ],
-    example: { input: 'export.json', format: 'json', problem: 'it has no array at --pick items' },
+    fixes: [
+      { fix: 'Convert it to UTF-8: `iconv -f UTF-16 -t UTF-8 FILE | sluice ingest - --index INDEX`.', if: /UTF-16/ },
+      {
+        fix: 'To load the elements of this array, leave out --pick.',
+        if: /^(?!.*The first is).*top level is an array/s,
+      },
+      { fix: 'Pass --pick with the names that lead to the array, as in --pick result.items.', if: /no `/ },
+      {
+        fix: 'Repair the file, or pass its format: --format ndjson or --format json. To load an array inside a JSON document, pass --pick.',
+        unless: /no `|UTF-(16|32)/,
+      },
+    ],
+    example: { input: 'export.json', problem: 'has no `items`: its top level is an array' },
+  },
+  INPUT_NOT_JSON: {
+    title: 'An input is another kind of file',
+    message: '{input} looks like {kind}: {observed}. Sluice sent nothing of it',
+    observed:
+      'Every line is refused with "Malformed content" or "not one JSON object". Or action lines are stored as documents.',
+    causes: [
+      { cause: 'The file was exported in another format.', if: /CSV|XML|spreadsheet|elasticdump/ },
+      { cause: 'The file is the body of a bulk request: each document has an action line before it.', if: /_bulk/ },
+      { cause: 'The program that wrote the file uses another encoding.', if: /UTF-16/ },
+      { cause: 'The file was compressed twice, or is an archive.', if: /ZIP|gzip/ },
+      { cause: 'The file is a log, or a path or glob names the wrong file.', if: /plain text|binary/ },
+    ],
+    fixes: [
+      { fix: 'Convert it to NDJSON: `mlr --icsv --ojsonl cat FILE | sluice ingest - --index INDEX`.', if: /like CSV:/ },
+      {
+        fix: 'Convert it to NDJSON: `mlr --icsv --ifs semicolon --ojsonl cat FILE | sluice ingest - --index INDEX`.',
+        if: /like CSV with semicolons/,
+      },
+      {
+        fix: 'Convert it to NDJSON: `mlr --itsv --ojsonl cat FILE | sluice ingest - --index INDEX`.',
+        if: /like CSV with tabs/,
+      },
+      {
+        fix: 'Load only the documents, which are every second line: `sed -n "n;p" FILE | sluice ingest - --index INDEX`.',
+        if: /like _bulk/,
+      },
+      {
+        fix: 'Load the documents with their ids: `jq -c "._source + {id: ._id}" FILE | sluice ingest - --index INDEX --id-field id`.',
+        if: /like an elasticdump/,
+      },
+      {
+        fix: 'Convert it to JSON: `yq -p xml -o json FILE | sluice ingest - --index INDEX --pick PATH`.',
+        if: /like XML/,
+      },
+      { fix: 'Convert it: `iconv -f UTF-16LE -t UTF-8 FILE | sluice ingest - --index INDEX`.', if: /like UTF-16LE/ },
+      { fix: 'Convert it: `iconv -f UTF-16BE -t UTF-8 FILE | sluice ingest - --index INDEX`.', if: /like UTF-16BE/ },
+      {
+        fix: 'Save it as CSV, then run `mlr --icsv --ojsonl cat FILE.csv | sluice ingest - --index INDEX`.',
+        if: /like a spreadsheet/,
+      },
+      { fix: 'Unpack it: `unzip -p FILE | sluice ingest - --index INDEX`.', if: /like a ZIP/ },
+      { fix: 'Unpack it once: `gunzip -c FILE | sluice ingest - --index INDEX`.', if: /like gzip/ },
+      {
+        fix: 'To load each line as a document: `jq -cR "{message: .}" FILE | sluice ingest - --index INDEX`.',
+        if: /like plain text/,
+      },
+      'If the file is NDJSON all the same, pass --format ndjson. Sluice then writes each line that is no document to the dead letters.',
+    ],
+    example: { input: 'orders.csv', kind: 'CSV', observed: 'none of its first 1000 lines is JSON' },
   },
   INPUT_CHANGED: {
-    stage: 'input',
-    exit: 3,
-    retry: 'no',
     title: 'An input changed while its run was unfinished',
-    message: '{input} changed after run {run} loaded {documents} documents from it: {observed}',
+    message: '{input} changed after run {run} {did}: {observed}',
     observed:
       'Tools that skip by number or byte offset continue in the wrong place. They leave documents out or load them twice.',
     causes: [
@@ -94,24 +143,22 @@ export const inputEntries = {
       'Another file now has this name.',
     ],
     fixes: [
-      'Put the old content back and run the same command: it continues after the last settled document.',
-      'Or give the run up with `sluice runs rm RUN`, and load the new content from its start. The documents of the old content stay in the index.',
+      'Put the old content back and run the same command: it continues after the last document whose outcome is known.',
+      'Or forget the run with `sluice runs rm RUN`, and load the new content from the start. The documents of the old content stay in the index.',
     ],
     example: {
       input: 'logs/app.ndjson',
       run: '20261121T093000Z-4f1c2a',
-      documents: 48_210,
+      did: 'loaded 48,210 documents from it',
       observed: 'it has only 1024 bytes now',
     },
   },
   DOCUMENT_NOT_JSON: {
-    stage: 'input',
     exit: 1,
-    retry: 'no',
     title: 'A line is not a JSON object',
     message: 'not one JSON object: {problem}',
     observed:
-      'Status 400 for a whole bulk request, "Malformed action/metadata line" or "Unexpected character". Every other document of the request is refused too.',
+      'Status 400 for a whole bulk request, "Malformed action/metadata line" or "Unexpected character". The cluster then refuses every other document of the request too.',
     causes: [
       'The line holds an array, a number, text or broken JSON.',
       'The line is not UTF-8.',
@@ -123,11 +170,9 @@ export const inputEntries = {
     example: { problem: 'it is not valid UTF-8' },
   },
   DOCUMENT_TOO_LARGE: {
-    stage: 'input',
     exit: 1,
-    retry: 'no',
     title: 'A document is larger than a request may be',
-    message: 'the document has {bytes} bytes, the limit is {limit}',
+    message: 'the document has {bytes} bytes, but the limit is {limit}',
     observed: 'Status 413 with an empty body, or ECONNRESET and "socket hang up" while the request is being sent.',
     causes: [
       'Line ends are missing.',
@@ -138,21 +183,17 @@ export const inputEntries = {
     example: { bytes: 104_857_900, limit: 100_000_000 },
   },
   DOCUMENT_ID_INVALID: {
-    stage: 'input',
     exit: 1,
-    retry: 'no',
     title: 'A document has no usable id',
     message: 'the field {field} {problem}',
     observed:
-      'Documents with the id "undefined" or "null" that overwrite each other, or an error about an id of more than 512 bytes.',
+      'Documents with the id "undefined" or "null" that overwrite each other. Or an error about an id of more than 512 bytes.',
     causes: ['The field is missing, empty, null, or not a string or number.', 'The id has more than 512 bytes.'],
     fixes: ['Choose another --id-field, or let Sluice make the ids (--ids run).'],
     example: { field: 'event_id', problem: 'is missing' },
   },
   DEAD_LETTER_BROKEN: {
-    stage: 'input',
     exit: 1,
-    retry: 'no',
     title: 'A line is not a dead letter',
     message: 'not a dead letter: {problem}',
     observed: 'Only `sluice replay` reads dead letters, the file of rejected documents and their reasons.',
@@ -161,20 +202,17 @@ export const inputEntries = {
       'Somebody edited the line, and a field that replay needs is missing or has the wrong type.',
     ],
     fixes: [
-      'Resume the run that wrote the file, or repair the line: it needs `operation`, `origin`, and one of `document`, `line` or `base64`. The new dead letters hold the original line.',
+      'Resume the run that wrote the file, or repair the line. It needs `operation`, `origin`, and one of `document`, `line` or `base64`. The new dead letters hold the original line.',
     ],
     example: { problem: 'it has no operation create or index' },
   },
   NOT_DEAD_LETTERS: {
-    stage: 'input',
-    exit: 3,
-    retry: 'no',
     title: 'A file holds no dead letters',
     message: '{input} is not a file of dead letters: {problem}',
     observed: 'Only `sluice replay` reads dead letters, the file of rejected documents and their reasons.',
     causes: [
-      'The file is another one: the input of the load, or documents that were repaired outside the dead letters.',
-      'An editor split the records into several lines, or saved them in another encoding than UTF-8.',
+      'The file is the input of the load, or holds documents that somebody repaired outside the dead letters.',
+      'An editor split the records into several lines, or saved them in an encoding other than UTF-8.',
     ],
     fixes: [
       'Pass the dead letters file that the receipt of the load names. To repair a document there, change only the value of `document`.',
@@ -182,4 +220,4 @@ export const inputEntries = {
     ],
     example: { input: 'logs/app.ndjson', problem: 'it has no operation create or index' },
   },
-} as const satisfies Entries<'input'>
+} as const satisfies Entries

@@ -1,65 +1,94 @@
 import type { Entries } from '../entry.js'
 
+const noUrl = /the cluster URL is not set/
+const setElsewhere = /sluice\.config\.json|^[A-Z]+_[A-Z_]+:/
+const notACode = /is not a failure code/
+
 /** Problems before anything is sent: options that cannot be used, or that contradict each other. */
 export const optionsEntries = {
   OPTION_INVALID: {
-    stage: 'options',
     exit: 2,
-    retry: 'no',
     title: 'An option cannot be used',
     message: '{option}: {problem}',
     observed: 'Many tools ignore an option that they do not know, and then do something unexpected.',
     causes: [
-      'The value is mistyped or missing, or contradicts another option.',
+      { cause: 'A name or a value is mistyped.', if: /Did you mean/ },
+      { cause: 'The option contradicts another one.', if: /: needs / },
+      { cause: 'An environment variable or a key in sluice.config.json sets the option.', if: setElsewhere },
+    ],
+    fixes: [
+      { fix: 'To try Sluice without a cluster of your own, run `sluice demo`.', if: noUrl },
       {
-        cause: 'An environment variable or a key in sluice.config.json sets the option.',
-        if: /sluice\.config\.json|^[A-Z]+_[A-Z_]+:/,
+        fix: 'Correct it there. `sluice config` shows the value of every option, and where it comes from.',
+        if: setElsewhere,
+      },
+      { fix: 'Run `sluice explain` to list all codes.', if: notACode },
+      {
+        fix: 'Correct the command. `sluice COMMAND --help` lists its options, and `sluice config` shows their values.',
+        unless: new RegExp(`${noUrl.source}|${setElsewhere.source}|${notACode.source}`),
       },
     ],
-    fixes: ['Run `sluice config` to see every option and where it comes from. `sluice ingest --help` lists them.'],
     example: { option: 'sluice.config.json', problem: 'unknown key batchByte. Did you mean batchBytes?' },
   },
   RUN_OPTIONS_CHANGED: {
-    stage: 'options',
     exit: 2,
-    retry: 'no',
-    title: 'An unfinished run has other options',
-    message: 'the unfinished run {run} has other options: {differences}',
-    observed: 'Tools that keep no position start again from the first document, whatever the options are.',
+    title: 'A run or an input has other options than before',
+    message: '{what} with other options: {differences}',
+    observed:
+      'Other tools load the file a second time, or skip it without a word. Some start again from the first document.',
     causes: [
-      'Somebody changed an option that decides how Sluice reads or sends documents, after the run was interrupted.',
+      {
+        cause:
+          'Somebody changed an option that decides how Sluice reads or sends documents, after the file was loaded.',
+        if: /^run .* loaded /,
+      },
+      {
+        cause:
+          'Somebody changed an option that decides how Sluice reads or sends documents, after the run was interrupted.',
+        if: /^the unfinished run /,
+      },
     ],
     fixes: [
-      'Run the command with its old options: it finishes the run. The next run may have new options.',
-      'Or give the run up with `sluice runs rm RUN`. The next command loads its inputs from their start.',
+      {
+        fix: 'To load it again with the new options, pass `--again`. Documents whose ids do not come from a field (`--ids field`) are then stored a second time. To remove the old ones first, run `sluice undo RUN`.',
+        if: /^run .* loaded /,
+      },
+      { fix: 'Or run the command with its old options: it loads nothing of this file.', if: /^run .* loaded / },
+      {
+        fix: 'Run the command with its old options to finish the run. The next run may have new options if you pass `--again`.',
+        if: /^the unfinished run /,
+      },
+      {
+        fix: 'Or forget the run with `sluice runs rm RUN`. The next command then loads its inputs from the start.',
+        if: /^the unfinished run /,
+      },
     ],
-    example: { run: '20261121T093000Z-4f1c2a', differences: ['ids was run and is field'] },
+    example: {
+      what: 'run 20261121T093000Z-4f1c2a loaded logs/app.ndjson',
+      differences: ['ids was run but is now field'],
+    },
   },
   INDEX_NAME_INVALID: {
-    stage: 'options',
     exit: 2,
-    retry: 'no',
     title: 'Elasticsearch does not allow this index name',
     message: 'the index name "{index}" {problem}',
     observed:
       'Status 400 with invalid_index_name_exception. Loaders that check only the items repeat it for every document.',
     causes: [
-      'Index names are lower case and at most 255 bytes long. They contain no space and none of \\ / * ? " < > | , # : and do not start with - _ or +.',
+      'Index names are in lower case and have at most 255 bytes. They contain no space and none of : \\ / * ? " < > | , #. They do not begin with - _ or +.',
     ],
     fixes: ['Choose another --index.'],
     example: { index: 'Logs-App', problem: 'has upper-case letters: write logs-app' },
   },
   PROXY_URL_INVALID: {
-    stage: 'options',
     exit: 2,
-    retry: 'no',
     title: 'The proxy URL cannot be used',
     message: 'the proxy URL from {origin} {problem}',
     observed:
       'Other tools report "Invalid URL", or look for a host that is a part of the password (ENOTFOUND), or get 407.',
     causes: [
       'The password contains characters that need URL encoding, such as @ : / # or %.',
-      'The URL was put together by hand, or copied only in part.',
+      'Somebody wrote the URL by hand, or copied only a part of it.',
       'The value contains quotes, a space or a line end.',
     ],
     fixes: [
@@ -72,30 +101,26 @@ export const optionsEntries = {
     },
   },
   PROXY_NOT_USED: {
-    stage: 'options',
-    exit: 3,
-    retry: 'no',
     title: 'Requests would bypass the proxy',
     message: '{problem}',
     observed:
-      'Other tools bypass the proxy silently. They work on a machine whose own address is allowed, and get 403 once deployed.',
+      'Other tools bypass the proxy silently. They work on a machine whose own address is allowed, but get 403 after deployment.',
     causes: [
       { cause: 'NO_PROXY covers the target although a static proxy is set.', if: /NO_PROXY/ },
       {
-        cause: '--require-proxy is set, and STATIC_PROXY_URL does not reach this process.',
-        if: /require|no proxy is set/i,
+        cause: '--require-proxy is set, but STATIC_PROXY_URL does not reach this process.',
+        if: /require/i,
       },
+      { cause: 'STATIC_PROXY_URL does not reach this process.', if: /STATIC_IPS/ },
     ],
     fixes: [
-      'Remove the host from NO_PROXY, and set STATIC_PROXY_URL in the environment of Sluice. If you want no proxy, pass --direct.',
+      'Set STATIC_PROXY_URL in the environment of Sluice, and remove the host from NO_PROXY if it is there. If you want no proxy, pass --direct.',
       'Run `sluice config` to see which variables reach Sluice.',
     ],
     example: { problem: 'NO_PROXY (".example") covers cluster.example:9243, although STATIC_PROXY_URL is set' },
   },
   CLUSTER_URL_IS_PROXY: {
-    stage: 'options',
     exit: 2,
-    retry: 'no',
     title: 'The cluster URL is that of the proxy',
     message: 'the cluster URL {url} is the address of the proxy',
     observed:
@@ -107,9 +132,7 @@ export const optionsEntries = {
     example: { url: 'https://proxy.example:9293' },
   },
   PLAINTEXT_CREDENTIALS: {
-    stage: 'options',
     exit: 2,
-    retry: 'no',
     title: 'Credentials would cross the network unencrypted',
     message: 'Sluice does not send credentials for {url} over plain http to another machine',
     observed:
@@ -121,28 +144,24 @@ export const optionsEntries = {
     example: { url: 'http://cluster.example:9200' },
   },
   UNDO_UNCONFIRMED: {
-    stage: 'options',
     exit: 2,
-    retry: 'no',
     title: 'Sluice deletes documents only after you confirm',
-    message: 'undo of run {run} would delete {documents} documents from {index}, so Sluice deleted nothing',
+    message: 'undo of run {run} would delete {documents} documents from {index}. Sluice deleted nothing',
     observed: 'Other tools delete by query without asking.',
-    causes: ['There is no terminal to ask on, or the answer was no.'],
+    causes: ['There is no terminal for the question, or the answer was no.'],
     fixes: ['Pass --yes. --dry-run shows what undo would delete.'],
     example: { run: '20261121T093000Z-4f1c2a', documents: 48_210, index: 'logs-app' },
   },
   FILTER_UNCONFIRMED: {
-    stage: 'options',
     exit: 2,
-    retry: 'no',
     title: 'Sluice changes the IP filter only after you confirm',
     message: 'Sluice did not {what}: {consequence}',
     observed: 'Other tools change the filter at once. A wrong address then locks out every client of the deployment.',
-    causes: ['There is no terminal to ask on, or the answer was no.'],
+    causes: ['There is no terminal for the question, or the answer was no.'],
     fixes: ['Pass --yes to confirm.'],
     example: {
       what: 'detach the policy office from 4fa8821e',
       consequence: 'no policy would be left, and the deployment would be open to the whole internet',
     },
   },
-} as const satisfies Entries<'options'>
+} as const satisfies Entries

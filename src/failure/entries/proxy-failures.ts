@@ -1,9 +1,14 @@
 import type { Entries } from '../entry.js'
 
+/** The proxy names the logins that it accepts, and Basic is not among them. */
+const onlyOthers = /accepts only .* but Sluice sends Basic/
+
+/** The answer comes from the network that this machine is in. */
+const ofNetwork = /status (200|3\d\d|511)/
+
 /** Refused or broken at the proxy, before the cluster saw anything. */
 export const proxyEntries = {
   PROXY_UNREACHABLE: {
-    stage: 'proxy',
     exit: 4,
     retry: 'later',
     title: 'Sluice cannot reach the proxy',
@@ -18,7 +23,7 @@ export const proxyEntries = {
       },
       {
         cause:
-          'The scheme does not fit the port: a port that expects TLS closes an http:// connection without an answer.',
+          'The scheme does not fit the port. A port that expects TLS closes http:// connections without an answer.',
         if: /ECONNRESET|closed|hung up|ended/i,
       },
       {
@@ -33,7 +38,6 @@ export const proxyEntries = {
     example: { proxy: 'http://proxy.example:9293', problem: 'connect ECONNREFUSED 203.0.113.20:9293' },
   },
   PROXY_TIMEOUT: {
-    stage: 'proxy',
     exit: 4,
     retry: 'later',
     title: 'The proxy does not answer in time',
@@ -41,12 +45,12 @@ export const proxyEntries = {
     observed: 'A request that hangs, for minutes or for ever. "Connect Timeout Error", "Proxy connection timed out".',
     causes: [
       'The scheme does not fit the port, so that both sides wait for each other.',
-      'The destination behind the proxy does not answer: the cluster URL has a wrong port, or the cluster drops the connection.',
+      'The target does not answer the proxy. The cluster URL has a wrong port, or the cluster drops the connection.',
       'A firewall drops the packets.',
       'The proxy is overloaded.',
     ],
     fixes: [
-      'Check scheme and port of STATIC_PROXY_URL. For QuotaGuard, port 9293 needs http://, 9294 https:// and 1080 socks5://.',
+      'Check the scheme and port of STATIC_PROXY_URL. For QuotaGuard, port 9293 needs http://, 9294 https:// and 1080 socks5://.',
       'Check the port of ELASTICSEARCH_URL too. The Elastic Cloud console shows it: 443 or 9243.',
     ],
     example: {
@@ -56,28 +60,33 @@ export const proxyEntries = {
     },
   },
   PROXY_AUTH_REJECTED: {
-    stage: 'proxy',
-    exit: 3,
-    retry: 'no',
     title: 'The proxy refuses the credentials',
     message: 'the proxy {proxy} refused the credentials ({observed})',
     observed:
       'Status 407 "Proxy Authentication Required". Clients for Node often report "Request aborted" and hide the status. A JDK reports "Unable to tunnel".',
     causes: [
-      'The username or password is missing, wrong, or was rotated.',
-      'A character of the password is not URL-encoded.',
-      'The URL belongs to another subscription.',
+      { cause: 'The username or password is missing, wrong, or was rotated.', unless: onlyOthers },
+      { cause: 'A character of the password is not URL-encoded.', unless: onlyOthers },
+      { cause: 'The URL belongs to another subscription.', unless: onlyOthers },
+      { cause: 'The URL is that of the proxy of a company, not of a static-IP proxy.', if: onlyOthers },
     ],
     fixes: [
-      'Copy the whole proxy URL from the dashboard of your proxy (QuotaGuard, Fixie) to STATIC_PROXY_URL.',
-      "Encode the password: node -p 'encodeURIComponent(process.argv[1])' 'PASSWORD'.",
+      {
+        fix: 'Copy the whole proxy URL from the dashboard of your proxy (QuotaGuard, Fixie) to STATIC_PROXY_URL.',
+        unless: onlyOthers,
+      },
+      {
+        fix: "Encode the password: node -p 'encodeURIComponent(process.argv[1])' 'PASSWORD'.",
+        unless: onlyOthers,
+      },
+      {
+        fix: 'Set STATIC_PROXY_URL to a proxy that accepts Basic authentication, as QuotaGuard and Fixie do. Or ask the administrators of this proxy to accept Basic.',
+        if: onlyOthers,
+      },
     ],
     example: { proxy: 'http://proxy.example:9293', observed: 'status 407' },
   },
   PROXY_PORT_IS_SOCKS: {
-    stage: 'proxy',
-    exit: 3,
-    retry: 'no',
     title: 'The port speaks SOCKS5, not HTTP',
     message: 'the proxy {proxy} does not speak HTTP ({observed})',
     observed: '"Parse Error: Expected HTTP/", "Received HTTP/0.9 when not allowed", or a request that never ends.',
@@ -86,21 +95,15 @@ export const proxyEntries = {
     example: { proxy: 'http://proxy.example:1080', observed: 'it answered with byte 05, like SOCKS5' },
   },
   PROXY_PORT_IS_HTTP: {
-    stage: 'proxy',
-    exit: 3,
-    retry: 'no',
     title: 'The port speaks HTTP, not SOCKS5',
     message: 'the proxy {proxy} does not speak SOCKS5 ({observed})',
     observed:
-      '"SOCKS5 proxy server sent invalid data", "Proxy connection timed out", or a request that hangs, since an HTTP proxy waits for a whole line.',
+      '"SOCKS5 proxy server sent invalid data", "Proxy connection timed out", or a request that hangs. An HTTP proxy waits for a whole line.',
     causes: ['A socks5:// proxy URL has the HTTP port of the proxy.'],
     fixes: ['In STATIC_PROXY_URL, use socks5:// with port 1080, or http:// with the HTTP port (QuotaGuard: 9293).'],
     example: { proxy: 'socks5://proxy.example:9293', observed: 'it answered "HTTP/1.1 400 Bad Request"' },
   },
   PROXY_TLS_MISMATCH: {
-    stage: 'proxy',
-    exit: 3,
-    retry: 'no',
     title: 'The proxy URL and the proxy port disagree about TLS',
     message: 'the proxy {proxy}: {observed}',
     observed:
@@ -127,9 +130,6 @@ export const proxyEntries = {
     },
   },
   PROXY_CERT_INVALID: {
-    stage: 'proxy',
-    exit: 3,
-    retry: 'no',
     title: "The proxy's certificate is not trusted",
     message: 'the certificate of the proxy {proxy} is not trusted: {problem}',
     observed:
@@ -141,21 +141,80 @@ export const proxyEntries = {
       { cause: 'The certificate has expired, or the clock of this machine is wrong.', if: /EXPIRED|NOT_YET/ },
     ],
     fixes: [
-      'Set the host of STATIC_PROXY_URL to the name in the dashboard of your proxy, not to an IP address.',
-      'Name a private CA with --proxy-ca FILE (SLUICE_PROXY_CA).',
-      'Compare the clock of this machine first. Then have the expired certificate renewed by those who administer the proxy.',
+      'In STATIC_PROXY_URL, write the host name from the dashboard of your proxy, not an IP address.',
+      'If the CA is private, pass its certificate with --proxy-ca FILE (SLUICE_PROXY_CA).',
+      'Check that the clock of this machine is right. If it is, ask the administrators of the proxy to renew the certificate.',
     ],
     example: {
       proxy: 'https://proxy.example:9294',
       problem: 'unable to verify the first certificate (UNABLE_TO_VERIFY_LEAF_SIGNATURE)',
     },
   },
+  PROXY_ACCOUNT_REFUSED: {
+    title: 'The proxy refuses the account',
+    message: 'the proxy {proxy} refuses this account, not its password ({observed})',
+    observed:
+      'Status 402, or 407 and 403 with words about a quota, a plan or a payment. People then change a password that is right.',
+    causes: [
+      {
+        cause: 'The traffic or the requests of the plan are used up.',
+        if: /quota|bandwidth|limit|traffic|transfer|usage|509/i,
+      },
+      {
+        cause: 'An invoice is unpaid, or the trial or subscription has ended.',
+        if: /402|payment|paid|overdue|invoice|billing|trial|subscription/i,
+      },
+      {
+        cause: 'The provider suspended or closed the account.',
+        if: /suspend|deactivat|disabled|closed|cancel|expired|blocked|inactive/i,
+      },
+    ],
+    fixes: [
+      'Check the usage, the plan and the invoices in the dashboard of your proxy. Then run the same command again.',
+    ],
+    example: { proxy: 'http://proxy.example:9293', observed: 'status 407, "Monthly quota exceeded"' },
+  },
+  PROXY_LIMIT_REACHED: {
+    exit: 4,
+    retry: 'later',
+    title: 'The proxy limits connections or requests',
+    message: 'the proxy {proxy} accepts no more connections or requests for now ({observed})',
+    observed:
+      'Status 429, 503 with "too many connections", or connections that break as soon as several are open. People take it for an overloaded cluster, or for a proxy that is down.',
+    causes: ['This run and others open more connections, or send more requests, than the plan of the proxy allows.'],
+    fixes: [
+      'Lower --concurrency and --preflight-connections, and run no other load through this proxy. Then run the same command again.',
+      'If this happens every time, ask your provider for a larger plan.',
+    ],
+    example: { proxy: 'http://proxy.example:9293', observed: 'status 429, retry-after: 30' },
+  },
+  PROXY_NOT_A_PROXY: {
+    title: 'The proxy URL leads to something that is no proxy',
+    message: '{proxy} does not answer like a proxy ({observed})',
+    observed: 'Status 404, 405 or 501, a redirect, or a web page in answer to CONNECT.',
+    causes: [
+      {
+        cause: 'The proxy URL is that of a web server, for example of the dashboard.',
+        unless: /status (3\d\d|511)/,
+      },
+      { cause: 'The network of this machine has a login page, as in a hotel or a guest network.', if: ofNetwork },
+      { cause: 'The proxy URL has the host or port of a website.', if: /status 3\d\d/ },
+    ],
+    fixes: [
+      {
+        fix: 'Open any page in a browser on this machine, and log in to the network. Then run the same command again.',
+        if: ofNetwork,
+      },
+      'Copy the whole proxy URL from the dashboard of your proxy to STATIC_PROXY_URL. For QuotaGuard: http://USERNAME:PASSWORD@HOST:9293.',
+    ],
+    example: {
+      proxy: 'http://proxy.example:80',
+      observed: 'status 405, server: nginx, a web server answers like this',
+    },
+  },
   PROXY_DENIED_TARGET: {
-    stage: 'proxy',
-    exit: 3,
-    retry: 'no',
     title: 'The proxy does not allow this destination',
-    message: 'the proxy {proxy} refused to connect to {target} (status {status})',
+    message: 'the proxy {proxy} refused to connect to {target} ({observed})',
     observed:
       'Status 403 with an HTML page. People mistake it for the IP filter. Clients for Node report "Request aborted".',
     causes: [
@@ -166,10 +225,9 @@ export const proxyEntries = {
       'Use port 443 in ELASTICSEARCH_URL: Elastic Cloud answers on 443 as on 9243.',
       'Or ask the support of your proxy to allow the host and port.',
     ],
-    example: { proxy: 'http://proxy.example:9293', target: 'cluster.example:9200', status: 403 },
+    example: { proxy: 'http://proxy.example:9293', target: 'cluster.example:9200', observed: 'status 403' },
   },
   PROXY_TARGET_UNREACHABLE: {
-    stage: 'proxy',
     exit: 4,
     retry: 'later',
     title: 'The proxy cannot reach the target',
@@ -187,18 +245,37 @@ export const proxyEntries = {
     ],
     example: { proxy: 'http://proxy.example:9293', target: 'cluster.example:9234', observed: 'status 503' },
   },
+  PROXY_NODE_FAILS: {
+    isNotice: true,
+    title: 'One node of the proxy fails',
+    message: '{failed} of {probes} connections failed at the proxy {proxy}, and the others work: {problem}',
+    observed: 'About half of all new connections fail, at random. Loads work, but connecting takes longer.',
+    causes: [
+      { cause: 'One of the two nodes is down, or does not answer.', if: /connect|answer|closed|RESET|REFUSED/ },
+      { cause: 'One of the two nodes still has an old password.', if: /credentials/ },
+      { cause: 'One of the two nodes cannot reach the cluster.', if: /reach/ },
+      { cause: 'One of the two nodes has other rules, or another certificate.', if: /refused to|certificate|TLS/ },
+    ],
+    fixes: [
+      'The load works over the other node. To find out which one fails, run `sluice doctor --nodes URL,URL` with the URL of each proxy node.',
+      'Report this to the support of your proxy. Only the address of the other node could be checked.',
+    ],
+    example: {
+      failed: 8,
+      probes: 16,
+      proxy: 'http://proxy.example:9293',
+      problem: 'it closed the connection without an answer to CONNECT',
+    },
+  },
   REGION_MISMATCH: {
-    stage: 'proxy',
-    exit: 3,
-    retry: 'no',
     isNotice: true,
     title: 'The proxy and the cluster are in different regions',
-    message: 'the proxy is in {proxyRegion}, the cluster in {clusterRegion}',
+    message: 'the proxy is in {proxyRegion}, but the cluster is in {clusterRegion}',
     observed:
       'Nothing fails. Each request takes 50 to 100 ms longer than necessary, and each new connection several times that.',
     causes: [
-      'The region chosen at sign-up for the proxy is not that of the cluster.',
-      'The cluster was moved, or the load goes to another cluster than the proxy was meant for.',
+      'The region that was chosen for the proxy is not the region of the cluster.',
+      'The cluster was moved, or the proxy was meant for a different cluster.',
     ],
     fixes: [
       "The load works as it is. To make it faster, ask your proxy's support for the region of the cluster or the nearest one.",
@@ -207,15 +284,12 @@ export const proxyEntries = {
     example: { proxyRegion: 'eu-west-1', clusterRegion: 'us-east-1' },
   },
   LATENCY_CROSS_REGION: {
-    stage: 'proxy',
-    exit: 3,
-    retry: 'no',
     isNotice: true,
     title: 'The proxy adds the latency of another region',
-    message: 'the proxy adds {addedMs} ms to a round trip ({throughMs} ms with it, {directMs} ms without)',
+    message: 'the proxy adds {addedMs} ms to a round trip ({throughMs} ms with the proxy, {directMs} ms without)',
     observed: 'Nothing fails. Loads take longer than without the proxy, above all loads of small requests.',
     causes: [
-      'The proxy is in another region than this machine or the cluster, which adds 50 to 100 ms. In the same region it adds 10 to 20 ms.',
+      'The proxy is not in the region of this machine or the cluster. That adds 50 to 100 ms. In the same region, the proxy adds 10 to 20 ms.',
       'The network between this machine and the proxy is slow or busy.',
     ],
     fixes: [
@@ -224,4 +298,4 @@ export const proxyEntries = {
     ],
     example: { addedMs: 84, throughMs: 97, directMs: 13 },
   },
-} as const satisfies Entries<'proxy'>
+} as const satisfies Entries

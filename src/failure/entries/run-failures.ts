@@ -4,36 +4,61 @@ import { inputEntries } from './input-failures.js'
 /** The run itself: its lock, its state, its budgets. */
 export const runEntries = {
   RUN_INTERRUPTED: {
-    stage: 'run',
     exit: 5,
     retry: 'later',
     title: 'The run was interrupted',
     message: 'interrupted after {settled} documents: {reason}',
-    observed: 'Exit code 130 or 143, and no word of how many documents were loaded.',
+    observed: 'Exit code 130 or 143, and nothing shows how many documents were loaded.',
     causes: [
-      { cause: 'The process got SIGINT or SIGTERM, or the calling program aborted it.', if: /SIG|abort/i },
+      { cause: 'Somebody pressed Ctrl-C, or a program sent SIGINT.', if: /SIGINT/ },
+      { cause: 'The system or a program ended the process, for example for a shutdown.', if: /SIGTERM|SIGHUP/ },
+      { cause: 'The calling program aborted the load.', if: /abort/i },
       { cause: 'The process that spooled stdin (wrote it to disk) stopped before stdin ended.', if: /stdin|spool/i },
     ],
     fixes: [
       {
-        fix: 'Run the same command again. Files and spooled stdin (--spool) continue after the last settled document (stored, or in the dead letters). Other stdin, streams and iterables start again.',
-        if: /^(?!.*stdin never ended)/,
+        fix: 'Run the same command again. Files and spooled stdin (--spool) continue after the last document whose outcome is known. Other stdin, streams and iterables start again.',
+        unless: /stdin never ended|keeps no position/,
       },
       {
         fix: 'If the state folder does not outlive the process, name the run (--run-id). Then a second load stores no document twice.',
-        if: /^(?!.*stdin never ended)/,
+        unless: /stdin never ended|SIGINT|keeps no position/,
       },
       ...inputEntries.INPUT_UNENDED.fixes.map(fix => ({ fix, if: /stdin never ended/ })),
+      {
+        fix: 'Run the same command again: it starts from the beginning. With the same --run-id or with --ids field, Sluice stores no document twice.',
+        if: /keeps no position/,
+      },
+      { fix: 'A load of files, or of spooled stdin (--spool), continues where it stopped.', if: /keeps no position/ },
     ],
     example: { reason: 'SIGTERM', settled: 48_210 },
   },
+  INDEX_REPLACED: {
+    exit: 5,
+    retry: 'later',
+    title: 'The index was deleted while Sluice loaded into it',
+    message:
+      '{index} is no longer the index that run {run} stored its first documents in (--ids {ids}). These documents are lost',
+    observed: 'Exit code 0 and a count of all documents. The index holds only those that came after it was made anew.',
+    causes: ['Somebody deleted the index, and the next bulk request made a new one of the same name.'],
+    fixes: [
+      {
+        fix: 'Make sure that nobody deletes the index. Then run the same command again: Sluice loads all documents again under the same ids, so none is stored twice.',
+        if: /--ids (run|field)/,
+      },
+      {
+        fix: 'Documents without ids of their own cannot be told apart. Delete the index, and run the same command with --again.',
+        if: /--ids cluster/,
+      },
+    ],
+    example: { index: 'logs-app', run: '20261121T093000Z-4f1c2a', ids: 'run' },
+  },
   COMMAND_INTERRUPTED: {
-    stage: 'run',
     exit: 5,
     retry: 'later',
     title: 'A command that loads nothing was interrupted',
     message: 'interrupted ({reason}): {left}',
-    observed: 'Exit code 130 or 143, and no word of what was done.',
+    observed: 'Exit code 130 or 143, and nothing shows what was done.',
     causes: ['The process got SIGINT or SIGTERM.'],
     fixes: [
       'If the message says that something may be done already, check that first. Then run the same command again.',
@@ -41,30 +66,26 @@ export const runEntries = {
     example: { reason: 'SIGINT', left: 'not all checks were made' },
   },
   RUN_NOT_FOUND: {
-    stage: 'run',
     exit: 2,
-    retry: 'no',
     title: 'Sluice does not know this run',
     message: 'there is no run {run} in {folder}',
     observed: 'Tools that keep no record of their runs can neither verify nor undo one.',
     causes: [
       'The name is mistyped.',
       'The run was loaded on another machine, by another user, or with another --state-dir.',
-      '`sluice runs rm` or `sluice undo` removed it, or the same command has had more than 20 runs since.',
+      '`sluice runs rm` or `sluice undo` removed it, or it is older than `--keep-days` or `--keep-runs` allow.',
     ],
     fixes: ['Run `sluice runs` to list the known runs. You can also pass the path of a checkpoint.'],
     example: { run: 'nightly', folder: '/var/lib/sluice' },
   },
   RUN_IDS_UNKNOWN: {
-    stage: 'run',
     exit: 2,
-    retry: 'no',
-    title: "Sluice cannot tell the run's ids without its input",
-    message: 'Sluice cannot find the documents of run {run} without its input, since it was loaded with {ids}',
+    title: "Sluice cannot determine the run's ids without its input",
+    message: 'Sluice cannot find the documents of run {run} without its input, because it was loaded with {ids}',
     observed: 'Tools that let the cluster make the ids cannot find their documents afterwards.',
     causes: [
-      { cause: 'Ids from a field stand only in the documents.', if: /field/ },
-      { cause: 'Ids that the cluster makes stand only in the index.', if: /cluster/ },
+      { cause: 'Ids from a field exist only in the documents.', if: /field/ },
+      { cause: 'Ids that the cluster makes exist only in the index.', if: /cluster/ },
       {
         cause: 'The run was a replay. Its documents have their first ids, and belong to the run that rejected them.',
         if: /replay|dead letters|first/,
@@ -74,11 +95,9 @@ export const runEntries = {
     example: { run: '20261121T093000Z-4f1c2a', ids: '--ids field' },
   },
   RUN_ELSEWHERE: {
-    stage: 'run',
     exit: 2,
-    retry: 'no',
     title: 'The run belongs to another cluster',
-    message: 'run {run} was loaded into {loaded}, and {cluster} is another cluster',
+    message: 'run {run} was loaded into {loaded}, but {cluster} is another cluster',
     observed: 'In the wrong cluster, every document seems to be missing.',
     causes: ['--url or ELASTICSEARCH_URL is that of another cluster.'],
     fixes: ["Set the URL and the credentials of the run's own cluster. `sluice runs --json` shows its URL."],
@@ -89,7 +108,6 @@ export const runEntries = {
     },
   },
   RUN_LOCKED: {
-    stage: 'run',
     exit: 6,
     retry: 'later',
     title: 'Another run is loading the same input into the same index',
@@ -111,11 +129,10 @@ export const runEntries = {
       pid: 4711,
       host: 'loader-1',
       since: '2026-11-21T09:30:00.000Z',
-      lock: '/var/lib/sluice/locks/5d1e.lock',
+      lock: '/var/lib/sluice/locks/5d1e0c2f9a7b4d63.claims',
     },
   },
   TIME_BUDGET_SPENT: {
-    stage: 'run',
     exit: 5,
     retry: 'later',
     title: 'The time budget is spent',
@@ -126,32 +143,30 @@ export const runEntries = {
       'The cluster answers slowly or not at all. The receipt then counts documents of unknown outcome.',
     ],
     fixes: [
-      'Run the same command again until it ends with exit code 0 or 1. Files continue after the last settled document.',
-      'If a run settles nothing, raise --time-budget: it has to cover the start, the preflight and one request.',
-      'If the state folder does not outlive the process, name one that does with --state-dir. Otherwise each run starts from the beginning.',
+      'Run the same command again until it ends with exit code 0 or 1. Files continue after the last document whose outcome is known.',
+      'If a run makes no progress, raise --time-budget. It has to cover the start, the first checks and one request.',
+      'If the state folder does not outlive the process, pass a lasting folder with --state-dir. Otherwise each run starts from the beginning.',
     ],
     example: { seconds: 840, settled: 48_210 },
   },
   BYTE_BUDGET_SPENT: {
-    stage: 'run',
     exit: 5,
     retry: 'later',
     title: 'The byte budget is spent',
     message:
       'the byte budget of {budget} bytes is spent after {settled} documents: {used} bytes are used, and the next request needs about {needed}',
     observed: 'The monthly plan of the proxy is used up early, and the proxy then refuses requests.',
-    causes: ['The load sends and receives more bytes than --byte-budget allows. TLS, preflight and answers count too.'],
+    causes: [
+      'The load sends and receives more bytes than --byte-budget allows. TLS, the first checks and answers count too.',
+    ],
     fixes: [
-      'Run the same command again, which has a new budget. Files continue after the last settled document.',
+      'Run the same command again, with a new budget. Files continue after the last document whose outcome is known.',
       'Send fewer bytes: pass --compress gzip or a smaller --preflight-connections.',
-      'If a run settles nothing, raise --byte-budget or lower --batch-bytes: the budget has to cover the preflight and one request.',
+      'If a run makes no progress, raise --byte-budget. The budget has to cover the first checks and one request.',
     ],
     example: { budget: 1_000_000_000, used: 998_212_004, needed: 5_000_412, settled: 48_210 },
   },
   STATE_UNWRITABLE: {
-    stage: 'run',
-    exit: 3,
-    retry: 'no',
     title: 'Sluice cannot write the state of the run',
     message: 'cannot write {path}: {problem}',
     observed: 'EACCES, EROFS or ENOSPC. Tools that keep no state never see it, and start again after every failure.',
@@ -159,6 +174,10 @@ export const runEntries = {
       {
         cause: 'The state folder is read-only or belongs to another user.',
         if: /permission|read-only|EACCES|EPERM|EROFS|not a folder|does not exist/i,
+      },
+      {
+        cause: 'Other users can write to the state folder, so they could make Sluice load a file twice, or not at all.',
+        if: /must be only yours|everybody may write/,
       },
       { cause: 'The disk is full.', if: /disk is|ENOSPC|quota/i },
       { cause: 'A limit of this process is smaller than the file (`ulimit -f`).', if: /larger than this process/ },
@@ -168,15 +187,19 @@ export const runEntries = {
       },
     ],
     fixes: [
-      'Free disk space, or name a writable folder that outlives the process with --state-dir (SLUICE_STATE_DIR). Then run the same command again: it continues.',
-      'If Sluice did not read stdin to its end, the same command loads the spooled part. Pipe the rest of stdin to it, or the whole of stdin with --run-id or --ids field.',
+      {
+        fix: 'Run the command of the message, or name a folder of your own with --state-dir (SLUICE_STATE_DIR). Then run the same command again.',
+        if: /must be only yours|everybody may write/,
+      },
+      {
+        fix: 'Free disk space, or name a writable folder that outlives the process with --state-dir (SLUICE_STATE_DIR). Then run the same command again: it continues.',
+        if: /^(?!.*(must be only yours|everybody may write))/s,
+      },
+      'If Sluice did not read stdin to its end, the same command loads the spooled part. Pipe the rest of stdin to it, or all of stdin with --run-id or --ids field.',
     ],
     example: { path: '/var/lib/sluice/runs/5d1e.json', problem: 'the file system is read-only' },
   },
   STATE_UNREADABLE: {
-    stage: 'run',
-    exit: 3,
-    retry: 'no',
     title: 'Sluice cannot read the state of the run',
     message: 'the checkpoint {path} cannot be used: {problem}',
     observed: 'EACCES, or "Unexpected token" from a damaged file. Some tools then silently start from the beginning.',
@@ -187,15 +210,12 @@ export const runEntries = {
     ],
     fixes: [
       'Use the newer version of Sluice, grant permission to read the file, or restore it from a backup.',
-      'Or delete the file. The next run then starts from the beginning under new ids, and stores documents twice that are already loaded.',
+      'Or delete the file. The next run then starts from the beginning, with new ids. It stores already loaded documents a second time.',
     ],
     example: { path: '/var/lib/sluice/runs/5d1e.json', problem: 'permission denied' },
   },
   DEAD_LETTERS_UNWRITABLE: {
-    stage: 'run',
-    exit: 3,
-    retry: 'no',
-    title: 'Sluice cannot write the rejected documents down',
+    title: 'Sluice cannot write the dead letters',
     message: 'cannot write the dead letters to {path}: {problem}',
     observed: 'Rejected documents that are in neither the index nor any file: they are lost silently.',
     causes: [
@@ -207,14 +227,11 @@ export const runEntries = {
       },
     ],
     fixes: [
-      'Free disk space, or name a writable file with --dead-letters FILE. Then run the same command again: it repeats the documents that it could not write down.',
+      'Free disk space, or pass a writable file with --dead-letters FILE. Then run the same command again: it sends the rejected documents again.',
     ],
     example: { path: 'rejected/app.ndjson', problem: 'the disk is full' },
   },
   OUTPUT_UNWRITABLE: {
-    stage: 'run',
-    exit: 3,
-    retry: 'no',
     title: 'Sluice cannot write the file of rows',
     message: 'cannot write {path}: {problem}',
     observed: 'ENOSPC or EACCES, and a file that ends inside a row in place of the previous complete file.',
@@ -228,14 +245,11 @@ export const runEntries = {
       { cause: 'The path is not that of a file.', if: /director|EISDIR|not a file|is a folder/i },
     ],
     fixes: [
-      'Free disk space, or name a writable file with --output FILE. Then run the same command again: it continues after the last row. A previous file is unchanged.',
+      'Free disk space, or pass a writable file with --output FILE. Then run the same command again: it continues after the last row. A previous file is unchanged.',
     ],
     example: { path: 'incidents.ndjson', problem: 'the disk is full' },
   },
   CLOCK_SKEW: {
-    stage: 'run',
-    exit: 3,
-    retry: 'no',
     isNotice: true,
     title: 'The clock of this machine is wrong',
     message: 'the clock of this machine is {seconds} s {direction} that of {comparedWith}',
@@ -243,7 +257,7 @@ export const runEntries = {
       'CERT_NOT_YET_VALID or CERT_HAS_EXPIRED for good certificates. Documents have times that nobody searches for.',
     causes: [
       'The machine does not set its clock from the network (NTP), or was asleep or suspended.',
-      'A virtual machine or container has the wrong time of its host.',
+      'A virtual machine or container takes the wrong time from its host.',
     ],
     fixes: [
       'Turn on time synchronisation on this machine or its host. On Linux with systemd, run `timedatectl set-ntp true`.',
@@ -251,14 +265,12 @@ export const runEntries = {
     example: { seconds: 412, direction: 'behind', comparedWith: 'the cluster' },
   },
   INTERNAL: {
-    stage: 'run',
     exit: 70,
-    retry: 'no',
-    title: 'A bug in Sluice',
+    title: 'Sluice has a bug',
     message: '{problem}',
     observed: 'A stack trace, or a wrong result that nobody notices.',
-    causes: ['Sluice met a state that it should never be in.'],
+    causes: ['Sluice reached a state that it should never be in.'],
     fixes: ['Report it with the whole output, including the stack: it contains no secrets and no documents.'],
     example: { problem: "TypeError: Cannot read properties of undefined (reading 'status')" },
   },
-} as const satisfies Entries<'run'>
+} as const satisfies Entries

@@ -5,7 +5,6 @@ const instance = 'https://instance.example'
 /** Refused, unreadable or slow at ServiceNow: the proxy did its part. */
 export const servicenowEntries = {
   SERVICENOW_UNREACHABLE: {
-    stage: 'servicenow',
     exit: 4,
     retry: 'later',
     title: 'The ServiceNow instance does not answer',
@@ -31,9 +30,6 @@ export const servicenowEntries = {
     example: { instance, observed: 'status 503 for 15 minutes' },
   },
   SERVICENOW_CERT_INVALID: {
-    stage: 'servicenow',
-    exit: 3,
-    retry: 'no',
     title: "The ServiceNow instance's certificate is not trusted",
     message: 'the certificate of the ServiceNow instance {instance} is not trusted: {reason}',
     observed:
@@ -48,27 +44,24 @@ export const servicenowEntries = {
         if: /SELF_SIGNED|UNABLE_TO|UNTRUSTED|verify|self-signed|issuer|ALTNAME/i,
       },
       {
-        cause: 'SERVICENOW_INSTANCE_URL names another host than the certificate.',
+        cause: 'SERVICENOW_INSTANCE_URL names a host other than the one in the certificate.',
         if: /ALTNAME|HOSTNAME|altnames/i,
       },
       { cause: 'The certificate has expired, or the clock of this machine is wrong.', if: /EXPIRED|NOT_YET|not yet/i },
     ],
     fixes: [
-      'Name the PEM file of the CA with --servicenow-ca. If you do not know the certificate, ask your network administrators.',
+      'Pass the PEM file of the CA with --servicenow-ca. If you do not know the certificate, ask your network administrators.',
       'Write the host in SERVICENOW_INSTANCE_URL as in the certificate.',
-      'Compare the clock of this machine first. Then have the expired certificate renewed by those who administer the instance.',
+      'Check that the clock of this machine is right. If it is, ask the administrators of the instance to renew the certificate.',
     ],
     example: { instance, reason: 'unable to verify the first certificate' },
   },
   SERVICENOW_NOT_AN_INSTANCE: {
-    stage: 'servicenow',
-    exit: 3,
-    retry: 'no',
     title: 'The URL is not that of a ServiceNow instance',
     message: '{instance} does not answer like a ServiceNow instance: {observed}',
     observed: 'HTML, a redirect, or unexpected JSON instead of an answer of the Table API.',
     causes: [
-      'SERVICENOW_INSTANCE_URL names another web site: the company portal, the developer site, a custom domain that redirects.',
+      'SERVICENOW_INSTANCE_URL names another web site: the company portal, the developer site, or a custom domain that redirects.',
       'A gateway or a login page of the network answers instead.',
       'The instance no longer exists, and its host leads elsewhere.',
     ],
@@ -78,32 +71,26 @@ export const servicenowEntries = {
     example: { instance, observed: 'status 200, text/html' },
   },
   SERVICENOW_AUTH_REJECTED: {
-    stage: 'servicenow',
-    exit: 3,
-    retry: 'no',
     title: 'ServiceNow refuses the credentials',
     message: 'the ServiceNow instance {instance} refused the credentials (401): {reason}',
     observed: 'Status 401 "User Not Authenticated". The proxy answers 407 instead, an address rule 403.',
     causes: [
       'The user name or password is wrong, or the password must be changed at the next login.',
       'The user is inactive, or locked out after too many wrong passwords.',
-      'A REST API access policy forbids Basic authentication or allows only other addresses. Its answer is the same.',
+      'A REST API access policy forbids Basic authentication or allows only other addresses. The instance answers as for a wrong password.',
       'The access token was revoked, and Sluice has no way to renew it.',
     ],
     fixes: [
-      'Log in to the instance with the same user, or ask an administrator to check it in sys_user (Active, Locked out). Then correct SERVICENOW_USERNAME and SERVICENOW_PASSWORD.',
-      'Set SERVICENOW_CLIENT_ID and SERVICENOW_CLIENT_SECRET as well, and run `sluice doctor`. With a token it can tell wrong credentials from a policy.',
+      'Log in to the instance with the same user. Or ask an administrator to check the user in sys_user (Active, Locked out). Correct SERVICENOW_USERNAME and SERVICENOW_PASSWORD.',
+      'Set SERVICENOW_CLIENT_ID and SERVICENOW_CLIENT_SECRET as well, and run `sluice doctor`. With a token it can distinguish wrong credentials from a policy.',
     ],
     example: { instance, reason: 'User Not Authenticated' },
   },
   SERVICENOW_TOKEN_REFUSED: {
-    stage: 'servicenow',
-    exit: 3,
-    retry: 'no',
     title: 'ServiceNow gives no OAuth token',
     message: 'the ServiceNow instance {instance} refused the token call of the {grant} grant: {reason}',
     observed:
-      'Status 401 of /oauth_token.do with "access_denied" and "server_error", for almost every cause. It is not a fault of the server, and it does not pass.',
+      'Status 401 of /oauth_token.do with "access_denied" and "server_error", for almost every cause. It is not a fault of the server, and it does not end by itself.',
     causes: [
       'The client id or secret is wrong, or the entry in the Application Registry is missing or inactive.',
       {
@@ -119,7 +106,7 @@ export const servicenowEntries = {
         if: /the client_credentials grant/,
       },
       'The grant does not fit the entry.',
-      'In other programs, the token call does not go through the proxy and leaves from an address that is not allowed. In Sluice it uses the same route as every other request.',
+      'In other programs, the token call may bypass the proxy and leave from an address that is not allowed. Sluice sends it through the proxy, like every other request.',
     ],
     fixes: [
       'Compare SERVICENOW_CLIENT_ID and SERVICENOW_CLIENT_SECRET with the entry in System OAuth > Application Registry. Check that the entry is active and fits SERVICENOW_GRANT.',
@@ -129,9 +116,6 @@ export const servicenowEntries = {
     example: { instance, grant: 'refresh_token', reason: 'access_denied' },
   },
   SERVICENOW_LOGIN_NEEDED: {
-    stage: 'servicenow',
-    exit: 3,
-    retry: 'no',
     title: 'Nobody has logged in to ServiceNow yet',
     message: 'there are no tokens for the ServiceNow instance {instance} in {file}',
     observed: 'The grant is authorization_code, and there are no stored tokens.',
@@ -142,9 +126,6 @@ export const servicenowEntries = {
     example: { instance, file: '/home/app/.local/state/sluice/servicenow-tokens.json' },
   },
   SERVICENOW_LOGIN_FAILED: {
-    stage: 'servicenow',
-    exit: 3,
-    retry: 'no',
     title: 'The login in the browser failed',
     message: 'the login at the ServiceNow instance {instance} failed: {reason}',
     observed:
@@ -154,19 +135,16 @@ export const servicenowEntries = {
         cause: "The redirect URL that Sluice printed, with its port, is not in the entry's Redirect URL.",
         if: /did not come back|redirect/,
       },
-      { cause: 'The browser runs on another machine than this command.', if: /did not come back/ },
+      { cause: 'The browser and this command run on different machines.', if: /did not come back/ },
       { cause: 'The user did not consent, or the entry is inactive.', if: /denied|consent|did not come back|invalid/ },
     ],
     fixes: [
       'Enter the printed redirect URL in System OAuth > Application Registry, and run `sluice login servicenow` again.',
-      'If this machine has no browser, log in on one that has, and copy the token file (--token-file). Keep that file as safe as a password.',
+      'If this machine has no browser, log in on another machine and copy the token file (--token-file). Keep that file as safe as a password.',
     ],
     example: { instance, reason: 'the browser did not come back within 300 s' },
   },
   SERVICENOW_BASIC_FORBIDDEN: {
-    stage: 'servicenow',
-    exit: 3,
-    retry: 'no',
     title: 'ServiceNow accepts no Basic authentication',
     message: 'the ServiceNow instance {instance} refuses Basic authentication for every user: {observed}',
     observed: 'Status 401 "User Not Authenticated" with a user name and password that work in a browser.',
@@ -178,29 +156,23 @@ export const servicenowEntries = {
     example: { instance, observed: 'the same user gets a token, and the instance accepts the token' },
   },
   SERVICENOW_ADDRESS_REFUSED: {
-    stage: 'servicenow',
-    exit: 3,
-    retry: 'no',
     title: 'ServiceNow does not allow the static addresses',
     message: 'the ServiceNow instance {instance} refuses the address of this request: {observed}',
     observed:
-      'Status 403 without JSON, for every path and whatever the credentials. Or 401 with correct credentials. The token call fails in the same way if it does not go through the proxy.',
+      'Status 403 without JSON, for every path and any credentials. Or 401 with correct credentials. The token call fails in the same way if it does not go through the proxy.',
     causes: [
       'A Deny rule matches the static addresses, and no Allow rule does (IP Address Access Control).',
       'A REST API access policy of the Table API, or adaptive authentication, allows only other addresses.',
-      'Only the addresses of the proxy host are allowed, or mistyped ones.',
+      'The rules contain the addresses of the proxy host, or mistyped addresses.',
     ],
     fixes: [
-      'Ask an administrator to add both static addresses as Allow rules in System Security > IP Address Access Control, each as a range from itself to itself.',
-      'If a REST API access policy or adaptive authentication guards the Table API, add both addresses to its IP filter criteria.',
+      'Ask an administrator to add both static addresses in System Security > IP Address Access Control. Each is an Allow rule with the same start and end.',
+      'If a REST API access policy or adaptive authentication refuses, add both addresses to its IP filter criteria.',
       'Copy the addresses from the dashboard of your proxy (QuotaGuard, Fixie). Do not resolve its host name. If Sluice used no proxy, set STATIC_PROXY_URL.',
     ],
     example: { instance, observed: 'status 403, text/html' },
   },
   SERVICENOW_PARTLY_ALLOWED: {
-    stage: 'servicenow',
-    exit: 3,
-    retry: 'no',
     title: 'ServiceNow allows only one of the two static addresses',
     message:
       'the ServiceNow instance {instance} accepted {allowed} of {asked} connections and refused the address of the others',
@@ -216,25 +188,21 @@ export const servicenowEntries = {
     example: { instance, allowed: 9, asked: 16 },
   },
   SERVICENOW_NOT_ENFORCED: {
-    stage: 'servicenow',
-    exit: 3,
-    retry: 'no',
     isNotice: true,
     title: 'ServiceNow answers without the proxy too',
     message: 'the ServiceNow instance {instance} answers this machine without the proxy (status {status})',
     observed:
-      'Nothing fails. Sluice asked without credentials: a REST API access policy applies only with credentials, and may still refuse this machine.',
+      'Nothing fails. Sluice sent no credentials. A REST API access policy applies only to requests with credentials, and may still refuse this machine.',
     causes: [
-      'IP Address Access Control has no Deny rule. Credentials, or the policy of an API, guard the instance.',
+      'IP Address Access Control has no Deny rule. Only credentials or an API policy protect the instance.',
       "An Allow rule covers this machine's own address.",
     ],
     fixes: [
-      'If you want to allow only the static addresses, ask an administrator for Allow rules for both and for everybody who works there. Add a Deny rule for 0.0.0.0 to 255.255.255.255 last.',
+      'To allow only the static addresses, ask an administrator for Allow rules for both, and for everybody who works there. Last, add a Deny rule for 0.0.0.0 to 255.255.255.255.',
     ],
     example: { instance, status: 401 },
   },
   SERVICENOW_RATE_LIMITED: {
-    stage: 'servicenow',
     exit: 4,
     retry: 'later',
     title: 'ServiceNow limits the request rate',
@@ -252,15 +220,12 @@ export const servicenowEntries = {
       },
     ],
     fixes: [
-      'Run the same command again after the time in Retry-After. To need fewer requests, pass a larger --page-size.',
-      'Ask an administrator to raise the limit for this user in System Web Services > REST > Rate Limit Rules.',
+      'Run the same command again after the time in Retry-After. To send fewer requests, pass a larger --page-size.',
+      'Ask an administrator to raise the limit of this user (System Web Services > REST > Rate Limit Rules).',
     ],
     example: { instance, observed: 'Retry-After 1800 s' },
   },
   SERVICENOW_HIBERNATING: {
-    stage: 'servicenow',
-    exit: 3,
-    retry: 'no',
     title: 'The ServiceNow instance is hibernating',
     message: 'the ServiceNow instance {instance} is hibernating',
     observed:
@@ -272,11 +237,11 @@ export const servicenowEntries = {
     example: { instance },
   },
   SERVICENOW_PAGE_TRUNCATED: {
-    stage: 'servicenow',
     exit: 4,
     retry: 'later',
     title: 'ServiceNow cannot answer even a page of one row in time',
-    message: 'the ServiceNow instance {instance} could not read {rows} rows of {table} in its time limit: {reason}',
+    message:
+      'the ServiceNow instance {instance} could not read a page of {table} within its time limit (sysparm_limit {rows}): {reason}',
     observed: 'Status 200 with an error inside: "Transaction cancelled: maximum execution time exceeded".',
     causes: [
       'The query is slow in the instance, because no index serves it or it follows references.',
@@ -288,9 +253,6 @@ export const servicenowEntries = {
     example: { instance, rows: 1, table: 'incident', reason: 'Transaction cancelled: maximum execution time exceeded' },
   },
   SERVICENOW_ACCESS_DENIED: {
-    stage: 'servicenow',
-    exit: 3,
-    retry: 'no',
     title: 'The ServiceNow user lacks a right',
     message: 'the ServiceNow instance {instance} refused {request} with status {status}: {reason}',
     observed:
@@ -301,14 +263,12 @@ export const servicenowEntries = {
       { cause: 'A business rule or data policy refused the new or changed record.', if: /POST|PATCH|PUT|DELETE/ },
     ],
     fixes: [
-      'Ask an administrator to grant the user the role that the ACL of the table needs (System Security > Access Control). Or name a table that the user may read.',
+      'Ask an administrator for the role that the ACL of the table needs (System Security > Access Control). Or name a table that the user may read.',
     ],
     example: { instance, request: 'GET incident', status: 403, reason: 'Insufficient rights to query records' },
   },
   SERVICENOW_TABLE_UNKNOWN: {
-    stage: 'servicenow',
     exit: 2,
-    retry: 'no',
     title: 'ServiceNow has no such table',
     message: 'the ServiceNow instance {instance} has no table {table}',
     observed: 'Status 400 "Invalid table".',
@@ -319,9 +279,7 @@ export const servicenowEntries = {
     example: { instance, table: 'incidents' },
   },
   SERVICENOW_QUERY_IGNORED: {
-    stage: 'servicenow',
     exit: 2,
-    retry: 'no',
     title: 'ServiceNow would ignore a part of the query',
     message: 'the ServiceNow instance {instance} does not understand {part} for the table {table}: {problem}',
     observed:
@@ -338,9 +296,6 @@ export const servicenowEntries = {
     example: { instance, part: 'actve=true', table: 'incident', problem: 'there is no field actve' },
   },
   SERVICENOW_REQUEST_REFUSED: {
-    stage: 'servicenow',
-    exit: 3,
-    retry: 'no',
     title: 'ServiceNow refuses the request',
     message: 'the ServiceNow instance {instance} refused {request} with status {status}: {reason}',
     observed: 'Another status from 400 to 499 of the Table API.',
@@ -349,39 +304,32 @@ export const servicenowEntries = {
     example: { instance, request: 'PATCH incident', status: 400, reason: 'Invalid field' },
   },
   DELETIONS_TOO_MANY: {
-    stage: 'servicenow',
-    exit: 3,
-    retry: 'no',
     title: 'Sluice would delete more documents than allowed',
     message:
-      '{absent} of {documents} documents in {index} have no row in ServiceNow, and only {allowed} may be deleted ({limit}), so Sluice deleted none',
+      '{absent} of {documents} documents in {index} have no row in ServiceNow, but only {allowed} may be deleted ({limit}). Sluice deleted none',
     observed: 'Nothing fails. Tools that compare without a limit empty the index.',
     causes: [
       'The ServiceNow user lost a role, or its domain changed. Rows that it may no longer see look deleted.',
-      '--query was narrowed, and leaves out rows that it had before.',
+      '--query no longer matches rows that it matched before.',
       'The index also holds other documents.',
-      'ServiceNow really deleted this number of rows.',
+      'This number of rows was really deleted in ServiceNow.',
     ],
     fixes: [
-      'Compare the number of documents with the number of rows that the user sees in the list of the instance.',
-      'If the rows are really deleted, allow it for one run: --max-deleted 40%, or a number.',
-      'Load other documents into another index, or pass --deletions audit, which deletes only what ServiceNow reports as deleted.',
+      'Compare the number of documents with the number of rows that the user sees in the instance.',
+      'If the rows are really deleted, pass --max-deleted 40% (or a number) once.',
+      'Load other documents into another index.',
     ],
     example: { absent: 4100, documents: 10_000, index: 'incidents', allowed: 1000, limit: '10%' },
   },
   DELETIONS_INDEX_SHARED: {
-    stage: 'servicenow',
-    exit: 3,
-    retry: 'no',
     title: 'The index also holds documents of another run',
     message: '{index} also holds documents from {other}, which --deletions reconcile would delete',
     observed: 'Nothing fails. Tools that compare an index with one of two tables delete the rows of the other.',
     causes: ['Two commands load different tables, files or selections of rows into the same index.'],
     fixes: [
       'Load each into its own index, or load all tables with one command.',
-      'Or pass --deletions audit, which deletes only what ServiceNow reports as deleted.',
       'If the index no longer holds documents of the other run, remove that run: `sluice runs rm RUN`.',
     ],
     example: { index: 'tasks', other: 'servicenow:problem at https://instance.example' },
   },
-} as const satisfies Entries<'servicenow'>
+} as const satisfies Entries

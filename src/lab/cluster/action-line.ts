@@ -23,8 +23,8 @@ const simple =
   /^\{"(index|create)":\{(?:"_index":"([a-z0-9._-]+)"(?:,"_id":"([ !#-[\]-~]*)")?|"_id":"([ !#-[\]-~]*)")?\}\}\r?$/
 
 /**
- * Reads the action line between `from` and `to`, line `line` of the body counted from 1. Throws RequestRefused: a bad action
- * line refuses the whole request. `strictEnd`: whether more members behind the action are refused (9, not 8).
+ * Reads the action line between `from` and `to`. `line`: its number in the body, from 1. Throws RequestRefused, because a
+ * bad action line refuses the whole request. `strictEnd`: refuse members after the action (version 9 does, 8 does not).
  */
 export function readAction(bytes: Buffer, from: number, to: number, line: number, strictEnd: boolean): Action {
   const known = simple.exec(bytes.toString('latin1', from, to))

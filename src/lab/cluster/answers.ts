@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { gzipSync } from 'node:zlib'
 
 /** A problem of a request or an item, in Elasticsearch's words. */
 export interface Fault {
@@ -6,7 +7,7 @@ export interface Fault {
   readonly type: string
   readonly reason: string
   readonly causedBy?: Cause
-  /** Members that stand behind `reason`. */
+  /** Members after `reason`. */
   readonly more?: Readonly<Record<string, unknown>>
 }
 
@@ -43,20 +44,23 @@ export function errorBody(fault: Fault): string {
   })
 }
 
-/** Answers as the cluster. `product`: false for the security layer's refusals, which lack x-elastic-product. */
+/** Answers as the cluster, compressed if the client takes that. `product`: false for the security layer's refusals, which lack x-elastic-product. */
 export function answer(
   response: ServerResponse,
   status: number,
   body: string | Buffer,
   { product = true, headers = {} }: { product?: boolean; headers?: Record<string, string | string[]> } = {},
 ): void {
+  const isCompressed = /\bgzip\b/.test(response.req.headers['accept-encoding'] ?? '')
+  const sent = isCompressed ? gzipSync(body, { level: 1 }) : body
   response.writeHead(status, {
     ...(product && { 'X-elastic-product': 'Elasticsearch' }),
     'content-type': 'application/json',
+    ...(isCompressed && { 'content-encoding': 'gzip' }),
     ...headers,
-    'content-length': Buffer.byteLength(body),
+    'content-length': Buffer.byteLength(sent),
   })
-  response.end(body)
+  response.end(sent)
 }
 
 export function illegalArgument(reason: string): Fault {

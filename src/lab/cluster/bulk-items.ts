@@ -58,7 +58,7 @@ export function itemWriter(filter: FilterPath | undefined): ItemWriter {
   }
 }
 
-/** Like the item itself, but made for the failure store of the data stream that it was sent to. */
+/** The same item, but in the failure store of its data stream. */
 export function failureStoreItem(written: Exclude<Written, { fault: Fault }>): Written {
   return { ...written, index: `.fs-${written.index}-2025.05.01-000002`, failureStore: 'used' }
 }

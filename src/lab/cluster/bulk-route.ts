@@ -63,7 +63,7 @@ function apply({ cluster, faults, principal, request, body, path }: Exchange, in
   })
 }
 
-/** Answers as the planted fault says. */
+/** Gives the answer of the planted fault. */
 export function answerPlanted(
   response: ServerResponse,
   { status, body = '', headers = {} }: { status: number; body?: string; headers?: Readonly<Record<string, string>> },

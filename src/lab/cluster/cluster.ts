@@ -51,7 +51,7 @@ export class Cluster {
     return index
   }
 
-  /** The indices behind an alias, and what the alias says of each. */
+  /** The indices behind an alias, and its settings for each. */
   behind(alias: string): { readonly index: Index; readonly properties: AliasProperties }[] {
     return [...this.indices.values()].flatMap(index => {
       const properties = index.aliases.get(alias)
@@ -67,7 +67,10 @@ export class Cluster {
     return behind.length === 1 ? behind[0]?.index : undefined
   }
 
-  /** The index that a name means for writing: its own, a stream's last. `no-write-index`: an alias that does not say which. */
+  /**
+   * Returns the index that writes to a name go to: the index itself, or the last one of a stream. `no-write-index`: an
+   * alias without a write index.
+   */
   writable(name: string): Index | 'no-write-index' | undefined {
     const own = this.indices.get(name) ?? this.streams.get(name)?.at(-1)
     if (own !== undefined) return own

@@ -26,7 +26,7 @@ export function answerDocument(
 
 function answerGet(exchange: Exchange, index: string, id: string): void {
   if (!permit(exchange, permissions.get, index)) return
-  const found = describe(exchange, index, id, true)
+  const found = describe(exchange, index, id, sourceIn(exchange))
   if (!found) throw new RequestRefused(noSuchIndex(index))
   answer(exchange.response, found.exists ? 200 : 404, found.body)
 }
@@ -45,19 +45,23 @@ export function answerMget(exchange: Exchange, index: string | undefined): void 
     ids?: string[]
     docs?: { _index?: string; _id: string; _source?: unknown }[]
   }
-  const query = new URL(exchange.request.url ?? '/', 'http://lab').searchParams
   const docs = asked.docs ?? (asked.ids ?? []).map(id => ({ _id: id, _index: undefined, _source: undefined }))
   for (const name of new Set(docs.map(doc => doc._index ?? index))) {
     if (!permit(exchange, permissions.get, name)) return
   }
   const bodies = docs.map(doc => {
     const name = doc._index ?? index ?? ''
-    const fields = query.get('_source_includes')?.split(',')
-    const withSource = doc._source !== false && query.get('_source') !== 'false' && (fields ?? true)
+    const withSource = doc._source !== false && sourceIn(exchange)
     return describe(exchange, name, doc._id, withSource)?.body ?? Buffer.from(missingIndex(name, doc._id))
   })
   const parts = bodies.flatMap((body, i) => (i === 0 ? [body] : [Buffer.from(','), body]))
   answer(exchange.response, 200, Buffer.concat([Buffer.from('{"docs":['), ...parts, Buffer.from(']}')]))
+}
+
+/** The fields that a request asks for: all, some, or none. */
+function sourceIn({ request }: Exchange): boolean | readonly string[] {
+  const query = new URL(request.url ?? '/', 'http://lab').searchParams
+  return query.get('_source') !== 'false' && (query.get('_source_includes')?.split(',') ?? true)
 }
 
 /**

@@ -15,9 +15,9 @@ export interface DocumentOptions {
 }
 
 /**
- * Reads the document in `bytes` from `from` to `to` as Elasticsearch would index it: strict JSON without duplicate
- * names, one object, fields that fit the mapping. Adds new fields to the mapping. Returns the fault if the document
- * cannot be indexed.
+ * Reads the document in `bytes` from `from` to `to` as Elasticsearch does: one object in strict JSON, without duplicate
+ * names. Its fields must fit the mapping. Adds new fields to the mapping. Returns the fault if the document cannot be
+ * indexed.
  */
 export function readDocument(
   mapping: Mapping,
@@ -44,7 +44,7 @@ export function readDocument(
 function checkUtf8(cursor: JsonCursor): void {
   const { bytes, from, to } = cursor
   if (isUtf8(bytes.subarray(from, to))) return
-  // Between two good ends that lie one character apart stands the bad byte: halving finds it.
+  // Finds the bad byte by halving.
   let good = from
   let bad = to
   while (bad - good > 1) {
@@ -86,6 +86,7 @@ function located(cause: Cause, cursor: JsonCursor, options: DocumentOptions): Ca
 }
 
 function notJsonFault(error: NotJson, cursor: JsonCursor, options: DocumentOptions): Fault {
+  if (error.limit !== undefined) return exceededFault(error)
   const tail = sourceTail(cursor, error.column, options)
   const reason = error.isEnd
     ? `[1:${error.column}] Unexpected end of file`
@@ -103,6 +104,16 @@ function notJsonFault(error: NotJson, cursor: JsonCursor, options: DocumentOptio
         reason: `${error.message}${tail}`,
       },
     },
+  }
+}
+
+function exceededFault({ message: reason, limit, tokenColumn }: NotJson): Fault {
+  const causedBy = { type: 'stream_constraints_exception', reason }
+  return {
+    status: 400,
+    type: 'document_parsing_exception',
+    reason: `[1:${tokenColumn}] failed to parse: ${reason}`,
+    causedBy: limit === 'number' ? causedBy : { type: 'x_content_parse_exception', reason, causedBy },
   }
 }
 

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import type { Cause } from './answers.js'
 import type { FieldType } from './mapping.js'
 
-/** A value as it stands in a document. `text` is a string's content, or a number's or literal's own text. */
+/** A value of a document. `text`: the content of a string, or a number or literal as written. */
 export interface Value {
   readonly kind: 'string' | 'integer' | 'float' | 'boolean'
   readonly text: string

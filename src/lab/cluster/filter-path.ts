@@ -48,7 +48,7 @@ function compile(pattern: string): Pattern {
 
 const anyNames = /^\*\*$/
 
-/** Whether the names start with a match of the whole pattern: what lies below a match stays too. */
+/** Whether the names begin with a match of the whole pattern. Everything below a match stays too. */
 function covers(pattern: Pattern, names: readonly string[], p = 0, n = 0): boolean {
   const expected = pattern[p]
   if (expected === undefined) return true

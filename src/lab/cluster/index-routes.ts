@@ -62,9 +62,12 @@ export function answerSettings(exchange: Exchange, method: string, name: string)
     return answer(response, 200, '{"acknowledged":true}')
   }
   if (!permit(exchange, permissions.view, name)) return
+  const names = decodeURIComponent(exchange.path.split('/')[3] ?? '')
+    .split(',')
+    .filter(Boolean)
   const described = findIndices(exchange, name).map(index => [
     index.name,
-    { settings: describeSettings(index, asksFlat(exchange)) },
+    { settings: describeSettings(index, asksFlat(exchange), names) },
   ])
   answer(response, 200, JSON.stringify(Object.fromEntries(described)))
 }

@@ -22,8 +22,8 @@ export function changeSettings(index: Index, changes: Readonly<Record<string, un
   index.isWriteBlocked = index.settings['blocks.write'] === 'true'
 }
 
-/** Shows settings as `GET _settings` does: as a tree, or with `flat_settings` by dotted name. */
-export function describeSettings(index: Index, isFlat: boolean): Record<string, unknown> {
+/** Shows settings as `GET _settings` does: as a tree, or with `flat_settings` by dotted name. `only`: their names, none for all. */
+export function describeSettings(index: Index, isFlat: boolean, only: readonly string[] = []): Record<string, unknown> {
   const settings = {
     number_of_shards: '1',
     number_of_replicas: '1',
@@ -32,7 +32,8 @@ export function describeSettings(index: Index, isFlat: boolean): Record<string, 
     uuid: index.uuid,
     ...index.settings,
   }
-  const named = Object.entries(settings).map(([name, value]): [string, unknown] => [`index.${name}`, value])
+  const all = Object.entries(settings).map(([name, value]): [string, unknown] => [`index.${name}`, value])
+  const named = all.filter(([name]) => only.length === 0 || only.includes(name))
   return isFlat ? Object.fromEntries(named) : treeOf(named)
 }
 

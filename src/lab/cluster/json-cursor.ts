@@ -1,4 +1,4 @@
-/** A text that is not JSON: what a strict parser says of it, and where. Columns count from 1. */
+/** The error of a strict JSON parser, with its position. Columns count from 1. */
 export class NotJson extends Error {
   /** Column of the last good token. */
   readonly tokenColumn: number
@@ -7,8 +7,20 @@ export class NotJson extends Error {
   readonly isEnd: boolean
   /** Whether the cursor is before the first object or after it. */
   readonly isOutside: boolean
-  constructor(message: string, at: { tokenColumn: number; column: number; isEnd: boolean; isOutside: boolean }) {
+  /** The limit of the parser that was exceeded. */
+  readonly limit: 'depth' | 'number' | undefined
+  constructor(
+    message: string,
+    at: {
+      tokenColumn: number
+      column: number
+      isEnd: boolean
+      isOutside: boolean
+      limit?: 'depth' | 'number' | undefined
+    },
+  ) {
     super(message)
+    this.limit = at.limit
     this.tokenColumn = at.tokenColumn
     this.column = at.column
     this.isEnd = at.isEnd
@@ -17,6 +29,10 @@ export class NotJson extends Error {
 }
 
 const expectedValue = "(JSON String, Number, Array, Object or token 'null', 'true' or 'false')"
+
+/** Limits of Elasticsearch's parser. */
+const MOST_LEVELS = 1000
+const MOST_DIGITS = 1000
 
 /** Reads strict JSON (RFC 8259) in place, token by token. Copies text only on request. */
 export class JsonCursor {
@@ -33,6 +49,9 @@ export class JsonCursor {
   #contentFrom = 0
   #contentTo = 0
   #isPlain = true
+  #depth = 0
+  /** The last token is the name of the next value. */
+  #isNamed = false
 
   constructor(bytes: Buffer, from: number, to: number) {
     this.bytes = bytes
@@ -57,7 +76,24 @@ export class JsonCursor {
 
   /** Reads one byte that peek() has shown: a bracket. */
   skip(): void {
+    const byte = this.bytes[this.at]
+    if (byte === 0x7b || byte === 0x5b) this.#enter()
+    else this.#depth -= 1
+    this.#isNamed = false
     this.token = this.at++
+  }
+
+  #enter(): void {
+    this.#depth += 1
+    if (this.#depth > MOST_LEVELS) this.#exceed('depth', `Document nesting depth (${this.#depth})`, MOST_LEVELS)
+  }
+
+  /** The place is the name of the value, if it has one. */
+  #exceed(limit: 'depth' | 'number', what: string, most: number): never {
+    if (!this.#isNamed) this.token = this.at
+    const from = { depth: 'getMaxNestingDepth', number: 'getMaxNumberLength' }[limit]
+    const message = `${what} exceeds the maximum allowed (${most}, from \`StreamReadConstraints.${from}()\`)`
+    return this.fail(message, this.token, false, limit)
   }
 
   /** Reads the name of a member and its colon. */
@@ -68,6 +104,7 @@ export class JsonCursor {
     this.nameEnd = this.at
     if (this.peek() !== 0x3a) this.unexpected('was expecting a colon to separate field name and value')
     this.at++
+    this.#isNamed = true
     return name
   }
 
@@ -90,6 +127,7 @@ export class JsonCursor {
     const { bytes, to } = this
     let at = this.at + 1
     let isPlain = true
+    this.#isNamed = false
     this.token = this.at
     this.#contentFrom = at
     for (;;) {
@@ -135,6 +173,9 @@ export class JsonCursor {
       const sign = this.#byte(at + 1)
       at = this.#digits(sign === 0x2b || sign === 0x2d ? at + 2 : at + 1, 'Exponent indicator not followed by a digit')
     }
+    const length = this.raw(this.at, at).replaceAll(/[^\d]|[eE].*/g, '').length
+    if (length > MOST_DIGITS) this.#exceed('number', `Number value length (${length})`, MOST_DIGITS)
+    this.#isNamed = false
     this.token = this.at
     this.at = at
     return isInteger
@@ -152,6 +193,7 @@ export class JsonCursor {
     if (word !== 'true' && word !== 'false' && word !== 'null') {
       this.fail(`Unrecognized token '${word}': was expecting ${expectedValue}`, end)
     }
+    this.#isNamed = false
     this.token = this.at
     this.at = end
     return word
@@ -183,9 +225,9 @@ export class JsonCursor {
     return this.fail(`Unexpected character ('${String.fromCharCode(byte)}' (code ${byte})): ${wanted}`, this.at)
   }
 
-  fail(message: string, at: number, isEnd = false): never {
+  fail(message: string, at: number, isEnd = false, limit?: 'depth' | 'number'): never {
     const tokenColumn = this.token - this.from + 1
-    throw new NotJson(message, { tokenColumn, column: at - this.from + 1, isEnd, isOutside: this.isOutside })
+    throw new NotJson(message, { tokenColumn, column: at - this.from + 1, isEnd, isOutside: this.isOutside, limit })
   }
 
   #byte(at: number): number {

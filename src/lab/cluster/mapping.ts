@@ -57,7 +57,7 @@ export class Mapping {
     this.root = new Field('', undefined, 'object', dynamic)
   }
 
-  /** Gives a field its type. False when the index would have more fields than it may. */
+  /** Sets a field's type. Returns false if the index would have too many fields. */
   add(field: Field, type: FieldType): boolean {
     this.#pendingCount += fieldCost(type)
     if (this.#count + this.#pendingCount > maxFields) return false
@@ -66,7 +66,7 @@ export class Mapping {
     return true
   }
 
-  /** How many fields the document at hand adds. */
+  /** The number of fields that the current document adds. */
   get pending(): number {
     return this.#pendingCount
   }

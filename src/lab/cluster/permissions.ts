@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { answer } from './answers.js'
 
-/** Somebody who may use the cluster. */
+/** A user or API key of the cluster. */
 export interface Principal {
   readonly username: string
   readonly apiKey?: { readonly id: string; readonly name: string }

@@ -16,12 +16,16 @@ export class Security {
   readonly password = randomBytes(15).toString('base64url')
   /** May write to `least-*`, and nothing else. */
   readonly leastPrivilegeApiKey: string
+  /** May send to the managed ingest endpoint, and nothing else. */
+  readonly eventApiKey: string
+  readonly eventKeyName = 'event'
   #apiKey: string
   #keys = new Map<string, { secret: string; principal: Principal }>()
 
   constructor() {
     this.#apiKey = this.#newKey('lab')
     this.leastPrivilegeApiKey = this.#newKey('least', { pattern: /^least-/, privileges: new Set(write) })
+    this.eventApiKey = this.#newKey(this.eventKeyName, { pattern: /^$/, privileges: new Set() })
   }
 
   /** Encoded as the Authorization header takes it. */

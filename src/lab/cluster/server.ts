@@ -29,7 +29,7 @@ export function createClusterServer(options: ClusterServerOptions): (socket: Soc
       arrivalOf(request.socket).requests++
       void serve(options, request, response).catch((error: unknown) => {
         if (error instanceof RequestRefused) return answer(response, error.fault.status, errorBody(error.fault))
-        // A bug of the lab's own: said in words of its own, so that nobody takes it for the cluster's.
+        // Reports a bug of the lab in a form that differs from the cluster's errors.
         if (response.headersSent) return void response.destroy()
         answer(response, 500, JSON.stringify({ lab: String(error) }), { product: false })
       })
@@ -40,6 +40,10 @@ export function createClusterServer(options: ClusterServerOptions): (socket: Soc
 
 async function serve(options: ClusterServerOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { cluster, faults } = options
+  if (faults.isTooOften()) {
+    request.resume()
+    return answerTooOften(response)
+  }
   const path = (request.url ?? '/').split('?')[0] ?? '/'
   if (faults.current.edge) {
     request.resume()
@@ -80,6 +84,12 @@ async function serve(options: ClusterServerOptions, request: IncomingMessage, re
     return
   }
   await handle(exchange)
+}
+
+/** Answers as a gateway does that limits the rate. */
+function answerTooOften(response: ServerResponse): void {
+  response.writeHead(429, { 'content-type': 'text/html', 'retry-after': '1', server: 'gateway' })
+  response.end('<h1>429 Too Many Requests</h1>')
 }
 
 /** Answers as Elasticsearch does: without a body, and closes the connection even if the client is still writing. */

@@ -15,8 +15,8 @@ export interface Stored {
 export type AliasProperties = Readonly<Record<string, unknown>>
 
 /**
- * Keeps the documents of an index by id, byte for byte. Their bytes are in slabs and their facts in columns, so that
- * a million small documents cost little more than their own size.
+ * Keeps the documents of an index by id, byte for byte. Slabs hold the bytes and columns the facts. So a million small
+ * documents take little more memory than their own size.
  */
 export class Index {
   readonly name: string

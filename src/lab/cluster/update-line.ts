@@ -24,7 +24,9 @@ const known = new Set([
   'if_primary_term',
 ])
 
-/** Reads the line behind an update's action line. Throws RequestRefused: a bad one refuses the whole request. */
+/**
+ * Reads the line after the action line of an update. Throws RequestRefused, because a bad line refuses the whole request.
+ */
 export function readUpdate(bytes: Buffer, from: number, to: number): Update {
   const members = readTree(bytes, from, to)
   if (typeof members === 'string')

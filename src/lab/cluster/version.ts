@@ -1,7 +1,7 @@
 /** The cluster that the lab plays: a version number of Elasticsearch, or `serverless`. */
 export type ClusterVersion = `${number}.${number}.${number}` | 'serverless'
 
-/** The `version` object of `GET /`. Serverless always says 8.11.0. */
+/** The `version` object of `GET /`. Serverless always reports 8.11.0. */
 export function describeVersion(version: ClusterVersion): Record<string, unknown> {
   const isServerless = version === 'serverless'
   const number = isServerless ? '8.11.0' : version

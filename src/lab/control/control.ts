@@ -6,6 +6,7 @@ import { type Register, register } from '../filter/presets.js'
 import type { Inbound } from '../inbound/inbound.js'
 import type { LabLine } from '../lab-line.js'
 import type { Arrival } from '../listener.js'
+import type { ManagedControl } from '../managed/queue.js'
 import type { Credentials } from '../proxy/credentials.js'
 import type { ServiceNowControl } from '../servicenow/control/control.js'
 
@@ -67,6 +68,8 @@ export interface Control {
   source(index: string, id: string): Buffer | undefined
   /** The inbound entry. */
   readonly inbound: InboundControl
+  /** The queue of the managed ingest endpoint. */
+  readonly managed: ManagedControl
   line(): LabLine
   /** The service-management platform. */
   readonly servicenow: ServiceNowControl
@@ -86,6 +89,7 @@ export interface ControlParts {
   readonly main: Cluster
   readonly servicenow: ServiceNowControl
   readonly inbound: Inbound
+  readonly managed: ManagedControl
   readonly line: () => LabLine
   readonly newDeployment: (name: string) => Promise<Deployment>
 }
@@ -98,6 +102,7 @@ export function createControl({
   main,
   servicenow,
   inbound,
+  managed,
   line,
   newDeployment,
 }: ControlParts): Control {
@@ -136,6 +141,7 @@ export function createControl({
     ids: index => main.named(index)?.ids() ?? [],
     source: (index, id) => main.named(index)?.get(id)?.bytes,
     inbound,
+    managed,
     line,
     servicenow,
   }

@@ -8,7 +8,7 @@ export interface InboundOptions {
   readonly onArrival: (arrival: Arrival) => void
 }
 
-/** The static inbound entry: one permanent address, and an application behind it that may be anywhere, or nowhere. */
+/** The static inbound entry: one permanent address in front of an application. The application may be absent. */
 export interface Inbound extends Listening {
   /** Port of the application on this machine. Undefined if there is none. */
   readonly applicationPort: number | undefined
@@ -17,8 +17,8 @@ export interface Inbound extends Listening {
 }
 
 /**
- * Starts the entry. It forwards bytes and reads none of them: TLS ends at the application, which sees connections
- * from the entry and not from the callers.
+ * Starts the entry. It forwards bytes unread, so TLS ends at the application. The application sees the address of the
+ * entry, not of the caller.
  */
 export async function startInbound({ faults, onArrival }: InboundOptions): Promise<Inbound> {
   let applicationPort: number | undefined

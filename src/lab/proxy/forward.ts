@@ -10,7 +10,7 @@ import { resolveTarget } from './target.js'
 const hopByHop = ['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection', 'te', 'trailer',
   'transfer-encoding', 'upgrade'] // prettier-ignore
 
-/** The upstream connections of each client connection, or of the whole route where egress is per upstream. */
+/** The upstream connections of each client connection, or of the whole route if egress is chosen per upstream connection. */
 const agents = new WeakMap<Arrival | Route, Agent>()
 
 class NodeDown extends Error {}
@@ -85,8 +85,8 @@ function relay(
 }
 
 /**
- * Egress per connection: one client connection keeps its address, and its upstream connection. Per upstream connection:
- * requests with a body get a connection of their own, others share what is idle, whichever address it left from.
+ * With egress per client connection, a client connection keeps its address and its upstream connection. With egress per
+ * upstream connection, a request with a body gets a new connection. Other requests share idle ones, from either address.
  */
 function agentFor(
   route: Route,

@@ -10,7 +10,7 @@ import { joinTunnel } from './tunnel.js'
 
 /** Serves HTTP proxy clients: CONNECT tunnels and absolute-form requests. */
 export function createHttpProxy(route: Route): (socket: Socket, arrival: Arrival) => void {
-  // The lab's connections live as long as its clients want: only silence planted as a fault may look like a hang.
+  // The clients decide how long connections live. Only a planted fault may look like a hang.
   const server = createServer({ requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 75_000 })
   server.on('connect', (request: IncomingMessage, client: Socket, head: Buffer) => void tunnel(request, client, head))
   server.on('request', (request, response) => void forward(route, request, response))

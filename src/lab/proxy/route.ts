@@ -15,7 +15,7 @@ export interface Route {
   connect(host: string, port: number, address: string | undefined): Socket | undefined
 }
 
-/** Whether the node behind an address is up. */
+/** Whether the node with this address is up. */
 export function isUp(address: string, faults: FaultPlan): boolean {
   const down = faults.current.nodeDown
   return down === undefined || address !== staticPair[down.node === 'first' ? 0 : 1]

@@ -30,7 +30,7 @@ export function splitAuthority(authority: string): { host: string; port: number 
   return host === undefined ? undefined : { host, port: Number(parts?.[3]) }
 }
 
-/** The IPv4 address that an IPv6 one stands for (RFC 4291, section 2.5.5.2), in any spelling. */
+/** Returns the IPv4 address inside an IPv6 address (RFC 4291, section 2.5.5.2), in any spelling. */
 function mappedAddress(address: string): string | undefined {
   const canonical = new URL(`http://[${address}]`).hostname
   const groups = /^\[::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/.exec(canonical)?.slice(1)

@@ -28,7 +28,7 @@ export interface BusinessRule {
   readonly name: string
   /** Default: insert, update and delete. */
   readonly operations?: readonly Operation[]
-  /** Only the rows, as they would become, that this encoded query means. */
+  /** Encoded query that the new state of a row has to match. Default: every row. */
   readonly query?: string
 }
 

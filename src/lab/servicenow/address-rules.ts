@@ -23,7 +23,7 @@ export class AddressRules {
     return this.#rules
   }
 
-  /** Throws AddressRuleError for what is no range, and for a rule that would lock the administrator out. */
+  /** Throws AddressRuleError if the range is invalid, or if the rule locks out the administrator. */
   add(rule: AddressRule): void {
     checkRange(rule)
     const rules = [...this.#rules, rule]

@@ -42,7 +42,7 @@ export function notAuthenticated(): Answer {
   })
 }
 
-/** The same for nearly every cause, and no fault of the server's, whatever it says. */
+/** ServiceNow answers the same for nearly every cause. Despite its text, it is no error of the server. */
 export function tokenRefused(): Answer {
   return json(401, { error_description: 'access_denied', error: 'server_error' })
 }

@@ -64,7 +64,7 @@ function answerUser(call: Call, username: string): Answer {
   }
 }
 
-/** Adaptive authentication refuses who comes from elsewhere, whatever the credentials. */
+/** Adaptive authentication refuses other addresses, even with good credentials. */
 function outside(api: 'table' | 'oauth' | 'other', status: 401 | 403): Answer {
   if (status === 403) return failed(403, 'User Not Authorized', 'Access denied by authentication policy')
   return api === 'oauth' ? tokenRefused() : notAuthenticated()

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Platform } from './platform.js'
 
-/** Whom a request acts for, or undefined where its credentials are missing or not good. */
+/** Returns the user of a request. Undefined if its credentials are missing or wrong. */
 export function authenticate(
   { access, apiKeys, registry, users }: Platform,
   request: IncomingMessage,

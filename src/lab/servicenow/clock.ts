@@ -13,8 +13,8 @@ export class PlatformClock {
   }
 
   /**
-   * Sets the clock to a time, `yyyy-MM-dd HH:mm:ss` in UTC. The clock runs on from there, or stands still if
-   * `frozen`. Throws for another text.
+   * Sets the clock to a time, `yyyy-MM-dd HH:mm:ss` in UTC. The clock runs from there, unless `frozen`. Throws if the
+   * text has another form.
    */
   set(time: string, frozen = false): void {
     const ms = parseTimestamp(time)

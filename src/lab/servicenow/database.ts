@@ -8,10 +8,10 @@ import { formatTimestamp } from './timestamp.js'
 
 export type Values = Readonly<Record<string, string>>
 
-/** Looks at what a row is about to become, and throws where that must not be. */
+/** Throws if a row must not become this. */
 export type Check = (next: Row) => void
 
-/** The platform's tables, and what inserting, updating and deleting mean there. */
+/** The platform's tables, and what inserting and updating mean there. */
 export class Database {
   readonly #tables = new Map<string, Table>()
   readonly #clock: PlatformClock
@@ -35,7 +35,7 @@ export class Database {
     return table
   }
 
-  /** Inserts a row; fields that the table does not have are left out, and system fields are the platform's own. */
+  /** Inserts a row. Ignores unknown fields, and sets the system fields. */
   insert(table: Table, values: Values, by: string, check?: Check): Row {
     const inserted = this.prepare(table, values, by)
     check?.(inserted)
@@ -43,7 +43,7 @@ export class Database {
     return inserted
   }
 
-  /** The row that `insert` would insert, with the time of now. */
+  /** Returns the row that `insert` would insert now. */
   prepare(table: Table, values: Values, by: string): Row {
     const now = formatTimestamp(this.#clock.now())
     const made = {
@@ -56,7 +56,7 @@ export class Database {
     return { ...row, ...system, sys_mod_count: '0' }
   }
 
-  /** Updates a row; one that nothing changes keeps its time of update. */
+  /** Updates a row. If nothing changes, the row keeps its time of update. */
   update(table: Table, row: Row, values: Values, by: string, check?: Check): Row {
     const now = formatTimestamp(this.#clock.now())
     const changed = this.#changed(table, row, values, by, now)
@@ -66,15 +66,6 @@ export class Database {
     check?.(updated)
     table.put(updated)
     return updated
-  }
-
-  /** Deletes a row, and says so in sys_audit_delete where the table is audited. */
-  delete(table: Table, row: Row, by: string): void {
-    table.delete(row)
-    const audit = this.#tables.get('sys_audit_delete')
-    if (!audit || !table.isAudited || table === audit) return
-    const shown = row[table.display] ?? ''
-    this.insert(audit, { tablename: table.name, documentkey: row.sys_id, display_value: shown }, by)
   }
 
   #changed(table: Table, row: Row, values: Values, by: string, now: string): Row {

@@ -1,4 +1,4 @@
-/** What the platform's dictionary says of one field. */
+/** One field in the platform's dictionary. */
 export interface Field {
   readonly type: 'GUID' | 'string' | 'integer' | 'boolean' | 'glide_date_time' | 'journal_input' | 'reference'
   /** The table that a reference leads to. */
@@ -78,10 +78,6 @@ export const tables: Readonly<Record<string, TableShape>> = {
     fields: { user_name: string, name: string, email: string, active: yes, locked_out: no },
   },
   sys_user_group: { display: 'name', fields: { name: string, active: yes } },
-  sys_audit_delete: {
-    display: 'documentkey',
-    fields: { tablename: string, documentkey: string, display_value: string },
-  },
   sys_dictionary: {
     display: 'element',
     fields: { name: string, element: string, internal_type: string, reference: string, active: yes },

@@ -3,8 +3,8 @@ import { type Answer, html, server } from './answers.js'
 import type { Platform } from './platform.js'
 
 /**
- * What stands in front of the platform answers before there is a transaction: for an instance that sleeps, and to an address
- * that IP address access control blocks. Undefined where the request may pass.
+ * Returns the answer of the edge in front of the platform: for an instance that hibernates, or for an address that IP
+ * address access control blocks. Undefined if the request may pass.
  */
 export function answerOfEdge(platform: Platform, request: IncomingMessage, from: string): Answer | undefined {
   if (platform.hibernation === 'page') return html(200, hibernating)

@@ -21,8 +21,8 @@ export interface ServiceNowFaults {
   /** The answer comes so much later. */
   readonly slow?: Aim & { readonly delayMs: number }
   /**
-   * Lists of more rows than this exceed the execution time: 200 with these rows and an error behind them, in JSON that is
-   * broken (default), or not.
+   * A list of more rows exceeds the execution time. The answer is 200 with this many rows and then an error. Its JSON is
+   * broken, unless `json` is `valid`.
    */
   readonly quota?: Aim & { readonly rows: number; readonly json?: 'malformed' | 'valid' }
   /** The connection is closed instead of an answer. `done`: once the request was carried out. */
@@ -31,7 +31,7 @@ export interface ServiceNowFaults {
   readonly stall?: Aim & { readonly done?: boolean }
   /** The connection is closed in the middle of the answer's body. */
   readonly cut?: Aim
-  /** This answer, from whoever stands in front of the platform. Nothing is carried out. */
+  /** The edge in front of the platform gives this answer. The request is not carried out. */
   readonly answer?: Aim & {
     readonly status: number
     readonly body?: string
@@ -84,7 +84,7 @@ export class ServiceNowFaultPlan {
     return this.#counts.get(name)?.struck ?? 0
   }
 
-  /** Counts one request against a fault that is aimed at it; the fault, if it strikes this one. */
+  /** Counts a request that a fault is aimed at. Returns the fault if it strikes this request. */
   strike<Name extends keyof ServiceNowFaults>(
     name: Name,
     api: 'table' | 'oauth' | 'other',

@@ -4,7 +4,7 @@ import type { FieldReader } from './matcher.js'
 import type { Row } from './row.js'
 import type { Table } from './table.js'
 
-/** Finds fields of a table's rows, through references where the name has dots: `assigned_to.name`. */
+/** Reads fields of a table's rows. A dot in the name follows a reference: `assigned_to.name`. */
 export function fieldReader(database: Database, table: Table): FieldReader {
   return {
     fieldOf: path => fieldAt(database, table, path.split('.')),

@@ -18,7 +18,7 @@ export function answerList(call: Call, username: string, table: Table): Answer {
   const asked = pageAskedOf(url)
   const nothing: Page = { rows: [], total: asked.isCounted ? 0 : undefined, hasMore: false }
   const page = isVoid ? nothing : readPage(table, query, reader, asked)
-  // Rows that the user may not see are taken out of the page, so that it comes short, or empty, with more behind it.
+  // Rows that the user may not see are missing from the page. So a page may be short or empty although more pages follow.
   const isHidden = acl.hides(username, table)
   const rows = page.rows.filter(row => !isHidden(row)).map(presenter(database, table, presentationOf(url)))
   if (rows.length === 0 && url.pathname.startsWith('/api/now/v1/')) return noRecord()
@@ -28,7 +28,7 @@ export function answerList(call: Call, username: string, table: Table): Answer {
   return isOver ? { ...answer, body: cancelledBody(rows.slice(0, quota.rows), quota.json) } : answer
 }
 
-/** A page whose making was stopped by the quota of execution time: the rows so far, and an error behind them. */
+/** Returns a page that exceeded the execution time: the rows so far, and then an error. */
 function cancelledBody(rows: readonly unknown[], form: 'malformed' | 'valid' = 'malformed'): string {
   const message = 'Transaction cancelled: maximum execution time exceeded'
   if (form === 'malformed') {

@@ -4,7 +4,7 @@ import type { Row } from './row.js'
 
 /** How a field of a row is found: dots lead through references. */
 export interface FieldReader {
-  /** What the dictionary says of it, or undefined where there is no such field. */
+  /** Returns the entry of the dictionary. Undefined if there is no such field. */
   fieldOf(path: string): Field | undefined
   read(row: Row, path: string): string
 }
@@ -45,7 +45,7 @@ function test({ field: path, operator, value }: Condition, reader: FieldReader):
   const lower = (row: Row): string => read(row).toLowerCase()
   const listed = new Set(low.split(',').map(one => one.trim()))
   switch (operator) {
-    // The platform's database does not tell capital letters from small ones.
+    // The platform's database ignores case.
     case '=':
       return isText ? row => lower(row) === low : row => read(row) === value
     case '!=':

@@ -1,8 +1,8 @@
 import type { Page, PageAsked } from './read-page.js'
 
 /**
- * X-Total-Count, and Link with the first, previous, next and last page. On the first page the previous one has the offset -1,
- * and there is no Link where one page holds all.
+ * Returns X-Total-Count, and Link with the first, previous, next and last page. The page before the first has the offset
+ * -1. If one page holds all rows, there is no Link.
  */
 export function pagingHeaders(
   url: URL,

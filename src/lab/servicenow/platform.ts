@@ -56,14 +56,14 @@ export class Platform {
     this.apiKeys.set(randomBytes(24).toString('base64url'), this.username)
   }
 
-  /** The table of a name. Throws where there is none. */
+  /** Returns a table by its name. Throws if there is none. */
   table(name: string): Table {
     const table = this.database.table(name)
     if (!table) throw new NotThereError(`no such table: ${name}`)
     return table
   }
 
-  /** Fills a table with rows that depend on the seed alone. */
+  /** Fills a table with rows that depend only on the seed. */
   seed(name: string, count: number, options?: Seed): void {
     const people = [...this.table('sys_user').rows()].slice(0, 20).map(({ sys_id: id }) => id)
     seedRows(this.table(name), count, people, this.clock.now(), options)

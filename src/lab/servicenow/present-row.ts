@@ -6,7 +6,7 @@ import type { Table } from './table.js'
 import { formatTimestamp, parseTimestamp } from './timestamp.js'
 
 export interface Presentation {
-  /** `sysparm_fields`; default: all of the table's own. */
+  /** `sysparm_fields`. Default: all fields of the table. */
   readonly fields?: readonly string[] | undefined
   /** `sysparm_display_value` */
   readonly display: 'true' | 'false' | 'all'
@@ -16,7 +16,9 @@ export interface Presentation {
   readonly origin: string
 }
 
-/** Shown times are those of the user's zone, 8 hours behind UTC in the lab: who takes them for UTC is wrong. */
+/**
+ * Display values of times are in the user's zone. In the lab it is 8 hours behind UTC, so that nobody takes them for UTC.
+ */
 const ZONE_MS = -8 * 3600_000
 
 /** A row as the Table API answers with it. Fields that the table does not have are left out. */

@@ -1,4 +1,4 @@
-/** The operators of an encoded query that the platform understands; longer ones first, as they are looked for. */
+/** The operators that the platform knows, in the order of search: longer ones first. */
 const operators = [
   'ISNOTEMPTY', 'STARTSWITH', 'ENDSWITH', 'NOT LIKE', 'ISEMPTY', 'NOT IN', 'LIKE', 'IN', '!=', '>=', '<=', '=', '>', '<',
 ] as const // prettier-ignore
@@ -17,7 +17,7 @@ interface Order {
 
 /** An encoded query, without the parts that mean nothing. */
 export interface Query {
-  /** A row is meant when all clauses of any alternative hold (`^NQ`); a clause holds when any of its conditions does (`^OR`). */
+  /** A row matches if all clauses of any alternative (`^NQ`) hold. A clause holds if any of its conditions (`^OR`) holds. */
   readonly alternatives: readonly (readonly (readonly Condition[])[])[]
   readonly orderBy: readonly Order[]
   /** Parts with a field or an operator that is not known. */
@@ -25,8 +25,8 @@ export interface Query {
 }
 
 /**
- * Reads `sysparm_query`. As on the platform, a part that it does not understand is left out without a word, so that the
- * query means more rows than it says. `isField`: whether the table has a field, dots leading through references.
+ * Reads `sysparm_query`. Like the platform, silently ignores a part that it does not know, so that the query matches more
+ * rows. `isField`: whether the table has a field. Dots follow references.
  */
 export function parseQuery(text: string, isField: (field: string) => boolean): Query {
   const alternatives: Condition[][][] = [[]]
@@ -55,7 +55,7 @@ export function parseQuery(text: string, isField: (field: string) => boolean): Q
   return { alternatives, orderBy, invalid }
 }
 
-/** Divides at carets; two of them stand for one in a value. `EQ` ends a query and says nothing. */
+/** Splits at carets. Two carets stand for one in a value. `EQ` ends a query and has no meaning. */
 function partsOf(text: string): string[] {
   const parts = text.replaceAll('^^', '\0').split('^')
   return parts.map(part => part.replaceAll('\0', '^')).filter(part => part !== '' && part !== 'EQ' && part !== 'NQ')

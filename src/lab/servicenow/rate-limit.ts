@@ -18,7 +18,7 @@ export class RateLimit {
     this.#windows.clear()
   }
 
-  /** Counts a request; the refusal, when it is one too many. */
+  /** Counts a request. Returns the refusal if it is one too many. */
   refusal(username: string, now: number): Answer | undefined {
     if (!this.#rule) return undefined
     const { requests, windowMs = 3600_000 } = this.#rule

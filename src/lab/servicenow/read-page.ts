@@ -8,26 +8,29 @@ import type { Table } from './table.js'
 export interface PageAsked {
   readonly offset: number
   readonly limit: number
-  /** Whether the rows that the query means are counted. */
+  /** Whether the matching rows are counted. */
   readonly isCounted: boolean
 }
 
 export interface Page {
   readonly rows: readonly Row[]
-  /** Rows that the query means, where they were counted. */
+  /** Number of rows that match. Undefined if they were not counted. */
   readonly total: number | undefined
-  /** Whether rows come behind this page. */
+  /** Whether more rows follow this page. */
   readonly hasMore: boolean
 }
 
-/** The rows that a query means, from `offset` on. A table read by sys_id, or by time of update, costs no sorting, nor do rows that are named. */
+/**
+ * Returns the rows that match, from `offset` on. Sorts none if the query names them, or if it orders by sys_id or time of
+ * update.
+ */
 export function readPage(table: Table, query: Query, reader: FieldReader, asked: PageAsked): Page {
   const isListed = listedIds(query) !== undefined
   const order = [table.byId, table.byUpdate].find(({ fields }) => !isListed && isOrder(query, fields))
   return order ? readInOrder(order, query, reader, asked) : readAndSort(table, query, reader, asked)
 }
 
-/** Whether the query asks for this order; what comes behind its last field, which is unique, changes nothing. */
+/** Whether the query asks for this order. The last field is unique, so further fields change nothing. */
 function isOrder({ orderBy }: Query, fields: readonly string[]): boolean {
   return fields.every((field, at) => orderBy[at]?.field === field && !orderBy[at].isDescending)
 }
@@ -69,13 +72,13 @@ function readAndSort(table: Table, query: Query, reader: FieldReader, { offset, 
   return { rows: rows.slice(offset, end), total: isCounted ? rows.length : undefined, hasMore: rows.length > end }
 }
 
-/** Rows that are equal in what a query orders by come in another order each time: nothing else was asked for. */
+/** Rows with equal order fields come in a different order each time, because the query leaves it open. */
 function shuffleTies(table: Table, rows: Row[]): Row[] {
   const turn = (table.readsWithTies++ * 7919) % Math.max(1, rows.length)
   return [...rows.slice(turn), ...rows.slice(0, turn)]
 }
 
-/** The sys_ids that a query names, where it names them all: one alternative with `sys_id=` or `sys_idIN`. */
+/** Returns the sys_ids of a query with one alternative that has `sys_id=` or `sys_idIN`. Undefined for any other query. */
 function listedIds({ alternatives }: Query): string[] | undefined {
   if (alternatives.length !== 1) return undefined
   const clause = alternatives[0]?.find(

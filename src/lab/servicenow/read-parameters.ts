@@ -1,7 +1,7 @@
 import type { Presentation } from './present-row.js'
 import type { PageAsked } from './read-page.js'
 
-/** What the platform gives where `sysparm_limit` is not said. */
+/** The platform's default of `sysparm_limit`. */
 const DEFAULT_LIMIT = 10_000
 
 /** `sysparm_fields`, `sysparm_display_value` and `sysparm_exclude_reference_link`. */

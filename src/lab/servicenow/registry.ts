@@ -12,7 +12,7 @@ export interface OAuthClient {
   /** A public client has none, and must show the verifier of its challenge. */
   readonly secret?: string
   readonly grants: readonly Grant[]
-  /** For authorization_code, without a query; empty: any of http://127.0.0.1 and http://localhost. */
+  /** For authorization_code, without a query. Empty: any URL of http://127.0.0.1 and http://localhost. */
   readonly redirectUris: readonly string[]
   readonly isActive: boolean
   /** Lifetimes. Defaults: 1800, and 100 days. */
@@ -54,7 +54,7 @@ export class Registry {
     this.#users = users
   }
 
-  /** Throws where there is no such client. */
+  /** Throws if there is no such client. */
   change(id: string, change: Partial<Omit<OAuthClient, 'id'>>): void {
     const client = this.clients.get(id)
     if (!client) throw new NotThereError(`no such client: ${id}`)
@@ -69,19 +69,19 @@ export class Registry {
     return {
       scope: 'useraccount',
       token_type: 'Bearer',
-      // What is left of its life when the answer is on its way.
+      // The time that is left when the answer arrives.
       expires_in: Math.max(1, client.accessTokenSeconds - 1),
       ...(refresh !== false && { refresh_token: refresh }),
       access_token: access,
     }
   }
 
-  /** Whose an access token is, where it is good. */
+  /** Returns the user and client of an access token. Undefined if it is not valid. */
   access(token: string): { readonly username: string; readonly clientId: string } | undefined {
     return this.#good(this.#access, token)
   }
 
-  /** Whose a refresh token of a client is, where it is good. */
+  /** Returns the user of a client's refresh token. Undefined if it is not valid. */
   refresh(client: OAuthClient, token: string): string | undefined {
     const found = this.#good(this.#refresh, token)
     return found?.clientId === client.id ? found.username : undefined
@@ -101,7 +101,7 @@ export class Registry {
     return code
   }
 
-  /** What a code was given out for; it is used up by asking. */
+  /** Returns what a code was issued for, and uses the code up. */
   takeCode(client: OAuthClient, code: string): Code | undefined {
     const found = this.#good(this.#codes, code)
     this.#codes.delete(code)

@@ -9,15 +9,15 @@ export interface LoggedRequest {
   readonly from: string
   /** `http` or `https`. */
   readonly port: string
-  /** Whom it acted for; undefined where nobody was authenticated. */
+  /** The user. Undefined if nobody was authenticated. */
   readonly username: string | undefined
-  /** 0 where there was no answer. */
+  /** 0 if there was no answer. */
   readonly status: number
   /** Milliseconds since 1970, by the platform's clock: when it came in. */
   readonly at: number
 }
 
-/** A log that forgets its oldest entries, so that it does not grow for ever. */
+/** A log of limited length: forgets its oldest entries. */
 const MOST_ENTRIES = 100_000
 
 export class RequestLog {

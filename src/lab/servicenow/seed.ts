@@ -16,8 +16,8 @@ export interface Seed {
 }
 
 /**
- * Fills a table with rows that depend on the seed alone. Two in five were updated since they were created, many of them in the
- * same second as others, and none later than `nowMs`. `people`: sys_ids of users that incidents may refer to.
+ * Fills a table with rows that depend only on the seed. Two in five were updated later, many of them in the same second.
+ * No time is later than `nowMs`. `people`: sys_ids of users that incidents may refer to.
  */
 export function seedRows(
   table: Table,
@@ -97,7 +97,10 @@ function personOf(i: number): Values {
   return { user_name: `user.${i}`, name, email: `user.${i}@example.com` }
 }
 
-/** A short and a long description, divided by a line's end. Some have what breaks careless readers of JSON and of queries. */
+/**
+ * Returns short and long descriptions, separated by a line feed. Some contain what breaks careless readers of JSON or
+ * queries.
+ */
 function described(): readonly string[] {
   const things = ['VPN', 'Printer', 'E-mail', 'Laptop', 'Badge reader', 'Payroll "export"', 'Café Wi-Fi', 'C:\\ drive']
   const troubles = [
@@ -113,7 +116,7 @@ function described(): readonly string[] {
   )
 }
 
-/** Numbers of 32 bits that depend on the seed alone (a Weyl sequence, mixed). */
+/** Returns 32-bit numbers that depend only on the seed (a mixed Weyl sequence). */
 function random(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -131,7 +134,7 @@ function newId(next: () => number): string {
   return idBytes.toString('hex')
 }
 
-/** The same text in one piece: one that was put together keeps its pieces, which is more than twice the memory. */
+/** Returns the text in one piece. A concatenated string keeps its parts, which takes more than twice the memory. */
 function flat(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1')
 }

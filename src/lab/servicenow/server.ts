@@ -9,14 +9,14 @@ import type { Call } from './call.js'
 import { answerOfEdge, balancerAnswer, bareAnswer } from './edge.js'
 import type { Platform } from './platform.js'
 
-/** Serves an instance, and the edge in front of it, on the sockets that it is given. */
+/** Serves an instance, and the edge in front of it, on the given sockets. */
 export function createServiceNowServer(platform: Platform): (socket: Socket, arrival: Arrival) => void {
   const server = createServer(
     { requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 75_000 },
     (request, response) => {
       arrivalOf(request.socket).requests++
       void serve(platform, request, response).catch((error: unknown) => {
-        // A bug of the lab's own: said in words of its own, so that nobody takes it for the platform's.
+        // Reports a bug of the lab in a form that differs from the platform's errors.
         if (response.headersSent || response.destroyed) return void response.destroy()
         response.writeHead(500, { 'content-type': 'application/json' }).end(JSON.stringify({ lab: String(error) }))
       })
@@ -25,7 +25,7 @@ export function createServiceNowServer(platform: Platform): (socket: Socket, arr
   return socket => void server.emit('connection', socket)
 }
 
-/** What becomes of a request: an answer, or the end of its connection, or neither for as long as the client waits. */
+/** The outcome of a request: an answer, a closed connection (`drop`), or silence (`stall`). */
 type Outcome = (Answered & { readonly isCut?: boolean }) | 'drop' | 'stall'
 
 async function serve(platform: Platform, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -51,7 +51,7 @@ async function serve(platform: Platform, request: IncomingMessage, response: Ser
   write(response, outcome.answer, platform.clock.now(), outcome.isCut === true)
 }
 
-/** Lets the edge, the planted faults and the platform have their say, in this order. */
+/** Asks the edge first, then the planted faults, then the platform. */
 async function meet(call: Call): Promise<Outcome> {
   const { platform, request, method, url, from } = call
   const { faults } = platform
@@ -83,7 +83,7 @@ async function meet(call: Call): Promise<Outcome> {
   return { answer: { ...answer, headers: { ...transaction(username), ...answer.headers } }, username, isCut }
 }
 
-/** What the answer of every transaction carries, and none of the edge's. */
+/** Headers of every transaction. Answers of the edge lack them. */
 function transaction(username: string | undefined): Readonly<Record<string, string>> {
   return {
     'x-is-logged-in': String(username !== undefined),

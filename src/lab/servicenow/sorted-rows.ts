@@ -47,7 +47,7 @@ export class SortedRows {
     if (block.length === 0) blocks.splice(at, 1)
   }
 
-  /** The first place whose row has this value of the first field, or a greater one; with `after` a greater one alone. */
+  /** Returns the first place whose first field is at least this value, or with `after`, is greater. */
   placeOf(value: string, after = false): number {
     const [field] = this.fields
     const isReached = (row: Row | undefined): boolean => {
@@ -60,7 +60,7 @@ export class SortedRows {
     return before + search(blocks[at] ?? [], isReached)
   }
 
-  /** The rows at the places from `from` to `to`, which is not one of them. */
+  /** Yields the rows at the places from `from` up to, but not including, `to`. */
   *between(from: number, to: number): Generator<Row> {
     let start = 0
     for (const block of this.#sorted()) {
@@ -99,7 +99,7 @@ export class SortedRows {
   }
 }
 
-/** The first place where it holds, when it holds for every later one. */
+/** Returns the first place that `holds`. It must hold for every later place too. */
 function search<T>(items: readonly T[], holds: (item: T) => boolean): number {
   let from = 0
   let to = items.length

@@ -4,16 +4,19 @@ import type { SortedRows } from './sorted-rows.js'
 /** Neighbouring places of an order. */
 interface Interval {
   readonly from: number
-  /** The first place behind it. */
+  /** The first place after it. */
   readonly to: number
 }
 
 export interface Stretch extends Interval {
-  /** What each row must be looked at for; undefined where the query means every row. */
+  /** The conditions to check for each row. Undefined if every row matches. */
   readonly rest: Query['alternatives'] | undefined
 }
 
-/** Where in an order the rows lie that a query means, by what it says of the order's first field: the rest is not read. */
+/**
+ * Returns the parts of an order that may hold matching rows, by the conditions on its first field. Other rows are not
+ * read.
+ */
 export function stretchesOf(order: SortedRows, { alternatives }: Query): readonly Stretch[] {
   const all = alternatives.map(clauses => clauses.map(conditions => conditions.map(one => intervalOf(order, one))))
   const ends = all.flat(2).flatMap(interval => (interval ? [interval.from, interval.to] : []))
@@ -22,7 +25,7 @@ export function stretchesOf(order: SortedRows, { alternatives }: Query): readonl
     const stretch = { from: cuts[at] ?? 0, to }
     const rests = all.flatMap((clauses, which) => {
       const said = clauses.map(intervals => holdsFor(intervals, stretch))
-      // Only what is not known yet of a clause is left to look at.
+      // Only clauses with an unknown result remain to be checked.
       return said.includes('none') ? [] : [(alternatives[which] ?? []).filter((_, i) => said[i] === 'unknown')]
     })
     if (rests.length === 0) return []
@@ -30,14 +33,14 @@ export function stretchesOf(order: SortedRows, { alternatives }: Query): readonl
   })
 }
 
-/** Which rows of a stretch, that ends where the intervals end, a clause holds for. */
+/** Returns for which rows of a stretch a clause holds. No interval begins or ends inside the stretch. */
 function holdsFor(intervals: readonly (Interval | undefined)[], { from, to }: Interval): 'all' | 'none' | 'unknown' {
   const inside = intervals.map(interval => interval && interval.from <= from && interval.to >= to)
   if (inside.includes(true)) return 'all'
   return inside.includes(undefined) ? 'unknown' : 'none'
 }
 
-/** The places that a condition on the order's first field means; undefined for every other condition. */
+/** Returns the places that match a condition on the order's first field. Undefined for any other condition. */
 function intervalOf(order: SortedRows, { field, operator, value }: Condition): Interval | undefined {
   if (field !== order.fields[0] || value === '') return undefined
   const end = order.length

@@ -17,7 +17,7 @@ const operationOf: Readonly<Record<string, Operation>> = {
   DELETE: 'delete',
 }
 
-/** /api/now/table/{table}[/{sys_id}] for a user who was authenticated. Throws Refused. */
+/** Answers /api/now/table/{table}[/{sys_id}] for an authenticated user. Throws Refused. */
 export function answerTable(call: Call, username: string, name: string, id: string | undefined): Answer {
   const { platform, method } = call
   const table = platform.database.table(name)
@@ -30,7 +30,7 @@ export function answerTable(call: Call, username: string, name: string, id: stri
   const row = table.get(id)
   if (!row || platform.acl.hides(username, table)(row)) return noRecord()
   if (operation === 'read') return answerRow(call, table, row)
-  return operation === 'delete' ? remove(call, username, table, row) : update(call, username, table, row)
+  return operation === 'delete' ? remove(call, table, row) : update(call, username, table, row)
 }
 
 function insert(call: Call, username: string, table: Table): Answer {
@@ -48,9 +48,9 @@ function update(call: Call, username: string, table: Table, row: Row): Answer {
   return answerRow(call, table, updated)
 }
 
-function remove(call: Call, username: string, table: Table, row: Row): Answer {
+function remove(call: Call, table: Table, row: Row): Answer {
   checkRules(call, table, 'delete', row)
-  call.platform.database.delete(table, row, username)
+  table.delete(row)
   return { status: 204, headers: server, body: '' }
 }
 

@@ -12,8 +12,6 @@ export class Table {
   readonly byUpdate = new SortedRows(['sys_updated_on', 'sys_id'])
   /** A row with what a new one has: copying it is the quick way to make many of one form. */
   readonly template: Row
-  /** Whether deletions are written to sys_audit_delete. */
-  isAudited = true
   /** How often it was read in an order that has equals. */
   readsWithTies = 0
   #rows = new Map<string, Row>()
@@ -47,7 +45,7 @@ export class Table {
     return this.numberPrefix === undefined ? '' : this.numberPrefix + String(++this.#lastNumber).padStart(7, '0')
   }
 
-  /** Inserts a row, or puts it in the place of the one with its sys_id. */
+  /** Inserts a row, or replaces the row with its sys_id. */
   put(row: Row): void {
     const before = this.#rows.get(row.sys_id)
     if (before) for (const order of [this.byId, this.byUpdate]) order.remove(before)

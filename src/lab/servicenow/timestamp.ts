@@ -4,7 +4,7 @@ export function formatTimestamp(ms: number): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)}`
 }
 
-/** The milliseconds of a time that the platform wrote; NaN for anything else. */
+/** Returns the milliseconds of a time in the platform's format. NaN for any other text. */
 export function parseTimestamp(text: string): number {
   return /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(text) ? Date.parse(`${text.replace(' ', 'T')}Z`) : Number.NaN
 }

@@ -43,7 +43,7 @@ const issue: Readonly<Record<OAuthClient['grants'][number], Issue>> = {
   },
 }
 
-/** A public client has no secret to show; one with a secret must show it, but for a code that has a challenge. */
+/** A client with a secret must send it, unless it exchanges a code with a challenge. A public client has no secret. */
 function isClient(client: OAuthClient, form: URLSearchParams): boolean {
   if (!client.isActive) return false
   const secret = form.get('client_secret')

@@ -4,7 +4,7 @@ import type { Row } from './row.js'
 import type { Table } from './table.js'
 import { NotThereError } from './not-there.js'
 
-/** Who may log in. Whether they may is said by their rows in sys_user, `active` and `locked_out`; passwords are kept here. */
+/** The users and their passwords. Their rows in sys_user decide whether they may log in: `active` and `locked_out`. */
 export class Users {
   readonly #database: Database
   readonly #passwords = new Map<string, string>()
@@ -21,7 +21,7 @@ export class Users {
     this.#database.insert(this.#table(), values, 'system')
   }
 
-  /** Makes a user inactive or locked out, or neither. Throws where there is no such user. */
+  /** Sets whether a user is active or locked out. Throws if there is no such user. */
   change(username: string, { active, lockedOut }: { readonly active?: boolean; readonly lockedOut?: boolean }): void {
     const row = this.find(username)
     if (!row) throw new NotThereError(`no such user: ${username}`)

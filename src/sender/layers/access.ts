@@ -2,13 +2,10 @@
  * The layer that keeps every request back while access is lost. If a request is refused access, Sluice stops sending, waits for
  * the answers of requests under way, and probes on fresh connections. Then all that waits here is sent, or the run stops.
  */
-import type { Failure } from '../../failure/failure.js'
-import { isSluiceError } from '../../failure/sluice-error.js'
+import { type Failure, isSluiceError } from '../../failure/failure.js'
 import type { Clock } from '../../flow.js'
-import { accessLossIn, areCredentialsRefused, isAccessLoss } from '../access-loss.js'
-import { type CircuitStep, CircuitBreaker } from '../circuit-breaker.js'
-import type { Send } from '../send.js'
-import { STOPPING, type Verdict } from '../verdict.js'
+import { CircuitBreaker, type CircuitStep, accessLossIn, isAccessLoss } from '../circuit-breaker.js'
+import { type Send, type Verdict, STOPPING } from '../send.js'
 
 /** Fewest fresh connections that have to agree: something is known to be wrong. */
 export const PROBES_OF_LOST_ACCESS = 16
@@ -183,9 +180,9 @@ export class AccessGate {
   async #probe(): Promise<CircuitStep> {
     const { clock, waitMs, renew, probe, halted } = this.#options
     const { why } = this.#circuit
-    const isBlock = why?.code === 'INDEX_BLOCKED'
-    this.#problem = waitMs > 0 && why !== undefined && areCredentialsRefused(why) ? await renew() : undefined
-    const seen = isBlock ? await this.#tryOne() : await failureOf(probe(halted), halted)
+    const areCredentialsRefused = why?.code === 'PROXY_AUTH_REJECTED' || why?.code === 'CLUSTER_AUTH_REJECTED'
+    this.#problem = waitMs > 0 && areCredentialsRefused ? await renew() : undefined
+    const seen = why?.code === 'INDEX_BLOCKED' ? await this.#tryOne() : await failureOf(probe(halted), halted)
     if (seen === undefined) return this.#circuit.passed(clock.now())
     if (!isAccessLoss(seen)) this.#problem ??= seen.message
     return this.#circuit.failed(seen, clock.now())

@@ -1,9 +1,7 @@
 /** The layer that learns from each verdict how many requests, and how large ones, the cluster bears. */
 import type { Clock } from '../../flow.js'
 import { AdaptiveLimit } from '../adaptive-limit.js'
-import { BodySize } from '../body-size.js'
-import type { Send } from '../send.js'
-import type { Verdict } from '../verdict.js'
+import type { Send, Verdict } from '../send.js'
 
 /** What a run learnt of how much a cluster bears at once. */
 export interface LearntLimits {
@@ -28,6 +26,11 @@ export interface LearningOptions {
 /** After so many requests in a row without an answer the run stops sending. */
 export const LOSSES_BEFORE_STOP = 8
 
+/** Largest body while the cluster rejects much: until it is written, a rejected document takes several times its bytes. */
+const REJECTING_BYTES = 256 << 10
+/** Part of the documents of a body. */
+const MUCH = 0.25
+
 /** Counts the requests of a run, and keeps the limits that they taught. */
 export class Learning {
   readonly limit: AdaptiveLimit
@@ -36,6 +39,7 @@ export class Learning {
   #requests = 0
   #accepted = 0
   #lostInARow = 0
+  #isRejecting = false
 
   constructor(options: LearningOptions) {
     const { concurrency, batchBytes, learnt } = options
@@ -65,8 +69,14 @@ export class Learning {
     return { concurrency: this.limit.learnt, ...(learnt === undefined ? {} : { bodyBytes: learnt }) }
   }
 
+  /** How large the next body may be. */
+  get bodyBytes(): number {
+    const { next } = this.bodySize
+    return this.#isRejecting ? Math.min(next, REJECTING_BYTES) : next
+  }
+
   /** Returns a function that takes the verdict of the request that is sent now. */
-  sending(bodyBytes: number): (verdict: Verdict) => void {
+  sending(bodyBytes: number, items: number): (verdict: Verdict) => void {
     const { clock, givenUp } = this.#options
     const sentAt = clock.now()
     this.#requests += 1
@@ -74,14 +84,15 @@ export class Learning {
       if (givenUp?.aborted === true) return
       this.#count(verdict)
       this.#adapt(verdict, bodyBytes, sentAt)
+      if (verdict.kind === 'done') this.#isRejecting = verdict.settled.refused.length > items * MUCH
     }
   }
 
   #count(verdict: Verdict): void {
     if (verdict.kind === 'there' || verdict.kind === 'notSent') return
     if (verdict.kind === 'done' || verdict.kind === 'retryItems') {
-      const { created, updated, duplicate } = verdict.settled
-      if (created + updated + duplicate === 0) return
+      const { created, accepted = 0, updated, duplicate } = verdict.settled
+      if (created + accepted + updated + duplicate === 0) return
       this.#accepted += 1
       this.#lostInARow = 0
     } else if (verdict.delivery === 'possible') this.#lostInARow += 1
@@ -98,9 +109,68 @@ export class Learning {
 
 export function learn(learning: Learning, inner: Send): Send {
   return async request => {
-    const judged = learning.sending(request.body.bytes.length)
+    const { bytes, items } = request.body
+    const judged = learning.sending(bytes.length, items)
     const verdict = await inner(request)
     judged(verdict)
     return verdict
+  }
+}
+
+/** Smallest limit, however small a body the cluster finds too large. */
+const SMALLEST_BYTES = 64 << 10
+
+/**
+ * Finds how large a body may be: smaller once the cluster found one too large. A limit of an earlier run may be out of date, so
+ * Sluice tries a larger body, and another one while they pass. A limit that this run found stays.
+ */
+export class BodySize {
+  readonly #most: number
+  /** A larger limit, from an earlier run that sent larger bodies. */
+  readonly #beyond: number | undefined
+  #known: number
+  /** `later`: once a body was taken. */
+  #trial: 'none' | 'later' | 'due' | 'under way'
+
+  /** `known`: the size that passed in an earlier run. */
+  constructor(most: number, known = most) {
+    this.#most = most
+    this.#beyond = known > most ? known : undefined
+    this.#known = Math.min(known, most)
+    this.#trial = this.#known < most ? 'later' : 'none'
+  }
+
+  /** How large the next body may be. */
+  get next(): number {
+    return this.#trial === 'due' ? this.#larger : this.#known
+  }
+
+  /** The largest size that is known to pass. Undefined: no body was too large. */
+  get learnt(): number | undefined {
+    return this.#known < this.#most ? this.#known : this.#beyond
+  }
+
+  /** Counts a body that is sent. */
+  sent(bytes: number): void {
+    if (this.#trial === 'due' && bytes > this.#known) this.#trial = 'under way'
+  }
+
+  /** Counts a body, or a part of one, that was small enough. */
+  taken(bytes: number): void {
+    if (this.#trial === 'later') this.#trial = 'due'
+    if (this.#trial !== 'under way' || bytes <= this.#known) return
+    this.#known = this.#larger
+    this.#trial = this.#known < this.#most ? 'due' : 'none'
+  }
+
+  tooLarge(bytes: number): void {
+    const isTrial = this.#trial === 'under way' && bytes > this.#known
+    this.#trial = 'none'
+    // Its halves are sent next, and later bodies are made like them.
+    if (!isTrial) this.#known = Math.min(this.#known, Math.max(SMALLEST_BYTES, bytes >> 1))
+  }
+
+  get #larger(): number {
+    return Math.min(this.#known * 2, this.#most)
   }
 }

@@ -1,12 +1,12 @@
 /** The lowest layer: posts a body as a bulk request, and judges the answer. */
-import { postBulk } from '../../cluster/request.js'
-import { canHideSource } from '../../cluster/version.js'
+import { type BulkItem, itemsIn } from '../../cluster/answers.js'
 import type { Cluster } from '../../cluster/open-cluster.js'
-import type { Body } from '../body.js'
-import { filterPathOfFirst, readFirstAnswer } from '../first-answer.js'
-import { judgeAnswer, judgeError } from '../judge-answer.js'
-import { filterPath } from '../judge-items.js'
-import { type BatchIds, type Send, batchIds } from '../send.js'
+import { postBulk } from '../../cluster/request.js'
+import { canHideSource } from '../../cluster/preflight.js'
+import { idOfItem, itemStarts } from '../body.js'
+import { filterPath, judgeAnswer, judgeError } from '../judge-answer.js'
+import { judgeQueued } from '../judge-queued.js'
+import { type BatchIds, type Body, type Send, batchIds } from '../send.js'
 
 export interface PostOptions extends BatchIds {
   readonly cluster: Cluster
@@ -28,6 +28,8 @@ const ITEM_BYTES = 4096
 /** `isBehind`: whether an index is behind the target. */
 export function post(options: PostOptions, isBehind: (index: string) => Promise<boolean>): Send {
   const { cluster, ownIds, onConflict, wallClock, givenUp, onDoubt } = options
+  const judge = cluster.isManaged ? judgeQueued : judgeAnswer
+  const withoutSource = canHideSource(cluster.preflight.info) ? { include_source_on_error: 'false' } : {}
   /** The first answer shows which ids the cluster stores, and in which indices. */
   let firstAnswer: 'none' | 'asked' | 'read' = 'none'
 
@@ -49,7 +51,7 @@ export function post(options: PostOptions, isBehind: (index: string) => Promise<
         path: `/${encodeURIComponent(index)}/_bulk`,
         query: {
           filter_path: isFirst ? filterPathOfFirst : filterPath,
-          ...(canHideSource(cluster.preflight.info) ? { include_source_on_error: 'false' } : {}),
+          ...withoutSource,
           ...(pipeline === undefined ? {} : { pipeline }),
         },
         headers: compressed === undefined ? {} : { 'content-encoding': 'gzip' },
@@ -57,11 +59,11 @@ export function post(options: PostOptions, isBehind: (index: string) => Promise<
         body: compressed ?? body.bytes,
         ...(givenUp === undefined ? {} : { signal: givenUp }),
       })
-      answered?.(answer.body.length)
+      answered?.(answer.wireBytes)
       if (isFirst && answer.statusCode === 200) await read(answer.body, body)
       const { items } = body
       const { operation } = batch
-      return judgeAnswer(answer, {
+      return judge(answer, {
         body: { items, index, operation, ...batchIds(batch, options), ...history, onConflict },
         cluster: cluster.display,
         route: cluster.route,
@@ -73,4 +75,32 @@ export function post(options: PostOptions, isBehind: (index: string) => Promise<
       if (firstAnswer === 'asked' && isFirst) firstAnswer = 'none'
     }
   }
+}
+
+/** Asks also where documents went, and under which ids. A pipeline may change both. */
+const filterPathOfFirst = `${filterPath},items.*._id,items.*._index`
+
+interface StoredAs {
+  /** Whether a document was stored under another id than the one that was sent. */
+  readonly otherId: boolean
+  /** An index that by its name is neither the target nor behind a data stream of that name. */
+  readonly elsewhere?: string
+}
+
+/** Reads from the first answer where documents go, and under which ids. */
+export function readFirstAnswer(answer: Buffer, body: Body, index: string): StoredAs {
+  const items = itemsIn(answer) ?? []
+  const starts = itemStarts(body)
+  const stored = items.map((item, at) => ({ item, at })).filter(({ item }) => isStored(item))
+  const otherId = stored.some(({ item, at }) => item.id !== undefined && item.id !== idOfItem(body, starts, at))
+  const elsewhere = stored.find(({ item }) => item.index !== undefined && !isOf(item.index, index))?.item.index
+  return { otherId, ...(elsewhere === undefined ? {} : { elsewhere }) }
+}
+
+function isStored({ status = 0, failureStore: store }: BulkItem): boolean {
+  return status >= 200 && status < 300 && store !== 'used'
+}
+
+function isOf(found: string, index: string): boolean {
+  return found === index || found.startsWith(`.ds-${index}-`)
 }

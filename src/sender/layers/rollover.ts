@@ -6,13 +6,11 @@ import { type FoundDocument, type Looked, findDocuments } from '../../cluster/fi
 import { type IndexSeen, refresh, seeIndex } from '../../cluster/indices.js'
 import type { Cluster } from '../../cluster/open-cluster.js'
 import { explain } from '../../failure/catalogue.js'
-import type { Failure } from '../../failure/failure.js'
-import { isSluiceError } from '../../failure/sluice-error.js'
+import { type Failure, isSluiceError } from '../../failure/failure.js'
 import type { Clock } from '../../flow.js'
-import { isAccessLoss } from '../access-loss.js'
-import { type Body, idOfItem, itemStarts } from '../body.js'
-import { type BatchIds, type BulkRequest, type Send, batchIds } from '../send.js'
-import type { Settled, Verdict } from '../verdict.js'
+import { isAccessLoss } from '../circuit-breaker.js'
+import { idOfItem, itemStarts } from '../body.js'
+import { type BatchIds, type Body, type BulkRequest, type Send, type Settled, type Verdict, batchIds } from '../send.js'
 
 export interface RolloverOptions extends BatchIds {
   readonly cluster: Cluster
@@ -96,6 +94,8 @@ export class StreamWatch {
    * `ownIds`: documents that are found are Sluice's.
    */
   async look(body: Body, fresh: boolean, ownIds: boolean): Promise<Verdict | undefined> {
+    // It answers no question.
+    if (this.options.cluster.isManaged) return undefined
     const seen = await this.#see(fresh)
     if (seen.kind === 'unreadable') {
       const later = askLater(seen.failure)
@@ -105,7 +105,7 @@ export class StreamWatch {
       }
       if (this.options.behind !== undefined)
         this.#doubt(
-          `the credentials may not read whether ${this.options.index} has rolled over, so a document may be stored twice`,
+          `the credentials may not read whether ${this.options.index} has rolled over. A document may be stored twice`,
         )
     }
     if (!this.#hasRolledOver(seen)) return undefined
@@ -160,12 +160,12 @@ export class StreamWatch {
     const finding = findDocuments(cluster, { index, by: 'search', wanted: ids.map(id => ({ id })) })
     const looked = await finding.catch(asBusy)
     if (looked.kind === 'found') return [...looked.documents]
-    if (looked.kind === 'busy') return { kind: 'wait', failure: looked.failure, delivery: 'none', unsent: true }
+    if (looked.kind === 'again') return { kind: 'wait', failure: looked.failure, delivery: 'none', unsent: true }
     // If access is lost, the layer above asks again once it is back.
     if (isAccessLoss(looked.failure)) return { kind: 'stop', failure: looked.failure, delivery: 'none' }
     if (looked.kind === 'refused' || ids.length === 1) {
       this.#doubt(
-        `${index} has rolled over, and Sluice cannot look up its ids (${looked.failure.message}), so a document from before may be stored twice`,
+        `${index} has rolled over, and Sluice cannot look up its ids (${looked.failure.message}). A document from before may be stored twice`,
       )
       return undefined
     }
@@ -201,7 +201,7 @@ function askLater(why: Failure): Verdict | undefined {
 
 /** Treats a request that was given up, or that is over the budget, as one to a busy cluster. */
 function asBusy(error: unknown): Looked {
-  if (isSluiceError(error) && error.code === 'RUN_INTERRUPTED') return { kind: 'busy', failure: error.failure }
+  if (isSluiceError(error) && error.code === 'RUN_INTERRUPTED') return { kind: 'again', failure: error.failure }
   throw error
 }
 

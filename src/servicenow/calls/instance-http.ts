@@ -1,21 +1,17 @@
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import type { RouteResponse } from '../../proxy/route-request.js'
 import { explain } from '../../failure/catalogue.js'
-import { type Failure, failure } from '../../failure/failure.js'
+import { type Failure, failure, SluiceError } from '../../failure/failure.js'
 import { proxyRefusal } from '../../proxy/proxy-answer.js'
 import type { Route } from '../../proxy/route.js'
-import { type InstanceAnswer, readInstanceAnswer } from './answer.js'
-import type { InstanceJudging, Refusal } from './judge-refusal.js'
+import type { InstanceAnswer, InstanceJudging, Refusal } from './judge-refusal.js'
 import { abortedByCaller } from './persist.js'
 import type { Secrets } from './secrets.js'
-import { fail } from '../../failure/fail.js'
-import { isSluiceError, SluiceError } from '../../failure/sluice-error.js'
-import { expectsTls } from '../../proxy/expects-tls.js'
-import type { ProxyUrl } from '../../proxy/proxy-url.js'
 import { RouteError } from '../../proxy/route-error.js'
 
-/** A probe's answer is small. */
 const PROBE_MS = 30_000
 
-/** One request to the instance: a token call or a data call. */
 interface Question {
   readonly method: string
   /** Path and query. */
@@ -27,14 +23,12 @@ interface Question {
   readonly isFresh?: boolean
 }
 
-/** The one way to the instance: token calls and data calls alike. */
+/** Sends every request to the instance, token calls included. */
 export interface InstanceHttp {
   /** Scheme, host and port. */
   readonly instance: string
   readonly route: Route
-  /**
-   * The instance's answer, or why there is none: the proxy's own answers are among these. Throws SluiceError RUN_INTERRUPTED.
-   */
+  /** Resolves to the instance's answer, or to why there is none. Throws SluiceError RUN_INTERRUPTED. */
   ask(question: Question): Promise<InstanceAnswer | Refusal>
   judging(): InstanceJudging
 }
@@ -72,19 +66,41 @@ export function openInstanceHttp(
   }
 }
 
+/** Ten thousand rows with every field are tens of megabytes. */
+const LONGEST_BYTES = 256 * 1024 * 1024
+
+const unzip = promisify(gunzip)
+
+/** Rejects with RouteError if the connection breaks in the middle. */
+async function readInstanceAnswer({ statusCode, headers, body }: RouteResponse): Promise<InstanceAnswer> {
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const part of body) {
+    bytes += part.length
+    if (bytes > LONGEST_BYTES) break
+    parts.push(part)
+  }
+  if (bytes > LONGEST_BYTES) body.destroy()
+  const whole = Buffer.concat(parts)
+  const isZipped = String(headers['content-encoding'] ?? '').toLowerCase() === 'gzip'
+  const plain = isZipped && whole.length > 0 ? await unzipped(whole) : whole
+  const isTooLong = bytes > LONGEST_BYTES || plain === 'too long'
+  return { status: statusCode, headers, text: isTooLong ? '' : plain.toString('utf8'), isTooLong }
+}
+
+/** Returns the bytes unchanged if they are not gzip. The judge of the answer then names the problem. */
+async function unzipped(bytes: Buffer): Promise<Buffer | 'too long'> {
+  try {
+    return await unzip(bytes, { maxOutputLength: LONGEST_BYTES })
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? 'too long' : bytes
+  }
+}
+
 /** The proxy answered instead of the instance and forwarded nothing. With a 5xx status it may have tried. */
 function judgeProxy(refused: Failure): Refusal {
   if (explain(refused.code).retry === 'no') return { is: 'stop', failure: refused }
   return { is: 'later', failure: refused, undone: false }
-}
-
-/** Checks whether a silent port expects TLS. Such a port closes on plain bytes, and so does a proxy that is down. */
-export async function nameSilentPort(error: unknown, proxy: ProxyUrl | undefined): Promise<unknown> {
-  const isSilent = isSluiceError(error) && /^(PROXY|SERVICENOW)_UNREACHABLE$/.test(error.code)
-  if (!isSilent || proxy === undefined || !/^(http|socks5)$/.test(proxy.scheme)) return error
-  if (!(await expectsTls(proxy))) return error
-  const observed = `its port expects TLS, and the URL says ${proxy.scheme}://`
-  return fail('PROXY_TLS_MISMATCH', { proxy: proxy.display, observed }, { cause: error })
 }
 
 /**
@@ -107,6 +123,12 @@ function ofTheInstance({ failure: known, phase, cause }: RouteError, instance: s
   switch (known.code) {
     case 'CLUSTER_CERT_INVALID':
       return failure('SERVICENOW_CERT_INVALID', { instance, reason: String(problem ?? cause) })
+    case 'CLUSTER_CLIENT_CERT':
+      return failure('SERVICENOW_CERT_INVALID', {
+        instance,
+        reason: `it wants a client certificate (${String(observed)})`,
+      })
+    case 'CLUSTER_TLS_MISMATCH':
     case 'CLUSTER_UNAVAILABLE':
       return failure('SERVICENOW_UNREACHABLE', { instance, observed: String(observed) })
     case 'CLUSTER_TIMEOUT':

@@ -1,8 +1,20 @@
 import { type Failure, failure } from '../../failure/failure.js'
 import { isObject, parseJson } from '../../text/parse-json.js'
-import { type InstanceAnswer, header, askedWaitMs } from './answer.js'
+import type { IncomingHttpHeaders } from 'node:http'
+import { retryAfterMs, sentAtMs } from '../../time/retry.js'
 
-/** Facts that a judgement needs besides the answer. */
+export interface InstanceAnswer {
+  readonly status: number
+  /** Names in lower case. */
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+  /** The answer was longer than Sluice reads. */
+  readonly isTooLong: boolean
+}
+
+/** So much of an answer is searched at most. Refusals are shorter. */
+const SEARCHED = 64 * 1024
+
 export interface InstanceJudging {
   /** Scheme, host and port. */
   readonly instance: string
@@ -43,7 +55,7 @@ function isHibernating({ status, headers, text }: InstanceAnswer): boolean {
     const location = header(headers, 'location') ?? ''
     return /^https:\/\/developer\.servicenow\.com\//i.test(location) || /[?&]wu=true\b/.test(location)
   }
-  return !isJson({ headers, text }) && /\bhibernating\b/i.test(text.slice(0, 64 * 1024))
+  return !isJson({ headers, text }) && /\bhibernating\b/i.test(text.slice(0, SEARCHED))
 }
 
 function judgeLimit(answer: InstanceAnswer, judging: InstanceJudging): Refusal {
@@ -60,13 +72,12 @@ function judgeLimit(answer: InstanceAnswer, judging: InstanceJudging): Refusal {
   return { is: 'later', failure: named, undone: true, afterMs }
 }
 
-/** The answer of something else. */
 export function notAnInstance(answer: InstanceAnswer, judging: InstanceJudging): Failure {
   const observed = describeAnswer(answer, judging)
   return failure('SERVICENOW_NOT_AN_INSTANCE', { instance: judging.instance, observed, status: answer.status })
 }
 
-/** Describes an unexpected answer: status, kind, first words. A redirect shows its target without path and query. */
+/** Shows the target of a redirect without path and query, which may hold secrets. */
 export function describeAnswer({ status, headers, text }: InstanceAnswer, { quote }: InstanceJudging): string {
   const location = header(headers, 'location')
   const to = location === undefined || !URL.canParse(location) ? undefined : new URL(location).origin
@@ -82,33 +93,53 @@ export function describeAnswer({ status, headers, text }: InstanceAnswer, { quot
 
 export function isJson({ headers, text }: Pick<InstanceAnswer, 'headers' | 'text'>): boolean {
   const type = header(headers, 'content-type') ?? ''
-  if (/^\s*</.test(text)) return false
-  return /[/+]json\b/i.test(type) || /^\s*\{/.test(text)
+  const start = text.slice(0, SEARCHED)
+  if (/^\s*</.test(start)) return false
+  return /[/+]json\b/i.test(type) || /^\s*\{/.test(start)
 }
 
-/**
- * Returns the error of the application's envelope, `{"error":{"message","detail"},"status":"failure"}`, if the answer
- * has one.
- */
-export function errorOf({
-  text,
-}: Pick<InstanceAnswer, 'text'>): { readonly message: string; readonly reason: string } | undefined {
-  const value = parseJson(text)
+/** Returns the error of the application's envelope, `{"error":{"message","detail"},"status":"failure"}`. */
+export function errorOf({ text }: Pick<InstanceAnswer, 'text'>): ApplicationError | undefined {
+  return text.length > SEARCHED ? undefined : errorIn(parseJson(text))
+}
+
+export function errorIn(value: unknown): ApplicationError | undefined {
   if (!isObject(value) || !isObject(value['error'])) return undefined
   const { message, detail } = value['error']
   if (typeof message !== 'string') return undefined
   return { message, reason: typeof detail === 'string' && detail !== '' ? `${message}: ${detail}` : message }
 }
 
+export function header(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name]
+  return Array.isArray(value) ? value[0] : value
+}
+
+/** A larger number in X-RateLimit-Reset is a time in seconds since 1970, a smaller one counts from now. */
+const LONGEST_WAIT_S = 1e9
+
+/** Returns how long the instance asks us to wait, by Retry-After or else X-RateLimit-Reset. */
+function askedWaitMs(headers: IncomingHttpHeaders, now: number): number | undefined {
+  const after = retryAfterMs(headers, now)
+  if (after !== undefined) return after
+  const reset = header(headers, 'x-ratelimit-reset')?.trim()
+  if (reset === undefined || !/^\d+$/.test(reset)) return undefined
+  const seconds = Number(reset)
+  return seconds < LONGEST_WAIT_S ? seconds * 1000 : Math.max(0, seconds * 1000 - (sentAtMs(headers) ?? now))
+}
+
+interface ApplicationError {
+  readonly message: string
+  /** The message with its detail. */
+  readonly reason: string
+}
+
 /** The meaning of an answer, or of a missing one. */
 export type InstanceVerdict<T> = { readonly is: 'done'; readonly value: T } | Refusal
 
 export type Refusal =
-  /**
-   * A retry may succeed. `undone`: the instance certainly did not do it. `afterMs`: how long the instance asks to
-   * wait.
-   */
+  /** A retry may succeed. `undone`: the instance certainly did not do it. `afterMs`: how long it asks to wait. */
   | { readonly is: 'later'; readonly failure: Failure; readonly undone: boolean; readonly afterMs?: number | undefined }
-  /** The instance does not know who asks, or says so. Certainly not done. */
+  /** The instance does not accept the credentials, or says so. It did nothing. */
   | { readonly is: 'unauthenticated'; readonly failure: Failure }
   | { readonly is: 'stop'; readonly failure: Failure }

@@ -1,21 +1,22 @@
 /** Judges answers of the Table API. Pure. */
-import { type Failure, failure } from '../../failure/failure.js'
-import { isSluiceError } from '../../failure/sluice-error.js'
-import { type InstanceAnswer, header } from './answer.js'
-import type { TableAnswer, TableRequest } from '../instance.js'
-import { isObject, parseJson } from '../../text/parse-json.js'
+import { type Failure, failure, isSluiceError } from '../../failure/failure.js'
 import {
   describeAnswer,
+  errorIn,
   errorOf,
+  header,
+  type InstanceAnswer,
+  type InstanceJudging,
+  type InstanceVerdict,
   isJson,
   judgeRefusal,
-  type InstanceJudging,
   notAnInstance,
   type Refusal,
-  type InstanceVerdict,
 } from './judge-refusal.js'
+import type { TableAnswer, TableRequest } from '../instance.js'
+import { isObject, parseJson } from '../../text/parse-json.js'
 
-/** Whether the instance gave up on a page: it may manage one with fewer rows. */
+/** Returns whether the instance gave up on a page. It may manage fewer rows. */
 export function isTruncated(error: unknown): boolean {
   return isSluiceError(error) && error.code === 'SERVICENOW_PAGE_TRUNCATED'
 }
@@ -28,15 +29,13 @@ export function judgeTableAnswer(
   const refused = judgeRefusal(answer, judging)
   if (refused !== undefined) return refused
   const { status } = answer
-  if (status === 202) return judgeQueued(judging)
+  if (status === 202) {
+    const observed = 'status 202, its queue is full'
+    const named = failure('SERVICENOW_UNREACHABLE', { instance: judging.instance, observed, status })
+    return { is: 'later', failure: named, undone: false }
+  }
   if (status < 300) return judgeSuccess(answer, request, judging)
   return judgeError(answer, request, judging)
-}
-
-/** The queue of requests that share a session is full: this one was not taken. */
-function judgeQueued({ instance }: InstanceJudging): Refusal {
-  const named = failure('SERVICENOW_UNREACHABLE', { instance, observed: 'status 202, its queue is full', status: 202 })
-  return { is: 'later', failure: named, undone: false }
 }
 
 function judgeSuccess(
@@ -61,20 +60,24 @@ function judgeSuccess(
  */
 function problemInside(value: unknown, text: string): string | undefined {
   if (value === undefined) {
-    const said = /"message"\s*:\s*"((?:[^"\\]|\\.)*)"[^{}]*\}\s*,\s*"status"\s*:\s*"failure"\s*\}\s*$/.exec(text)?.[1]
+    const said = FAILED_END.exec(text.slice(-ENVELOPE))?.[1]
     if (said !== undefined) return said
-    return /^\s*\{\s*"(result|error)"/.test(text) ? 'its answer is not valid JSON' : undefined
+    return /^\s*\{\s*"(result|error)"/.test(text.slice(0, ENVELOPE)) ? 'its answer is not valid JSON' : undefined
   }
   if (!isObject(value)) return undefined
   if (isObject(value['error']) || value['status'] === 'failure') {
-    return errorOf({ text })?.reason ?? 'its answer has status "failure"'
+    return errorIn(value)?.reason ?? 'its answer has status "failure"'
   }
   const { result } = value
   const isBroken = Array.isArray(result) ? !result.every(isObject) : 'result' in value && !isObject(result)
   return isBroken ? 'its list of rows contains other values' : undefined
 }
 
-/** Only rows can be fewer: what changes a record has failed, or has not, and nobody knows. */
+/** Characters at either end of an answer that may be the application's envelope. */
+const ENVELOPE = 8 * 1024
+const FAILED_END = /"message"\s*:\s*"((?:[^"\\]|\\.)*)"[^{}]*\}\s*,\s*"status"\s*:\s*"failure"\s*\}\s*$/
+
+/** Only a GET can be repeated with fewer rows. The outcome of another request is unknown. */
 function truncated(request: TableRequest, { instance, quote }: InstanceJudging, problem: string): Failure {
   const { method, table, query } = request
   const reason = quote(problem)
@@ -110,7 +113,6 @@ function judgeError(answer: InstanceAnswer, request: TableRequest, judging: Inst
   }
 }
 
-/** Method and record, as messages name a request. */
-function nameOf({ method, table, sysId }: Pick<TableRequest, 'method' | 'table' | 'sysId'>): string {
+function nameOf({ method, table, sysId }: TableRequest): string {
   return `${method} ${table}${sysId === undefined ? '' : `/${sysId}`}`
 }

@@ -1,21 +1,18 @@
 import type { Clock } from '../../flow.js'
-import { failure } from '../../failure/failure.js'
+import { failure, SluiceError } from '../../failure/failure.js'
 import { backoffMs, Retries } from '../../time/retry.js'
 import type { InstanceVerdict } from './judge-refusal.js'
-import { SluiceError } from '../../failure/sluice-error.js'
 
-/** How long to go on asking, and by which clock. */
 export interface Patience {
   readonly clock: Clock
-  /** Gives [0, 1). */
   random(): number
-  /** How long one request may be refused, or find nobody, before it fails. */
+  /** How long one request may fail for reasons that may pass. */
   readonly maxElapsedMs: number
 }
 
 /**
- * Asks again until the answer is more than "later", or the time is over; then `later` has become `stop`. What may have been done is
- * asked again only where doing it twice is the same as once (`isRepeatable`). Throws SluiceError RUN_INTERRUPTED.
+ * Retries until the verdict is not `later`. When the time is over, `later` becomes `stop`. Repeats what the instance
+ * may have done only if that changes nothing (`isRepeatable`). Throws SluiceError RUN_INTERRUPTED.
  */
 export async function persist<T>(
   attempt: () => Promise<InstanceVerdict<T>>,
@@ -34,7 +31,7 @@ export async function persist<T>(
 }
 
 function withDoubt(known: ReturnType<typeof failure>): ReturnType<typeof failure> {
-  const message = `${known.message}. Sluice does not know whether ServiceNow did it, and does not retry`
+  const message = `${known.message}. Sluice does not know whether ServiceNow made the change, and does not retry it`
   return { ...known, message, evidence: { ...known.evidence, outcome: 'unknown' } }
 }
 
@@ -46,7 +43,6 @@ async function sleep(clock: Clock, ms: number, signal: AbortSignal | undefined):
   }
 }
 
-/** Makes the error for a caller that stops before a request is sent. */
 export function abortedByCaller(signal: AbortSignal): SluiceError {
   const named = failure('RUN_INTERRUPTED', { reason: 'the calling program aborted the request', settled: 0 })
   return new SluiceError(named, { cause: signal.reason })
@@ -55,7 +51,7 @@ export function abortedByCaller(signal: AbortSignal): SluiceError {
 /** Stops waiting on abort. The work continues, because others may wait for it too. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return await work
-  // Perhaps nobody is left to hear why it failed.
+  // After an abort nobody handles its rejection.
   work.catch(() => {})
   if (signal.aborted) throw abortedByCaller(signal)
   return await new Promise<T>((resolve, reject) => {

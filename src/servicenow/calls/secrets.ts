@@ -1,10 +1,10 @@
-import { quote } from '../../failure/quote.js'
+import { quote } from '../../failure/failure.js'
 import type { Access } from '../choose-access.js'
 
-/** Shorter ones would be found in any text. */
+/** Shorter secrets occur in any text. */
 const SHORTEST = 3
 
-/** Texts that no message may contain. The instance, or a server in its place, may repeat what it received. */
+/** Keeps secrets out of messages. The instance, or a server in its place, may repeat what it received. */
 export class Secrets {
   readonly #known = new Set<string>()
 

@@ -1,8 +1,6 @@
-/** The incidents of one job at the platform: known by the key in their correlation id, and never touched without it. */
-import { fail } from '../../failure/fail.js'
-import type { Failure } from '../../failure/failure.js'
-import { SluiceError, isSluiceError } from '../../failure/sluice-error.js'
-import type { Instance, TableAnswer, TableRequest } from '../instance.js'
+/** Finds and changes the incidents of one job, by the key in their correlation id. Never changes any other. */
+import { type Failure, fail, SluiceError, isSluiceError } from '../../failure/failure.js'
+import type { Instance, TableRequest } from '../instance.js'
 
 export type Fields = Readonly<Record<string, string>>
 
@@ -14,48 +12,50 @@ export interface Incident {
 }
 
 export interface Incidents {
-  /** The instance, for messages. */
   readonly display: string
   /**
    * Lists incidents that are neither resolved, closed nor cancelled, oldest first. Throws SluiceError
    * SERVICENOW_QUERY_IGNORED if rows with another key come back, because then no row may be touched.
    */
   open(): Promise<readonly Incident[]>
-  /** Creates an incident with this key. A lost answer creates no second one. */
+  /** A lost answer creates no second incident. */
   create(fields: Fields): Promise<Incident>
-  /** Changes an incident. Repeats a change whose answer was lost only if `isDone` says that the row lacks it. */
+  /** Repeats a change whose answer was lost only if `isDone` says that the row lacks it. */
   change(incident: Incident, fields: Fields, isDone: (values: Fields) => boolean): Promise<Incident>
 }
 
-/** The name of whoever opened them, in the platform's own field for it. */
 const CORRELATION_DISPLAY = 'sluice'
-/** Resolved, closed, cancelled. A resolved one is still called active. */
+/** Resolved, closed, cancelled. The platform still calls a resolved incident active. */
 const over: readonly string[] = ['6', '7', '8']
-/** More open ones of one job are not of Sluice's making. */
 const MOST = '20'
 
 export function incidentsOf(instance: Instance, key: string, signal: AbortSignal): Incidents {
   const call = async (request: Omit<TableRequest, 'table' | 'signal'>, more: readonly string[] = []) => {
     const fields = [...new Set([...always, ...more])].join(',')
     const query = { ...asStored, sysparm_fields: fields, ...request.query }
-    return await instance.call({ ...request, table: 'incident', query, signal })
+    const { result } = await instance.call({ ...request, table: 'incident', query, signal })
+    return result
+  }
+  const callForOne = async (...asked: Parameters<typeof call>) => {
+    const result = await call(...asked)
+    return incidentIn(Array.isArray(result) ? result[0] : result)
   }
   const open = async () => {
-    const { result } = await call({ method: 'GET', query: { sysparm_query: ofKey(key), sysparm_limit: MOST } })
+    const result = await call({ method: 'GET', query: { sysparm_query: ofKey(key), sysparm_limit: MOST } })
     const rows = listIn(result, instance).map(incidentIn)
     if (!rows.every(({ values }) => isOfKey(values, key))) throw queryIgnored(instance)
-    // A part that was left out of the query cannot do harm either: each row is looked at.
+    // The platform may have ignored a part of the query.
     return rows.filter(({ values }) => !over.includes(values['state'] ?? '')).toSorted(byAge)
   }
   const create = async (fields: Fields) => {
     const body = { ...fields, correlation_id: key, correlation_display: CORRELATION_DISPLAY }
-    const post = async () => incidentIn(recordIn(await call({ method: 'POST', body }, Object.keys(fields))))
+    const post = async () => await callForOne({ method: 'POST', body }, Object.keys(fields))
     return await once(post, async () => (await open())[0])
   }
   const change = async ({ sysId }: Incident, body: Fields, isDone: (values: Fields) => boolean) => {
-    const patch = async () => incidentIn(recordIn(await call({ method: 'PATCH', sysId, body })))
+    const patch = async () => await callForOne({ method: 'PATCH', sysId, body })
     return await once(patch, async () => {
-      const found = incidentIn(recordIn(await call({ method: 'GET', sysId })))
+      const found = await callForOne({ method: 'GET', sysId })
       return isDone(found.values) ? found : undefined
     })
   }
@@ -83,13 +83,10 @@ function isOfKey({ correlation_id: own = '' }: Fields, key: string): boolean {
   return own.toLowerCase() === key.toLowerCase()
 }
 
+/** Two processes that compare the same rows agree on the oldest. */
 function byAge(one: Incident, other: Incident): number {
-  return ageOf(one) < ageOf(other) ? -1 : 1
-}
-
-/** Two processes that look at the same two rows take the same one for the older. */
-function ageOf({ sysId, values }: Incident): string {
-  return `${values['sys_created_on']} ${sysId}`
+  const age = ({ sysId, values }: Incident) => `${values['sys_created_on']} ${sysId}`
+  return age(one) < age(other) ? -1 : 1
 }
 
 /** Does something that may happen only once. If the answer is lost, `look` finds out whether it happened. */
@@ -106,21 +103,16 @@ async function once(act: () => Promise<Incident>, look: () => Promise<Incident |
   }
 }
 
-/** Returns whether the instance may have carried out the request. */
 function mayBeDone({ code, evidence }: Failure): boolean {
   if (evidence['outcome'] === 'unknown' || evidence['status'] === 200) return true
   return code === 'SERVICENOW_UNREACHABLE' || code === 'SERVICENOW_NOT_AN_INSTANCE'
 }
 
-/** Rejects anything but a list. Taken for an empty list, it would open a new incident with each failure. */
+/** Another answer must not count as an empty list: each failure would open a new incident. */
 function listIn(result: unknown, { display }: Instance): readonly unknown[] {
   if (Array.isArray(result)) return result
   const observed = 'one record instead of a list'
   throw fail('SERVICENOW_NOT_AN_INSTANCE', { instance: display, observed })
-}
-
-function recordIn({ result }: TableAnswer): unknown {
-  return Array.isArray(result) ? result[0] : result
 }
 
 function incidentIn(row: unknown): Incident {

@@ -1,18 +1,15 @@
 /** Opens the incident of a job after a failed run, or adds a note to the open one. A good run resolves it. */
-import { fail } from '../../failure/fail.js'
-import { isSluiceError } from '../../failure/sluice-error.js'
+import { fail, isSluiceError } from '../../failure/failure.js'
 import type { Fields, Incident, Incidents } from './incidents.js'
 
-/** One failed run, as the incident shows it. */
 export interface Occurrence {
   readonly shortDescription: string
   readonly description: string
-  readonly note: string
   /** Fields of a new incident: impact, urgency, and the user's own. */
   readonly fields: Fields
   /** The code that closes a surplus incident. */
   readonly closeCode: string
-  /** ISO 8601. */
+  /** Time of the failure, in ISO 8601. */
   readonly at: string
 }
 
@@ -23,12 +20,12 @@ export interface Raised {
   readonly notes: readonly string[]
 }
 
-/** How often the job failed stands in the description, where people see it. */
+/** The description shows how often the job failed. */
 const OCCURRENCES = /^Occurrences: (\d+).*$/m
-/** The platform's limits for the two texts. */
+/** Limits of the platform. */
 const LONGEST_SHORT_DESCRIPTION = 160
 const LONGEST_DESCRIPTION = 4000
-/** The start of a short description until a person writes another one. */
+/** A short description without this start is a person's own, and stays. */
 export const OWN_TITLE = 'Sluice: '
 
 /** Throws SluiceError: what `Instance.call` throws, and SERVICENOW_QUERY_IGNORED. */
@@ -41,7 +38,7 @@ export async function raiseIncident(incidents: Incidents, occurrence: Occurrence
     description: counted(occurrence.description, 1, occurrence.at),
   })
   const lost = Object.keys(occurrence.fields).filter(name => made.values[name] === '')
-  const notes = lost.length === 0 ? [] : [`the instance did not take ${lost.join(', ')}`]
+  const notes = lost.length === 0 ? [] : [`the instance did not store ${lost.join(', ')}`]
   try {
     return await settleRace(incidents, made, occurrence, notes)
   } catch (error) {
@@ -51,7 +48,7 @@ export async function raiseIncident(incidents: Incidents, occurrence: Occurrence
   }
 }
 
-/** Two runs may have failed at once, or a first send was answered too late: the oldest is kept. */
+/** Two runs may have failed at once, or the first answer came too late. Keeps only the oldest incident. */
 async function settleRace(
   incidents: Incidents,
   made: Incident,
@@ -60,7 +57,7 @@ async function settleRace(
 ): Promise<Raised> {
   const open = await incidents.open()
   if (!open.some(({ sysId }) => sysId === made.sysId)) {
-    const hidden = 'the user cannot find it by its correlation_id, so the next failure will open another one'
+    const hidden = 'the user cannot find it by its correlation_id, so the next failure will open another incident'
     return { did: 'opened', incident: made, notes: [...notes, hidden] }
   }
   const [first = made] = open
@@ -74,23 +71,20 @@ async function settleRace(
   return { did: 'updated', incident: kept, notes }
 }
 
-/** Adds a comment for the people on the incident, and raises the count. Their own texts stay. */
-async function note(incidents: Incidents, incident: Incident, { shortDescription, note: text, at }: Occurrence) {
+/** Adds a work note and raises the count. Texts of people stay. */
+async function note(incidents: Incidents, incident: Incident, occurrence: Occurrence) {
+  const { shortDescription, at } = occurrence
   const { description = '', short_description: title = '' } = incident.values
-  const count = Number(OCCURRENCES.exec(description)?.[1] ?? 1) + 1
+  const count = occurrencesIn(description) + 1
   const fields = {
-    work_notes: `${text}\n\nOccurrence ${count} of this incident.`,
+    work_notes: `${occurrence.description}\n\nOccurrence ${count} of this incident.`,
     description: counted(description, count, at),
     ...(title.startsWith(OWN_TITLE) ? { short_description: cut(shortDescription, LONGEST_SHORT_DESCRIPTION) } : {}),
   }
-  return await incidents.change(
-    incident,
-    fields,
-    values => Number(OCCURRENCES.exec(values['description'] ?? '')?.[1]) >= count,
-  )
+  return await incidents.change(incident, fields, values => occurrencesIn(values['description'] ?? '') >= count)
 }
 
-/** Every open incident of the job. Throws SluiceError as `raiseIncident` does, and SERVICENOW_ACCESS_DENIED. */
+/** Resolves every open incident of the job. Throws as `raiseIncident` does, and SERVICENOW_ACCESS_DENIED. */
 export async function resolveIncidents(
   incidents: Incidents,
   closing: Readonly<Record<'close_code' | 'close_notes', string>> & Fields,
@@ -114,14 +108,22 @@ async function resolve(incidents: Incidents, incident: Incident, closing: Fields
   })
 }
 
+/** A person may have raised the limit of the field. */
+const SEARCHED = 64 * 1024
+
+function occurrencesIn(description: string): number {
+  return Number(OCCURRENCES.exec(description.slice(0, SEARCHED))?.[1] ?? 1)
+}
+
 function counted(description: string, count: number, at: string): string {
+  const start = description.slice(0, SEARCHED)
   const line = `Occurrences: ${count}, the last one at ${at}`
-  if (OCCURRENCES.test(description)) return description.replace(OCCURRENCES, line)
+  if (OCCURRENCES.test(start)) return start.replace(OCCURRENCES, line) + description.slice(SEARCHED)
   const room = LONGEST_DESCRIPTION - line.length - 2
   return `${line}\n\n${cut(description, room)}`
 }
 
-/** In whole characters. */
+/** Keeps characters whole. */
 function cut(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
 }

@@ -1,12 +1,12 @@
-/** The first step of the authorization code grant: what the browser is sent with, and what it brings back. PKCE as in RFC 7636. */
+/** Sends a browser to log in, and takes the code that it brings back: the authorization code grant with PKCE (RFC 7636). */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** One attempt to log in. Its secrets never leave this process, only hashes of them do. */
+/** One attempt to log in. Only hashes of its secrets leave this process. */
 export interface Attempt {
-  /** To be opened in the browser. */
+  /** For the browser. */
   readonly url: string
   readonly redirectUri: string
   readonly codeVerifier: string
@@ -28,21 +28,21 @@ export function beginAttempt(instance: string, clientId: string, redirectUri: st
   return { url: url.href, redirectUri, codeVerifier, state }
 }
 
-/** The query that a browser brought to the redirect URI. `stray`: it belongs to another attempt. */
+/** What the browser brings back. */
 export type Brought =
   | { readonly is: 'code'; readonly code: string }
   | { readonly is: 'refusal'; readonly reason: string }
-  | { readonly is: 'stray' }
 
-function readRedirect(parameters: URLSearchParams, { state }: Attempt): Brought {
-  if (!isSame(parameters.get('state') ?? '', state)) return { is: 'stray' }
+/** Returns undefined for the redirect of another attempt. */
+function readRedirect(parameters: URLSearchParams, { state }: Attempt): Brought | undefined {
+  if (!isSame(parameters.get('state') ?? '', state)) return undefined
   const error = parameters.get('error')
   if (error !== null) {
     const description = parameters.get('error_description')
     return { is: 'refusal', reason: description === null ? error : `${description} (${error})` }
   }
   const code = parameters.get('code') ?? ''
-  return code === '' ? { is: 'refusal', reason: 'no code came back' } : { is: 'code', code }
+  return code === '' ? { is: 'refusal', reason: 'the instance sent no code' } : { is: 'code', code }
 }
 
 function isSame(given: string, expected: string): boolean {
@@ -50,18 +50,15 @@ function isSame(given: string, expected: string): boolean {
   return one !== undefined && other !== undefined && timingSafeEqual(one, other)
 }
 
-/** Part of the redirect URI that is registered at the instance. */
+/** The redirect URI that is registered at the instance has this path. */
 const PATH = '/callback'
 
 /** A server on this machine that the browser returns to, for one login. */
 export interface LoopbackRedirect extends AsyncDisposable {
   /** `http://127.0.0.1:PORT/callback` */
   readonly uri: string
-  /**
-   * Resolves when the browser brings the answer to this attempt, and turns strays away. Rejects with the signal's
-   * reason.
-   */
-  wait(attempt: Attempt, signal: AbortSignal): Promise<Exclude<Brought, { is: 'stray' }>>
+  /** Resolves when the browser brings the answer to this attempt. Rejects with the signal's reason. */
+  wait(attempt: Attempt, signal: AbortSignal): Promise<Brought>
 }
 
 /** Listens on `port`, or on any free port if it is 0. Rejects with the system's error if the port is taken. */
@@ -83,12 +80,7 @@ export async function listenForRedirect(port: number): Promise<LoopbackRedirect>
   }
 }
 
-async function waitFor(
-  server: Server,
-  uri: string,
-  attempt: Attempt,
-  signal: AbortSignal,
-): Promise<Exclude<Brought, { is: 'stray' }>> {
+async function waitFor(server: Server, uri: string, attempt: Attempt, signal: AbortSignal): Promise<Brought> {
   return await new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason as Error)
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
@@ -96,7 +88,7 @@ async function waitFor(
       const url = URL.canParse(request.url ?? '', uri) ? new URL(request.url ?? '', uri) : undefined
       if (request.method !== 'GET' || url?.pathname !== PATH) return say(response, 404, 'There is nothing here.')
       const brought = readRedirect(url.searchParams, attempt)
-      if (brought.is === 'stray') return say(response, 400, 'This page does not belong to the current login.')
+      if (brought === undefined) return say(response, 400, 'This page does not belong to the current login.')
       response.once('close', () => resolve(brought))
       say(response, 200, brought.is === 'code' ? DONE : 'The login failed. See the terminal.')
     })
@@ -105,7 +97,7 @@ async function waitFor(
 
 const DONE = 'You are logged in. Go back to the terminal. You can close this window.'
 
-/** The address that was asked holds a code: the page leads nowhere, and is kept nowhere. */
+/** The URL of this page holds a code, so nobody may store it or pass it on. */
 function say(response: ServerResponse, status: number, words: string): void {
   response.writeHead(status, {
     'content-type': 'text/plain; charset=utf-8',

@@ -1,16 +1,31 @@
-import { fail } from '../../failure/fail.js'
-import { SluiceError, isSluiceError } from '../../failure/sluice-error.js'
+import { fail, type SluiceError, isSluiceError } from '../../failure/failure.js'
 import { type Access, basicHeader } from '../choose-access.js'
-import type { TokenRequest } from './token-call.js'
-import { type TokenStore, type Tokens, isFresh } from './tokens.js'
+import type { TokenRequest, Tokens } from './token-call.js'
 import { unlessAborted } from '../calls/persist.js'
 
-/** Proves the caller's identity for each request. */
 export interface Session {
-  /** The value of the header `authorization`. Throws SluiceError: SERVICENOW_TOKEN_REFUSED, SERVICENOW_LOGIN_NEEDED, … */
+  /** Returns the header `authorization`. Throws SluiceError: SERVICENOW_TOKEN_REFUSED, SERVICENOW_LOGIN_NEEDED, … */
   authorization(signal?: AbortSignal): Promise<string>
   /** Resolves to another value after the instance refused this one. Undefined if there is none. */
   another(refused: string, signal?: AbortSignal): Promise<string | undefined>
+}
+
+/** Keeps tokens in memory, or in a file that processes share. */
+export interface TokenStore {
+  read(): Promise<Tokens | undefined>
+  /**
+   * Runs one renewal at a time, across processes if the store can. `renew` receives the kept tokens, and its result
+   * replaces them.
+   */
+  exclusively(renew: (kept: Tokens | undefined) => Promise<Tokens>): Promise<Tokens>
+}
+
+export function tokensInMemory(): TokenStore {
+  let kept: Tokens | undefined
+  return {
+    read: async () => await Promise.resolve(kept),
+    exclusively: async renew => (kept = await renew(kept)),
+  }
 }
 
 export interface SessionSettings {
@@ -18,11 +33,10 @@ export interface SessionSettings {
   readonly store: TokenStore
   /** Shown in messages. */
   readonly instance: string
-  /** The store of the tokens, shown in messages. */
+  /** Where the store is, shown in messages. */
   readonly place: string
   /** Milliseconds since 1970. */
   now(): number
-  /** Throws SluiceError. */
   call(request: TokenRequest): Promise<Tokens>
 }
 
@@ -48,7 +62,7 @@ class OauthSession implements Session {
   async authorization(signal?: AbortSignal): Promise<string> {
     const { store, now } = this.settings
     const kept = this.#tokens ?? (await store.read())
-    // A renewal may have ended meanwhile.
+    // A renewal may have ended in the meantime.
     const tokens = (this.#tokens ??= kept)
     if (tokens !== undefined && isFresh(tokens, now())) return bearer(tokens)
     return bearer(await this.#renewed(tokens, signal))
@@ -56,7 +70,7 @@ class OauthSession implements Session {
 
   async another(refused: string, signal?: AbortSignal): Promise<string | undefined> {
     const tokens = this.#tokens
-    // Another request met the same refusal before, and has a new one.
+    // Another request has already renewed the token.
     if (tokens !== undefined && bearer(tokens) !== refused) return bearer(tokens)
     const value = bearer(await this.#renewed(tokens, signal))
     return value === refused ? undefined : value
@@ -70,7 +84,7 @@ class OauthSession implements Session {
   async #renew(old: Tokens | undefined): Promise<Tokens> {
     const { store, now } = this.settings
     const tokens = await store.exclusively(async kept => {
-      // Another process was here first.
+      // Another process may have renewed it.
       const isNew = kept !== undefined && kept.accessToken !== old?.accessToken && isFresh(kept, now())
       return isNew ? kept : await this.#obtain(kept ?? old)
     })
@@ -80,27 +94,22 @@ class OauthSession implements Session {
 
   /** Tries the refresh token first, then the grant that gave the first tokens. */
   async #obtain(kept: Tokens | undefined): Promise<Tokens> {
-    const { access, store, call } = this.settings
+    const { access, store, call, instance, place } = this.settings
     let refused: SluiceError | undefined
     for (const refreshToken of refreshTokens(access, kept)) {
       try {
         return await call({ grant: 'refresh_token', refreshToken })
       } catch (error) {
-        if (!isRefused(error)) throw error
+        if (!isSluiceError(error) || error.code !== 'SERVICENOW_TOKEN_REFUSED') throw error
         refused = error
-        // A process that could not wait for the other one's turn: its refresh token is used up, the other one has the next.
+        // Another process may have used up the refresh token and stored the next one.
         const now = await store.read()
         if (now !== undefined && now.accessToken !== kept?.accessToken) return now
       }
     }
     const first = firstRequest(access)
     if (first !== undefined) return await call(first)
-    throw refused ?? this.#nobodyLoggedIn()
-  }
-
-  #nobodyLoggedIn(): SluiceError {
-    const { instance, place } = this.settings
-    return fail('SERVICENOW_LOGIN_NEEDED', { instance, file: place })
+    throw refused ?? fail('SERVICENOW_LOGIN_NEEDED', { instance, file: place })
   }
 }
 
@@ -126,10 +135,10 @@ export function firstRequest(access: Access): TokenRequest | undefined {
   }
 }
 
-function isRefused(error: unknown): error is SluiceError {
-  return isSluiceError(error) && error.code === 'SERVICENOW_TOKEN_REFUSED'
-}
-
 function bearer({ accessToken }: Tokens): string {
   return `Bearer ${accessToken}`
+}
+
+function isFresh({ renewAt: until }: Tokens, now: number): boolean {
+  return until === undefined || now < until
 }

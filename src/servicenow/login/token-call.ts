@@ -1,21 +1,19 @@
-import { SluiceError } from '../../failure/sluice-error.js'
+import { SluiceError, failure } from '../../failure/failure.js'
 import type { OauthClient } from '../choose-access.js'
 import type { InstanceHttp } from '../calls/instance-http.js'
 import { type Patience, persist } from '../calls/persist.js'
 import type { Secrets } from '../calls/secrets.js'
-import { renewAt, type Tokens } from './tokens.js'
 import {
   describeAnswer,
-  errorOf,
+  errorIn,
+  type InstanceAnswer,
+  type InstanceJudging,
+  type InstanceVerdict,
   isJson,
   judgeRefusal,
-  type InstanceJudging,
   notAnInstance,
   type Refusal,
-  type InstanceVerdict,
 } from '../calls/judge-refusal.js'
-import { failure } from '../../failure/failure.js'
-import type { InstanceAnswer } from '../calls/answer.js'
 import { isObject, parseJson } from '../../text/parse-json.js'
 
 /** One OAuth 2.0 grant. */
@@ -30,11 +28,18 @@ export type TokenRequest =
       readonly codeVerifier: string
     }
 
+export interface Tokens {
+  readonly accessToken: string
+  readonly refreshToken?: string | undefined
+  /** When to renew, in milliseconds since 1970. Undefined: after a refusal. */
+  readonly renewAt?: number | undefined
+}
+
 interface TokenCalling {
   readonly patience: Patience
   readonly secrets: Secrets
   readonly signal?: AbortSignal | undefined
-  /** Over a connection of its own. Default false. */
+  /** Uses a connection of its own. Default false. */
   readonly isFresh?: boolean
 }
 
@@ -93,7 +98,6 @@ function fieldsOf(request: TokenRequest): Readonly<Record<string, string>> {
   }
 }
 
-/** Judges an answer of the token endpoint. Pure. */
 export function judgeTokenAnswer(
   answer: InstanceAnswer,
   grant: TokenRequest['grant'],
@@ -104,7 +108,7 @@ export function judgeTokenAnswer(
   const { status, text } = answer
   const { instance, quote } = judging
   if (status === 202) {
-    const named = failure('SERVICENOW_UNREACHABLE', { instance, observed: 'status 202 to the token call', status })
+    const named = failure('SERVICENOW_UNREACHABLE', { instance, observed: 'status 202 for the token call', status })
     return { is: 'later', failure: named, undone: false }
   }
   const refuse = (reason: string): Refusal => ({
@@ -116,7 +120,7 @@ export function judgeTokenAnswer(
   if (said !== undefined) return refuse(said)
   if (status === 200 && isObject(value) && typeof value['access_token'] === 'string') {
     const { access_token: accessToken, refresh_token: refreshToken, token_type: type, expires_in: expiresIn } = value
-    if (accessToken === '' || /[^\x21-\x7e]/.test(accessToken))
+    if (accessToken === '' || accessToken.length > LONGEST_TOKEN || /[^\x21-\x7e]/.test(accessToken))
       return refuse('the access token does not fit in a header')
     if (typeof type === 'string' && type.toLowerCase() !== 'bearer') return refuse(`a token of the type ${type}`)
     return {
@@ -128,9 +132,23 @@ export function judgeTokenAnswer(
       },
     }
   }
-  // Some refuse without a word of OAuth.
+  // Some instances refuse without an OAuth error.
   if (status === 401) return refuse(describeAnswer(answer, judging))
   return { is: 'stop', failure: notAnInstance(answer, judging) }
+}
+
+/** Servers take headers of a few kilobytes. */
+const LONGEST_TOKEN = 16 * 1024
+
+/** A token is renewed this early, for open requests and slow clocks. */
+const EARLY_MS = 60_000
+
+/** `expiresIn`: seconds from the instance. Anything else is no lifetime. */
+function renewAt(expiresIn: unknown, now: number): number | undefined {
+  const seconds = typeof expiresIn === 'string' && expiresIn.trim() !== '' ? Number(expiresIn) : expiresIn
+  if (typeof seconds !== 'number' || !Number.isFinite(seconds) || seconds <= 0) return undefined
+  const lifetimeMs = seconds * 1000
+  return now + (lifetimeMs < 2 * EARLY_MS ? lifetimeMs / 2 : lifetimeMs - EARLY_MS)
 }
 
 /**
@@ -139,11 +157,10 @@ export function judgeTokenAnswer(
  */
 function reasonIn(value: Readonly<Record<string, unknown>>): string | undefined {
   const { error, error_description: description } = value
-  if (typeof error !== 'string') return errorOf({ text: JSON.stringify(value) })?.reason
+  if (typeof error !== 'string') return errorIn(value)?.reason
   return typeof description === 'string' && description !== '' ? `${description} (${error})` : error
 }
 
-/** Secrets that an answer holds, whatever else it says. */
 function tokensIn({ text }: InstanceAnswer): string[] {
   const value = parseJson(text)
   if (!isObject(value)) return []

@@ -1,41 +1,40 @@
-import type { Failure } from '../../failure/failure.js'
-import { SluiceError } from '../../failure/sluice-error.js'
+import { type Failure, SluiceError } from '../../failure/failure.js'
 import { askInWaves, askUnbroken, manyListeners } from '../../proxy/fresh-connections.js'
 import { judgeTableAnswer } from '../calls/judge-table-answer.js'
 import type { InstanceHttp } from '../calls/instance-http.js'
 import type { Refusal } from '../calls/judge-refusal.js'
 
-/** What fresh connections met. */
+/** Answers on fresh connections. */
 export interface AnswersSeen {
   readonly asked: number
-  /** The application answered, whatever it said. */
+  /** The application answered. */
   readonly letIn: number
   /** Refused before the application: IP address access control. */
   readonly refusedAddress: number
-  /** The application took the credentials, or did not (401). */
+  /** The application accepted the credentials, or refused them (401). */
   readonly known: number
   readonly unknown: number
   /** The first refusal of an address, and the first 401. */
   readonly first: { readonly address: Failure | undefined; readonly credentials: Failure | undefined }
 }
 
-export interface LookingIn {
+interface LookingIn {
   /** Connections. */
   readonly most: number
-  /** Absent: nothing is proved, and the answer is 401 wherever the address is let in. */
+  /** Absent: the application answers 401 to every accepted address. */
   readonly authorization?: string | undefined
-  /** Whether more connections would tell nothing more. */
+  /** Whether more connections would show nothing new. */
   isSettled(seen: AnswersSeen): boolean
   readonly signal?: AbortSignal | undefined
 }
 
-/** No such table: no row is read, and no access control of a table is asked. */
+/** There is no such table, so no access control of a table applies. */
 const QUESTION = { method: 'GET', table: 'x', query: { sysparm_limit: '1' } } as const
 const PATH = '/api/now/table/x?sysparm_limit=1'
 
 /**
- * Asks on fresh connections, one alone first, until it is settled or `most` were asked. Throws SluiceError for what says neither: no
- * answer, an instance that hibernates, a proxy that refuses; RUN_INTERRUPTED.
+ * Asks on fresh connections until the answers settle the question. Throws SluiceError if an answer shows neither the
+ * address nor the credentials: none came, the instance hibernates, the proxy refused. Also throws RUN_INTERRUPTED.
  */
 export async function lookIn(line: InstanceHttp, looking: LookingIn): Promise<AnswersSeen> {
   const signal = looking.signal === undefined ? undefined : manyListeners(looking.signal)
@@ -47,7 +46,7 @@ export async function lookIn(line: InstanceHttp, looking: LookingIn): Promise<An
   return countRefusals(answers)
 }
 
-/** Undefined: the application took it. */
+/** Returns undefined if the application accepted the request. */
 async function askOnce(line: InstanceHttp, { authorization, signal }: LookingIn): Promise<Refusal | undefined> {
   const headers = authorization === undefined ? {} : { authorization }
   const look = async () => {
@@ -69,7 +68,7 @@ const saidByTheApplication = new Set<string>([
   'SERVICENOW_ACCESS_DENIED',
   'SERVICENOW_REQUEST_REFUSED',
   'SERVICENOW_PAGE_TRUNCATED',
-  // Counted for each user.
+  // The limit counts for each user.
   'SERVICENOW_RATE_LIMITED',
 ])
 

@@ -3,31 +3,29 @@
  * an address outside its list, and 401 for wrong credentials. Different people fix the two. Fresh connections are
  * asked, because the proxy chooses the egress address for each one.
  */
-import { type Failure, failure } from '../../failure/failure.js'
-import { isSluiceError } from '../../failure/sluice-error.js'
+import { type Failure, SluiceError, failure, isSluiceError } from '../../failure/failure.js'
 import type { Access } from '../choose-access.js'
 import type { InstanceHttp } from '../calls/instance-http.js'
+import { unlessAborted } from '../calls/persist.js'
 import { type AnswersSeen, lookIn } from './look-in.js'
 import { type Session, firstRequest } from '../login/session.js'
-import type { TokenRequest } from '../login/token-call.js'
-import type { Tokens } from '../login/tokens.js'
+import type { TokenRequest, Tokens } from '../login/token-call.js'
 
-/** The means to ask. */
-export interface Means {
+export interface ComparisonMeans {
   readonly line: InstanceHttp
   readonly access: Access
   readonly session: Session
-  /** A token that is kept nowhere. Throws SluiceError. */
+  /** Requests tokens and does not keep them. Throws SluiceError. */
   callForTokens(
     request: TokenRequest,
     calling: { readonly signal?: AbortSignal | undefined; readonly isFresh?: boolean },
   ): Promise<Tokens>
 }
 
-export interface TellingApart {
-  /** Fresh connections that are asked at most. Default 16 through a proxy, 1 without. */
+interface TellingApart {
+  /** Fresh connections at most. Default 16 through a proxy, 1 without. */
   readonly connections?: number | undefined
-  /** These credentials were taken before: then asking with them again locks nobody out. Default false. */
+  /** The instance accepted these credentials before, so using them again locks nobody out. Default false. */
   readonly areKnown?: boolean
   readonly signal?: AbortSignal | undefined
 }
@@ -43,35 +41,72 @@ const ENOUGH = 8
  * passed. Sends at most `connections` requests, a few more, and two token calls. Throws SluiceError RUN_INTERRUPTED.
  */
 export async function tellApart(
-  means: Means,
+  means: ComparisonMeans,
   refused: Failure,
-  options: TellingApart = {},
+  options: TellingApart,
 ): Promise<Failure | undefined> {
-  const { line, access } = means
+  const { line, access, session } = means
   const most = options.connections ?? (line.route.proxy === undefined ? 1 : 16)
-  const asking = { ...options, most }
+  const { signal } = options
+  const look: Asking['look'] = async authorization =>
+    await lookIn(line, { most, authorization, isSettled: isMixed, signal })
   try {
-    if (refused.code === 'SERVICENOW_ADDRESS_REFUSED') return await tellAddress(line, refused, asking)
-    if (refused.code === 'SERVICENOW_TOKEN_REFUSED') return await tellTokenCall(means, refused, options.signal)
+    if (refused.code === 'SERVICENOW_ADDRESS_REFUSED') return tellAddress(line, refused, await look())
+    if (refused.code === 'SERVICENOW_TOKEN_REFUSED') return await tellTokenCall(means, refused, signal)
     if (refused.code !== 'SERVICENOW_AUTH_REJECTED') return refused
     return access.grant === 'basic'
-      ? await tellBasic(means, access, refused, asking)
-      : await tellToken(means, refused, asking)
+      ? await tellBasic(means, access, refused, { ...options, most, look })
+      : tellToken(line, refused, await look(await session.authorization(signal)))
   } catch (error) {
     if (!isSluiceError(error) || error.code === 'RUN_INTERRUPTED') throw error
     return refused
   }
 }
 
-type Asking = TellingApart & { readonly most: number }
+/** Looks once for the reason behind a refusal, even if many calls meet it at once. */
+export class Refusals {
+  /** A call has succeeded, so using the same credentials again locks nobody out. */
+  areKnown = false
+  readonly #telling = new Map<Failure['code'], Promise<Failure | undefined>>()
+
+  constructor(
+    private readonly means: ComparisonMeans,
+    private readonly closing: AbortSignal,
+  ) {}
+
+  /** Returns the error to throw instead. Undefined if the refusal has passed. */
+  async reasonFor(thrown: SluiceError, signal: AbortSignal | undefined): Promise<SluiceError | undefined> {
+    if (signal?.aborted === true) return thrown
+    const { code } = thrown
+    const telling = this.#telling.get(code) ?? this.#tell(thrown.failure)
+    if (isRefusal(code)) this.#telling.set(code, telling)
+    const told = await unlessAborted(telling, signal)
+    if (told === undefined) return undefined
+    return told.message === thrown.message ? thrown : new SluiceError(told, { cause: thrown })
+  }
+
+  async #tell(refused: Failure): Promise<Failure | undefined> {
+    try {
+      return await tellApart(this.means, refused, { areKnown: this.areKnown, signal: this.closing })
+    } finally {
+      this.#telling.delete(refused.code)
+    }
+  }
+}
+
+/** A refusal of the caller concerns all calls. Other errors concern one request. */
+function isRefusal(code: Failure['code']): boolean {
+  return ['SERVICENOW_ADDRESS_REFUSED', 'SERVICENOW_AUTH_REJECTED', 'SERVICENOW_TOKEN_REFUSED'].includes(code)
+}
+
+interface Asking extends TellingApart {
+  readonly most: number
+  /** Asks until both kinds of answers came. */
+  look(authorization?: string): Promise<AnswersSeen>
+}
 
 /** Without credentials, the application answers 401 to every accepted address. */
-async function tellAddress(
-  line: InstanceHttp,
-  refused: Failure,
-  { most, signal }: Asking,
-): Promise<Failure | undefined> {
-  const seen = await lookIn(line, { most, isSettled: isMixed, signal })
+function tellAddress(line: InstanceHttp, refused: Failure, seen: AnswersSeen): Failure | undefined {
   if (seen.letIn > 0) return partly(line, seen.letIn, seen)
   const said = String(refused.evidence['observed'])
   const observed = line.route.proxy === undefined ? `${said.replace(/\.$/, '')}. No proxy was used` : said
@@ -80,22 +115,16 @@ async function tellAddress(
 }
 
 /** The instance has just issued this token, so a refusal is about the address. */
-async function tellToken(
-  { line, session }: Means,
-  refused: Failure,
-  { most, signal }: Asking,
-): Promise<Failure | undefined> {
-  const authorization = await session.authorization(signal)
-  const seen = await lookIn(line, { most, authorization, isSettled: isMixed, signal })
+function tellToken(line: InstanceHttp, refused: Failure, seen: AnswersSeen): Failure | undefined {
   if (seen.known > 0) return partly(line, seen.known, seen)
-  return seen.unknown === 0 ? refused : byPolicy(line, 'status 401 to a token that it gave before')
+  return seen.unknown === 0 ? refused : byPolicy(line, 'status 401 for a token that it gave before')
 }
 
 async function tellBasic(
-  means: Means,
+  means: ComparisonMeans,
   access: Extract<Access, { grant: 'basic' }>,
   refused: Failure,
-  { most, areKnown = false, signal }: Asking,
+  { most, look, areKnown = false, signal }: Asking,
 ): Promise<Failure | undefined> {
   const { line, session } = means
   const { username, password, client } = access
@@ -103,12 +132,7 @@ async function tellBasic(
   if (client !== undefined) {
     const token = await tokenOrNone(means, { grant: 'password', username, password }, signal)
     if (token === undefined) return refused
-    const withToken = await lookIn(line, {
-      most,
-      authorization: `Bearer ${token.accessToken}`,
-      isSettled: isMixed,
-      signal,
-    })
+    const withToken = await look(`Bearer ${token.accessToken}`)
     if (withToken.known > 0 && withToken.unknown > 0) return partly(line, withToken.known, withToken)
     if (withToken.known === 0) return byPolicy(line, 'status 401, although the same user gets a token')
   } else if (!areKnown) {
@@ -116,16 +140,20 @@ async function tellBasic(
     const seen = await lookIn(line, { most: few, authorization, isSettled: ({ known }) => known > 0, signal })
     if (seen.known === 0) return { ...refused, evidence: { ...refused.evidence, asked: seen.asked + 1 } }
   }
-  // The credentials are good, whatever was said to them.
-  const seen = await lookIn(line, { most, authorization, isSettled: isMixed, signal })
+  // The credentials are good, whatever the instance answered.
+  const seen = await look(authorization)
   if (seen.known > 0) return partly(line, seen.known, seen)
-  if (client === undefined) return byPolicy(line, 'status 401 to credentials that it accepted before')
+  if (client === undefined) return byPolicy(line, 'status 401 for credentials that it accepted before')
   const observed = 'the same user gets a token, and the instance accepts the token'
   return failure('SERVICENOW_BASIC_FORBIDDEN', { instance: line.instance, observed })
 }
 
-/** A policy of the token endpoint refuses an address as it refuses wrong credentials. */
-async function tellTokenCall(means: Means, refused: Failure, signal: AbortSignal | undefined): Promise<Failure> {
+/** A policy of the token endpoint answers a refused address as it answers wrong credentials. */
+async function tellTokenCall(
+  means: ComparisonMeans,
+  refused: Failure,
+  signal: AbortSignal | undefined,
+): Promise<Failure> {
   const first = firstRequest(means.access)
   if (first === undefined || first.grant !== refused.evidence['grant']) return refused
   const { instance, route } = means.line
@@ -138,7 +166,7 @@ async function tellTokenCall(means: Means, refused: Failure, signal: AbortSignal
 }
 
 async function tokenOrNone(
-  means: Means,
+  means: ComparisonMeans,
   request: TokenRequest,
   signal: AbortSignal | undefined,
 ): Promise<Tokens | undefined> {

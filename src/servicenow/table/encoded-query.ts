@@ -1,13 +1,13 @@
+import type { Instance } from '../instance.js'
 import { type Row, stored } from './row.js'
-import { fail } from '../../failure/fail.js'
-import { SluiceError } from '../../failure/sluice-error.js'
+import { fail, SluiceError } from '../../failure/failure.js'
 
-/** `a=1^b=2^ORc=3^NQd=4`: parts of which one has to hold, each of alternatives that all have to hold, each of conditions. */
+/** `a=1^b=2^ORc=3^NQd=4`: one of the parts must hold. In a part, one condition of each group must hold. */
 export interface EncodedQuery {
   readonly parts: readonly QueryPart[]
-  /** Pieces that are no condition. */
+  /** Pieces that are not conditions. */
   readonly unknown: readonly string[]
-  /** `ORDERBY…`, `GROUPBY…`: they would change the order in which pages follow one another. */
+  /** `ORDERBY…` and `GROUPBY…`, which would change the order of pages. */
   readonly ordering: readonly string[]
 }
 
@@ -16,7 +16,7 @@ interface QueryPart {
   readonly all: readonly (readonly Condition[])[]
 }
 
-/** Conditions on other tables, up to their end: taken as they are. */
+/** Conditions on other tables, up to their end. They stay unchanged. */
 const nested = new Map([
   ['RLQUERY', 'ENDRLQUERY'],
   ['SUBQUERY', 'ENDSUBQUERY'],
@@ -59,7 +59,7 @@ export function parseQuery(text: string): EncodedQuery {
   return { parts: kept.map(part => ({ text: part.pieces.join('^'), all: part.all })), unknown, ordering }
 }
 
-/** The query with one more condition, which has to hold in every part, and an order. */
+/** Adds an order, and a condition to every part. */
 export function queryWith({ parts }: EncodedQuery, condition: string, orderBy: string): string {
   const body = parts.map(({ text }) => [text, condition].filter(piece => piece !== '').join('^')).join('^NQ')
   return body === '' ? orderBy : `${body}^${orderBy}`
@@ -71,7 +71,7 @@ export function fieldsOf({ parts }: EncodedQuery): string[] {
   return [...new Set(conditions.map(({ field }) => field).filter(field => /[a-z]/.test(field)))]
 }
 
-/** Cuts at each `^`. A double `^` stands for one inside a value. */
+/** Splits at each `^`. A double `^` stands for one inside a value. */
 function split(text: string): string[] {
   const found: string[] = []
   let piece = ''
@@ -91,9 +91,9 @@ function split(text: string): string[] {
 }
 
 /**
- * Finds a condition that a received row certainly does not meet: the platform did not understand it. Undefined: none
- * is known. Judges only numbers, booleans and ids, because the platform's rules for comparing texts, choices and
- * times are not known well enough.
+ * Finds a condition that a received row certainly does not meet: the platform did not understand it. Judges only
+ * numbers, booleans and ids, because the platform's rules for comparing texts, choices and times are not known well
+ * enough.
  */
 export function unmet({ parts }: EncodedQuery): (row: Row) => Condition | undefined {
   const [only, ...others] = parts
@@ -125,7 +125,7 @@ function judgeOf({ operator, value }: Condition): Judge | undefined {
 
 const forms = [/^(?:0|-?[1-9]\d{0,14})$/, /^(?:true|false)$/, /^[0-9a-f]{32}$/]
 
-/** Returns undefined if the values do not share one comparable form. The judge skips values of another form. */
+/** Returns undefined if the values do not share one comparable form. */
 function judgeOneOf(values: readonly string[]): Judge | undefined {
   const form = forms.find(one => values.every(value => one.test(value)))
   if (form === undefined) return undefined
@@ -133,11 +133,15 @@ function judgeOneOf(values: readonly string[]): Judge | undefined {
 }
 
 /** Makes the error for a part of the request that the platform would silently ignore. */
-export function ignored(instance: string, table: string, part: string, problem: string): SluiceError {
-  return fail('SERVICENOW_QUERY_IGNORED', { instance, table, part, problem })
+export function ignored({ instance, table }: Asked, part: string, problem: string): SluiceError {
+  return fail('SERVICENOW_QUERY_IGNORED', { instance: instance.display, table, part, problem })
 }
 
-/** Operators between a field and its value in an encoded query. */
+interface Asked {
+  readonly instance: Pick<Instance, 'display'>
+  readonly table: string
+}
+
 const symbols = ['!=', '<=', '>=', '=', '<', '>']
 
 const words = [
@@ -148,24 +152,20 @@ const words = [
   'VALCHANGES',
 ] // prettier-ignore
 
-/** The longest first: `INSTANCEOF` begins as `IN` does. */
+/** The longest come first, because `INSTANCEOF` begins with `IN`. */
 const operators = [...symbols, ...words].sort((a, b) => b.length - a.length)
 
 const usual = new RegExp(`^([a-z0-9_.]+)(${operators.join('|')})([\\s\\S]*)$`)
 const unusual = new RegExp(`^([A-Za-z0-9_.]+?)(${symbols.join('|')})([\\s\\S]*)$`)
 
 export interface Condition {
-  /** The condition as written. */
   readonly text: string
   readonly field: string
   readonly operator: string
   readonly value: string
 }
 
-/**
- * Returns undefined if no known operator is found. Capitals in a name could belong to an operator, so only signs
- * count in such a name.
- */
+/** Capitals in a name could belong to an operator, so such a name must be followed by a sign. */
 function parseCondition(text: string): Condition | undefined {
   const [, field, operator, value] = usual.exec(text) ?? unusual.exec(text) ?? []
   if (field === undefined || operator === undefined || value === undefined) return undefined

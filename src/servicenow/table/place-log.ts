@@ -1,10 +1,9 @@
 import type { Place } from '../../flow.js'
 import { type RowCursor, earlier, type Key, nextSecond, type Row, stored } from './row.js'
-import { placeOf, type ReadingPhase, type TablePlace } from './table-place.js'
-import { versionOf, type VersionsSeen } from './versions-seen.js'
-import type { IdSet } from '../deletions/id-set.js'
+import { placeOf, type ReadingPhase, type TablePlace, versionOf, type VersionsSeen } from './table-place.js'
+import type { IdSet } from './id-set.js'
 
-/** What one row adds to a place, besides its position. */
+/** What a place remembers of a row, besides its position. */
 export interface Note {
   /** The row's version and the time of its change, if it may be read again. */
   readonly version?: readonly [time: string, version: string] | undefined
@@ -17,26 +16,27 @@ function takeNote(seen: VersionsSeen, { version, floor }: Note): void {
   if (floor !== undefined) seen.forgetBefore(floor)
 }
 
-/** Remembers where reading continues after each row that is given out and not settled yet. */
+/** Rows of one phase that are given out together. */
+interface GivenRows {
+  readonly phase: ReadingPhase
+  readonly cursors: readonly (RowCursor | undefined)[]
+  readonly notes: readonly (Note | undefined)[]
+}
+
+/** Remembers where reading continues after each row that is not settled yet. */
 export interface PlaceLog {
-  /** Rows that are given out next, in one phase. */
-  add(phase: ReadingPhase, cursors: readonly (RowCursor | undefined)[], notes: readonly (Note | undefined)[]): void
-  /** Marks the end of the reading. */
+  add(rows: GivenRows): void
   end(): void
-  /** Returns the place once every row before that number, from 1, is settled. Forgets these rows. */
+  /** Returns the place before the row of that number, from 1. Forgets the rows before it, which are settled. */
   placeAt(number: number): Place
 }
 
 export function placeLog(start: TablePlace): PlaceLog {
-  const pages: {
-    phase: ReadingPhase
-    cursors: readonly (RowCursor | undefined)[]
-    notes: readonly (Note | undefined)[]
-  }[] = []
+  const pages: GivenRows[] = []
   const { seen } = start
   let { phase, cursor } = start
   let last = phase
-  /** Rows before the first of `pages`, those settled in it, and all of them. */
+  /** Rows before the first of `pages`, settled rows in that page, and all rows. */
   let before = 0
   let within = 0
   let given = 0
@@ -56,11 +56,11 @@ export function placeLog(start: TablePlace): PlaceLog {
   }
 
   return {
-    add(during, cursors, notes) {
-      last = during
-      if (cursors.length === 0) return
-      pages.push({ phase: during, cursors, notes })
-      given += cursors.length
+    add(rows) {
+      last = rows.phase
+      if (rows.cursors.length === 0) return
+      pages.push(rows)
+      given += rows.cursors.length
     },
     end() {
       isOver = true
@@ -73,25 +73,24 @@ export function placeLog(start: TablePlace): PlaceLog {
   }
 }
 
-/** The next reading begins with the newest change that was seen, or a minute before this one: whichever is earlier. */
+/** The next reading begins at the newest change, or a minute before this reading, whichever is earlier. */
 function endOf(phase: TablePlace['phase'], seen: VersionsSeen): TablePlace {
   const { by, since } = phase
   const settled = phase.kind === 'changes' ? (phase.settled ?? since) : since
   const newest = earlier(seen.newest() ?? since, settled)
-  // More rows changed in that second than the log remembers. The second is over, so the next reading may begin after it.
+  // If more rows changed in a second than the log remembers, the next reading begins after that second.
   const isFull = newest < settled && !seen.isWholeFrom(newest)
   const from = isFull ? nextSecond(newest) : newest
   seen.forgetBefore(from)
   return { phase: { kind: 'end', by, since: from }, cursor: undefined, seen }
 }
 
-/** Decides which of the read rows are given out. */
 export interface RowsTaken {
-  /** Returns what the place has to remember. Undefined: the row is left out. */
+  /** Returns what the place has to remember. Undefined: leave the row out. */
   take(row: Row, key: Key, phase: ReadingPhase, cursor: RowCursor | undefined): Note | undefined
 }
 
-/** Each row as it was when it was read, and again when it has changed since then: the last version comes last. */
+/** Takes each row, and again if it has changed since then: the last version comes last. */
 export function everyVersion(seen: VersionsSeen): RowsTaken {
   let newest = seen.newest() ?? ''
   return {
@@ -110,7 +109,7 @@ export function everyVersion(seen: VersionsSeen): RowsTaken {
       if (key.time === '') return {}
       newest = key.time > newest ? key.time : newest
       const floor = earlier(newest, phase.since)
-      // Only these rows will be read again.
+      // Only later changes are read again.
       const note = key.time < floor ? {} : { version, floor }
       takeNote(seen, note)
       return note
@@ -118,10 +117,7 @@ export function everyVersion(seen: VersionsSeen): RowsTaken {
   }
 }
 
-/**
- * Takes each row once, as it was when read, including rows made meanwhile. `known`: rows that an earlier reading gave
- * out.
- */
+/** Takes each row once, including rows made in the meantime. `known`: rows of an earlier reading. */
 export function everyRow(known: Pick<IdSet, 'has'> | undefined): RowsTaken {
   const made = new Set<string>()
   return {

@@ -6,7 +6,7 @@ import { nextVisible } from './walk-table.js'
 
 const ROWS = 20
 
-export interface TableProbing {
+interface TableProbing {
   readonly instance: Instance
   readonly table: string
   readonly query: EncodedQuery
@@ -14,22 +14,20 @@ export interface TableProbing {
   readonly signal: AbortSignal
 }
 
-export interface Probed {
-  /** The field that shows when a row changed. Undefined if there is none. */
+interface Probed {
+  /** Undefined: the rows show no time of change. */
   readonly time: TimeField | undefined
-  /** The instance's clock, in milliseconds since the epoch. */
+  /** The instance's clock. */
   readonly date: number
-  /** Notes about fields that could not be checked. */
   readonly notes: readonly string[]
 }
 
 /**
- * Checks before the reading that a table has the requested fields. The platform drops a condition on a missing field
- * and answers with more rows. Some rows are asked for these fields, and a field that no row has is missing. Throws
- * SluiceError SERVICENOW_QUERY_IGNORED.
+ * Checks that some rows of the table have the requested fields. The platform ignores a condition on a missing field,
+ * and then returns more rows. Throws SluiceError SERVICENOW_QUERY_IGNORED.
  */
 export async function probeTable(probing: TableProbing): Promise<Probed> {
-  const { instance, table, query, fields } = probing
+  const { table, query, fields } = probing
   const named = [...fieldsOf(query).filter(isProper), ...fields]
   const references = named.filter(isBehind).map(referenceOf)
   const { rows, date } = await someRows(probing, [...new Set([...keyFields, ...references, ...named])])
@@ -38,38 +36,26 @@ export async function probeTable(probing: TableProbing): Promise<Probed> {
     return { time: 'sys_updated_on', date, notes: named.length === 0 ? [] : [note] }
   }
   if (!rows.every(row => 'sys_id' in row))
-    throw ignored(
-      instance.display,
-      table,
-      'the field sys_id',
-      'rows come without it, and Sluice cannot tell them apart',
-    )
+    throw ignored(probing, 'the field sys_id', 'rows come without it, so Sluice cannot distinguish them')
   for (const field of named) {
     if (rows.some(row => field in row) || (await isEmptyReference(probing, field, rows))) continue
-    throw ignored(
-      instance.display,
-      table,
-      partOf(query, field),
-      `there is no field ${field}, or the user may not read it`,
-    )
+    throw ignored(probing, partOf(query, field), `there is no field ${field}, or the user may not read it`)
   }
   return { time: timeField(rows), date, notes: [] }
 }
 
-/** Returns rows that the user may see, whatever the query finds. Returns none if they do not come soon. */
+/** Returns rows that the user may see, without the query. Returns none if the first rows are hidden. */
 async function someRows({ instance, table, signal }: TableProbing, fields: readonly string[]): Promise<TablePage> {
   const request = { table, query: bySysId.orderBy, limit: ROWS, fields }
   const first = await askPage(instance, request, signal)
   if (first.rows.length > 0 || (first.total ?? 0) <= ROWS) return first
-  const order = { order: bySysId, from: undefined, time: 'sys_updated_on', size: pageSize(5000) } as const
-  const visible = await nextVisible({ ...order, table, instance, query: parseQuery(''), signal }, 3, () => undefined)
+  const order = { order: bySysId, time: 'sys_updated_on', size: pageSize(5000) } as const
+  const visible = await nextVisible({ ...order, table, instance, query: parseQuery(''), signal }, 3)
   if (visible === undefined) return first
   return await askPage(instance, { ...request, query: `${bySysId.condition(visible)}^${bySysId.orderBy}` }, signal)
 }
 
-/**
- * If a reference is empty in every row, the platform may omit the fields behind it. Then look for a row that has one.
- */
+/** The platform may omit the fields behind a reference that is empty in every row. Then one row with a reference is enough. */
 async function isEmptyReference(
   { instance, table, signal }: TableProbing,
   field: string,
@@ -91,13 +77,13 @@ function referenceOf(field: string): string {
   return field.slice(0, field.indexOf('.'))
 }
 
-/** Rows that never change have no time of a change. */
+/** Rows that never change have only the time of creation. */
 function timeField(rows: readonly Row[]): TimeField | undefined {
   const fields = ['sys_updated_on', 'sys_created_on'] as const
   return fields.find(field => rows.some(row => field in row && row[field] !== ''))
 }
 
-/** Names like this stand for no field of the rows. */
+/** Conditions may use names that are not fields. */
 function isProper(field: string): boolean {
   return !field.startsWith('variables.') && field !== 'sys_tags'
 }

@@ -4,11 +4,9 @@ import type { ChangesPhase, ReadingPhase } from './table-place.js'
 import type { TablePage } from './table-page.js'
 import { type Walk, type WalkedPage, walkTable } from './walk-table.js'
 
-/**
- * Milliseconds until others see a change that has its time already, plus how far the clocks of an instance differ.
- */
+/** A change may become visible later than its time says, and the clocks of an instance differ. */
 const OVERLAP_MS = 60_000
-/** Readings of what changed meanwhile, at most: a table that never rests has an end, too. */
+/** Most readings of what changed in the meantime. Otherwise a busy table would be read forever. */
 const MOST_ROUNDS = 5
 
 export interface PhasesReading {
@@ -18,26 +16,25 @@ export interface PhasesReading {
   /** The instance's clock when the reading began. */
   readonly date: number
   readonly taken: RowsTaken
-  /** Whether what changes meanwhile can be found. */
+  /** Whether the rows show when they changed. */
   readonly isTimed: boolean
   readonly log: PlaceLog | undefined
-  /** Receives every page that has rows. Throws if the platform did not obey the query. */
+  /** Throws if the platform did not obey the query. */
   judge(page: WalkedPage): void
-  /** Receives every answer of the instance. */
   answered(page: TablePage): void
 }
 
 export interface TableRows {
   readonly rows: readonly Row[]
-  /** Whether some of them may have come before, as they were then. */
+  /** Whether an earlier version of some rows may have come before. */
   readonly mayRepeat: boolean
 }
 
-/** Reads rows page by page: the whole table and then what changed meanwhile, or only the changes. */
+/** Yields the whole table and then what changed in the meantime, or only the changes. */
 export async function* readPhases(reading: PhasesReading): AsyncGenerator<TableRows> {
   const { walk, taken, log, judge, answered, isTimed } = reading
   let { phase, cursor, date } = reading
-  // After a resume, the rows that the phase gave out before are unknown.
+  // After a resume, the phase has given out some rows.
   let given = cursor === undefined ? 0 : 1
   const heard = (page: TablePage) => {
     date = page.date
@@ -49,12 +46,12 @@ export async function* readPhases(reading: PhasesReading): AsyncGenerator<TableR
     for await (const page of walkTable({ ...walk, order: orderOf(begun), from: cursor, time: begun.by }, heard)) {
       judge(page)
       const { rows, cursors, notes } = choose(page, begun, taken)
-      log?.add(begun, cursors, notes)
+      log?.add({ phase: begun, cursors, notes })
       given += rows.length
       if (rows.length > 0) yield { rows, mayRepeat: mayRepeat(begun, page) }
       if (isPast(begun, page, now)) break
     }
-    log?.add(begun, [], [])
+    log?.add({ phase: begun, cursors: [], notes: [] })
     const next = isTimed ? phaseAfter(begun, given) : undefined
     if (next === undefined) break
     phase = next
@@ -64,7 +61,7 @@ export async function* readPhases(reading: PhasesReading): AsyncGenerator<TableR
   log?.end()
 }
 
-/** The latest time whose changes can all be seen by now. */
+/** Returns the latest time whose changes are all visible by now. */
 export function settledAt(date: number): string {
   return platformTime(date - OVERLAP_MS)
 }
@@ -84,10 +81,7 @@ function phaseAfter(phase: ReadingPhase, given: number): ChangesPhase | undefine
   return { kind: 'changes', by, since: phase.settled ?? since, rounds: phase.rounds - 1 }
 }
 
-/**
- * Returns whether every change from before the reading is read. Later changes belong to the next reading. Otherwise a
- * busy table would be followed forever.
- */
+/** Returns whether every change from before the reading is read. The next reading reads the later ones. */
 function isPast(phase: ReadingPhase, { keys }: WalkedPage, began: string): boolean {
   return phase.kind === 'changes' && keys.every(({ time }) => time > began)
 }

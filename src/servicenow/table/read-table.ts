@@ -1,5 +1,5 @@
 import type { Place } from '../../flow.js'
-import type { IdSet } from '../deletions/id-set.js'
+import type { IdSet } from './id-set.js'
 import { ignored, unmet } from './encoded-query.js'
 import type { Instance } from '../instance.js'
 import { pageSize } from './table-page.js'
@@ -8,35 +8,28 @@ import { platformTime } from './row.js'
 import { probeTable } from './probe-table.js'
 import { readPhases, settledAt, type TableRows } from './read-phases.js'
 import type { Selected } from './select-table.js'
-import { isStart, placeOf, readPlace } from './table-place.js'
-import { versionsSeen } from './versions-seen.js'
+import { isStart, placeOf, readPlace, versionsSeen } from './table-place.js'
 import type { WalkedPage } from './walk-table.js'
 
 export interface TableReading extends Selected {
   readonly instance: Instance
-  /**
-   * `current` gives out every version of a row that changes during the reading, so that the last one wins. `once`
-   * gives out one.
-   */
+  /** `current` gives out every version of a row that changes during the reading, the last one last. `once` gives out one. */
   readonly mode: 'current' | 'once'
-  /** Where reading continues. Undefined: at the table's start. */
-  readonly place: Place | undefined
-  /** Ids of rows that are left out, in mode `once`: they were given out before. */
+  /** Where reading continues. Undefined: at the start of the table. */
+  readonly place?: Place | undefined
+  /** In mode `once`: rows to leave out. */
   readonly known?: Pick<IdSet, 'has'> | undefined
   readonly signal: AbortSignal
   /** Called in mode `current`, when the start of the reading is known. */
-  begun(log: PlaceLog): void
-  /** Receives the start of the reading, before the first row. */
+  begun?(log: PlaceLog): void
+  /** Called before the first row. */
   started?(place: Place): void
   /** Rows that the platform says there are. */
   counted(total: number): void
-  /** Receives facts that are worth knowing and are no failure. */
   note(text: string): void
 }
 
-/**
- * Yields rows page by page, and requests the next page meanwhile. Throws SluiceError SERVICENOW_*, STATE_UNREADABLE.
- */
+/** Yields pages, and requests the next one in the meantime. Throws SluiceError SERVICENOW_*, STATE_UNREADABLE. */
 export async function* readTable(reading: TableReading): AsyncGenerator<TableRows> {
   const ending = new AbortController()
   try {
@@ -45,7 +38,7 @@ export async function* readTable(reading: TableReading): AsyncGenerator<TableRow
     const { shape } = reading.shape
     for await (const page of readAhead(rows)) yield { ...page, rows: page.rows.map(shape) }
   } finally {
-    // A page may be under way that nobody waits for any more.
+    // Nobody waits for the page that is still requested.
     ending.abort()
   }
 }
@@ -57,22 +50,22 @@ async function phasesOf(reading: TableReading, signal: AbortSignal): Promise<Asy
   if (given !== undefined && readPlace(given, name).phase.kind === 'end') {
     const log = placeLog(readPlace(given, name))
     log.end()
-    reading.begun(log)
+    reading.begun?.(log)
     return undefined
   }
   const probed = await probeTable({ instance, table, query, fields: shape.fields ?? [], signal })
   for (const text of probed.notes) note(text)
   const by = probed.time ?? 'sys_updated_on'
   if (probed.time === undefined && mode === 'current')
-    throw ignored(instance.display, table, `the field ${by}`, 'Sluice needs it to find changes')
+    throw ignored(reading, `the field ${by}`, 'Sluice needs it to find changes')
   if (by === 'sys_created_on' && mode === 'current')
     note(`rows of ${table} have no sys_updated_on. If the user may not read this field, Sluice misses changes`)
   const fresh = { phase: { kind: 'whole', by, since: settledAt(probed.date) }, cursor: undefined } as const
   const start = given ?? placeOf({ ...fresh, seen: versionsSeen() })
   reading.started?.(start)
-  // Rows read and rows settled are remembered separately.
+  // The log gets its own copy of the start, because it follows settled rows and `taken` follows read rows.
   const log = mode === 'current' ? placeLog(readPlace(start, name)) : undefined
-  if (log !== undefined) reading.begun(log)
+  if (log !== undefined) reading.begun?.(log)
   const { phase, cursor, seen } = readPlace(start, name)
   if (phase.kind === 'end') return undefined
   const now = platformTime(probed.date)
@@ -106,21 +99,20 @@ async function phasesOf(reading: TableReading, signal: AbortSignal): Promise<Asy
   })
 }
 
-function judgeOf({ instance, table, query }: TableReading): (page: WalkedPage) => void {
-  const find = unmet(query)
+function judgeOf(reading: TableReading): (page: WalkedPage) => void {
+  const find = unmet(reading.query)
   return ({ rows, keys, date }) => {
     const settled = settledAt(date)
     for (const [at, row] of rows.entries()) {
       // A row that changed just now may have matched in its earlier form.
       const condition = (keys[at]?.time ?? '') < settled ? find(row) : undefined
       if (condition === undefined) continue
-      const problem = `the row ${keys[at]?.id} does not match it`
-      throw ignored(instance.display, table, condition.text, problem)
+      throw ignored(reading, condition.text, `the row ${keys[at]?.id} does not match it`)
     }
   }
 }
 
-/** Requests the next item while the caller uses one. To stop early, abort the signal of `items`. */
+/** Requests the next item while the caller uses one. */
 async function* readAhead<T>(items: AsyncIterator<T>): AsyncGenerator<T> {
   let coming = ask(items)
   for (;;) {

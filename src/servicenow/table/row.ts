@@ -1,20 +1,15 @@
-/**
- * A record of the platform: each field as text, empty ones as `''`. With `displayValue: 'all'` each field is `{
- * display_value, value }`.
- */
+/** Each field is text, or `{ display_value, value }` if both were requested. */
 export type Row = Readonly<Record<string, unknown>>
 
-/** The position of a row in either order of reading. */
 export interface Key {
   readonly id: string
   /** Time of the last change. Empty if the platform sent none. */
   readonly time: string
 }
 
-/** The field that holds the time of change. Tables with unchanging rows have only the time of creation. */
+/** Tables whose rows never change have only the time of creation. */
 export type TimeField = 'sys_updated_on' | 'sys_created_on'
 
-/** Fields that every reading requests. */
 export const keyFields = ['sys_id', 'sys_updated_on', 'sys_mod_count', 'sys_created_on'] as const
 
 /** Returns the stored value of a field, whatever form was requested. */
@@ -29,7 +24,7 @@ export function rowKey(row: Row, time: TimeField): Key {
 
 const CHUNK_CHARACTERS = 96 << 10
 
-/** Rows as NDJSON, a line each, in chunks of whole lines. Half a surrogate pair is written as an escape, as JSON allows. */
+/** Yields rows as NDJSON, in chunks of whole lines. */
 export function* rowLines(rows: Iterable<Row>): Generator<Buffer> {
   let text = ''
   for (const row of rows) {
@@ -43,7 +38,7 @@ export function* rowLines(rows: Iterable<Row>): Generator<Buffer> {
 
 const form = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/
 
-/** `yyyy-MM-dd HH:mm:ss` in UTC: how the platform stores times, whole seconds that sort as text. */
+/** Returns `yyyy-MM-dd HH:mm:ss` in UTC, as the platform stores times. Such times sort as text. */
 export function platformTime(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19).replace('T', ' ')
 }
@@ -52,7 +47,6 @@ export function isPlatformTime(text: unknown): text is string {
   return typeof text === 'string' && form.test(text)
 }
 
-/** The second after it. */
 export function nextSecond(time: string): string {
   return platformTime(Date.parse(`${time.replace(' ', 'T')}Z`) + 1000)
 }
@@ -61,7 +55,7 @@ export function earlier(a: string, b: string): string {
   return a < b ? a : b
 }
 
-/** A position after a row, or at the row with `includes`. Serialised in places. */
+/** A position after a row, or at the row with `includes`. Places store it. */
 export interface RowCursor {
   readonly id: string
   /** In the order of changes. */
@@ -69,24 +63,20 @@ export interface RowCursor {
   readonly includes?: true
 }
 
-/** An order for reading a table page by page. Each page begins where the last one ended. */
 export interface RowOrder {
   readonly orderBy: string
   /** Returns the condition for the rows after a cursor, or for the whole reading. Empty: every row. */
   condition(cursor: RowCursor | undefined): string
-  /** Returns where reading continues after each row of a page, or the first row that cannot stand there. */
+  /** Returns where reading continues after each row of a page, or the first row that is out of order. */
   follow(keys: readonly Key[], cursor: RowCursor | undefined): Followed
 }
 
-/**
- * `isDoubtful`: all rows may stand too early, and continuing after them would skip others. Asked again, they have
- * moved.
- */
+/** `isDoubtful`: all rows may stand too early, and continuing after them would skip others. A retry shows them moved. */
 export type Followed =
   | { readonly cursors: readonly (RowCursor | undefined)[]; readonly isDoubtful: boolean }
   | { readonly stray: Key }
 
-/** No change of a row moves it in this order. */
+/** A change of a row does not move it in this order. */
 export const bySysId: RowOrder = {
   orderBy: 'ORDERBYsys_id',
   condition: cursor => (cursor === undefined ? '' : `sys_id${cursor.includes ? '>=' : '>'}${cursor.id}`),
@@ -136,7 +126,7 @@ function comesAfter(key: Key, cursor: RowCursor | undefined): boolean {
 
 const hex = /^[0-9a-f]{32}$/i
 
-/** The sort order of unusual ids is unknown. For these it is enough that none repeats. */
+/** The sort order of unusual ids is unknown, so they must only not repeat. */
 export function isBehind(id: string, { id: last, includes }: RowCursor): boolean {
   if (id === last) return includes === true
   return hex.test(id) && hex.test(last) ? id.toLowerCase() > last.toLowerCase() : true

@@ -1,32 +1,30 @@
 import type { Place } from '../../flow.js'
-import { IdSet } from '../deletions/id-set.js'
+import { IdSet } from './id-set.js'
 import { LINE_FEED } from '../../text/bytes.js'
 import { parseObject } from '../../text/parse-json.js'
 import { isBehind, stored } from './row.js'
 
-/** The rows that an interrupted reading wrote as NDJSON. */
 export interface RowsSoFar {
   readonly rows: number
-  /** Bytes of whole lines with rows. The rest was being written at the end. */
+  /** Bytes of whole lines with rows. */
   readonly bytes: number
   readonly ids: IdSet
   /** The row after which reading continues: the last one of the reading by `sys_id`. */
   readonly last: string | undefined
 }
 
-/** Reads it once, without holding it. */
+/** Reads the rows that an interrupted reading wrote as NDJSON. */
 export async function rowsSoFar(chunks: AsyncIterable<Uint8Array>): Promise<RowsSoFar> {
   const ids = new IdSet()
   let last: string | undefined
-  // Rows made meanwhile follow the reading by sys_id, in another order. If one of them seems to continue the first part,
-  // all rows before it have been read too. So any row of this stretch is a good one to continue after.
+  // Rows made in the meantime follow the reading by sys_id, in another order. If one of them seems to continue the first
+  // part, all rows before it have been read too, so reading may continue after it.
   let isInOrder = true
   let rows = 0
   let bytes = 0
   for await (const line of wholeLines(chunks)) {
     const id = idIn(line)
-    // After a crash of the machine, bytes that were not synced may be anything. Any prefix of the file is good to
-    // continue from.
+    // After a crash of the machine, bytes that were not synced may be anything. Any prefix of the file is enough.
     if (id === '') break
     isInOrder &&= last === undefined || isBehind(id, { id: last })
     if (isInOrder) last = id
@@ -42,7 +40,6 @@ export function placeBehind(start: Place, { last }: RowsSoFar): Place {
   return last === undefined ? start : { ...start, cursor: { id: last } }
 }
 
-/** Returns an empty text if the line is no row. */
 function idIn(line: Buffer): string {
   return stored(parseObject(line)?.['sys_id'])
 }

@@ -1,7 +1,7 @@
 import type { Instance } from '../instance.js'
 import { type EncodedQuery, ignored, parseQuery } from './encoded-query.js'
-import { fail } from '../../failure/fail.js'
-import { SluiceError } from '../../failure/sluice-error.js'
+import { fail, SluiceError } from '../../failure/failure.js'
+import { isObject } from '../../text/parse-json.js'
 import { keyFields, type Row } from './row.js'
 
 export interface Selecting {
@@ -16,7 +16,6 @@ export interface Selecting {
   readonly pageSize?: number | undefined
 }
 
-/** The selected rows of a table and their form, after checks. */
 export interface Selected {
   readonly table: string
   readonly query: EncodedQuery
@@ -25,25 +24,21 @@ export interface Selected {
 }
 
 /** Throws SluiceError OPTION_INVALID, SERVICENOW_QUERY_IGNORED. */
-export function selectTable({ display }: Instance, selecting: Selecting): Selected {
+export function selectTable(instance: Instance, selecting: Selecting): Selected {
   const { table, query = '', fields, displayValue = 'false', pageSize = 1000 } = selecting
   checkNames(table, fields)
-  return { table, query: tableQuery(query, table, display), shape: rowShape(fields, displayValue), pageSize }
+  return { table, query: tableQuery(query, table, instance), shape: rowShape(fields, displayValue), pageSize }
 }
 
-/**
- * Throws SluiceError OPTION_INVALID if the query has an order, SERVICENOW_QUERY_IGNORED if an operator is unknown.
- */
-function tableQuery(text: string, table: string, instance: string): EncodedQuery {
+function tableQuery(text: string, table: string, instance: Instance): EncodedQuery {
   const query = parseQuery(text)
   const [order] = query.ordering
   if (order !== undefined) throw optionInvalid('query', `${order} is not allowed: Sluice reads in the order of sys_id`)
   const [part] = query.unknown
-  if (part !== undefined) throw ignored(instance, table, part, 'ServiceNow knows none of its operators')
+  if (part !== undefined) throw ignored({ instance, table }, part, 'it has no operator that ServiceNow knows')
   return query
 }
 
-/** Throws SluiceError OPTION_INVALID. */
 function checkNames(table: string, fields: readonly string[] | undefined): void {
   if (!/^[a-z0-9_]+$/i.test(table)) throw optionInvalid('source', `servicenow:${table} names no table`)
   const wrong = fields?.find(field => !/^[a-z0-9_]+(?:\.[a-z0-9_]+)*$/i.test(field))
@@ -55,21 +50,16 @@ function optionInvalid(option: string, problem: string): SluiceError {
   return fail('OPTION_INVALID', { option, problem })
 }
 
-/** The requested fields, and the form in which rows are given out. */
 interface RowShape {
-  /** Fields for the platform. Undefined: every field. */
+  /** Fields to request. Undefined: every field. */
   readonly fields: readonly string[] | undefined
   readonly displayValue: 'false' | 'all'
   shape(row: Row): Row
 }
 
-/**
- * The values that were asked for, in the form that was asked for, and `sys_id`. Displayed values are asked for together with those that
- * are stored, because reading goes by them.
- */
+/** Requests stored values even if the caller wants displayed ones, because the reading needs them. */
 function rowShape(fields: readonly string[] | undefined, display: 'false' | 'true' | 'all'): RowShape {
   const kept = fields === undefined ? undefined : new Set(['sys_id', ...fields])
-  const cell = display === 'true' ? displayed : display === 'all' ? both : (value: unknown) => value
   const isAsItComes = display === 'false' && (kept === undefined || keyFields.every(field => kept.has(field)))
   return {
     fields: kept === undefined ? undefined : [...new Set([...kept, ...keyFields])],
@@ -80,26 +70,16 @@ function rowShape(fields: readonly string[] | undefined, display: 'false' | 'tru
           const shaped: Record<string, unknown> = {}
           for (const name of Object.keys(row)) {
             // A document's id is always the stored value.
-            if (name === 'sys_id') shaped[name] = storedValue(row[name])
-            else if (kept === undefined || kept.has(name)) shaped[name] = cell(row[name])
+            const form = name === 'sys_id' ? 'false' : display
+            if (kept === undefined || kept.has(name)) shaped[name] = inForm(row[name], form)
           }
           return shaped
         },
   }
 }
 
-function displayed(value: unknown): unknown {
-  return isBoth(value) ? value.display_value : value
-}
-
-function storedValue(value: unknown): unknown {
-  return isBoth(value) ? value.value : value
-}
-
-function both(value: unknown): unknown {
-  return isBoth(value) ? { display_value: value.display_value, value: value.value } : value
-}
-
-function isBoth(value: unknown): value is { display_value: unknown; value: unknown } {
-  return typeof value === 'object' && value !== null && 'display_value' in value && 'value' in value
+function inForm(cell: unknown, form: 'false' | 'true' | 'all'): unknown {
+  if (!isObject(cell) || !('display_value' in cell) || !('value' in cell)) return cell
+  const { display_value, value } = cell
+  return form === 'all' ? { display_value, value } : form === 'true' ? display_value : value
 }

@@ -1,12 +1,11 @@
-import { fail } from '../../failure/fail.js'
-import { SluiceError } from '../../failure/sluice-error.js'
+import { fail, SluiceError } from '../../failure/failure.js'
 import type { Instance, TableAnswer } from '../instance.js'
+import { isObject } from '../../text/parse-json.js'
 import type { Row } from './row.js'
 
-/** Some rows that stand one behind the other. */
 export interface TablePage {
   readonly rows: readonly Row[]
-  /** Rows that the query finds, hidden ones included, if the platform says so. */
+  /** Rows that the query finds, including hidden ones. Undefined: the platform did not send it. */
   readonly total: number | undefined
   /** Whether the Link header names a next page. */
   readonly hasNext: boolean
@@ -24,7 +23,6 @@ export interface PageRequest {
   readonly displayValue?: 'false' | 'all' | undefined
 }
 
-/** Throws SluiceError SERVICENOW_*. */
 export async function askPage(instance: Instance, asked: PageRequest, signal: AbortSignal): Promise<TablePage> {
   const { table, query, limit, offset = 0, fields, displayValue = 'false' } = asked
   const answer = await instance.call({
@@ -49,7 +47,7 @@ function read({ headers, result, status }: TableAnswer, { display }: Instance, a
   if (observed !== undefined)
     throw fail('SERVICENOW_NOT_AN_INSTANCE', { instance: display, observed: `status ${status}, ${observed}` })
   const rows = result as readonly unknown[]
-  if (!rows.every(isRow)) throw truncated(display, asked, 'a list that does not only contain rows')
+  if (!rows.every(isObject)) throw truncated(display, asked, 'a list that does not only contain rows')
   const { link, date = '', 'x-total-count': count } = headers
   const total = typeof count === 'string' && /^\d+$/.test(count) ? Number(count) : undefined
   return { rows, total, hasNext: /;\s*rel="?next"?/.test(String(link)), date: Date.parse(date) }
@@ -60,25 +58,21 @@ function notAPage(result: unknown, date: string | undefined): string | undefined
   return Number.isNaN(Date.parse(date ?? '')) ? 'no Date header' : undefined
 }
 
-function isRow(value: unknown): value is Row {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 export function truncated(instance: string, { table, limit }: PageRequest, reason: string): SluiceError {
   return fail('SERVICENOW_PAGE_TRUNCATED', { instance, rows: limit, table, reason })
 }
 
-/** How many rows are asked for at once: half when the instance gives up on a page, slowly more again when it does not. */
+/** Rows per request: half if the instance gives up on a page, then slowly more. */
 export interface PageSize {
   readonly rows: number
-  /** A page of as many rows was answered. */
+  /** The instance answered a page of this size. */
   worked(): void
-  /** Half of the rows of a page that was given up. */
-  halve(rows: number): number
+  /** The instance gave up on a page of so many rows. */
+  halve(rows: number): void
 }
 
 const PAGES_BEFORE_GROWTH = 8
-/** Pages of a size that have to be given up one after the other before it counts as too large, once it has proven itself. */
+/** A size that has worked many times counts as too large after this many failures in a row. */
 const FAILURES_OF_THE_PROVEN = 2
 
 export function pageSize(most: number): PageSize {
@@ -86,7 +80,7 @@ export function pageSize(most: number): PageSize {
   let patience = PAGES_BEFORE_GROWTH
   let good = 0
   let grew = false
-  /** Has worked many times in a row: what goes wrong with it once may have had other reasons than its size. */
+  /** The largest size that worked many times in a row. One failure with it may have other reasons. */
   let proven = 0
   let failures = 0
   return {
@@ -113,7 +107,6 @@ export function pageSize(most: number): PageSize {
       rows = Math.max(1, Math.min(rows, Math.floor(given / 2)))
       if (given > proven || ++failures >= FAILURES_OF_THE_PROVEN) proven = Math.min(proven, rows)
       good = 0
-      return rows
     },
   }
 }

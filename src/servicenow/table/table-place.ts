@@ -1,16 +1,16 @@
+import { createHash } from 'node:crypto'
 import type { Place } from '../../flow.js'
 import { type RowCursor, isPlatformTime, type TimeField } from './row.js'
-import { type VersionsSeen, versionsSeen } from './versions-seen.js'
-import { fail } from '../../failure/fail.js'
+import { fail } from '../../failure/failure.js'
 
-/** A stretch of a reading, in one order. Times are the platform's. */
+/** A part of a reading, in one order. Times are the platform's. */
 export type ReadingPhase = WholePhase | ChangesPhase
 
 /** Every row, by sys_id. */
 interface WholePhase {
   readonly kind: 'whole'
   readonly by: TimeField
-  /** Changes since then may have been missed, or read in their earlier form. */
+  /** The reading may have missed changes since then. */
   readonly since: string
 }
 
@@ -19,13 +19,13 @@ export interface ChangesPhase {
   readonly kind: 'changes'
   readonly by: TimeField
   readonly since: string
-  /** Nothing before it changes any more: a minute before the phase began. Undefined: not begun. */
+  /** All changes before this time are visible: a minute before the phase began. Undefined: not begun. */
   readonly settled?: string
   /** How many more such phases may follow, each with what changed during the one before. */
   readonly rounds: number
 }
 
-/** Where reading continues: in a phase, or after the end with the changes since. */
+/** Where reading continues: in a phase, or after its end with the changes since then. */
 export interface TablePlace {
   readonly phase: ReadingPhase | { readonly kind: 'end'; readonly by: TimeField; readonly since: string }
   readonly cursor: RowCursor | undefined
@@ -38,7 +38,6 @@ export function placeOf({ phase, cursor, seen }: TablePlace): Place {
   return { v: VERSION, ...phase, ...(cursor === undefined ? {} : { cursor }), seen: seen.toJSON() }
 }
 
-/** The place before the first row. */
 export const atStart: Place = { v: VERSION, kind: 'start' }
 
 export function isStart({ v, kind }: Place): boolean {
@@ -73,4 +72,82 @@ function isCursor(value: unknown): value is RowCursor | undefined {
   if (value === undefined) return true
   if (typeof value !== 'object' || value === null || !('id' in value) || typeof value.id !== 'string') return false
   return !('time' in value) || isPlatformTime(value.time)
+}
+
+/** Characters of one version: 72 bits of a hash. */
+const WIDTH = 12
+export const MOST_VERSIONS = 10_000
+
+/**
+ * Recognises versions of rows that overlapping readings read again. Forgets the oldest beyond MOST_VERSIONS. These rows
+ * are then given out again.
+ */
+export interface VersionsSeen {
+  add(time: string, version: string): void
+  has(time: string, version: string): boolean
+  /** Forgets changes that are not read again. */
+  forgetBefore(time: string): void
+  newest(): string | undefined
+  /** Whether no version of that time or later was forgotten for lack of room. */
+  isWholeFrom(time: string): boolean
+  toJSON(): Readonly<Record<string, string>>
+}
+
+/** Throws TypeError if `kept` is not the result of toJSON. */
+export function versionsSeen(kept: unknown = {}): VersionsSeen {
+  const byTime = parse(kept)
+  let size = [...byTime.values()].reduce((sum, versions) => sum + versions.size, 0)
+  let forgotten = ''
+  let limit = ''
+
+  const makeRoom = () => {
+    for (const [time, versions] of [...byTime].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      for (const version of versions) {
+        if (size <= MOST_VERSIONS * 0.9) return
+        forgotten = forgotten > time ? forgotten : time
+        versions.delete(version)
+        size--
+      }
+      byTime.delete(time)
+    }
+  }
+
+  return {
+    add(time, version) {
+      const versions = byTime.get(time) ?? new Set()
+      if (versions.size === 0) byTime.set(time, versions)
+      if (versions.has(version)) return
+      versions.add(version)
+      if (++size > MOST_VERSIONS) makeRoom()
+    },
+    has: (time, version) => byTime.get(time)?.has(version) === true,
+    forgetBefore(first) {
+      if (first === limit) return
+      limit = first
+      for (const [time, versions] of byTime) {
+        if (time >= limit) continue
+        size -= versions.size
+        byTime.delete(time)
+      }
+    },
+    newest: () =>
+      [...byTime.keys()].reduce<string | undefined>((a, b) => (a === undefined || b > a ? b : a), undefined),
+    isWholeFrom: time => forgotten < time,
+    toJSON: () => Object.fromEntries([...byTime].map(([time, versions]) => [time, [...versions].join('')])),
+  }
+}
+
+/** Names one version of a row by its count of changes. */
+export function versionOf(id: string, changes: string): string {
+  return createHash('sha256').update(`${id} ${changes}`).digest('base64url').slice(0, WIDTH)
+}
+
+function parse(kept: unknown): Map<string, Set<string>> {
+  if (typeof kept !== 'object' || kept === null) throw new TypeError('no versions')
+  return new Map(
+    Object.entries(kept).map(([time, text]: [string, unknown]) => {
+      if (typeof text !== 'string' || text.length % WIDTH !== 0) throw new TypeError('no versions')
+      return [time, new Set(text.match(/.{12}/g))]
+    }),
+  )
 }

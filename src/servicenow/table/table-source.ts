@@ -5,7 +5,7 @@ import { readTable } from './read-table.js'
 import { rowLines } from './row.js'
 import { type Selecting, selectTable } from './select-table.js'
 import { atStart, isStart, placeOf, readPlace } from './table-place.js'
-import { fail } from '../../failure/fail.js'
+import { fail } from '../../failure/failure.js'
 
 export interface TableSourceOptions extends Selecting {
   /** Position among the inputs of the run. */
@@ -15,15 +15,13 @@ export interface TableSourceOptions extends Selecting {
    * `once` gives out each row one time, without places.
    */
   readonly mode?: 'current' | 'once' | undefined
-  /** Receives facts that are worth knowing, such as fields that could not be checked. */
   readonly note?: ((text: string) => void) | undefined
 }
 
 /**
- * Opens a table as a source of NDJSON, one line per row. It is complete under paging, and while others insert, change
- * and delete rows. Without a place it reads the whole table, then what changed meanwhile. With a place it continues
- * there. Each opening counts its documents from 1 for `placeAt`. `after` takes the place after the last row. Throws
- * SluiceError OPTION_INVALID, SERVICENOW_QUERY_IGNORED.
+ * Opens a table as a source of NDJSON, one line per row. It misses no row, even if others insert, change and delete
+ * rows. Without a place it reads the whole table, then what changed in the meantime. Each opening counts its documents
+ * from 1 for `placeAt`. Throws SluiceError OPTION_INVALID, SERVICENOW_QUERY_IGNORED.
  */
 export function tableSource(instance: Instance, options: TableSourceOptions): Source {
   const { id, table, query = '', fields, displayValue = 'false', mode = 'current' } = options
@@ -74,11 +72,11 @@ export function tableSource(instance: Instance, options: TableSourceOptions): So
         return total
       },
     },
-    open: (signal, _from, place) => open(signal, place),
+    open: (signal, _, place) => open(signal, place),
   }
 }
 
-/** Returns undefined for the changes at the end of a whole reading: they are part of it. */
+/** The changes at the end of a whole reading belong to it, so they have no time. */
 function sinceOf(place: Place, source: string): string | undefined {
   if (isStart(place)) return undefined
   const { phase } = readPlace(place, source)
@@ -86,7 +84,6 @@ function sinceOf(place: Place, source: string): string | undefined {
   return isWhole ? undefined : `${phase.since.replace(' ', 'T')}Z`
 }
 
-/** Returns the place for the changes since a reading ended. */
 function afterEnd(end: Place, source: string): Place {
   const place = isStart(end) ? undefined : readPlace(end, source)
   if (place?.phase.kind !== 'end') {

@@ -1,18 +1,17 @@
-import { isSluiceError } from '../../failure/sluice-error.js'
-import { askPage } from './table-page.js'
+import { isSluiceError } from '../../failure/failure.js'
+import { type PageRequest, type PageSize, type TablePage, askPage, truncated } from './table-page.js'
 import { type EncodedQuery, ignored, queryWith } from './encoded-query.js'
 import type { Instance } from '../instance.js'
 import { isTruncated } from '../calls/judge-table-answer.js'
-import { type PageRequest, type PageSize, type TablePage, truncated } from './table-page.js'
 import { type RowCursor, type Followed, type Key, rowKey, type RowOrder, type TimeField } from './row.js'
 
-/** Rows per request that asks for keys only. */
+/** Rows of a request for keys only. */
 const MOST_KEYS = 10_000
 
 interface Search {
   readonly order: RowOrder
-  /** Reading begins after it. Undefined: at the start. */
-  readonly from: RowCursor | undefined
+  /** Undefined: from the start. */
+  readonly from?: RowCursor | undefined
   readonly time: TimeField
   readonly size: PageSize
   readonly table: string
@@ -25,22 +24,21 @@ export interface Walk extends Search {
   /** Undefined: every field. */
   readonly fields: readonly string[] | undefined
   readonly displayValue: 'false' | 'all'
-  /** Describes a row that does not follow the cursor: the platform did not understand the condition, or the order. */
+  /** Describes a row out of order: the platform did not understand the condition or the order. */
   stray?(row: Key): string
 }
 
-/** A page with rows, and where reading continues after each of them. */
 export interface WalkedPage extends TablePage {
   readonly keys: readonly Key[]
   readonly cursors: readonly (RowCursor | undefined)[]
 }
 
 /**
- * Yields every row that keeps its position once, in order. The platform applies the page limit before it hides rows,
- * so neither a short page nor an empty one is the end. `seen` receives every answer.
+ * Yields each row that keeps its position once, in order. The platform applies the page limit before it hides rows, so
+ * neither a short page nor an empty one is the end. `seen` receives every answer.
  */
-export async function* walkTable(walk: Walk, seen: (page: TablePage) => void): AsyncGenerator<WalkedPage> {
-  const { order, time, instance, table, stray = strayById } = walk
+export async function* walkTable(walk: Walk, seen: (page: TablePage) => void = () => {}): AsyncGenerator<WalkedPage> {
+  const { order, time, stray = strayById } = walk
   let cursor = walk.from
   let isAskedAgain = false
   for (;;) {
@@ -48,7 +46,7 @@ export async function* walkTable(walk: Walk, seen: (page: TablePage) => void): A
     const { page, limit } = await askSized(walk, condition)
     seen(page)
     if (page.rows.length === 0) {
-      // Only an empty page is believed to be the last: rows that were deleted since then shift no other behind a full one's end.
+      // Only an empty page can be the last. After a full one, deleted rows may have moved others.
       if (isEnd(page, 0, limit)) return
       const next = await nextVisible({ ...walk, from: cursor }, Infinity, seen)
       if (next === undefined) return
@@ -59,7 +57,7 @@ export async function* walkTable(walk: Walk, seen: (page: TablePage) => void): A
     const followed = order.follow(keys, cursor)
     if ('stray' in followed) {
       const part = condition === '' ? order.orderBy : condition
-      throw ignored(instance.display, table, part, stray(followed.stray))
+      throw ignored(walk, part, stray(followed.stray))
     }
     isAskedAgain = followed.isDoubtful && !isAskedAgain
     if (isAskedAgain) continue
@@ -103,18 +101,15 @@ async function ask(
   }
 }
 
-/**
- * Finds the first visible row after the cursor by asking for keys, in larger and larger pages. Hidden rows cost no
- * bytes. Undefined: there is none, or not within that many requests.
- */
+/** Finds the first visible row after the cursor: requests keys, in larger and larger pages. Hidden rows cost no bytes. */
 export async function nextVisible(
   walk: Search,
   requests: number,
-  seen: (page: TablePage) => void,
+  seen: (page: TablePage) => void = () => {},
 ): Promise<RowCursor | undefined> {
   const { order, from, time } = walk
   const fields = ['sys_id', time]
-  // Never repeats a size that the instance gave up on, or the search would never end.
+  // A size that the instance gave up on is never repeated, so the search ends.
   let most = MOST_KEYS
   let limit = Math.min(most, Math.max(1000, walk.size.rows * 2))
   let offset = 0
@@ -134,7 +129,7 @@ export async function nextVisible(
       return { ...firstOf(keys, followed), includes: true }
     }
     if (isEnd(page, offset, limit)) return undefined
-    // Windows overlap: rows that were deleted meanwhile move others forward.
+    // Windows overlap, because deleted rows move others forward.
     if (offset > 0 || limit === most) offset += limit - Math.floor(limit / 10)
     else limit = Math.min(most, limit * 2)
   }

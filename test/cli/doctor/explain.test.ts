@@ -49,7 +49,7 @@ test('a notice has no exit code: it ends no run', async () => {
   for (const line of (await said()).split('\n').filter(text => text.startsWith('  ')))
     expect(/ notice {2}/.test(line)).toBe(notices.some(code => line.startsWith(`  ${code} `)))
   const page = await said('REGION_MISMATCH')
-  expect(page).toContain('A notice: it ends no run')
+  expect(page).toContain('This is a notice: it ends no run')
   expect(page).not.toContain('Exit code')
 })
 
@@ -62,6 +62,18 @@ test('words of what is seen lead to codes, several words to what has them all', 
   expect(aborted).not.toContain('407 Proxy Authentication Required')
   expect(await said('OTLP')).toContain('not a fault of the IP filter')
   expect(await saidAsJson('otlp')).toMatchObject({ symptoms: [{ where: 'cluster', codes: [] }], failures: [] })
+})
+
+test("Elasticsearch's own error types are told, by their name and by their words", async () => {
+  const conflict = await said('version_conflict_engine_exception')
+  expect(conflict).toMatch(
+    /^version_conflict_engine_exception: .*\n {2}A document with this id .*\n.*--op index.*skip\.\n$/,
+  )
+  expect(await said('version', 'conflict')).toContain(conflict)
+  expect(await saidAsJson('strict_dynamic_mapping_exception')).toMatchObject({
+    failures: [],
+    errors: [{ type: 'strict_dynamic_mapping_exception' }],
+  })
 })
 
 test('--symptoms lists what is seen, each with its codes', async () => {

@@ -82,7 +82,7 @@ describe('from an open deployment to a guarded one and back', () => {
     })
     const again = await filter(lab, ['create', '--policy', 'another name'])
     expect(again.code).toBe(0)
-    expect(again.stdout).toContain(`The policy static addresses (${id}) exists already. Sluice changed nothing.\n`)
+    expect(again.stdout).toContain(`The policy static addresses (${id}) already exists. Sluice changed nothing.\n`)
     expect(lab.control.policies()).toHaveLength(1)
 
     const attached = await filter(lab, ['attach'])

@@ -26,7 +26,8 @@ async function ingest(
   const ended = await sluice(['ingest', '--index', 'bad-input', '--json', ...args], {
     cwd: place.path,
     ...more,
-    env: { ...lab.env, ...more.env },
+    // A file of another test may have the same content.
+    env: { ...lab.env, SLUICE_STATE_DIR: join(place.path, 'state'), ...more.env },
   })
   const dead = (await readdir(place.path)).find(name => name.startsWith('sluice-dead-letters'))
   const lines = dead === undefined ? [] : (await readFile(join(place.path, dead), 'utf8')).trimEnd().split('\n')
@@ -87,6 +88,36 @@ describe('inputs', () => {
     })
     expect(code).toBe(3)
     expect(receipt).toMatchObject({ read: 0, failure: { code: 'INPUT_MALFORMED' } })
+  })
+
+  test('of a file that is no NDJSON nothing is sent, and the fix is named', async () => {
+    const csv = `id,name\n${Array.from({ length: 2000 }, (_, at) => `${at},Chair`).join('\n')}\n`
+    const files = { 'orders.csv': csv, 'good.ndjson': '{"n":1}\n' }
+    const first = await ingest(['orders.csv', 'good.ndjson'], files)
+    expect(first.code).toBe(3)
+    expect(first.receipt).toMatchObject({ read: 0, requests: 0, failure: { code: 'INPUT_NOT_JSON' } })
+    expect(first.stderr).toContain('orders.csv looks like CSV: none of its first 1000 lines is JSON')
+    expect(first.stderr).toContain('mlr --icsv --ojsonl cat FILE | sluice ingest - --index INDEX')
+    const later = await ingest(['good.ndjson', 'orders.csv'], files)
+    expect(later.code).toBe(3)
+    expect(later.receipt).toMatchObject({ read: 1, created: 1, failure: { code: 'INPUT_NOT_JSON' } })
+    expect(later.receipt?.inputs).toMatchObject([{ status: 'finished' }, { name: 'orders.csv', status: 'failed' }])
+  })
+
+  test('action lines of a bulk request are not loaded as documents', async () => {
+    const { code, receipt, stderr } = await ingest(['body.ndjson'], {
+      'body.ndjson': '{"index":{"_id":"1"}}\n{"n":1}\n',
+    })
+    expect(code).toBe(3)
+    expect(receipt).toMatchObject({ read: 0, requests: 0, failure: { code: 'INPUT_NOT_JSON' } })
+    expect(stderr).toContain('sed -n "n;p" FILE')
+  })
+
+  test('a JSON document on several lines is one document', async () => {
+    const { code, receipt } = await ingest(['one.json'], {
+      'one.json': JSON.stringify({ nested: { a: [1, 2] } }, null, 2),
+    })
+    expect({ code, created: receipt?.created }).toEqual({ code: 0, created: 1 })
   })
 
   test('a line of 200 MB goes to the dead letters whole, and its neighbours are loaded', async () => {

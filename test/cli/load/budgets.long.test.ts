@@ -92,6 +92,18 @@ test('a byte budget is metered and kept: exit code 5 until all is loaded', async
   expect(lab.control.count('cli-bytes')).toBe(3000)
 })
 
+test('a byte budget that the first document does not fit into is refused: exit code 2, and the number that would do', async () => {
+  await using work = await folder()
+  const text = Array.from({ length: 8000 }, (_, n) => (n * 2_654_435_761).toString(36)).join('')
+  await writeFile(join(work.path, 'a.ndjson'), `{"text":"${text}"}\n`)
+  const command = ['ingest', 'a.ndjson', '--index', 'cli-document', '--compress', 'none', '--byte-budget']
+  const refused = await sluice([...command, '30kb'], surroundings(work))
+  expect(refused.code).toBe(2)
+  const [, enough = ''] =
+    /--byte-budget: 30,000 bytes is too small: .* Set at least ([\d,]+)/.exec(refused.stderr) ?? []
+  expect((await sluice([...command, enough.replaceAll(',', '')], surroundings(work))).code).toBe(0)
+})
+
 test('more documents rejected than --max-rejected allows: exit code 3', async () => {
   await using work = await folder()
   await writeFile(join(work.path, 'a.ndjson'), `${'nothing\n'.repeat(5)}${lines(500)}`)
@@ -111,5 +123,5 @@ test('a cluster that refuses for longer than --max-elapsed allows: exit code 4',
   const command = ['ingest', 'a.ndjson', '--index', 'cli-elapsed', '--max-elapsed', '500ms', ...inBatches]
   const { code, stdout } = await sluice(command, surroundings(work))
   expect(code).toBe(4)
-  expect(json(stdout)).toMatchObject({ created: 0, unknown: 0, failure: { code: 'CLUSTER_OVERLOADED' } })
+  expect(json(stdout)).toMatchObject({ created: 0, unknown: 0, failure: { code: 'GATEWAY_LIMITED' } })
 })

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import type { Receipt } from '../../../src/ledger/receipt.js'
@@ -46,7 +47,11 @@ describe('ingest', () => {
   test('elsewhere than on a terminal, progress is log lines on stderr; --quiet leaves them out', async () => {
     await using work = await folder()
     const run = async (...more: string[]) =>
-      await sluice(['ingest', '-', '--index', 'cli-log', ...more], { cwd: work.path, env: lab.env, input: lines(10) })
+      await sluice(['ingest', '-', '--index', 'cli-log', ...more], {
+        cwd: work.path,
+        env: { ...lab.env, SLUICE_LOG_FORMAT: '' },
+        input: lines(10),
+      })
     const logged = (await run()).stderr
       .trimEnd()
       .split('\n')
@@ -55,14 +60,41 @@ describe('ingest', () => {
     expect(await run('--quiet')).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test('with --quiet and --json, one line on stderr reports rejected documents', async () => {
+  test('with --quiet, stderr is one paragraph for a mail, or nothing', async () => {
     await using work = await folder()
-    const flags = ['--index', 'cli-mail', '--quiet', '--json', '--dead-letters', 'dead.ndjson']
-    const ended = await sluice(['ingest', '-', ...flags], { cwd: work.path, env: lab.env, input: '{"n":1}\n[1]\n' })
-    expect(ended).toMatchObject({
-      code: 1,
-      stderr: 'warning: 1 document rejected. Repair dead.ndjson, then run `sluice replay dead.ndjson`\n',
-    })
+    const letters = join(work.path, 'dead.ndjson')
+    const load = async (input: string, ...more: string[]) =>
+      await sluice(['ingest', '-', '--index', 'cli-mail', '--quiet', '--dead-letters', 'dead.ndjson', ...more], {
+        cwd: work.path,
+        env: lab.env,
+        input,
+      })
+    expect(await load('{"n":1}\n')).toMatchObject({ code: 0, stdout: '', stderr: '' })
+    const mail = [
+      'error: 1 of 2 documents was rejected',
+      '  cause: 1 DOCUMENT_NOT_JSON (before sending, first: -, line 2)',
+      '  run:   RUN: 2 read = 1 created + 1 rejected, it balances',
+      `  dead letters: ${letters}`,
+      '  fix:   A line is not a JSON object. Write one JSON object per line, or use --format json for a JSON array. The dead letters hold the original line and its position.',
+      `  next:  Repair the documents in the dead letters, and run \`sluice replay ${letters}\`.`,
+      '',
+    ].join('\n')
+    for (const more of [[], ['--json']]) {
+      const { code, stdout, stderr } = await load('{"n":1}\n[1]\n', ...more)
+      expect({ code, mail: stderr.replace(/\w+-[0-9a-f]{6}(?=:)/, 'RUN') }).toEqual({ code: 1, mail })
+      expect(stdout === '').toBe(more.length === 0)
+    }
+  })
+
+  test('with --quiet, what a run warned of is in the mail of a failure only', async () => {
+    await using work = await folder()
+    await writeFile(join(work.path, 'cut.gz'), gzipSync(lines(1000)).subarray(0, 300))
+    const args = ['ingest', 'cut.gz', '--index', 'cli-cut', '--quiet']
+    const { code, stdout, stderr } = await sluice(args, { cwd: work.path, env: lab.env })
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
+    expect(stderr).toMatch(/^warning: cut\.gz is truncated.*\nerror: cut\.gz is truncated/)
+    expect(stderr).toMatch(/\n {2}run: {3}\S+: \d+ read = .*\n/)
+    expect(stderr.trimEnd()).not.toContain('\n\n')
   })
 
   test('rejected documents end in exit code 1, grouped by reason, without their values', async () => {
@@ -78,10 +110,28 @@ describe('ingest', () => {
     )
     expect(code).toBe(1)
     expect(stdout).toContain('5 read = 3 created + 2 rejected, it balances')
-    expect(stdout).toMatch(/Rejected\n\n +2 +DOCUMENT_NOT_JSON +before sending/)
+    expect(stdout).toMatch(/Rejected\n\n +2 +DOCUMENT_NOT_JSON +before sending, first: -, line 4\n/)
     expect(stdout).toMatch(/dead letters +dead\.ndjson/)
     expect(stdout + stderr).not.toContain('pl4nted-value')
     expect(await readFile(join(work.path, 'dead.ndjson'), 'utf8')).toContain('pl4nted-value')
+  })
+
+  test('documents that are there already are shown with what to do, and nobody is told to repair them', async () => {
+    await using work = await folder()
+    await writeFile(join(work.path, 'a.ndjson'), '{"id":"cli-409","n":1}\n')
+    const load = async (...more: string[]) =>
+      await sluice(['ingest', 'a.ndjson', '--index', 'cli-409', '--ids', 'field', '--id-field', 'id', ...more], {
+        cwd: work.path,
+        env: lab.env,
+      })
+    await load('--op', 'create')
+    const again = await load('--op', 'create', '--again')
+    expect(again.stdout).toMatch(/version_conflict_engine_exception +status 409, first: a\.ndjson, line 1\n/)
+    const advice = /in the index already\. .*--op index\. .*--on-conflict skip\.\n/
+    expect(again.stdout).toMatch(advice)
+    const { stderr } = await load('--op', 'create', '--again', '--quiet')
+    expect(stderr).toMatch(advice)
+    expect(stderr).not.toContain('Repair')
   })
 
   test('a run that cannot begin ends with the code of its failure, and says what to change', async () => {
@@ -129,7 +179,11 @@ describe('a signal', () => {
     await load.printed('reading')
     load.child.kill('SIGINT')
     const { code, stdout, stderr } = await load.ended
-    expect(stderr).toContain('SIGINT: finishing requests in flight. Press Ctrl-C again to stop now')
+    expect(stderr).toContain('SIGINT: finishing open requests. Press Ctrl-C again to stop now')
+    expect(stderr).toMatch(
+      /error: .*: SIGINT\. Sluice keeps no position in this input\n {2}cause: Somebody pressed Ctrl-C.*\n {2}fix: .*starts from the beginning/,
+    )
+    expect(stderr).not.toContain('continue after')
     expect(code).toBe(5)
     const receipt = JSON.parse(stdout) as Receipt
     expect(receipt).toMatchObject({ status: 'interrupted', failure: { code: 'RUN_INTERRUPTED', exit: 5 } })

@@ -1,8 +1,9 @@
-import { link, readFile, symlink, writeFile } from 'node:fs/promises'
+import { chmod, link, mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { folder, shell, sluice } from '../../support/sluice.js'
+import { silentCluster } from '../../support/silent-cluster.js'
+import { folder, shell, sluice, startSluice } from '../../support/sluice.js'
 
 // Each test starts processes.
 let lab: Lab
@@ -35,12 +36,12 @@ test.each(['in.ndjson', 'link.ndjson', 'hard.ndjson', './in.ndjson'])(
 test('the dead letters of one run are no documents of the next', async () => {
   await using work = await folder()
   await writeFile(join(work.path, 'in.ndjson'), '{"n":1}\nno JSON\n')
-  for (const _ of [1, 2]) {
+  for (const read of [2, 0]) {
     const { stdout } = await sluice(['ingest', '*.ndjson', '--index', 'again', '--json'], {
       cwd: work.path,
       env: lab.env,
     })
-    expect(JSON.parse(stdout)).toMatchObject({ read: 2, created: 1, rejected: 1 })
+    expect(JSON.parse(stdout)).toMatchObject({ read, created: read / 2, rejected: read / 2 })
   }
 })
 
@@ -50,4 +51,46 @@ test.each(['-', '/dev/stdin'])('a directory as stdin is no empty input (%s)', as
   const { code, stdout } = await shell(line, { cwd: work.path, env: lab.env })
   expect(JSON.parse(stdout)).toMatchObject({ failure: { code: 'INPUT_UNREADABLE', evidence: { input: name } } })
   expect(code).toBe(3)
+})
+
+test('a load of many files needs few open files, and nothing of a killed one is left after it', async () => {
+  await using work = await folder()
+  await using cluster = await silentCluster()
+  const state = join(work.path, 'state')
+  const files = Array.from({ length: 1000 }, (_, n) => join(work.path, `${n}.ndjson`))
+  for (const [n, file] of files.entries()) await writeFile(file, `{"n":${n}}\n`)
+  const killed = startSluice(['ingest', '*.ndjson', '--index', 'many', '--state-dir', state, '--url', cluster.url], {
+    cwd: work.path,
+  })
+  await cluster.bulk()
+  killed.child.kill('SIGKILL')
+  await killed.ended
+  expect(await readdir(join(state, 'locks'))).not.toEqual([])
+
+  const line = `ulimit -n 256; $SLUICE ingest '*.ndjson' --index many --state-dir '${state}' --json`
+  const { code, stdout } = await shell(line, { cwd: work.path, env: lab.env })
+  expect(JSON.parse(stdout)).toMatchObject({ status: 'finished', read: 1000, created: 1000 })
+  expect(code).toBe(0)
+  expect(await readdir(join(state, 'locks'))).toEqual([])
+})
+
+test('a state folder that others can write to is closed, with a warning, or refused', async () => {
+  await using work = await folder()
+  const state = join(work.path, 'state')
+  await writeFile(join(work.path, 'in.ndjson'), '{"n":1}\n')
+  await mkdir(state)
+  await chmod(state, 0o777)
+  const args = ['ingest', 'in.ndjson', '--index', 'open-state', '--state-dir', state]
+  const { code, stderr } = await sluice(args, { cwd: work.path, env: lab.env })
+  expect(stderr).toContain(
+    `warning: other users could write to the state folder ${state} (mode 0777). Now only you can\n`,
+  )
+  expect(code).toBe(0)
+
+  await chmod(state, 0o1777)
+  const refused = await sluice(args, { cwd: work.path, env: lab.env })
+  expect(refused.stderr).toContain(
+    `error: cannot write ${state}: everybody may write to it (mode 1777). Name a folder in it`,
+  )
+  expect(refused.code).toBe(3)
 })

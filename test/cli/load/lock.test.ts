@@ -1,3 +1,4 @@
+import { lastRun } from '../../support/stored-runs.js'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -34,7 +35,7 @@ test('a second run of the same file does nothing, and says who is at it: exit co
   const { failure } = JSON.parse(second.stdout) as Said
   const checkpoints = await readdir(join(state, 'runs'))
   expect(checkpoints).toHaveLength(1)
-  const { run } = JSON.parse(await readFile(join(state, 'runs', checkpoints[0] ?? ''), 'utf8')) as { run: string }
+  const { run } = (await lastRun(state)).checkpoint
   expect(failure).toMatchObject({
     code: 'RUN_LOCKED',
     exit: 6,
@@ -102,9 +103,7 @@ describe.skipIf(!mayUnshare)('in a container, as process 1 (skipped where the sy
     const load = await startInside(args, work.path, {})
     await arrived
     process.kill(load.pid, 'SIGTERM')
-    await eventually(() =>
-      expect(load.said()).toContain('SIGTERM: finishing requests in flight. Send it again to stop now'),
-    )
+    await eventually(() => expect(load.said()).toContain('SIGTERM: finishing open requests. Send it again to stop now'))
     process.kill(load.pid, 'SIGTERM')
     expect((await load.ended).code).toBe(130)
   })

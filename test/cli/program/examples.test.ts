@@ -304,7 +304,7 @@ describe('Kubernetes', () => {
     const ended = await run(`exec sluice ${words}`, { ...lab.env, ...env }, here(container.workingDir))
     expectLoaded(ended)
     expect(JSON.parse(ended.stdout)).toMatchObject({ status: 'finished', created: 42 })
-    expect(existsSync(join(work.path, 'state', 'runs'))).toBe(true)
+    expect(existsSync(join(work.path, 'state', 'sluice', 'runs'))).toBe(true)
   })
 })
 

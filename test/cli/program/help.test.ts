@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { runProgram } from '../../../src/cli/program.js'
 import type { Terminal } from '../../../src/cli/terminal/terminal.js'
 import { optionCommands } from '../../../src/options/option.js'
-import { optionsOf } from '../../../src/options/view.js'
+import { optionsOf } from '../../../src/options/describe-option.js'
 
 const commands: readonly string[][] = [
   [],
@@ -15,9 +15,9 @@ async function helpOf(args: readonly string[], colour = false): Promise<string> 
   const fake = {
     manner: { json: false, secrets: [] },
     env: {},
+    stderr: { isTTY: true },
     hasColors: { out: colour, err: colour },
-    out: (text: string) => void (printed += text),
-    err: (text: string) => void (printed += text),
+    draw: { out: (text: string) => void (printed += text), err: (text: string) => void (printed += text) },
   }
   expect(await runProgram(args, fake as unknown as Terminal, '0.0.0')).toBe(0)
   return printed
@@ -48,9 +48,9 @@ describe.each(commands.map(args => ({ args, name: ['sluice', ...args].join(' ') 
 
 test('ingest --help-all shows every option, its default and its other names', async () => {
   const text = (await helpOf(['ingest', '--help-all'])).replaceAll(/\s+/g, ' ')
-  for (const { flag, default: preset, env } of optionsOf('ingest')) {
+  for (const { flag, label, default: preset, env } of optionsOf('ingest')) {
     expect(text).toContain(`${flag} `)
-    if (preset !== undefined) expect(text).toContain(`default: ${preset}`)
+    if (label !== undefined && preset !== undefined) expect(text).toContain(`default: ${preset}`)
     for (const name of env.slice(1)) expect(text).toContain(name)
   }
 })

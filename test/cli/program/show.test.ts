@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { drawProgress } from '../../../src/cli/terminal/progress-bar.js'
 import { bytes, count, showDuration } from '../../../src/cli/show/columns.js'
 import { receiptJson, showReceipt } from '../../../src/cli/show/show-receipt.js'
-import type { Terminal } from '../../../src/cli/terminal/terminal.js'
 import { failure } from '../../../src/failure/failure.js'
 import type { Counts, Receipt } from '../../../src/ledger/receipt.js'
 
 const counts: Counts = {
   read: 1210,
+  accepted: 0,
   created: 1000,
   updated: 0,
   deleted: 0,
@@ -21,6 +20,11 @@ const counts: Counts = {
 const receipt: Receipt = {
   ...counts,
   run: 'R1',
+  command: 'ingest',
+  began: '2026-11-21T03:15:00.000+00:00',
+  ended: '2026-11-21T03:16:01.500+00:00',
+  exit: 4,
+  target: { url: 'https://es.example', index: 'orders' },
   status: 'failed',
   failure: failure('CLUSTER_UNAVAILABLE', { cluster: 'https://es.example', observed: 'status 503' }),
   inputs: [
@@ -34,8 +38,15 @@ const receipt: Receipt = {
   ],
   thisProcess: counts,
   rejections: [
-    { status: 400, type: 'document_parsing_exception', field: 'price', documents: 2 },
-    { status: 0, type: 'DOCUMENT_NOT_JSON', documents: 1 },
+    {
+      status: 400,
+      type: 'document_parsing_exception',
+      field: 'price',
+      documents: 2,
+      first: { input: 'a.ndjson', document: 9 },
+    },
+    { status: 0, type: 'DOCUMENT_NOT_JSON', documents: 1, first: { input: 'b.ndjson.gz', document: 6, line: 1207 } },
+    { status: 400, type: 'unknown_exception', documents: 0 },
   ],
   bytes: { read: 123_456, sent: 5_000_000, received: 999 },
   requests: 12,
@@ -57,17 +68,21 @@ test('a receipt shows every count that is not zero, the equation, the reasons an
   rejected       3  in the dead letters
   skipped        1  blank lines, or excluded by a rule
   unsent       200  not stored
-  unknown        1  sent, but no answer says whether they were stored
+  unknown        1  sent, but no answer shows whether they were stored
 
   1,210 read = 1,000 created + 5 duplicate + 3 rejected + 1 skipped + 200 unsent + 1 unknown, it balances
 
 Rejected
 
-  2  document_parsing_exception  status 400, field price
-  1  DOCUMENT_NOT_JSON           before sending
+  2  document_parsing_exception  status 400, field price, first: a.ndjson, document 9
+  1  DOCUMENT_NOT_JSON           before sending, first: b.ndjson.gz, line 1,207
+  0  unknown_exception           status 400
+
+  document_parsing_exception: A value does not fit the type of its field, for example text in a number or an unknown form of a date. Correct the documents in the dead letters, or load into a new index with another mapping. Then run \`sluice replay FILE\`.
+  DOCUMENT_NOT_JSON: A line is not a JSON object. Write one JSON object per line, or use --format json for a JSON array. The dead letters hold the original line and its position.
 
   inputs        2 inputs
-                b.ndjson.gz: b.ndjson.gz is truncated: its gzip data end after 9,000 decoded bytes, and Sluice loaded every complete document
+                b.ndjson.gz is truncated: its gzip data ends after 9,000 decoded bytes. Sluice loaded every complete document
   speed         16 documents/s
   bytes         123.5 kB read, 5.0 MB sent, 999 B received
   requests      12, 2 sent again
@@ -85,29 +100,104 @@ test('a receipt shows what became of documents whose rows were deleted', () => {
   expect(shown({ mode: 'reconcile', compared: 250_000, deleted: 1, kept })).toBe(
     '1 document deleted, 250,000 documents compared',
   )
-  expect(shown({ mode: 'audit', compared: 12, deleted: 7, kept: { there: 2, changed: 1, other: 0 } })).toBe(
-    '7 documents deleted, 12 deletions compared, kept: 2 there again, 1 written meanwhile',
+  expect(shown({ mode: 'reconcile', compared: 12, deleted: 7, kept: { there: 2, changed: 1, other: 0 } })).toBe(
+    '7 documents deleted, 12 documents compared, kept: 2 existing, new or hidden, 1 written meanwhile',
   )
   expect(shown({ mode: 'reconcile', compared: 0, deleted: 0, kept, skipped: 'not yet' })).toBe(
     'Sluice compared nothing: not yet',
   )
 })
 
-test('a receipt of inputs that were loaded before says that nothing was loaded, and how it would be', () => {
+describe('a receipt of inputs that were loaded before', () => {
   const { failure: _, ...rest } = receipt
-  const inputs = ['a.ndjson', 'b.ndjson'].map(
-    name => ({ name, status: 'finished', read: 605, alreadyLoaded: true }) as const,
-  )
-  const done: Receipt = { ...rest, status: 'finished', inputs }
-  expect(showReceipt(done)).toMatch(
-    /^Run R1: nothing was loaded\n\n {2}All 2 inputs were already loaded and have not changed\. .*\n {2}Use --again to load them again\./,
-  )
-  const [first, second] = inputs
-  if (first === undefined || second === undefined) throw new Error('no inputs')
-  const part = showReceipt({ ...done, inputs: [first, { name: 'b.ndjson', status: 'finished', read: 605 }] })
-  expect(part).toMatch(/^Run R1 finished after/)
-  expect(part).toContain('a.ndjson, already loaded')
-  expect(part).not.toContain('--again')
+  const at = new Date(2026, 10, 21, 3, 15).toISOString()
+  const later = new Date(2026, 10, 22, 3, 5).toISOString()
+  const known = (name: string, run = 'R0', when = at) =>
+    ({ name, status: 'finished', read: 0, alreadyLoaded: true, loadedBy: { run, at: when } }) as const
+  const nothing = { ...counts, read: 0, created: 0, duplicate: 0, rejected: 0, skipped: 0, unsent: 0, unknown: 0 }
+  const of = (inputs: Receipt['inputs']): string =>
+    showReceipt({ ...rest, ...nothing, rejections: [], status: 'finished', inputs })
+
+  test('says that nothing is new, who loaded them and when, and how they would be loaded again', () => {
+    const many = Array.from({ length: 100_000 }, (_none, n) => known(`${n}.ndjson`))
+    expect(of(many).split('\n').slice(0, 7).join('\n'))
+      .toBe(`Nothing new. All 100,000 files were loaded by run R0 on 2026-11-21 03:15:00.
+Run R1 sent no documents. To load the files again, pass --again.
+
+  read      0
+  created   0
+  rejected  0
+`)
+    expect(of(many).length).toBeLessThan(1000)
+    expect(of([known('a.ndjson')])).toMatch(/^Nothing new\. a\.ndjson was loaded by run R0 on 2026-11-21 03:15:00\.\n/)
+    expect(of([known('a'), known('b', 'R00', later)])).toMatch(
+      /^Nothing new\. All 2 files were loaded before, the last one by run R00 on 2026-11-22 03:05:00\.\n/,
+    )
+  })
+
+  test('beside new ones names them, at most 10', () => {
+    const read = { name: 'new.ndjson', status: 'finished', read: 605 } as const
+    const part = of([known('a.ndjson'), read])
+    expect(part).toMatch(/^Run R1 finished after/)
+    expect(part).toContain('a.ndjson, already loaded')
+    expect(part).not.toContain('--again')
+    const many = of([...Array.from({ length: 25 }, (_none, n) => known(`${n}.ndjson`)), read])
+    expect(many.match(/already loaded/g)).toHaveLength(10)
+    expect(many).toMatch(/^ +and 15 more$/m)
+  })
+
+  test('counts of a run that loaded them itself are called so', () => {
+    const own = { name: 'a.ndjson', status: 'finished', read: 5, alreadyLoaded: true } as const
+    expect(showReceipt({ ...rest, status: 'finished', inputs: [own] })).toMatch(
+      /^Nothing new\. a\.ndjson was loaded by this run before\.\nRun R1 sent no documents\. The counts are those of its load\. To load the file again, choose another --run-id\./,
+    )
+  })
+})
+
+test('the receipt of a dry run lists what a load would do, and what it would send', () => {
+  const { failure: _, deadLetters: __, ...rest } = receipt
+  const at = new Date(2026, 10, 21, 3, 15).toISOString()
+  const by = { run: 'R0', at }
+  const thisProcess = {
+    ...counts,
+    read: 105,
+    created: 0,
+    duplicate: 0,
+    rejected: 2,
+    skipped: 0,
+    unsent: 103,
+    unknown: 0,
+  }
+  const inputs: Receipt['inputs'] = [
+    ...Array.from({ length: 12 }, (_none, n) => ({ name: `n${n}`, status: 'finished', read: 5, plan: 'new' }) as const),
+    { name: 'known', status: 'finished', read: 0, alreadyLoaded: true, plan: 'known', loadedBy: by },
+    { name: 'grown', status: 'finished', read: 4, plan: 'continues', resumedAt: 1501, loadedBy: by },
+    { name: 'other', status: 'finished', read: 4, plan: 'changed', loadedBy: by },
+  ]
+  const shown = showReceipt({ ...rest, dryRun: true, status: 'finished', rejections: [], thisProcess, inputs })
+  expect(shown.slice(0, shown.indexOf('  inputs '))).toBe(`Dry run finished after 1 min 2 s
+
+15 inputs: 1 changed, 1 continues, 12 new, 1 known
+
+  changed    other  other content than run R0 on 2026-11-21 03:15:00: a load takes the whole file
+  continues  grown  at document 1,501, after run R0 on 2026-11-21 03:15:00
+  new        n0
+  new        n1
+  new        n2
+  new        n3
+  new        n4
+  new        n5
+  new        n6
+  new        n7
+  and 5 more
+
+  read          105
+  would reject    2
+  would send    103
+
+  105 read = 2 would reject + 103 would send, it balances
+
+`)
 })
 
 test('a receipt that does not balance says so', () => {
@@ -137,31 +227,4 @@ describe('quantities', () => {
   ])('%s', (shown, expected) => {
     expect(shown).toBe(expected)
   })
-})
-
-test('the progress bar is one line, no wider than the terminal, and gone in the end', () => {
-  const written: string[] = []
-  const terminal = { stderr: { isTTY: true, columns: 40 }, err: (text: string) => void written.push(text) }
-  const bar = drawProgress(terminal as unknown as Terminal)
-  bar.update({ counts, bytesRead: 123_456, retries: 2, elapsedMs: 1000 })
-  bar.update({ counts, bytesRead: 123_456, retries: 2, elapsedMs: 1050 })
-  bar.note('warn', 'something')
-  bar[Symbol.dispose]()
-  const clear = '\r\u001B[K'
-  const line = '1,005 documents · 1,005/s · 123.5 kB · 1'
-  expect(written).toEqual([
-    `${clear}${line.slice(0, 39)}`,
-    clear,
-    'warning: something\n',
-    `${clear}${'1,005 documents · 957/s · 123.5 kB · 1.1 s'.slice(0, 39)}`,
-    clear,
-  ])
-})
-
-test('the progress bar shows what went over the wire, where there is a budget for it', () => {
-  const written: string[] = []
-  const terminal = { stderr: { isTTY: true, columns: 100 }, err: (text: string) => void written.push(text) }
-  const bar = drawProgress(terminal as unknown as Terminal)
-  bar.update({ counts, bytesRead: 5e6, retries: 0, elapsedMs: 1000, wire: { bytes: 1_234_567, budget: 5e9 } })
-  expect(written.join('')).toContain('5.0 MB · 1.0 s · 1.2 MB of 5.0 GB on the wire · 3 rejected')
 })

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import manifest from '../../../package.json' with { type: 'json' }
 import { shell, sluice } from '../../support/sluice.js'
@@ -35,6 +38,7 @@ describe('wrong usage ends with exit code 2 and a suggestion', () => {
     [['help', 'nosuch'], "error: sluice: unknown command 'nosuch'\n"],
     [['serve', '--url', 'https://es.example'], 'error: --index: no index is set: use --index NAME or SLUICE_INDEX\n'],
     [['ingest', 'x', '--indx', 'logs'], 'error: sluice ingest: unknown option --indx. Did you mean --index?'],
+    [['ingest', 'x', '--quiet=1'], 'error: sluice ingest: --quiet takes no value'],
     [['ingest'], "error: sluice ingest: missing required argument 'source'"],
     [['ingest', 'x', '--index'], "error: sluice ingest: option '--index <name>' argument missing"],
     [['ingest', 'x', '--batch-bytes', '5x'], "error: --batch-bytes: '5x' is not a size"],
@@ -75,6 +79,19 @@ describe('wrong usage ends with exit code 2 and a suggestion', () => {
     expect(stderr).toContain(message)
     expect(stderr).toMatch(/^ {2}more: /m)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  })
+
+  test('json in the configuration file holds for its own mistakes too', async () => {
+    const cwd = await mkdtemp(join(tmpdir(), 'sluice-usage-'))
+    for (const wrong of [{ bogus: 1 }, { concurrency: 0 }]) {
+      await writeFile(join(cwd, 'sluice.config.json'), JSON.stringify({ json: true, ...wrong }))
+      const { code, stdout } = await sluice(['doctor'], { cwd })
+      expect({ code, ...(JSON.parse(stdout) as object) }).toMatchObject({
+        code: 2,
+        failure: { code: 'OPTION_INVALID' },
+      })
+    }
+    await rm(cwd, { recursive: true })
   })
 
   test('with --json stdout carries the failure, alone', async () => {

@@ -26,8 +26,8 @@ const env = () => ({ ...lab.env, SLUICE_STATE_DIR: join(work.path, 'state') })
 async function urlOf(running: Running): Promise<string> {
   let text = ''
   running.child.stderr?.on('data', (chunk: string) => (text += chunk))
-  await running.printed('"url":"')
-  return /"url":"([^"]+)"/.exec(text)?.[1] ?? ''
+  await running.printed('listening on ')
+  return /listening on ([^\s"]+)/.exec(text)?.[1] ?? ''
 }
 
 test('accepts documents until SIGTERM, loads them, and prints its receipt', async () => {
@@ -84,7 +84,11 @@ test.each([
     /--no-token: cannot be combined with --serve-token-file/,
   ],
   ['a short token', ['--serve-token-file', 'short'], /--serve-token-file: must have at least 16 characters/],
-  ['a token that is not there', ['--serve-token-file', 'missing'], /--serve-token-file: cannot read missing: ENOENT/],
+  [
+    'a token that is not there',
+    ['--serve-token-file', 'missing'],
+    /--serve-token-file: cannot read missing: no such file/,
+  ],
   [
     'an address that is none',
     ['--serve-token-file', 'token', '--listen', 'here'],

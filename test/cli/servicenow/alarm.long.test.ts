@@ -209,18 +209,21 @@ describe('nobody is told', () => {
 })
 
 test('an instance that lets in one of the two addresses is told all the same, and that is said', async () => {
-  await using half = await startLab({ register: 'none', pick: 'round-robin' })
+  await using half = await startLab({ register: 'none', pick: 'random' })
   half.control.servicenow.register('second')
   const run = async () =>
     await sluice(['ingest', 'a.ndjson', '--index', 'alarms', ...few, ...alarm, '--quiet'], {
       cwd: work.path,
       env: { ...half.env, SLUICE_SERVICENOW_CA: half.line.cluster.caFile },
     })
-  const said = [(await run()).stderr, (await run()).stderr].join('')
+  const partly = /^warning: INC\d+: SERVICENOW_PARTLY_ALLOWED: /m
+  let said = ''
+  // Which address the alarm begins with is chance.
+  for (let runs = 0; runs < 2 || (runs < 30 && !partly.test(said)); runs += 1) said += (await run()).stderr
   expect(half.control.servicenow.rows('incident')).toMatchObject([
     { work_notes: expect.stringContaining('Occurrence 2') as string },
   ])
-  expect(said).toMatch(/^warning: INC\d+: SERVICENOW_PARTLY_ALLOWED: /m)
+  expect(said).toMatch(partly)
 })
 
 describe('an alarm that fails', () => {

@@ -1,3 +1,4 @@
+import { runIn } from '../../support/stored-runs.js'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -20,7 +21,7 @@ async function loaded(path: string, index: string) {
   await writeFile(join(path, 'a.ndjson'), `${text}no\n`)
   const { stdout } = await command('ingest', 'a.ndjson', '--index', index, '--json')
   const { run, checkpoint = '' } = JSON.parse(stdout) as Receipt
-  const [input] = (JSON.parse(await readFile(checkpoint, 'utf8')) as { inputs: { token: string }[] }).inputs
+  const [input] = (await runIn(checkpoint)).inputs
   return { command, run, checkpoint, token: input?.token ?? '' }
 }
 
@@ -43,7 +44,7 @@ test('verify tells whether all of a run is there, and what is missing', async ()
     [
       `Run ${run}: all there`,
       '',
-      '  documents  501  settled by the run',
+      '  documents  501  of the run, with a known outcome',
       '  found      500',
       '  rejected     1  refused when they were loaded',
       '  missing      0',

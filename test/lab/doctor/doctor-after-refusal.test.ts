@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { diagnoseRefusal } from '../../../src/doctor/diagnose.js'
+import { diagnoseRefusal } from '../../support/patient-doctor.js'
 import type { DoctorOptions } from '../../../src/doctor/doctor-options.js'
 import { failure } from '../../../src/failure/failure.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'

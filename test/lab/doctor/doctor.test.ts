@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { diagnose } from '../../../src/doctor/diagnose.js'
+import { diagnose } from '../../support/patient-doctor.js'
 import type { DoctorOptions } from '../../../src/doctor/doctor-options.js'
-import { portSpeaks } from '../../../src/doctor/port-speaks.js'
+import { portSpeaks } from '../../../src/proxy/port-speaks.js'
 import type { DoctorReport } from '../../../src/doctor/report.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import { clusterSchemes, proxyKinds } from '../../contracts/options.js'
@@ -79,7 +79,9 @@ describe('a healthy set-up has no finding', () => {
     const { leastPrivilegeApiKey: apiKey } = lab.line.cluster
     const report = await diagnose(healthy({ index: 'least-logs' }, { apiKey }))
     expect(named(report)).toEqual([])
-    expect(step(report, 'credentials and privileges')).toBe('ok: an API key of elastic, may load into least-logs')
+    expect(step(report, 'credentials and privileges')).toBe(
+      'ok: an API key that belongs to elastic, may load into least-logs',
+    )
   })
 
   test('with a user and a password, an index, and a document that is written, read it and deleted it', async () => {
@@ -156,8 +158,8 @@ describe('the IP filter', () => {
 
   test('without a proxy refuses this machine, and the reason is told', async () => {
     const report = await diagnose(healthy({ proxy: undefined }))
-    expect(named(report)).toEqual(['error EGRESS_NOT_ALLOWED', 'warning PROXY_NOT_USED'])
-    expect(report.findings[0]?.message).toContain('No proxy was used')
+    expect(named(report)).toEqual(['error PROXY_NOT_USED', 'error EGRESS_NOT_ALLOWED'])
+    expect(report.findings[1]?.message).toContain('No proxy was used')
   })
 
   test('is found although the credentials are wrong, and these are found as well', async () => {

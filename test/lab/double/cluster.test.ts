@@ -278,6 +278,9 @@ describe('documents', () => {
     const found =
       '{"_index":"p1","_id":"a/b","_version":1,"_seq_no":0,"_primary_term":1,"found":true,"_source":{"n":"12"}}'
     expect((await world.get('/p1/_doc/a%2Fb')).text).toBe(found)
+    const bare = parsed(await world.get('/p1/_doc/a%2Fb?_source=false'))
+    expect(bare).toMatchObject({ found: true })
+    expect(bare).not.toHaveProperty('_source')
     expect(await world.get('/p1/_doc/x')).toMatchObject({
       status: 404,
       text: '{"_index":"p1","_id":"x","found":false}',

@@ -3,12 +3,9 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import type { Clock } from '../../../src/flow.js'
 import { type AdminApi, openAdminApi } from '../../../src/filter/admin-api.js'
-import { attachPolicy, detachPolicy } from '../../../src/filter/attach-policy.js'
-import type { Change } from '../../../src/filter/confirmed.js'
-import { createPolicy } from '../../../src/filter/create-policy.js'
+import { type Change, changeAttachment, createPolicy } from '../../../src/filter/change-policy.js'
 import { judgeGuard } from '../../../src/filter/judge-guard.js'
-import { findOwnAddress } from '../../../src/filter/probe.js'
-import { failuresOf, prove } from '../../../src/filter/prove.js'
+import { failuresOf, findOwnAddress, prove } from '../../../src/filter/prove.js'
 import { staticRules } from '../../../src/filter/policy.js'
 import type { ConnectOptions } from '../../../src/index.js'
 import { type Lab, type LabOptions, startLab } from '../../../src/lab/index.js'
@@ -121,10 +118,10 @@ describe('attaching and detaching', () => {
     const { policy } = await createPolicy(world.api, wanted, answering(false).confirm)
     const attachment = { policy, deployment: 'main', staticIps }
     const { asked, confirm } = answering(false)
-    const done = await attachPolicy(world.api, attachment, confirm)
+    const done = await changeAttachment(world.api, 'attach', attachment, confirm)
     expect(done.attached.map(({ name }) => name).toSorted()).toEqual(['mine', 'somebody else'])
     expect(done.isChanged).toBe(true)
-    expect((await attachPolicy(world.api, attachment, confirm)).isChanged).toBe(false)
+    expect((await changeAttachment(world.api, 'attach', attachment, confirm)).isChanged).toBe(false)
     expect(asked).toEqual([])
   })
 
@@ -133,7 +130,9 @@ describe('attaching and detaching', () => {
     const { id } = world.lab.control.createPolicy({ name: 'one', rules: ['127.0.0.2'] })
     const policy = await world.api.policy(id)
     const { asked, confirm } = answering(false)
-    await expect(attachPolicy(world.api, { policy, deployment: 'main', staticIps }, confirm)).rejects.toMatchObject({
+    await expect(
+      changeAttachment(world.api, 'attach', { policy, deployment: 'main', staticIps }, confirm),
+    ).rejects.toMatchObject({
       code: 'FILTER_UNCONFIRMED',
       message:
         'Sluice did not attach the policy one to main: no policy would allow 127.0.0.3, and Elastic Cloud would refuse loads through the proxy',
@@ -148,22 +147,28 @@ describe('attaching and detaching', () => {
     if (pair?.name !== 'static pair' || everyone === undefined) throw new Error('not as registered')
     const both = { deployment: 'main', staticIps }
     const { asked, confirm } = answering(true)
-    expect((await detachPolicy(world.api, { ...both, policy: everyone }, confirm)).attached).toEqual([pair])
+    expect((await changeAttachment(world.api, 'detach', { ...both, policy: everyone }, confirm)).attached).toEqual([
+      pair,
+    ])
     expect(asked).toEqual([])
     world.lab.control.attachPolicy(world.lab.control.createPolicy({ name: 'x', rules: ['10.0.0.1'] }).id)
-    await detachPolicy(world.api, { ...both, policy: pair }, confirm)
+    await changeAttachment(world.api, 'detach', { ...both, policy: pair }, confirm)
     expect(asked.map(({ consequence }) => consequence)).toEqual([
       'no policy would allow 127.0.0.2 and 127.0.0.3, and Elastic Cloud would refuse loads through the proxy',
     ])
     const [last] = await world.api.attachedTo('main')
     if (last === undefined) throw new Error('nothing is left')
     const refused = answering(undefined)
-    await expect(detachPolicy(world.api, { ...both, policy: last }, refused.confirm)).rejects.toMatchObject({
+    await expect(
+      changeAttachment(world.api, 'detach', { ...both, policy: last }, refused.confirm),
+    ).rejects.toMatchObject({
       code: 'FILTER_UNCONFIRMED',
       message: expect.stringContaining('open to the whole internet') as string,
     })
     expect(await world.api.attachedTo('main')).toEqual([last])
-    expect((await detachPolicy(world.api, { ...both, policy: pair }, refused.confirm)).isChanged).toBe(false)
+    expect((await changeAttachment(world.api, 'detach', { ...both, policy: pair }, refused.confirm)).isChanged).toBe(
+      false,
+    )
   })
 })
 

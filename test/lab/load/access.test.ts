@@ -1,4 +1,5 @@
-import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { lastRun } from '../../support/stored-runs.js'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -12,7 +13,6 @@ import {
   isSluiceError,
 } from '../../../src/index.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import type { Checkpoint } from '../../../src/state/checkpoint.js'
 
 const DOCS = 600
 const BATCH = 20
@@ -66,7 +66,7 @@ async function load(more: Partial<IngestOptions> = {}, watching: Watching = {}):
   try {
     return { receipt: await running, events }
   } catch (error) {
-    if (isSluiceError(error) && error.receipt !== undefined) return { receipt: error.receipt as Receipt, events }
+    if (isSluiceError(error) && error.receipt !== undefined) return { receipt: error.receipt, events }
     throw error
   }
 }
@@ -224,10 +224,7 @@ describe('a run that waits', () => {
           .join(''),
       )
       const files = { source: join(work, 'a.ndjson'), stateDir: join(work, 'state'), concurrency: 1 }
-      const checkpoint = async () => {
-        const [name = ''] = await readdir(join(work, 'state/runs'))
-        return JSON.parse(await readFile(join(work, 'state/runs', name), 'utf8')) as Checkpoint
-      }
+      const checkpoint = async () => (await lastRun(join(work, 'state'))).checkpoint
       const abort = new AbortController()
       const onBlocked = () =>
         void until(async () => (await checkpoint()).counts.created === lab.control.count('access')).then(() =>

@@ -1,12 +1,12 @@
 /** A document is in exactly one of cluster, dead letters, unsent and unknown: shown by the ids, over loads in which much goes wrong. */
+import { lastRun } from '../../support/stored-runs.js'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type IngestEvent, type Receipt, connect, ingest, isSluiceError, replay } from '../../../src/index.js'
 import { type Faults, type Lab, startLab } from '../../../src/lab/index.js'
-import type { Checkpoint } from '../../../src/state/checkpoint.js'
 import { newIndex } from '../../contracts/options.js'
 import { type Seeded, seeded } from '../../support/seeded.js'
 
@@ -57,9 +57,27 @@ function trouble(random: Seeded): Faults {
     { bulk: { ...once, status: 400, body: JSON.stringify({ error: reason, status: 400 }) } },
     { bulk: { ...once, status: 429 } },
     { bulk: { ...once, status: 502, body: '<html>Bad Gateway</html>', stored: true } },
+    { bulk: { ...once, ...odd(random), stored: random.chance(0.5) } },
     { items: { after: random.below(300), times: 20, status: 429, type: 'es_rejected_execution_exception' } },
     { drop: once },
     { drop: { after: random.below(20), times: 1000 } },
+  ])
+}
+
+/** An answer that no cluster gives. */
+function odd(random: Seeded): {
+  readonly status: number
+  readonly body?: string
+  readonly headers?: Record<string, string>
+} {
+  const signed = { 'x-elastic-product': 'Elasticsearch' }
+  return random.pick([
+    { status: 200, body: '<html>Sign in</html>', headers: { 'content-type': 'text/html' } },
+    { status: 200, body: '{"errors":false,"items":[{"create":{"status":201}}]}' },
+    { status: 200, body: '{"errors":true,"items":[null]}', headers: signed },
+    { status: 302, headers: { location: 'https://login.example/' } },
+    { status: 403, body: '<html>Forbidden</html>' },
+    { status: 500, body: '<html>Oops</html>' },
   ])
 }
 
@@ -95,7 +113,7 @@ async function go({ random, deadLetters, from }: Going, mayFail: boolean): Promi
       ? await ingest({ ...options, source: path('in.ndjson'), index })
       : await replay({ ...options, source: path(from) })
   } catch (error) {
-    if (isSluiceError(error) && error.receipt !== undefined) return error.receipt as Receipt
+    if (isSluiceError(error) && error.receipt !== undefined) return error.receipt
     throw error
   }
 }
@@ -111,9 +129,8 @@ const balanceOf = ({ created, updated, deleted, noop, duplicate, rejected, skipp
   created + updated + deleted + noop + duplicate + rejected + skipped + unsent + unknown
 
 async function tokenOfRun(): Promise<string> {
-  const [name = ''] = readdirSync(path('state/runs'))
-  const kept = JSON.parse(await readFile(path(`state/runs/${name}`), 'utf8')) as Checkpoint
-  return kept.inputs[0]?.token ?? ''
+  const { checkpoint } = await lastRun(path('state'))
+  return checkpoint.inputs[0]?.token ?? ''
 }
 
 test.each(Array.from({ length: 8 }, (_, seed) => seed + 1))(

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { eventually, until } from '../../support/eventually.js'
@@ -41,7 +42,7 @@ async function stopped(run: Promise<unknown>): Promise<Stopped> {
     await run
   } catch (error) {
     if (!isSluiceError(error)) throw error
-    return { code: error.code, message: error.message, receipt: error.receipt as Receipt | undefined }
+    return { code: error.code, message: error.message, receipt: error.receipt }
   }
   throw new Error('the run did not stop')
 }
@@ -54,6 +55,19 @@ function expectBalanced({ read, created, duplicate, rejected, skipped, unsent, u
 async function abortAt(controller: AbortController, documents: number): Promise<void> {
   await eventually(() => expect(lab.control.count(index)).toBeGreaterThanOrEqual(documents))
   controller.abort('SIGTERM')
+}
+
+/** Files below a folder that this process holds open. */
+function openIn(folder: string): string[] {
+  if (!existsSync('/proc/self/fd')) return []
+  const files = readdirSync('/proc/self/fd').flatMap(fd => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`)]
+    } catch {
+      return []
+    }
+  })
+  return files.filter(file => file.startsWith(folder))
 }
 
 describe('a cluster that stops answering', () => {
@@ -198,14 +212,47 @@ describe('a byte budget', () => {
     })
   }
 
-  test('that no request fits into says how much it would take', async () => {
-    await writeFile(path('a.ndjson'), lines(100, 400))
-    const { code, message, receipt } = await stopped(load({ byteBudget: 20_000, batchDocs: 100, compress: 'none' }))
-    expect(code).toBe('BYTE_BUDGET_SPENT')
-    expect(message).toMatch(
-      /^the byte budget of 20,000 bytes is spent after 0 documents: [\d,]+ bytes are used, and the next request needs about [\d,]+$/,
-    )
-    expect(receipt).toMatchObject({ requests: 0, created: 0, unsent: 100 })
+  test('that is smaller than one body makes smaller bodies, and every run loads something', async () => {
+    await writeFile(path('a.ndjson'), lines(300, 400))
+    for (const compress of ['none', 'gzip'] as const) {
+      otherIndex()
+      // All documents make one body of 140 kB.
+      const receipts = await loadWithin(60_000, { index, batchDocs: undefined, compress, concurrency: 16 })
+      const reads = receipts.map(({ thisProcess }) => thisProcess.created)
+      expect(receipts.length).toBeGreaterThan(1)
+      expect(Math.min(...reads)).toBeGreaterThan(0)
+      const { created = 0, duplicate = 0, unsent } = receipts.at(-1) ?? {}
+      // A smaller body may overtake the one that did not fit: the next run finds its documents stored.
+      expect({ stored: created + duplicate, unsent, count: lab.control.count(index) }).toEqual({
+        stored: 300,
+        unsent: 0,
+        count: 300,
+      })
+      expect(duplicate).toBeLessThan(100)
+      // What is left over is less than a connection and a few documents.
+      for (const receipt of receipts.slice(0, -1)) expect(wireOf(receipt)).toBeGreaterThan(60_000 - 20_000)
+    }
+  })
+
+  test('that one document does not fit into is refused, with the number that would do', async () => {
+    await writeFile(path('a.ndjson'), lines(3, 40_000))
+    const { code, message, receipt } = await stopped(load({ byteBudget: 30_000, compress: 'none' }))
+    expect({ code, exit: explain('OPTION_INVALID').exit }).toEqual({ code: 'OPTION_INVALID', exit: 2 })
+    const [, enough = ''] =
+      /^byteBudget: 30,000 bytes is too small: the first checks used [\d,]+, and the first request needs [\d,]+\. Set at least ([\d,]+)$/.exec(
+        message,
+      ) ?? []
+    expect(receipt).toMatchObject({ status: 'failed', exit: 2, requests: 0, created: 0 })
+    const receipts = await loadWithin(Number(enough.replaceAll(',', '')), { compress: 'none' })
+    expect(receipts.at(-1)).toMatchObject({ status: 'finished', created: 3, duplicate: 0 })
+  })
+
+  test('that a later document does not fit into is refused by the run that begins with it', async () => {
+    await writeFile(path('a.ndjson'), lines(20, 40) + lines(1, 90_000))
+    const first = await stopped(load({ byteBudget: 60_000, compress: 'none' }))
+    expect([first.code, first.receipt?.created]).toEqual(['BYTE_BUDGET_SPENT', 20])
+    const second = await stopped(load({ byteBudget: 60_000, compress: 'none' }))
+    expect([second.code, second.receipt?.created]).toEqual(['OPTION_INVALID', 20])
   })
 
   test('that the preflight alone would spend is refused, with what it takes', async () => {
@@ -217,7 +264,7 @@ describe('a byte budget', () => {
       receipt: undefined,
     })
     const [, needed = ''] =
-      /^byteBudget: 5,000 bytes is too small: preflight used [\d,]+. Set at least ([\d,]+)$/.exec(message) ?? []
+      /^byteBudget: 5,000 bytes is too small: the first checks used [\d,]+. Set at least ([\d,]+)$/.exec(message) ?? []
     expect(await load({ byteBudget: Number(needed?.replaceAll(',', '')) })).toMatchObject({
       status: 'finished',
       created: 1,
@@ -281,6 +328,7 @@ describe('a byte budget', () => {
     const large = { query: { term: { text: 'x'.repeat(30_000) } } }
     const { code } = await stopped(load({ ...guarded, byteBudget: 35_000, checkQuery: large }))
     expect(code).toBe('BYTE_BUDGET_SPENT')
+    expect(openIn(path('state'))).toEqual([])
     expect(lab.control.struck('stall')).toBe(0)
     lab.control.heal()
     const receipt = await load({ ...guarded, byteBudget: 1_000_000, checkQuery: { query: { match_all: {} } } })

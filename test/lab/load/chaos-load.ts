@@ -1,5 +1,6 @@
 /** One load through the gate, repeated until it is done, and what the cluster holds then beside what the input held. */
-import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { lastRun } from '../../support/stored-runs.js'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type IngestEvent, type Receipt, ingest, isSluiceError } from '../../../src/index.js'
@@ -114,14 +115,13 @@ async function attempt({
     return { receipt: await ingest({ ...options, signal: interrupt.signal, onEvent }) }
   } catch (error) {
     if (!isSluiceError(error)) throw error
-    return { code: error.code, ...(error.receipt !== undefined && { receipt: error.receipt as Receipt }) }
+    return { code: error.code, ...(error.receipt !== undefined && { receipt: error.receipt }) }
   }
 }
 
 async function tokenIn(state: string): Promise<string> {
-  const [name = ''] = await readdir(join(state, 'runs'))
-  const kept = JSON.parse(await readFile(join(state, 'runs', name), 'utf8')) as { inputs: { token: string }[] }
-  return kept.inputs[0]?.token ?? ''
+  const { checkpoint } = await lastRun(state)
+  return checkpoint.inputs[0]?.token ?? ''
 }
 
 /** Looks every document up by its id. */

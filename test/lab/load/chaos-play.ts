@@ -136,7 +136,9 @@ async function storeArrived(exchange: Exchange, arrived: Buffer): Promise<void> 
 
 async function store({ forward }: Exchange, whole: Whole, pairs: readonly string[]): Promise<Answer | undefined> {
   if (pairs.length === 0) return undefined
-  return await forward({ ...whole, body: Buffer.from(pairs.join(''), 'latin1') })
+  // Its items are read here.
+  const headers = { ...whole.headers, 'accept-encoding': 'identity' }
+  return await forward({ ...whole, headers, body: Buffer.from(pairs.join(''), 'latin1') })
 }
 
 /** Action and document with their line ends, as latin1; what follows the last line end is left out. */

@@ -1,10 +1,10 @@
 /** What becomes of a run when another one of the same command takes its place: it can still be verified, undone and forgotten. */
-import { appendFile, readdir, writeFile } from 'node:fs/promises'
+import { appendFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { undo, verify } from '../../../src/index.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { listRuns, removeRun } from '../../../src/spool/run-list.js'
+import { listRuns, forgetRun } from '../../../src/spool/run-list.js'
 import { type RunWorld, codeOf, lines, openRunWorld } from '../../support/run-world.js'
 
 let lab: Lab
@@ -42,16 +42,15 @@ test('a run that was loaded again is verified and undone by its name; the later 
   expect(await takeBack(world, first)).toMatchObject({ isComplete: true, deleted: 50, goesBy: second })
   expect(await codeOf(look(world, first))).toContain('RUN_NOT_FOUND')
   expect(await look(world, second)).toMatchObject({ ok: true, found: 50 })
-  expect(await world.load('a.ndjson')).toMatchObject({ run: second, requests: 0 })
+  expect(await world.load('a.ndjson')).toMatchObject({ created: 0, requests: 0 })
 })
 
 test('when the last run is undone, the same load goes by the one before: it doubles nothing', async () => {
   await using world = await openRunWorld(lab)
   const [first, second] = await loadedTwice(world)
   expect(await takeBack(world, second)).toMatchObject({ isComplete: true, deleted: 50, goesBy: first })
-  expect(await world.load('a.ndjson')).toMatchObject({ run: first, requests: 0 })
+  expect(await world.load('a.ndjson')).toMatchObject({ created: 0, requests: 0 })
   expect(lab.control.count(world.index)).toBe(50)
-  expect(await readdir(join(world.stateDir, 'earlier'))).toEqual([])
   const { goesBy } = await takeBack(world, first)
   expect(goesBy).toBeUndefined()
   expect(await world.load('a.ndjson')).toMatchObject({ created: 50 })
@@ -65,7 +64,7 @@ test('so it does where the one before was read to its end and had too many rejec
   const later = await world.load('a.ndjson', { again: true })
   expect(lab.control.count(world.index)).toBe(98)
   expect(await takeBack(world, later.run)).toMatchObject({ isComplete: true, deleted: 49, goesBy: run })
-  expect(await world.load('a.ndjson')).toMatchObject({ run, requests: 0 })
+  expect(await world.load('a.ndjson')).toMatchObject({ created: 0, requests: 0 })
   expect(lab.control.count(world.index)).toBe(49)
 })
 
@@ -77,8 +76,8 @@ test('what a later run has loaded of lines that were appended is not foreign to 
   const { run: second } = await world.load('a.ndjson')
   for (const run of [first, second]) expect(await look(world, run)).toMatchObject({ ok: true, foreign: 0 })
   expect(await takeBack(world, second)).toMatchObject({ isComplete: true, deleted: 10, goesBy: first })
-  // The lines are there, and are loaded once more; those before them are not.
-  expect(await world.load('a.ndjson')).toMatchObject({ created: 10, duplicate: 1 })
+  // The lines are there, and are loaded once more. Those before them are not.
+  expect(await world.load('a.ndjson')).toMatchObject({ created: 10, duplicate: 0 })
   expect(lab.control.count(world.index)).toBe(60)
 })
 
@@ -91,14 +90,14 @@ test('where a later run went on behind it, what is deleted is not loaded again, 
   const { isComplete, goesBy, notes } = await takeBack(world, first)
   expect({ isComplete, goesBy }).toEqual({ isComplete: true, goesBy: second })
   expect(notes).toEqual([expect.stringContaining('To load the deleted part again, pass --again') as string])
-  expect(await world.load('a.ndjson')).toMatchObject({ run: second, requests: 0 })
+  expect(await world.load('a.ndjson')).toMatchObject({ created: 0, requests: 0 })
   expect(lab.control.count(world.index)).toBe(10)
 })
 
 test('an earlier run is forgotten by its name', async () => {
   await using world = await openRunWorld(lab)
   const [first, second] = await loadedTwice(world)
-  expect((await removeRun(world.stateDir, first)).runs).toMatchObject([{ run: first, isEarlier: true }])
+  expect((await forgetRun(world.stateDir, first)).runs).toMatchObject([{ run: first, isEarlier: true }])
   expect((await listRuns(world.stateDir)).runs).toMatchObject([{ run: second }])
   expect(await codeOf(look(world, first))).toContain('RUN_NOT_FOUND')
 })
@@ -110,10 +109,9 @@ test('of runs with one name, the last is meant, and where the other is, is said'
   await world.load('a.ndjson', { runId })
   await writeFile(world.path('a.ndjson'), lines(20, 7))
   await world.load('a.ndjson', { runId })
-  const [earlier = ''] = await readdir(join(world.stateDir, 'earlier'))
-  const path = join(world.stateDir, 'earlier', earlier)
+  const path = join(world.stateDir, 'runs', `${runId}.jsonl`)
   const notes = [
-    `an earlier run with other content had the same name: to verify it, pass the path of its checkpoint, ${path}`,
+    `an earlier run with other content had the same name. To verify it, pass the path of its checkpoint: ${path}`,
   ]
   expect(await look(world, runId)).toMatchObject({ ok: true, found: 20, notes })
   expect(await look(world, path)).toMatchObject({ ok: true, found: 50 })

@@ -215,7 +215,8 @@ describe('a run that has to stop', () => {
   })
 
   test('gives up on a cluster that stays overloaded, and says how long it tried', async () => {
-    lab.control.plant({ bulk: { status: 429 } })
+    const error = { type: 'es_rejected_execution_exception', reason: 'rejected execution' }
+    lab.control.plant({ bulk: { status: 429, body: JSON.stringify({ error, status: 429 }) } })
     const receipt = await stopped(load({ maxElapsedMs: 400 }))
     expectBalanced(receipt)
     expect(receipt).toMatchObject({ created: 0, unknown: 0, failure: { code: 'CLUSTER_OVERLOADED' } })

@@ -1,12 +1,16 @@
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { type RequestListener, createServer } from 'node:http'
 import { type AddressInfo, type Server, createServer as createTcpServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { diagnose } from '../../../src/doctor/diagnose.js'
-import { connect, ingest } from '../../../src/index.js'
+import { explain } from '../../../src/failure/catalogue.js'
+import { diagnose } from '../../support/patient-doctor.js'
+import { type Receipt, type SluiceError, connect, ingest } from '../../../src/index.js'
 import { startLab } from '../../../src/lab/index.js'
 
 const root = JSON.stringify({ cluster_name: 'c\u001B[31m', version: { number: '9.4.3' } })
@@ -130,6 +134,68 @@ test('an egress check that fails is no sight of an address, and warns', async ()
   })
   expect(receipt.egress).toEqual({})
   expect(warnings).toEqual([
-    `the egress check ${server.url} answered without an address 1 of 1 times (status 500), so Sluice does not know which address these requests left from`,
+    `the address check ${server.url} showed no address 1 of 1 times (status 500), so Sluice does not know which address these requests left from`,
   ])
+})
+
+test('one odd answer in the middle of a load does not end it; such answers that last end it with 4', async () => {
+  await using lab = await startLab()
+  const { url, apiKey, caFile } = lab.line.cluster
+  const load = async () =>
+    await ingest({
+      target: { url, apiKey, ca: readFileSync(caFile) },
+      proxy: lab.line.proxy.http,
+      source: Array.from({ length: 60 }, (_, n) => ({ n })),
+      index: 'odd',
+      batchDocs: 10,
+      // An answer that is refused and left unread would hold the one connection.
+      concurrency: 1,
+      maxElapsedMs: 2000,
+      deadLetters: false,
+    })
+  const body = `<html>Sign in${' '.repeat(1 << 20)}</html>`
+  const page = { status: 200, body, headers: { 'content-type': 'text/html' } }
+  lab.control.plant({ bulk: { ...page, after: 2, times: 2 } })
+  expect(await load()).toMatchObject({ created: 60, unknown: 0, retries: 2 })
+  lab.control.plant({ bulk: { ...page, after: 2 } })
+  const ended: unknown = await load().catch((error: unknown) => error)
+  expect(ended).toMatchObject({ code: 'CLUSTER_UNAVAILABLE', receipt: { created: 20 } })
+  const { unknown, unsent } = (ended as SluiceError<Receipt>).receipt ?? { unknown: 0, unsent: 0 }
+  expect([unknown > 0, unknown + unsent]).toEqual([true, 40])
+  expect(String(ended)).toContain('content-type: text/html, no x-elastic-product header')
+  expect(explain('CLUSTER_UNAVAILABLE').exit).toBe(4)
+})
+
+test('credentials that a server repeats reach neither the dead letters nor the failure', async () => {
+  await using lab = await startLab()
+  const { url, apiKey, caFile } = lab.line.cluster
+  const [, key = ''] = Buffer.from(apiKey, 'base64').toString().split(':')
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-repeats-'))
+  const deadLetters = join(folder, 'dead.ndjson')
+  const load = async (source: object[]) =>
+    await ingest({
+      target: { url, apiKey, ca: readFileSync(caFile) },
+      proxy: lab.line.proxy.http,
+      source,
+      index: 'repeats',
+      deadLetters,
+    })
+  const reason = `ApiKey ${apiKey}, of id:${key}, may not`
+  lab.control.plant({ items: { status: 400, type: `type_${key}`, reason, times: 1 } })
+  expect(await load([{ n: 1 }, { n: 2 }])).toMatchObject({ created: 1, rejected: 1 })
+  const body = JSON.stringify({ error: { type: 'illegal_argument_exception', reason }, status: 400 })
+  lab.control.plant({ bulk: { status: 400, body, times: 1 } })
+  // The documents themselves stay as they are.
+  expect(await load([{ key }])).toMatchObject({ rejected: 1 })
+  const records = readFileSync(deadLetters, 'utf8')
+  expect(records.split('\n').filter(line => line.includes('of id:***'))).toHaveLength(2)
+  expect(records).not.toContain(apiKey)
+  expect(records.replaceAll(`"document":{"key":"${key}"}`, '')).not.toContain(key)
+  lab.control.plant({
+    bulk: { status: 403, body: JSON.stringify({ error: { type: 'security_exception', reason }, status: 403 }) },
+  })
+  const failed: unknown = await load([{ n: 3 }]).catch((error: unknown) => error)
+  expect(failed).toMatchObject({ code: 'CLUSTER_PRIVILEGE_MISSING' })
+  expect(String(failed) + JSON.stringify((failed as SluiceError).failure)).not.toContain(key)
+  await rm(folder, { recursive: true })
 })

@@ -1,5 +1,7 @@
 /** Processes that are killed at random instants, and what the next one makes of it. */
-import { readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { knownRuns } from '../../../src/state/runs.js'
+import { lastRun } from '../../support/stored-runs.js'
+import { readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -61,15 +63,15 @@ function start(inputs: readonly string[], ...more: string[]) {
 
 async function checkpointFile(): Promise<string | undefined> {
   const names = await readdir(join(state(), 'runs')).catch(() => [])
-  const name = names.find(one => one.endsWith('.json'))
+  const name = names.find(one => one.endsWith('.jsonl'))
   return name === undefined ? undefined : join(state(), 'runs', name)
 }
 
 /** Changes with every checkpoint that is written. */
 async function written(): Promise<string> {
   const path = await checkpointFile()
-  const now = path === undefined ? undefined : await stat(path).catch(() => undefined)
-  return now === undefined ? '' : `${now.ino} ${now.mtimeMs}`
+  const text = path === undefined ? '' : await readFile(path, 'utf8').catch(() => '')
+  return text.slice(text.lastIndexOf('{"status"'))
 }
 
 /** An instant of a process: some time in its start, after so many more documents, or after so many checkpoints. */
@@ -84,7 +86,7 @@ function instant(random: Seeded, kinds: number): () => Promise<boolean> {
     const wanted = before + 1 + random.below(1000)
     return async () => lab.control.count(index) >= wanted
   }
-  let changes = 2 + random.below(2)
+  let changes = 3 + random.below(2)
   let last = ''
   return async () => {
     const now = await written()
@@ -133,7 +135,7 @@ interface Kept {
 
 /** Compares what the cluster holds with what the inputs held: every document there, once, byte for byte. */
 async function expectStored(files: Readonly<Record<string, readonly Line[]>>): Promise<Kept> {
-  const kept = JSON.parse(await readFile((await checkpointFile()) ?? '', 'utf8')) as Kept
+  const kept: Kept = (await lastRun(state())).checkpoint
   const missing: string[] = []
   let documents = 0
   for (const [name, lines] of Object.entries(files)) {
@@ -167,8 +169,7 @@ test('a load that is killed again and again loses and doubles nothing, and its a
   const runs = new Set<string>()
   const command = () => start(Object.keys(files), '--dead-letters', 'dead.ndjson')
   const noteRun = async () => {
-    const path = await checkpointFile()
-    if (path !== undefined) runs.add((JSON.parse(await readFile(path, 'utf8')) as Kept).run)
+    for (const { checkpoint } of (await knownRuns(state())).known) runs.add(checkpoint.run)
   }
   const { receipt, kills, code } = await killAndFinish(random, command, { afterKill: noteRun })
 

@@ -54,6 +54,21 @@ test('a program that loads the same file twice at once loads it once; a dry run,
   expect(lab.control.count(index)).toBe(100)
 })
 
+test('a program that loads the same file by another URL of the same cluster is kept from it; other files are not', async () => {
+  lab.control.plant({ latencyMs: 50 })
+  let run: Promise<Receipt> | undefined
+  await new Promise<void>(begun => {
+    run = load({ onEvent: ({ type }) => (type === 'input' ? begun() : undefined) })
+  })
+  const { apiKey, httpUrl } = lab.line.cluster
+  const target = { url: httpUrl, apiKey }
+  expect((await failureOf(load({ target }))).code).toBe('RUN_LOCKED')
+  await writeFile(join(work, 'b.ndjson'), '{"n":1000}\n')
+  expect(await load({ target, source: join(work, 'b.ndjson') })).toMatchObject({ created: 1 })
+  expect(await run).toMatchObject({ created: 100 })
+  expect(lab.control.count(index)).toBe(101)
+})
+
 test('however a run ends, its locks end with it', async () => {
   const locks = async () => await readdir(join(work, 'state', 'locks'))
   expect((await failureOf(load({ target: { url: lab.line.cluster.url, apiKey: 'bm8=' } }))).code).not.toBe('RUN_LOCKED')

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { type IngestEvent, type IngestOptions, type Receipt, ingest, isSluiceError } from '../../../src/index.js'
 import { codeOf, lines } from '../../support/run-world.js'
+import { lastRun, rewriteRun } from '../../support/stored-runs.js'
 import { checkpoint, index, lab, otherIndex, path, shareLab, smallBatches } from '../../support/shared-lab.js'
 
 shareLab()
@@ -149,7 +150,7 @@ describe('an interrupted run', () => {
     await writeFile(path('a.ndjson'), lines(300))
     await interrupted(path('a.ndjson'), 100)
     expect(await codeOf(load(path('a.ndjson'), { ids: 'field', idField: 'n' }))).toMatch(
-      /^RUN_OPTIONS_CHANGED: .*: ids was run and is field, idField was not set and is n$/,
+      /^RUN_OPTIONS_CHANGED: .*: ids was run but is now field, idField was not set but is now n$/,
     )
     expect((await load(path('a.ndjson'))).status).toBe('finished')
   })
@@ -157,9 +158,8 @@ describe('an interrupted run', () => {
   test('with ids of the cluster says that documents may be doubled, where that may be', async () => {
     await writeFile(path('a.ndjson'), lines(300))
     await interrupted(path('a.ndjson'), 100, { ids: 'cluster' })
-    const kept = await checkpoint()
-    const [name = ''] = await readdir(path('state/runs'))
-    await writeFile(path(`state/runs/${name}`), JSON.stringify({ ...kept, isDoubtful: true }))
+    const kept = await lastRun(state())
+    await rewriteRun(kept.path, { ...kept.checkpoint, isDoubtful: true })
     expect(await warningsOf(async onEvent => await load(path('a.ndjson'), { ids: 'cluster', onEvent }))).toEqual([
       expect.stringContaining('may be stored twice') as string,
     ])
@@ -179,14 +179,16 @@ describe('an interrupted run', () => {
 })
 
 describe('a finished run', () => {
-  test('is not loaded again, and its receipt is shown again', async () => {
+  test('is not loaded again, and the receipt says which run loaded it', async () => {
     await writeFile(path('a.ndjson'), `${lines(20)}[]\n`)
     const first = await load(path('a.ndjson'))
     const again = await load(path('a.ndjson'))
-    expect(again).toMatchObject({ run: first.run, status: 'finished', read: 21, created: 20, rejected: 1, requests: 0 })
-    expect(again.thisProcess.read).toBe(0)
-    expect(again.inputs).toEqual([{ name: path('a.ndjson'), status: 'finished', read: 21, alreadyLoaded: true }])
-    expect(again.rejections).toEqual(first.rejections)
+    expect(again).toMatchObject({ status: 'finished', read: 0, created: 0, rejected: 0, requests: 0 })
+    expect(again.run).not.toBe(first.run)
+    const loadedBy = { run: first.run, at: expect.stringMatching(/^\d{4}-.*Z$/) as string }
+    expect(again.inputs).toEqual([
+      { name: path('a.ndjson'), status: 'finished', read: 0, alreadyLoaded: true, loadedBy },
+    ])
     expect(lab.control.count(index)).toBe(20)
   })
 
@@ -217,10 +219,41 @@ describe('a finished run', () => {
     expect((await load(path('a.ndjson'))).thisProcess.read).toBe(0)
     await appendFile(path('a.ndjson'), '3}')
     expect(await load(path('a.ndjson'))).toMatchObject({ read: 1, created: 1, inputs: [{ resumedAt: 3 }] })
-    // What was a whole document can only have got its line end: it is there.
+    // It has only got its line end.
     await appendFile(path('a.ndjson'), '\n{"n":4}\n')
-    expect(await load(path('a.ndjson'))).toMatchObject({ read: 2, created: 1, duplicate: 1, rejected: 0 })
+    expect(await load(path('a.ndjson'))).toMatchObject({ read: 1, created: 1, rejected: 0, inputs: [{ resumedAt: 4 }] })
     expect(lab.control.count(index)).toBe(4)
+  })
+
+  test.each([
+    ['a.ndjson', '\n'],
+    ['a.ndjson', '\r\n'],
+    ['a.ndjson.gz', '\n'],
+  ])(
+    'of which a last line has got its line end continues behind it, also with ids of the cluster: %s, %j',
+    async (name, lineEnd) => {
+      const packed = (text: string) => (name.endsWith('.gz') ? gzipSync(text) : text)
+      const ids = 'cluster'
+      await writeFile(path(name), packed(`${lines(2)}{"n":3}`))
+      await load(path(name), { ids })
+      await appendFile(path(name), packed(`${lineEnd}{"n":4}`))
+      const warnings = await warningsOf(async onEvent => {
+        expect(await load(path(name), { ids, onEvent })).toMatchObject({ read: 1, created: 1 })
+      })
+      expect(warnings).toEqual([])
+      await appendFile(path(name), packed(lineEnd))
+      expect(await load(path(name), { ids })).toMatchObject({ read: 0 })
+      expect(lab.control.count(index)).toBe(4)
+    },
+  )
+
+  test('counts a last line of blanks again, which has no number', async () => {
+    await writeFile(path('a.ndjson'), `${lines(2)}  `)
+    await load(path('a.ndjson'))
+    await appendFile(path('a.ndjson'), '\n{"n":3}\n')
+    expect(await load(path('a.ndjson'))).toMatchObject({ created: 1, skipped: 1, inputs: [{ resumedAt: 3 }] })
+    const { inputs } = await checkpoint()
+    expect(lab.control.source(index, `${inputs[0]?.token}-3`)?.toString()).toBe('{"n":3}')
   })
 
   test('takes other content under the same name for another input', async () => {
@@ -254,16 +287,27 @@ describe('a finished run', () => {
     expect(lab.control.count(index)).toBe(20)
   })
 
-  test('belongs to its name, its inputs and its index, not to others', async () => {
+  test('knows its inputs whatever the command calls them', async () => {
     await writeFile(path('a.ndjson'), lines(20))
     await load(path('a.ndjson'))
     expect(await load([path('a.ndjson')])).toMatchObject({ thisProcess: { read: 0 } })
-    expect(await load(path('a.ndjson'), { runId: 'other' })).toMatchObject({ run: 'other', created: 20 })
-    expect(await load(path('*.ndjson'))).toMatchObject({ created: 20 })
+    expect(await load(path('a.ndjson'), { runId: 'other' })).toMatchObject({ run: 'other', created: 0 })
+    expect(await load(path('*.ndjson'))).toMatchObject({ created: 0 })
   })
 })
 
 describe('a named run', () => {
+  test('with its state, loads another content of the same name, size and first bytes under other ids', async () => {
+    const text = `{"n":0,"fill":"${'x'.repeat(70_000)}"}\n${lines(20)}`
+    const named = { runId: 'nightly' }
+    await writeFile(path('a.ndjson'), text)
+    expect(await load(path('a.ndjson'), named)).toMatchObject({ created: 21 })
+    await writeFile(path('a.ndjson'), text.replace('{"n":20}', '{"n":99}'))
+    expect(await load(path('a.ndjson'), named)).toMatchObject({ created: 21, duplicate: 0 })
+    expect(await load(path('a.ndjson'), named)).toMatchObject({ thisProcess: { read: 0 } })
+    expect(lab.control.count(index)).toBe(42)
+  })
+
   test('has the same ids without its state, as long as the input is the same', async () => {
     await writeFile(path('a.ndjson'), lines(20))
     const named = { runId: 'nightly.2026-11-21' }
@@ -327,16 +371,19 @@ describe('the state folder', () => {
   test('with a broken or newer checkpoint says so, and sends nothing', async () => {
     await writeFile(path('a.ndjson'), lines(3))
     await load(path('a.ndjson'))
-    const whole = await checkpoint()
     const [name = ''] = await readdir(path('state/runs'))
+    const text = await readFile(path(`state/runs/${name}`), 'utf8')
+    const [head = '', ...rest] = text.split('\n')
     const broken: [string, RegExp][] = [
-      ['{"version":1', /it is not JSON/],
-      ['{}', /it is broken/],
-      [JSON.stringify({ ...whole, inputs: [{ name: 'a' }] }), /it is broken/],
-      [JSON.stringify({ ...whole, version: 2 }), /a newer Sluice wrote it \(version 2\)/],
+      ['{"sluice":2', /it is not the state of a run/],
+      ['{}\n', /it is broken/],
+      [[head, '["input",1]', ...rest].join('\n'), /it is broken: line 2 is not of its kind/],
+      [[head, 'torn', ...rest].join('\n'), /it is broken: line 2 is not JSON/],
+      [`${head}\n`, /it is broken: it has no checkpoint/],
+      [text.replace('"sluice":2', '"sluice":3'), /a newer version of Sluice wrote it \(version 3\)/],
     ]
-    for (const [text, problem] of broken) {
-      await writeFile(path(`state/runs/${name}`), text)
+    for (const [written, problem] of broken) {
+      await writeFile(path(`state/runs/${name}`), written)
       const said = await codeOf(load(path('a.ndjson')))
       expect(said).toMatch(/^STATE_UNREADABLE: /)
       expect(said).toMatch(problem)
@@ -348,7 +395,7 @@ describe('the state folder', () => {
     await load(path('a.ndjson'), { dryRun: true })
     expect(await load(Readable.from(lines(3)))).not.toHaveProperty('checkpoint')
     await load('-', { stdin: Readable.from(lines(3)) })
-    await expect(readdir(state())).rejects.toMatchObject({ code: 'ENOENT' })
+    await expect(readdir(path('state/runs'))).rejects.toMatchObject({ code: 'ENOENT' })
   })
 })
 

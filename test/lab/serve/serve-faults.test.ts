@@ -78,7 +78,9 @@ test('other options than those that a part was begun with do not keep it from be
   await expect.poll(() => next.status().waiting.bytes).toBe(0)
   expect(next.events).toContainEqual({
     type: 'warning',
-    message: expect.stringMatching(/^Sluice continues without a checkpoint: .*op was create and is index/) as unknown,
+    message: expect.stringMatching(
+      /^Sluice continues without a checkpoint: .*op was create but is now index/,
+    ) as unknown,
   })
   expect(await next.close()).toMatchObject({ status: 'finished', read: 50, created: 20, duplicate: 30 })
   expect(lab.control.count(index)).toBe(50)
@@ -95,7 +97,7 @@ test('what waits for another index is named, and left alone', async () => {
   await using next = await start()
   const told = next.events.flatMap(event => (event.type === 'warning' ? [event.message] : []))
   expect(told).toEqual([
-    expect.stringMatching(new RegExp(`^40 bytes in .* wait for ${index}-other of https://localhost`)),
+    expect.stringMatching(new RegExp(`^40 bytes in .* are not yet loaded into ${index}-other of https://localhost`)),
   ])
   expect(await next.close()).toMatchObject({ status: 'finished', read: 0 })
   expect(await readdir(path('state/serve'))).toHaveLength(2)

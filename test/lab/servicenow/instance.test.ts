@@ -338,7 +338,7 @@ describe('an instance', () => {
     platform().plant({ drop: { times: 1, done: true } })
     await expect(instance.call(create)).rejects.toMatchObject({
       code: 'SERVICENOW_UNREACHABLE',
-      message: expect.stringContaining('does not know whether ServiceNow did it'),
+      message: expect.stringContaining('does not know whether ServiceNow made the change'),
     })
     expect(platform().rows('incident', 'short_description=once')).toHaveLength(1)
     platform().plant({ drop: { times: 1, done: true } })

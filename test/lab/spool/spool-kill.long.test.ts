@@ -1,4 +1,5 @@
 /** Processes that are killed at random instants while they take their stdin by way of the disk. */
+import { knownRuns } from '../../../src/state/runs.js'
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -71,11 +72,9 @@ async function spooled(): Promise<Map<string, string>> {
 
 /** The first part of the ids of each copy of stdin, as far as there is one. */
 async function tokens(): Promise<Map<string, string>> {
-  const runs = join(state(), 'runs')
-  const names = (await readdir(runs).catch(() => [])).filter(name => name.endsWith('.json'))
-  const kept = await Promise.all(names.map(async name => await readFile(join(runs, name), 'utf8')))
-  const inputs = kept.flatMap(text => (JSON.parse(text) as { inputs: { copy: string; token: string }[] }).inputs)
-  return new Map(inputs.map(({ copy, token }) => [copy, token]))
+  const { known } = await knownRuns(state())
+  const inputs = known.flatMap(({ checkpoint }) => checkpoint.inputs)
+  return new Map(inputs.flatMap(({ copy, token }) => (copy === undefined ? [] : [[copy, token]])))
 }
 
 /** Whole lines, also a last one that lacks its line end alone. */

@@ -125,7 +125,7 @@ describe('a run that reads its stdin by way of the disk', () => {
     const onEvent = (event: IngestEvent) => void (event.type === 'warning' && warnings.push(event.message))
     const second = await stopped(load(bytes(content), { onEvent }))
     expect(second).toMatchObject({ code: 'RUN_INTERRUPTED', receipt: { run: first.run, rejected: 0, unsent: 0 } })
-    expect(warnings[0]).toContain('If stdin holds the same data again, its documents are stored twice')
+    expect(warnings[0]).toContain('If stdin holds the same data again, Sluice stores its documents twice')
     expect(lab.control.count(index)).toBe(second.receipt.read)
     expect(second.receipt.read).toBeGreaterThan(600)
     expect(await spools()).toEqual([])
@@ -339,7 +339,7 @@ describe('the limit of what is spooled', () => {
     )
     expect(code).toBe('STATE_UNWRITABLE')
     expect(message).toMatch(
-      /has reached its limit of 1000000 bytes \(--spool-limit\)\. Sluice took stdin up to byte \d+/,
+      /has reached its limit of 1,000,000 bytes \(--spool-limit\)\. Sluice read stdin only up to byte [\d,]+/,
     )
     expect(receipt.created).toBeGreaterThan(1000)
   })

@@ -45,10 +45,6 @@ async function load(table: string, more: Partial<IngestOptions> = {}): Promise<R
   return await ingest(options(table, more))
 }
 
-async function audit(table: string, more: Partial<IngestOptions> = {}): Promise<Receipt> {
-  return await load(table, { deletions: 'audit', ...more })
-}
-
 async function reconcile(table: string, more: Partial<IngestOptions> = {}): Promise<Receipt> {
   return await load(table, { deletions: 'reconcile', ...more })
 }
@@ -60,7 +56,7 @@ async function stopped(
     await run
   } catch (error) {
     if (!isSluiceError(error)) throw error
-    return { code: error.code, message: error.message, receipt: error.receipt as Receipt | undefined }
+    return { code: error.code, message: error.message, receipt: error.receipt }
   }
   throw new Error('the run did not stop')
 }
@@ -121,10 +117,10 @@ describe('without a word about deletions', () => {
   })
 
   test.each([
-    [{ deletions: 'audit', source: [], table: undefined }, 'deletions'],
+    [{ deletions: 'reconcile', source: [], table: undefined }, 'deletions'],
     [{ deletions: 'reconcile', idField: 'number' }, 'deletions'],
     [{ maxDeleted: 3 }, 'maxDeleted'],
-    [{ deletions: 'audit', reconcileEveryMs: 1000 }, 'reconcileEveryMs'],
+    [{ deletions: 'keep', reconcileEveryMs: 1000 }, 'reconcileEveryMs'],
   ] as const)('what makes no sense is refused: %j', async (more, option) => {
     const { code, message } = await stopped(load('incident', more))
     expect(code).toBe('OPTION_INVALID')
@@ -137,139 +133,16 @@ describe('before the first row is read', () => {
     const table = newTable(20)
     const { url, caFile, leastPrivilegeApiKey: apiKey } = lab.line.cluster
     const least = { target: { url, apiKey, ca: readFileSync(caFile) }, index: `least-${index}` }
-    for (const run of [audit, reconcile]) {
-      const { code, message } = await stopped(run(table, least))
-      expect(code).toBe('CLUSTER_PRIVILEGE_MISSING')
-      expect(message).toContain('cannot follow deleted rows without read')
-    }
+    const { code, message } = await stopped(reconcile(table, least))
+    expect(code).toBe('CLUSTER_PRIVILEGE_MISSING')
+    expect(message).toContain('cannot follow deleted rows without read')
     expect(lab.control.count(`least-${index}`)).toBe(0)
-  })
-})
-
-describe('by audit', () => {
-  test('documents go whose rows were deleted, between the runs and while the table is read', async () => {
-    const table = newTable(300)
-    const first = audit(table)
-    await during(table, 3, () => deleteRows(table, 20))
-    expect((await first).deletions?.mode).toBe('audit')
-    expectExact(table)
-    deleteRows(table, 30)
-    const second = await audit(table)
-    expect(second).toMatchObject({ read: 0, status: 'finished', deletions: { deleted: 30, kept: kept() } })
-    expectExact(table)
-  })
-
-  test('only what was deleted since the last good run is looked at, and a while before that', async () => {
-    const table = newTable(50)
-    await audit(table)
-    deleteRows(table, 5)
-    expect((await audit(table)).deletions).toMatchObject({ compared: 5, deleted: 5 })
-    sn().advanceClock(10 * 60_000)
-    deleteRows(table, 2)
-    expect((await audit(table)).deletions).toMatchObject({ compared: 7, deleted: 2 })
-    sn().advanceClock(60 * 60_000)
-    expect((await audit(table)).deletions).toMatchObject({ compared: 7, deleted: 0 })
-    expect((await audit(table)).deletions).toMatchObject({ compared: 0, deleted: 0 })
-    expectExact(table)
-  })
-
-  test('what was not deleted for a failure is deleted by a later run, however much later', async () => {
-    const table = newTable(50)
-    await audit(table)
-    deleteRows(table, 5)
-    lab.control.plant({ lookup: { status: 400, body: '{"error":{"type":"x","reason":"y"},"status":400}' } })
-    expect(await stopped(audit(table))).toMatchObject({
-      code: 'LOOKUP_REFUSED',
-      receipt: { status: 'failed', deletions: { deleted: 0 } },
-    })
-    lab.control.heal()
-    sn().advanceClock(5 * 3_600_000)
-    expect((await audit(table)).deletions).toMatchObject({ deleted: 5 })
-    expectExact(table)
-  })
-
-  test('a row that was restored keeps its document, also one that is hidden', async () => {
-    const table = newTable(50)
-    await audit(table)
-    const [one, other] = deleteRows(table, 5)
-    sn().restore(table, one!)
-    sn().restore(table, other!)
-    sn().addAcl({ table, query: `sys_id=${other!.sys_id}` })
-    expect((await audit(table)).deletions).toMatchObject({ compared: 5, deleted: 3, kept: kept({ there: 2 }) })
-    expectExact(table)
-  })
-
-  test('what was deleted before the first run is found where the index was there already', async () => {
-    const table = newTable(40)
-    await load(table)
-    deleteRows(table, 4)
-    expect((await audit(table)).deletions).toMatchObject({ compared: 4, deleted: 4 })
-    expectExact(table)
-  })
-
-  test.each([
-    ['may not be read', {}],
-    ['shows none of its rows', { query: 'tablename!=x' }],
-  ])('an audit table that %s is named before a row is read', async (_, rule) => {
-    const table = newTable(30)
-    deleteRows(table, 3)
-    sn().addAcl({ table: 'sys_audit_delete', ...rule })
-    expect(await stopped(audit(table))).toMatchObject({ code: 'SERVICENOW_ACCESS_DENIED' })
-    expect(lab.control.count(index)).toBe(0)
-  })
-
-  test('a row of a table that extends the one that is loaded is noted under its own', async () => {
-    const table = newTable(30)
-    const child = (n: number, name: string) => {
-      const id = String(n).padStart(32, '0')
-      sn().restore(table, { ...sn().rows(table)[0]!, sys_id: id, sys_class_name: name })
-      return id
-    }
-    const one = [1, 2, 3].map(n => child(n, 'u_child_one'))
-    const other = [4, 5].map(n => child(n, 'u_child_two'))
-    await audit(table)
-    sn().audit(table, false)
-    const remove = (id: string, name: string) => {
-      sn().delete(table, id)
-      sn().insert('sys_audit_delete', { tablename: name, documentkey: id })
-    }
-    remove(one[0]!, 'u_child_one')
-    // The last of their class.
-    for (const id of other) remove(id, 'u_child_two')
-    sn().insert('sys_audit_delete', { tablename: 'u_stranger', documentkey: one[1]! })
-    expect((await audit(table)).deletions).toMatchObject({ compared: 3, deleted: 3 })
-    expectExact(table)
-  })
-
-  test('of a table that very many extend, all deletions are looked at', async () => {
-    const table = newTable(10)
-    for (let n = 0; n < 60; n += 1) {
-      const row = { ...sn().rows(table)[0]!, sys_id: `f${String(n).padStart(31, '0')}` }
-      sn().restore(table, { ...row, sys_class_name: `u_class_with_a_long_name_${n}` })
-    }
-    await audit(table)
-    sn().audit(table, false)
-    const [gone] = deleteRows(table, 1)
-    sn().insert('sys_audit_delete', { tablename: 'u_whatever', documentkey: gone!.sys_id })
-    expect((await audit(table)).deletions).toMatchObject({ deleted: 1 })
-    expectExact(table)
-  })
-
-  test('documents of other tables in the index are nobody else’s business', async () => {
-    const [one, other] = [newTable(40, false), newTable(3, false)]
-    await load(other)
-    await audit(one)
-    deleteRows(one, 4)
-    deleteRows(other, 1)
-    expect((await audit(one)).deletions).toMatchObject({ deleted: 4 })
-    expect(lab.control.count(index)).toBe(36 + 3)
   })
 })
 
 describe('by reconciling', () => {
   test('documents go of which no row is there any more', async () => {
     const table = newTable(300)
-    sn().audit(table, false)
     expect((await reconcile(table)).deletions).toEqual({
       mode: 'reconcile',
       compared: 300,

@@ -44,7 +44,7 @@ async function stopped(
     await run
   } catch (error) {
     if (!isSluiceError(error)) throw error
-    return { code: error.code, message: error.message, receipt: error.receipt as Receipt | undefined }
+    return { code: error.code, message: error.message, receipt: error.receipt }
   }
   throw new Error('the run did not stop')
 }

@@ -1,5 +1,5 @@
 /** Loads of a table that are killed at random instants while others change its rows, and what the next process makes of it. */
-import { readFile, readdir } from 'node:fs/promises'
+import { knownRuns } from '../../../src/state/runs.js'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { rounds } from '../../support/rounds.js'
@@ -32,9 +32,7 @@ function start() {
 }
 
 async function checkpoint(): Promise<Checkpoint | undefined> {
-  const runs = join(work.path, 'state', 'runs')
-  const [name] = (await readdir(runs).catch(() => [])).filter(one => one.endsWith('.json'))
-  return name === undefined ? undefined : (JSON.parse(await readFile(join(runs, name), 'utf8')) as Checkpoint)
+  return (await knownRuns(join(work.path, 'state'))).known[0]?.checkpoint
 }
 
 /** Ends by itself, or is killed once so many requests reached the platform; the receipt of one that ended. */

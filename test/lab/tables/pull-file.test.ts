@@ -85,7 +85,7 @@ test('two at once, another selection, and a folder that no pull has made are ref
   const other = await sluice([...pull, '--query', 'active=true'], { cwd: work.path, env })
   expect(other.code).toBe(2)
   expect(other.stderr).toMatch(
-    /--output: .*rows\.ndjson\.part holds an unfinished pull .*query was not set and is active=true/,
+    /--output: .*rows\.ndjson\.part holds an unfinished pull .*query was not set but is now active=true/,
   )
 
   // What was begun is told in a file beside the rows.
@@ -100,7 +100,7 @@ test('two at once, another selection, and a folder that no pull has made are ref
   await writeFile(join(work.path, 'mine.ndjson.part'), 'mine')
   const mine = await sluice(['pull', 'servicenow:incident', '--output', 'mine.ndjson'], { cwd: work.path, env })
   expect(mine.code).toBe(3)
-  expect(mine.stderr).toMatch(/mine\.ndjson\.part is in the way, and no pull created it/)
+  expect(mine.stderr).toMatch(/mine\.ndjson\.part already exists, and no pull created it/)
   expect(await readFile(join(work.path, 'mine.ndjson.part'), 'utf8')).toBe('mine')
 })
 

@@ -1,7 +1,6 @@
 /** Tables as inputs of a load: a table in memory, and the lab's cluster. */
 import { describe, expect, test } from 'vitest'
-import { failure } from '../../../src/failure/failure.js'
-import { SluiceError } from '../../../src/failure/sluice-error.js'
+import { failure, SluiceError } from '../../../src/failure/failure.js'
 import { type IngestEvent, type IngestOptions, type Receipt, connect, isSluiceError } from '../../../src/index.js'
 import { ingestFrom } from '../../../src/ingest.js'
 import { FakeTable, fakePlatform } from '../../support/fake-table.js'
@@ -30,7 +29,7 @@ async function stopped(
     await run
   } catch (error) {
     if (!isSluiceError(error)) throw error
-    return { code: error.code, message: error.message, receipt: error.receipt as Receipt | undefined }
+    return { code: error.code, message: error.message, receipt: error.receipt }
   }
   throw new Error('the run did not stop')
 }
@@ -190,7 +189,7 @@ describe('a table', () => {
     expect(await load([table], { onEvent: event => events.push(event) })).toMatchObject({ read: 30, updated: 30 })
     expect(events.flatMap(event => (event.type === 'warning' ? [event.message] : []))).toEqual([
       expect.stringMatching(
-        /^Sluice reads all of servicenow:incident again: query .* was active=true and is active=false/,
+        /^Sluice reads all of servicenow:incident again: query .* was active=true but is now active=false/,
       ),
     ])
     table.putAll(30, 100)
@@ -201,7 +200,7 @@ describe('a table', () => {
     table.selection = { query: 'active=true' }
     const { code, message } = await stopped(load([table]))
     expect(code).toBe('RUN_OPTIONS_CHANGED')
-    expect(message).toContain('query of servicenow:incident was active=false and is active=true')
+    expect(message).toContain('query of servicenow:incident was active=false but is now active=true')
   })
 
   test('is one run at a time into an index', async () => {

@@ -1,10 +1,13 @@
 import { appendFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setImmediate as immediate } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually } from '../../support/eventually.js'
 import { type UndoOptions, rollback, undo } from '../../../src/index.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { removeRun } from '../../../src/spool/run-list.js'
+import { forgetRun } from '../../../src/spool/run-list.js'
+import { rounds } from '../../support/rounds.js'
+import { seeded } from '../../support/seeded.js'
 import { type RunWorld, codeOf, lines, openRunWorld } from '../../support/run-world.js'
 
 let lab: Lab
@@ -98,26 +101,21 @@ describe('undo', () => {
     const { openRun } = await import('../../../src/verify/open-run.js')
     const { readVerifyOptions } = await import('../../../src/verify/verify-options.js')
     const { findDocuments } = await import('../../../src/cluster/find-documents.js')
-    const { cluster, pace } = await openRun(
-      readVerifyOptions({ ...(await world.way()), run, stateDir: world.stateDir }),
-    )
-    try {
-      const wanted = [1, 2, 3].map(number => ({ id: `${token}-${number}` }))
-      const looked = await findDocuments(cluster, { index: world.index, by: 'id', wanted })
-      if (looked.kind !== 'found') throw new Error(looked.kind)
-      await world.bulk([{ index: { _id: `${token}-2` } }, { n: 200 }, { delete: { _id: `${token}-3` } }])
-      const deleter = new Deleter({ cluster, pace, dryRun: false, force: false, listed: 20 })
-      await deleter.remove(looked.documents)
-      expect(deleter.result()).toMatchObject({
-        deleted: 1,
-        changed: 1,
-        vanished: 1,
-        failed: 0,
-        changedIds: [`${token}-2`],
-      })
-    } finally {
-      await cluster.route.destroy()
-    }
+    const options = readVerifyOptions({ ...(await world.way()), run, stateDir: world.stateDir })
+    await using opened = await openRun(options)
+    const wanted = [1, 2, 3].map(number => ({ id: `${token}-${number}` }))
+    const looked = await findDocuments(opened.cluster, { index: world.index, by: 'id', wanted })
+    if (looked.kind !== 'found') throw new Error(looked.kind)
+    await world.bulk([{ index: { _id: `${token}-2` } }, { n: 200 }, { delete: { _id: `${token}-3` } }])
+    const deleter = new Deleter(opened, options)
+    await deleter.remove(looked.documents)
+    expect(deleter.result()).toMatchObject({
+      deleted: 1,
+      changed: 1,
+      vanished: 1,
+      failed: 0,
+      changedIds: [`${token}-2`],
+    })
     expect(lab.control.source(world.index, `${token}-2`)?.toString()).toBe('{"n":200}')
   })
 
@@ -186,7 +184,8 @@ describe('undo', () => {
     await using world = await openRunWorld(lab)
     await writeFile(world.path('a.ndjson'), lines(50).trimEnd())
     await world.load('a.ndjson')
-    await appendFile(world.path('a.ndjson'), `\n${lines(10, 51)}`)
+    // The last line grows by more than its line end, so it is sent again.
+    await appendFile(world.path('a.ndjson'), ` \n${lines(10, 51)}`)
     const { run, duplicate } = await world.load('a.ndjson')
     expect(duplicate).toBe(1)
     const undone = await takeBack(world, run)
@@ -240,7 +239,7 @@ describe('undo', () => {
     const others: (() => Promise<unknown>)[] = [
       async () => await world.load('a.ndjson'),
       async () => await takeBack(world, run),
-      async () => await removeRun(world.stateDir, run),
+      async () => await forgetRun(world.stateDir, run),
     ]
     for (const other of others) expect(await codeOf(other())).toContain(locked)
     // It deletes nothing.
@@ -252,6 +251,31 @@ describe('undo', () => {
     expect(await world.load('a.ndjson')).toMatchObject({ created: 300 })
   })
 
+  test('two loads and two undos at once: one has its turn, and none leaves half a load', async () => {
+    await using world = await openRunWorld(lab)
+    await writeFile(world.path('a.ndjson'), lines(60))
+    const random = seeded(17)
+    for (let round = 0; round < rounds(4, 100); round += 1) {
+      const { run } = await world.load('a.ndjson', { batchDocs: 20 })
+      const racers: (() => Promise<unknown>)[] = [
+        async () => await takeBack(world, run),
+        async () => await takeBack(world, run),
+        async () => await world.load('a.ndjson', { batchDocs: 20 }),
+        async () => await world.load('a.ndjson', { batchDocs: 20 }),
+      ]
+      const racing = racers.map(async racer => {
+        for (let turns = random.below(300); turns > 0; turns -= 1) await immediate()
+        return await codeOf(racer())
+      })
+      const codes = (await Promise.all(racing)).filter(code => code !== 'no failure')
+      for (const code of codes) expect(code).toMatch(/^(RUN_LOCKED|RUN_NOT_FOUND)/)
+      expect([0, 60]).toContain(lab.control.count(world.index))
+      await world.load('a.ndjson')
+      expect(lab.control.count(world.index)).toBe(60)
+    }
+    expect(await readdir(join(world.stateDir, 'locks'))).toEqual([])
+  })
+
   test('of a guarded load is refused while the alias leads to its index', async () => {
     await using world = await openRunWorld(lab)
     await writeFile(world.path('a.ndjson'), lines(30))
@@ -261,7 +285,7 @@ describe('undo', () => {
     const second = await load(true)
     for (const more of [{}, { force: true }, { dryRun: true }]) {
       expect(await codeOf(takeBack(world, second.run, more))).toContain(
-        `UNDO_BEHIND_ALIAS: undo of run ${second.run} would empty ${second.alias?.to}, which the alias ${alias} is on`,
+        `UNDO_BEHIND_ALIAS: undo of run ${second.run} would empty ${second.alias?.to}, the current index of the alias ${alias}. Sluice deleted nothing`,
       )
     }
     expect(lab.control.count(second.alias?.to ?? '')).toBe(30)

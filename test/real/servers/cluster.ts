@@ -15,6 +15,8 @@ export interface Cluster {
   readonly leastPrivilegeApiKey: string
   /** Asked past the filter; refreshes first. 0 where the index is missing. */
   count(index: string): Promise<number>
+  /** All documents as JSON texts, asked past the filter; refreshes first. */
+  documents(index: string): Promise<readonly string[]>
   /** The raw JSON text, asked past the filter; undefined where it is missing. */
   source(index: string, id: string): Promise<string | undefined>
 }
@@ -52,6 +54,7 @@ export async function startCluster(
       indices: [{ names: ['least-*'], privileges: ['create_doc', 'auto_configure'] }],
     }),
     count: index => countDocuments(elasticsearch, index),
+    documents: index => readDocuments(elasticsearch, index),
     source: (index, id) => readSource(elasticsearch, index, id),
   }
 }
@@ -72,6 +75,16 @@ async function countDocuments({ ask }: Elasticsearch, index: string): Promise<nu
   const { status, text } = await ask('GET', `/${name}/_count`)
   if (status !== 200) throw new Error(`no count of ${index}: ${status} ${text}`)
   return (JSON.parse(text) as { count: number }).count
+}
+
+async function readDocuments({ ask }: Elasticsearch, index: string): Promise<string[]> {
+  const name = encodeURIComponent(index)
+  const refreshed = await ask('POST', `/${name}/_refresh`)
+  if (refreshed.status === 404) return []
+  const { status, text } = await ask('GET', `/${name}/_search?size=10000`)
+  if (status !== 200) throw new Error(`no documents of ${index}: ${status} ${text}`)
+  const { hits } = JSON.parse(text) as { hits: { hits: readonly { _source: unknown }[] } }
+  return hits.hits.map(hit => JSON.stringify(hit._source))
 }
 
 async function readSource({ ask }: Elasticsearch, index: string, id: string): Promise<string | undefined> {

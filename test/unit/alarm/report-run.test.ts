@@ -1,15 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { reportRun } from '../../../src/alarm/alarm.js'
+import { judgeRun, reportRun } from '../../../src/alarm/alarm.js'
 import type { AlarmOptions } from '../../../src/alarm/alarm-options.js'
 import { failedText, goodText } from '../../../src/alarm/alarm-text.js'
 import { jobOf } from '../../../src/cli/open-alarm.js'
-import { failure } from '../../../src/failure/failure.js'
-import { SluiceError } from '../../../src/failure/sluice-error.js'
-import { judgeRun } from '../../../src/alarm/judge-run.js'
+import { failure, SluiceError } from '../../../src/failure/failure.js'
 import type { Receipt } from '../../../src/ledger/receipt.js'
 
 const counts = {
   read: 5,
+  accepted: 0,
   created: 3,
   updated: 0,
   deleted: 0,
@@ -24,6 +23,11 @@ const receipt: Receipt = {
   ...counts,
   run: '20261121T100338Z-225173',
   status: 'finished',
+  command: 'ingest',
+  began: '2026-11-21T11:03:38.000+01:00',
+  ended: '2026-11-21T11:04:40.000+01:00',
+  exit: 1,
+  target: { url: 'https://cluster.example:9243', index: 'logs' },
   inputs: [{ name: 'a.ndjson', status: 'finished', read: 5 }],
   thisProcess: counts,
   rejections: [{ status: 400, type: 'document_parsing_exception', field: 'total', documents: 2 }],
@@ -39,6 +43,7 @@ const receipt: Receipt = {
 }
 const all = { ...receipt, created: 5, rejected: 0 }
 const partly = failure('EGRESS_PARTLY_ALLOWED', {
+  how: 'refused',
   cluster: 'https://cluster.example:9243',
   probes: 16,
   refused: 7,
@@ -114,9 +119,11 @@ describe('what an incident says', () => {
   })
 
   test('what others said can neither become markup nor break the title’s line', () => {
-    const planted = { ...partly, message: 'a\n[code]<b>[/code] \u0007 [CODE]' }
+    const planted = { ...partly, message: 'a\n[code]<b>[/code] \u0007 [CODE] [co\u0001de] [ /code]\u202e' }
     const { headline, finding } = failedText({ failure: planted }, job)
-    expect(headline).toBe('logs-app: EGRESS_PARTLY_ALLOWED: a [ code ]<b>[ /code ]  [ CODE ]')
+    expect(headline).toBe(
+      'logs-app: EGRESS_PARTLY_ALLOWED: a\\n[ code]<b>[ /code] \\u0007 [ CODE] [co\\u0001de] [  /code]\\u202e',
+    )
     expect(finding).not.toMatch(/\[\/?code\]/i)
   })
 

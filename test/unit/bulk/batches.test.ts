@@ -3,7 +3,7 @@ import { rounds } from '../../support/rounds.js'
 import type { ActionOptions } from '../../../src/bulk/action-line.js'
 import { Batcher, type BatchOptions } from '../../../src/bulk/batcher.js'
 import { SlotPool } from '../../../src/bulk/slots.js'
-import type { Batch, Input, Lines, LongLine, Origin } from '../../../src/flow.js'
+import type { Batch, Input, Lines, LongLine, Origin, Refused } from '../../../src/flow.js'
 import { HeldClock } from '../../support/held-clock.js'
 import { type Seeded, seeded } from '../../support/seeded.js'
 
@@ -143,7 +143,7 @@ interface Framed {
   readonly actions: string[]
   readonly documents: Buffer[]
   readonly origins: Origin[]
-  readonly refused: Batch['refused']
+  readonly refused: readonly Refused[]
   readonly taken: { name: string; lines: number }[]
 }
 
@@ -161,7 +161,7 @@ function copyOut(batch: Batch): Framed {
     actions: lines.filter((_, at) => at % 2 === 0).map(String),
     documents: lines.filter((_, at) => at % 2 === 1),
     origins,
-    refused: batch.refused,
+    refused: [...batch.refused],
     taken: batch.taken.map(({ input: { name }, lines: count }) => ({ name, lines: count })),
   }
   batch.bytes.fill('?')
@@ -286,6 +286,22 @@ describeBoth('framing', () => {
     const [batch] = await frameAll([{ bytes: Buffer.from(`${deep}\n${deep.slice(0, -1)}\n`) }])
     expect(batch?.documents.map(String)).toEqual([`${deep}\n`])
     expect(batch?.refused).toHaveLength(1)
+  })
+
+  test('keeps refused lines of any length as they are, as often as they are asked for', async () => {
+    const lines = Array.from({ length: 300 }, (_, at) => `${at} ${'x'.repeat(at % 50 === 7 ? 70_000 : at * 3)}`)
+    const bytes = Buffer.from(lines.join('\r\n'))
+    const batcher = batcherOf({ batchBytes: 4 << 20 })
+    for await (const batch of batcher.frame(input(0), 't', { kind: 'lines', at: 0, bytes: cutAt(bytes, []) }))
+      throw new Error(`${batch.refused.length} lines fill a batch`)
+    const refusedIn = batcher.rest()?.refused ?? []
+    for (let time = 0; time < 2; time += 1) {
+      const refused = [...refusedIn]
+      expect(refused.map(({ document }) => String(document))).toEqual(lines)
+      expect(refused.map(({ origin: { document } }) => document)).toEqual(lines.map((_, at) => at + 1))
+      expect(refused.map(({ id }) => id)).toEqual(lines.map((_, at) => `t-${at + 1}`))
+      expect(refusedIn.length).toBe(lines.length)
+    }
   })
 
   test('gives elements of a JSON array a number, and no line that would mean nothing', async () => {
@@ -584,7 +600,7 @@ describeBoth('a line longer than allowed', () => {
     expect(batch?.refused.map(({ type, reason }) => [type, reason])).toEqual([
       [
         'DOCUMENT_TOO_LARGE',
-        `the document has ${(long.length + 1).toLocaleString('en-US')} bytes, the limit is ${maxDocumentBytes.toLocaleString('en-US')}`,
+        `the document has ${(long.length + 1).toLocaleString('en-US')} bytes, but the limit is ${maxDocumentBytes.toLocaleString('en-US')}`,
       ],
     ])
     expect(batch?.docs).toBe(1)

@@ -34,13 +34,16 @@ interface Given {
 /** All that a batch says, copied out of its memory. */
 function copyOut({ bytes, docs, blank, spans, taken, refused, operation, origins, release }: Batch): object {
   const originOf = origins()
+  // The place of one line alone is the place that it has among all.
+  const places = Array.from({ length: refused.length }, (_, number) => refused.originOf?.(number))
+  expect(places).toEqual(Array.from(refused, ({ origin }) => origin))
   const copy = {
     bytes: bytes.toString('latin1'),
     docs,
     blank,
     spans,
     taken,
-    refused: refused.map(line => ({ ...line, document: Buffer.from(line.document).toString('latin1') })),
+    refused: [...refused].map(line => ({ ...line, document: Buffer.from(line.document).toString('latin1') })),
     operation,
     origins: Array.from({ length: docs }, (_, ordinal) => originOf(ordinal)),
   }

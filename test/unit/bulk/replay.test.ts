@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { ReplayBatcher, type ReplayBatchOptions } from '../../../src/bulk/replay-batcher.js'
 import { SlotPool } from '../../../src/bulk/slots.js'
 import type { Destination, LongLine, Origin, Refused } from '../../../src/flow.js'
-import { record } from '../../../src/ledger/dead-letter-record.js'
+import { record } from '../../support/dead-letter.js'
 import { HeldClock } from '../../support/held-clock.js'
 
 const OWN = 'abcdefghijklmnop'
@@ -79,7 +79,7 @@ async function frame(lines: string, { chunk = Infinity, ...more }: Framing = {})
       ids: batch.addressed?.ids,
       destination: batch.addressed?.destination,
       operation: batch.operation,
-      refused: batch.refused,
+      refused: [...batch.refused],
       marks: batch.ends.map(({ mark: { document, line, offset, tail } }) => [document, line, offset, tail]),
     })
     batch.release()

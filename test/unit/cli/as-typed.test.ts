@@ -33,9 +33,9 @@ test.each(rows)('%s: %s', (option, problem, message) => {
 })
 
 test('options that changed since a run was begun are named by their flags', () => {
-  const differences = ['idField was sku and is not set', 'op was create and is index']
-  const { message } = asTyped(failure('RUN_OPTIONS_CHANGED', { run: 'R', differences }), said)
-  expect(message).toMatch(/--id-field was sku and is not set, --op was create and is index$/)
+  const differences = ['idField was sku but is now not set', 'op was create but is now index']
+  const { message } = asTyped(failure('RUN_OPTIONS_CHANGED', { what: 'the unfinished run R began', differences }), said)
+  expect(message).toMatch(/--id-field was sku but is now not set, --op was create but is now index$/)
 })
 
 test('other failures are left as they are', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type ClusterAnswer, type RouteFacts, nameRefusal, whoAnswered } from '../../../src/cluster/answers.js'
-import { canHideSource, readClusterInfo } from '../../../src/cluster/version.js'
+import { canHideSource, readClusterInfo } from '../../../src/cluster/preflight.js'
 
 const cluster = 'https://cluster.example'
 const tunnel: RouteFacts = { form: 'tunnel', proxy: 'http://proxy.example:9293', target: new URL(cluster) }
@@ -14,6 +14,7 @@ function answer(statusCode: number, body: unknown = '', headers: Headers = {}): 
 
 const html = (text: string) => `<html><head><title>${text}</title></head><body><h1>${text}</h1></body></html>`
 const product = { 'x-elastic-product': 'Elasticsearch' }
+const greeting = (number: string) => ({ version: { number }, tagline: 'You Know, for Search' })
 const security = (status: number, reason: string) => ({
   error: { root_cause: [{ type: 'security_exception', reason }], type: 'security_exception', reason },
   status,
@@ -114,7 +115,7 @@ const table: readonly [string, ClusterAnswer, string, string, RouteFacts?][] = [
   ['nginx’s 403', answer(403, html('403 Forbidden'), { server: 'nginx' }), 'unknown', 'GATEWAY_REFUSED'],
   ['nginx’s 413', answer(413, html('413 Request Entity Too Large'), { server: 'nginx' }), 'unknown', 'GATEWAY_REFUSED'],
   ['a gateway’s 502', answer(502, html('502 Bad Gateway')), 'unknown', 'CLUSTER_UNAVAILABLE'],
-  ['a gateway’s 429', answer(429, html('429 Too Many Requests')), 'unknown', 'CLUSTER_OVERLOADED'],
+  ['a gateway’s 429', answer(429, html('429 Too Many Requests')), 'unknown', 'GATEWAY_LIMITED'],
   ['a redirect', answer(302, '', { location: 'https://login.example' }), 'unknown', 'GATEWAY_REFUSED'],
   ['a sign-in page', answer(200, html('Sign in')), 'unknown', 'CLUSTER_NOT_ELASTICSEARCH'],
   [
@@ -122,6 +123,52 @@ const table: readonly [string, ClusterAnswer, string, string, RouteFacts?][] = [
     answer(200, { version: { number: '2.11.0', distribution: 'opensearch' } }),
     'unknown',
     'CLUSTER_NOT_ELASTICSEARCH',
+  ],
+  [
+    'Kibana’s redirect',
+    answer(302, '', { 'kbn-name': 'k', location: '/login' }),
+    'unknown',
+    'CLUSTER_NOT_ELASTICSEARCH',
+  ],
+  ['Kibana’s 401', answer(401, '{}', { 'kbn-name': 'k' }), 'unknown', 'CLUSTER_NOT_ELASTICSEARCH'],
+  [
+    'a fork that wants a login',
+    answer(401, 'Unauthorized', { 'www-authenticate': 'Basic realm="OpenSearch Security"' }),
+    'unknown',
+    'CLUSTER_NOT_ELASTICSEARCH',
+  ],
+  ['Elasticsearch 7.10', answer(200, greeting('7.10.2')), 'unknown', 'CLUSTER_VERSION_UNSUPPORTED'],
+  ['Elasticsearch 9 without its header', answer(200, greeting('9.1.0')), 'unknown', 'CLUSTER_NOT_ELASTICSEARCH'],
+  [
+    'a TLS port of nginx',
+    answer(400, html('400 The plain HTTP request was sent to HTTPS port')),
+    'unknown',
+    'CLUSTER_TLS_MISMATCH',
+  ],
+  [
+    'a TLS port of Go',
+    answer(400, 'Client sent an HTTP request to an HTTPS server.'),
+    'unknown',
+    'CLUSTER_TLS_MISMATCH',
+  ],
+  [
+    'a gateway that wants a certificate',
+    answer(400, html('400 No required SSL certificate was sent')),
+    'unknown',
+    'CLUSTER_CLIENT_CERT',
+  ],
+  ['a guest network', answer(511, html('Log in')), 'unknown', 'GATEWAY_REFUSED'],
+  [
+    'a licence that ended',
+    answer(403, security(403, 'current license is non-compliant for [security]')),
+    'elasticsearch',
+    'CLUSTER_LICENSE_ENDED',
+  ],
+  [
+    'an index that is called license',
+    answer(403, security(403, 'action is unauthorized on indices [license]')),
+    'elasticsearch',
+    'CLUSTER_PRIVILEGE_MISSING',
   ],
   ['JSON that is broken', answer(500, '{"error":{"type":"x"'), 'unknown', 'CLUSTER_UNAVAILABLE'],
   ['JSON that is no object', answer(403, '[{"ok":false}]'), 'unknown', 'GATEWAY_REFUSED'],
@@ -252,4 +299,33 @@ describe('what GET / tells', () => {
     for (const body of others)
       expect(readClusterInfo(body, cluster)).toMatchObject({ code: 'CLUSTER_NOT_ELASTICSEARCH' })
   })
+})
+
+test('a refusal never repeats a user name that the cluster does not know: it may be a password', () => {
+  const reason = 'unable to authenticate user [s3cret] for user] for REST request [/]'
+  const refused = answer(401, security(401, reason))
+  const { message } = nameRefusal(refused, whoAnswered(refused, tunnel), cluster)
+  expect(message).toContain('unable to authenticate this user')
+  expect(message).not.toContain('s3cret')
+})
+
+test('credentials that were sent and did not arrive are told from credentials that nobody set', () => {
+  const refused = answer(401, security(401, 'missing authentication credentials for REST request [/]'))
+  const named = (isWithLogin: boolean) => {
+    const given = { ...refused, isWithLogin }
+    return nameRefusal(given, whoAnswered(given, tunnel), cluster).message
+  }
+  expect(named(true)).toContain('Sluice sent credentials, but they did not arrive')
+  expect(named(false)).not.toContain('did not arrive')
+  expect(named(true)).toContain('refused the credentials')
+  expect(named(false)).toContain('wants credentials, but none are set')
+})
+
+test('Kibana leads to the Elasticsearch beside it, and a place to go to is shown without what may be secret', () => {
+  const page = answer(302, '', { 'kbn-name': 'k', location: 'https://u:s3cret@login.example/login?token=s3cret' })
+  const { message } = nameRefusal(page, whoAnswered(page, tunnel), 'https://my.kb.eu-west-1.aws.elastic.cloud')
+  expect(message).toContain('it is Kibana')
+  expect(message).toContain('https://my.es.eu-west-1.aws.elastic.cloud')
+  expect(message).toContain('location: https://login.example/login')
+  expect(message).not.toContain('s3cret')
 })

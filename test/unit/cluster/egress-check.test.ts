@@ -13,18 +13,16 @@ async function checked(answers: readonly (readonly [status: number, body: string
     },
   })
   await using route = openRoute({ target: new URL(`http://secret:word@127.0.0.1:${target.port}/ip`), connections: 1 })
-  const doubts: string[] = []
-  const seen = await checkEgress(route, {
+  const { seen, doubts } = await checkEgress(route, {
     connections: answers.length,
     timeoutMs: 5_000,
     ...(staticIps === undefined ? {} : { staticIps }),
-    onDoubt: observed => doubts.push(observed.replace(String(target.port), 'PORT')),
   })
-  return { seen, doubts }
+  return { seen, doubts: doubts.map(doubt => doubt.replace(String(target.port), 'PORT')) }
 }
 
 const said = (times: string, observed: string) =>
-  `the egress check http://127.0.0.1:PORT answered without an address ${times} times (${observed})`
+  `the address check http://127.0.0.1:PORT showed no address ${times} times (${observed}), so Sluice does not know which address these requests left from`
 const noAddress = 'no IPv4 address as "ip" of a JSON object'
 
 describe('the egress check', () => {

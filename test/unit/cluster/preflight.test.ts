@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { type PreflightOptions, preflight } from '../../../src/cluster/preflight.js'
-import { failure } from '../../../src/failure/failure.js'
-import { isSluiceError } from '../../../src/failure/sluice-error.js'
+import { failure, isSluiceError } from '../../../src/failure/failure.js'
 import { RouteError } from '../../../src/proxy/route-error.js'
 import type { Route } from '../../../src/proxy/route.js'
+import { SkippingClock } from '../../support/held-clock.js'
 
 const cluster = 'https://cluster.example'
 
@@ -14,6 +14,7 @@ interface Reply {
   readonly status: number
   readonly body: unknown
   readonly product?: boolean
+  readonly retryAfter?: string
 }
 
 const root: Reply = {
@@ -54,7 +55,10 @@ function scripted(script: Script, form: Route['form'] = 'tunnel'): { route: Rout
       const reply = script(asked.length - 1, request)
       await new Promise(setImmediate)
       if (reply instanceof Error) throw reply
-      const headers = reply.product === true ? { 'x-elastic-product': 'Elasticsearch' } : {}
+      const headers = {
+        ...(reply.product === true ? { 'x-elastic-product': 'Elasticsearch' } : {}),
+        ...(reply.retryAfter === undefined ? {} : { 'retry-after': reply.retryAfter }),
+      }
       const bytes = Uint8Array.from(Buffer.from(JSON.stringify(reply.body)))
       return { statusCode: reply.status, headers, body: Readable.from([bytes]) }
     },
@@ -66,7 +70,9 @@ const options: PreflightOptions = {
   connections: 16,
   prefix: '',
   headers: { authorization: 'ApiKey x' },
+  isManaged: false,
   timeoutMs: 1000,
+  clock: new SkippingClock(),
 }
 
 async function failing(script: Script, form?: Route['form']) {
@@ -86,8 +92,8 @@ describe('the preflight', () => {
     expect(await preflight(route, cluster, options)).toEqual({
       info: { name: 'c', uuid: 'u', version: '9.4.3', flavor: 'stack' },
       probes: 16,
-      allowed: 16,
       missChance: 2 ** -16,
+      warnings: [],
     })
     expect(asked.map(({ method, path }) => `${method} ${path}`)).toEqual(Array.from({ length: 16 }, () => 'GET /'))
     expect(asked.every(({ headers }) => headers['authorization'] === 'ApiKey x')).toBe(true)
@@ -144,32 +150,52 @@ describe('the preflight', () => {
       [{ ...root, product: false }, 'CLUSTER_NOT_ELASTICSEARCH'],
       [old, 'CLUSTER_VERSION_UNSUPPORTED'],
       [{ status: 404, body: { ok: false, message: 'Unknown resource.' } }, 'CLUSTER_UNKNOWN_HOST'],
+    ]
+    for (const [reply, code] of cases) expect(await failing(() => reply)).toMatchObject({ code, asked: 1 })
+  })
+
+  test('asks six connections about what may be wrong with one node or one address alone', async () => {
+    const cases: [Reply | Error, string][] = [
       [{ status: 503, body: { ok: false, message: 'unavailable' } }, 'CLUSTER_UNAVAILABLE'],
       [refusal(503, 'cluster_block_exception'), 'CLUSTER_UNAVAILABLE'],
+      [{ status: 429, body: 'Slow down' }, 'GATEWAY_LIMITED'],
       [{ status: 403, body: 'Forbidden by the office' }, 'GATEWAY_REFUSED'],
       [lost('PROXY_AUTH_REJECTED'), 'PROXY_AUTH_REJECTED'],
     ]
-    for (const [reply, code] of cases) expect(await failing(() => reply)).toMatchObject({ code, asked: 1 })
+    for (const [reply, code] of cases) {
+      const refused = await failing(() => reply)
+      expect(refused).toMatchObject({ code, asked: 6 })
+      expect(refused.message).not.toContain('connections)')
+    }
+  })
+
+  test('waits before the next connection as long as a gateway asks for, and then goes on', async () => {
+    const clock = new SkippingClock()
+    const limited: Reply = { status: 429, body: 'Slow down', retryAfter: '7' }
+    const { route } = scripted(number => (number < 2 ? limited : root))
+    const passed = await preflight(route, cluster, { ...options, clock })
+    expect(clock.slept).toEqual([7_000, 7_000])
+    expect(passed).toMatchObject({ probes: 16, warnings: [expect.stringContaining('2 of 18 connections failed')] })
   })
 
   test('goes on without the version when the credentials may write and not ask', async () => {
     const { route } = scripted(() => privilege)
     const passed = await preflight(route, cluster, options)
-    expect(passed).toEqual({ probes: 16, allowed: 16, missChance: 2 ** -16 })
+    expect(passed).toEqual({ probes: 16, missChance: 2 ** -16, warnings: [] })
   })
 
   test('asks again when a connection breaks, and gives up when it keeps breaking', async () => {
     const { route, asked } = scripted(number => (number === 3 ? lost('PROXY_UNREACHABLE') : root))
     expect(await preflight(route, cluster, options)).toMatchObject({ probes: 16 })
     expect(asked).toHaveLength(17)
-    expect(await failing(() => lost('PROXY_UNREACHABLE'))).toMatchObject({ code: 'PROXY_UNREACHABLE', asked: 3 })
+    expect(await failing(() => lost('PROXY_UNREACHABLE'))).toMatchObject({ code: 'PROXY_UNREACHABLE', asked: 6 })
   })
 
   test('sends requests with a body where a forwarding proxy chooses the address for each of them', async () => {
     const missing: Reply = { status: 400, body: { error: 'no handler found for uri' }, product: true }
     for (const reply of [root, missing, privilege]) {
       const { route, asked } = scripted((_, { method }) => (method === 'GET' ? root : reply), 'forward')
-      expect(await preflight(route, cluster, options)).toMatchObject({ allowed: 16, info: { version: '9.4.3' } })
+      expect(await preflight(route, cluster, options)).toMatchObject({ probes: 16, info: { version: '9.4.3' } })
       expect(asked.map(({ method }) => method)).toEqual(['GET', ...Array.from({ length: 15 }, () => 'POST')])
       expect(asked[1]).toMatchObject({
         path: '/_security/user/_has_privileges',

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Tokens } from '../../../src/servicenow/login/tokens.js'
+import type { Tokens } from '../../../src/servicenow/login/token-call.js'
 import { systemClock } from '../../../src/time/system-clock.js'
 import { type TokenFile, tokensInFile } from '../../../src/connect/token-file.js'
 import { SkippingClock } from '../../support/held-clock.js'

@@ -5,6 +5,7 @@ import { failure } from '../../../src/failure/failure.js'
 
 const refused = failure('CLUSTER_AUTH_REJECTED', {
   cluster: 'https://es.example:9243',
+  how: 'refused the credentials',
   reason: 'unable to authenticate user [planted-user]',
   status: 401,
   document: 'planted-document',

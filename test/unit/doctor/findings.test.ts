@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { CertificateProblem } from '../../../src/doctor/certificate.js'
-import type { ConnectionSeen } from '../../../src/doctor/way-facts.js'
-import type { Facts, FilterSeen } from '../../../src/doctor/facts.js'
+import type { ConnectionSeen, Facts, FilterSeen } from '../../../src/doctor/facts.js'
 import { findingsOf } from '../../../src/doctor/findings.js'
 import { nextStep, policyNeeded } from '../../../src/doctor/next-step.js'
 import { failure } from '../../../src/failure/failure.js'
@@ -98,7 +97,11 @@ test('latency is told from halfway between the same region and another one', () 
 
 test('connections that broke are told when they are no accident', () => {
   expect(codes({ filter: { ...open, broken: 1 } })).toEqual([])
-  expect(codes({ filter: { ...open, broken: 7 } })).toEqual(['warning PROXY_UNREACHABLE'])
+  expect(codes({ connection: { ...stands, broken: 3 } })).toEqual(['warning PROXY_UNREACHABLE'])
+  const warning = failure('PROXY_NODE_FAILS', { proxy, failed: 8, probes: 16, problem: 'it closed the connection' })
+  expect(codes({ connection: { ...stands, broken: 3 }, filter: { ...open, broken: 8, warning } })).toEqual([
+    'warning PROXY_NODE_FAILS',
+  ])
 })
 
 test('a host of another product tells what it is', () => {
@@ -170,12 +173,12 @@ test('of a certificate, what to do first is about what is wrong with it', () => 
     const facts: Facts = { cluster, proxy, connection }
     return nextStep(findingsOf(facts), facts)
   }
-  expect(next('CLUSTER_CERT_INVALID', 'authority')).toMatch(/^Name the CA with --ca FILE/)
-  expect(next('CLUSTER_CERT_INVALID', 'proxy')).toMatch(/^Set ELASTICSEARCH_URL to the host name/)
-  expect(next('CLUSTER_CERT_INVALID', 'expired')).toMatch(/renewed by those who administer the cluster/)
+  expect(next('CLUSTER_CERT_INVALID', 'authority')).toMatch(/^Pass the CA with --ca FILE/)
+  expect(next('CLUSTER_CERT_INVALID', 'proxy')).toMatch(/^In ELASTICSEARCH_URL, write the host name/)
+  expect(next('CLUSTER_CERT_INVALID', 'expired')).toMatch(/administrators of the cluster to renew/)
   expect(next('PROXY_CERT_INVALID', 'authority')).toMatch(/--proxy-ca FILE/)
-  expect(next('PROXY_CERT_INVALID', 'name')).toMatch(/^Set the host of STATIC_PROXY_URL/)
-  expect(next('PROXY_CERT_INVALID', 'expired')).toMatch(/renewed by those who administer the proxy/)
+  expect(next('PROXY_CERT_INVALID', 'name')).toMatch(/^In STATIC_PROXY_URL, write the host name/)
+  expect(next('PROXY_CERT_INVALID', 'expired')).toMatch(/administrators of the proxy to renew/)
 })
 
 test('without a proxy, what to do first is about the proxy, and not about the policy', () => {

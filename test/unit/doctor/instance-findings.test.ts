@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { ConnectionSeen, VerdictsSeen } from '../../../src/doctor/way-facts.js'
-import type { Facts } from '../../../src/doctor/facts.js'
+import type { ConnectionSeen, Facts, LoginSeen, TableSeen, VerdictsSeen } from '../../../src/doctor/facts.js'
 import { findingsOf } from '../../../src/doctor/findings.js'
-import type { LoginSeen, TableSeen } from '../../../src/doctor/instance-facts.js'
 import { nextStep } from '../../../src/doctor/next-step.js'
 import { failure } from '../../../src/failure/failure.js'
 
@@ -125,7 +123,7 @@ describe('a login that is refused', () => {
   test('is told with the half that is right, and with the way that it took', () => {
     const said = (more: Partial<LoginSeen>) =>
       first({ instanceTable: nothing, instanceLogin: { ...login, ...more } }).message
-    expect(said({})).toContain('without the proxy the instance refuses this machine')
+    expect(said({})).toContain('Without the proxy, the instance refuses this machine')
     expect(said({ otherwise: 'user' })).toContain('The user and password are right')
     expect(said({ otherwise: 'client' })).toContain('The client id and secret are right')
   })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import {
   compareRegions,
+  insideOf,
   isProxyHost,
   proxyRegionsOf,
   proxyServiceRegions,
@@ -81,4 +82,18 @@ describe('proxy and cluster', () => {
   ])('%s and %s: %s', (proxy, cluster, expected) => {
     expect(compare(proxy, cluster)).toBe(expected)
   })
+})
+
+test.each([
+  ['10.1.2.3', 'proxy.example', 'a private address'],
+  ['172.31.0.1', 'proxy.example', 'a private address'],
+  ['fd00::1', 'proxy.example', 'a private address'],
+  ['localhost', 'proxy.example', 'an address of this machine itself'],
+  ['127.0.0.1', '127.0.0.1', undefined],
+  ['elasticsearch', 'proxy.example', 'a name of a private network'],
+  ['es.svc.cluster.local', 'proxy.example', 'a name of a private network'],
+  ['172.32.0.1', 'proxy.example', undefined],
+  ['es.example.com', 'proxy.example', undefined],
+])('%s through %s is %s', (host, proxy, inside) => {
+  expect(insideOf(host, proxy)).toBe(inside)
 })

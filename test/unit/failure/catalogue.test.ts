@@ -4,7 +4,7 @@ import { exampleOf } from '../../../src/failure/failure.js'
 import { stages } from '../../../src/failure/entry.js'
 import { symptoms } from '../../../src/failure/symptoms.js'
 import { optionNames } from '../../../src/options/table.js'
-import { viewOption } from '../../../src/options/view.js'
+import { describeOption } from '../../../src/options/describe-option.js'
 
 const entries = failureCodes.map(code => ({ code, ...explain(code) }))
 /** All that a person may read. */
@@ -28,9 +28,36 @@ describe('the catalogue', () => {
   })
 
   test('has the causes and fixes of the scheme in the message', () => {
-    const message = 'the proxy socks5://proxy.example:9294: its port expects TLS, and the URL says socks5://'
+    const message = 'the proxy socks5://proxy.example:9294: its port expects TLS, but the URL says socks5://'
     expect(causesFor('PROXY_TLS_MISMATCH', message)).toEqual(['A socks5:// proxy URL has a port with TLS.'])
     expect(fixesFor('PROXY_TLS_MISMATCH', message)).toEqual([expect.stringContaining('Use socks5s://') as string])
+  })
+
+  test.each([
+    ['OPTION_INVALID', "--batch-bytes: 'foo' is not a size", [], ['Correct the command.']],
+    ['OPTION_INVALID', '--url: the cluster URL is not set: set --url', [], ['To try Sluice without a cluster']],
+    ['OPTION_INVALID', 'STATE_DIR: is a file', ['An environment variable'], ['Correct it there.']],
+    ['OPTION_INVALID', "sluice explain: 'x' is not a failure code", [], ['Run `sluice explain`']],
+    [
+      'RUN_INTERRUPTED',
+      'interrupted after 7 documents: SIGINT',
+      ['Somebody pressed Ctrl-C'],
+      ['Run the same command again. Files'],
+    ],
+    [
+      'RUN_INTERRUPTED',
+      'interrupted after 7 documents: SIGTERM. Sluice keeps no position in this input',
+      ['The system'],
+      ['Run the same command again: it starts from the beginning.', 'A load of files'],
+    ],
+    ['INPUT_MALFORMED', 'a.json has no `hits`: its top level is an array', ['The path of --pick'], ['To load', 'Pass']],
+    ['CLUSTER_AUTH_REJECTED', 'https://es wants credentials, but none are set (401): x', ['No credentials'], ['Set']],
+  ] as const)('prints only what fits: %s, %s', (code, message, causes, fixes) => {
+    const starts = (texts: readonly string[], expected: readonly string[]) => {
+      expect(texts.map((text, at) => text.slice(0, expected[at]?.length))).toEqual(expected)
+    }
+    starts(causesFor(code, message), causes)
+    starts(fixesFor(code, message), fixes)
   })
 
   test('does not advise to repeat a load whose stdin never ended', () => {
@@ -64,10 +91,15 @@ describe('the catalogue', () => {
   })
 
   test('names only options and variables that exist', () => {
-    const views = optionNames.map(viewOption)
+    const all = optionNames.map(describeOption)
     // Of single commands: rollback, undo, filter.
     const own = [
       '--to',
+      // Miller's, in a pipe before Sluice.
+      '--icsv',
+      '--itsv',
+      '--ifs',
+      '--ojsonl',
       '--yes',
       '--dry-run',
       '--help',
@@ -77,7 +109,7 @@ describe('the catalogue', () => {
       '--admin-url',
       '--admin-key-file',
     ]
-    const known = new Set([...own, ...views.flatMap(({ flag, env }) => [flag ?? '', ...env])])
+    const known = new Set([...own, ...all.flatMap(({ flag, env }) => [flag ?? '', ...env])])
     const named = texts.flatMap(({ of, text }) =>
       [
         ...text.matchAll(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { quote } from '../../../src/failure/quote.js'
+import { quote } from '../../../src/failure/failure.js'
 
 test('what others said is one line, without markup, control characters and the credentials they send back', () => {
   expect(quote('<b>No</b>\n\u001B[31mway\u009B')).toBe('No [31mway')

@@ -59,13 +59,18 @@ describe('symptoms', () => {
 describe('words', () => {
   test('are found as the beginning of a word, numbers as they are', () => {
     expect(lookUp('certif').symptoms.length).toBeGreaterThan(0)
-    expect(lookUp('ertificate')).toEqual({ symptoms: [], codes: [] })
-    expect(lookUp('40')).toEqual({ symptoms: [], codes: [] })
+    expect(lookUp('ertificate')).toEqual({ symptoms: [], codes: [], errors: [] })
+    expect(lookUp('40')).toEqual({ symptoms: [], codes: [], errors: [] })
+  })
+
+  test('find error types of Elasticsearch by their name or their meaning', () => {
+    for (const words of ['strict_dynamic_mapping_exception', 'strict dynamic', 'mapping is strict'])
+      expect(lookUp(words).errors.map(({ type }) => type)).toEqual(['strict_dynamic_mapping_exception'])
   })
 
   test('have to be there all', () => {
     expect(lookUp('request aborted').codes).toContain('PROXY_AUTH_REJECTED')
-    expect(lookUp('request aborted wombat')).toEqual({ symptoms: [], codes: [] })
+    expect(lookUp('request aborted wombat')).toEqual({ symptoms: [], codes: [], errors: [] })
   })
 
   test('find codes by a part of their name, their title or what other tools say', () => {
@@ -74,6 +79,6 @@ describe('words', () => {
   })
 
   test.each(['', '   ', '"', '(', '\\', '.*', '$^'])('that are none find nothing: %j', text => {
-    expect(lookUp(text)).toEqual({ symptoms: [], codes: [] })
+    expect(lookUp(text)).toEqual({ symptoms: [], codes: [], errors: [] })
   })
 })

@@ -82,7 +82,7 @@ describe('what guards a deployment', () => {
 
   test('says beside what a permissive policy is attached', () => {
     expect(judge([both, everyone]).findings[0]?.message).toBe(
-      'the policy everyone attached to d allows 0.0.0.0/0: the other attached policies (both) have no effect',
+      'the policy everyone, attached to d, allows 0.0.0.0/0: the other attached policies (both) have no effect',
     )
     expect(judge([everyone]).findings[0]?.message).toContain('no other policy is attached')
   })

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
-import { isSluiceError } from '../../../src/failure/sluice-error.js'
+import { isSluiceError } from '../../../src/failure/failure.js'
 import type { Source } from '../../../src/flow.js'
 import { type DecodeOptions, decode } from '../../../src/format/decode.js'
 
@@ -16,6 +16,12 @@ async function* chunks(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Arr
 }
 
 const source = (name: string): Source => ({ id: 0, name, open: () => chunks(Buffer.alloc(0), 1) })
+
+async function collected(bytes: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
+  const parts: Uint8Array[] = []
+  for await (const part of bytes) parts.push(Buffer.from(part))
+  return parts
+}
 
 interface Decoded {
   readonly kind: string
@@ -94,7 +100,7 @@ describe('NDJSON', () => {
     for (const size of [1, 100]) {
       const { code, message } = await run(Buffer.from(hex, 'hex'), { size })
       expect(code).toBe('INPUT_MALFORMED')
-      expect(message).toContain(`it is ${encoding} text: convert it to UTF-8`)
+      expect(message).toContain(`it is ${encoding} text. Convert it to UTF-8`)
     }
   })
 
@@ -210,7 +216,7 @@ describe('JSON', () => {
     ['a.b', '{"a":{"b":[]}}', []],
     ['a.b', '{"a.b":[{"x":1}]}', ['{"x":1}']],
     ['0.items', '[{"items":[{"x":1}]},{"items":[{"x":2}]}]', ['{"x":1}']],
-    ['a', '{"a":[{"x":1}]} {"b":1} {"a":[{"x":2}]}', ['{"x":1}', '{"x":2}']],
+    ['a', '{"a":[{"x":1}]} {"b":1,"a":[]} {"a":[{"x":2}]}', ['{"x":1}', '{"x":2}']],
     ['a', '{"a":7}', ['7']],
     ['a', '{"":{"a":[1]},"a":[{}]}', ['{}']],
     ['a{b', '{"x,{y":{"k":[1]},"a{b":[{"ok":[{"}":1}]}]}', ['{"ok":[{"}":1}]}']],
@@ -222,10 +228,63 @@ describe('JSON', () => {
     const { code, message } = await run('{"a":{"c":1}}', { pick: 'a.b' })
     expect({ code, message }).toEqual({
       code: 'INPUT_MALFORMED',
-      message: 'input is not valid json: it has no array at --pick a.b',
+      message: 'input has no `a.b`: its top level is an object',
     })
+    expect((await run('[{"a":1}]', { pick: 'hits' })).message).toBe('input has no `hits`: its top level is an array')
+    expect((await run('7', { pick: 'hits' })).message).toBe('input has no `hits`: its top level is a single value')
     expect(await run(' \n', { pick: 'a.b' })).toMatchObject({ text: '', code: undefined })
     expect(await run('', { format: 'json' })).toMatchObject({ text: '', code: undefined })
+  })
+
+  test.each([
+    ['{"a":[{"x":1}]}\n{"error":1}\n{"a":[{"x":2}]}', '1 of its 3', '2, an object'],
+    ['[]{"a":[{"x":1}]}{"error":1}{"a":[{"x":2}]}"a"', '3 of its 5', '1, an array'],
+    ['{"a":[{"x":1},{"x":2}]}{"b":{"a":[]}}', '1 of its 2', '2, an object'],
+  ])('says how many documents lack the path, after the elements of all others: %s', async (input, lacking, first) => {
+    for (const size of [1, 3, 1000]) {
+      const { text, code, message } = await run(input, { pick: 'a', size })
+      expect([text, code]).toEqual(['{"x":1}\n{"x":2}\n', 'INPUT_MALFORMED'])
+      expect(message).toBe(`input has no \`a\` in ${lacking} JSON documents. The first is number ${first}`)
+    }
+  })
+
+  test.each([
+    ['a long string', ['[{"a":"'], 'x\u00e9\\n', ['"},{"b":1}]']],
+    ['many members', ['[{"a":[0'], ',{"b":[1,2,"x"]}', [']},{"b":1}]']],
+    ['a long string that is an element', ['["'], 'xy, z', ['",{"b":1}]']],
+  ])('passes on an element with %s while it is read', async (_, opening, repeated, closing) => {
+    const chunk = repeated.repeat((1 << 20) / repeated.length)
+    let fed = 0
+    async function* input() {
+      for (const text of [...opening, ...Array.from({ length: 24 }, () => chunk), ...closing]) {
+        fed += Buffer.byteLength(text)
+        yield Buffer.from(text)
+      }
+    }
+    const { bytes } = await decode(source('input'), input(), { format: 'json' })
+    let passed = 0
+    let most = 0
+    let last = ''
+    for await (const part of bytes) {
+      most = Math.max(most, fed - passed)
+      passed += part.length
+      last = Buffer.from(part.slice(-20)).toString()
+    }
+    expect(last.endsWith('\n{"b":1}\n')).toBe(true)
+    expect(most).toBeLessThan(4 << 20)
+  })
+
+  test('refuses what would have to be held: a name or a number without end, and containers without end', async () => {
+    const repeated = (opening: string, text: string) => opening + text.repeat((17 << 20) / text.length)
+    for (const input of [repeated('[{"a', 'name'), repeated('[{"a":1', '2345'), repeated('', '[{"a":')]) {
+      const { code, message } = await run(`[{"first":1},${input}`, { format: 'json' })
+      expect(code).toBe('INPUT_MALFORMED')
+      expect(message).toMatch(
+        /(a name or a number of more than 16777216 characters|inside each other more than 1,000,000 times).*after 1 whole elements/,
+      )
+    }
+    const spaces = repeated('[{"a":1},', '    ')
+    expect(await lines(`${spaces}{"b":2}]`)).toEqual(['{"a":1}', '{"b":2}'])
   })
 
   test.each([
@@ -332,7 +391,7 @@ describe('JSON', () => {
       const { text, code, message } = await run(bytes.subarray(0, cut), { format: 'json', size: 1 + (cut % 5) })
       const whole = [bytes.indexOf('}') + 1, bytes.length - 1].filter(end => cut >= end).length
       expect({ cut, code, whole: text.split('\n').length - 1 }).toEqual({ cut, code: 'INPUT_TRUNCATED', whole })
-      expect(message).toContain(`its JSON data end after ${cut.toLocaleString('en-US')} decoded bytes`)
+      expect(message).toContain(`its JSON data ends after ${cut.toLocaleString('en-US')} decoded bytes`)
     }
   })
 
@@ -398,5 +457,63 @@ describe('JSON', () => {
     }
     expect(Buffer.concat(parts).toString()).toBe(`${rowsText.join('\n')}\n`)
     expect(count).toBeLessThan(20)
+  })
+})
+
+describe('an input that is no NDJSON', () => {
+  const pretty = `${JSON.stringify({ rows: [{ a: 1 }, { a: 2 }] }, null, 2)}\n`
+
+  test('is refused before anything of it is given, however it is cut', async () => {
+    for (const size of [1, 7, 1000]) {
+      const { code, message, text } = await run('id,name\n1,Chair\n2,Table\n', { size, name: 'orders.ndjson' })
+      expect({ code, text }).toEqual({ code: 'INPUT_NOT_JSON', text: '' })
+      expect(message).toContain('orders.ndjson looks like CSV: none of its first 3 lines is JSON')
+    }
+    expect(await run('{"index":{}}\n{"a":1}\n')).toMatchObject({ code: 'INPUT_NOT_JSON', text: '' })
+  })
+
+  test('is read as JSON if it is one, whatever its name', async () => {
+    for (const size of [1, 10, 1000])
+      expect(await lines(pretty, { size, name: 'x.ndjson' })).toEqual(['{"rows":[{"a":1},{"a":2}]}'])
+  })
+
+  test('is taken for what the user says it is', async () => {
+    for (const text of ['id,name\n1,Chair\n', '{"index":{}}\n{"a":1}\n', pretty])
+      expect(await run(text, { format: 'ndjson' })).toMatchObject({ kind: 'lines', text, code: undefined })
+  })
+
+  test('is given as it is where its items were lines already', async () => {
+    expect(await run('id,name\n', { name: '(iterable)' })).toMatchObject({ kind: 'lines', text: 'id,name\n' })
+  })
+
+  test('is not judged by the little that a source gave before it failed', async () => {
+    async function* failing() {
+      yield Buffer.from('id,na')
+      throw new Error('gone')
+    }
+    const { kind, bytes } = await decode(source('x'), failing(), { format: 'auto' })
+    expect(kind).toBe('lines')
+    await expect(collected(bytes)).rejects.toThrow('gone')
+  })
+})
+
+describe('NDJSON whose first lines are broken', () => {
+  test('is given from its first byte, as soon as a line is JSON', async () => {
+    let asked = 0
+    async function* slow() {
+      for (const line of ['oops\n', '{"a":\n', '{"a":1}\n', '{"a":2}\n', '{"a":3}\n']) {
+        asked += 1
+        yield Buffer.from(line)
+      }
+    }
+    const { kind, bytes } = await decode(source('x'), slow(), { format: 'auto' })
+    expect([kind, asked]).toEqual(['lines', 3])
+    expect(Buffer.concat(await collected(bytes)).toString()).toBe('oops\n{"a":\n{"a":1}\n{"a":2}\n{"a":3}\n')
+  })
+
+  test('is read as lines if the first thousand hold one document', async () => {
+    const text = `${'oops\n'.repeat(998)}{"a":1}\n${'oops\n'.repeat(500)}`
+    expect(await run(text)).toMatchObject({ kind: 'lines', text })
+    expect(await run(`oops\n${text}`.replace('{"a":1}', 'oops'))).toMatchObject({ code: 'INPUT_NOT_JSON' })
   })
 })

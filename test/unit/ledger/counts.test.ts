@@ -8,13 +8,18 @@ import { Ledger } from '../../../src/ledger/ledger.js'
 const input: Input = { id: 0, name: 'a.ndjson' }
 const stop = failure('EGRESS_NOT_ALLOWED', { cluster: 'c', refused: 1, probes: 1, observed: 'Forbidden' })
 
-function refused(status: number, type: string, reason: string): Refused {
-  const origin = { input: 'a.ndjson', document: 1 }
+function refused(status: number, type: string, reason: string, document = 1): Refused {
+  const origin = { input: 'a.ndjson', document }
   return { document: Buffer.from('{}'), operation: 'create', status, type, reason, origin, attempts: 1 }
 }
 
-const mapping = (field: string) =>
-  refused(400, 'document_parsing_exception', `failed to parse field [${field}] of type [long]. Preview: 'secret'`)
+const mapping = (field: string, document?: number) =>
+  refused(
+    400,
+    'document_parsing_exception',
+    `failed to parse field [${field}] of type [long]. Preview: 'secret'`,
+    document,
+  )
 
 function outcome(more: Partial<Outcome>): Outcome {
   return { docs: 0, created: 0, updated: 0, duplicate: 0, skipped: 0, rejected: [], unknown: 0, unsent: 0, ...more }
@@ -27,8 +32,35 @@ function ledgerOf(limit?: RejectionLimit, path?: string): Ledger {
 }
 
 function taken(lines: number, blank = 0): Batch {
-  return { docs: lines - blank, taken: [{ input, lines }], blank, ends: [] } as unknown as Batch
+  const docs = lines - blank
+  return { docs, refused: [], spans: [{ input, docs }], taken: [{ input, lines }], blank, ends: [] } as unknown as Batch
 }
+
+test('there is room for one more batch unless dead letters are written while others wait for that', async () => {
+  const letters = new (class extends DeadLetters {
+    readonly writing: (() => void)[] = []
+
+    override async append(): Promise<void> {
+      await new Promise<void>(resolve => this.writing.push(resolve))
+    }
+  })(undefined)
+  const ledger = new Ledger(letters)
+  const turn = async () => await new Promise(resolve => setImmediate(resolve))
+  const all = Array.from({ length: 3 }, () => taken(1))
+  for (const batch of all) ledger.take(batch)
+  const rejecting = all.map(async batch => await ledger.settle(batch, outcome({ rejected: [mapping('a')] })))
+  await turn()
+  let hasRoom = false
+  const room = ledger.room().then(() => (hasRoom = true))
+  for (const isLast of [false, false, true]) {
+    await turn()
+    expect(letters.writing).toHaveLength(1)
+    expect(hasRoom).toBe(isLast)
+    letters.writing.shift()?.()
+  }
+  await Promise.all([...rejecting, room])
+  expect(ledger.counts).toMatchObject({ read: 3, rejected: 3 })
+})
 
 async function read(ledger: Ledger, lines: number): Promise<void> {
   const batch = taken(lines)
@@ -43,27 +75,29 @@ async function settle(ledger: Ledger, settled: Outcome): Promise<unknown> {
 }
 
 describe('rejections', () => {
-  test('are grouped by status, type and field, the most first, and quote no value', async () => {
+  test('are grouped by status, type and field, the most first, with the place of the first, and quote no value', async () => {
     const ledger = ledgerOf()
     const strict = refused(
       400,
       'strict_dynamic_mapping_exception',
       'dynamic introduction of [b] within [_doc] is not allowed',
+      7,
     )
     const rejected = [
-      mapping('port'),
-      mapping('a'),
-      mapping('port'),
+      mapping('port', 3),
+      mapping('a', 4),
+      mapping('port', 5),
       strict,
-      refused(409, 'conflict', '[secret]: exists'),
+      refused(409, 'conflict', '[secret]: exists', 8),
     ]
     await settle(ledger, outcome({ rejected }))
-    await settle(ledger, outcome({ rejected: [mapping('port')] }))
+    await settle(ledger, outcome({ rejected: [mapping('port', 9)] }))
+    const first = (document: number) => ({ input: 'a.ndjson', document })
     expect(ledger.rejections).toEqual([
-      { status: 400, type: 'document_parsing_exception', field: 'port', documents: 3 },
-      { status: 400, type: 'document_parsing_exception', field: 'a', documents: 1 },
-      { status: 400, type: 'strict_dynamic_mapping_exception', field: 'b', documents: 1 },
-      { status: 409, type: 'conflict', documents: 1 },
+      { status: 400, type: 'document_parsing_exception', field: 'port', documents: 3, first: first(3) },
+      { status: 400, type: 'document_parsing_exception', field: 'a', documents: 1, first: first(4) },
+      { status: 400, type: 'strict_dynamic_mapping_exception', field: 'b', documents: 1, first: first(7) },
+      { status: 409, type: 'conflict', documents: 1, first: first(8) },
     ])
     expect(JSON.stringify(ledger.rejections)).not.toContain('secret')
   })
@@ -102,7 +136,7 @@ describe('more rejections than allowed', () => {
     expect(ledger.overLimit()).toBeUndefined()
     expect(await reject(ledger, 1)).toMatchObject({
       code: 'TOO_MANY_REJECTED',
-      message: '4 documents were rejected, and --max-rejected allows 3',
+      message: '4 documents were rejected, but --max-rejected allows 3',
     })
     expect(await reject(ledgerOf(0), 1)).toMatchObject({ code: 'TOO_MANY_REJECTED' })
     expect(await reject(ledgerOf(), 1000)).toBeUndefined()
@@ -138,7 +172,7 @@ describe('counts', () => {
       batch,
       outcome({ created: 1, updated: 2, duplicate: 1, skipped: 1, rejected: [mapping('a')], unknown: 3, unsent: 1 }),
     )
-    const none = { deleted: 0, noop: 0 }
+    const none = { accepted: 0, deleted: 0, noop: 0 }
     expect(ledger.counts).toEqual({
       read: 12,
       created: 1,
@@ -171,7 +205,8 @@ describe('counts', () => {
     const cut = await line()
     await cut.abandon()
     expect(ledger.counts).toMatchObject({ read: 2, unsent: 1, rejected: 1 })
-    expect(ledger.rejections).toEqual([{ status: 0, type: 'DOCUMENT_TOO_LARGE', documents: 1 }])
+    const first = { input: 'a.ndjson', document: 1 }
+    expect(ledger.rejections).toEqual([{ status: 0, type: 'DOCUMENT_TOO_LARGE', documents: 1, first }])
   })
 
   test('tell of each input whether it was read to its end', () => {

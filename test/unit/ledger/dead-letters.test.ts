@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Origin, Refused } from '../../../src/flow.js'
+import { Records } from '../../../src/ledger/dead-letter-record.js'
 import { DeadLetters } from '../../../src/ledger/dead-letters.js'
+import { seeded } from '../../support/seeded.js'
 
 let folder: string
 beforeEach(async () => {
@@ -112,6 +114,40 @@ describe('a record', () => {
     expect(records[0]).not.toHaveProperty('id')
   })
 
+  test('is the JSON of its fields, whatever they are', () => {
+    const random = seeded(4)
+    const text = () => random.pick(['', 'a', 'orders', 'say "no"', 'é\n\u0000', '\ud800'])
+    const some = <T>(of: () => T) => (random.chance(0.5) ? undefined : of())
+    const where = () => ({ index: text(), ...(random.chance(0.5) ? {} : { pipeline: text(), idField: text() }) })
+    const stamps = Array.from({ length: 4 }, () => some(() => ({ run: text(), writer: 'w', destination: where() })))
+    for (const stamp of stamps) {
+      const records = new Records(stamp)
+      for (let round = 0; round < 500; round += 1) {
+        const [id, routing, destination] = [some(text), some(text), some(where)]
+        const one: Refused = {
+          document: Buffer.from(text()),
+          operation: random.pick(['create', 'index']),
+          ...(id === undefined ? {} : { id }),
+          ...(routing === undefined ? {} : { routing }),
+          ...(destination === undefined ? {} : { destination }),
+          status: random.pick([0, 400, 429, Infinity]),
+          type: random.pick(['DOCUMENT_NOT_JSON', 'DOCUMENT_TOO_LARGE', text()]),
+          reason: text(),
+          origin: { input: text(), document: random.below(1e9), ...(random.chance(0.5) ? {} : { line: 1, offset: 2 }) },
+          attempts: random.below(3),
+        }
+        const { document, operation, origin, status, type, attempts, reason } = one
+        const isLine = type === 'DOCUMENT_NOT_JSON' || type === 'DOCUMENT_TOO_LARGE'
+        const { run, writer } = stamp ?? {}
+        const fields = { operation, run, writer, origin, ...(destination ?? stamp?.destination), id, routing }
+        const head = JSON.stringify({ ...fields, status, type, attempts, reason }).slice(0, -1)
+        const kept = isLine ? `"line":${JSON.stringify(String(document))}` : `"document":${String(document)}`
+        records.add(one)
+        expect(String(records.take())).toBe(String(Buffer.from(`${head},${kept}}\n`)))
+      }
+    }
+  })
+
   test('holds text that would not fit in a string as base64', async () => {
     const zeros = Buffer.alloc(20 << 20)
     await using letters = new DeadLetters(pathOf())
@@ -134,12 +170,6 @@ describe('a record', () => {
     await using fresh = new DeadLetters(pathOf('fresh'))
     await fresh.append([refused('{"a":1}')])
     expect((await stat(pathOf('fresh'))).mode & 0o777).toBe(0o600)
-    // What was there belongs to who made it.
-    await writeFile(pathOf('shared'), '')
-    await chmod(pathOf('shared'), 0o640)
-    await using shared = new DeadLetters(pathOf('shared'))
-    await shared.append([refused('{"a":1}')])
-    expect((await stat(pathOf('shared'))).mode & 0o777).toBe(0o640)
     expect([letters.records, fresh.records]).toEqual([2, 1])
   })
 
@@ -161,6 +191,33 @@ describe('a record', () => {
     await unused.check()
     await unused.append([])
     await expect(access(pathOf())).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+
+  test.each([0o644, 0o660, 0o604])(
+    'a file that others can read (%o) is closed to them, and that is said',
+    async mode => {
+      const path = pathOf(`open-${mode}`)
+      const warnings: string[] = []
+      await writeFile(path, '')
+      await chmod(path, mode)
+      await using letters = new DeadLetters(path, undefined, message => warnings.push(message))
+      await letters.append([refused('{"a":1}')])
+      await letters.append([refused('{"a":2}')])
+      expect((await stat(path)).mode & 0o777).toBe(0o600)
+      expect(warnings).toEqual([
+        `other users could read the dead letters in ${path}. Sluice changed its mode, so that only you can read it`,
+      ])
+      await using own = new DeadLetters(path, undefined, message => warnings.push(message))
+      await own.append([refused('{"a":3}')])
+      expect(warnings.length).toBe(1)
+    },
+  )
+
+  test('a device keeps its mode', async () => {
+    const { mode } = await stat('/dev/null')
+    await using letters = new DeadLetters('/dev/null', undefined, message => expect(message).toBe(''))
+    await letters.append([refused('{"a":1}')])
+    expect((await stat('/dev/null')).mode).toBe(mode)
   })
 
   test('is one of thousands, all of them whole and in order', async () => {
@@ -192,7 +249,7 @@ describe('a line too long to hold', () => {
         status: 0,
         type: 'DOCUMENT_TOO_LARGE',
         origin,
-        reason: 'the document has 1,000 bytes, the limit is 500',
+        reason: 'the document has 1,000 bytes, but the limit is 500',
       })
       expect(JSON.parse(second)).toMatchObject({ document: { after: 1 } })
       expect(letters.records).toBe(2)
@@ -217,6 +274,35 @@ describe('a line too long to hold', () => {
     await using letters = new DeadLetters(pathOf())
     await (await letters.appendLong(origin, 'create', 500)).abandon()
     expect(await recordsOf()).toEqual(['{"before":1}'])
+  })
+})
+
+describe('a file that two runs share', () => {
+  test('holds every record of both, whole, whatever one of them takes back', async () => {
+    await using one = new DeadLetters(pathOf())
+    await using other = new DeadLetters(pathOf())
+    await one.append([refused('{"one":1}')])
+    await other.append([refused('{"other":1}'), refused('{"other":2}')])
+    await one.append([refused('{"one":2}')])
+    const given = await one.appendLong(origin, 'create', 500)
+    await given.write(Buffer.alloc(1000, 'x'))
+    await given.abandon()
+    await other.append([refused('{"other":3}')])
+    const documents = (await recordsOf()).map(record => (JSON.parse(record) as { document: unknown }).document)
+    expect(documents).toEqual([{ one: 1 }, { other: 1 }, { other: 2 }, { one: 2 }, { other: 3 }])
+    expect([one.length, other.length]).toEqual([expect.any(Number), (await stat(pathOf())).size])
+  })
+
+  test('tells the run whose long record another one cut in two', async () => {
+    await using one = new DeadLetters(pathOf())
+    await using other = new DeadLetters(pathOf())
+    const long = await one.appendLong(origin, 'create', 500)
+    await long.write(Buffer.alloc(1000, 'x'))
+    await other.append([refused('{"other":1}')])
+    expect((await codeOf(long.end())).message).toContain('another process wrote into a record')
+    await one.append([refused('{"one":1}')])
+    expect(one.records).toBe(1)
+    expect((await recordsOf()).at(-1)).toContain('{"one":1}')
   })
 })
 

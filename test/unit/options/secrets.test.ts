@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { readAccess } from '../../../src/options/cluster-access.js'
+import { readAccess } from '../../../src/options/option-files.js'
 import { type OptionSources, resolveOptions } from '../../../src/options/resolve.js'
 import { optionNames } from '../../../src/options/table.js'
-import { viewOption } from '../../../src/options/view.js'
+import { describeOption } from '../../../src/options/describe-option.js'
 import { withoutCredentials } from '../../../src/options/hide-secrets.js'
 import { failureOf } from '../../support/options-failure.js'
 
@@ -82,7 +82,7 @@ test.each([
 })
 
 test('whatever holds credentials is marked as a secret', () => {
-  const secrets = optionNames.filter(name => viewOption(name).secret !== undefined)
+  const secrets = optionNames.filter(name => describeOption(name).secret !== undefined)
   const cluster = ['url', 'apiKey', 'password', 'proxy', 'ipCheckUrl', 'httpsProxy']
   const instance = ['servicenowUrl', 'servicenowPassword', 'servicenowClientSecret', 'servicenowRefreshToken']
   const others = ['serveToken', 'alarmUrl', 'alarmPassword', 'alarmClientSecret', 'nodes', 'adminUrl', 'adminKey']

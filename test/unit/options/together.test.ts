@@ -21,7 +21,7 @@ describe('options that contradict each other', () => {
     [{ cert: 'c.pem' }, '--cert: needs --key beside it'],
     [{ key: 'k.pem' }, '--key: needs --cert beside it'],
     [{ ids: 'field' }, "--ids: is 'field' and needs --id-field"],
-    [{ idField: 'sku' }, "--id-field: needs --ids field, and ids is 'run' (default)"],
+    [{ idField: 'sku' }, "--id-field: needs --ids 'field', not 'run'"],
     [{ pick: 'a.b', format: 'ndjson' }, '--pick: selects inside a JSON document, but the format is ndjson'],
     [{ apiKey: 'a b' }, '--api-key: contains a space or another character that no API key has: copy the encoded form'],
   ]
@@ -75,10 +75,21 @@ describe('the cluster URL', () => {
     ],
     ['https://es.example/?pretty', '--url: has a query or fragment: write only https://HOST:PORT'],
     ['https://es.example/#', '--url: has a query or fragment: write only https://HOST:PORT'],
-    ['https:///es.example', '--url: has no host behind its two slashes: write https://HOST:PORT'],
-    ['https://\\es.example', '--url: has no host behind its two slashes: write https://HOST:PORT'],
+    ['https:///es.example', '--url: has no host after its two slashes: write https://HOST:PORT'],
+    ['https://\\es.example', '--url: has no host after its two slashes: write https://HOST:PORT'],
     ['https:/es.example', '--url: has no scheme: write https://HOST:PORT'],
     ['http:es.example', '--url: has no scheme: write https://HOST:PORT'],
+    ['"https://es.example"', `--url: '***' has quotes around it: write it without them`],
+    ['“https://es.example”', `--url: '***' has quotes around it: write it without them`],
+    [cloudId, '--url: is a cloud id: pass it with --cloud-id (ELASTICSEARCH_CLOUD_ID)'],
+    [
+      'https://cloud.elastic.co/deployments/4fa8',
+      '--url: leads to the console of Elastic Cloud: copy the Elasticsearch endpoint from the Elastic Cloud console',
+    ],
+    [
+      'https://kibana.example/s/ops/app/home',
+      '--url: leads to a page of Kibana: copy the Elasticsearch endpoint from the Elastic Cloud console',
+    ],
     ['https://es.exam\nple', '--url: contains whitespace: write https://HOST:PORT, and a space in credentials as %20'],
     [
       'https://elastic:pass\\word@es.example',
@@ -128,6 +139,29 @@ describe('a cloud id', () => {
   ])('%s is none', text => {
     expect(cloudUrl(text)).toBeUndefined()
     expect(failureOf({ flags: { cloudId: text }, env: {} }).code).toBe('OPTION_INVALID')
+  })
+})
+
+describe('values that were pasted into the wrong place, or with their quotes', () => {
+  const secret = 's3cret'
+  test.each([
+    [{ ELASTICSEARCH_API_KEY: `"${secret}=="` }, 'ELASTICSEARCH_API_KEY: has quotes around it'],
+    [{ ELASTICSEARCH_USERNAME: `elastic:${secret}` }, 'ELASTICSEARCH_USERNAME: contains a ":"'],
+    [{ ELASTICSEARCH_CLOUD_ID: `https://elastic:${secret}@es.example` }, 'ELASTICSEARCH_CLOUD_ID: is a URL'],
+    [{ ELASTICSEARCH_CLOUD_ID: secret }, 'ELASTICSEARCH_CLOUD_ID: is not a cloud id'],
+    [{ SERVICENOW_INSTANCE_URL: `'https://x:${secret}@dev.example'` }, 'SERVICENOW_INSTANCE_URL: '],
+  ])('%j is refused, and not repeated', (env, says) => {
+    const { code, message } = failureOf({ flags: {}, env: { ELASTICSEARCH_PASSWORD: 'p', ...env } })
+    expect(code).toBe('OPTION_INVALID')
+    expect(message).toContain(says)
+    expect(message).not.toContain(secret)
+  })
+
+  test('a password may have quotes, but that is said', () => {
+    const env = { ELASTICSEARCH_USERNAME: 'elastic', ELASTICSEARCH_PASSWORD: '"p"' }
+    const { values, warnings } = resolveOptions({ flags: {}, env })
+    expect(values.password).toBe('"p"')
+    expect(warnings.join()).toContain('ELASTICSEARCH_PASSWORD: the value has quotes around it')
   })
 })
 

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { resolveOptions } from '../../../src/options/resolve.js'
 import { type OptionName, optionNames } from '../../../src/options/table.js'
-import { viewOption } from '../../../src/options/view.js'
+import { describeOption } from '../../../src/options/describe-option.js'
 import { failureOf } from '../../support/options-failure.js'
 
 const value = (name: OptionName, raw: unknown) =>
-  resolveOptions({ flags: { [viewOption(name).flagKey]: raw }, env: {} }).values[name]
+  resolveOptions({ flags: { [describeOption(name).flagKey]: raw }, env: {} }).values[name]
 
 test('every option has a flag and SLUICE_… except what the system sets for all programs', () => {
   for (const name of optionNames) {
-    const { flag, env, doc } = viewOption(name)
+    const { flag, env, doc } = describeOption(name)
     expect(doc).not.toBe('')
     if (name === 'httpsProxy' || name === 'noProxy') expect(flag).toBeUndefined()
     else {
@@ -77,22 +77,22 @@ describe('a value that cannot be used is shown with what is wrong', () => {
     ['staticIps', '203.0.113.7,203.0.113.7', "--static-ips: '203.0.113.7,203.0.113.7' contains the same address twice"],
     ['ipCheckUrl', 'check.example', "--ip-check-url: '***' is not an http:// or https:// URL"],
     ['ipCheckUrl', 'https:///ip', "--ip-check-url: 'https://***' is not an http:// or https:// URL"],
-    ['onBlock', 'retry', "--on-block: 'retry' is neither stop nor wait, nor a wait with its time, as in wait=30m"],
+    ['onBlock', 'retry', "--on-block: 'retry' is not stop, wait, or a wait with its time, as in wait=30m"],
     ['onBlock', 'wait=30', `--on-block: 'wait=30' has no duration after "wait=": write wait=90s, wait=30m or wait=2h`],
     ['onBlock', 'wait=', `--on-block: 'wait=' has no duration after "wait=": write wait=90s, wait=30m or wait=2h`],
-    ['onBlock', 'wait=25d', "--on-block: 'wait=25d' waits for less than 1ms or more than 24d"],
+    ['onBlock', 'wait=25d', "--on-block: 'wait=25d' is not between wait=1ms and wait=24d"],
     ['dryRun', 'maybe', "--dry-run: 'maybe' is neither true nor false"],
     ['index', '', "--index: '' is empty"],
     [
       'deadLetters',
       '-',
-      "--dead-letters: '-' is not a file, and stdout is for the receipt: name a file (./- for one of that name)",
+      "--dead-letters: '-' is not a file, and stdout is for the receipt: pass a file (./- for a file of that name)",
     ],
     ['index', ['a', 'b'], '--index: ["a","b"] is not a single value'],
     ['caFingerprint', 'ab', "--ca-fingerprint: 'ab' is not a SHA-256 fingerprint (64 hexadecimal digits)"],
   ]
   test.each(rows)('%s: %j', (name, raw, message) => {
-    expect(failureOf({ flags: { [viewOption(name).flagKey]: raw }, env: {} })).toMatchObject({
+    expect(failureOf({ flags: { [describeOption(name).flagKey]: raw }, env: {} })).toMatchObject({
       code: 'OPTION_INVALID',
       message,
     })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isSluiceError } from '../../../src/failure/sluice-error.js'
+import { isSluiceError } from '../../../src/failure/failure.js'
 import { chooseProxy } from '../../../src/proxy/choose-proxy.js'
 import { noProxyEntry } from '../../../src/proxy/no-proxy.js'
 
@@ -34,6 +34,7 @@ describe('the proxy for a target', () => {
     expect(chosen).toEqual({
       origin: 'NO_PROXY',
       notes: ['Sluice ignores HTTPS_PROXY, since NO_PROXY (".cluster.test") covers es.cluster.test:9243'],
+      unused: 'Sluice ignores HTTPS_PROXY, since NO_PROXY (".cluster.test") covers es.cluster.test:9243',
     })
   })
 
@@ -53,7 +54,7 @@ describe('the proxy for a target', () => {
   it('is none with --direct, which is noted where a proxy was given', () => {
     expect(chooseProxy({ target, proxy, direct: true })).toEqual({
       origin: '--direct',
-      notes: ['Sluice ignores STATIC_PROXY_URL, since --direct is set'],
+      notes: ['Sluice ignores STATIC_PROXY_URL, because --direct is set'],
     })
     expect(chooseProxy({ target, direct: true })).toEqual({ origin: '--direct', notes: [] })
   })

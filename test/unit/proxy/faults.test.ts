@@ -70,7 +70,7 @@ describe('CONNECT', () => {
     [401, 'PROXY_AUTH_REJECTED'],
     [403, 'PROXY_DENIED_TARGET'],
     [405, 'PROXY_DENIED_TARGET'],
-    [429, 'PROXY_TARGET_UNREACHABLE'],
+    [429, 'PROXY_LIMIT_REACHED'],
     [500, 'PROXY_TARGET_UNREACHABLE'],
     [502, 'PROXY_TARGET_UNREACHABLE'],
     [503, 'PROXY_TARGET_UNREACHABLE'],
@@ -177,7 +177,7 @@ describe('CONNECT', () => {
     expect(facts(error)).toMatchObject({
       code: 'ERR_SSL_WRONG_VERSION_NUMBER',
       phase: 'target-tls',
-      failure: 'CLUSTER_UNAVAILABLE',
+      failure: 'CLUSTER_TLS_MISMATCH',
     })
   })
 
@@ -368,7 +368,7 @@ describe('certificates', () => {
     const error = await failureOf(
       routeOver('http', proxy.port, { target: new URL(`https://cluster.test:${target.port}`) }),
     )
-    expect(facts(error)).toMatchObject({ phase: 'target-tls', delivery: 'none', failure: 'CLUSTER_UNAVAILABLE' })
+    expect(facts(error)).toMatchObject({ phase: 'target-tls', delivery: 'none', failure: 'CLUSTER_TLS_MISMATCH' })
     expect(error.message).toContain('does not speak TLS')
   })
 })
@@ -442,6 +442,73 @@ describe('SOCKS5', () => {
       .catch((cause: unknown) => cause)
     expect(error).toBeInstanceOf(RouteError)
     expect(proxy.connections).toBe(1)
+  })
+})
+
+/** Status line, headers and body of a refusal, and what it is called. `says`: what its message holds. */
+const refusals: readonly (readonly [string, readonly string[], string, code: string, says: string])[] = [
+  ['407 Quota exceeded', [], '', 'PROXY_ACCOUNT_REFUSED', '"Quota exceeded"'],
+  ['402 Payment Required', [], '', 'PROXY_ACCOUNT_REFUSED', 'status 402'],
+  ['403 Forbidden', [], '<p>Your subscription has ended.</p>', 'PROXY_ACCOUNT_REFUSED', 'Your subscription has ended'],
+  ['407 No', ['X-Squid-Error: ERR_QUOTA 0'], 'Monthly bandwidth is used up', 'PROXY_ACCOUNT_REFUSED', 'ERR_QUOTA 0'],
+  ['509 Bandwidth Limit Exceeded', [], '', 'PROXY_ACCOUNT_REFUSED', 'status 509'],
+  ['403 Forbidden', [], '{"error":"account 7 is disabled"}', 'PROXY_ACCOUNT_REFUSED', 'account 7 is disabled'],
+  ['429 Too Many Requests', ['Retry-After: 30'], '', 'PROXY_LIMIT_REACHED', 'retry-after: 30'],
+  ['429 Too Many Requests', [], 'monthly quota exceeded', 'PROXY_ACCOUNT_REFUSED', 'monthly quota'],
+  ['503 Service Unavailable', [], 'Too many open connections', 'PROXY_LIMIT_REACHED', 'Too many open connections'],
+  [
+    '407 No',
+    ['Proxy-Authenticate: NTLM', 'Proxy-Authenticate: Negotiate'],
+    '',
+    'PROXY_AUTH_REJECTED',
+    'only NTLM or Neg',
+  ],
+  ['407 No', ['Proxy-Authenticate: Digest realm="basic", nonce="a"'], '', 'PROXY_AUTH_REJECTED', 'only Digest'],
+  [
+    '302 Found',
+    ['Location: http://hotel.example/login?token=abc'],
+    '',
+    'PROXY_NOT_A_PROXY',
+    'http://hotel.example/login',
+  ],
+  ['200 OK', ['Content-Type: text/html'], '<title>Guest network</title>', 'PROXY_NOT_A_PROXY', 'Guest network'],
+  ['511 Network Authentication Required', [], '<title>Guest network</title>', 'PROXY_NOT_A_PROXY', 'Guest network'],
+  ['405 Not Allowed', ['Server: nginx/1.24'], '', 'PROXY_NOT_A_PROXY', 'server: nginx/1.24'],
+  ['400 Bad Request', ['Server: nginx'], '', 'PROXY_NOT_A_PROXY', 'server: nginx'],
+  ['400 Bad Request', [], '', 'PROXY_DENIED_TARGET', 'status 400'],
+  ['404 Not Found', ['Proxy-Agent: Mine/1.0'], '', 'PROXY_DENIED_TARGET', 'status 404'],
+  ['403 Forbidden', [], 'cluster.test is billing', 'PROXY_ACCOUNT_REFUSED', 'billing'],
+  ['403 Forbidden', ['Server: Squid/6'], '<style>p{quota:1}</style>no', 'PROXY_DENIED_TARGET', '"no"'],
+]
+
+describe('the words of a refusal', () => {
+  it.each(refusals)('%s with %j and %j is %s', async (line, headers, body, code, says) => {
+    await using port = await startPort(socket => {
+      socket.once('data', () => socket.end([`HTTP/1.1 ${line}`, ...headers, '', body].join('\r\n')))
+    })
+    const error = await failureOf(routeOver('http', port.port))
+    expect(error.failure.code).toBe(code)
+    expect(error.message).toContain(says)
+    expect(error.message).not.toContain('token=')
+  })
+
+  it('may come in pieces, and need not end', async () => {
+    await using port = await startPort(socket => {
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 403 Forbidden\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nYour plan\r\n')
+        setImmediate(() => socket.write('a\r\n is unpaid\r\n'))
+      })
+    })
+    const error = await failureOf(routeOver('http', port.port))
+    expect(error.message).toContain('"Your plan is unpaid"')
+  })
+
+  it('do not count if they are those of the target', async () => {
+    await using port = await startPort(socket => {
+      socket.once('data', () => socket.end('HTTP/1.1 403 No\r\n\r\nno way to quota.billing.test:9243'))
+    })
+    const route = routeOver('http', port.port, { target: new URL('https://quota.billing.test:9243') })
+    expect((await failureOf(route)).failure.code).toBe('PROXY_DENIED_TARGET')
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isSluiceError } from '../../../src/failure/sluice-error.js'
+import { isSluiceError } from '../../../src/failure/failure.js'
 import { parseProxyUrl } from '../../../src/proxy/proxy-url.js'
 
 const origin = 'STATIC_PROXY_URL'
@@ -40,6 +40,7 @@ describe('a proxy URL', () => {
   const long = 'x'.repeat(256)
   it.each([
     ['', 'is empty'],
+    ["'http://u:zq7@h:9293'", 'has quotes around it: write it without them'],
     ['http://u:zq7@h:9293\n', 'whitespace'],
     ['http://u:zq7 zq7@h:9293', 'whitespace'],
     ['http://u:zq7\u0000@h:9293', 'control character'],
@@ -52,8 +53,8 @@ describe('a proxy URL', () => {
     ['http://u:zq7#zq7@h:9293', 'unencoded "#" in the username or password: write it as %23'],
     ['http://u:zq7/zq7@h:9293', 'unencoded "/" in the username or password: write it as %2F'],
     ['http://u:zq7?zq7@h:9293', 'unencoded "?" in the username or password: write it as %3F'],
-    ['http://u:zq7%zq@h:9293', 'not an escape'],
-    ['http://u:zq7%@h:9293', 'not an escape'],
+    ['http://u:zq7%zq@h:9293', 'does not begin an escape'],
+    ['http://u:zq7%@h:9293', 'does not begin an escape'],
     ['http://u:zq7%ff@h:9293', 'not UTF-8'],
     ['http://u%3Ax:zq7@h:9293', '":" in the username'],
     ['http://u:zq7@h', 'has no port: QuotaGuard uses 9293 for http://'],

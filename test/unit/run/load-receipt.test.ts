@@ -6,8 +6,7 @@ import { rounds } from '../../support/rounds.js'
 import { Batcher } from '../../../src/bulk/batcher.js'
 import { SlotPool } from '../../../src/bulk/slots.js'
 import { StopSignals } from '../../../src/run/stop-signals.js'
-import { failure } from '../../../src/failure/failure.js'
-import { SluiceError } from '../../../src/failure/sluice-error.js'
+import { failure, SluiceError } from '../../../src/failure/failure.js'
 import type { Batch, Outcome, Refused, RejectionLimit, Source } from '../../../src/flow.js'
 import type { IngestEvent } from '../../../src/options/ingest-options.js'
 import { DeadLetters } from '../../../src/ledger/dead-letters.js'
@@ -51,7 +50,7 @@ async function run({ sources, send, signal, maxRejected, deadLetters, batchDocs 
   const slots = new SlotPool(3, 500)
   const loaded = await load({
     inputs: sources.map(source => ({ source, token: `token${source.id}` })),
-    format: { format: 'auto' },
+    format: { format: 'ndjson' },
     batcher: new Batcher({
       operation: 'create',
       ids: { from: 'run' },

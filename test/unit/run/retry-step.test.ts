@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Failure, failure } from '../../../src/failure/failure.js'
-import { SluiceError } from '../../../src/failure/sluice-error.js'
+import { type Failure, failure, SluiceError } from '../../../src/failure/failure.js'
 import { type StepRetrying, retryStep } from '../../../src/run/retry-step.js'
 import { AccessGate } from '../../../src/sender/layers/access.js'
 import { SkippingClock } from '../../support/held-clock.js'
@@ -8,7 +7,7 @@ import { SkippingClock } from '../../support/held-clock.js'
 const cluster = 'https://cluster.example'
 const filtered = failure('EGRESS_NOT_ALLOWED', { cluster, refused: 1, probes: 1, observed: 'Forbidden' })
 const bothRefused = failure('EGRESS_NOT_ALLOWED', { cluster, refused: 16, probes: 16, observed: 'Forbidden' })
-const mixed = failure('EGRESS_PARTLY_ALLOWED', { cluster, refused: 3, probes: 6 })
+const mixed = failure('EGRESS_PARTLY_ALLOWED', { how: 'refused', cluster, refused: 3, probes: 6 })
 const proxyGone = failure('PROXY_UNREACHABLE', { proxy: 'p', problem: 'refused' })
 const busy = failure('CLUSTER_UNAVAILABLE', { cluster, observed: 'status 503' })
 const refused = failure('INDEX_REQUEST_REFUSED', { cluster, request: 'PUT /a', status: 400, reason: 'no' })

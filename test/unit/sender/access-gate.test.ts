@@ -1,15 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { until } from '../../support/eventually.js'
-import { type Failure, failure } from '../../../src/failure/failure.js'
-import { SluiceError } from '../../../src/failure/sluice-error.js'
+import { type Failure, SluiceError, failure } from '../../../src/failure/failure.js'
 import { AccessGate, type Blocked } from '../../../src/sender/layers/access.js'
-import type { Verdict } from '../../../src/sender/verdict.js'
+import type { Verdict } from '../../../src/sender/send.js'
 import { HeldClock } from '../../support/held-clock.js'
 
 const cluster = 'https://cluster.example'
 const filtered = failure('EGRESS_NOT_ALLOWED', { cluster, refused: 1, probes: 1, observed: 'Forbidden' })
 const bothRefused = failure('EGRESS_NOT_ALLOWED', { cluster, refused: 16, probes: 16, observed: 'Forbidden' })
-const mixed = failure('EGRESS_PARTLY_ALLOWED', { cluster, refused: 3, probes: 6 })
+const mixed = failure('EGRESS_PARTLY_ALLOWED', { how: 'refused', cluster, refused: 3, probes: 6 })
 const proxyAuth = failure('PROXY_AUTH_REJECTED', { proxy: 'p', observed: 'status 407' })
 const clusterGone = failure('CLUSTER_UNAVAILABLE', { cluster, observed: 'status 503' })
 const blocked = failure('INDEX_BLOCKED', { index: 'logs', reason: 'flood stage' })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { BodySize } from '../../../src/sender/body-size.js'
+import { BodySize } from '../../../src/sender/layers/learn.js'
 
 const MB = 1_000_000
 

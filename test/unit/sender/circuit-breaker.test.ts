@@ -5,7 +5,7 @@ import { CircuitBreaker, type CircuitStep } from '../../../src/sender/circuit-br
 const cluster = 'https://cluster.example'
 const filtered = failure('EGRESS_NOT_ALLOWED', { cluster, refused: 1, probes: 1, observed: 'Forbidden' })
 const bothRefused = failure('EGRESS_NOT_ALLOWED', { cluster, refused: 16, probes: 16, observed: 'Forbidden' })
-const mixed = failure('EGRESS_PARTLY_ALLOWED', { cluster, refused: 3, probes: 6 })
+const mixed = failure('EGRESS_PARTLY_ALLOWED', { how: 'refused', cluster, refused: 3, probes: 6 })
 const proxyGone = failure('PROXY_UNREACHABLE', { proxy: 'p', problem: 'refused' })
 const proxyAuth = failure('PROXY_AUTH_REJECTED', { proxy: 'p', observed: 'status 407' })
 const clusterGone = failure('CLUSTER_UNAVAILABLE', { cluster, observed: 'status 503' })

@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { gunzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { until } from '../../support/eventually.js'
 import { type Cluster, openCluster } from '../../../src/cluster/open-cluster.js'
+import { explain } from '../../../src/failure/catalogue.js'
 import type { Batch, Outcome, Addressed } from '../../../src/flow.js'
 import type { Blocked } from '../../../src/sender/layers/access.js'
 import { Sender, type SenderOptions } from '../../../src/sender/sender.js'
@@ -171,7 +172,7 @@ describe('a batch of dead letters', () => {
     const { rejected } = await sendAgain('own')
     const url = new URL(received[0]?.path ?? '', 'http://x')
     expect([url.pathname, url.searchParams.get('pipeline')]).toEqual(['/meant/_bulk', 'p'])
-    expect(rejected.map(({ id, attempts, destination }) => [id, attempts, destination])).toEqual([
+    expect([...rejected].map(({ id, attempts, destination }) => [id, attempts, destination])).toEqual([
       ['t-2', 21, addressed('own').destination],
       ['t-3', 31, addressed('own').destination],
     ])
@@ -210,9 +211,40 @@ describe('an answer on the wire', () => {
     expect(await send(['{"a":1}', '{"b":2}', '{"c":3}'])).toMatchObject({ created: 3 })
   })
 
-  test('of 200 without the product header stops the run, and nobody knows what was stored', async () => {
-    answering = (_, response) => void response.end('{"errors":false,"items":[]}')
-    expect(await send(['{"a":1}'])).toMatchObject({ unknown: 1, stop: { code: 'CLUSTER_NOT_ELASTICSEARCH' } })
+  const odd: readonly (readonly [string, Answering])[] = [
+    ['of 200 without the product header', (_, response) => void response.end('{"errors":false,"items":[]}')],
+    ['that is a web page', (_, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<p>')],
+    ['that is a redirect', (_, response) => void response.writeHead(302, { location: 'https://login.example' }).end()],
+    ['with a broken list of items', (_, response) => answer(response, 200, { errors: true, items: [null] })],
+    ['with an item too many', (_, response) => items(response, [201, 201])],
+    [
+      'that inflates beyond its limit',
+      (_, response) => {
+        response.writeHead(200, { 'x-elastic-product': 'Elasticsearch', 'content-encoding': 'gzip' })
+        response.end(gzipSync(Buffer.alloc(16 << 20)))
+      },
+    ],
+    ['of a gateway with 500', (_, response) => void response.writeHead(500).end('<p>')],
+  ]
+  for (const [what, oddly] of odd) {
+    test(`${what} is asked for again, and ends the run only with patience, as one that may pass`, async () => {
+      answering = (one, response) => (received.length === 1 ? oddly : stored)(one, response)
+      expect(await send(['{"a":1}'])).toMatchObject({ created: 1, unknown: 0 })
+      expect(received).toHaveLength(2)
+      answering = oddly
+      const { unknown, stop } = await send(['{"a":1}'])
+      expect([unknown, stop?.code]).toEqual([1, 'CLUSTER_UNAVAILABLE'])
+      expect(explain(stop?.code ?? 'INTERNAL').exit).toBe(4)
+    })
+  }
+
+  test('of a gateway that refuses is asked for a few times, and then somebody has to change something', async () => {
+    const refused: Answering = (_, response) => void response.writeHead(403).end('<p>Forbidden</p>')
+    answering = (one, response) => (received.length < 4 ? refused : stored)(one, response)
+    expect(await send(['{"a":1}'])).toMatchObject({ created: 1 })
+    answering = refused
+    expect(await send(['{"a":1}'])).toMatchObject({ unsent: 1, stop: { code: 'GATEWAY_REFUSED' } })
+    expect(received).toHaveLength(4 + 5)
   })
 
   test('that never comes whole is asked for again, and what was stored is found to be a duplicate', async () => {

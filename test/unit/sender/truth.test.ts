@@ -5,8 +5,7 @@ import type { Outcome } from '../../../src/flow.js'
 import { RouteError } from '../../../src/proxy/route-error.js'
 import { deliver } from '../../../src/sender/deliver.js'
 import { judgeAnswer, judgeError } from '../../../src/sender/judge-answer.js'
-import type { Send } from '../../../src/sender/send.js'
-import type { Verdict } from '../../../src/sender/verdict.js'
+import type { Send, Verdict } from '../../../src/sender/send.js'
 import { SkippingClock } from '../../support/held-clock.js'
 import { type Seeded, seeded } from '../../support/seeded.js'
 import { batchOf } from '../../support/sender-batch.js'
@@ -174,7 +173,7 @@ function expectTruth(outcome: Outcome, natures: readonly Nature[], told: readonl
   expect({ updated, skipped }).toEqual({ updated: 0, skipped: 0 })
   const settledAs = (as: Told['settledAs']) => told.filter(one => one.settledAs === as).length
   expect(created).toBe(settledAs('created'))
-  const ordinals = rejected.map(({ origin }) => origin.document - 1)
+  const ordinals = [...rejected].map(({ origin }) => origin.document - 1)
   expect(new Set(ordinals).size).toBe(ordinals.length)
   for (const ordinal of ordinals) expect(told[ordinal]?.stored, 'a rejected document is stored').toBe(false)
   for (const [ordinal, one] of told.entries())

@@ -1,11 +1,11 @@
+import { errors } from '@elastic/elasticsearch'
 import { describe, expect, test } from 'vitest'
 import type { ClusterAnswer, RouteFacts } from '../../../src/cluster/answers.js'
 import { failure } from '../../../src/failure/failure.js'
 import { RouteError } from '../../../src/proxy/route-error.js'
 import { backoffMs, retryAfterMs } from '../../../src/time/retry.js'
 import { type Judging, judgeAnswer, judgeError } from '../../../src/sender/judge-answer.js'
-import type { JudgedBody } from '../../../src/sender/judge-items.js'
-import type { Verdict } from '../../../src/sender/verdict.js'
+import type { JudgedBody, Verdict } from '../../../src/sender/send.js'
 
 const cluster = 'https://cluster.example:9243'
 const tunnel: RouteFacts = { form: 'tunnel', proxy: 'http://proxy.example:9293', target: new URL(cluster) }
@@ -52,7 +52,12 @@ function short(verdict: Verdict): string {
     case 'split':
       return `split ${verdict.refusal.type} ${verdict.delivery}${verdict.alike === undefined ? '' : ` or ${verdict.alike.code}`}`
     case 'wait':
-      return `wait ${verdict.failure.code} ${verdict.delivery}`
+      return [
+        'wait',
+        verdict.failure.code,
+        verdict.delivery,
+        ...(verdict.tries === undefined ? [] : [verdict.tries]),
+      ].join(' ')
     case 'stop':
       return `stop ${verdict.failure.code} ${verdict.delivery}`
   }
@@ -73,8 +78,8 @@ const whole: readonly [string, ClusterAnswer, string, RouteFacts?][] = [
     'stop EGRESS_NOT_ALLOWED none',
   ],
   ['the filter, as plain text', answer(403, 'Forbidden due to Traffic Filtering'), 'stop EGRESS_NOT_ALLOWED none'],
-  ['an unknown host', edge(404, 'Unknown resource.'), 'stop CLUSTER_UNKNOWN_HOST none'],
-  ['an unknown deployment', edge(404, 'Unknown deployment.'), 'stop CLUSTER_UNKNOWN_HOST none'],
+  ['an unknown host', edge(404, 'Unknown resource.'), 'wait CLUSTER_UNKNOWN_HOST none 5'],
+  ['an unknown deployment', edge(404, 'Unknown deployment.'), 'wait CLUSTER_UNKNOWN_HOST none 5'],
   [
     'a stopped deployment',
     edge(503, 'The requested resource is currently unavailable.'),
@@ -82,7 +87,7 @@ const whole: readonly [string, ClusterAnswer, string, RouteFacts?][] = [
   ],
   ['the edge’s time limit', edge(504, 'Timeout.'), 'wait CLUSTER_UNAVAILABLE possible'],
   ['the edge’s own limit', edge(429, 'Too many requests.'), 'wait CLUSTER_OVERLOADED none'],
-  ['an odd request to the edge', edge(400, 'Bad request.'), 'stop GATEWAY_REFUSED none'],
+  ['an odd request to the edge', edge(400, 'Bad request.'), 'wait GATEWAY_REFUSED none 5'],
   [
     'wrong credentials',
     refusal(401, 'security_exception', 'unable to authenticate'),
@@ -124,23 +129,23 @@ const whole: readonly [string, ClusterAnswer, string, RouteFacts?][] = [
   ['a gateway’s 503', html(503, '503 Service Unavailable'), 'wait CLUSTER_UNAVAILABLE possible'],
   ['the cluster’s 503', refusal(503, 'no_master_exception', 'x'), 'wait CLUSTER_UNAVAILABLE none'],
   ['a gateway’s 504', html(504, '504 Gateway Time-out'), 'wait CLUSTER_UNAVAILABLE possible'],
-  ['a gateway’s limit', html(429, '429 Too Many Requests'), 'wait CLUSTER_OVERLOADED none'],
-  ['a gateway’s 500', html(500, '500 Internal Server Error'), 'stop CLUSTER_UNAVAILABLE possible'],
-  ['a gateway’s 403', html(403, '403 Forbidden'), 'stop GATEWAY_REFUSED none'],
-  ['a framework’s 404', answer(404, { status: 404, error: 'Not Found', path: '/' }), 'stop GATEWAY_REFUSED none'],
+  ['a gateway’s limit', html(429, '429 Too Many Requests'), 'wait GATEWAY_LIMITED none'],
+  ['a gateway’s 500', html(500, '500 Internal Server Error'), 'wait CLUSTER_UNAVAILABLE possible'],
+  ['a gateway’s 403', html(403, '403 Forbidden'), 'wait GATEWAY_REFUSED none 5'],
+  ['a framework’s 404', answer(404, { status: 404, error: 'Not Found', path: '/' }), 'wait GATEWAY_REFUSED none 5'],
   [
     'another product',
     answer(403, { error: { message: 'x', detail: null }, status: 'failure' }),
-    'stop GATEWAY_REFUSED none',
+    'wait GATEWAY_REFUSED none 5',
   ],
-  ['a redirect', answer(302, '', { location: 'https://login.example/' }), 'stop GATEWAY_REFUSED possible'],
-  ['a 202 from nobody known', answer(202), 'stop CLUSTER_NOT_ELASTICSEARCH possible'],
+  ['a redirect', answer(302, '', { location: 'https://login.example/' }), 'wait CLUSTER_UNAVAILABLE possible'],
+  ['a 202 from nobody known', answer(202), 'wait CLUSTER_UNAVAILABLE possible'],
   [
     'a web page',
     answer(200, '<html>Sign in</html>', { 'content-type': 'text/html' }),
-    'stop CLUSTER_NOT_ELASTICSEARCH possible',
+    'wait CLUSTER_UNAVAILABLE possible',
   ],
-  ['an empty 200', answer(200), 'stop CLUSTER_NOT_ELASTICSEARCH possible'],
+  ['an empty 200', answer(200), 'wait CLUSTER_UNAVAILABLE possible'],
   [
     'an answer of Elasticsearch that breaks off',
     answer(200, '{"errors":false,"items":[{"create":{"sta', { 'x-elastic-product': 'Elasticsearch' }),
@@ -151,23 +156,23 @@ const whole: readonly [string, ClusterAnswer, string, RouteFacts?][] = [
     answer(200, '', { 'x-elastic-product': 'Elasticsearch' }),
     'wait CLUSTER_UNAVAILABLE possible',
   ],
-  ['an answer without items', answer(200, {}), 'stop CLUSTER_NOT_ELASTICSEARCH possible'],
-  ['items that are none', answer(200, { items: { 0: 1 } }), 'stop CLUSTER_NOT_ELASTICSEARCH possible'],
+  ['an answer without items', answer(200, {}), 'wait CLUSTER_UNAVAILABLE possible'],
+  ['items that are none', answer(200, { items: { 0: 1 } }), 'wait CLUSTER_UNAVAILABLE possible'],
   [
     'an item without a status',
     answer(200, { errors: false, items: [{ create: {} }] }),
-    'stop CLUSTER_NOT_ELASTICSEARCH possible',
+    'wait CLUSTER_UNAVAILABLE possible',
   ],
-  ['an item that is null', answer(200, { errors: false, items: [null] }), 'stop CLUSTER_NOT_ELASTICSEARCH possible'],
+  ['an item that is null', answer(200, { errors: false, items: [null] }), 'wait CLUSTER_UNAVAILABLE possible'],
   [
     'too many items',
     answer(200, { errors: true, items: [{ create: { status: 201 } }, { create: { status: 201 } }] }),
-    'stop CLUSTER_NOT_ELASTICSEARCH possible',
+    'wait CLUSTER_UNAVAILABLE possible',
   ],
   [
     'more stored items than documents',
     answer(200, { errors: false, items: [{ create: { status: 201 } }, { create: { status: 201 } }] }),
-    'stop CLUSTER_NOT_ELASTICSEARCH possible',
+    'wait CLUSTER_UNAVAILABLE possible',
   ],
   ['the proxy’s 407', answer(407, '', { server: 'squid/5.7' }), 'stop PROXY_AUTH_REJECTED none', forward],
   [
@@ -188,7 +193,7 @@ const whole: readonly [string, ClusterAnswer, string, RouteFacts?][] = [
     'wait PROXY_TARGET_UNREACHABLE possible',
     forward,
   ],
-  ['a cluster’s 407 through a tunnel', answer(407), 'stop GATEWAY_REFUSED none'],
+  ['a cluster’s 407 through a tunnel', answer(407), 'wait GATEWAY_REFUSED none 5'],
 ]
 
 describe('a request is judged as a whole when it met', () => {
@@ -227,12 +232,22 @@ describe('Retry-After', () => {
       [' 120 ', 120_000],
       [['3', '9'], 3000],
       ['Wed, 31 Dec 2025 23:59:00 GMT', 0],
-      ['Thu, 01 Jan 2026 00:01:00 GMT', 60_000],
+      ['Thu, 01 Jan 2026 00:00:20 GMT', 20_000],
       ['', undefined],
       ['whenever', undefined],
       [undefined, undefined],
     ]
-    for (const [header, expected] of cases) expect(retryAfterMs(header, now)).toBe(expected)
+    for (const [header, expected] of cases) expect(retryAfterMs({ 'retry-after': header }, now)).toBe(expected)
+  })
+
+  test('counts by the clock of the server, however wrong ours is', () => {
+    const asked = { 'retry-after': 'Thu, 01 Jan 2026 00:01:00 GMT' }
+    const answered = { ...asked, date: 'Thu, 01 Jan 2026 00:00:00 GMT' }
+    for (const now of [Date.UTC(2025, 0, 1), Date.UTC(2026, 0, 1), Date.UTC(2027, 0, 1)])
+      expect(retryAfterMs(answered, now)).toBe(60_000)
+    // Without that clock, a wait of a year cannot be told from a wrong clock of ours.
+    expect(retryAfterMs(asked, Date.UTC(2025, 0, 1))).toBe(30_000)
+    expect(retryAfterMs(asked, Date.UTC(2027, 0, 1))).toBe(0)
   })
 })
 
@@ -407,9 +422,13 @@ describe('a request without an answer', () => {
     expect(short(judgeError(wrapped, cluster))).toBe('wait CLUSTER_UNAVAILABLE possible')
   })
 
-  test('stops the run when another product answered, and is thrown on when nobody knows it', () => {
-    const product = Object.assign(new Error('The client noticed…'), { name: 'ProductNotSupportedError' })
-    expect(short(judgeError(product, cluster))).toBe('stop CLUSTER_NOT_ELASTICSEARCH possible')
+  test('is waited for when something else answered, and is thrown on when nobody knows it', () => {
+    const headers = { server: 'nginx', 'content-type': 'text/html' }
+    const meta = { statusCode: 200, headers, warnings: null, meta: {} } as unknown as errors.ResponseError['meta']
+    const verdict = judgeError(new errors.ProductNotSupportedError('Elasticsearch', meta), cluster)
+    expect(short(verdict)).toBe('wait CLUSTER_UNAVAILABLE possible')
+    const observed = 'status 200, server: nginx, content-type: text/html, no x-elastic-product header'
+    expect(verdict).toMatchObject({ failure: { evidence: { observed } } })
     const bug = new TypeError('undefined is not a function')
     expect(() => judgeError(bug, cluster)).toThrow(bug)
     expect(() => judgeError('text', cluster)).toThrow('text')

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Cluster, openCluster } from '../../../src/cluster/open-cluster.js'
 import { Sender, type SenderOptions } from '../../../src/sender/sender.js'
-import { readFirstAnswer } from '../../../src/sender/first-answer.js'
+import { readFirstAnswer } from '../../../src/sender/layers/post.js'
 import { batchOf } from '../../support/sender-batch.js'
 import { senderOptions } from '../../support/sender-options.js'
 

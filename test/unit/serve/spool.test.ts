@@ -1,9 +1,9 @@
-import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { randomToken } from '../../../src/state/run-identity.js'
-import { hashOf, type Request, type Segment } from '../../../src/serve/segment.js'
+import { ENTRY_BYTES, hashOf, type Request, type Segment } from '../../../src/serve/segment.js'
 import { recover } from '../../../src/serve/recover.js'
 import { Spool } from '../../../src/serve/spool.js'
 import { systemClock } from '../../../src/time/system-clock.js'
@@ -80,6 +80,30 @@ describe('the spool', () => {
     await spool.close()
     await mkdir(folder)
   })
+})
+
+test('the size of the spool counts the journal, also for the next process', async () => {
+  const spool = await open(60_000)
+  for (let at = 0; at < 500; at += 1) await spool.append(request(requests[0] ?? '', `key ${at}`))
+  const sizes = await Promise.all((await readdir(folder)).map(async name => (await stat(join(folder, name))).size))
+  const onDisk = sizes.reduce((sum, size) => sum + size, 0)
+  expect(onDisk).toBeGreaterThan(500 * 100)
+  expect(spool.bytes).toBeGreaterThanOrEqual(onDisk)
+  const { bytes } = spool
+  await spool.close()
+  const next = await open()
+  expect(next.bytes).toBe(bytes)
+  await loadAll(next)
+  expect(next.bytes).toBe(0)
+  await next.close()
+})
+
+test('a segment ends before its journal is too long to be read', async () => {
+  const spool = await open(60_000)
+  await Promise.all(Array.from({ length: 20_000 }, async () => await spool.append(request(requests[0] ?? ''))))
+  // The first document waits for a minute, unless the segment is full.
+  expect(await spool.next(never)).toMatchObject({ requests: 20_000 })
+  await spool.close()
 })
 
 describe('what a process that was killed has left', () => {
@@ -165,4 +189,53 @@ describe('an idempotency key', () => {
     expect(third.waiting.documents).toBe(1)
     await third.close()
   })
+
+  test('is one of the last 10,000, whatever the segments that held them', async () => {
+    const repeated = async (spool: Spool) =>
+      await Promise.all(
+        [0, 1, 2, 5000, 9999].map(async at => await spool.append(request(requests[0] ?? '', `key ${at}`))),
+      )
+    const first = await open()
+    // As after an outage: one segment holds all of them, and the next one holds only one key.
+    const stored = Array.from({ length: 10_000 }, async (_, at) => {
+      await first.append(request(requests[0] ?? '', `key ${at}`))
+    })
+    await Promise.all(stored)
+    await loadAll(first)
+    await first.append(request(requests[1] ?? '', 'one more'))
+    await first.append(request(requests[1] ?? ''))
+    await loadAll(first)
+    expect(await first.append(request(requests[1] ?? '', 'one more'))).toBe('known')
+    expect(await repeated(first)).toEqual(['stored', 'known', 'known', 'known', 'known'])
+    await loadAll(first)
+    await first.close()
+    const second = await open()
+    expect(second.waiting.documents).toBe(0)
+    expect(await repeated(second)).toEqual(['known', 'stored', 'known', 'known', 'known'])
+    await second.close()
+  })
 })
+
+test('the journal of a loaded segment keeps only its keys', async () => {
+  const first = await open()
+  const all = Array.from({ length: 200 }, (_, at) => request(requests[0] ?? '', at === 50 ? 'kept' : undefined))
+  await Promise.all(all.map(async one => await first.append(one)))
+  await loadAll(first)
+  await first.close()
+  const sizes = await Promise.all((await readdir(folder)).map(async name => (await stat(join(folder, name))).size))
+  expect(sizes).toHaveLength(1)
+  expect(sizes[0]).toBeLessThanOrEqual(ENTRY_BYTES)
+  await writeFile(join(folder, `000000000001-aaaaaaaaaaaaaaaa.requests.0123abcd.tmp`), 'left by a kill')
+  const second = await open()
+  expect(await second.append(request(requests[0] ?? '', 'kept'))).toBe('known')
+  expect(await readdir(folder)).toHaveLength(1)
+  await second.close()
+})
+
+/** Removes all segments, as if they were loaded. */
+async function loadAll(spool: Spool): Promise<void> {
+  while (spool.waiting.documents > 0) {
+    const segment = await spool.next(never)
+    if (segment !== undefined) await spool.remove(segment)
+  }
+}

@@ -1,10 +1,9 @@
 /** What an instance answers, and what it means. Bodies and headers as they are seen, identifiers made up. */
 import { describe, expect, test } from 'vitest'
 import type { FailureCode } from '../../../src/failure/catalogue.js'
-import { SluiceError } from '../../../src/failure/sluice-error.js'
-import type { InstanceAnswer } from '../../../src/servicenow/calls/answer.js'
+import { SluiceError } from '../../../src/failure/failure.js'
+import type { InstanceAnswer, InstanceJudging } from '../../../src/servicenow/calls/judge-refusal.js'
 import type { TableRequest } from '../../../src/servicenow/instance.js'
-import type { InstanceJudging } from '../../../src/servicenow/calls/judge-refusal.js'
 import { isTruncated, judgeTableAnswer } from '../../../src/servicenow/calls/judge-table-answer.js'
 import { judgeTokenAnswer } from '../../../src/servicenow/login/token-call.js'
 import { Secrets } from '../../../src/servicenow/calls/secrets.js'

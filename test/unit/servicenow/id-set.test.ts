@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { IdSet, isSysId } from '../../../src/servicenow/deletions/id-set.js'
+import { IdSet, isSysId } from '../../../src/servicenow/table/id-set.js'
 
 /** As spread as the platform's own. */
 function idOf(number: number): string {

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { failure } from '../../../src/failure/failure.js'
-import { SluiceError } from '../../../src/failure/sluice-error.js'
+import { failure, SluiceError } from '../../../src/failure/failure.js'
 import { incidentsOf } from '../../../src/servicenow/incidents/incidents.js'
 import { type Occurrence, raiseIncident, resolveIncidents } from '../../../src/servicenow/incidents/raise-incident.js'
 import { IncidentPlatform, lostAnswer } from '../../support/platform-of-incidents.js'
@@ -10,7 +9,6 @@ const { signal } = new AbortController()
 const occurrence: Occurrence = {
   shortDescription: 'Sluice: nightly: PROXY_TIMEOUT: no answer',
   description: 'PROXY_TIMEOUT: no answer',
-  note: 'PROXY_TIMEOUT: no answer',
   fields: { impact: '2', urgency: '2', assignment_group: 'group-1' },
   closeCode: 'Solution provided',
   at: '2026-11-21T10:00:00.000Z',
@@ -93,14 +91,14 @@ describe('a failed run', () => {
 
   test('says which fields the instance did not take', async () => {
     platform.unwritable = ['assignment_group']
-    expect((await raise()).notes).toEqual(['the instance did not take assignment_group'])
+    expect((await raise()).notes).toEqual(['the instance did not store assignment_group'])
   })
 
   test('says that the next one will not be found, where the key was not taken', async () => {
     platform.unwritable = ['correlation_id']
     expect(await raise()).toMatchObject({
       did: 'opened',
-      notes: [expect.stringContaining('the next failure will open another one')],
+      notes: [expect.stringContaining('the next failure will open another incident')],
     })
   })
 

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { failure } from '../../../src/failure/failure.js'
-import { SluiceError } from '../../../src/failure/sluice-error.js'
+import { failure, SluiceError } from '../../../src/failure/failure.js'
 import type { Access } from '../../../src/servicenow/choose-access.js'
-import { openSession } from '../../../src/servicenow/login/session.js'
-import type { TokenRequest } from '../../../src/servicenow/login/token-call.js'
-import { type TokenStore, type Tokens, tokensInMemory } from '../../../src/servicenow/login/tokens.js'
+import { openSession, tokensInMemory, type TokenStore } from '../../../src/servicenow/login/session.js'
+import type { TokenRequest, Tokens } from '../../../src/servicenow/login/token-call.js'
 
 const client = { id: 'id', secret: 'hush' }
 const password: Access = { grant: 'password', client, username: 'u', password: 'p' }

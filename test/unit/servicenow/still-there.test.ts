@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import { failure } from '../../../src/failure/failure.js'
-import { SluiceError } from '../../../src/failure/sluice-error.js'
+import { failure, SluiceError } from '../../../src/failure/failure.js'
 import type { Instance } from '../../../src/servicenow/instance.js'
-import { stillThere } from '../../../src/servicenow/deletions/list-ids.js'
+import { stillThere } from '../../../src/servicenow/table/list-ids.js'
 
 const ids = Array.from({ length: 100 }, (_, n) => n.toString(16).padStart(32, '0'))
 const { signal } = new AbortController()

@@ -48,7 +48,7 @@ describe('paths and globs', () => {
     ['a.ndjson', ['a.ndjson']],
     ['./logs/../a.ndjson', ['./logs/../a.ndjson']],
     ['*.ndjson', ['Z.ndjson', 'a.ndjson', 'a1.ndjson', 'a[1].ndjson', 'b.ndjson']],
-    ['a[1].ndjson', ['a[1].ndjson']],
+    ['a[1].ndjson', ['a1.ndjson', 'a[1].ndjson']],
     ['[ab].ndjson', ['a.ndjson', 'b.ndjson']],
     ['{b,a}.ndjson', ['a.ndjson', 'b.ndjson']],
     [

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { constants, gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { isSluiceError } from '../../../src/failure/sluice-error.js'
+import { isSluiceError } from '../../../src/failure/failure.js'
 import { decompress } from '../../../src/source/decompress.js'
 import { findSources } from '../../../src/source/open-sources.js'
 
@@ -71,6 +71,20 @@ describe('gzip', () => {
         const decoded = await run(chunks(padded, size))
         expect(decoded.code).toBe(undefined)
         expect(decoded.bytes.toString() === expected).toBe(true)
+      }
+    }
+  })
+
+  test('data behind zeros is told, wherever it stands', async () => {
+    const first = gzipSync('{"a":1}\n')
+    const more = gzipSync('{"b":2}\n')
+    for (const zeros of [1, 2, 7, 512, 70_000]) {
+      for (const behind of [more, Buffer.from('x'), Buffer.concat([Buffer.alloc(9), Buffer.from([1])])]) {
+        for (const size of [1, 8, first.length, first.length + 1, 1000, 1 << 20]) {
+          const { bytes, code, message } = await run(chunks(Buffer.concat([first, Buffer.alloc(zeros), behind]), size))
+          expect([bytes.toString(), code]).toEqual(['{"a":1}\n', 'INPUT_UNREADABLE'])
+          expect(message).toContain('after 8 decoded bytes')
+        }
       }
     }
   })
@@ -150,7 +164,7 @@ describe('gzip', () => {
         expect(bytes.toString() === rows).toBe(true)
         expect(code).toBe('INPUT_UNREADABLE')
         expect(message).toMatch(
-          /^cannot read x: its gzip data are corrupt \(incorrect (data|length) check\) after \d+ decoded bytes$/,
+          /^cannot read x: its gzip data is corrupt \(incorrect (data|length) check\) after \d+ decoded bytes$/,
         )
       }
     }

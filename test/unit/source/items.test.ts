@@ -1,8 +1,7 @@
 import { Readable, Transform } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { failure } from '../../../src/failure/failure.js'
-import { SluiceError } from '../../../src/failure/sluice-error.js'
+import { failure, SluiceError } from '../../../src/failure/failure.js'
 import { type IngestSource, findSources } from '../../../src/source/open-sources.js'
 
 const never = new AbortController().signal
@@ -200,13 +199,13 @@ describe('an iterable of documents', () => {
     }
   })
 
-  test("passes Sluice's own errors through", async () => {
+  test("passes Sluice's own failures through, with the error that was thrown as their cause", async () => {
     const own = new SluiceError(failure('INPUT_NOT_FOUND', { input: 'table' }))
     async function* throws() {
       if (own.message !== '') throw own
       yield {}
     }
-    await expect(text(throws())).rejects.toBe(own)
+    await expect(text(throws())).rejects.toMatchObject({ failure: own.failure, cause: own })
   })
 
   test('closes the iterable when the consumer stops early, also while an item is awaited', async () => {
@@ -229,6 +228,37 @@ describe('an iterable of documents', () => {
     const busy = await open(waits(true))
     await busy.next()
     await busy.return?.()
+  })
+
+  test.each(['never settles', 'fails'])('an iterable whose end %s holds nobody up', async how => {
+    const end = async () => (how === 'fails' ? Promise.reject(new Error('no')) : await new Promise<never>(() => {}))
+    const iterable = {
+      [Symbol.asyncIterator]: () => ({ next: async () => ({ value: large, done: false }), return: end }),
+    }
+    const large = 'x'.repeat(200 << 10)
+    const iterator = await open(iterable as AsyncIterable<unknown>)
+    await iterator.next()
+    expect(await iterator.return?.()).toEqual({ value: undefined, done: true })
+  })
+
+  test('what was taken before the signal came is still there', async () => {
+    const stop = new AbortController()
+    const reason = new Error('enough')
+    let taken = 0
+    function* items() {
+      for (;;) {
+        taken += 1
+        if (taken === 300) stop.abort(reason)
+        yield { taken }
+      }
+    }
+    const iterator = await open(items(), stop.signal)
+    const lines =
+      textOf(await iterator.next())
+        ?.trimEnd()
+        .split('\n') ?? []
+    expect([lines.length, lines.at(-1)]).toEqual([taken, `{"taken":${taken}}`])
+    await expect(iterator.next()).rejects.toBe(reason)
   })
 
   test('the signal ends the wait for an item', async () => {
@@ -290,6 +320,19 @@ describe('bytes', () => {
       message: 'cannot read (stream): reset by peer',
       cause,
     })
+  })
+
+  test('a stream that another reader has, or that was read before, is refused as an option', async () => {
+    const locked = new Blob([plain]).stream()
+    locked.getReader()
+    const web = new Blob([plain]).stream()
+    const node = Readable.from([Buffer.from(plain)], { objectMode: false })
+    const objects = Readable.from([{ a: 1 }])
+    for (const stream of [web, node, objects]) for await (const _ of stream as AsyncIterable<unknown>);
+    const problems = { code: 'OPTION_INVALID', message: expect.stringMatching(/stream (is locked|was read)/) }
+    for (const stream of [locked, web, node, objects])
+      await expect(findSources(stream as IngestSource, {})).rejects.toMatchObject(problems)
+    expect(await text(new Blob([]).stream())).toBe('')
   })
 
   test('a stream that was destroyed early is told', async () => {

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, type Readable } from 'node:stream'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { failure } from '../../../src/failure/failure.js'
-import { SluiceError, isSluiceError } from '../../../src/failure/sluice-error.js'
+import { failure, SluiceError, isSluiceError } from '../../../src/failure/failure.js'
 import type { Source } from '../../../src/flow.js'
 import type { IngestEvent } from '../../../src/options/ingest-options.js'
 import { StopSignals } from '../../../src/run/stop-signals.js'
@@ -64,7 +63,7 @@ test('stdin that is lost once the load has stopped is how the run ends, with the
     () => stdin.end('{"n":2}\n'),
   )
   const told = expect.stringMatching(
-    /^cannot write \S+: the folder does not exist\. Sluice took stdin up to byte 16, and no more$/,
+    /^cannot write \S+: the folder does not exist\. Sluice read stdin only up to byte 16$/,
   ) as string
   expect(error).toMatchObject({
     code: 'STATE_UNWRITABLE',
@@ -72,7 +71,7 @@ test('stdin that is lost once the load has stopped is how the run ends, with the
     receipt: { run: 'r', status: 'failed', read: 1, failure: { code: 'STATE_UNWRITABLE', message: told } },
   })
   expect(warnings).toEqual([
-    expect.stringMatching(/^the load has stopped, and Sluice still spools stdin to its end \(CLUSTER_UNAVAILABLE: /),
+    expect.stringMatching(/^the load has stopped, but Sluice still spools stdin to its end \(CLUSTER_UNAVAILABLE: /),
   ])
 })
 

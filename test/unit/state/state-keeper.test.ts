@@ -1,20 +1,30 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Cluster } from '../../../src/cluster/open-cluster.js'
-import { failure } from '../../../src/failure/failure.js'
-import { SluiceError } from '../../../src/failure/sluice-error.js'
+import { fileStat } from '../../../src/disk/file-stat.js'
+import { failure, SluiceError } from '../../../src/failure/failure.js'
 import type { Batch, Outcome, Source } from '../../../src/flow.js'
-import type { Checkpoint } from '../../../src/state/checkpoint.js'
 import { DeadLetters } from '../../../src/ledger/dead-letters.js'
 import { Ledger } from '../../../src/ledger/ledger.js'
+import { StoredInput } from '../../../src/source/stored-file.js'
+import type { Checkpoint } from '../../../src/state/checkpoint.js'
 import { planRun } from '../../../src/state/plan-run.js'
+import { readRun } from '../../../src/state/runs.js'
+import { prepareStateDir } from '../../../src/state/state-folder.js'
+import type { FoundRun } from '../../../src/state/find-run.js'
+import { IndexWatch } from '../../../src/state/index-watch.js'
 import { StateKeeper } from '../../../src/state/state-keeper.js'
+import { tableOf } from '../../support/file-table.js'
+import { runIn } from '../../support/stored-runs.js'
 
 let folder: string
+let path: string
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'state-keeper-'))
+  path = join(folder, 'runs', 'run.jsonl')
+  await prepareStateDir(folder)
 })
 afterEach(async () => await rm(folder, { recursive: true }))
 
@@ -32,27 +42,32 @@ class OnDisk extends DeadLetters {
   }
 }
 
-test('a checkpoint covers no dead letter that is not on the disk', async () => {
-  const source: Source = {
-    id: 0,
-    name: 'a.ndjson',
-    open: () => {
-      throw new Error('nothing is read')
-    },
-  }
+/** The keeper of a run with these inputs, which a run of before may have left. */
+async function keep(
+  sources: readonly Source[],
+  letters = new DeadLetters(undefined),
+  runs: readonly Checkpoint[] = [],
+) {
+  let tokens = 0
   const plan = await planRun({
-    previous: undefined,
-    sources: [source],
-    isLookedAt: false,
+    runs,
+    lost: new Set(),
+    sources,
     options: {},
     again: false,
+    key: 'k',
+    named: undefined,
     newRunId: () => 'run',
-    newToken: () => 'token',
+    newToken: async () => await Promise.resolve(`token${(tokens += 1)}`),
   })
-  const target = { url: 'https://cluster', index: 'i' }
-  const found = {
+  const ledger = new Ledger(letters)
+  for (const source of sources) ledger.begin(source)
+  const found: FoundRun = {
     plan,
-    target,
+    target: { url: 'https://cluster', index: 'i' },
+    key: 'k',
+    named: undefined,
+    identity: { into: 'i' },
     hasOwnIndex: false,
     isIndexMissing: false,
     isNamed: false,
@@ -61,98 +76,182 @@ test('a checkpoint covers no dead letter that is not on the disk', async () => {
     notes: [],
     warnings: [],
   }
+  const cluster = {} as Cluster
+  const watch = new IndexWatch({ found, cluster, ledger, givenUp: new AbortController().signal })
+  const keeper = new StateKeeper({ found, path, watch, ledger, deadLetters: letters })
+  return { keeper, ledger, plan }
+}
+
+/** A batch of one document, of nine bytes. */
+function batchOf(source: Source, document: number): Batch {
+  const mark = { kind: 'lines', document: document + 1, line: document + 1, offset: document * 9, tail: 0 } as const
+  const spans = [{ input: source, docs: 1 }]
+  const batch = {
+    docs: 1,
+    spans,
+    refused: [],
+    taken: [{ input: source, lines: 1 }],
+    blank: 0,
+    ends: [{ input: source, mark }],
+  }
+  return batch as unknown as Batch
+}
+
+const none = { docs: 1, created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, unsent: 0, rejected: [] }
+
+function nothingIsRead(): never {
+  throw new Error('nothing is read')
+}
+
+test('a checkpoint covers no dead letter that is not on the disk', async () => {
+  const source: Source = { id: 0, name: 'a.ndjson', open: nothingIsRead }
   const letters = new OnDisk(join(folder, 'dead.ndjson'))
   await using _ = letters
-  const ledger = new Ledger(letters)
-  const path = join(folder, 'checkpoint.json')
-  const givenUp = new AbortController().signal
-  const keeper = new StateKeeper({ found, path, cluster: {} as Cluster, ledger, deadLetters: letters, givenUp })
-  const checkpoint = async () => JSON.parse(await readFile(path, 'utf8')) as Checkpoint
-
-  ledger.begin(source)
+  const { keeper, ledger } = await keep([source], letters)
+  await using __ = keeper
   await keeper.start()
-  expect((await checkpoint()).deadLetters?.length).toBe(0)
+  expect((await runIn(path)).deadLetters?.length).toBe(0)
 
   const rejectOne = async (document: number) => {
-    const mark = { kind: 'lines', document: document + 1, line: document + 1, offset: document * 9, tail: 0 } as const
-    const batch = { docs: 1, taken: [{ input: source, lines: 1 }], blank: 0, ends: [{ input: source, mark }] }
-    const nothing = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, unsent: 0 }
     const refused = { operation: 'create', status: 400, type: 't', reason: 'r', attempts: 1 } as const
     const origin = { input: 'a.ndjson', document }
-    ledger.take(batch as unknown as Batch)
-    await ledger.settle(batch as unknown as Batch, {
-      docs: 1,
-      ...nothing,
-      rejected: [{ ...refused, document: Buffer.from('{"n":1}'), origin }],
-    })
+    const batch = batchOf(source, document)
+    ledger.take(batch)
+    await ledger.settle(batch, { ...none, rejected: [{ ...refused, document: Buffer.from('{"n":1}'), origin }] })
   }
   await rejectOne(1)
   letters.isBroken = true
   expect(await keeper.finish('interrupted')).toMatchObject({ code: 'DEAD_LETTERS_UNWRITABLE' })
   expect(letters.length).toBeGreaterThan(0)
-  expect(await checkpoint()).toMatchObject({ counts: { rejected: 0 }, deadLetters: { length: 0 } })
+  expect(await runIn(path)).toMatchObject({ counts: { rejected: 0 }, deadLetters: { length: 0 } })
 
   letters.isBroken = false
   await rejectOne(2)
   expect(await keeper.finish('interrupted')).toBeUndefined()
-  expect(await checkpoint()).toMatchObject({ counts: { rejected: 2 }, deadLetters: { length: letters.kept } })
+  expect(await runIn(path)).toMatchObject({ counts: { rejected: 2 }, deadLetters: { length: letters.kept } })
   expect(letters.kept).toBe((await readFile(join(folder, 'dead.ndjson'))).length)
 })
 
+test('what a checkpoint could not say, the next one says: its counts are those of its marks', async () => {
+  const [a, b]: [Source, Source] = [
+    { id: 0, name: 'a', open: nothingIsRead },
+    { id: 1, name: 'b', open: nothingIsRead },
+  ]
+  const letters = new OnDisk(join(folder, 'dead.ndjson'))
+  await using _ = letters
+  const { keeper, ledger } = await keep([a, b], letters)
+  await using __ = keeper
+  await keeper.start()
+  const settle = async (source: Source, document: number) => {
+    const batch = batchOf(source, document)
+    ledger.take(batch)
+    expect(await keeper.sending(batch)).toBeUndefined()
+    await ledger.settle(batch, { ...none, created: 1 })
+  }
+  await settle(a, 1)
+  ledger.end(a)
+  await settle(b, 1)
+  await settle(b, 2)
+  letters.isBroken = true
+  expect(await keeper.finish('interrupted')).toMatchObject({ code: 'DEAD_LETTERS_UNWRITABLE' })
+  letters.isBroken = false
+  expect(await keeper.finish('interrupted')).toBeUndefined()
+  expect(await runIn(path)).toMatchObject({
+    counts: { read: 3, created: 3 },
+    left: 1,
+    inputs: [
+      { name: 'a', status: 'finished', read: 1, mark: { document: 2 } },
+      { name: 'b', status: 'begun', read: 2, mark: { document: 3 } },
+    ],
+  })
+})
+
 test('a copy is kept whole once a document waits for the next process: no checkpoint of this one would let go of more', async () => {
-  const hash = async () => await Promise.resolve('hash')
-  const look = async () =>
-    await Promise.resolve({ size: 90, inode: '1-a', isCompressed: false, head: { bytes: 90, sha256: 'hash' } })
   const told: (number | undefined)[] = []
   const source: Source = {
     id: 0,
     name: '-',
-    file: { path: join(folder, '1-a'), look, hash },
     copy: { id: '1-a', of: '-', grows: true, loaded: to => void told.push(to) },
-    open: () => {
-      throw new Error('nothing is read')
-    },
+    open: nothingIsRead,
   }
-  const plan = await planRun({
-    previous: undefined,
-    sources: [source],
-    isLookedAt: true,
-    options: {},
-    again: false,
-    newRunId: () => 'run',
-    newToken: () => 'token',
-  })
-  const target = { url: 'https://cluster', index: 'i' }
-  const known = {
-    hasOwnIndex: false,
-    isIndexMissing: false,
-    isNamed: false,
-    sources: [],
-    options: {},
-    notes: [],
-    warnings: [],
-  }
-  await using letters = new DeadLetters(undefined)
-  const ledger = new Ledger(letters)
-  const keeper = new StateKeeper({
-    found: { plan, target, ...known },
-    path: join(folder, 'checkpoint.json'),
-    cluster: {} as Cluster,
-    ledger,
-    deadLetters: letters,
-    givenUp: new AbortController().signal,
-  })
-  ledger.begin(source)
+  const { keeper, ledger } = await keep([source])
+  await using _ = keeper
+  await keeper.start()
   const settleOne = async (document: number, counts: Partial<Outcome>) => {
-    const mark = { kind: 'lines', document: document + 1, line: document + 1, offset: document * 9, tail: 0 } as const
-    const batch = { docs: 1, taken: [{ input: source, lines: 1 }], blank: 0, ends: [{ input: source, mark }] }
-    const nothing = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, unsent: 0, rejected: [] }
-    ledger.take(batch as unknown as Batch)
-    await ledger.settle(batch as unknown as Batch, { docs: 1, ...nothing, ...counts })
+    const batch = batchOf(source, document)
+    ledger.take(batch)
+    await ledger.settle(batch, { ...none, ...counts })
     expect(await keeper.finish('interrupted')).toBeUndefined()
   }
   await settleOne(1, { created: 1 })
   await settleOne(2, { unknown: 1, unanswered: 1 })
   await settleOne(3, { created: 1 })
   expect(told).toEqual([9, undefined, undefined])
+  expect((await runIn(path)).inputs).toMatchObject([{ name: '-', copy: '1-a', mark: { offset: 9 } }])
+})
+
+/** A file on the disk, as an input that is read. */
+async function stored(name: string, lines: number): Promise<StoredInput> {
+  const at = join(folder, name)
+  await writeFile(at, Array.from({ length: lines }, (_, n) => `{"n": ${n}}\n`).join(''))
+  return new StoredInput(0, tableOf(folder, at, fileStat(await stat(at))))
+}
+
+test('before the first batch of an input is sent, its name, token and checksum are on the disk', async () => {
+  const source = await stored('a.ndjson', 5)
+  const { keeper, ledger } = await keep([source])
+  await using _ = keeper
+  await keeper.start()
+  const bytes = await readFile(source.path)
+  for await (const __ of source.open(new AbortController().signal));
+  expect((await runIn(path)).inputs).toEqual([])
+  const batch = batchOf(source, 1)
+  ledger.take(batch)
+  expect(await keeper.sending(batch)).toBeUndefined()
+  const [sum] = await source.sums([bytes.length])
+  // A process that is killed here has sent the batch.
+  expect(await runIn(path)).toMatchObject({
+    status: 'running',
+    isDoubtful: true,
+    left: 1,
+    inputs: [
+      {
+        name: source.name,
+        token: 'token1',
+        status: 'begun',
+        mark: { document: 1, offset: 0 },
+        hasStored: true,
+        file: { path: source.path, bytes: bytes.length, sum },
+      },
+    ],
+  })
+})
+
+test('a resume keeps the token of an input of which only the sending was noted, and refuses another content', async () => {
+  const source = await stored('a.ndjson', 5)
+  const first = await keep([source])
+  await first.keeper.start()
+  for await (const _ of source.open(new AbortController().signal));
+  first.ledger.take(batchOf(source, 1))
+  await first.keeper.sending(batchOf(source, 1))
+  await first.keeper[Symbol.asyncDispose]()
+  const killed = await runIn(path)
+
+  const again = await stored('a.ndjson', 5)
+  const { plan } = await keep([again], undefined, [killed])
+  expect(plan).toMatchObject({ continues: killed, isDoubtful: true, inputs: [{ token: 'token1', isLoaded: false }] })
+  expect(plan.inputs[0]).not.toHaveProperty('from')
+  await writeFile(again.path, '{"n": 7}\n'.repeat(5))
+  const other = new StoredInput(0, tableOf(folder, again.path, fileStat(await stat(again.path))))
+  await expect(keep([other], undefined, [killed])).rejects.toMatchObject({ code: 'INPUT_CHANGED' })
+})
+
+test('the file of a run that an older version wrote gives way to one of this version', async () => {
+  const oldPath = join(folder, 'runs', 'k.json')
+  await writeFile(oldPath, '{}')
+  const source = await stored('a.ndjson', 1)
+  const { keeper } = await keep([source])
+  await using _ = keeper
+  await keeper.start()
+  expect(await readRun(path)).toMatchObject({ run: 'run', status: 'running', left: 1 })
 })

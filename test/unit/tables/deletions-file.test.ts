@@ -2,42 +2,65 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { deletionsPath, recallDeletions, rememberDeletions } from '../../../src/tables/deletions-file.js'
-import { makeFolder } from '../../../src/disk/folders.js'
+import { deletionsPath, lastComparison } from '../../../src/tables/deletions-file.js'
+import { makeFolder } from '../../../src/disk/safe-files.js'
+import type { FoundRun } from '../../../src/state/find-run.js'
 import { limitOf } from '../../../src/tables/reconcile.js'
 
+const AT = '2026-11-21T10:00:00.000Z'
+
 let state: string
+let run: string
 let path: string
 beforeEach(async () => {
   state = await mkdtemp(join(tmpdir(), 'deletions-'))
-  path = deletionsPath(join(state, 'runs', 'abc.json'))
+  run = join(state, 'runs', 'first.jsonl')
+  path = deletionsPath(run, 'abc')
 })
 afterEach(async () => await rm(state, { recursive: true }))
 
-test('what is remembered is recalled, beside the checkpoints', async () => {
-  const followed = { audited: '2026-11-21 10:00:00', classes: ['task', 'incident'], index: 'u' }
-  await rememberDeletions(path, followed)
+async function last(indexUuid?: string, isIndexMissing = false) {
+  const found: unknown = { path: run, key: 'abc', target: { indexUuid }, isIndexMissing }
+  return await lastComparison(found as FoundRun)
+}
+
+test('the time of a comparison is remembered beside the runs, for the same index and all runs of a command', async () => {
+  await (await last('one')).remember(AT)
+  run = join(state, 'runs', 'second.jsonl')
   expect(path).toBe(join(state, 'deletions', 'abc.json'))
-  expect(await recallDeletions(path)).toEqual(followed)
-  await rememberDeletions(path, { reconciled: '2026-11-21T10:00:00.000Z' })
-  expect(await recallDeletions(path)).toEqual({ reconciled: '2026-11-21T10:00:00.000Z' })
+  expect((await last('one')).at).toBe(AT)
+  expect((await last()).at).toBe(AT)
+  expect((await last('two')).at).toBeUndefined()
+  expect((await last('one', true)).at).toBeUndefined()
 })
 
-test.each([
-  'no JSON',
-  '[]',
-  '{"version":2,"audited":"2026-11-21 10:00:00"}',
-  '{"version":1,"audited":"yesterday","classes":[1],"reconciled":"soon"}',
-])('what cannot be read is as if it were not there: %s', async text => {
-  await makeFolder(dirname(path))
-  await writeFile(path, text)
-  expect(await recallDeletions(path)).toEqual({})
+test('a command whose index was not known once keeps the index that it knows', async () => {
+  await (await last('one')).remember(AT)
+  await (await last()).remember('2026-11-22T10:00:00.000Z')
+  expect((await last('two')).at).toBeUndefined()
+  expect((await last('one')).at).toBe('2026-11-22T10:00:00.000Z')
 })
+
+test('a load without a checkpoint remembers nothing', async () => {
+  const found: unknown = { path: undefined, target: {}, isIndexMissing: false }
+  const none = await lastComparison(found as FoundRun)
+  await none.remember(AT)
+  expect(none.at).toBeUndefined()
+})
+
+test.each(['no JSON', '[]', `{"version":2,"reconciled":"${AT}"}`, '{"version":1,"reconciled":"soon"}'])(
+  'what cannot be read is as if it were not there: %s',
+  async text => {
+    await makeFolder(dirname(path))
+    await writeFile(path, text)
+    expect((await last('one')).at).toBeUndefined()
+  },
+)
 
 test('what cannot be written is left', async () => {
   await writeFile(join(state, 'deletions'), 'a file')
-  await rememberDeletions(path, { classes: [] })
-  expect(await recallDeletions(path)).toEqual({})
+  await (await last('one')).remember(AT)
+  expect((await last('one')).at).toBeUndefined()
   expect(await readFile(join(state, 'deletions'), 'utf8')).toBe('a file')
 })
 

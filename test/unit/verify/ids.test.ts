@@ -4,23 +4,19 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { nothing } from '../../../src/ledger/account.js'
 import type { Checkpoint, CheckpointInput } from '../../../src/state/checkpoint.js'
-import { record as deadLetter } from '../../../src/ledger/dead-letter-record.js'
+import { record as deadLetter } from '../../support/dead-letter.js'
 import { rejectedNumbers } from '../../../src/verify/rejected-numbers.js'
 import { type InputIds, idsOf } from '../../../src/verify/run-ids.js'
 import { newTally } from '../../../src/verify/tally.js'
 import type { FoundDocument } from '../../../src/cluster/find-documents.js'
 
-const file = (size: number, isCompressed = false) => ({
-  size,
-  isCompressed,
-  inode: '1',
-  head: { bytes: 1, sha256: 'h' },
-  tail: { end: 1, sha256: 't' },
-})
+/** A file of which so many stored bytes were read. */
+const file = (bytes: number) => ({ path: '/a', stat: undefined, bytes, sum: 's' })
 
 function idsOfInput(input: Partial<CheckpointInput>, isDoubtful = true): InputIds | undefined {
   const mark = { kind: 'lines' as const, document: 11, line: 11, offset: 100, tail: 0 }
-  const whole: CheckpointInput = { name: 'a', status: 'begun', token: 't', mark, read: 10, ...input }
+  const begun = { id: 0, name: 'a', status: 'begun', token: 't', mark, read: 10, hasStored: true } as const
+  const whole: CheckpointInput = { ...begun, ...input }
   return idsOf({ inputs: [whole], isDoubtful } as unknown as Checkpoint)[0]
 }
 
@@ -36,11 +32,13 @@ describe('the ids of a run', () => {
     expect(idsOfInput({ mark })).toMatchObject({ last: 11, mayEndBlank: true })
   })
 
-  test('go on behind the mark where the run was cut off, at most as far as the file could hold documents', () => {
-    expect(idsOfInput({ file: file(3000) })).toMatchObject({ isOpen: true, most: 2000 })
-    expect(idsOfInput({ file: file(3000, true) })?.most).toBe(Infinity)
-    expect(idsOfInput({})?.most).toBe(Infinity)
+  test('continue behind the mark if the run was cut off, however long the file was then', () => {
+    expect(idsOfInput({ file: file(3000) })).toMatchObject({ isOpen: true })
+    expect(idsOfInput({})).toMatchObject({ isOpen: true })
     expect(idsOfInput({}, false)?.isOpen).toBe(false)
+  })
+
+  test('end with an input that was read to its end', () => {
     expect(idsOfInput({ status: 'finished' })?.isOpen).toBe(false)
   })
 })
@@ -51,7 +49,6 @@ describe('the tally', () => {
     token: 't',
     first: 1,
     last: 6,
-    most: 10,
     mayEndBlank: false,
     sharesFirst: false,
     isOpen: false,

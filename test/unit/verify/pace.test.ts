@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest'
-import { type Failure, failure } from '../../../src/failure/failure.js'
-import { isSluiceError } from '../../../src/failure/sluice-error.js'
+import { type Failure, failure, isSluiceError } from '../../../src/failure/failure.js'
 import type { PartStep } from '../../../src/cluster/delete-found.js'
 import { Pace, type PaceOptions } from '../../../src/verify/pace.js'
 import { SkippingClock } from '../../support/held-clock.js'
 
-const overloaded = failure('CLUSTER_OVERLOADED', { cluster: 'c', reason: 'busy', elapsedMs: 0 })
+const overloaded = failure('CLUSTER_OVERLOADED', { cluster: 'c', reason: 'busy' })
 const away = failure('CLUSTER_UNAVAILABLE', { cluster: 'c', observed: 'status 503' })
 const done = { kind: 'done' } as const
 
@@ -63,7 +62,7 @@ test('what is busy is asked again later: what was left of it, and half of it whe
   const asked: number[][] = []
   const answers: PartStep<number>[] = [
     { kind: 'again', left: [2, 3, 4], failure: away },
-    { kind: 'again', left: [2, 3, 4], failure: overloaded, retryAfter: '7' },
+    { kind: 'again', left: [2, 3, 4], failure: overloaded, headers: { 'retry-after': '7' } },
   ]
   await pace.settle([1, 2, 3, 4], async part => {
     asked.push([...part])

@@ -1,18 +1,19 @@
-import { questionOf } from '../../../cluster/preflight.js'
-import { type ClusterAnswer, nameRefusal, nameRootRefusal, whoAnswered } from '../../../cluster/answers.js'
-import { type ClusterInfo, readClusterInfo } from '../../../cluster/version.js'
+import { type ClusterInfo, ended, judgeRoot, questionOf } from '../../../cluster/preflight.js'
+import { isManaged as seeManaged } from '../../../cluster/managed-endpoint.js'
+import { askConnections } from '../../../cluster/ask-connections.js'
+import type { Ended } from '../../../cluster/connection-end.js'
+import { nameMix } from '../../../cluster/connection-mix.js'
+import { explain } from '../../../failure/catalogue.js'
 import type { Failure } from '../../../failure/failure.js'
 import type { Route } from '../../../proxy/route.js'
-import { askAgain } from '../../ask.js'
 import type { Context, Probe } from '../../context.js'
-import { type FilterSeen, pathProblem } from '../../facts.js'
+import type { FilterSeen } from '../../facts.js'
+import { noteDate } from '../../means.js'
+import { pathProblem } from '../../obstacles.js'
 import { percent } from '../../report.js'
-import { askInWaves, countVerdicts, type FreshAnswer } from '../../../proxy/fresh-connections.js'
+import { missChance } from '../../../proxy/fresh-connections.js'
 
-/**
- * Sends GET / on fresh connections, like a load's preflight, but asks all of them, so that the refused share is
- * known.
- */
+/** Sends GET / on fresh connections, like a preflight, but on all of them, so that the refused share is known. */
 export const filter: Probe = {
   name: 'IP filter',
   leaveOut: (_, facts) => pathProblem(facts),
@@ -22,76 +23,75 @@ export const filter: Probe = {
   },
 }
 
-interface Judged extends FreshAnswer {
-  readonly failure?: Failure | undefined
+interface Judged extends Ended {
   readonly rejected?: Failure | undefined
   readonly info?: ClusterInfo | undefined
 }
 
 async function seeFilter(context: Context): Promise<FilterSeen> {
+  const { connections, greet, limitMs, clock, signal, cluster } = context
   await using route = context.openRoute()
-  const judged = await askInWaves<Judged>({
-    most: context.connections,
+  const asking = { url: context.way.url, headers: context.headers, timeoutMs: limitMs, signal }
+  const isManaged = await seeManaged(route, asking)
+  const ends = await askConnections<Judged>({
+    most: connections,
+    isWhole: true,
     ask: async (number, soFar) => {
       // Refused credentials have shown all that they can: any answer of the cluster shows that it accepted the connection.
       const headers = soFar.some(({ rejected }) => rejected !== undefined) ? {} : context.headers
-      return await judge(context, route, headers, number)
+      return await judge(context, route, { isManaged, headers, number })
     },
-    isSettled: answers => answers.some(({ verdict }) => verdict === 'failed'),
+    greet,
+    longestWaitMs: limitMs,
+    clock,
+    signal,
   })
-  const { observed, status, requestId } = judged.find(({ verdict }) => verdict === 'refused')?.failure?.evidence ?? {}
-  const failed = judged.find(one => one.verdict !== 'refused' && one.failure !== undefined)?.failure
-  const rejected = judged.find(one => one.rejected !== undefined)?.rejected
-  const info = judged.find(one => one.info !== undefined)?.info
+  const { failure, warning } = nameMix({ ends, cluster, proxy: route.proxy, isForwarded: route.form === 'forward' })
+  const refusals = ends.filter(({ end }) => end === 'filtered')
+  const { observed, status, requestId } = refusals[0]?.failure?.evidence ?? {}
+  const [allowed, refused] = [ends.filter(({ end }) => end === 'accepted').length, refusals.length]
+  const isRefusal = refused > 0 && failure !== undefined && explain(failure.code).stage === 'egress'
   return {
-    ...countVerdicts(judged, route.proxy),
+    probes: ends.length,
+    allowed,
+    refused,
+    broken: ends.length - allowed - refused,
+    missChance: missChance(route.proxy, Math.max(allowed, refused)),
     observed: typeof observed === 'string' ? observed : undefined,
     status: typeof status === 'number' ? status : undefined,
     requestId: typeof requestId === 'string' ? requestId : undefined,
-    failure: failed,
-    rejected,
-    info,
+    // A refusal of the filter is named together with what the nodes show.
+    failure: isRefusal ? undefined : failure && (await context.nameTlsTarget(failure)),
+    warning,
+    rejected: ends.find(one => one.rejected !== undefined)?.rejected,
+    info: ends.find(one => one.info !== undefined)?.info,
+    ...(isManaged ? { isManaged } : {}),
   }
 }
 
-async function judge(
-  context: Context,
-  route: Route,
-  headers: Readonly<Record<string, string>>,
-  number: number,
-): Promise<Judged> {
-  const question = { ...questionOf(route, context.prefix, number), headers }
-  const { answer, broken } = await askAgain(context, route, question)
-  if ('code' in answer) return { verdict: 'failed', broken, failure: answer }
-  noteDate(context, answer)
-  return { broken, ...judgeAnswer(answer, route, context.cluster, question.method === 'POST') }
+interface Asking {
+  readonly isManaged: boolean
+  readonly headers: Readonly<Record<string, string>>
+  readonly number: number
 }
 
-function judgeAnswer(answer: ClusterAnswer, route: Route, cluster: string, isPost: boolean): Omit<Judged, 'broken'> {
-  const answered = whoAnswered(answer, route)
-  const { statusCode } = answer
-  const refusal = (): Failure => nameRefusal(answer, answered, cluster)
-  if (answered.by === 'filter') return { verdict: 'refused', failure: refusal() }
-  if (answered.by !== 'elasticsearch') return { verdict: 'failed', failure: refusal() }
-  if (statusCode === 401) return { verdict: 'allowed', rejected: refusal() }
-  // A cluster without security has no such endpoint, and a least-privilege key may not ask GET /: both were let through.
-  if (isPost || statusCode === 403) return { verdict: 'allowed' }
-  if (statusCode !== 200) return { verdict: 'allowed', failure: nameRootRefusal(answer, answered, cluster) }
-  const info = readClusterInfo(answer.body.toString('utf8'), cluster)
-  return 'code' in info ? { verdict: 'allowed', failure: info } : { verdict: 'allowed', info }
+async function judge(context: Context, route: Route, { isManaged, headers, number }: Asking): Promise<Judged> {
+  const asked = isManaged ? { method: 'GET', path: context.prefix } : questionOf(route, context.prefix, number)
+  const answer = await context.ask(route, { ...asked, headers })
+  if ('code' in answer) return ended(answer)
+  noteDate(context, answer.headers['date'], 'the cluster')
+  const judged = judgeRoot(answer, route, context.cluster, { isPost: asked.method === 'POST', isManaged })
+  if (judged.end !== 'credentials' || judged.isPastFilter !== true) return judged
+  return { end: 'accepted', rejected: judged.failure }
 }
 
-function noteDate({ dates, today }: Context, { headers }: ClusterAnswer): void {
-  const { date } = headers
-  if (typeof date === 'string') dates.push({ header: date, at: today(), from: 'the cluster' })
-}
-
-function tell({ probes, allowed, refused, failure, rejected, info, missChance }: FilterSeen): string {
+function tell({ probes, allowed, refused, failure, rejected, info, isManaged, missChance }: FilterSeen): string {
   const isAgreed = failure === undefined && (refused === 0 || allowed === 0) && missChance > 0
   const other = refused === 0 ? 'blocked' : 'allowed'
   return [
     refused > 0 ? `${refused} of ${probes} connections refused` : `${allowed} of ${probes} connections accepted`,
     ...(info === undefined ? [] : [`Elasticsearch ${info.flavor === 'serverless' ? 'serverless' : info.version}`]),
+    ...(isManaged === true ? ['Managed ingest endpoint'] : []),
     ...(isAgreed ? [`Chance that one address is still ${other}: ${percent(missChance)}`] : []),
     ...(rejected === undefined ? [] : ['The cluster refuses the credentials (401)']),
     ...(failure === undefined ? [] : [failure.message]),

@@ -1,9 +1,10 @@
-import type { Route } from '../../../proxy/route.js'
-import { callCluster } from '../../ask.js'
-import type { Context, Probe } from '../../context.js'
-import { clusterProblem, type IdentitySeen, type CheckedIndex } from '../../facts.js'
-import { isObject } from '../../../text/parse-json.js'
+import { jsonIn, nameRefusal, whoAnswered } from '../../../cluster/answers.js'
 import type { Failure } from '../../../failure/failure.js'
+import type { Route } from '../../../proxy/route.js'
+import { isObject, type JsonObject } from '../../../text/parse-json.js'
+import type { Context, Probe } from '../../context.js'
+import type { CheckedIndex, IdentitySeen } from '../../facts.js'
+import { clusterProblem } from '../../obstacles.js'
 
 /** Finds out who the credentials belong to, and what they may do with the index. */
 export const privileges: Probe = {
@@ -15,12 +16,10 @@ export const privileges: Probe = {
     const { index } = context.options
     const seen =
       identity.failure === undefined && index !== undefined ? await lookAtIndex(context, route, index) : undefined
-    const aboutIndex = seen === undefined ? [] : [tellIndex(seen)]
+    const told = index === undefined ? 'no index is named (--index)' : seen && tellIndex(seen)
     const problems = [identity.failure, seen?.failure, ...(seen?.missing ?? []), ...(seen?.blocks ?? [])]
     return {
-      detail: [tellIdentity(identity), ...(index === undefined ? ['no index is named (--index)'] : aboutIndex)].join(
-        ', ',
-      ),
+      detail: [tellIdentity(identity), ...(told === undefined ? [] : [told])].join(', '),
       failed: problems.some(Boolean),
       facts: { identity, index: seen },
     }
@@ -28,7 +27,7 @@ export const privileges: Probe = {
 }
 
 async function seeIdentity(context: Context, route: Route): Promise<IdentitySeen> {
-  const answer = await callCluster(context, route, { path: '/_security/_authenticate' })
+  const answer = await ask(context, route, '/_security/_authenticate')
   if ('failure' in answer) return answer
   if (answer.status === 401 && answer.refusal !== undefined) return { failure: answer.refusal }
   const { username, authentication_type: kind } = answer.json
@@ -38,10 +37,29 @@ async function seeIdentity(context: Context, route: Route): Promise<IdentitySeen
   }
 }
 
+/** Returns an answer of Elasticsearch's, or why there is none. */
+async function ask(
+  context: Context,
+  route: Route,
+  path: string,
+  body?: string,
+): Promise<{ status: number; json: JsonObject; refusal?: Failure | undefined } | { failure: Failure }> {
+  const { prefix, headers, cluster } = context
+  const method = body === undefined ? 'GET' : 'POST'
+  const answer = await context.ask(route, { method, path: prefix + path, headers, body })
+  if ('code' in answer) return { failure: answer }
+  const answered = whoAnswered(answer, route)
+  const { statusCode: status } = answer
+  const isOthers = answered.by !== 'elasticsearch' && ![400, 404, 405].includes(status)
+  const refusal = isOthers || status >= 300 ? nameRefusal(answer, answered, cluster) : undefined
+  const isCause = isOthers || refusal?.code === 'CLUSTER_LICENSE_ENDED'
+  return isCause && refusal !== undefined ? { failure: refusal } : { status, json: jsonIn(answer), refusal }
+}
+
 function tellIdentity({ username, kind, failure }: IdentitySeen): string {
   if (failure !== undefined) return failure.message
   if (username === undefined) return 'the cluster does not show the user'
-  return kind === 'api_key' ? `an API key of ${username}` : username
+  return kind === 'api_key' ? `an API key that belongs to ${username}` : username
 }
 
 function tellIndex({ index, exists, missing, blocks, failure }: CheckedIndex): string {
@@ -56,11 +74,10 @@ function tellIndex({ index, exists, missing, blocks, failure }: CheckedIndex): s
   return [`${lacks} ${index}${there}`, ...(blocks === undefined ? [] : [`blocked by ${blocks.join(', ')}`])].join(', ')
 }
 
-/** Finds out what the credentials may do with an index, and whether it accepts writes. */
 async function lookAtIndex(context: Context, route: Route, index: string): Promise<CheckedIndex> {
   const [needs, settings] = await Promise.all([
     askPrivileges(context, route, index),
-    callCluster(context, route, { path: `/${encodeURIComponent(index)}/_settings?flat_settings=true` }),
+    ask(context, route, `/${encodeURIComponent(index)}/_settings?flat_settings=true`),
   ])
   if ('failure' in needs) return { index, failure: needs.failure }
   const state = 'failure' in settings ? {} : readSettings(settings.status, settings.json)
@@ -79,7 +96,7 @@ async function askPrivileges(
   index: string,
 ): Promise<{ has: Privileges | undefined } | { failure: Failure }> {
   const body = JSON.stringify({ index: [{ names: [index], privileges: asked }] })
-  const answer = await callCluster(context, route, { method: 'POST', path: '/_security/user/_has_privileges', body })
+  const answer = await ask(context, route, '/_security/user/_has_privileges', body)
   if ('failure' in answer) return answer
   const indices = answer.json['index']
   const has = isObject(indices) ? indices[index] : undefined
@@ -106,7 +123,7 @@ function missingOf(
  * Without permission for the settings (403), nothing is known. If a name stands for several indices, any may be the
  * one written to.
  */
-function readSettings(status: number, json: Readonly<Record<string, unknown>>): Partial<CheckedIndex> {
+function readSettings(status: number, json: JsonObject): Partial<CheckedIndex> {
   if (status === 404) return { exists: false }
   if (status !== 200) return {}
   const indices = Object.entries(json)

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { nameRefusal, whoAnswered } from '../../../cluster/answers.js'
 import { type Failure, failure } from '../../../failure/failure.js'
+import { ask } from '../../../cluster/request.js'
 import type { Route } from '../../../proxy/route.js'
 import { parseObject } from '../../../text/parse-json.js'
 import type { Context, Probe, ProbeResult } from '../../context.js'
-import { clusterProblem, type Facts } from '../../facts.js'
+import type { Facts } from '../../facts.js'
+import { clusterProblem } from '../../obstacles.js'
 
 /** Writes one document, reads it, and deletes it. Only on request, and only if nothing would stay behind. */
 export const writeCheck: Probe = {
@@ -13,7 +15,7 @@ export const writeCheck: Probe = {
     !options.writeCheck ? '--write-check is not set' : (clusterProblem(facts) ?? indexProblem(facts)),
   look: async (context, { index }) => {
     await using route = context.openRoute()
-    return await check(context, route, { index: index?.index ?? '', isDataStream: index?.isDataStream === true })
+    return await check(context, route, index?.index ?? '', index?.isDataStream === true)
   },
 }
 
@@ -22,18 +24,13 @@ function indexProblem({ index, identity }: Facts): string | undefined {
     return identity?.failure === undefined ? 'no index is named (--index)' : 'the cluster refuses the credentials'
   if (index.failure !== undefined) return 'the cluster does not show the index'
   if (index.blocks !== undefined) return 'the index accepts no writes'
-  if (index.exists === false) return 'the index does not exist yet, and a document would create it'
+  if (index.exists === false) return 'the index does not exist yet. A document would create it'
   if (index.exists === undefined)
-    return 'the credentials may not see whether the index exists, and a document would create it'
+    return 'the credentials may not see whether the index exists. A document would create it'
   return index.mayCheckWrites === false ? 'the credentials may not read and delete the test document' : undefined
 }
 
-async function check(
-  context: Context,
-  route: Route,
-  to: { index: string; isDataStream: boolean },
-): Promise<ProbeResult> {
-  const { index, isDataStream } = to
+async function check(context: Context, route: Route, index: string, isDataStream: boolean): Promise<ProbeResult> {
   const id = `sluice-doctor-${randomUUID()}`
   // An empty document adds no field to a mapping. Data streams take none without a time.
   const document = isDataStream ? { '@timestamp': new Date(context.today()).toISOString() } : {}
@@ -64,14 +61,15 @@ function told(problem: Failure, left?: string): ProbeResult {
   return { detail, failed: true, facts: { write: { failure: problem, left } } }
 }
 
+/** Sends a request also after an abort, because nothing may stay half done. */
 async function send(
-  { ask, prefix, headers, cluster }: Context,
+  { limitMs, prefix, headers, cluster }: Context,
   route: Route,
   method: string,
   path: string,
   body?: string,
 ): Promise<{ readonly index: string | undefined } | { readonly failure: Failure; readonly isAnswered: boolean }> {
-  const answer = await ask(route, { method, path: prefix + path, headers, isToTheEnd: true, body })
+  const answer = await ask(route, { method, path: prefix + path, headers, body, timeoutMs: limitMs })
   if ('code' in answer) return { failure: answer, isAnswered: false }
   if (answer.statusCode < 300) {
     // The index behind the name, which a data stream's document has to be deleted from.

@@ -1,16 +1,17 @@
-import { errorOf, type InstanceJudging, judgeRefusal, notAnInstance } from '../../../servicenow/calls/judge-refusal.js'
-import { checkedInstance, type Context, type DoctorLine, type InstanceContext, type Probe } from '../../context.js'
-import { askInstance } from '../../ask.js'
-import type { AwakeSeen } from '../../instance-facts.js'
-import type { VerdictsSeen } from '../../way-facts.js'
+import {
+  errorOf,
+  type InstanceAnswer,
+  type InstanceJudging,
+  judgeRefusal,
+  notAnInstance,
+} from '../../../servicenow/calls/judge-refusal.js'
+import { checkedInstance, type Context, type Probe } from '../../context.js'
+import type { Facts, VerdictsSeen } from '../../facts.js'
+import type { DoctorLine } from '../../instance-context.js'
+import { instanceProblem } from '../../obstacles.js'
 import { percent } from '../../report.js'
-import { instanceProblem } from '../../facts.js'
 import { askInWaves, countVerdicts, type FreshAnswer } from '../../../proxy/fresh-connections.js'
-import type { InstanceAnswer } from '../../../servicenow/calls/answer.js'
 import { judgeTableAnswer } from '../../../servicenow/calls/judge-table-answer.js'
-
-/** Only its headers: it may be large, and every byte through the proxy is metered. */
-const loginPage = { method: 'HEAD', path: '/login.do' } as const
 
 /**
  * Requests the login page on fresh connections without credentials. Everyone who may connect may see it, so a refusal
@@ -33,7 +34,7 @@ async function seeDoor(context: Context): Promise<VerdictsSeen> {
   await using line = instance.openLine()
   const judged = await askInWaves<Judged>({
     most: instance.connections,
-    ask: async () => await knock(context, line),
+    ask: async () => await knock(line),
     isSettled: answers => answers.some(({ verdict }) => verdict === 'failed'),
   })
   const status = judged.find(({ verdict }) => verdict === 'refused')?.status
@@ -42,8 +43,9 @@ async function seeDoor(context: Context): Promise<VerdictsSeen> {
 }
 
 /** Every answer but a refusal lets the caller in: the page, a redirect to another login, or a missing page. */
-export async function knock(context: Context, line: DoctorLine): Promise<Judged> {
-  const { answer, broken } = await askInstance(context, line, loginPage)
+export async function knock(line: DoctorLine): Promise<Judged> {
+  // Only its headers: the page may be large, and every byte through the proxy is metered.
+  const { answer, broken } = await line.ask('/login.do', {}, 'HEAD')
   if ('is' in answer) return { verdict: 'failed', broken, failure: answer.failure }
   const { status } = answer
   if (status === 401 || status === 403) return { verdict: 'refused', broken, status }
@@ -71,18 +73,15 @@ export const instanceAwake: Probe = {
   look: async context => {
     const instance = checkedInstance(context)
     await using line = instance.openLine()
-    const { answer } = await askInstance(context, line, { path: `/api/now/table/${instance.table}?sysparm_limit=1` })
-    const seen = 'is' in answer ? { failure: answer.failure } : judge(answer, instance, line.judging())
+    const { answer } = await line.ask(`/api/now/table/${instance.table}?sysparm_limit=1`)
+    const seen = 'is' in answer ? { failure: answer.failure } : judge(answer, instance.table, line.judging())
     const { status, failure } = seen
-    return {
-      detail: failure?.message ?? tellAwake(status),
-      failed: failure !== undefined,
-      facts: { instanceAwake: seen },
-    }
+    const detail = failure?.message ?? tellAwake(status)
+    return { detail, failed: failure !== undefined, facts: { instanceAwake: seen } }
   },
 }
 
-function judge(answer: InstanceAnswer, { table }: InstanceContext, judging: InstanceJudging): AwakeSeen {
+function judge(answer: InstanceAnswer, table: string, judging: InstanceJudging): NonNullable<Facts['instanceAwake']> {
   const { status } = answer
   // Others say 401 as well, in words of their own.
   if (status === 401 && errorOf(answer) === undefined) return { status, failure: notAnInstance(answer, judging) }

@@ -1,17 +1,22 @@
 import type { Failure } from '../../../failure/failure.js'
-import { isSluiceError } from '../../../failure/sluice-error.js'
-import { checkedInstance, type Context, type DoctorLine, type InstanceContext, type Probe } from '../../context.js'
-import { type LoginSeen, ROWS_ASKED, type TableSeen } from '../../instance-facts.js'
-import { instanceProblem } from '../../facts.js'
+import { checkedInstance, type Probe } from '../../context.js'
+import { type LoginSeen, ROWS_ASKED, type TableSeen } from '../../facts.js'
+import type { DoctorLine, InstanceContext } from '../../instance-context.js'
+import { orFailure } from '../../means.js'
+import { instanceProblem } from '../../obstacles.js'
 import { askInWaves, countVerdicts, type FreshAnswer } from '../../../proxy/fresh-connections.js'
-import { header, type InstanceAnswer } from '../../../servicenow/calls/answer.js'
-import { errorOf, type InstanceJudging, type Refusal } from '../../../servicenow/calls/judge-refusal.js'
+import {
+  errorOf,
+  header,
+  type InstanceAnswer,
+  type InstanceJudging,
+  type Refusal,
+} from '../../../servicenow/calls/judge-refusal.js'
 import { judgeTableAnswer } from '../../../servicenow/calls/judge-table-answer.js'
-import { askInstance } from '../../ask.js'
 
 /**
- * A table, read on fresh connections with credentials that were taken: so a refusal is about the address, or about a policy of the API,
- * and the share that is refused is that of one of two addresses.
+ * Reads a table on fresh connections with credentials that were taken. So a refusal is about the address, or about a
+ * policy of the API.
  */
 export const instanceTable: Probe = {
   name: 'table of the instance',
@@ -20,12 +25,12 @@ export const instanceTable: Probe = {
   look: async (context, { instanceLogin }) => {
     const instance = checkedInstance(context)
     await using line = instance.openLine()
-    const first = await readFirst(context, instance, line)
+    const first = await readFirst(instance, line)
     if ('login' in first) {
       const { failure } = first.login
       return { detail: failure?.message ?? '', failed: true, facts: { instanceLogin: first.login } }
     }
-    const seen = await seeTable(context, instance, line, first)
+    const seen = await seeTable(instance, line, first)
     // A token works and Basic authentication does not, so the address is not the cause.
     const isBasic = instanceLogin?.otherwise === 'token' && seen.refused === 0
     const isFailed = seen.refused > 0 || (seen.failure !== undefined && !isOthers(seen.failure, instance))
@@ -33,50 +38,35 @@ export const instanceTable: Probe = {
   },
 }
 
-/** A token that was kept may have been revoked since: then another one is asked for. */
-async function readFirst(
-  context: Context,
-  instance: InstanceContext,
-  line: DoctorLine,
-): Promise<Read | { readonly login: LoginSeen }> {
+/** Asks for another token if the kept one was revoked. */
+async function readFirst(instance: InstanceContext, line: DoctorLine): Promise<Read | { readonly login: LoginSeen }> {
   const { proved, session } = instance
   const authorization = proved.authorization ?? ''
-  const first = await askForRow(context, instance, line, { authorization, isFirst: true })
+  const first = await askForRow(instance, line, authorization, true)
   if (first.verdict !== 'refused' || first.status !== 401 || instance.tokenCalls() > 0) return first
   if (instance.way.access.grant === 'basic') return first
-  try {
-    const another = await session.another(authorization)
-    if (another === undefined) return first
-    proved.authorization = another
-  } catch (error) {
-    if (!isSluiceError(error) || error.code === 'RUN_INTERRUPTED') throw error
-    return { login: { isTaken: false, tried: ['the token call'], failure: error.failure } }
-  }
-  return await askForRow(context, instance, line, { authorization: proved.authorization, isFirst: true })
+  const another = await orFailure(session.another(authorization))
+  if ('failure' in another) return { login: { isTaken: false, tried: ['the token call'], failure: another.failure } }
+  if (another.given === undefined) return first
+  proved.authorization = another.given
+  return await askForRow(instance, line, another.given, true)
 }
 
-async function seeTable(
-  context: Context,
-  instance: InstanceContext,
-  line: DoctorLine,
-  first: Read,
-): Promise<TableSeen> {
+async function seeTable(instance: InstanceContext, line: DoctorLine, first: Read): Promise<TableSeen> {
   const authorization = instance.proved.authorization ?? ''
   const read = await askInWaves<Read>({
     most: instance.connections,
     first: [first],
-    ask: async () => await askForRow(context, instance, line, { authorization }),
+    ask: async () => await askForRow(instance, line, authorization),
     // All connections get the same answer, except for the address. Each request counts towards a limit of the instance.
     isSettled: answers => answers.some(one => one.failure !== undefined && one.verdict !== 'refused'),
   })
-  const status = read.find(({ verdict }) => verdict === 'refused')?.status
-  const failure = read.find(one => one.verdict !== 'refused' && one.failure !== undefined)?.failure
   const { total, shown } = read.find(one => one.total !== undefined) ?? {}
   return {
     table: instance.table,
     ...countVerdicts(read, instance.way.proxy),
-    status,
-    failure,
+    status: read.find(({ verdict }) => verdict === 'refused')?.status,
+    failure: read.find(one => one.verdict !== 'refused' && one.failure !== undefined)?.failure,
     total,
     shown,
   }
@@ -90,22 +80,22 @@ function isOthers({ code }: Failure, { isTableNamed }: InstanceContext): boolean
 function tell({ table, probes, refused, status, failure, total, shown }: TableSeen, instance: InstanceContext): string {
   if (refused > 0) return `${refused} of ${probes} connections refused (status ${status ?? 0})`
   if (failure !== undefined && isOthers(failure, instance))
-    return `this user may not read ${table}. Name a table that it may read, as in servicenow:${table}`
+    return `this user may not read ${table}. Name a table that this user may read, as in servicenow:${table}`
   if (failure !== undefined) return failure.message
   if (total === undefined) return `Sluice read ${table}`
   return shown === 0 && total > 0
-    ? `${table}: ${total} rows, this user sees none of the first`
+    ? `${table}: ${total} rows, but this user sees none of the first`
     : `${table}: ${total} rows`
 }
 
 /** Asks for one row without a count. Only the first request asks for more. */
-export function pathOf({ table }: Pick<InstanceContext, 'table'>, isFirst = false): string {
+export function pathOf(table: string, isFirst = false): string {
   const limit = isFirst ? `sysparm_limit=${ROWS_ASKED}` : 'sysparm_limit=1&sysparm_no_count=true'
   return `/api/now/table/${table}?${limit}&sysparm_fields=sys_id&sysparm_exclude_reference_link=true`
 }
 
 /** One reading. `refused` means the address, if the credentials are right. */
-export interface Read extends FreshAnswer {
+interface Read extends FreshAnswer {
   readonly status?: number | undefined
   /** The address is accepted, but the table is missing or not for this user. */
   readonly failure?: Failure | undefined
@@ -114,16 +104,15 @@ export interface Read extends FreshAnswer {
 }
 
 export async function askForRow(
-  context: Context,
-  instance: InstanceContext,
+  { table }: InstanceContext,
   line: DoctorLine,
-  { authorization, isFirst = false }: { readonly authorization: string; readonly isFirst?: boolean },
+  authorization: string,
+  isFirst = false,
 ): Promise<Read> {
-  const path = pathOf(instance, isFirst)
-  const { answer, broken } = await askInstance(context, line, { path, headers: { authorization } })
+  const { answer, broken } = await line.ask(pathOf(table, isFirst), { authorization })
   if ('is' in answer) return { verdict: 'failed', broken, failure: answer.failure }
   const { status } = answer
-  const verdict = judgeTableAnswer(answer, { method: 'GET', table: instance.table }, line.judging())
+  const verdict = judgeTableAnswer(answer, { method: 'GET', table }, line.judging())
   if (verdict.is === 'done') {
     const total = Number(header(answer.headers, 'x-total-count') ?? NaN)
     const { result } = verdict.value
@@ -142,10 +131,10 @@ export async function askForRow(
   return { verdict: isLetIn ? 'allowed' : 'failed', broken, status, failure }
 }
 
-/** Returns undefined if the instance knows the user. Otherwise returns why not. */
-export function isKnown(
+/** Returns why the instance does not know the user. Returns undefined if it does. */
+export function whyUnknown(
   answer: InstanceAnswer | Refusal,
-  { table }: Pick<InstanceContext, 'table'>,
+  table: string,
   judging: InstanceJudging,
 ): Failure | undefined {
   if ('is' in answer) return answer.failure

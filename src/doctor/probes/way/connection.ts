@@ -1,128 +1,117 @@
 /** Builds one connection to a target like a load does, layer by layer, and records the certificates. */
-import type { X509Certificate } from 'node:crypto'
-import { isBroken } from '../../../cluster/preflight.js'
+import { X509Certificate } from 'node:crypto'
+import { connectionEnd, ways } from '../../../cluster/connection-end.js'
 import type { Failure } from '../../../failure/failure.js'
-import type { ProxyUrl } from '../../../proxy/proxy-url.js'
 import type { RouteError } from '../../../proxy/route-error.js'
 import type { RouteOptions } from '../../../proxy/route.js'
+import { certificatesIn } from '../../../proxy/tls-layer.js'
 import { type Trace, traceConnection } from '../../../proxy/trace.js'
 import { addressOf, authorityOf } from '../../../proxy/destination.js'
-import { askAgain, BREAKS_WITHIN_MS } from '../../ask.js'
 import { describeCertificate, problemWith, tellCertificate } from '../../certificate.js'
 import { checkedInstance, type Context, type Probe, type ProbeResult } from '../../context.js'
-import type { ConnectionSeen } from '../../way-facts.js'
-import { type Facts, instanceWayProblem, proxyProblem } from '../../facts.js'
+import type { ConnectionSeen, Facts } from '../../facts.js'
+import { askOthers, routeTo } from '../../means.js'
+import { instanceWayProblem, proxyProblem } from '../../obstacles.js'
 import type { Step } from '../../report.js'
 import { proxyRefusal } from '../../../proxy/proxy-answer.js'
 import { judgeLost } from '../../../servicenow/calls/instance-http.js'
-import { askUnbroken } from '../../../proxy/fresh-connections.js'
 
-/** The target of the connection, and how to name it. */
 interface Leg {
-  readonly url: URL
-  readonly proxy?: ProxyUrl | undefined
   readonly options: RouteOptions
   /** The name of the target in steps: `cluster`. */
   readonly target: string
-  /** Names a fault as one of this target. */
   nameFault(fault: RouteError): Failure
   /** Tests a login that the connection itself does not need. */
   login?(): Promise<Failure | undefined>
 }
 
 async function seeConnection(context: Context, leg: Leg, facts: Facts): Promise<ConnectionSeen> {
-  const { broken, ...trace } = await traceUnlessBroken(context, leg.options)
-  const { fault } = trace
-  const failed = fault === undefined ? await leg.login?.() : leg.nameFault(fault)
-  const certificate = await seeCertificate(context, leg, trace, facts)
+  const { answer: traced, broken } = await askOthers(
+    async () => await trace(context, leg.options),
+    ({ fault }) => fault !== undefined && mayBeOneOfMany(fault.failure, leg.options.proxy),
+  )
+  const { layers, fault } = traced
+  const failure = fault === undefined ? await leg.login?.() : leg.nameFault(fault)
   return {
-    layers: trace.layers.map(({ phase, ms }) => ({ phase, ms: Math.round(ms) })),
+    layers: layers.map(({ phase, ms }) => ({ phase, ms: Math.round(ms) })),
     broken,
-    ...certificate,
-    failure: failed,
+    ...(await seeCertificate(context, leg.options, traced, facts)),
+    failure,
     failedIn: fault?.phase,
   }
 }
 
-/** One broken connection is no finding: a node of the pair may just have gone. */
-async function traceUnlessBroken(
-  { clock, signal, countOne }: Context,
-  options: RouteOptions,
-): Promise<Trace & { readonly broken: number }> {
-  const until = clock.now() + BREAKS_WITHIN_MS
-  const { answer, broken } = await askUnbroken(
-    async () => {
-      countOne()
-      const trace = await traceConnection(options, () => clock.now(), signal)
-      signal?.throwIfAborted()
-      return trace
-    },
-    ({ fault }) =>
-      fault !== undefined && isBroken(fault.failure) && fault.code !== 'ECONNREFUSED' && clock.now() < until,
-  )
-  return { ...answer, broken }
+/** Whether another connection may not fail so: over the other node, or from the other address. */
+function mayBeOneOfMany(failed: Failure, proxy: RouteOptions['proxy']): boolean {
+  const { by, passes } = ways[connectionEnd(failed)]
+  return proxy === undefined ? passes === true && connectionEnd(failed) === 'unwell' : by !== 'everybody'
 }
 
-/** Looks again at a refused certificate, without a request, to find its owner. */
+async function trace({ clock, signal, requests }: Context, options: RouteOptions): Promise<Trace> {
+  requests.sent += 1
+  const traced = await traceConnection(options, () => clock.now(), signal)
+  signal?.throwIfAborted()
+  return traced
+}
+
+/** Looks again at a refused certificate, to find its owner. Verifies nothing and sends nothing. */
 async function seeCertificate(
   context: Context,
-  leg: Leg,
-  { certificate, fault }: Trace,
+  options: RouteOptions,
+  { certificate, authorities: sent, fault }: Trace,
   { port }: Facts,
 ): Promise<Pick<ConnectionSeen, 'certificate' | 'certificateProblem'>> {
-  const isOfTarget = fault?.failure.code === 'CLUSTER_CERT_INVALID'
-  const found = certificate ?? (isOfTarget ? await lookAgain(context, leg.options) : undefined)
-  const own = found && describeCertificate(found)
-  if (fault === undefined || !fault.failure.code.endsWith('_CERT_INVALID')) return { certificate: own }
-  const { proxy, url } = leg
-  if (fault.failure.code === 'PROXY_CERT_INVALID') {
-    const hosts = { cluster: proxy?.host ?? '' }
-    return { certificate: port?.certificate, certificateProblem: problemWith(fault.code, undefined, hosts) }
-  }
-  const hosts = {
-    cluster: addressOf(url).host,
-    proxy: proxy?.host,
-    proxyFingerprint: port?.certificate?.fingerprint,
-  }
-  return { certificate: own, certificateProblem: problemWith(fault.code, found, hosts) }
+  const { target, proxy } = options
+  const code = fault?.failure.code
+  const { caFingerprint: _, ...tls } = options.targetTls ?? {}
+  const unverified = { ...options, targetTls: { ...tls, rejectUnauthorized: false } }
+  const shown =
+    certificate === undefined && code === 'CLUSTER_CERT_INVALID'
+      ? await trace(context, unverified)
+      : { certificate, authorities: sent }
+  const { certificate: found } = shown
+  const authorities = found && [...(shown.authorities ?? []), ...knownAbove(found, shown.authorities, tls.ca)]
+  const chain = { authorities, today: context.today(), hasCa: tls.ca !== undefined }
+  const own = found && describeCertificate(found, authorities, chain.today)
+  if (fault === undefined || code?.endsWith('_CERT_INVALID') !== true) return { certificate: own }
+  const ofProxy = port?.certificate
+  const hosts = { cluster: addressOf(target).host, proxy: proxy?.host, proxyFingerprint: ofProxy?.fingerprint }
+  return code === 'PROXY_CERT_INVALID'
+    ? { certificate: ofProxy, certificateProblem: problemWith(fault.code, undefined, hosts) }
+    : { certificate: own, certificateProblem: problemWith(fault.code, found, hosts, chain) }
 }
 
-/** Verifies nothing and sends nothing. */
-async function lookAgain(
-  { clock, signal, countOne }: Context,
-  { targetTls: _, ...options }: RouteOptions,
-): Promise<X509Certificate | undefined> {
-  countOne()
-  const unverified = { ...options, targetTls: { rejectUnauthorized: false } }
-  return (await traceConnection(unverified, () => clock.now(), signal)).certificate
+/** Returns the authority of `ca` above what the server sent. TLS does not look for one that has expired. */
+function knownAbove(
+  certificate: X509Certificate,
+  sent: readonly X509Certificate[] = [],
+  ca: string | Buffer = '',
+): X509Certificate[] {
+  const last = sent.at(-1) ?? certificate
+  return certificatesIn(ca)
+    .map(pem => new X509Certificate(pem))
+    .filter(one => last.checkIssued(one) && !last.checkIssued(last))
 }
 
 /** The connection in one step, and TLS to the target in another. */
-function tellConnection({ today }: Context, { url, proxy, target }: Leg, seen: ConnectionSeen): ProbeResult {
+function tellConnection({ today }: Context, { options, target }: Leg, seen: ConnectionSeen): ProbeResult {
   const { layers, failure, failedIn, certificate, certificateProblem } = seen
   const spent = (isTarget: boolean) =>
     layers.filter(({ phase }) => (phase === 'target-tls') === isTarget).reduce((sum, { ms }) => sum + ms, 0)
   const inCertificate = failedIn === 'target-tls'
-  const destination = authorityOf(url)
+  const destination = authorityOf(options.target)
   const reached =
-    proxy === undefined
+    options.proxy === undefined
       ? `${destination} accepts connections`
       : `the proxy accepts the login and connects to ${destination}`
-  const steps: Step[] = layers.some(({ phase }) => phase === 'target-tls')
-    ? [
-        {
-          name: `TLS to the ${target}`,
-          ok: !inCertificate,
-          ms: spent(true),
-          detail: inCertificate
-            ? [
-                failure?.message ?? '',
-                ...(certificate && certificateProblem ? [tellCertificate(certificateProblem, certificate)] : []),
-              ].join('. ')
-            : tellGood(certificate, today()),
-        },
-      ]
-    : []
+  const whose = certificate && certificateProblem ? `. ${tellCertificate(certificateProblem, certificate)}` : ''
+  const tls: Step = {
+    name: `TLS to the ${target}`,
+    ok: !inCertificate,
+    ms: spent(true),
+    detail: inCertificate ? (failure?.message ?? '') + whose : tellGood(certificate, today()),
+  }
+  const steps = layers.some(({ phase }) => phase === 'target-tls') ? [tls] : []
   return {
     detail: failure === undefined || inCertificate ? reached : failure.message,
     failed: failure !== undefined && !inCertificate,
@@ -143,16 +132,14 @@ export const connection: Probe = {
   name: 'connection',
   leaveOut: (_, facts) => proxyProblem(facts),
   look: async (context, facts) => {
-    const { url, proxy } = context.way
     const leg: Leg = {
-      url,
-      proxy,
       options: context.routeOptions(),
       target: 'cluster',
       nameFault: fault => fault.failure,
       login: async () => await refusedLogin(context),
     }
-    const seen = await seeConnection(context, leg, facts)
+    const first = await seeConnection(context, leg, facts)
+    const seen = { ...first, failure: first.failure && (await context.nameTlsTarget(first.failure)) }
     return { ...tellConnection(context, leg, seen), facts: { connection: seen } }
   },
 }
@@ -161,8 +148,14 @@ export const connection: Probe = {
 async function refusedLogin(context: Context): Promise<Failure | undefined> {
   await using route = context.openRoute()
   if (route.form !== 'forward') return undefined
-  const { answer } = await askAgain(context, route, { path: `${context.prefix}/` })
-  return 'code' in answer ? answer : proxyRefusal(answer, route)
+  const { answer } = await askOthers(
+    async () => {
+      const answer = await context.ask(route, { path: `${context.prefix}/` })
+      return 'code' in answer ? answer : proxyRefusal(answer, route)
+    },
+    refused => refused !== undefined && mayBeOneOfMany(refused, context.way.proxy),
+  )
+  return answer
 }
 
 /** Builds a connection like a reading: through the same proxy to the instance with its own certificate. */
@@ -171,11 +164,8 @@ export const instanceConnection: Probe = {
   leaveOut: (_, facts) => instanceWayProblem(facts),
   look: async (context, facts) => {
     const instance = checkedInstance(context)
-    const { url, proxy } = instance.way
     const leg: Leg = {
-      url,
-      proxy,
-      options: instance.routeOptions(),
+      options: routeTo(context, instance.way),
       target: 'instance',
       nameFault: fault => judgeLost(fault, instance.display).failure,
     }

@@ -1,14 +1,15 @@
-import { askAddress } from '../../../cluster/egress-check.js'
-import { isSluiceError } from '../../../failure/sluice-error.js'
+import { askAddress, countEgress } from '../../../cluster/egress-check.js'
 import type { Context, Probe } from '../../context.js'
-import type { EgressFacts } from '../../way-facts.js'
+import type { EgressFacts } from '../../facts.js'
+import { orFailure } from '../../means.js'
+import { loginProblem } from '../../obstacles.js'
 import { percent } from '../../report.js'
-import { loginProblem } from '../../facts.js'
+import { askInWaves } from '../../../proxy/fresh-connections.js'
 
-/** Fresh connections at once: most checks are over with the first few. */
-const WAVE = 3
+/** If none of so many shows an address, more requests will not help. */
+const FIRST_LOOK = 3
 
-/** Finds the egress addresses. Asks until both are seen, or until the absence of the second is significant. */
+/** Finds the egress addresses. Asks on all connections, because a third address may show in one of many. */
 export const egress: Probe = {
   name: 'addresses behind the proxy',
   leaveOut: ({ options, way }, facts) => {
@@ -34,33 +35,24 @@ export const egress: Probe = {
 
 async function seeAddresses({ openRoute, limitMs, signal, connections }: Context, target: URL): Promise<EgressFacts> {
   await using route = openRoute({ target })
-  const seen: Record<string, number> = {}
-  let asked = 0
-  let instead: string | undefined
-  try {
-    while (asked < connections && Object.keys(seen).length < 2) {
-      const size = Math.min(WAVE, connections - asked)
-      asked += size
-      for (const one of await Promise.all(
-        Array.from({ length: size }, () => askAddress(route, { timeoutMs: limitMs, signal })),
-      )) {
-        if (one.address !== undefined) seen[one.address] = (seen[one.address] ?? 0) + 1
-        else instead = one.observed
-      }
-      // After three answers without an address, more requests will not help.
-      if (Object.keys(seen).length === 0) break
-    }
-  } catch (error) {
-    if (!isSluiceError(error)) throw error
-    return { seen, asked, failure: error.failure }
-  }
+  const ask = async () => await orFailure(askAddress(route, { timeoutMs: limitMs, signal }))
+  const shown = await askInWaves({
+    most: connections,
+    // One of many connections may leave from a third address.
+    ask,
+    isSettled: soFar => soFar.length >= FIRST_LOOK && soFar.every(one => !('given' in one && one.given.address)),
+  })
+  const given = shown.flatMap(one => ('given' in one ? [one.given] : []))
+  const seen = countEgress(given)
   const times = Object.values(seen)
   // A proxy that forwards may use one connection of its own for all requests.
   const isTelling = route.form === 'tunnel' && times.length === 1
+  const failed = shown.find(one => 'failure' in one)
   return {
     seen,
-    asked,
+    asked: shown.length,
     missChance: isTelling ? 2 ** (1 - (times[0] ?? 1)) : undefined,
-    instead,
+    instead: given.find(({ address }) => address === undefined)?.observed,
+    ...(failed === undefined || given.length > 0 ? {} : { failure: failed.failure }),
   }
 }

@@ -1,22 +1,19 @@
 import { RouteError } from '../../../proxy/route-error.js'
 import type { Context, OtherRoute, Probe } from '../../context.js'
-import type { LatencySeen } from '../../way-facts.js'
+import type { LatencySeen } from '../../facts.js'
+import { pathProblem } from '../../obstacles.js'
 import { percent } from '../../report.js'
-import { pathProblem } from '../../facts.js'
 
-/** Not counting the first, which builds the connection. */
-const ROUND_TRIPS = 4
+/** The first builds the connection. The others are timed. */
+export const ROUND_TRIPS = 5
 
 /** Duration of the bulk request that the share refers to. */
 const BULK_MS = 1_000
 
-/** A smaller share is what one measurement differs from the next by. */
+/** Measurements differ by smaller shares. */
 const WORTH_TELLING = 0.03
 
-/**
- * Measures what the proxy adds to a round trip: GET / without credentials on an open connection, through the proxy
- * and past it.
- */
+/** Measures what the proxy adds to a round trip: GET / without credentials on an open connection. */
 export const latency: Probe = {
   name: 'latency',
   leaveOut: ({ way }, facts) => {
@@ -35,14 +32,10 @@ export const latency: Probe = {
 }
 
 function compare(throughMs: number, directMs: number | undefined): LatencySeen {
-  if (directMs === undefined) return { throughMs: rounded(throughMs) }
+  const seen = { throughMs: rounded(throughMs) }
+  if (directMs === undefined) return seen
   const addedMs = Math.max(0, throughMs - directMs)
-  return {
-    throughMs: rounded(throughMs),
-    directMs: rounded(directMs),
-    addedMs: rounded(addedMs),
-    share: addedMs / (BULK_MS + addedMs),
-  }
+  return { ...seen, directMs: rounded(directMs), addedMs: rounded(addedMs), share: addedMs / (BULK_MS + addedMs) }
 }
 
 /** Returns milliseconds, or undefined if requests fail or each one needs a new connection. */
@@ -51,7 +44,7 @@ async function shortest(context: Context, to: OtherRoute = {}): Promise<number |
   await using route = context.openRoute(to)
   const times: number[] = []
   try {
-    for (let at = 0; at <= ROUND_TRIPS; at += 1) {
+    for (let at = 0; at < ROUND_TRIPS; at += 1) {
       const startedAt = clock.now()
       const request = { method: 'GET', path: `${prefix}/`, headers: { accept: 'application/json' } }
       const { body } = await route.request({ ...request, timeoutMs: limitMs, signal })
@@ -73,37 +66,23 @@ function tell({ throughMs, directMs, addedMs, share }: LatencySeen): string {
   if (directMs === undefined || addedMs === undefined || share === undefined) {
     return `a round trip takes ${throughMs} ms through the proxy, and cannot be measured without it`
   }
-  const told = share < WORTH_TELLING ? '' : `: ${percent(share)} of a bulk request that takes a second`
+  const told = share < WORTH_TELLING ? '' : `: ${percent(share)} of the time of a bulk request that takes a second`
   return `a round trip takes ${throughMs} ms through the proxy, ${directMs} ms without${told}`
 }
 
 /** A Date header counts whole seconds, and an answer takes its time. */
 const EXACT_MS = 2_000
 
-/** This machine's clock against those of whoever answered with a date. */
 export const clockSkew: Probe = {
   name: 'clock',
   isPure: true,
-  leaveOut: ({ dates }) => (skewOf(dates) === undefined ? 'no answer had a date' : undefined),
-  look: ({ dates }) => {
-    const skew = skewOf(dates)
-    if (skew === undefined) throw new Error('compared a clock with nothing')
-    const { skewMs, comparedWith } = skew
-    const ahead = skewMs > 0 ? 'ahead of' : 'behind'
-    return {
-      detail:
-        Math.abs(skewMs) <= EXACT_MS
-          ? `the same as ${comparedWith}`
-          : `${Math.round(Math.abs(skewMs) / 1000)} s ${ahead} that of ${comparedWith}`,
-      facts: { clock: skew },
-    }
+  leaveOut: ({ skews }) => (skews.length === 0 ? 'no answer had a date' : undefined),
+  look: ({ skews }) => {
+    // The cluster's clock counts before the proxy's.
+    const clock = skews.find(({ comparedWith }) => comparedWith === 'the cluster') ?? skews[0]
+    if (clock === undefined) throw new Error('compared a clock with nothing')
+    const { skewMs, comparedWith } = clock
+    const apart = `${Math.round(Math.abs(skewMs) / 1000)} s ${skewMs > 0 ? 'ahead of' : 'behind'} that of ${comparedWith}`
+    return { detail: Math.abs(skewMs) <= EXACT_MS ? `the same as ${comparedWith}` : apart, facts: { clock } }
   },
-}
-
-/** How far this machine is ahead. The cluster's word counts before the proxy's. */
-function skewOf(dates: Context['dates']): { skewMs: number; comparedWith: string } | undefined {
-  const usable = dates.filter(({ header }) => !Number.isNaN(Date.parse(header)))
-  const chosen = usable.find(({ from }) => from === 'the cluster') ?? usable[0]
-  if (chosen === undefined) return undefined
-  return { skewMs: chosen.at - Date.parse(chosen.header), comparedWith: chosen.from }
 }

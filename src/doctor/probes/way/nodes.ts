@@ -1,11 +1,11 @@
 import { askAddress } from '../../../cluster/egress-check.js'
 import { nameRefusal, whoAnswered } from '../../../cluster/answers.js'
-import { type Failure, failure } from '../../../failure/failure.js'
-import { isSluiceError } from '../../../failure/sluice-error.js'
+import { isSluiceError } from '../../../failure/failure.js'
 import { parseProxyUrl, type ProxyUrl } from '../../../proxy/proxy-url.js'
 import { checkedInstance, type Context, type Probe, type ProbeResult } from '../../context.js'
-import { type Facts, instanceWayProblem } from '../../facts.js'
-import type { NodeSeen } from '../../way-facts.js'
+import type { Facts, NodeSeen } from '../../facts.js'
+import { orFailure } from '../../means.js'
+import { instanceWayProblem } from '../../obstacles.js'
 import { askForRow } from '../instance/instance-table.js'
 import { knock } from '../instance/instance-door.js'
 
@@ -20,25 +20,19 @@ export const nodes: Probe = {
       : 'the cluster does not answer'
   },
   look: async context => {
-    const seen = await seeNodes(context, {
-      address: () => undefined,
-      judge: async node => await judgeNode(context, node),
-    })
+    const seen = await seeNodes(context, [], async node => await judgeNode(context, node))
     return { ...tellNodes(seen), facts: { nodes: seen } }
   },
 }
 
-interface NodeLook {
-  /** Returns the egress address of a node, if an earlier probe saw it. */
-  address(node: string): string | undefined
-  judge(proxy: ProxyUrl): Promise<Pick<NodeSeen, 'verdict' | 'failure'>>
+type JudgeNode = (proxy: ProxyUrl) => Promise<Pick<NodeSeen, 'verdict' | 'failure'>>
+
+/** `known`: nodes whose address an earlier probe saw. */
+async function seeNodes(context: Context, known: readonly NodeSeen[], judge: JudgeNode): Promise<NodeSeen[]> {
+  return await Promise.all(context.options.nodes.map(async url => await seeNode(context, url, known, judge)))
 }
 
-async function seeNodes(context: Context, look: NodeLook): Promise<NodeSeen[]> {
-  return await Promise.all(context.options.nodes.map(async url => await seeNode(context, url, look)))
-}
-
-async function seeNode(context: Context, url: string, look: NodeLook): Promise<NodeSeen> {
+async function seeNode(context: Context, url: string, known: readonly NodeSeen[], judge: JudgeNode): Promise<NodeSeen> {
   let proxy: ProxyUrl
   try {
     proxy = parseProxyUrl(url, '--nodes')
@@ -46,11 +40,10 @@ async function seeNode(context: Context, url: string, look: NodeLook): Promise<N
     if (!isSluiceError(error)) throw error
     return { node: 'of --nodes', verdict: 'failed', failure: error.failure }
   }
-  const [address, judged] = await Promise.all([
-    look.address(proxy.display) ?? askNode(context, proxy),
-    look.judge(proxy),
-  ])
-  return { node: proxy.display, address, ...judged }
+  const node = proxy.display
+  const seen = known.find(one => one.node === node)?.address
+  const [address, judged] = await Promise.all([seen ?? askNode(context, proxy), judge(proxy)])
+  return { node, address, ...judged }
 }
 
 /** Returns the node's egress address, or undefined if the check does not show it. */
@@ -58,13 +51,8 @@ async function askNode({ openRoute, options, limitMs, signal }: Context, proxy: 
   const { ipCheckUrl } = options.connecting
   if (ipCheckUrl === undefined) return undefined
   await using route = openRoute({ target: ipCheckUrl, proxy })
-  try {
-    const asked = await askAddress(route, { timeoutMs: limitMs, signal })
-    return asked.address
-  } catch (error) {
-    if (!isSluiceError(error)) throw error
-    return undefined
-  }
+  const seen = await orFailure(askAddress(route, { timeoutMs: limitMs, signal }))
+  return 'given' in seen ? seen.given.address : undefined
 }
 
 /** Sends no credentials: the filter comes first and judges only the address. */
@@ -74,18 +62,8 @@ async function judgeNode(context: Context, proxy: ProxyUrl): Promise<Pick<NodeSe
   if ('code' in answer) return { verdict: 'failed', failure: answer }
   const answered = whoAnswered(answer, route)
   if (answered.by === 'elasticsearch') return { verdict: 'allowed' }
-  const named: Failure = nameRefusal(answer, answered, context.cluster)
-  if (answered.by !== 'filter') return { verdict: 'failed', failure: named }
-  return {
-    verdict: 'refused',
-    failure: failure('EGRESS_NOT_ALLOWED', {
-      ...named.evidence,
-      cluster: context.cluster,
-      refused: 1,
-      probes: 1,
-      observed: answered.message,
-    }),
-  }
+  const verdict = answered.by === 'filter' ? 'refused' : 'failed'
+  return { verdict, failure: nameRefusal(answer, answered, context.cluster) }
 }
 
 function tellNodes(seen: readonly NodeSeen[]): Pick<ProbeResult, 'detail' | 'failed'> {
@@ -98,7 +76,6 @@ function tellNode({ node, address, verdict, failure: named }: NodeSeen): string 
   return verdict === 'refused' ? `${which} is blocked` : `${which}: ${named?.message ?? 'failed'}`
 }
 
-/** Asks the instance through each node, to find the refused address. */
 export const instanceNodes: Probe = {
   name: 'each node, to the instance',
   leaveOut: ({ options, instance }, facts) => {
@@ -108,10 +85,7 @@ export const instanceNodes: Probe = {
     return instanceWayProblem(facts)
   },
   look: async (context, facts) => {
-    const seen = await seeNodes(context, {
-      address: display => facts.nodes?.find(({ node }) => node === display)?.address,
-      judge: async proxy => await judgeAtInstance(context, facts, proxy),
-    })
+    const seen = await seeNodes(context, facts.nodes ?? [], async proxy => await judgeAtInstance(context, facts, proxy))
     return { ...tellNodes(seen), facts: { instanceNodes: seen } }
   },
 }
@@ -124,15 +98,13 @@ async function judgeAtInstance(
   const instance = checkedInstance(context)
   await using line = instance.openLine(proxy)
   const { authorization } = instance.proved
-  const isGreeting = login?.isTaken === true && door?.allowed === 0
-  if (authorization === undefined || login?.isTaken !== true) {
-    const { verdict, failure } = await knock(context, line)
-    return { verdict, failure }
-  }
-  const page = isGreeting ? undefined : await knock(context, line)
-  if (page !== undefined && page.verdict !== 'allowed') {
+  const isLoggedIn = authorization !== undefined && login?.isTaken === true
+  // The login page refuses everybody without a login at some instances.
+  const isGreeting = isLoggedIn && door?.allowed === 0
+  const page = isGreeting ? undefined : await knock(line)
+  if (page !== undefined && (!isLoggedIn || page.verdict !== 'allowed')) {
     return { verdict: page.verdict, failure: page.failure }
   }
-  const { verdict, failure } = await askForRow(context, instance, line, { authorization })
-  return { verdict, ...(failure === undefined || verdict === 'allowed' ? {} : { failure }) }
+  const { verdict, failure } = await askForRow(instance, line, authorization ?? '')
+  return { verdict, failure: verdict === 'allowed' ? undefined : failure }
 }

@@ -1,12 +1,11 @@
 import type { Probe } from '../../context.js'
 import { addressOf } from '../../../proxy/destination.js'
-import type { HostsSeen } from '../../way-facts.js'
-import { compareRegions, isProxyHost, proxyRegionsOf, readClusterHost } from '../../regions.js'
+import type { HostsSeen } from '../../facts.js'
+import { compareRegions, insideOf, isProxyHost, proxyRegionsOf, readClusterHost } from '../../regions.js'
 
 /** Options that decide the path. `sluice config` shows all. */
 const ofTheWay = ['url', 'cloudId', 'apiKey', 'apiKeyFile', 'username', 'proxy', 'proxyFile', 'httpsProxy', 'staticIps', 'ipCheckUrl', 'index', 'servicenowUrl', 'servicenowGrant'] // prettier-ignore
 
-/** The options in force and where each came from. */
 export const optionsGiven: Probe = {
   name: 'options',
   isPure: true,
@@ -15,11 +14,13 @@ export const optionsGiven: Probe = {
     const told = settings.filter(({ name, from }) => ofTheWay.includes(name) && from !== 'default')
     const from = told.map(({ name, from: origin }) => `${name} from ${origin}`)
     return {
-      detail: plaintext?.message ?? ([...from, ...way.notes].join(', ') || 'none from a file or the environment'),
+      detail:
+        plaintext?.message ?? ([...from, ...way.notes].join(', ') || 'no option comes from a file or the environment'),
       failed: plaintext !== undefined,
       facts: {
         settings: settings.length === 0 ? undefined : settings,
         staticIps,
+        unused: way.unused,
         notes: way.notes.length === 0 ? undefined : way.notes,
         plaintext,
         isDirect: proxy.direct ? true : undefined,
@@ -33,7 +34,6 @@ function isEncoded(apiKey: string): boolean {
   return /^[\x21-\x7e]+:[\x21-\x7e]+$/.test(Buffer.from(apiKey, 'base64').toString('latin1'))
 }
 
-/** Reads the names of proxy and cluster. Sends nothing. */
 export const hostNames: Probe = {
   name: 'hosts and regions',
   isPure: true,
@@ -47,18 +47,20 @@ export const hostNames: Probe = {
       ...cluster,
       proxyRegions,
       regions,
+      inside: proxy === undefined ? undefined : insideOf(host, proxy.host),
       clusterIsProxy: isProxyHost(host) || (isProxyPort && host.toLowerCase() === proxy?.host),
     }
     return { detail: tell(hosts), failed: hosts.clusterIsProxy, facts: { hosts } }
   },
 }
 
-function tell({ proxyRegions, region, provider, isPrivate, clusterIsProxy }: HostsSeen): string {
+function tell({ proxyRegions, region, provider, isPrivate, inside, clusterIsProxy }: HostsSeen): string {
   const known = [
     ...(clusterIsProxy ? ["the cluster URL has a proxy's host"] : []),
     ...(proxyRegions.length === 0 ? [] : [`the proxy is in ${proxyRegions.join(' or ')}`]),
     ...(region === undefined ? [] : [`the cluster is in ${region} (${provider})`]),
     ...(isPrivate ? ['the cluster has a private-link name'] : []),
+    ...(inside === undefined ? [] : [`the cluster has ${inside}`]),
   ]
   return known.length === 0 ? 'the names show no region' : known.join(', ')
 }

@@ -1,7 +1,12 @@
 import { whoAnswered } from '../../../cluster/answers.js'
 import { checkedInstance, type Context, type Probe } from '../../context.js'
-import type { PastSeen } from '../../way-facts.js'
+import type { PastSeen } from '../../facts.js'
 import { knock } from '../instance/instance-door.js'
+
+interface Past {
+  readonly past: PastSeen
+  readonly detail: string
+}
 
 /**
  * Sends GET / without the proxy and without credentials. An active filter refuses it. Success and 401 both show that
@@ -15,31 +20,28 @@ export const pastProxy: Probe = {
     return !options.directCheck ? '--no-direct-check is set' : undefined
   },
   look: async context => {
-    const { past, detail } = await ask(context)
+    const { past, detail } = await seeCluster(context)
     return { detail, failed: past.verdict === 'open', facts: { past } }
   },
 }
 
-async function ask(context: Context): Promise<{ past: PastSeen; detail: string }> {
+async function seeCluster(context: Context): Promise<Past> {
   await using route = context.openRoute({ proxy: 'none' })
   const answer = await context.ask(route, { path: `${context.prefix}/` })
-  // Certificates come before the filter: whether it would refuse, is not known. This machine's own was not shown.
+  // Servers check certificates before the filter, and this probe does not show this machine's own.
   const isUnjudged =
     'code' in answer && (answer.code === 'CLUSTER_CERT_INVALID' || context.options.connecting.target.cert !== undefined)
-  if (isUnjudged) return { past: { verdict: 'unknown' }, detail: `unknown: ${answer.message}` }
-  if ('code' in answer)
-    return { past: { verdict: 'unreachable' }, detail: `not reachable from this machine: ${answer.message}` }
+  if ('code' in answer) return unanswered(isUnjudged, answer.message)
   const { by } = whoAnswered(answer, route)
   const { statusCode: status } = answer
-  if (by === 'elasticsearch') return { past: { verdict: 'open', status }, detail: `answers (status ${status})` }
-  if (by === 'filter' || status === 403)
-    return { past: { verdict: 'refused', status }, detail: `refused, as it should be (status ${status})` }
+  if (by === 'elasticsearch') return open(status)
+  if (by === 'filter' || status === 403) return refused(status)
   return { past: { verdict: 'unknown', status }, detail: `unknown: something else answers (status ${status})` }
 }
 
 /**
- * The login page without the proxy and without credentials. A refusal is how it should be, and also what a program meets whose token
- * call goes past the proxy while its other requests go through it.
+ * Requests the login page without the proxy and without credentials. A refusal is right. It also shows what a program
+ * meets if its token call goes past the proxy.
  */
 export const instancePast: Probe = {
   name: 'instance without the proxy',
@@ -49,24 +51,27 @@ export const instancePast: Probe = {
     return !options.directCheck ? '--no-direct-check is set' : undefined
   },
   look: async context => {
-    const { past, detail } = await askInstance(context)
+    await using line = checkedInstance(context).openLine('none')
+    const { verdict, status = 0, failure } = await knock(line)
+    const { past, detail } =
+      failure !== undefined
+        ? unanswered(failure.code === 'SERVICENOW_CERT_INVALID', failure.message)
+        : verdict === 'refused'
+          ? refused(status)
+          : open(status)
     return { detail, facts: { instancePast: past } }
   },
 }
 
-async function askInstance(context: Context): Promise<{ past: PastSeen; detail: string }> {
-  const instance = checkedInstance(context)
-  await using line = instance.openLine('none')
-  const { verdict, status = 0, failure } = await knock(context, line)
-  if (failure !== undefined) {
-    const isUnjudged = failure.code === 'SERVICENOW_CERT_INVALID'
-    return isUnjudged
-      ? { past: { verdict: 'unknown' }, detail: `unknown: ${failure.message}` }
-      : { past: { verdict: 'unreachable' }, detail: `not reachable from this machine: ${failure.message}` }
-  }
-  if (verdict === 'refused') {
-    const detail = `refused, as it should be (status ${status})`
-    return { past: { verdict: 'refused', status }, detail }
-  }
-  return { past: { verdict: 'open', status }, detail: `answers (status ${status})` }
-}
+const open = (status: number): Past => ({ past: { verdict: 'open', status }, detail: `answers (status ${status})` })
+
+const refused = (status: number): Past => ({
+  past: { verdict: 'refused', status },
+  detail: `refused, as it should be (status ${status})`,
+})
+
+/** `isUnjudged`: nobody knows whether the filter would refuse. */
+const unanswered = (isUnjudged: boolean, why: string): Past =>
+  isUnjudged
+    ? { past: { verdict: 'unknown' }, detail: `unknown: ${why}` }
+    : { past: { verdict: 'unreachable' }, detail: `not reachable from this machine: ${why}` }

@@ -6,16 +6,20 @@ import type { ProxyUrl } from '../../../proxy/proxy-url.js'
 import { textOf } from '../../../proxy/name-error.js'
 import type { Context, Probe } from '../../context.js'
 import { describeCertificate } from '../../certificate.js'
-import { portSpeaks, type Spoken } from '../../port-speaks.js'
+import { askOthers, noteDate } from '../../means.js'
+import { portSpeaks, type Spoken } from '../../../proxy/port-speaks.js'
 
-/** The proxy's name and port: DNS and TCP. */
 export const proxyAddress: Probe = {
   name: 'proxy address',
   leaveOut: ({ way }) => (way.proxy === undefined ? 'no proxy is set' : undefined),
   look: async context => {
     const { proxy } = context.way
     if (proxy === undefined) throw new Error('looked for the address of no proxy')
-    const [addresses, problem] = await Promise.all([resolve(proxy, context), reach(proxy, context)])
+    const reached = askOthers(
+      async () => await reach(proxy, context),
+      problem => problem !== undefined,
+    )
+    const [addresses, { answer: problem }] = await Promise.all([resolve(proxy, context), reached])
     const at = `${proxy.host}:${proxy.port}`
     const resolved = isIP(proxy.host) !== 0 || addresses.length === 0 ? '' : ` (${addresses.join(', ')})`
     return {
@@ -29,45 +33,33 @@ export const proxyAddress: Probe = {
 /** Resolves the name for the report. A connection resolves it again. */
 async function resolve({ host }: ProxyUrl, { limitMs }: Context): Promise<string[]> {
   if (isIP(host) !== 0) return [host]
-  const found = await within(lookup(host, { all: true }), limitMs).catch(() => undefined)
-  return found?.map(({ address }) => address) ?? []
+  const found = await within(lookup(host, { all: true }), limitMs, []).catch(() => [])
+  return found.map(({ address }) => address)
 }
 
-async function reach(proxy: ProxyUrl, { limitMs, signal }: Context): Promise<Failure | undefined> {
-  const socket = connect({ host: proxy.host, port: proxy.port })
-  const destroy = (): void => void socket.destroy()
-  signal?.addEventListener('abort', destroy)
-  try {
-    const reached = await within(
-      established(socket, 'connect').then(() => true),
-      limitMs,
-    )
-    if (reached === true) return undefined
-    const problem = `nothing answers on that port within ${limitMs} ms`
-    return failure('PROXY_UNREACHABLE', { proxy: proxy.display, problem })
-  } catch (error) {
-    return failure('PROXY_UNREACHABLE', { proxy: proxy.display, problem: textOf(error) })
-  } finally {
-    signal?.removeEventListener('abort', destroy)
-    socket.destroy()
-  }
+async function reach({ host, port, display }: ProxyUrl, { limitMs, signal }: Context): Promise<Failure | undefined> {
+  const socket = connect({ host, port, signal })
+  const late = `nothing answers on that port within ${limitMs} ms`
+  const problem = await within(
+    established(socket, 'connect').then(() => undefined, textOf),
+    limitMs,
+    late,
+  )
+  socket.destroy()
+  return problem === undefined ? undefined : failure('PROXY_UNREACHABLE', { proxy: display, problem })
 }
 
-/** Returns the result of some work, or undefined if it takes longer than `ms`. Late rejections are ignored. */
-async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+/** Returns the result of some work, or `late` if it takes longer than `ms`. Late rejections are ignored. */
+async function within<T>(work: Promise<T>, ms: number, late: T): Promise<T> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>(resolve => (timer = setTimeout(() => resolve(undefined), ms)))
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-  }
+  const over = new Promise<T>(settle => (timer = setTimeout(() => settle(late), ms)))
+  return await Promise.race([work, over]).finally(() => clearTimeout(timer))
 }
 
 /** A proxy answers its first bytes at once, or waits for others. */
 const FIRST_BYTES_MS = 1_500
 
-/** The protocol that the port speaks, against the scheme of the URL. */
+/** Compares the protocol that the port speaks with the scheme of the URL. */
 export const proxyProtocol: Probe = {
   name: 'proxy protocol',
   leaveOut: ({ way }, { address }) => {
@@ -75,13 +67,20 @@ export const proxyProtocol: Probe = {
     return address?.failure === undefined ? undefined : 'the proxy cannot be reached'
   },
   look: async context => {
-    const { way, limitMs, signal, countOne, dates, today } = context
+    const { way, limitMs, signal, requests, patience } = context
     const { proxy } = way
     if (proxy === undefined) throw new Error('asked the protocol of no proxy')
     const { host, port, scheme } = proxy
-    const asking = { host, port, limitMs: Math.min(limitMs, FIRST_BYTES_MS), onAsk: countOne, signal }
-    const { spoken, isPrompt, certificate, date } = await portSpeaks(scheme, asking)
-    if (date !== undefined) dates.push({ header: date, at: today(), from: 'the proxy' })
+    const { spoken, isPrompt, certificate, date, webServer } = await portSpeaks(scheme, {
+      host,
+      port,
+      // Many ports stay silent to a foreign protocol, so more patience would only cost time.
+      promptMs: Math.min(limitMs, FIRST_BYTES_MS),
+      limitMs: Math.min(limitMs, FIRST_BYTES_MS * patience),
+      onAsk: () => void (requests.sent += 1),
+      signal,
+    })
+    noteDate(context, date, 'the proxy')
     const problem = nameMismatch(proxy, spoken)
     return {
       detail: problem?.message ?? tell(proxy, spoken),
@@ -90,6 +89,7 @@ export const proxyProtocol: Probe = {
         port: {
           spoken,
           isPrompt,
+          webServer,
           failure: problem,
           certificate: certificate && describeCertificate(certificate),
         },
@@ -111,7 +111,7 @@ function nameMismatch({ display: proxy, scheme }: ProxyUrl, spoken: Spoken): Fai
   // Something inside TLS, as the scheme says, that did not show itself.
   if (spoken === 'tls' && wantsTls) return undefined
   const told = wantsTls ? 'does not speak TLS' : 'expects TLS'
-  return failure('PROXY_TLS_MISMATCH', { proxy, observed: `its port ${told}, and the URL says ${scheme}://` })
+  return failure('PROXY_TLS_MISMATCH', { proxy, observed: `its port ${told}, but the URL says ${scheme}://` })
 }
 
 const names: Readonly<Record<Spoken, string>> = {

@@ -7,16 +7,16 @@ export interface AddressControl {
   /** Replaces the rules of IP address access control with a preset. */
   register(which: ServiceNowRegister): void
   addressRules(): readonly AddressRule[]
-  /** Throws AddressRuleError for what is no range, and for a rule that would lock out the administrator's own address. */
+  /** Throws AddressRuleError if the range is invalid, or if the rule locks out the administrator. */
   addAddressRule(rule: AddressRule): void
   deleteAddressRule(rule: AddressRule): void
-  /** The Deny rule for every address; refused while the administrator's own is not allowed. */
+  /** Adds the Deny rule for every address. Throws unless an Allow rule covers the administrator. */
   denyAll(): void
   /** Where the administrator sits. Default 192.0.2.10. */
   setAdministratorAddress(address: string): void
-  /** A REST API access policy: the only addresses that may use an API; others get 401. `undefined` takes it away. */
+  /** Sets a REST API access policy: only these addresses may use the API, others get 401. `undefined` removes it. */
   setAccessPolicy(api: GuardedApi, ranges: readonly AddressRange[] | undefined): void
-  /** Adaptive authentication: the only addresses that may use the platform; others get `status`, default 401. */
+  /** Sets adaptive authentication: only these addresses may use the platform. Others get `status`, default 401. */
   setAdaptiveAuthentication(ranges: readonly AddressRange[] | undefined, status?: 401 | 403): void
 }
 

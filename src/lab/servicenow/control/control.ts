@@ -14,7 +14,7 @@ export interface ServiceNowControl extends RowControl, AddressControl, LoginCont
   /** Requests since the start or the last `forgetRequests`, in the order in which they were answered. */
   requests(): readonly LoggedRequest[]
   forgetRequests(): void
-  /** Calls back for each request once it was carried out, and before its answer goes out; the result ends that. */
+  /** Calls the listener after each request, before its answer is sent. Returns a function that ends this. */
   onRequest(listener: (request: LoggedRequest) => void): () => void
 }
 

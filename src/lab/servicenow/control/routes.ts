@@ -34,7 +34,6 @@ const routes: Readonly<Record<string, Own>> = {
   'PATCH /tables/*/rows/*': (sn, body, [table = '', id = '']) => sn.update(table, id, newValues(body)),
   'DELETE /tables/*/rows/*': (sn, _, [table = '', id = '']) => sn.delete(table, id),
   'POST /tables/*/restore': (sn, body, [table = '']) => sn.restore(table, newValues(body)),
-  'PUT /tables/*/audit': (sn, { isOn }, [table = '']) => sn.audit(table, flag('isOn', isOn)),
 
   'PUT /register': (sn, { which }) => sn.register(oneOf(serviceNowRegisters, which)),
   'GET /address-rules': sn => sn.addressRules(),

@@ -16,21 +16,16 @@ const CONTROL_USER = 'control'
 export interface RowControl {
   /** A new table with these fields beside the system's own. */
   createTable(name: string, shape: TableShape): void
-  /** Adds rows that depend on the seed alone; 250,000 incidents take about a second. */
+  /** Adds rows that depend only on the seed. 250,000 incidents take about a second. */
   seed(table: string, count: number, options?: Seed): void
   insert(table: string, values: Values): Row
-  /**
-   * A transaction that takes its time: the row has the time of now, and is there once the returned function is called.
-   */
+  /** Begins a slow transaction. The row gets the current time, but appears only when the returned function is called. */
   insertLate(table: string, values: Values): () => Row
   /** Values that change nothing leave the time of update as it is. */
   update(table: string, id: string, values: Values): Row
-  /** Writes to sys_audit_delete, unless the table is not audited. */
   delete(table: string, id: string): void
-  /** Puts a row there as it is, system fields and all: one that was deleted. Its entry in sys_audit_delete stays. */
+  /** Puts a row there as it is, system fields and all: one that was deleted. */
   restore(table: string, values: Values): void
-  /** Whether deletions from a table are written to sys_audit_delete. Default true. */
-  audit(table: string, isAudited: boolean): void
   row(table: string, id: string): Row | undefined
   /** The rows that an encoded query means, or all, in the order in which they were inserted. Rows never change in place. */
   rows(table: string, query?: string): readonly Row[]
@@ -52,13 +47,10 @@ export function rowControl(platform: Platform): RowControl {
       }
     },
     update: (table, id, values) => database.update(platform.table(table), existing(table, id), values, CONTROL_USER),
-    delete: (table, id) => database.delete(platform.table(table), existing(table, id), CONTROL_USER),
+    delete: (table, id) => platform.table(table).delete(existing(table, id)),
     restore(name, values) {
       const table = platform.table(name)
       table.put({ ...table.template, ...values })
-    },
-    audit(table, isAudited) {
-      platform.table(table).isAudited = isAudited
     },
     row: (table, id) => platform.table(table).get(id),
     rows: (table, query) => rowsOf(platform, platform.table(table), query),

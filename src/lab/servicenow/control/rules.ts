@@ -10,7 +10,7 @@ export interface RuleControl {
   clearRules(): void
   /** Whether incidents need a resolution code and notes to be resolved or closed. Default true. */
   setDataPolicy(isOn: boolean): void
-  /** Whether a query with a part that is not understood means nothing, instead of what the other parts say. Default false. */
+  /** Whether a query with an unknown part matches no rows. Default false: the platform ignores such a part. */
   setInvalidQueryMeansNothing(isOn: boolean): void
 }
 

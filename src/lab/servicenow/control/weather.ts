@@ -4,7 +4,10 @@ import type { RateLimitRule } from '../rate-limit.js'
 
 /** The clock, the load that the platform is under, and what goes wrong. */
 export interface WeatherControl {
-  /** Sets the platform's clock, `yyyy-MM-dd HH:mm:ss` in UTC; it goes on from there unless it is frozen. `undefined`: the machine's. */
+  /**
+   * Sets the platform's clock, `yyyy-MM-dd HH:mm:ss` in UTC. It runs from there, unless it is frozen. `undefined`: the
+   * machine's clock.
+   */
   setClock(time: string | undefined, frozen?: boolean): void
   advanceClock(ms: number): void
   /** The platform's time in milliseconds since 1970. */
@@ -13,7 +16,7 @@ export interface WeatherControl {
   hibernate(how: 'page' | 'redirect' | undefined): void
   /** The rate limit rule of the Table API, counted for each user. */
   limitRate(rule: RateLimitRule | undefined): void
-  /** Plants faults beside those in force; one that is named again starts anew. */
+  /** Adds faults to the active ones. A fault that is already active starts again. */
   plant(faults: ServiceNowFaults): void
   faults(): ServiceNowFaults
   /** How often a fault struck since it was planted. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { failure } from '../../../../src/failure/failure.js'
 import { AccessGate, access } from '../../../../src/sender/layers/access.js'
-import type { Verdict } from '../../../../src/sender/verdict.js'
+import type { Verdict } from '../../../../src/sender/send.js'
 import { SkippingClock } from '../../../support/held-clock.js'
 import { bulkRequest, done } from '../../../support/bulk-request.js'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { failure } from '../../../../src/failure/failure.js'
 import { Learning, learn } from '../../../../src/sender/layers/learn.js'
-import { STOPPING, type Verdict } from '../../../../src/sender/verdict.js'
+import { type Verdict, STOPPING } from '../../../../src/sender/send.js'
 import { HeldClock } from '../../../support/held-clock.js'
 import { bulkRequest, done, lowerLayer } from '../../../support/bulk-request.js'
 
@@ -41,6 +41,28 @@ test('a lost request halves the number under way, a body that is too large halve
   const bytes = Buffer.alloc(400_000)
   await learn(all, lowerLayer(tooLarge))({ ...request, body: { ...request.body, bytes } })
   expect(all.bodySize.next).toBe(200_000)
+})
+
+test('bodies are small while the cluster rejects more than a quarter of their documents', async () => {
+  const all = learning()
+  const request = await bulkRequest()
+  const body = { ...request.body, items: 4 }
+  const refusing = (documents: number): Verdict => {
+    const refused = Array.from({ length: documents }, (_, item) => ({ item, status: 400, type: 'a', reason: 'b' }))
+    return {
+      kind: 'done',
+      settled: { created: 4 - documents, updated: 0, duplicate: 0, skipped: 0, unknown: 0, refused },
+    }
+  }
+  for (const [documents, limit] of [
+    [1, 1_000_000],
+    [2, 262_144],
+    [0, 1_000_000],
+  ] as const) {
+    await learn(all, lowerLayer(refusing(documents)))({ ...request, body })
+    expect(all.bodyBytes).toBe(limit)
+  }
+  expect(all.learnt).not.toHaveProperty('bodyBytes')
 })
 
 test('verdicts on requests that were given up teach nothing', async () => {

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Body } from '../../../../src/sender/body.js'
+import type { Body, Verdict } from '../../../../src/sender/send.js'
 import { type RolloverOptions, type StreamWatch, rollover } from '../../../../src/sender/layers/rollover.js'
-import type { Verdict } from '../../../../src/sender/verdict.js'
 import { bulkRequest, done, lowerLayer } from '../../../support/bulk-request.js'
 
 const there: Verdict = {

@@ -1,0 +1,55 @@
+import type { InputReceipt, Receipt } from '../../index.js'
+import { localTime } from '../../time/local-time.js'
+import { columns, count, plural } from './columns.js'
+
+/** Most inputs that are shown by name. */
+const NAMED = 10
+
+/** Whether there was nothing to load: earlier runs, or earlier processes of this run, have loaded every input. */
+export function isNothingNew({ inputs, failure }: Receipt): boolean {
+  return failure === undefined && inputs.length > 0 && inputs.every(({ alreadyLoaded }) => alreadyLoaded === true)
+}
+
+/** Returns who loaded the inputs, and when. */
+export function whoLoaded({ inputs }: Receipt): string {
+  const [first] = inputs
+  const what = inputs.length === 1 ? `${first?.name} was` : `All ${count(inputs.length)} files were`
+  const runs = new Map(inputs.flatMap(({ loadedBy: by }) => (by === undefined ? [] : [[by.run, by]])))
+  const [last] = [...runs.values()].toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
+  if (last === undefined) return `${what} loaded by this run before`
+  const by = `by run ${last.run} on ${localTime(last.at)}`
+  return runs.size === 1 ? `${what} loaded ${by}` : `${what} loaded before, the last one ${by}`
+}
+
+/** Returns the first names as rows of a table, and how many more there are. */
+export function named<T>(all: readonly T[], row: (one: T) => readonly string[]): (readonly string[])[] {
+  const more = all.length - NAMED
+  const rows = all.slice(0, NAMED).map(row)
+  return more > 0 ? [...rows, ['', `and ${count(more)} more`]] : rows
+}
+
+const order = ['changed', 'continues', 'new', 'known'] as const
+
+/** Lists what a load would do with each input. */
+export function showPlan({ inputs }: Receipt): string {
+  const sorted = order.flatMap(kind => inputs.filter(({ plan }) => plan === kind))
+  const sums = order.flatMap(kind => {
+    const many = inputs.filter(({ plan }) => plan === kind).length
+    return many === 0 ? [] : [`${count(many)} ${kind}`]
+  })
+  const shown = sorted.slice(0, NAMED).map(input => [input.plan ?? '', input.name, planned(input)])
+  const more = sorted.length - NAMED
+  const rest = more > 0 ? `  and ${count(more)} more\n` : ''
+  return `${plural(inputs.length, 'input')}: ${sums.join(', ')}\n\n${columns(shown, '  ')}${rest}`
+}
+
+function planned({ plan, resumedAt, since, loadedBy, failure }: InputReceipt): string {
+  const by = loadedBy === undefined ? '' : `run ${loadedBy.run} on ${localTime(loadedBy.at)}`
+  if (failure !== undefined) return failure.message
+  if (plan === 'known') return by === '' ? 'loaded by this run' : `loaded by ${by}`
+  if (plan === 'changed') return `other content than ${by}: a load takes the whole file`
+  const changes = since === undefined ? [] : [`changes since ${since}`]
+  const from = resumedAt === undefined ? [] : [`at document ${count(resumedAt)}`]
+  const before = by === '' || plan !== 'continues' ? [] : [`after ${by}`]
+  return [...changes, ...from, ...before].join(', ')
+}

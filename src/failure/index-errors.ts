@@ -1,0 +1,100 @@
+import { type FailureCode, explain } from './catalogue.js'
+
+/**
+ * Why Elasticsearch rejects single documents, by the types of its own errors, as receipts and dead letters show them. For
+ * `sluice explain TYPE`, receipts and docs/failures.md.
+ */
+export interface IndexError {
+  readonly type: string
+  readonly meaning: string
+  readonly fix: string
+}
+
+const MAPPING =
+  'Correct the documents in the dead letters, or load into a new index with another mapping. Then run `sluice replay FILE`.'
+
+export const indexErrors: readonly IndexError[] = [
+  {
+    type: 'document_parsing_exception',
+    meaning: 'A value does not fit the type of its field, for example text in a number or an unknown form of a date.',
+    fix: MAPPING,
+  },
+  {
+    type: 'mapper_parsing_exception',
+    meaning: 'A value does not fit the type of its field. Older versions of Elasticsearch use this name.',
+    fix: MAPPING,
+  },
+  {
+    type: 'strict_dynamic_mapping_exception',
+    meaning: 'The document has a field that the mapping does not know, and the mapping is strict.',
+    fix: 'Add the field to the mapping of the index (PUT /<index>/_mapping), or remove it from the documents. Then run `sluice replay FILE`.',
+  },
+  {
+    type: 'version_conflict_engine_exception',
+    meaning: 'A document with this id is in the index already.',
+    fix: 'To overwrite it, load again with --op index. To keep it, load again with --on-conflict skip.',
+  },
+  {
+    type: 'illegal_argument_exception',
+    meaning: 'The index or a pipeline does not accept the document, for example because it has too many fields.',
+    fix: 'Read the reason in the dead letters. For too many fields, raise index.mapping.total_fields.limit. Then run `sluice replay FILE`.',
+  },
+  {
+    type: 'routing_missing_exception',
+    meaning: 'The mapping requires a routing value, and the document has none.',
+    fix: 'Pass --routing-field with the field that holds it.',
+  },
+  {
+    type: 'document_missing_exception',
+    meaning: 'The document that should change is not in the index.',
+    fix: 'Load the whole documents with --op index.',
+  },
+  {
+    type: 'index_not_found_exception',
+    meaning: 'The index does not exist, and the cluster does not create it by itself.',
+    fix: 'Create the index, or correct --index. Then run `sluice replay FILE`.',
+  },
+  {
+    type: 'index_closed_exception',
+    meaning: 'The index is closed.',
+    fix: 'Open it (POST /<index>/_open). Then run `sluice replay FILE`.',
+  },
+  {
+    type: 'invalid_index_name_exception',
+    meaning: 'Elasticsearch does not allow this name of an index.',
+    fix: 'Correct --index, or the names in the documents. Then run `sluice replay FILE`.',
+  },
+  {
+    type: 'cluster_block_exception',
+    meaning: 'The index accepts no writes: its disk is nearly full, or somebody made it read-only.',
+    fix: 'Run `sluice explain INDEX_BLOCKED`.',
+  },
+  {
+    type: 'security_exception',
+    meaning: 'The credentials may not write to this index.',
+    fix: 'Run `sluice explain CLUSTER_PRIVILEGE_MISSING`.',
+  },
+  {
+    type: 'es_rejected_execution_exception',
+    meaning: 'The cluster had too much work to take the document.',
+    fix: 'Lower --concurrency, and run `sluice replay FILE` later.',
+  },
+  {
+    type: 'circuit_breaking_exception',
+    meaning: 'The cluster had too little memory for the request.',
+    fix: 'Lower --batch-bytes or --concurrency, and run `sluice replay FILE` later.',
+  },
+  {
+    type: 'failure_store',
+    meaning: 'The data stream took the document into its failure store, and not among its documents.',
+    fix: 'Read the reason in the dead letters. Correct the documents, the mapping or the pipeline, and run `sluice replay FILE`.',
+  },
+]
+
+/** Returns what a type in a receipt means and what to do: that of Elasticsearch, or Sluice's own code. */
+export function adviceOn(type: string): string | undefined {
+  const error = indexErrors.find(one => one.type === type)
+  if (error !== undefined) return `${error.meaning} ${error.fix}`
+  const own = explain(type as FailureCode) as ReturnType<typeof explain> | undefined
+  return own === undefined ? undefined : `${own.title}. ${own.fixes[0]}`
+}

@@ -1,0 +1,182 @@
+/** Checks what a program passes. All throw SluiceError OPTION_INVALID, and INDEX_NAME_INVALID for a load. */
+import * as check from './option-checks.js'
+import type { Ids } from '../bulk/action-line.js'
+import type {
+  ConnectOptions,
+  FreshCredentials,
+  IngestOptions,
+  PullOptions,
+  ReplayOptions,
+  ServiceNowConnection,
+  ServiceNowOptions,
+  TableOptions,
+} from './ingest-options.js'
+import { invalid } from './option-checks.js'
+import { checkIndexName } from './names.js'
+import { checksAt } from './describe-option.js'
+import { isObject } from '../text/parse-json.js'
+
+/** Elasticsearch's default limit of a request (http.max_content_length, 100mb) less room for an action line. */
+export const MAX_DOCUMENT_BYTES = 104_857_600 - 4096
+
+const top = checksAt('')
+const target = checksAt('target')
+const proxy = { ...checksAt('proxy'), origin: check.string, environmentOrigin: check.string }
+const servicenow = checksAt('servicenow')
+const table = checksAt('table')
+
+const fresh = {
+  apiKey: check.token,
+  username: check.secret,
+  password: check.secret,
+  proxy: check.url,
+} satisfies Record<keyof FreshCredentials, check.Check>
+
+/** `connect` takes the same object as `ingest`, so both check these options alike. */
+const options = {
+  ...top,
+  source: check.anything,
+  target: check.anything,
+  servicenow: check.anything,
+  table: check.anything,
+  proxy: check.anything,
+  stdin: check.stream,
+  signal: check.signal,
+  startedAt: check.whole(0, Number.MAX_SAFE_INTEGER),
+  refreshCredentials: check.listener,
+  onEvent: check.listener,
+}
+
+/** Refuses an option that is unknown, or of another kind than its type says. */
+export function checkConnectOptions(given: ConnectOptions): void {
+  check.all('options', given, options)
+  check.all('target', given.target, target)
+  checkProxyOptions(given.proxy)
+}
+
+function checkProxyOptions(given: ConnectOptions['proxy']): void {
+  if (given === undefined || typeof given === 'string' || check.isUrl(given)) return
+  check.all('proxy', given, proxy)
+}
+
+/** Refuses credentials that no request could carry. */
+export function checkFreshCredentials(given: FreshCredentials): void {
+  check.all('refreshCredentials()', given, fresh)
+}
+
+/** Returns the source of ids. */
+export function checkIngestOptions(given: IngestOptions): Ids {
+  checkConnectOptions(given)
+  const { ids = 'run', idField, runId, index, swapAlias, indexBody, checkQuery } = given
+  checkDocuments(given)
+  const name = index ?? swapAlias
+  if (name === undefined) throw invalid('index', 'is not set')
+  const aliases = indexBody?.['aliases']
+  if (isObject(aliases) && Object.hasOwn(aliases, name))
+    throw invalid('indexBody', `contains the alias ${name}, which Sluice switches only after the load`)
+  const others = Object.keys(checkQuery ?? {}).filter(key => key !== 'query')
+  if (checkQuery !== undefined && (!isObject(checkQuery['query']) || others.length > 0))
+    throw invalid('checkQuery', 'is not an object with only a query, as in {"query":{"match_all":{}}}')
+  if (given.again === true && runId !== undefined && ids === 'run')
+    throw invalid('again', 'makes no new ids for a run with a name: pass another name instead')
+  if (runId !== undefined && ids === 'cluster') {
+    const problem = 'promises that a repeated run stores nothing twice, which is impossible with ids of the cluster'
+    throw invalid('runId', `${problem}: use ids 'run' or 'field', or no name`)
+  }
+  checkSpool(given)
+  return ids === 'field' ? { from: ids, field: idField ?? '' } : { from: ids }
+}
+
+type Documents = 'index' | 'swapAlias' | 'indexBody' | 'checkQuery' | 'checkHits' | 'ids' | 'idField'
+
+/** Checks options that depend on each other, also for the command line. `said`: returns how the user named an option. */
+export function checkDocuments(
+  given: { readonly [K in Documents]?: unknown },
+  said = (name: Documents): string => name,
+): void {
+  const { index, swapAlias, ids = 'run', idField } = given
+  if (index !== undefined && swapAlias !== undefined)
+    throw invalid(said('swapAlias'), `cannot be combined with ${said('index')}`)
+  const name = index ?? swapAlias
+  if (typeof name === 'string') checkIndexName(name)
+  const alone = (['indexBody', 'checkQuery', 'checkHits'] as const).find(option => given[option] !== undefined)
+  if (swapAlias === undefined && alone !== undefined) throw invalid(said(alone), `needs ${said('swapAlias')}`)
+  if (ids === 'field' && idField === undefined) throw invalid(said('ids'), `is 'field' and needs ${said('idField')}`)
+  if (ids !== 'field' && idField !== undefined)
+    throw invalid(said('idField'), `needs ${said('ids')} 'field', not '${String(ids)}'`)
+}
+
+function checkSpool({ spool, stateDir }: Pick<IngestOptions, 'spool' | 'stateDir'>): void {
+  if (spool === true && stateDir === undefined) throw invalid('spool', 'needs stateDir, where Sluice writes it')
+}
+
+const said = 'is not an option of replay: the dead letters contain it'
+const guarded = 'is not an option of replay: dead letters go to the index of their load'
+
+/** Options that only `ingest` takes, with the reason. */
+const others: Readonly<Record<Exclude<keyof IngestOptions, keyof ReplayOptions>, string>> = {
+  op: said,
+  ids: said,
+  idField: said,
+  routingField: said,
+  format: said,
+  pick: said,
+  swapAlias: guarded,
+  indexBody: guarded,
+  checkQuery: guarded,
+  checkHits: guarded,
+}
+
+export function checkReplayOptions(given: ReplayOptions): void {
+  const { source, index } = given
+  const values: Readonly<Record<string, unknown>> = { ...given }
+  for (const [name, problem] of Object.entries(others)) if (values[name] !== undefined) throw invalid(name, problem)
+  checkConnectOptions(given)
+  checkSpool(given)
+  const names: readonly unknown[] = Array.isArray(source) ? source : [source]
+  if (names.length === 0 || names.some(name => typeof name !== 'string' || name === ''))
+    throw invalid('source', 'is not a path of dead letters or an array of paths')
+  checkIndexName(index)
+}
+
+const { concurrency, preflightConnections, timeoutMs, maxElapsedMs } = top
+
+const connection = {
+  concurrency,
+  preflightConnections,
+  timeoutMs,
+  maxElapsedMs,
+  servicenow: check.anything,
+  proxy: check.anything,
+  signal: check.signal,
+  onWarning: check.listener,
+} as Record<keyof ServiceNowConnection, check.Check>
+
+const pulling = {
+  ...connection,
+  ...table,
+  query: check.string,
+  table: check.name,
+  onProgress: check.listener,
+  onSecret: check.listener,
+}
+
+export function checkServiceNowConnection(given: ServiceNowConnection): void {
+  check.all('options', given, connection)
+  checkProxyOptions(given.proxy)
+}
+
+export function checkPullOptions(given: PullOptions): void {
+  check.all('options', given, pulling)
+  if (given.table === undefined) throw invalid('table', 'is not set')
+  checkServiceNowOptions(given.servicenow)
+  checkProxyOptions(given.proxy)
+}
+
+export function checkServiceNowOptions(given: ServiceNowOptions): void {
+  check.all('servicenow', given, servicenow)
+}
+
+export function checkTableOptions(given: TableOptions): void {
+  check.all('table', given, table)
+}

@@ -1,0 +1,81 @@
+import type { Check } from './option-checks.js'
+import type { OptionCommand, OptionRow } from './option.js'
+import { type OptionName, optionNames, table } from './table.js'
+import { hidden, withoutCredentials } from './hide-secrets.js'
+
+/** A row of the table with its name, and with all that follows from the name. */
+export interface DescribedOption extends Omit<
+  OptionRow<unknown>,
+  'flag' | 'env' | 'commands' | 'first' | 'label' | 'default'
+> {
+  readonly name: OptionName
+  /** How help shows the value. A switch has none. */
+  readonly label: string | undefined
+  readonly default: string | undefined
+  /** For example `--batch-bytes`. Undefined if only the environment sets this option. */
+  readonly flag: string | undefined
+  /** The key of the parsed command line: `batchBytes`. Also the key that the configuration file had before. */
+  readonly flagKey: string
+  /** All names in the environment. The first one that is set counts. */
+  readonly env: readonly string[]
+  readonly commands: readonly OptionCommand[]
+  readonly first: readonly OptionCommand[]
+  /** Place in the options of the library: section and name. The section of the top level is ''. */
+  readonly place: { readonly section: string; readonly name: string } | undefined
+}
+
+/** Commands ask for each option several times. */
+const described = new Map<OptionName, DescribedOption>()
+
+export function describeOption(name: OptionName): DescribedOption {
+  const known = described.get(name) ?? describe(name)
+  described.set(name, known)
+  return known
+}
+
+function describe(name: OptionName): DescribedOption {
+  const row: OptionRow<unknown> = table[name]
+  const { kind, environmentOnly, env = [], first = [], section = '', as = name } = row
+  const words = name.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
+  const flag = row.flag ?? `--${words}`
+  return {
+    ...row,
+    name,
+    label: row.label ?? kind.label,
+    default: row.default ?? kind.default,
+    flag: environmentOnly ? undefined : flag,
+    flagKey: flag.slice(2).replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
+    env: environmentOnly ? env : [`SLUICE_${flag.slice(2).replaceAll('-', '_').toUpperCase()}`, ...env],
+    commands: [...row.commands, 'config'],
+    first: first === true ? row.commands : first,
+    place: as === false ? undefined : { section, name: as },
+  }
+}
+
+/** The options that a command takes as flags, in the order of the table. */
+export function optionsOf(command: OptionCommand): readonly DescribedOption[] {
+  return optionNames
+    .map(describeOption)
+    .filter(({ flag, commands }) => flag !== undefined && commands.includes(command))
+}
+
+export function checksAt(section: string): Readonly<Record<string, Check>> {
+  const there = optionNames.map(describeOption).filter(({ place }) => place?.section === section)
+  return Object.fromEntries(there.map(({ name, place, kind }) => [place?.name ?? name, kind.check]))
+}
+
+/** The option behind a name in the library: `target.url`, `timeoutMs`, or `path` of a receiver. */
+export function optionAs(libraryName: string): OptionName | undefined {
+  const wanted = [libraryName, `serve.${libraryName}`, `doctor.${libraryName}`]
+  const isMeant = ({ place }: DescribedOption) =>
+    place !== undefined && wanted.includes(place.section === '' ? place.name : `${place.section}.${place.name}`)
+  return optionNames.find(name => isMeant(describeOption(name))) ?? optionNames.find(name => name === libraryName)
+}
+
+/** The value of an option as it may be shown: secrets hidden, and the credentials inside a URL. */
+export function shownOption(name: OptionName, value: unknown): unknown {
+  if (value === undefined) return undefined
+  const { secret } = describeOption(name)
+  if (secret === 'value') return hidden
+  return secret === 'url' && typeof value === 'string' ? withoutCredentials(value) : value
+}

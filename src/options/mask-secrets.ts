@@ -1,0 +1,129 @@
+/** Knows the forms of a secret, and replaces them in text. */
+import { hidden } from './hide-secrets.js'
+import { visible } from '../text/visible.js'
+import type { Load } from './load.js'
+
+/** A value of text, numbers, lists and plain objects with every secret in its text replaced. */
+export function masked<T>(value: T, secrets: readonly string[]): T {
+  // The result has the shape of what came in: only text changes.
+  return replaceIn(value, (text: string) => withoutSecrets(text, secrets)) as T
+}
+
+/** A value without these secrets. Leaves other text alone, which may be that of documents. */
+export function withoutKnown<T>(value: T, secrets: readonly string[]): T {
+  const isFound = (text: string) => secrets.some(secret => text.includes(secret))
+  return replaceIn(value, (text: string) => (isFound(text) ? replaceKnown(text, secrets) : text)) as T
+}
+
+/** Replaces longer secrets first, because one may be part of another. */
+function replaceKnown(text: string, secrets: readonly string[]): string {
+  const longestFirst = secrets.filter(secret => secret !== '').toSorted((a, b) => b.length - a.length)
+  return longestFirst.reduce((rest, secret) => rest.replaceAll(secret, hidden), text)
+}
+
+/** Also hides credentials in any URL. */
+export function withoutSecrets(text: string, secrets: readonly string[]): string {
+  return replaceKnown(text, secrets).replaceAll(CREDENTIALS, (all: string, scheme: string, userinfo: string) =>
+    userinfo.endsWith(hidden) || userinfo === placeholder ? all : `${scheme}${hidden}@`,
+  )
+}
+
+/** Replaces credentials in advice. */
+const placeholder = 'USERNAME:PASSWORD'
+
+/** Each run of characters is looked at once. */
+const CREDENTIALS = /((?<![a-z0-9+.-])[a-z0-9+.-]+:\/\/)([^\s/@'"]+)@/gi
+
+/** Returns the value itself if nothing in it is replaced. */
+function replaceIn(value: unknown, replace: (text: string) => string): unknown {
+  if (typeof value === 'string') return replace(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) {
+    const replaced = value.map(one => replaceIn(one, replace))
+    return replaced.some((one, at) => one !== value[at]) ? replaced : value
+  }
+  const entries = Object.entries(value)
+  const replaced = entries.map(([name, one]) => [name, replaceIn(one, replace)] as const)
+  return replaced.some(([, one], at) => one !== entries[at]?.[1]) ? Object.fromEntries(replaced) : value
+}
+
+/** Any text contains shorter secrets. */
+const shortest = 3
+
+/** What proves who asks. */
+interface SecretAccess {
+  readonly apiKey?: string | undefined
+  readonly username?: string | undefined
+  readonly password?: string | undefined
+  readonly key?: string | Buffer | undefined
+  readonly proxy?: { readonly url?: string | undefined } | undefined
+}
+
+/** Collects the secrets of a command in every form that output could contain: as given, decoded, and as sent. */
+export function knownSecrets(
+  access: SecretAccess,
+  ...otherProxies: readonly (string | undefined)[]
+): readonly string[] {
+  const { apiKey, username, password, key, proxy } = access
+  const forms = [
+    ...(apiKey === undefined ? [] : apiKeyForms(apiKey)),
+    ...(password === undefined ? [] : passwordForms(username ?? '', password)),
+    ...(key === undefined ? [] : [String(key)]),
+    ...[proxy?.url, ...otherProxies].flatMap(url => (url === undefined ? [] : proxyForms(url))),
+  ]
+  return [...new Set(forms)].filter(form => form.length >= shortest)
+}
+
+/** Collects the secrets of a load. */
+export function secretsOf({ connecting: { target, proxy }, tables }: Pick<Load, 'connecting' | 'tables'>): string[] {
+  const { apiKey, username, password, key, url } = target
+  const {
+    password: instancePassword,
+    clientSecret,
+    refreshToken,
+    username: instanceUser = '',
+  } = tables?.servicenow ?? {}
+  return [
+    ...knownSecrets({ apiKey, username, password, key, proxy }, proxy.environmentProxy?.toString(), url?.toString()),
+    ...[instancePassword, clientSecret, refreshToken].flatMap(secret =>
+      secret === undefined ? [] : secretForms(instanceUser, secret),
+    ),
+  ]
+}
+
+/** An encoded key is base64 of `id:key`. */
+function apiKeyForms(apiKey: string): string[] {
+  const [, key] = /^[\x21-\x7e]+?:([\x21-\x7e]+)$/.exec(Buffer.from(apiKey, 'base64').toString('latin1')) ?? []
+  return key === undefined ? [apiKey] : [apiKey, key]
+}
+
+/** Returns a secret as it is, and as it is sent with a user name. */
+export function secretForms(username: string, secret: string): readonly string[] {
+  return passwordForms(username, secret).filter(form => form.length >= shortest)
+}
+
+function passwordForms(username: string, password: string): string[] {
+  return [password, visible(password), encodeURIComponent(password), base64(`${username}:${password}`)]
+}
+
+/** Returns the credentials in a proxy URL. Requests contain the decoded pair. */
+function proxyForms(url: string): string[] {
+  const userinfo = url.slice(0, Math.max(0, url.lastIndexOf('@'))).replace(/^[a-z][a-z0-9+.-]*:\/\//i, '')
+  if (userinfo === '') return []
+  const colon = userinfo.indexOf(':')
+  const [username, password] = colon === -1 ? ['', userinfo] : [userinfo.slice(0, colon), userinfo.slice(colon + 1)]
+  const sent = passwordForms(decoded(username), decoded(password))
+  return [userinfo, password, base64(userinfo), base64(decoded(userinfo)), ...sent]
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64')
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * Reads the files that options name: credentials, certificates, JSON. All throw SluiceError OPTION_INVALID with the path
+ * and why it cannot be read, never with the contents.
+ */
+import { invalid } from './option-checks.js'
+import type { Effective } from './resolve.js'
+import type { Secret } from './table.js'
+import { isQuoted } from '../text/quotes.js'
+import { isObject, type JsonObject, parseJson } from '../text/parse-json.js'
+
+type ReadFile = (path: string) => Promise<string>
+
+type FileOption = `${Secret}File` | 'ca' | 'cert' | 'key' | 'proxyCa' | 'servicenowCa' | 'serveCert' | 'serveKey'
+
+/** Returns the contents of a file without white space around them. Undefined if the option is not set. */
+async function contents(
+  { values, origins }: Effective,
+  name: FileOption,
+  readFile: ReadFile,
+): Promise<string | undefined> {
+  const path = values[name]
+  if (path === undefined) return undefined
+  const text = (await readFile(path).catch(cannotRead(path, origins[name]))).trim()
+  if (text === '') throw invalid(origins[name], `${path} is empty`)
+  return text
+}
+
+async function secret(effective: Effective, name: Secret, readFile: ReadFile): Promise<string | undefined> {
+  const given = effective.values[name] ?? (await contents(effective, `${name}File`, readFile))
+  // A password may have quotes of its own. The proxy's URL is read by itself.
+  const isKey = name === 'apiKey' || name === 'adminKey'
+  if (!isKey || given === undefined || !isQuoted(given)) return given
+  const origin = effective.origins[effective.values[name] === undefined ? (`${name}File` as const) : name]
+  throw invalid(origin, 'has quotes around it: write it without them')
+}
+
+function cannotRead(path: string, origin: string) {
+  return (error: unknown): never => {
+    const { code = 'unknown' } = error as NodeJS.ErrnoException
+    throw invalid(origin, `cannot read ${path}: ${reasons[code] ?? code}`)
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file',
+  EACCES: 'permission denied',
+  EISDIR: 'it is a directory',
+}
+
+/** Credentials and certificates for the cluster, and the complete proxy URL with its source: flag, variable, file. */
+export type ClusterAccess = Awaited<ReturnType<typeof readAccess>>
+
+export async function readAccess(effective: Effective, readFile: ReadFile) {
+  const { values, origins } = effective
+  refuseUnsafe(effective, 'proxy')
+  refuseUnsafe(effective, 'cluster')
+  const proxy = await secret(effective, 'proxy', readFile)
+  const origin = values.proxy === undefined ? `the file ${values.proxyFile}` : origins.proxy
+  return {
+    apiKey: await secret(effective, 'apiKey', readFile),
+    username: values.username,
+    password: await secret(effective, 'password', readFile),
+    ca: await contents(effective, 'ca', readFile),
+    cert: await contents(effective, 'cert', readFile),
+    key: await contents(effective, 'key', readFile),
+    proxy: proxy === undefined ? undefined : { url: withScheme(proxy, origin), origin },
+    proxyCa: await contents(effective, 'proxyCa', readFile),
+  }
+}
+
+/**
+ * Proximo's variable holds only `user:password@host`, for an HTTP proxy on port 80. In any other variable a missing
+ * scheme is a mistake.
+ */
+function withScheme(url: string, origin: string): string {
+  if (origin !== 'PROXIMO_URL' || /^[a-z][a-z0-9+.-]*:\/\//i.test(url)) return url
+  return /:\d+$/.test(url.slice(url.lastIndexOf('@') + 1)) ? `http://${url}` : `http://${url}:80`
+}
+
+/** Throws SluiceError OPTION_INVALID, before a secret is read. */
+function refuseUnsafe({ unsafe }: Effective, receiver: keyof Effective['unsafe']): void {
+  const found = unsafe[receiver]
+  if (found !== undefined) throw invalid(found.option, found.problem)
+}
+
+/** Reads the key of the administration API. */
+export async function readAdminKey(effective: Effective, readFile: ReadFile): Promise<string> {
+  refuseUnsafe(effective, 'admin')
+  const { values, origins } = effective
+  const key = await secret(effective, 'adminKey', readFile)
+  if (key === undefined) {
+    throw invalid(
+      '--admin-key-file',
+      'the API key of the organisation is not set: set EC_API_KEY, or name a file with --admin-key-file',
+    )
+  }
+  if (/^[\x21-\x7e]+$/.test(key)) return key
+  const origin = values.adminKey === undefined ? origins.adminKeyFile : origins.adminKey
+  throw invalid(origin, 'contains a space or another character that no API key has')
+}
+
+export async function readServiceNowAccess(effective: Effective, readFile: ReadFile) {
+  const { values } = effective
+  if (values.servicenowUrl === undefined)
+    throw invalid('--servicenow-url', 'the ServiceNow instance is not set: set SERVICENOW_INSTANCE_URL')
+  refuseUnsafe(effective, 'servicenow')
+  return {
+    url: values.servicenowUrl,
+    username: values.servicenowUsername,
+    password: await secret(effective, 'servicenowPassword', readFile),
+    clientId: values.servicenowClientId,
+    clientSecret: await secret(effective, 'servicenowClientSecret', readFile),
+    refreshToken: await secret(effective, 'servicenowRefreshToken', readFile),
+    ca: await contents(effective, 'servicenowCa', readFile),
+  }
+}
+
+/** Whether the alarm has no credentials of its own: then it uses those of the ServiceNow options. */
+export function sharesAccess({ values }: Effective): boolean {
+  return values.alarmUsername === undefined && values.alarmClientId === undefined
+}
+
+/** Returns the alarm's own credentials. Undefined if there are none: Sluice never mixes them with others. */
+export async function readAlarmAccess(effective: Effective, readFile: ReadFile) {
+  if (sharesAccess(effective)) return undefined
+  refuseUnsafe(effective, 'alarm')
+  const { values } = effective
+  const url = values.alarmUrl ?? values.servicenowUrl
+  const access = {
+    username: values.alarmUsername,
+    password: await secret(effective, 'alarmPassword', readFile),
+    clientId: values.alarmClientId,
+    clientSecret: await secret(effective, 'alarmClientSecret', readFile),
+    ca: await contents(effective, 'servicenowCa', readFile),
+  }
+  if (url !== undefined) return { ...access, url }
+  throw invalid(
+    '--alarm-url',
+    'the ServiceNow instance is not set: set SERVICENOW_INSTANCE_URL or SERVICENOW_ALARM_INSTANCE_URL',
+  )
+}
+
+/** Reads the certificate that callers of a receiver see, and its key. Undefined: callers use http. */
+export async function readServeTls(effective: Effective, readFile: ReadFile) {
+  const cert = await contents(effective, 'serveCert', readFile)
+  const key = await contents(effective, 'serveKey', readFile)
+  return cert === undefined || key === undefined ? undefined : { cert, key }
+}
+
+/** Reads the token that callers of a receiver must send. False: callers need none. */
+export async function readServeToken(effective: Effective, readFile: ReadFile): Promise<string | false> {
+  const { values, origins } = effective
+  const other = values.serveToken === undefined ? 'serveTokenFile' : 'serveToken'
+  if (values.noToken && values[other] !== undefined)
+    throw invalid(origins.noToken, `cannot be combined with ${origins[other]}`)
+  if (values.noToken) return false
+  const token = await secret(effective, 'serveToken', readFile)
+  if (token !== undefined) return token
+  throw invalid(
+    '--serve-token-file',
+    'clients need a token: set SLUICE_SERVE_TOKEN, or name a file that contains the token. `openssl rand -hex 32` makes one',
+  )
+}
+
+/** The options of a guarded load that are JSON. */
+export interface GuardedJson {
+  readonly indexBody?: JsonObject
+  readonly checkQuery?: JsonObject
+}
+
+/** Reads `--index-body` and `--check-query`: JSON if the value begins with a brace, otherwise the path of a file. */
+export async function readGuarded({ values, origins }: Effective, readFile: ReadFile): Promise<GuardedJson> {
+  const read: { -readonly [K in keyof GuardedJson]: GuardedJson[K] } = {}
+  for (const name of ['indexBody', 'checkQuery'] as const) {
+    const value = values[name]
+    if (value === undefined) continue
+    const isJson = value.startsWith('{')
+    const parsed = parseJson(isJson ? value : await readFile(value).catch(cannotRead(value, origins[name])))
+    if (!isObject(parsed)) throw invalid(origins[name], `${isJson ? 'the value' : value} is not a JSON object`)
+    read[name] = parsed
+  }
+  return read
+}

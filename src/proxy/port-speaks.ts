@@ -1,0 +1,130 @@
+/** Finds out which protocol a proxy's port speaks from its first bytes, without credentials and without a target. */
+import type { X509Certificate } from 'node:crypto'
+import { connect, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { ProxyScheme, ProxyUrl } from './proxy-url.js'
+
+/** The fitting scheme. `tls`: TLS with something unknown inside. `unknown`: none of them. */
+export type Spoken = ProxyScheme | 'tls' | 'unknown'
+
+export interface PortSeen {
+  readonly spoken: Spoken
+  /** The port answered the first greeting, in the expected protocol. */
+  readonly isPrompt: boolean
+  /** Shown by a port that speaks TLS. Not verified. */
+  readonly certificate?: X509Certificate | undefined
+  readonly date?: string | undefined
+  /** The name of the server, if it answers as a web server does: with a page of its own. */
+  readonly webServer?: string | undefined
+}
+
+interface Asking {
+  readonly host: string
+  readonly port: number
+  readonly limitMs: number
+  /** Limit of the first connection. Default: as for the others. */
+  readonly promptMs?: number
+  readonly onAsk: () => void
+  readonly signal: AbortSignal | undefined
+}
+
+/**
+ * Greets in the expected protocol first, and in others only if the answer does not fit. So a healthy proxy sees one
+ * connection, and no time is lost on a port that stays silent to a foreign protocol.
+ */
+export async function portSpeaks(expected: ProxyScheme, asking: Asking): Promise<PortSeen> {
+  const first = await ask({ ...asking, limitMs: asking.promptMs ?? asking.limitMs }, ...greetingOf(expected))
+  if (isKnown(first)) return { ...first, isPrompt: true }
+  // The first that is understood settles it: the others would wait for an answer that does not come.
+  const settled = new AbortController()
+  const signal = AbortSignal.any([settled.signal, ...(asking.signal === undefined ? [] : [asking.signal])])
+  const others = await Promise.all(
+    greetings.map(async ([overTls, bytes]) => {
+      const seen = await ask({ ...asking, signal }, overTls, bytes)
+      if (isKnown(seen)) settled.abort()
+      return seen
+    }),
+  )
+  return others.find(isKnown) ?? others.find(({ spoken }) => spoken === 'tls') ?? first
+}
+
+/** Returns whether the proxy answers a greeting, which needs no target. One of two nodes may be silent to everything. */
+export async function answersGreeting(
+  { scheme, host, port }: ProxyUrl,
+  limitMs: number,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  return isKnown(await ask({ host, port, limitMs, onAsk: () => {}, signal }, ...greetingOf(scheme)))
+}
+
+function greetingOf(scheme: ProxyScheme): readonly [isTls: boolean, bytes: Buffer] {
+  const isTls = scheme === 'https' || scheme === 'socks5s'
+  return [isTls, scheme === 'http' || scheme === 'https' ? httpLine : socksGreeting]
+}
+
+function isKnown({ spoken }: PortSeen): boolean {
+  return spoken !== 'unknown' && spoken !== 'tls'
+}
+
+/** In origin form and for no host: a proxy refuses it, as HTTP. */
+const httpLine = Buffer.from('GET / HTTP/1.1\r\nHost: proxy.invalid\r\nConnection: close\r\n\r\n')
+
+/** Offers no authentication, and user name and password. */
+const socksGreeting = Buffer.from([5, 2, 0, 2])
+
+const greetings = [true, false].flatMap(isTls => [[isTls, httpLine] as const, [isTls, socksGreeting] as const])
+
+/** One in the protocol of the URL. If it gets no answer, all of them. */
+export const GREETINGS = 1 + greetings.length
+
+/** Never rejects. */
+async function ask(asking: Asking, isTls: boolean, bytes: Buffer): Promise<PortSeen> {
+  const { host, port, limitMs, onAsk, signal } = asking
+  onAsk()
+  return await new Promise(resolve => {
+    let heard = Buffer.alloc(0)
+    let certificate: X509Certificate | undefined
+    const socket: Socket = isTls
+      ? // Nothing is trusted and nothing is told: any certificate will do as an answer.
+        connectTls({ host, port, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
+      : connect({ host, port })
+    const settle = (): void => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', settle)
+      socket.destroy()
+      const spoken = nameOf(heard, isTls && certificate !== undefined)
+      const head = heard.toString('latin1')
+      const isPage = /^HTTP\/1\.\d ([23]\d\d|404) /.test(head)
+      const webServer = isPage ? /^server: *(.+)$/im.exec(head)?.[1]?.trim() : undefined
+      const date = /^date: *(.+)$/im.exec(head)?.[1]?.trim()
+      resolve({ spoken, isPrompt: false, certificate, webServer, date: spoken === 'unknown' ? undefined : date })
+    }
+    const timer = setTimeout(settle, limitMs)
+    signal?.addEventListener('abort', settle, { once: true })
+    socket.once(isTls ? 'secureConnect' : 'connect', () => {
+      if ('getPeerX509Certificate' in socket && typeof socket.getPeerX509Certificate === 'function') {
+        certificate = socket.getPeerX509Certificate() as X509Certificate | undefined
+      }
+      socket.write(bytes)
+    })
+    socket.on('data', (chunk: Buffer) => {
+      heard = Buffer.concat([heard, chunk])
+      if (isWhole(heard)) settle()
+    })
+    socket.once('error', settle)
+    socket.once('close', settle)
+  })
+}
+
+/** Returns whether the bytes are enough. HTTP needs its whole head, because the date is in it. */
+function isWhole(heard: Buffer): boolean {
+  const text = heard.toString('latin1', 0, 64 * 1024)
+  if (!'HTTP/'.startsWith(text.slice(0, 5))) return heard.length >= 2
+  return text.includes('\r\n\r\n') || heard.length >= 64 * 1024
+}
+
+function nameOf(heard: Buffer, isTls: boolean): Spoken {
+  if (heard.toString('latin1', 0, 5) === 'HTTP/') return isTls ? 'https' : 'http'
+  if (heard[0] === 5 && heard.length >= 2) return isTls ? 'socks5s' : 'socks5'
+  return isTls ? 'tls' : 'unknown'
+}

@@ -1,0 +1,67 @@
+import type { FileReading, FileStat } from '../flow.js'
+import { RealPaths } from './real-paths.js'
+import type { SmallFile } from './read-file.js'
+
+const COLUMNS = 7
+/** Files of one piece of memory. A table that grew in one piece would be copied, and half empty. */
+const FILES_AT_ONCE = 1024
+const NAMES_BYTES = 64 << 10
+
+/** Holds the name, size, inode and times of many files in little memory. */
+export class FileTable {
+  /** The folder that their names are relative to. */
+  readonly folder: string
+  /** What the files that are open, or will soon be, have read. */
+  readonly readings = new Map<number, FileReading>()
+  readonly ahead = new Map<number, Promise<SmallFile | undefined>>()
+  readonly real = new RealPaths()
+  readonly #numbers: Float64Array[] = []
+  readonly #names: Buffer[] = []
+  /** Bytes of the last names that are in use. */
+  #filled = NAMES_BYTES
+
+  constructor(folder: string) {
+    this.folder = folder
+  }
+
+  set(id: number, name: string, device: number, { size, inode, mtimeMs, ctimeMs }: FileStat): void {
+    const piece = Math.floor(id / FILES_AT_ONCE)
+    const numbers = (this.#numbers[piece] ??= new Float64Array(COLUMNS * FILES_AT_ONCE))
+    const at = (id % FILES_AT_ONCE) * COLUMNS
+    const bytes = Buffer.byteLength(name)
+    numbers.set([device, size, inode, mtimeMs, ctimeMs, this.#keep(name, bytes), bytes], at)
+  }
+
+  nameOf(id: number): string {
+    const start = this.#number(id, 5)
+    const names = this.#names[Math.floor(start / NAMES_BYTES)]
+    const from = start % NAMES_BYTES
+    return names?.toString('utf8', from, from + this.#number(id, 6)) ?? ''
+  }
+
+  deviceOf(id: number): number {
+    return this.#number(id, 0)
+  }
+
+  statOf(id: number): FileStat {
+    const column = (number: number) => this.#number(id, number)
+    return { size: column(1), inode: column(2), mtimeMs: column(3), ctimeMs: column(4) }
+  }
+
+  #number(id: number, column: number): number {
+    return this.#numbers[Math.floor(id / FILES_AT_ONCE)]?.[(id % FILES_AT_ONCE) * COLUMNS + column] ?? 0
+  }
+
+  /** Returns where the name begins. */
+  #keep(name: string, bytes: number): number {
+    if (this.#filled + bytes > NAMES_BYTES) {
+      this.#names.push(Buffer.allocUnsafeSlow(Math.max(NAMES_BYTES, bytes)))
+      this.#filled = 0
+    }
+    const at = this.#names.length - 1
+    const start = this.#filled
+    this.#names[at]?.write(name, start)
+    this.#filled += bytes
+    return at * NAMES_BYTES + start
+  }
+}

@@ -1,0 +1,24 @@
+/** Characters that act on a terminal, end a line, or change the order in which text is shown. */
+const ACTING = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\ufeff]/gu
+const ACTING_IN_LINES = /(?!\n)[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\ufeff]/gu
+
+/** Returns text from outside as a part of one line: characters that would act are escaped, as JSON escapes them. */
+export function visible(text: string): string {
+  return text.replaceAll(ACTING, escaped)
+}
+
+/** Returns whole lines in which only line feeds act. JSON keeps its meaning. */
+export function visibleLines(text: string): string {
+  return text.replaceAll(ACTING_IN_LINES, escaped)
+}
+
+/** Makes text of our own around values from outside: only our own line feeds act. */
+export function shown(parts: TemplateStringsArray, ...values: readonly (string | number | undefined)[]): string {
+  return String.raw({ raw: parts }, ...values.map(value => visible(String(value))))
+}
+
+const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
+
+function escaped(character: string): string {
+  return SHORT[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+}

@@ -1,0 +1,13 @@
+import { afterAll, beforeAll } from 'vitest'
+import { type LabWorld, startLabWorld } from '../../contracts/lab-world.js'
+import { describeMixedVerdicts } from '../../contracts/mixed.suite.js'
+import { rounds } from '../../support/rounds.js'
+
+let world: LabWorld
+beforeAll(async () => {
+  world = await startLabWorld()
+})
+afterAll(async () => await world[Symbol.asyncDispose]())
+
+// All pairs of ends wait for many minutes: `npm run search`.
+describeMixedVerdicts(() => world, rounds(0, 1) === 0 ? 'quick' : 'all')

@@ -1,0 +1,63 @@
+/** An index that is deleted while Sluice loads into it: the next bulk request makes a new one of the same name. */
+import { writeFile } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+import { connect, ingest, type IngestEvent, type IngestOptions, type Receipt } from '../../../src/index.js'
+import { codeOf, lines } from '../../support/run-world.js'
+import { index, lab, path, shareLab, smallBatches, way } from '../../support/shared-lab.js'
+import { lastRun } from '../../support/stored-runs.js'
+
+shareLab()
+
+const DOCUMENTS = 3000
+
+async function deleteIndex(): Promise<void> {
+  await using direct = await connect(way())
+  await direct.client.indices.delete({ index })
+}
+
+/** A load during which somebody deletes the index, once `when` says so. */
+async function loadAndDelete(
+  when: (event: IngestEvent & { type: 'progress' }) => boolean | Promise<boolean>,
+  more: Partial<IngestOptions> = {},
+): Promise<{ readonly receipt: Receipt; readonly warnings: string[] }> {
+  await writeFile(path('a.ndjson'), lines(DOCUMENTS))
+  lab.control.plant({ latencyMs: 15 })
+  let isDeleted = false
+  const warnings: string[] = []
+  const receipt = await ingest({
+    ...smallBatches(),
+    source: path('a.ndjson'),
+    onEvent: event => {
+      if (event.type === 'warning') warnings.push(event.message)
+      if (event.type !== 'progress' || isDeleted) return
+      void Promise.resolve(when(event)).then(isTime => {
+        if (!isTime || isDeleted) return
+        isDeleted = true
+        void deleteIndex()
+      })
+    },
+    ...more,
+  })
+  expect(isDeleted).toBe(true)
+  return { receipt, warnings }
+}
+
+const isKnown = async () => (await lastRun(path('state'))).checkpoint.target.indexUuid !== undefined
+
+test.each([
+  ['whose uuid is known', isKnown],
+  ['before its uuid is known', () => true],
+])('an index that is deleted %s is named, and all that it lost is loaded again', async (_, when) => {
+  const { receipt, warnings } = await loadAndDelete(when)
+  expect(receipt).toMatchObject({ status: 'finished', read: DOCUMENTS })
+  expect(receipt.created + receipt.duplicate).toBe(DOCUMENTS)
+  expect(receipt.duplicate).toBeGreaterThan(0)
+  expect(warnings).toEqual([expect.stringContaining(`${index} is no longer the index that run`) as string])
+  expect(lab.control.count(index)).toBe(DOCUMENTS)
+  expect(await ingest({ ...smallBatches(), source: path('a.ndjson') })).toMatchObject({ created: 0, read: 0 })
+})
+
+test('the next command loads it again if this one may not', async () => {
+  const stream = loadAndDelete(isKnown, { ids: 'cluster' })
+  expect(await codeOf(stream)).toMatch(/^INDEX_REPLACED: .* \(--ids cluster\)/)
+})

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { type Asking, tellingCause } from '../../../src/cli/ask-doctor.js'
+import { type Failure, failure, SluiceError, isSluiceError } from '../../../src/failure/failure.js'
+import { closedPort } from '../../support/proxy-servers.js'
+
+const cluster = 'https://cluster.example:9243'
+const never = new AbortController().signal
+
+async function told(symptom: Failure, doctor: Asking['doctor']): Promise<Failure> {
+  const running = Promise.reject(new SluiceError(symptom))
+  const error: unknown = await tellingCause(running, { doctor, isMetered: false }, never).catch((one: unknown) => one)
+  if (!isSluiceError(error)) throw error
+  return error.failure
+}
+
+/** Nobody listens at the proxy any more. */
+const away: Asking['doctor'] = async () => ({
+  target: { url: cluster },
+  proxy: `http://user:pass@127.0.0.1:${await closedPort()}`,
+})
+
+test('what may pass is not named in the place of a refusal that is certain', async () => {
+  const refused = failure('EGRESS_NOT_ALLOWED', { cluster, refused: 1, probes: 1, observed: 'Forbidden', status: 403 })
+  expect(await told(refused, away)).toEqual(refused)
+})
+
+test('a cause brings its own evidence, and the symptom as it was seen', async () => {
+  const lost = failure('CLUSTER_UNAVAILABLE', { cluster, observed: 'status 503', status: 503 })
+  const { code, evidence } = await told(lost, away)
+  expect(code).toBe('PROXY_UNREACHABLE')
+  expect(evidence['stoppedBy']).toBe(`CLUSTER_UNAVAILABLE: ${lost.message}`)
+  expect(evidence).not.toHaveProperty('status')
+})
+
+test('where the cause cannot be looked for, the symptom is told', async () => {
+  const lost = failure('CLUSTER_UNAVAILABLE', { cluster, observed: 'status 503' })
+  const doctor = async () => await Promise.reject(new Error('the file with the key is gone'))
+  expect(await told(lost, doctor)).toEqual(lost)
+})

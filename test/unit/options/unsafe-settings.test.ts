@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest'
+import { readAccess } from '../../../src/options/option-files.js'
+import { type OptionSources, resolveOptions } from '../../../src/options/resolve.js'
+
+const path = 'sluice.config.json'
+const key = { ELASTICSEARCH_API_KEY: 'key' }
+const url = { ELASTICSEARCH_URL: 'https://es.example' }
+
+type Sources = Partial<Omit<OptionSources, 'file'>> & { file?: Record<string, unknown>; isNamed?: boolean }
+
+function unsafe({ file, isNamed = false, env = {}, flags = {} }: Sources) {
+  return resolveOptions({ flags, env, ...(file === undefined ? {} : { file: { path, values: file, isNamed } }) }).unsafe
+}
+
+describe('a file of the working folder', () => {
+  test.each<[string, Sources, string]>([
+    ['the cluster', { file: { url: 'https://other.example' }, env: key }, 'url in sluice.config.json'],
+    [
+      'a cloud id',
+      { file: { cloudId: `a:${Buffer.from('other.example$es').toString('base64')}` }, env: key },
+      'cloudId in sluice.config.json',
+    ],
+    [
+      'the cluster, for a key in a file that the environment names',
+      { file: { url: 'https://other.example' }, env: { SLUICE_API_KEY_FILE: 'key.txt' } },
+      'url in sluice.config.json',
+    ],
+    [
+      'a proxy and whom to trust',
+      { file: { proxy: 'http://other.example:9293', ca: 'ca.pem' }, env: { ...key, ...url } },
+      'proxy in sluice.config.json',
+    ],
+  ])('names %s, and credentials of the environment do not go there', async (_, sources, option) => {
+    expect(unsafe(sources).cluster?.option).toBe(option)
+    const { file = {}, env = {} } = sources
+    const effective = resolveOptions({ flags: {}, env, file: { path, values: file } })
+    await expect(readAccess(effective, async () => await Promise.resolve('secret'))).rejects.toMatchObject({
+      code: 'OPTION_INVALID',
+      message: expect.stringContaining(`${option}: is in a file that nobody named`) as string,
+    })
+    expect(unsafe({ ...sources, isNamed: true })).toEqual({})
+  })
+
+  test.each<[string, Sources, string]>([
+    [
+      'ServiceNow',
+      { file: { servicenowUrl: 'https://a.example' }, env: { SERVICENOW_PASSWORD: 'x', SERVICENOW_USERNAME: 'u' } },
+      'servicenow',
+    ],
+    ['Elastic Cloud', { file: { adminUrl: 'https://a.example' }, env: { EC_API_KEY: 'x' } }, 'admin'],
+  ])('does not say where credentials for %s go', (_, sources, receiver) => {
+    expect(Object.keys(unsafe(sources))).toEqual([receiver])
+    expect(unsafe({ ...sources, isNamed: true })).toEqual({})
+  })
+
+  test.each<[string, Sources]>([
+    ['no credentials', { file: { url: 'https://other.example' } }],
+    ['its own credentials', { file: { url: 'https://other.example', username: 'u', password: 'p' } }],
+    ['credentials of the command line', { file: { url: 'https://other.example' }, flags: { apiKey: 'key' } }],
+    ['a URL that the environment replaces', { file: { url: 'https://other.example' }, env: { ...key, ...url } }],
+    ['an index', { file: { index: 'logs', ca: 'ca.pem' }, env: { ...key, ...url } }],
+    ['a proxy that reads nothing', { file: { proxy: 'http://other.example:9293' }, env: { ...key, ...url } }],
+  ])('may have %s', (_, sources) => {
+    expect(unsafe(sources)).toEqual({})
+  })
+})
+
+describe('an empty variable for the proxy', () => {
+  test.each(['STATIC_PROXY_URL', 'QUOTAGUARDSTATIC_URL', 'SLUICE_PROXY', 'SLUICE_PROXY_FILE'])(
+    '%s is an error',
+    async name => {
+      const effective = resolveOptions({
+        flags: {},
+        env: { ...url, [name]: '', HTTPS_PROXY: 'http://office.example:3128' },
+      })
+      await expect(readAccess(effective, async () => await Promise.resolve(''))).rejects.toMatchObject({
+        code: 'OPTION_INVALID',
+        message: expect.stringContaining(`${name}: is empty`) as string,
+      })
+    },
+  )
+
+  test.each<[string, Sources]>([
+    ['--direct is set', { flags: { direct: true }, env: { STATIC_PROXY_URL: '' } }],
+    ['a flag names a proxy', { flags: { proxy: 'http://proxy.example:9293' }, env: { STATIC_PROXY_URL: '' } }],
+    ['another variable names one', { env: { STATIC_PROXY_URL: '', FIXIE_URL: 'http://proxy.example:80' } }],
+    ['it is not set', { env: {} }],
+  ])('is none if %s', (_, sources) => {
+    expect(unsafe(sources)).toEqual({})
+  })
+})

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { randomToken, randomTokens, tokenOf } from '../../../src/state/run-identity.js'
+
+test('a token is random, or the same for the same parts; ids end in it and a number', () => {
+  expect(randomToken()).toMatch(/^[a-z2-7]{16}$/)
+  expect(randomToken()).not.toBe(randomToken())
+  expect(tokenOf('a', 1)).toMatch(/^[a-z2-7]{16}$/)
+  expect(tokenOf('a', 1)).toBe(tokenOf('a', 1))
+  expect(tokenOf('a', 'bc')).not.toBe(tokenOf('ab', 'c'))
+})
+
+test('tokens by number are as random as others, all different, and the same for the same number', () => {
+  const tokenOfNumber = randomTokens()
+  const tokens = Array.from({ length: 5000 }, (_, number) => tokenOfNumber(number))
+  expect(new Set(tokens).size).toBe(5000)
+  expect(tokens.every(token => /^[a-z2-7]{16}$/.test(token))).toBe(true)
+  expect(tokens.map((_, number) => tokenOfNumber(number))).toEqual(tokens)
+  expect(tokens).not.toContain(randomTokens()(0))
+})
