@@ -1,6 +1,6 @@
 import type { Operation, Origin, Refused, Rejected } from '../flow.js'
 import { type ActionTemplate, ownId } from './action-line.js'
-import type { Why } from './judge-line.js'
+import { type Why, originOf } from './judge-line.js'
 import { CARRIAGE_RETURN, LINE_FEED } from '../text/bytes.js'
 import type { Position } from './open-batch.js'
 
@@ -63,7 +63,7 @@ export class RefusedLines implements Rejected {
   originOf(number: number): Origin {
     const { input, kind } = this.#stretches.findLast(({ first }) => first <= number) as Stretch
     const [document = 0, line = 0, offset = 0] = this.#numbers.slice(number * 4, number * 4 + 3)
-    return origin(input.name, kind, document, line, offset)
+    return originOf({ input, kind, document, line, offset })
   }
 
   *[Symbol.iterator](): Iterator<Refused> {
@@ -89,15 +89,11 @@ export class RefusedLines implements Rejected {
         status,
         type,
         reason,
-        origin: origin(input.name, kind, document, line, offset),
+        origin: originOf({ input, kind, document, line, offset }),
         attempts: 0,
       }
       yield id === undefined ? refused : Object.assign(refused, { id })
       start = end
     }
   }
-}
-
-function origin(input: string, kind: Position['kind'], document: number, line: number, offset: number): Origin {
-  return kind === 'lines' ? { input, document, line, offset } : { input, document }
 }

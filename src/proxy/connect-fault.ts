@@ -1,8 +1,7 @@
 /** Names why a connection could not be built: sockets, TLS, the time limit. Pure. Nothing of the request has left. */
 import { type Failure, failure } from '../failure/failure.js'
-import { type Phase, RouteError } from './route-error.js'
-import { errorCodeOf, isClientCertAlert, proxyOf, textOf } from './name-error.js'
-import type { RouteTarget } from './destination.js'
+import { type Phase, RouteError, errorCodeOf, isClientCertAlert, textOf } from './route-error.js'
+import { type RouteTarget, proxyOf } from './destination.js'
 
 /** The socket or TLS layer failed. */
 export function connectingFault(way: RouteTarget, phase: Phase, error: unknown): RouteError {

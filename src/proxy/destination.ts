@@ -18,3 +18,7 @@ export function addressOf(url: URL): { host: string; port: number } {
 export function authorityOf(url: URL): string {
   return `${url.hostname}:${addressOf(url).port}`
 }
+
+export function proxyOf(way: RouteTarget): string {
+  return way.proxy?.display ?? '(none)'
+}

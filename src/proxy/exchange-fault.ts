@@ -1,10 +1,9 @@
 /** Why a request that had, or waited for, a connection got no whole answer. Pure. */
 import { failure } from '../failure/failure.js'
 import { nameTimeout } from './connect-fault.js'
-import { type Phase, RouteError } from './route-error.js'
+import { type Phase, RouteError, errorCodeOf, isClientCertAlert, isTlsAlert, textOf } from './route-error.js'
 import { nameNotHttp } from './tunnel-fault.js'
-import type { RouteTarget } from './destination.js'
-import { errorCodeOf, isClientCertAlert, isTlsAlert, proxyOf, textOf } from './name-error.js'
+import { type RouteTarget, proxyOf } from './destination.js'
 
 /** Facts about a broken connection. */
 interface Broken {

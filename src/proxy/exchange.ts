@@ -1,10 +1,9 @@
 import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
-import { AnswerBody } from './answer-body.js'
+import { AnswerBody, type RouteRequest, type RouteResponse } from './route-request.js'
 import type { Connection, ConnectProgress } from './connector.js'
 import { abortedFault, closedFault, exchangeFault, requestTimeoutFault } from './exchange-fault.js'
 import { type Phase, RouteError } from './route-error.js'
-import type { RouteRequest, RouteResponse } from './route-request.js'
 import type { RouteTarget } from './destination.js'
 
 /** Turns of the event loop in which the last writes of a body are still reported. */

@@ -9,7 +9,6 @@ import {
   connect,
   createSecureContext,
 } from 'node:tls'
-import { established } from './established.js'
 import { fail } from '../failure/failure.js'
 
 export interface TlsOptions {
@@ -132,4 +131,20 @@ function fingerprintOf(pem: string): string | undefined {
 
 function hexOf(fingerprint: string): string {
   return fingerprint.replaceAll(':', '').toLowerCase()
+}
+
+/** Resolves when a socket has connected or finished its TLS handshake. Rejects if it failed or closed before. */
+export function established(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void> {
+  return new Promise((resolve, reject) => {
+    // Stays: an error that comes when nobody waits any more must not end the process.
+    socket.on('error', reject)
+    const onClose = (): void => {
+      reject(Object.assign(new Error('the other side closed the connection'), { code: 'ECONNRESET' }))
+    }
+    socket.once('close', onClose)
+    socket.once(event, () => {
+      socket.off('close', onClose)
+      resolve()
+    })
+  })
 }

@@ -1,9 +1,8 @@
 /** Names why a proxy opened no tunnel, from its answer. Pure. Nothing of the request has left. */
 import { type Failure, failure } from '../failure/failure.js'
 import { type ProxyAnswer, nameProxyAnswer } from './proxy-answer.js'
-import { RouteError } from './route-error.js'
-import { type RouteTarget, authorityOf } from './destination.js'
-import { errorCodeOf, isTlsAlert, proxyOf, quoteBytes } from './name-error.js'
+import { RouteError, errorCodeOf, isTlsAlert, quoteBytes } from './route-error.js'
+import { type RouteTarget, authorityOf, proxyOf } from './destination.js'
 
 /** CONNECT was answered with something else than 2xx: the proxy's own answer, whatever the number. */
 export function connectRefusedFault(

@@ -8,10 +8,9 @@ import { AccessGate, type AccessOptions, PROBES_OF_LOST_ACCESS, access } from '.
 import { type ByteBudget, budget } from './layers/byte-budget.js'
 import { type LearningOptions, type LearntLimits, Learning, learn } from './layers/learn.js'
 import { Concurrency, limitConcurrency } from './layers/concurrency.js'
-import { type Mask, mask } from './layers/mask.js'
 import { type PostOptions, post } from './layers/post.js'
 import { type RolloverOptions, StreamWatch, rollover } from './layers/rollover.js'
-import type { Send } from './send.js'
+import type { Send, Settled, Verdict } from './send.js'
 
 export interface SenderOptions extends PostOptions, LearningOptions, Omit<RolloverOptions, 'halted'> {
   readonly gzip: boolean
@@ -26,6 +25,8 @@ export interface SenderOptions extends PostOptions, LearningOptions, Omit<Rollov
   readonly masked?: Mask
   onRetry(failure: Failure, documents: number, waitMs: number): void
 }
+
+type Mask = <T>(said: T) => T
 
 export class Sender {
   readonly #halt = new AbortController()
@@ -118,4 +119,27 @@ export class Sender {
 /** Compresses a body once for each attempt, however often it passes the gate. */
 function gzip(inner: Send): Send {
   return async request => await inner({ ...request, compressed: await compress(request.body) })
+}
+
+/** Removes credentials from what a server said. It may repeat them, and reasons go to the dead letters. */
+function mask(masked: Mask | undefined, inner: Send): Send {
+  if (masked === undefined) return inner
+  return async request => maskVerdict(await inner(request), masked)
+}
+
+function maskVerdict(verdict: Verdict, masked: Mask): Verdict {
+  switch (verdict.kind) {
+    case 'done':
+      return { ...verdict, settled: maskSettled(verdict.settled, masked) }
+    case 'retryItems':
+      return { ...verdict, settled: maskSettled(verdict.settled, masked), failure: masked(verdict.failure) }
+    default:
+      return masked(verdict)
+  }
+}
+
+/** Looks at text only, because a body may have many thousand refusals. */
+function maskSettled(settled: Settled, masked: Mask): Settled {
+  const refused = settled.refused.map(one => ({ ...one, type: masked(one.type), reason: masked(one.reason) }))
+  return { ...settled, refused }
 }

@@ -37,7 +37,7 @@ export const house: Readonly<Record<string, Part>> = {
   proxy: {
     imports: 'failure text',
     doors:
-      'choose-proxy destination established expects-tls fresh-connections name-error port-speaks proxy-answer proxy-url route route-error route-request tls-layer trace',
+      'choose-proxy destination expects-tls fresh-connections port-speaks proxy-answer proxy-url route route-error route-request tls-layer trace',
   },
   cluster: {
     imports: 'failure flow.ts time text proxy',

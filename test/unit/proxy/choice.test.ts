@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { isSluiceError } from '../../../src/failure/failure.js'
-import { chooseProxy } from '../../../src/proxy/choose-proxy.js'
-import { noProxyEntry } from '../../../src/proxy/no-proxy.js'
+import { chooseProxy, noProxyEntry } from '../../../src/proxy/choose-proxy.js'
 
 const target = new URL('https://es.cluster.test:9243')
 const proxy = { value: 'http://u:pw@static.test:9293', origin: 'STATIC_PROXY_URL' }
