@@ -80,7 +80,7 @@ function table({ runs, spools, broken }: RunList): string {
     one.run,
     localTime(one.began),
     one.status === 'running' ? '' : took(one.began, one.written),
-    result(one) + (one.isEarlier ? ', earlier' : ''),
+    result(one),
     one.exit === undefined ? '' : String(one.exit),
     ...cluster(one.url ?? ''),
     one.index ?? '',
