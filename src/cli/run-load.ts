@@ -15,7 +15,7 @@ import type { LogEntry, Terminal } from './terminal/terminal.js'
 import { spareMemory } from './spare-memory.js'
 import { spareOptimising } from './spare-optimising.js'
 import { fstatSync } from 'node:fs'
-import { namedIn } from '../options/table-names.js'
+import { namedIn } from '../options/names.js'
 
 /** Holds the shared steps of commands that run a load: ingest, replay and demo. */
 

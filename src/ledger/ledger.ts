@@ -1,10 +1,9 @@
 /** Settles batches: counts, dead letters, what became of each input. A number in the receipt is added here and nowhere else. */
 import { type Failure, failure, isSluiceError } from '../failure/failure.js'
 import type { Batch, Input, LongLine, Operation, Origin, Outcome, Refused, Rejected, RejectionLimit } from '../flow.js'
-import { Account, kindsOf, nothing, settledOf } from './account.js'
+import { Account, kindsOf, nothing, settledOf, InputAccounts } from './account.js'
 import type { DeadLetters } from './dead-letters.js'
 import { type Committed, CommittedPrefix, type SettledDocument } from './committed-prefix.js'
-import { InputAccounts } from './input-accounts.js'
 import type { Counts, InputReceipt, Rejections } from './receipt.js'
 
 /** Batches that may wait while the dead letters of another one are written. Each keeps its memory. */

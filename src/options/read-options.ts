@@ -5,7 +5,7 @@ import { defaults } from './defaults.js'
 import type { ConnectOptions, IngestOptions, ProxyOptions, ServiceNowConnection } from './ingest-options.js'
 import type { ConnectSection, InstanceSection, Load, ProxySection, TableSection } from './load.js'
 import { invalid, isUrl } from './option-checks.js'
-import { tablesIn } from './table-names.js'
+import { tablesIn } from './names.js'
 import { isWebAddress } from './urls.js'
 
 /** Checks the options of a load and fills in defaults. Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID. */

@@ -5,8 +5,7 @@ import type { Source } from '../flow.js'
 import type { BatchSection, ConnectSection, DocumentSection, RetrySection, StateSection } from '../options/load.js'
 import type { InputLocks } from '../state/lock.js'
 import type { RunIdentity } from '../state/run-identity.js'
-import type { HookList } from './hook-list.js'
-import type { Run } from './hooks.js'
+import type { HookList, Run } from './hooks.js'
 import type { RunRecord } from './run-record.js'
 
 /** The options that the stages of a run take. */

@@ -2,16 +2,22 @@
 import { isSluiceError } from '../failure/failure.js'
 import type { DeadLetters } from '../ledger/dead-letters.js'
 import { Ledger } from '../ledger/ledger.js'
-import type { Sender } from '../sender/sender.js'
+import { Sender } from '../sender/sender.js'
 import { IndexWatch } from '../state/index-watch.js'
 import { StateKeeper, statusOf } from '../state/state-keeper.js'
 import { accessOf, stepRetrying } from './access-options.js'
-import type { BodyFramer } from './hooks.js'
+import type { BodyFramer, RunHook, HookList } from './hooks.js'
 import { openBatcher } from './open-batcher.js'
-import { openSender } from './open-sender.js'
-import { idsOf } from './sending.js'
-import type { LockedRun } from './locked-run.js'
+import type { LockedRun, RunSections } from './locked-run.js'
 import type { StartedRun } from './start-run.js'
+import { isLoopback } from '../cluster/credentials.js'
+import type { Cluster } from '../cluster/open-cluster.js'
+import type { ResolvedTarget } from '../connect/open-target.js'
+import type { BatchSection, DocumentSection } from '../options/load.js'
+import type { AccessOptions } from '../sender/layers/access.js'
+import type { FoundRun } from '../state/find-run.js'
+import { systemClock } from '../time/system-clock.js'
+import type { BatchIds } from '../sender/send.js'
 
 export interface Pipeline {
   readonly batcher: BodyFramer
@@ -58,4 +64,73 @@ export async function openPipeline(
   const sender = openSender({ run, found, way, cluster, access, notes })
   const batcher = openBatcher(run, ledger, () => sender.bodyBytes)
   return { batcher, sender, ledger, deadLetters, keeper, watch, notes }
+}
+
+interface Sending {
+  readonly run: LockedRun
+  readonly found: FoundRun
+  readonly way: ResolvedTarget
+  readonly cluster: Cluster
+  /** How to act if access is lost. */
+  readonly access: AccessOptions
+  /** Takes notes for the receipt. */
+  readonly notes: string[]
+}
+
+function openSender({ run, found, way, cluster, access, notes }: Sending): Sender {
+  const { sections, hooks, stop, tell, record } = run
+  const { index, behind } = found.target
+  const { connecting, documents, batching, retrying, state } = sections
+  const { pipeline, onConflict } = documents
+  return new Sender({
+    cluster,
+    index,
+    ...(pipeline === undefined ? {} : { pipeline }),
+    ...idsOf(documents, hooks),
+    sentBefore: maySendAgain(sections, found),
+    onConflict,
+    // Only a checkpoint says who sent them before, and where to, unless the run has a name.
+    ...(behind === undefined || state.runId !== undefined ? {} : { behind }),
+    concurrency: connecting.concurrency,
+    batchBytes: batching.batchBytes,
+    gzip: compresses(batching.compress, way),
+    maxElapsedMs: retrying.maxElapsedMs,
+    access,
+    clock: systemClock,
+    wallClock: Date.now,
+    random: Math.random,
+    givenUp: stop.givenUp,
+    masked: record.masked,
+    onDoubt: message => {
+      notes.push(message)
+      tell({ type: 'warning', message })
+    },
+    onRetry: (why, docs, waitMs) => tell({ type: 'retry', failure: why, documents: docs, waitMs }),
+    ...sendingOf(hooks),
+  })
+}
+
+/** Bytes through a proxy are metered and slow. On loopback only the CPU counts. */
+function compresses(compress: BatchSection['compress'], { url, proxy }: ResolvedTarget): boolean {
+  if (compress !== 'auto') return compress === 'gzip'
+  return !isLoopback(url.hostname) || (proxy !== undefined && !isLoopback(proxy.host))
+}
+
+/** Returns whether a document may already be stored under the id that it will be sent with. */
+function maySendAgain({ documents, state }: RunSections, { plan }: FoundRun): boolean {
+  if (documents.ids.from !== 'run') return plan.isDoubtful
+  return (
+    state.runId !== undefined || plan.continues !== undefined || plan.inputs.some(({ known }) => known !== undefined)
+  )
+}
+
+/** Returns what hooks say of the sender. */
+function sendingOf({ all }: HookList): NonNullable<RunHook['sending']> {
+  return Object.assign({}, ...all.map(({ sending }) => sending)) as NonNullable<RunHook['sending']>
+}
+
+/** Returns whose ids documents get, and whether Sluice sends them again if their answer was lost. */
+function idsOf({ ids, resendUnknown }: DocumentSection, hooks: HookList): BatchIds {
+  const { ownIds = ids.from === 'run', safeToResend = ids.from !== 'cluster' || resendUnknown } = sendingOf(hooks)
+  return { ownIds, safeToResend }
 }

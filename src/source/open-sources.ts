@@ -5,9 +5,8 @@ import { FileTable } from './file-table.js'
 import { StoredInput } from './stored-file.js'
 import { decompress } from './decompress.js'
 import { findFiles, type FoundFile } from './find-files.js'
-import { readFifo, readFile } from './read-file.js'
+import { readFifo, readFile, readStream } from './read-file.js'
 import { readItems } from './read-items.js'
-import { readStream } from './read-stream.js'
 import { fail } from '../failure/failure.js'
 
 /**

@@ -8,7 +8,7 @@ import { Checksum } from '../checksum/checksum.js'
 import type { FileReading, FileStat, ReadMemory } from '../flow.js'
 import { cannotRead } from './cannot-read.js'
 import { fileStat } from '../disk/file-stat.js'
-import { readStream } from './read-stream.js'
+import { addAbortSignal, type Readable } from 'node:stream'
 
 // The socket owns the descriptor. A FileHandle would close it when it is collected.
 const openDescriptor = promisify(openWithCallback)
@@ -161,4 +161,23 @@ export async function* readFifo(path: string, name: string, signal: AbortSignal)
     throw cannotRead(name, error)
   }
   yield* readStream(new Socket({ fd, readable: true, writable: false }), name, signal)
+}
+
+/** Reads a byte stream. A consumer that stops early destroys the stream, and so does the signal. */
+export async function* readStream(stream: Readable, name: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  signal.throwIfAborted()
+  addAbortSignal(signal, stream)
+  try {
+    for await (const chunk of stream) yield bytesOf(chunk, stream)
+  } catch (error) {
+    if (signal.aborted) throw signal.reason
+    throw cannotRead(name, error)
+  }
+}
+
+/** A stream with an encoding set yields strings; a web stream may yield anything. */
+function bytesOf(chunk: unknown, stream: Readable): Uint8Array {
+  if (chunk instanceof Uint8Array) return chunk
+  if (typeof chunk === 'string') return Buffer.from(chunk, stream.readableEncoding ?? 'utf8')
+  throw new TypeError(`its chunks are of type ${typeof chunk}, not bytes: pass objects as an async iterable`)
 }

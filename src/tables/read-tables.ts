@@ -1,4 +1,4 @@
-import { instanceOf, isTable, namedIn } from '../options/table-names.js'
+import { instanceOf, isTable, namedIn } from '../options/names.js'
 import type { IndexSeen } from '../cluster/indices.js'
 import { fail } from '../failure/failure.js'
 import type { ConnectSection, DocumentSection, InputSection, RetrySection, TableSection } from '../options/load.js'

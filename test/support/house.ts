@@ -18,7 +18,7 @@ export const house: Readonly<Record<string, Part>> = {
   // The stages. They know what crosses stages, and failures; never each other.
   source: {
     imports: 'failure flow.ts checksum disk',
-    doors: 'cannot-read decompress open-sources read-file read-stream stored-file',
+    doors: 'cannot-read decompress open-sources read-file stored-file',
   },
   format: { imports: 'failure flow.ts text', doors: 'decode' },
   bulk: {
@@ -27,7 +27,7 @@ export const house: Readonly<Record<string, Part>> = {
   },
   sender: {
     imports: 'failure flow.ts time text cluster',
-    doors: 'deliver layers/access layers/byte-budget send sender',
+    doors: 'deliver layers/access layers/byte-budget layers/learn send sender',
   },
   ledger: {
     imports: 'failure flow.ts text disk',
@@ -53,7 +53,7 @@ export const house: Readonly<Record<string, Part>> = {
   options: {
     imports: 'failure flow.ts text source format bulk ledger',
     doors:
-      'check-options defaults describe-option hide-secrets ingest-options library-options listener load mask-secrets names nearest option option-checks option-files read-options resolve table table-names urls',
+      'check-options defaults describe-option hide-secrets ingest-options library-options listener load mask-secrets names nearest option option-checks option-files read-options resolve table urls',
   },
   connect: {
     imports: 'failure flow.ts time text disk proxy cluster servicenow options state',
@@ -63,7 +63,7 @@ export const house: Readonly<Record<string, Part>> = {
   state: {
     imports: 'failure flow.ts time text checksum disk ledger cluster options',
     doors:
-      'checkpoint find-run index-watch history known-limits lock lost-index plan plan-run prune refusals run-end run-identity run-locks runs state-folder state-keeper',
+      'checkpoint find-run index-watch history lock lost-index plan plan-run prune refusals run-end run-identity run-locks runs state-folder state-keeper',
   },
   // The loop and its hooks. It names no feature.
   run: {
@@ -84,7 +84,7 @@ export const house: Readonly<Record<string, Part>> = {
     doors: 'open-platform pull read-tables tables-receipt',
   },
   managed: { imports: 'options connect state run', doors: 'load-into-queue' },
-  limits: { imports: 'failure sender cluster options state run', doors: 'run-limits' },
+  limits: { imports: 'failure disk sender cluster options run', doors: 'run-limits' },
   replay: {
     imports: 'failure flow.ts time format bulk cluster options state run',
     doors: 'meant-index send-dead-letters',

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { type Effective, requireOptions } from '../../options/resolve.js'
-import { tablesIn } from '../../options/table-names.js'
+import { tablesIn } from '../../options/names.js'
 import { addOptions } from '../terminal/help.js'
 import { openAlarm } from '../open-alarm.js'
 import { checkStdin, mailOnly, runLoad, sayReceipt } from '../run-load.js'
