@@ -88,7 +88,10 @@ async function handshake(socket: Socket, name: string, options: ConnectionOption
 function readContext({ ca, cert, key, passphrase }: TlsOptions, name: string): SecureContext {
   // Node takes it for no authority at all, and then says of every certificate that nobody vouches for it.
   if (ca !== undefined && certificatesIn(ca).length === 0) {
-    const problem = 'the CA file contains no certificate in PEM form'
+    const isPath = typeof ca === 'string' && ca !== '' && !ca.includes('\n')
+    const problem = isPath
+      ? 'the CA is not the text of a certificate in PEM form. If it is a path, read the file and pass its text'
+      : 'the CA file contains no certificate in PEM form'
     throw fail('OPTION_INVALID', { option: name, problem })
   }
   try {
