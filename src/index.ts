@@ -1,13 +1,10 @@
-/** Exports the library. */
-export { reportRun } from './alarm/alarm.js'
+/** Exports the library. Loads a function with its first call: an application that imports the library starts sooner. */
 export type { AlarmOptions, Reported, RunOutcome } from './alarm/alarm-options.js'
-export { connect, type Connected } from './connect/connect.js'
-export { type Cause, diagnose, diagnoseRefusal } from './doctor/diagnose.js'
+export type { Connected } from './connect/connect.js'
+export type { Cause } from './doctor/diagnose.js'
 export type { DoctorOptions } from './doctor/doctor-options.js'
 export type { DoctorReport, Finding, Severity } from './doctor/report.js'
-export { ingest } from './ingest.js'
-export { replay } from './replay.js'
-export { type RollbackOptions, type RolledBack, rollback } from './guarded/rollback.js'
+export type { RollbackOptions, RolledBack } from './guarded/rollback.js'
 export type {
   ConnectOptions,
   FreshCredentials,
@@ -34,9 +31,40 @@ export {
 export type { DeletionsReceipt } from './tables/tables-receipt.js'
 export type { SpoolReceipt } from './spool/spool-stdin.js'
 export type { IngestSource } from './source/open-sources.js'
-export { serve } from './serve/serve.js'
 export type { ServeEvent, ServeOptions, ServeReceipt, ServeStatus, Serving, Waiting } from './serve/serve-options.js'
 export type { VerifiedInput } from './verify/tally.js'
-export { undo, type Undone } from './verify/undo.js'
-export { verify, type Verification } from './verify/verify.js'
+export type { Undone } from './verify/undo.js'
+export type { Verification } from './verify/verify.js'
 export type { UndoOptions, VerifyOptions } from './verify/verify-options.js'
+
+const ingest: typeof import('./ingest.js').ingest = async (...given) =>
+  await (await import('./ingest.js')).ingest(...given)
+
+const replay: typeof import('./replay.js').replay = async (...given) =>
+  await (await import('./replay.js')).replay(...given)
+
+const serve: typeof import('./serve/serve.js').serve = async (...given) =>
+  await (await import('./serve/serve.js')).serve(...given)
+
+const connect: typeof import('./connect/connect.js').connect = async (...given) =>
+  await (await import('./connect/connect.js')).connect(...given)
+
+const verify: typeof import('./verify/verify.js').verify = async (...given) =>
+  await (await import('./verify/verify.js')).verify(...given)
+
+const undo: typeof import('./verify/undo.js').undo = async (...given) =>
+  await (await import('./verify/undo.js')).undo(...given)
+
+const rollback: typeof import('./guarded/rollback.js').rollback = async (...given) =>
+  await (await import('./guarded/rollback.js')).rollback(...given)
+
+const reportRun: typeof import('./alarm/alarm.js').reportRun = async (...given) =>
+  await (await import('./alarm/alarm.js')).reportRun(...given)
+
+const diagnose: typeof import('./doctor/diagnose.js').diagnose = async (...given) =>
+  await (await import('./doctor/diagnose.js')).diagnose(...given)
+
+const diagnoseRefusal: typeof import('./doctor/diagnose.js').diagnoseRefusal = async (...given) =>
+  await (await import('./doctor/diagnose.js')).diagnoseRefusal(...given)
+
+export { connect, diagnose, diagnoseRefusal, ingest, replay, reportRun, rollback, serve, undo, verify }
