@@ -9,9 +9,9 @@ const folders = {
   'What the doctor reports': ['doctor'],
   'What the IP filter commands report': ['filter'],
   'What runs report': ['run', 'limits', 'ledger', 'state', 'guarded', 'spool', 'tables', 'replay', 'alarm', 'verify', 'serve'],
-  'What inputs and documents have wrong': ['source', 'format', 'bulk', 'disk'],
+  'Problems of inputs and documents': ['source', 'format', 'bulk', 'disk'],
   'What the proxy, the cluster and ServiceNow answer': ['connect', 'proxy', 'cluster', 'sender', 'servicenow'],
-  'What options have wrong': ['options'],
+  'Problems of options': ['options'],
   'What commands print': ['cli'],
 }
 
@@ -20,8 +20,8 @@ export function messagesPage({ entries, exampleOf, root }) {
     '<!-- Made by `npm run docs` from src. Edit the messages there. -->',
     '# Messages',
     '',
-    'This page lists every message of Sluice. First come the failures, with causes and fixes. Then come the other messages.',
-    'A part of a sentence fills a place in a message, or is in a table. `…` stands for a value.',
+    'This page lists every message of Sluice. The failures come first, with causes and fixes. The other messages follow.',
+    'Some entries are only parts of a sentence: they complete a message, or are in a table. `…` stands for a value.',
     '',
     '## Failures',
     '',

@@ -53,7 +53,7 @@ function shortfall(receipt: Receipt | undefined): string {
 }
 
 const adviceForShortfall = [
-  'Rejected documents are in the dead letters, each with the reason: repair them there and run `sluice replay FILE`.',
+  'Rejected documents are in the dead letters, each with the reason. Repair them there and run `sluice replay FILE`.',
   'Unknown: Sluice sent these documents, but no answer shows whether they were stored.',
 ]
 

@@ -66,7 +66,7 @@ export function readLongHead(bytes: Buffer): { readonly recorded: Recorded; read
 
 function recordedIn(value: (name: string) => unknown): Recorded | string {
   const [operation, origin] = [value('operation'), value('origin')]
-  if (operation !== 'create' && operation !== 'index') return 'it has no operation create or index'
+  if (operation !== 'create' && operation !== 'index') return 'its operation is neither create nor index'
   if (!isOrigin(origin)) return 'it has no origin with an input and the number of a document'
   const texts: Record<string, string> = {}
   for (const name of ['id', 'routing', 'index', 'pipeline', 'idField', 'routingField']) {

@@ -103,7 +103,7 @@ async function judge(
 async function tried({ values, way }: FilterContext, report: FilterReport): Promise<FilterReport> {
   const { guard, findings, notes } = report
   if (values.url === undefined || guard === undefined) {
-    return { ...report, notes: [...notes, 'Sluice tried no connection: no cluster is set (--url)'] }
+    return { ...report, notes: [...notes, 'Sluice tried no connection, because no cluster is set (--url)'] }
   }
   const directCheck = !values.noDirectCheck
   const proof = await prove(way, { expected: guard.expected, patienceMs: PATIENCE_MS, directCheck })
@@ -114,8 +114,8 @@ async function tried({ values, way }: FilterContext, report: FilterReport): Prom
     findings: [...findings, ...failures.map(one => filterFinding(one, 'error'))],
     notes: [
       ...notes,
-      ...(proof.through === undefined ? ['Sluice did not try the proxy: none is set'] : []),
-      ...(proof.direct === undefined ? ['Sluice did not try without the proxy: --no-direct-check is set'] : []),
+      ...(proof.through === undefined ? ['Sluice did not try the proxy, because none is set'] : []),
+      ...(proof.direct === undefined ? ['Sluice did not try without the proxy, because --no-direct-check is set'] : []),
     ],
   }
 }

@@ -11,17 +11,17 @@ type Verb = readonly [summary: string, load: () => Promise<Define>]
 
 /** Loads a command's module only for that command, so that others start faster. */
 const verbs: Readonly<Record<string, Verb>> = {
-  ingest: ['load documents and print the receipt', async () => (await import('./commands/ingest.js')).defineIngest],
+  ingest: ['load files, stdin or ServiceNow tables', async () => (await import('./commands/ingest.js')).defineIngest],
   pull: ['read the rows of a ServiceNow table as NDJSON', async () => (await import('./commands/pull.js')).definePull],
-  replay: ['send dead letters again', async () => (await import('./commands/replay.js')).defineReplay],
-  serve: ['accept documents by POST and load them', async () => (await import('./commands/serve.js')).defineServe],
+  replay: ['send rejected documents (dead letters) again', async () => (await import('./commands/replay.js')).defineReplay],
+  serve: ['receive webhooks and load their documents', async () => (await import('./commands/serve.js')).defineServe],
   doctor: [
-    'test the route of a load and find what is wrong',
+    'check proxy, IP filter, cluster and ServiceNow',
     async () => (await import('./commands/doctor.js')).defineDoctor,
   ],
   login: ['log in to ServiceNow with a browser', async () => (await import('./commands/login.js')).defineLogin],
   lab: [
-    'run a proxy, IP filter and cluster on this machine',
+    'run a proxy, IP filter and cluster locally',
     async () => (await import('./commands/lab.js')).defineLab,
   ],
   demo: ['load example documents on the lab', async () => (await import('./commands/demo.js')).defineDemo],
@@ -38,7 +38,7 @@ const verbs: Readonly<Record<string, Verb>> = {
     'switch an alias back to the previous index',
     async () => (await import('./commands/rollback.js')).defineRollback,
   ],
-  filter: ["manage Elastic Cloud's IP filter", async () => (await import('./commands/filter.js')).defineFilter],
+  filter: ["show and change Elastic Cloud's IP filter", async () => (await import('./commands/filter.js')).defineFilter],
   explain: [
     'explain the causes and fixes of a failure',
     async () => (await import('./commands/explain.js')).defineExplain,
@@ -79,7 +79,7 @@ export async function runProgram(typed: readonly string[], terminal: Terminal, v
 function rootCommand(terminal: Terminal, version: string): Command {
   const root = layOutHelp(new Command('sluice'), terminal)
   return addHelpAll(root)
-    .description('Loads documents into Elasticsearch through a static-IP proxy, and accounts for every one.')
+    .description('Loads files, streams and ServiceNow tables into Elasticsearch (Elastic Cloud) through a static-IP proxy (QuotaGuard, Fixie), and accounts for every document.')
     .version(version)
     .enablePositionalOptions()
     .showSuggestionAfterError(false)

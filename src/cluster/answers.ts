@@ -184,7 +184,7 @@ export function nameRootRefusal(answer: ClusterAnswer, answered: Answered, clust
 }
 
 function refusedLogin({ isWithLogin }: ClusterAnswer): string {
-  return isWithLogin === false ? 'wants credentials, but none are set' : 'refused the credentials'
+  return isWithLogin === false ? 'requires credentials, but none are set' : 'refused the credentials'
 }
 
 function nameElasticsearchRefusal(

@@ -41,7 +41,7 @@ const marks: readonly Mark[] = [
     if: /"distribution" ?: ?"opensearch"|The OpenSearch Project|realm="OpenSearch Security"|\bes:ESHttp/i,
   },
   {
-    is: 'this network wants a login first',
+    is: 'this network requires a login first',
     code: 'GATEWAY_REFUSED',
     if: /^status 511\n/,
   },

@@ -50,7 +50,7 @@ export async function logIn(options: LogInOptions): Promise<LoggedIn> {
   open(attempt.url, redirect.uri)
   const brought = await bringing
   const failed = (reason: string) => fail('SERVICENOW_LOGIN_FAILED', { instance: instance.display, reason })
-  if (brought === undefined) throw failed(`the browser did not come back within ${Math.round(waitMs / 1000)} s`)
+  if (brought === undefined) throw failed(`the browser did not return within ${Math.round(waitMs / 1000)} s`)
   if (brought.is === 'refusal') throw failed(instance.line.judging().quote(brought.reason))
   const { codeVerifier, redirectUri } = attempt
   const request = { grant: 'authorization_code', code: brought.code, redirectUri, codeVerifier } as const

@@ -182,7 +182,7 @@ export interface LoginSeen {
     | 'the token call'
     | 'Basic authentication at the Table API'
     | 'Basic authentication at another API'
-    | 'a token call of client_credentials'
+    | 'a token call with client_credentials'
   )[]
   readonly failure?: Failure | undefined
   /** Token calls, once it was certain that the user is right: with one of two addresses registered, some are refused. */

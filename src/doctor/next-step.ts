@@ -9,7 +9,7 @@ export function nextStep([first]: readonly Finding[], facts: Facts): string | un
   const { evidence } = first
   const deployment = `the deployment of ${facts.cluster}`
   if (evidence['asked'] === 'address check') {
-    return 'Correct IP_CHECK_URL (--ip-check-url), or unset it: a load needs no address check.'
+    return 'Correct IP_CHECK_URL (--ip-check-url), or unset it. A load needs no address check.'
   }
   if (evidence['asked'] === 'one node') {
     return 'Compare this URL of --nodes with the dashboard of your proxy. If the node is down, contact the support of your proxy.'

@@ -4,7 +4,7 @@ import type { Facts } from './facts.js'
 /** Returns why no connection to the proxy can stand. */
 export function proxyProblem(facts: Facts): string | undefined {
   if (facts.plaintext !== undefined) return 'credentials would be sent unencrypted'
-  if (facts.hosts?.clusterIsProxy === true) return 'the cluster URL is that of the proxy'
+  if (facts.hosts?.clusterIsProxy === true) return 'the cluster URL is the URL of the proxy'
   return portProblem(facts)
 }
 
@@ -59,6 +59,6 @@ export function clusterProblem(facts: Facts): string | undefined {
   if (before !== undefined) return before
   if (filter === undefined || filter.failure !== undefined) return 'the cluster does not answer'
   if (filter.refused > 0) return 'the IP filter refuses connections'
-  if (filter.isManaged === true) return 'the managed ingest endpoint answers no questions about the cluster'
+  if (filter.isManaged === true) return 'the managed ingest endpoint gives no information about the cluster'
   return filter.rejected && 'the cluster refuses the credentials'
 }

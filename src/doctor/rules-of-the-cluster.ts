@@ -190,6 +190,6 @@ function silentNodes(nodes: readonly NodeSeen[]): Finding[] {
     if (verdict !== 'failed' || failed === undefined) return []
     const severity = failed.code === 'PROXY_URL_INVALID' ? 'error' : 'warning'
     const evidence = { ...failed.evidence, asked: 'one node' }
-    return [finding(severity, { ...failed, evidence }, 'This is one node of --nodes')]
+    return [finding(severity, { ...failed, evidence }, 'This node is one of --nodes')]
   })
 }

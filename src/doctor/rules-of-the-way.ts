@@ -41,7 +41,7 @@ export const certificateFindings: FindingRule = ({ connection, instanceConnectio
   if (problem === undefined || clock === undefined || Math.abs(clock.skewMs) < CLOCK_TOLERANCE_MS) return undefined
   // A fast clock makes a certificate look expired. A slow one makes it look too new.
   if (problem === 'early' ? clock.skewMs > 0 : clock.skewMs < 0) return undefined
-  return finding('error', failure('CLOCK_SKEW', skewEvidence(clock)), 'That makes certificates look invalid')
+  return finding('error', failure('CLOCK_SKEW', skewEvidence(clock)), 'A wrong clock makes certificates look invalid')
 }
 
 export const clockFindings: FindingRule = ({ clock }) =>
@@ -75,7 +75,7 @@ function nameTimeout(failed: Failure, { connection, port, egress, proxy, cluster
   if (proxy === undefined) return failed
   const leads = egress === undefined ? port?.isPrompt === true : Object.keys(egress.seen).length > 0
   if (failed.code === 'PROXY_TIMEOUT' && connection?.failedIn === 'proxy-handshake' && leads) {
-    const observed = 'it answers, but gets no answer from this target'
+    const observed = 'it answers, but this target does not answer it'
     return failure('PROXY_TARGET_UNREACHABLE', { proxy, target: new URL(cluster).host, observed })
   }
   if (failed.code === 'CLUSTER_TIMEOUT' && connection?.failedIn === undefined && !leads) {

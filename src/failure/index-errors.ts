@@ -71,7 +71,7 @@ export const indexErrors: readonly IndexError[] = [
   },
   {
     type: 'security_exception',
-    meaning: 'The credentials may not write to this index.',
+    meaning: 'The credentials do not allow writing to this index.',
     fix: 'Run `sluice explain CLUSTER_PRIVILEGE_MISSING`.',
   },
   {

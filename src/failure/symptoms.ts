@@ -76,7 +76,7 @@ export const symptoms: readonly Symptom[] = [
   {
     where: 'cluster',
     symptom: '400 "plain HTTP request was sent to HTTPS port", "No required SSL certificate was sent", or a TLS alert',
-    when: 'The URL says http:// and the port uses TLS, or the cluster wants a client certificate.',
+    when: 'The URL says http:// and the port uses TLS, or the cluster requires a client certificate.',
     codes: ['CLUSTER_TLS_MISMATCH', 'CLUSTER_CLIENT_CERT'],
     note: 'With https:// and a certificate of its own (--cert), a client passes both.',
   },
@@ -172,7 +172,7 @@ export const symptoms: readonly Symptom[] = [
   {
     where: 'instance',
     symptom: 'OAuth token call fails, 401 with "access_denied" and "server_error"',
-    when: 'The entry of the Application Registry, its secret, the user or the grant is wrong. Or the user is inactive or locked. In other programs, the token call may not go through the proxy.',
+    when: 'The entry of the Application Registry, its secret, the user or the grant is wrong. Or the user is inactive or locked. In other programs, the token call may bypass the proxy.',
     codes: [
       'SERVICENOW_TOKEN_REFUSED',
       'SERVICENOW_ADDRESS_REFUSED',
@@ -211,7 +211,7 @@ export const symptoms: readonly Symptom[] = [
   {
     where: 'instance',
     symptom: 'HTML or a redirect instead of JSON',
-    when: 'The instance is hibernating, or the URL is not that of a ServiceNow instance.',
+    when: 'The instance is hibernating, or the URL does not lead to a ServiceNow instance.',
     codes: ['SERVICENOW_HIBERNATING', 'SERVICENOW_NOT_AN_INSTANCE', 'SERVICENOW_ADDRESS_REFUSED'],
     note: 'A hibernating instance answers 200 and a page that says so, on every path. A 403 is about the address.',
   },

@@ -91,7 +91,7 @@ async function planGuarded(given: Planning, isSwitched: boolean, isNamed: boolea
   const { run, inputs, target } = previous
   if (isNamed) {
     const documents = (inputs.find(({ name }) => name === gone)?.mark.document ?? 1) - 1
-    const observed = 'it is no longer among the inputs, or has other content'
+    const observed = 'it is no longer among the inputs, or its content changed'
     throw new SluiceError(inputChanged(gone ?? '', run, documents, observed))
   }
   const warning = `the inputs changed after run ${run} was interrupted, so Sluice loads everything again and leaves ${target.index} as it is`

@@ -36,7 +36,7 @@ export const table = {
     env: ['ELASTICSEARCH_CLOUD_ID'],
     first: ['ingest', 'doctor'],
   }),
-  apiKey: cluster(kinds.secretText(check.token), 'API key in its encoded form. Safer in the environment or a file', {
+  apiKey: cluster(kinds.secretText(check.token), 'API key in its encoded form, as Kibana shows it. Safer in the environment or a file', {
     label: 'key',
     env: ['ELASTICSEARCH_API_KEY'],
     secret: 'value',
@@ -63,7 +63,7 @@ export const table = {
 
   proxy: proxy(
     kinds.secretText(check.url),
-    'URL of the static-IP proxy from the dashboard of your provider. Safer in the environment or a file',
+    'URL of the static-IP proxy, from the dashboard of QuotaGuard, Fixie or another provider. Safer in the environment or a file',
     {
       label: 'url',
       env: ['STATIC_PROXY_URL', 'QUOTAGUARDSTATIC_URL', 'QUOTAGUARDSHIELD_URL', 'FIXIE_URL', 'PROXIMO_URL'],
@@ -222,13 +222,13 @@ export const table = {
   ),
   keepRuns: runs(
     kinds.wholeNumber({ min: 1, max: 1_000_000 }),
-    'how many runs sluice runs lists. Sluice removes the oldest ones, and still knows their inputs',
+    'maximum number of runs to list. Sluice removes the oldest runs, but still knows their inputs',
     { default: '1000' },
   ),
-  keepDays: runs(kinds.wholeNumber({ min: 1, max: 100_000 }), 'how many days sluice runs lists a run', {
+  keepDays: runs(kinds.wholeNumber({ min: 1, max: 100_000 }), 'how many days to list a run', {
     default: '90',
   }),
-  again: runs(kinds.toggle(), 'load inputs again that are already loaded'),
+  again: runs(kinds.toggle(), 'load inputs even if they are already loaded'),
 
   servicenowUrl: servicenow(kinds.webAddress(check.url), 'URL of the instance: https://my-instance.example', {
     env: ['SERVICENOW_INSTANCE_URL'],
@@ -386,7 +386,7 @@ export const table = {
   alarmPasswordFile: alarm(kinds.text(), 'file that holds the password', { label: 'file' }),
   alarmClientId: alarm(
     kinds.text(),
-    'client id for the alarm (OAuth). It needs a user name and password, or only its secret (client_credentials)',
+    'client id for the alarm (OAuth). Also set a user name and password, or only the secret (client_credentials)',
     { label: 'id', env: ['SERVICENOW_ALARM_CLIENT_ID'] },
   ),
   alarmClientSecret: alarm(kinds.secretText(), 'secret of that client. Safer in the environment or a file', {
@@ -463,10 +463,10 @@ export const table = {
     commands: ['ingest', 'replay', 'doctor', 'runs', 'verify', 'undo', 'rollback', 'filter', 'login', 'serve'],
     first: ['ingest', 'replay', 'doctor', 'runs', 'verify', 'undo', 'rollback', 'filter', 'login', 'serve', 'config'],
   }),
-  quiet: output(kinds.toggle(), 'print no progress. A good load prints nothing'),
+  quiet: output(kinds.toggle(), 'print no progress. If every document is stored, print nothing'),
   logFormat: output(
     kinds.choice('text', 'json'),
-    'form of stderr. Default: text on a terminal and with --quiet, otherwise one JSON object per line',
+    'format of stderr. Default: text on a terminal and with --quiet, otherwise one JSON object per line',
     { commands: ['ingest', 'replay', 'pull', 'serve'] },
   ),
 } as const satisfies Readonly<Record<string, OptionRow<unknown>>>

@@ -57,7 +57,7 @@ export function findUnsafe(
       fromFile(settingInForce(values, urls), candidates) ??
       (receiver === 'cluster' ? proxyInBetween(values, candidates) : undefined)
     if (secret === undefined || place === undefined) continue
-    const problem = `is in a file that nobody named, and Sluice would send ${secret.said} of the environment there. If the file is yours, pass --config ${file} or set SLUICE_CONFIG`
+    const problem = `is in a configuration file that the command does not name. Sluice would send ${secret.said} of the environment there. If the file is yours, pass --config ${file} or set SLUICE_CONFIG`
     found[receiver] = { option: place, problem }
   }
   return found

@@ -36,7 +36,7 @@ function nameConnecting(way: RouteTarget, phase: Phase, code: string, error: unk
   switch (phase) {
     case 'proxy-tls':
       if (isClientCertAlert(code)) {
-        const wanted = `it wants a client certificate (${code}), and Sluice sends none to a proxy`
+        const wanted = `it requires a client certificate (${code}), and Sluice sends none to a proxy`
         return failure('PROXY_UNREACHABLE', { proxy: proxyOf(way), problem: wanted })
       }
       if (isCertificateFault(code)) return failure('PROXY_CERT_INVALID', { proxy: proxyOf(way), problem })
@@ -45,7 +45,7 @@ function nameConnecting(way: RouteTarget, phase: Phase, code: string, error: unk
       }
       return failure('PROXY_UNREACHABLE', {
         proxy: proxyOf(way),
-        problem: `${problem}. A port that does not speak TLS does this too`,
+        problem: `${problem}. A port that does not speak TLS also does this`,
       })
     case 'proxy-connect':
     case 'proxy-handshake':

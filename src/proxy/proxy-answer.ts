@@ -61,7 +61,7 @@ const meanings: readonly Meaning[] = [
 
 /** What an answer means if nothing in it is a proxy's: somebody else listens at the address of the proxy. */
 const strangers: readonly Meaning[] = [
-  { code: 'PROXY_NOT_A_PROXY', if: /^511 /, shows: 'this network wants a login first' },
+  { code: 'PROXY_NOT_A_PROXY', if: /^511 /, shows: 'this network requires a login first' },
   { code: 'PROXY_NOT_A_PROXY', if: /^2\d\d /, shows: 'a web page instead of a tunnel' },
   { code: 'PROXY_NOT_A_PROXY', if: /^3\d\d /, shows: 'a proxy never redirects' },
   { code: 'PROXY_NOT_A_PROXY', if: /^(404|405|501) /, shows: 'a web server answers like this' },

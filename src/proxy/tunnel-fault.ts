@@ -21,7 +21,7 @@ export function connectRefusedFault(
 /** The proxy closed the connection instead of answering CONNECT or the SOCKS5 greeting. */
 export function proxyClosedFault(way: RouteTarget, after: string, cause?: unknown): RouteError {
   const tlsHint = way.proxy?.scheme === 'http' || way.proxy?.scheme === 'socks5'
-  const problem = `it closed the connection ${after}${tlsHint ? '. A port that expects TLS does this too' : ''}`
+  const problem = `it closed the connection ${after}${tlsHint ? '. A port that expects TLS also does this' : ''}`
   return new RouteError({
     code: cause === undefined ? 'PROXY_CLOSED' : errorCodeOf(cause),
     phase: 'proxy-handshake',

@@ -59,7 +59,7 @@ async function refuseInput(sources: readonly Source[], deadLetters: string | und
   for (const { name, file } of sources) {
     const read = file === undefined ? await statOf(name) : { dev: file.device, ino: file.stat.inode }
     if (read?.dev !== written.dev || read.ino !== written.ino) continue
-    const problem = `'${deadLetters}' is the input ${name}: write the dead letters to another file`
+    const problem = `'${deadLetters}' is the input ${name}. Write the dead letters to another file`
     throw fail('OPTION_INVALID', { option: 'deadLetters', problem })
   }
 }

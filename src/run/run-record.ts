@@ -115,7 +115,7 @@ export class RunRecord {
       else await addEnd(this.#path, shown)
     } catch (error) {
       this.#isDiskRefusing = true
-      warn(`Sluice could not write down how the run ended: ${messageOf(error)}`)
+      warn(`Sluice could not record how the run ended: ${messageOf(error)}`)
     }
   }
 }

@@ -46,7 +46,7 @@ export function checkServeOptions(given: ServeOptions): Address {
   if (ids === 'cluster')
     throw invalid('ids', "cannot be 'cluster': if the process is killed, documents would be stored twice")
   if (!/^\/[^\s?#]*$/.test(path)) throw invalid('path', 'is not a path: a path begins with a slash and has no query')
-  if (path === '/health') throw invalid('path', 'is the path of the health report: choose another one')
+  if (path === '/health') throw invalid('path', 'is the path of the health report: choose another path')
   const address = readAddress(given.listen ?? DEFAULT_LISTEN)
   checkToken(token, address)
   return address
@@ -83,7 +83,7 @@ function readAddress(text: string): Address {
 
 const problems: Readonly<Record<string, string>> = {
   EADDRINUSE: 'is in use by another program: stop it, or pass another port',
-  EACCES: 'is a port that this user may not open: pass one above 1023',
+  EACCES: 'is a port that this user cannot open: pass a port above 1023',
   EADDRNOTAVAIL: 'is not an address of this machine',
   ENOTFOUND: 'is a name that cannot be resolved',
 }

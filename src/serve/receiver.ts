@@ -108,7 +108,7 @@ export async function startReceiver(receiving: Receiving): Promise<Receiver> {
   async function respond(request: IncomingMessage, response: ServerResponse, exchange: OpenExchange): Promise<void> {
     const answer = await answerTo(request, response).catch((error: unknown): PostAnswer => {
       receiving.onBug(error)
-      return refusal(500, 'the request failed, and its documents may not be stored')
+      return refusal(500, 'the request failed, and its documents might not be stored')
     })
     if (answer === undefined || request.socket.destroyed) return
     const { status, body, headers } = answer

@@ -6,7 +6,7 @@ const problems: Readonly<Record<string, string>> = {
   EPERM: 'permission denied',
   EISDIR: 'it is a directory: pass its files with a glob',
   ENOTDIR: 'a part of its path is a file, not a folder',
-  ELOOP: 'its symbolic links form a circle',
+  ELOOP: 'its symbolic links form a loop',
   ENAMETOOLONG: 'its path is too long',
   EMFILE: 'too many files are open',
   ENFILE: 'too many files are open',

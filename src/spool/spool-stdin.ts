@@ -95,7 +95,7 @@ async function open(
 }
 
 function aboutLeftovers(runId: string | undefined): string {
-  const order = 'an unfinished run has spooled stdin: Sluice loads that first, then what stdin holds now'
+  const order = 'an unfinished run has spooled stdin. Sluice loads that data first, then the new stdin'
   return runId === undefined
     ? `${order}. If stdin holds the same data again, Sluice stores its documents twice. To prevent this, use --ids field`
     : `${order}. Sluice loads both under the run ID ${runId}. Documents at the same position get the same id, and the second counts as duplicate`

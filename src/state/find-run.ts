@@ -213,7 +213,7 @@ function notesOn({ clusterUuid }: Pick<Target, 'clusterUuid'>, seen: IndexSeen |
     notes.push("no answer shows the cluster's uuid, so the checkpoint belongs to the URL and the index name")
   if (seen?.kind === 'unreadable')
     notes.push(
-      `the credentials may not read the index's uuid (${seen.observed}), so Sluice cannot notice a new index of that name`,
+      `the credentials cannot read the index's uuid (${seen.observed}), so Sluice cannot notice a new index of that name`,
     )
   return notes
 }

@@ -177,7 +177,7 @@ export function parseJournals(text: Buffer): readonly Checkpoint[] | string {
     try {
       for (line = lines.next(); line !== undefined && !isHead(line); line = lines.next()) state.take(line, lines.at)
     } catch {
-      return `it is broken: line ${lines.number} is not of its kind`
+      return `it is broken: line ${lines.number} does not have the expected form`
     }
     if (lines.isBroken) return `it is broken: line ${lines.number} is not JSON`
     const run = state.checkpoint()

@@ -59,7 +59,7 @@ function unfinishedOf(run: Checkpoint, inputs: readonly PlannedInput[]): string[
   const gone: CheckpointInput[] = []
   if (left.size > 0) for (const input of inputsOf(run)) if (left.has(input.token)) gone.push(input)
   const sentences = gone.map(
-    ({ name, read }) => `${name} is no longer among the inputs: Sluice loaded ${read} of its documents, not all`,
+    ({ name, read }) => `${name} is no longer among the inputs. Sluice loaded only ${read} of its documents`,
   )
   return said(sentences, '')
 }

@@ -138,7 +138,7 @@ async function readStart(folder: string, selection: Selection): Promise<Place | 
     if (error.code !== 'ENOENT') throw error
   })
   if (text === undefined)
-    throw unreadable(path, `it is missing, and ${ROWS} has rows of an unknown pull: remove ${folder}`)
+    throw unreadable(path, `it is missing, and ${ROWS} holds rows of an unknown pull. Remove ${folder}`)
   const { selection: begun, start } = parse(text, path)
   const names = [...new Set([...Object.keys(begun), ...Object.keys(selection)])]
   const differences = names
@@ -153,7 +153,7 @@ function parse(text: string, path: string): Reading {
   const reading = parseObject(text) as Partial<Reading> | undefined
   if (reading?.version === VERSION && typeof reading.selection === 'object' && typeof reading.start === 'object')
     return reading as Reading
-  throw unreadable(path, 'this version does not understand it: remove its folder')
+  throw unreadable(path, 'this version does not understand it. Remove its folder')
 }
 
 function shown(value: string | undefined): string {

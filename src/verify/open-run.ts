@@ -142,7 +142,7 @@ function sameCluster({ run, target, counts }: Checkpoint, { preflight, display }
   if (counts.accepted > 0)
     return [`the run was sent to ${target.url}, and no answer shows whether it stores documents in ${display}`]
   return [
-    `the run was loaded into ${target.url}, but the credentials may not read whether ${display} is the same cluster`,
+    `the run was loaded into ${target.url}, but the credentials do not show whether ${display} is the same cluster`,
   ]
 }
 
@@ -156,7 +156,7 @@ function notesOn({ target, status, options, counts }: Checkpoint, seen: IndexSee
   if (seen.kind === 'missing') notes.push(`the index ${index} no longer exists`)
   if (seen.kind === 'index' && indexUuid !== undefined && seen.uuid !== indexUuid)
     notes.push(`${index} is a new index, not the one that the run was loaded into`)
-  if (!isFresh) notes.push(`the credentials may not refresh ${index}, so the newest documents may not be visible yet`)
+  if (!isFresh) notes.push(`the credentials cannot refresh ${index}, so the newest documents might not be visible yet`)
   if (status === 'running') notes.push('the run is still running, or was killed')
   else if (status !== 'finished') notes.push('the run is not finished')
   if (counts.accepted > 0) notes.push(queued)

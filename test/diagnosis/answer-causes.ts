@@ -50,7 +50,7 @@ const networks: readonly Cause[] = [
     'a guest network that wants a login (511)',
     'PROXY_NOT_A_PROXY',
     ['511 Network Authentication Required', '', '<title>Guest network</title>'],
-    { says: 'this network wants a login first' },
+    { says: 'this network requires a login first' },
   ),
   {
     planted: "a guest network's page instead of a tunnel (200)",

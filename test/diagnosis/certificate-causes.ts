@@ -93,7 +93,7 @@ export function certificateCauses<W extends World>(on: Part, show: Show<W>): rea
       planted: 'a clock that is days ahead, so that a good certificate of the cluster looks expired',
       on,
       expected: 'CLOCK_SKEW',
-      says: 'That makes certificates look invalid',
+      says: 'A wrong clock makes certificates look invalid',
       plant: async (world, owner) => {
         const { ca, port } = await issue(world, owner, expired)
         const options = healthy(world, {}, { url: `https://127.0.0.1:${port}`, ca })

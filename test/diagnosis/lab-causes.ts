@@ -58,7 +58,7 @@ const faults: readonly LabCause[] = [
     planted: 'one node of the pair is away',
     on: 'the lab',
     expected: 'PROXY_UNREACHABLE',
-    says: 'This is one node of --nodes',
+    says: 'This node is one of --nodes',
     plant: world => {
       world.lab.control.plant({ nodeDown: { node: 'second', failover: true } })
       return doctor(world, { nodes: world.proxy.nodes })

@@ -35,7 +35,7 @@ async function loadThroughBoth(folder: string, terminal: Terminal): Promise<numb
   const lab = await startLab({ register: 'both', ports: 'random' })
   try {
     const [first, second] = lab.line.staticIps
-    terminal.out(`1. The lab is up: a proxy with the static addresses ${first} and ${second}, and a search cluster\n`)
+    terminal.out(`1. The lab is ready: a proxy with the static addresses ${first} and ${second}, and a search cluster\n`)
     terminal.out(`   that allows only those two addresses (${lab.line.cluster.url}).\n\n`)
     const file = join(folder, 'logs.ndjson.gz')
     await pipeline(Readable.from(demoDocuments(documents)), createGzip(), createWriteStream(file))
@@ -77,7 +77,7 @@ async function loadThroughOne(folder: string, terminal: Terminal): Promise<numbe
 }
 
 function expected(text: string): string {
-  return `${indented(text)}\n   It stopped before the first document, with exit code 3: half of the load would have failed.\n`
+  return `${indented(text)}\n   The load stopped before the first document, with exit code 3. Otherwise half of it would have failed.\n`
 }
 
 async function wayInto({ line }: Lab): Promise<ConnectOptions> {

@@ -46,7 +46,7 @@ Examples:
       const { signal } = interruption
       const { diagnose } = await import('../../doctor/diagnose.js')
       const diagnosing = diagnose({ ...doctorOptions(effective, access, platform, table), signal })
-      const seen = await unlessInterrupted(signal, diagnosing, () => 'not all checks were made')
+      const seen = await unlessInterrupted(signal, diagnosing, () => 'some checks were not made')
       const report = maskedReport(asTypedReport(seen, terminal.manner), terminal.manner.secrets)
       if (path !== undefined) await writeBundle(path, report, command.parent?.version() ?? '')
       terminal.out(json ? `${JSON.stringify(report)}\n` : showDiagnosis(report))

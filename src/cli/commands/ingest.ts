@@ -36,7 +36,7 @@ Examples:
   sluice ingest 'logs/*.ndjson.gz' --index logs-app
   zcat logs.gz | sluice ingest - --index logs-app --json
   sluice ingest items.json --pick hits.items --index items
-If a run is interrupted, run the same command again: it continues.
+If a run is interrupted, run the same command again. It continues.
 Environment: ELASTICSEARCH_URL, ELASTICSEARCH_API_KEY, STATIC_PROXY_URL`,
     )
     .action(async (sources: string[], flags: Record<string, unknown>) => {

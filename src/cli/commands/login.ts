@@ -82,7 +82,7 @@ them with --servicenow-grant authorization_code.`,
 function readPort(text: string): number {
   const port = Number(text)
   if (/^\d{1,5}$/.test(text) && port > 0 && port < 65_536) return port
-  throw new InvalidArgumentError('It is not a port from 1 to 65535.')
+  throw new InvalidArgumentError('Pass a port from 1 to 65535.')
 }
 
 function show({ instance, tokenFile, isRenewable }: LoggedIn): string {

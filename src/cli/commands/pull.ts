@@ -31,7 +31,7 @@ Examples:
 Rows go to stdout, one JSON object per line. Everything else goes to stderr.
 Each row comes once, in the order of sys_id. Rows created during the pull come
 last.
-If a command with --output is interrupted, run it again: it continues.`,
+If a command with --output is interrupted, run it again. It continues.`,
     )
     .action(async (table: string, flags: Record<string, unknown>) => {
       const effective = await rowsAlone(terminal, async () => await loadOptions(flags, terminal))

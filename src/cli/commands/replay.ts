@@ -29,10 +29,10 @@ Sluice sends each document to its index, with its operation, id and routing.
 If a document is at fault, repair it in the file first, under "document".
 If there is only text under "line", add "document" with an object beside it.
 Documents that are rejected again go to a new file. Sluice never changes or
-deletes your files. If a replay is interrupted, run it again: it continues.
+deletes your files. If a replay is interrupted, run it again. It continues.
 The flags --index and --pipeline apply to all documents.
 Dead letters of a guarded load (--swap-alias) go to the index that it made. Then
-run the load again, without --max-rejected: it switches the alias.`,
+run the load again, without --max-rejected. It switches the alias.`,
     )
     .action(async (files: string[], flags: Record<string, unknown>) => {
       done(await holdingBack(terminal, async shown => await again(files, flags, shown)))

@@ -79,7 +79,7 @@ function title({ run, ok, missing, foreign, doubled, documents }: Verification):
 
 const meanings = {
   found: '',
-  rejected: 'refused when they were loaded',
+  rejected: 'rejected when they were loaded',
   missing: 'sent by the run, but not there',
   unsettled: 'found, and sent before the run stopped',
   doubled: 'in more than one index',

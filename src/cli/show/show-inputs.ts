@@ -47,7 +47,7 @@ function planned({ plan, resumedAt, since, loadedBy, failure }: InputReceipt): s
   const by = loadedBy === undefined ? '' : `run ${loadedBy.run} on ${localTime(loadedBy.at)}`
   if (failure !== undefined) return failure.message
   if (plan === 'known') return by === '' ? 'loaded by this run' : `loaded by ${by}`
-  if (plan === 'changed') return `other content than ${by}: a load takes the whole file`
+  if (plan === 'changed') return `other content than in ${by}, so Sluice loads the whole file`
   const changes = since === undefined ? [] : [`changes since ${since}`]
   const from = resumedAt === undefined ? [] : [`at document ${count(resumedAt)}`]
   const before = by === '' || plan !== 'continues' ? [] : [`after ${by}`]

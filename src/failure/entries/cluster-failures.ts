@@ -17,12 +17,12 @@ export const clusterEntries = {
     causes: [
       { cause: 'The pipeline that --pipeline names does not exist.', if: /pipeline/i },
       {
-        cause: 'The index does not exist, and the cluster may not create it (action.auto_create_index).',
+        cause: 'The index does not exist, and the cluster does not create it by itself (action.auto_create_index).',
         if: /auto_create|no such index|index_not_found/i,
       },
       { cause: 'A data stream accepts only the operation create.', if: /data stream|op_type|only write ops/i },
       { cause: 'The cluster forbids an index name in the request path.', if: /explicit index|405/i },
-      { cause: 'The cluster has as many shards as it allows (cluster.max_shards_per_node).', if: tooManyShards },
+      { cause: 'The cluster has reached its limit of shards (cluster.max_shards_per_node).', if: tooManyShards },
     ],
     fixes: [
       {
@@ -73,8 +73,8 @@ export const clusterEntries = {
     observed:
       'Status 403 with security_exception and "is unauthorized for". People mistake it for the IP filter, whose 403 has no such words.',
     causes: [
-      'The role or API key may not do this with this index.',
-      'The index does not exist yet, and the role or API key may not create it.',
+      'The role or API key does not allow this action on the index.',
+      'The index does not exist yet, and the role or API key does not allow Sluice to create it.',
       'The owner of the API key lacked the privilege when the key was created.',
     ],
     fixes: [
@@ -110,7 +110,7 @@ export const clusterEntries = {
         unless: insideName,
       },
       { cause: 'The deployment accepts only private connections.', unless: insideName },
-      { cause: 'The URL is that of a machine, a container or an office network.', if: insideName },
+      { cause: 'The URL names a machine, a container or a host in an office network.', if: insideName },
     ],
     fixes: [
       'Copy the public Elasticsearch endpoint from the Elastic Cloud console to ELASTICSEARCH_URL. Use an IP filter policy with the two static addresses.',
@@ -142,7 +142,7 @@ export const clusterEntries = {
       },
     ],
     fixes: [
-      'Check the health of the cluster in the Elastic Cloud console, and the scheme and port of ELASTICSEARCH_URL. Then run the same command again: it continues where it stopped.',
+      'Check the health of the cluster in the Elastic Cloud console, and the scheme and port of ELASTICSEARCH_URL. Then run the same command again. It continues where it stopped.',
     ],
     example: {
       cluster: 'https://cluster.example:9243',
@@ -158,7 +158,7 @@ export const clusterEntries = {
       'Status 429 for requests, or for items inside a 200: es_rejected_execution_exception, circuit_breaking_exception. Loaders that give up early lose these documents.',
     causes: ['This run and others send too many requests at once.', 'The cluster is too small for the load.'],
     fixes: [
-      'Lower --concurrency or --batch-bytes, or run the same command again later: it continues where it stopped.',
+      'Lower --concurrency or --batch-bytes, or run the same command again later. It continues where it stopped.',
       'If this happens every time, give the deployment more memory in the Elastic Cloud console.',
     ],
     example: {
@@ -170,12 +170,12 @@ export const clusterEntries = {
     exit: 4,
     retry: 'later',
     title: 'A gateway limits the number of requests',
-    message: 'a gateway before {cluster} limits connections or requests: {observed}',
+    message: 'a gateway in front of {cluster} limits connections or requests: {observed}',
     observed:
       'Status 429 without the error object of Elasticsearch, or connections that break as soon as several are open. People take it for a cluster that is overloaded.',
     causes: ['A rate limit of a load balancer or a web application firewall is lower than what a load sends.'],
     fixes: [
-      'Lower --concurrency, and run the same command again later: it continues where it stopped.',
+      'Lower --concurrency, and run the same command again later. It continues where it stopped.',
       'If this happens every time, ask the administrators of the gateway for a higher limit.',
     ],
     example: { cluster: 'https://cluster.example:9243', observed: 'status 429, server: nginx' },
@@ -214,7 +214,7 @@ export const clusterEntries = {
         if: /SELF_SIGNED|UNABLE_TO|UNTRUSTED|FINGERPRINT|INVALID_|SIGNATURE/,
       },
       { cause: 'The host in the URL is not in the certificate.', if: /ALTNAME|HOSTNAME/ },
-      { cause: 'The cluster URL is that of the proxy.', if: /ALTNAME|HOSTNAME/ },
+      { cause: 'The cluster URL is the URL of the proxy.', if: /ALTNAME|HOSTNAME/ },
       {
         cause: 'The server does not send an intermediate certificate.',
         if: /sends no certificate of this issuer|UNABLE_TO_VERIFY_LEAF|UNABLE_TO_GET_ISSUER/,
@@ -223,7 +223,7 @@ export const clusterEntries = {
     ],
     fixes: [
       "Pass the CA with --ca FILE (SLUICE_CA), or the SHA-256 of a certificate with --ca-fingerprint. The proxy never decrypts, so the certificate must be the cluster's own.",
-      'In ELASTICSEARCH_URL, write the host name from the Elastic Cloud console, not that of the proxy or an IP address.',
+      'In ELASTICSEARCH_URL, write the host name from the Elastic Cloud console, not the host of the proxy and not an IP address.',
       {
         fix: 'Check that the clock of this machine is right. If it is, ask the administrators of the cluster to renew the certificate.',
         unless: oldAuthority,
@@ -264,8 +264,8 @@ export const clusterEntries = {
     },
   },
   CLUSTER_CLIENT_CERT: {
-    title: 'The cluster wants a client certificate',
-    message: '{cluster} refuses connections without a client certificate that it knows: {observed}',
+    title: 'The cluster requires a client certificate',
+    message: '{cluster} accepts only connections with a client certificate that it knows: {observed}',
     observed:
       'An alert in the TLS handshake (certificate required, bad certificate, unknown CA), or status 400 "No required SSL certificate was sent".',
     causes: [
@@ -296,14 +296,14 @@ export const clusterEntries = {
     message: '{cluster} did not answer like Elasticsearch: {observed}',
     observed: '"The client noticed that the server is not Elasticsearch", or an HTML page instead of JSON.',
     causes: [
-      { cause: 'The URL points at Kibana, not at Elasticsearch.', if: kibana },
-      { cause: 'The URL points at OpenSearch, which is another product.', if: /it is OpenSearch,/ },
+      { cause: 'The URL leads to Kibana, not to Elasticsearch.', if: kibana },
+      { cause: 'The URL leads to OpenSearch, which is another product.', if: /it is OpenSearch,/ },
       {
-        cause: 'The URL points at a gateway or another product, or has a wrong path after the host.',
+        cause: 'The URL leads to a gateway or another product, or has a wrong path after the host.',
         unless: /Kibana|OpenSearch|removed its header/,
       },
       {
-        cause: 'A gateway removes the header x-elastic-product, with which Elasticsearch marks its answers.',
+        cause: 'A gateway removes the header x-elastic-product from the answers of Elasticsearch.',
         unless: /Kibana|OpenSearch|page/,
       },
     ],
@@ -316,7 +316,7 @@ export const clusterEntries = {
         fix: 'Let the gateway pass the header x-elastic-product. Or set ELASTICSEARCH_URL to the cluster itself.',
         if: stripped,
       },
-      { fix: 'Load into Elasticsearch 8 or 9: Sluice does not support OpenSearch.', if: /it is OpenSearch,/ },
+      { fix: 'Load into Elasticsearch 8 or 9. Sluice does not support OpenSearch.', if: /it is OpenSearch,/ },
     ],
     example: {
       cluster: 'https://cluster.example:9243',
@@ -339,7 +339,7 @@ export const clusterEntries = {
     causes: [
       { cause: 'A gateway, load balancer or firewall of your own is in front of the cluster.', unless: login },
       { cause: 'The URL leads to a page that people log in to, not to Elasticsearch.', if: /login page/ },
-      { cause: 'The network of this machine has a login page, as in a hotel or a guest network.', if: /network wants/ },
+      { cause: 'The network of this machine has a login page, such as a hotel or guest network.', if: /network requires/ },
     ],
     fixes: [
       {
@@ -352,7 +352,7 @@ export const clusterEntries = {
       },
       {
         fix: 'Open any page in a browser on this machine, and log in to the network. Then run the same command again.',
-        if: /network wants/,
+        if: /network requires/,
       },
     ],
     example: {

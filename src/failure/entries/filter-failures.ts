@@ -31,7 +31,7 @@ export const filterEntries = {
     causes: [
       'A policy for everybody (0.0.0.0/0) is still attached. A request passes if any policy allows it.',
       'A block is much larger than intended, such as /8 instead of /28.',
-      'The policy attaches itself to new deployments (applied by default).',
+      'Elastic Cloud attaches the policy to every new deployment (applied by default).',
     ],
     fixes: ['Run `sluice filter detach --policy ID`, or narrow the rules in the Elastic Cloud console.'],
     example: {
@@ -79,7 +79,7 @@ export const filterEntries = {
       'Status 400, 403 or 404 with a list of errors, each with a code. The status is 403 also for policies that do not exist.',
     causes: [
       'The deployment id is wrong. Use the id in the URL of the Elastic Cloud console, not the cluster id.',
-      'The role of the key may not see this deployment, or may not change policies.',
+      'The role of the key does not give access to this deployment, or does not allow changes to policies.',
       { cause: 'The policy and the deployment are in different regions.', if: /region/i },
       '--admin-url is not the address of the API.',
     ],
@@ -105,7 +105,7 @@ export const filterEntries = {
       { cause: 'The API is down or overloaded, or limits requests.', if: /status|429|50\d|timeout|within|answer/ },
     ],
     fixes: [
-      'Run the same command again: Sluice keeps what is already done. If the API uses a private CA, set NODE_EXTRA_CA_CERTS to its PEM file.',
+      'Run the same command again. Sluice keeps what is already done. If the API uses a private CA, set NODE_EXTRA_CA_CERTS to its PEM file.',
       'If the firewall allows only the proxy, change the policy in the Elastic Cloud console.',
     ],
     example: { api: 'https://api.hosting.example', observed: 'getaddrinfo ENOTFOUND api.hosting.example' },

@@ -8,7 +8,7 @@ export const indexEntries = {
     title: 'The index accepts no writes',
     message: 'the index {index} is blocked: {reason}',
     observed:
-      'Status 403 or 429 with cluster_block_exception. FORBIDDEN/12 and TOO_MANY_REQUESTS/12 mean a full disk: loaders that retry on 429 then wait for ever.',
+      'Status 403 or 429 with cluster_block_exception. FORBIDDEN/12 and TOO_MANY_REQUESTS/12 mean a full disk: loaders that retry on 429 then wait forever.',
     causes: [
       {
         cause: "The cluster's disk is nearly full: past the flood-stage watermark, Elasticsearch accepts no writes.",
@@ -21,7 +21,7 @@ export const indexEntries = {
     ],
     fixes: [
       'If the disk is full, give the deployment more disk in the Elastic Cloud console, or delete indices. The block then ends by itself.',
-      'Remove a block that somebody set: PUT /<index>/_settings {"index.blocks.write": null}. Then run the same command again: it continues where it stopped.',
+      'Remove a block that somebody set: PUT /<index>/_settings {"index.blocks.write": null}. Then run the same command again. It continues where it stopped.',
     ],
     example: { index: 'logs-app', reason: 'index [logs-app] blocked by: [FORBIDDEN/8/index write (api)];' },
   },
@@ -47,7 +47,7 @@ export const indexEntries = {
     causes: ['The mapping of the index does not fit the documents.', 'The input is not what the index expects.'],
     fixes: [
       'Read the reasons in the dead letters (the file of rejected documents). Correct the mapping or the documents, and run `sluice replay FILE`.',
-      'Or raise --max-rejected. If you correct the input itself, run `sluice undo RUN` before you load it. Sluice treats it as a new input.',
+      'Or raise --max-rejected. If you correct the input itself, run `sluice undo RUN` before you load it. Sluice treats the corrected file as a new input.',
     ],
     example: { rejected: 1204, limit: 100 },
   },
@@ -60,13 +60,13 @@ export const indexEntries = {
         cause: '--index-body contains a setting or mapping that this cluster does not accept.',
         unless: tooManyShards,
       },
-      { cause: 'The new index cannot take over a setting of the previous one.', unless: tooManyShards },
-      { cause: 'The cluster has as many shards as it allows (cluster.max_shards_per_node).', if: tooManyShards },
+      { cause: 'The new index cannot use a setting of the previous index.', unless: tooManyShards },
+      { cause: 'The cluster has reached its limit of shards (cluster.max_shards_per_node).', if: tooManyShards },
       { cause: '--check-query is not a query that this cluster knows.', if: /parsing|query|_search|_count/i },
     ],
     fixes: [
       {
-        fix: 'Correct --check-query, or pass the settings and mapping of the new index with --index-body. The alias has not moved.',
+        fix: 'Correct --check-query, or pass the settings and mapping of the new index with --index-body. Sluice has not switched the alias.',
         unless: tooManyShards,
       },
       {
@@ -111,7 +111,7 @@ export const indexEntries = {
     ],
     fixes: [
       'If documents were rejected, correct the dead letters or the mapping of the new index. Run `sluice replay FILE`, then the same command again without --max-rejected. This needs the dead letters, and does not work with --ids cluster.',
-      'Or correct the limit, the query or the index. Then run the same command again: it loads nothing twice and repeats the checks. The alias has not moved, and Sluice keeps the new index.',
+      'Or correct the limit, the query or the index. Then run the same command again. It loads nothing twice and repeats the checks. Sluice has not switched the alias, and keeps the new index.',
       'To use the index as it is, run `sluice rollback ALIAS --to INDEX`. To forget the load, run `sluice runs rm RUN` and delete the index.',
     ],
     example: {

@@ -6,7 +6,7 @@ export const inputEntries = {
     exit: 2,
     title: 'An input does not exist',
     message: 'no such input: {input}',
-    observed: 'ENOENT, "No such file or directory". Or a loader that loads nothing and reports success.',
+    observed: 'ENOENT, "No such file or directory". Or the loader loads nothing and reports success.',
     causes: [
       'The path is mistyped, or relative to another folder.',
       { cause: 'The glob matches no file.', if: /[*?[{]/ },
@@ -19,8 +19,8 @@ export const inputEntries = {
     message: 'cannot read {input}: {problem}',
     observed: 'EACCES, EISDIR or EIO. "incorrect header check" if the data does not fit the name of the file.',
     causes: [
-      { cause: 'The user that runs Sluice may not read the file.', if: /permission|EACCES|EPERM/i },
-      { cause: 'The path is that of a directory.', if: /director|folder|EISDIR/i },
+      { cause: 'The user that runs Sluice has no permission to read the file.', if: /permission|EACCES|EPERM/i },
+      { cause: 'The path is a directory.', if: /director|folder|EISDIR/i },
       {
         cause: 'The compressed data is damaged.',
         if: /header|gzip|zstd|data|decompress|check|invalid|corrupt/i,
@@ -40,13 +40,13 @@ export const inputEntries = {
     observed:
       'gzip reports "unexpected end of file". Other loaders stop in the middle, or treat the part as the whole file.',
     causes: ['The file was still being written or copied.', 'A download or upload broke off.', 'The disk was full.'],
-    fixes: ['Fetch the whole file again and run the same command: it continues after the documents that are loaded.'],
+    fixes: ['Fetch the whole file again and run the same command. It continues after the last loaded document.'],
     example: { input: 'logs/app.ndjson.gz', encoding: 'gzip', bytes: 10_485_760 },
   },
   INPUT_UNENDED: {
     exit: 5,
     retry: 'later',
-    title: 'Spooled stdin has no end',
+    title: 'Spooled stdin is incomplete',
     message: 'stdin was cut off after {bytes} bytes. Sluice loaded every complete document',
     observed: 'If a pipe to another loader is killed, nothing shows where it broke off.',
     causes: [
@@ -61,13 +61,13 @@ export const inputEntries = {
     example: { bytes: 48_210_944 },
   },
   INPUT_MALFORMED: {
-    title: 'An input is not in its format',
+    title: 'An input does not match its format',
     message: '{input} {problem}',
     observed: '"Unexpected token" or "Unexpected end of JSON input", usually without the position.',
     causes: [
-      { cause: 'The format of the file does not fit its name, or the option --format.', if: /not valid/ },
+      { cause: 'The format of the file does not match its name or the option --format.', if: /not valid/ },
       { cause: 'The JSON breaks off or has a syntax error.', if: /not valid json/ },
-      { cause: 'The path of --pick is mistyped, or that of another document.', if: /no `/ },
+      { cause: 'The path of --pick is mistyped, or belongs to another document.', if: /no `/ },
     ],
     fixes: [
       { fix: 'Convert it to UTF-8: `iconv -f UTF-16 -t UTF-8 FILE | sluice ingest - --index INDEX`.', if: /UTF-16/ },
@@ -84,8 +84,8 @@ export const inputEntries = {
     example: { input: 'export.json', problem: 'has no `items`: its top level is an array' },
   },
   INPUT_NOT_JSON: {
-    title: 'An input is another kind of file',
-    message: '{input} looks like {kind}: {observed}. Sluice sent nothing of it',
+    title: 'An input is neither NDJSON nor JSON',
+    message: '{input} looks like {kind}: {observed}. Sluice sent nothing from it',
     observed:
       'Every line is refused with "Malformed content" or "not one JSON object". Or action lines are stored as documents.',
     causes: [
@@ -93,7 +93,7 @@ export const inputEntries = {
       { cause: 'The file is the body of a bulk request: each document has an action line before it.', if: /_bulk/ },
       { cause: 'The program that wrote the file uses another encoding.', if: /UTF-16/ },
       { cause: 'The file was compressed twice, or is an archive.', if: /ZIP|gzip/ },
-      { cause: 'The file is a log, or a path or glob names the wrong file.', if: /plain text|binary/ },
+      { cause: 'The file is a plain-text log, or the path or glob matches the wrong file.', if: /plain text|binary/ },
     ],
     fixes: [
       { fix: 'Convert it to NDJSON: `mlr --icsv --ojsonl cat FILE | sluice ingest - --index INDEX`.', if: /like CSV:/ },
@@ -129,7 +129,7 @@ export const inputEntries = {
         fix: 'To load each line as a document: `jq -cR "{message: .}" FILE | sluice ingest - --index INDEX`.',
         if: /like plain text/,
       },
-      'If the file is NDJSON all the same, pass --format ndjson. Sluice then writes each line that is no document to the dead letters.',
+      'If the file is NDJSON after all, pass --format ndjson. Sluice then writes each line that is not a document to the dead letters.',
     ],
     example: { input: 'orders.csv', kind: 'CSV', observed: 'none of its first 1000 lines is JSON' },
   },
@@ -143,7 +143,7 @@ export const inputEntries = {
       'Another file now has this name.',
     ],
     fixes: [
-      'Put the old content back and run the same command: it continues after the last document whose outcome is known.',
+      'Put the old content back and run the same command. It continues after the last document whose outcome is known.',
       'Or forget the run with `sluice runs rm RUN`, and load the new content from the start. The documents of the old content stay in the index.',
     ],
     example: {
@@ -175,7 +175,7 @@ export const inputEntries = {
     message: 'the document has {bytes} bytes, but the limit is {limit}',
     observed: 'Status 413 with an empty body, or ECONNRESET and "socket hang up" while the request is being sent.',
     causes: [
-      'Line ends are missing.',
+      'Line breaks are missing.',
       'A document contains a large attachment.',
       'The cluster or a gateway has a lower request limit.',
     ],
@@ -187,7 +187,7 @@ export const inputEntries = {
     title: 'A document has no usable id',
     message: 'the field {field} {problem}',
     observed:
-      'Documents with the id "undefined" or "null" that overwrite each other. Or an error about an id of more than 512 bytes.',
+      'Documents get the id "undefined" or "null" and overwrite each other. Or an error reports an id of more than 512 bytes.',
     causes: ['The field is missing, empty, null, or not a string or number.', 'The id has more than 512 bytes.'],
     fixes: ['Choose another --id-field, or let Sluice make the ids (--ids run).'],
     example: { field: 'event_id', problem: 'is missing' },
@@ -204,7 +204,7 @@ export const inputEntries = {
     fixes: [
       'Resume the run that wrote the file, or repair the line. It needs `operation`, `origin`, and one of `document`, `line` or `base64`. The new dead letters hold the original line.',
     ],
-    example: { problem: 'it has no operation create or index' },
+    example: { problem: 'its operation is neither create nor index' },
   },
   NOT_DEAD_LETTERS: {
     title: 'A file holds no dead letters',
@@ -216,8 +216,8 @@ export const inputEntries = {
     ],
     fixes: [
       'Pass the dead letters file that the receipt of the load names. To repair a document there, change only the value of `document`.',
-      'Load documents without such a record with `sluice ingest`, like any other input.',
+      'If the file holds plain documents, load it with `sluice ingest`, like any other input.',
     ],
-    example: { input: 'logs/app.ndjson', problem: 'it has no operation create or index' },
+    example: { input: 'logs/app.ndjson', problem: 'its operation is neither create nor index' },
   },
 } as const satisfies Entries

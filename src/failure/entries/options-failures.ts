@@ -8,18 +8,18 @@ const notACode = /is not a failure code/
 export const optionsEntries = {
   OPTION_INVALID: {
     exit: 2,
-    title: 'An option cannot be used',
+    title: 'An option is not valid',
     message: '{option}: {problem}',
     observed: 'Many tools ignore an option that they do not know, and then do something unexpected.',
     causes: [
       { cause: 'A name or a value is mistyped.', if: /Did you mean/ },
       { cause: 'The option contradicts another one.', if: /: needs / },
-      { cause: 'An environment variable or a key in sluice.config.json sets the option.', if: setElsewhere },
+      { cause: 'An environment variable or a key in sluice.config.json sets the option to this value.', if: setElsewhere },
     ],
     fixes: [
       { fix: 'To try Sluice without a cluster of your own, run `sluice demo`.', if: noUrl },
       {
-        fix: 'Correct it there. `sluice config` shows the value of every option, and where it comes from.',
+        fix: 'Correct the environment variable or the key. `sluice config` shows every option with its value and source.',
         if: setElsewhere,
       },
       { fix: 'Run `sluice explain` to list all codes.', if: notACode },
@@ -32,7 +32,7 @@ export const optionsEntries = {
   },
   RUN_OPTIONS_CHANGED: {
     exit: 2,
-    title: 'A run or an input has other options than before',
+    title: 'The options differ from those of an earlier run',
     message: '{what} with other options: {differences}',
     observed:
       'Other tools load the file a second time, or skip it without a word. Some start again from the first document.',
@@ -50,10 +50,10 @@ export const optionsEntries = {
     ],
     fixes: [
       {
-        fix: 'To load it again with the new options, pass `--again`. Documents whose ids do not come from a field (`--ids field`) are then stored a second time. To remove the old ones first, run `sluice undo RUN`.',
+        fix: 'To load the file again with the new options, pass `--again`. Documents whose ids do not come from a field (`--ids field`) are then stored a second time. To remove the old ones first, run `sluice undo RUN`.',
         if: /^run .* loaded /,
       },
-      { fix: 'Or run the command with its old options: it loads nothing of this file.', if: /^run .* loaded / },
+      { fix: 'Or run the command with its old options. Sluice then loads nothing from this file.', if: /^run .* loaded / },
       {
         fix: 'Run the command with its old options to finish the run. The next run may have new options if you pass `--again`.',
         if: /^the unfinished run /,
@@ -85,11 +85,11 @@ export const optionsEntries = {
     title: 'The proxy URL cannot be used',
     message: 'the proxy URL from {origin} {problem}',
     observed:
-      'Other tools report "Invalid URL", or look for a host that is a part of the password (ENOTFOUND), or get 407.',
+      'Other tools report "Invalid URL", or look for a host that is really a part of the password (ENOTFOUND), or get 407.',
     causes: [
       'The password contains characters that need URL encoding, such as @ : / # or %.',
       'Somebody wrote the URL by hand, or copied only a part of it.',
-      'The value contains quotes, a space or a line end.',
+      'The value contains quotes, a space or a line break.',
     ],
     fixes: [
       'Copy the whole URL from the dashboard of your proxy. For QuotaGuard: http://USERNAME:PASSWORD@HOST:9293 (9293 is HTTP, 9294 HTTPS, 1080 SOCKS5).',
@@ -121,7 +121,7 @@ export const optionsEntries = {
   },
   CLUSTER_URL_IS_PROXY: {
     exit: 2,
-    title: 'The cluster URL is that of the proxy',
+    title: 'The cluster URL is the URL of the proxy',
     message: 'the cluster URL {url} is the address of the proxy',
     observed:
       'Certificate errors that appear only with the proxy, or "wrong version number": the client took the proxy for the cluster.',

@@ -42,7 +42,7 @@ export const proxyEntries = {
     retry: 'later',
     title: 'The proxy does not answer in time',
     message: 'the proxy {proxy} did not answer within {limitMs} ms after {after}',
-    observed: 'A request that hangs, for minutes or for ever. "Connect Timeout Error", "Proxy connection timed out".',
+    observed: 'A request that hangs, for minutes or forever. "Connect Timeout Error", "Proxy connection timed out".',
     causes: [
       'The scheme does not fit the port, so that both sides wait for each other.',
       'The target does not answer the proxy. The cluster URL has a wrong port, or the cluster drops the connection.',
@@ -68,7 +68,7 @@ export const proxyEntries = {
       { cause: 'The username or password is missing, wrong, or was rotated.', unless: onlyOthers },
       { cause: 'A character of the password is not URL-encoded.', unless: onlyOthers },
       { cause: 'The URL belongs to another subscription.', unless: onlyOthers },
-      { cause: 'The URL is that of the proxy of a company, not of a static-IP proxy.', if: onlyOthers },
+      { cause: 'The URL leads to a company proxy, not to a static-IP proxy.', if: onlyOthers },
     ],
     fixes: [
       {
@@ -120,7 +120,7 @@ export const proxyEntries = {
         if: /https?:\/\//,
       },
       {
-        fix: 'Copy STATIC_PROXY_URL from the dashboard of your proxy. Use socks5s:// for SOCKS5 with TLS, and socks5:// without (QuotaGuard: port 1080). If the port is that of an HTTP proxy, use https:// with TLS, and http:// without.',
+        fix: 'Copy STATIC_PROXY_URL from the dashboard of your proxy. Use socks5s:// for SOCKS5 with TLS, and socks5:// without (QuotaGuard: port 1080). If the port belongs to an HTTP proxy, use https:// with TLS, and http:// without.',
         if: /socks5s?:\/\//,
       },
     ],
@@ -133,7 +133,7 @@ export const proxyEntries = {
     title: "The proxy's certificate is not trusted",
     message: 'the certificate of the proxy {proxy} is not trusted: {problem}',
     observed:
-      "UNABLE_TO_VERIFY_LEAF_SIGNATURE, ERR_TLS_CERT_ALTNAME_INVALID or CERT_HAS_EXPIRED. Nothing says that it is the proxy's certificate and not the cluster's.",
+      "UNABLE_TO_VERIFY_LEAF_SIGNATURE, ERR_TLS_CERT_ALTNAME_INVALID or CERT_HAS_EXPIRED. Nothing shows that it is the proxy's certificate and not the cluster's.",
     causes: [
       { cause: 'The proxy uses a private certificate authority (CA).', if: /SELF_SIGNED|UNABLE_TO|UNTRUSTED/ },
       { cause: 'A firewall or gateway on the route intercepts TLS.', if: /SELF_SIGNED|UNABLE_TO|UNTRUSTED/ },
@@ -189,16 +189,16 @@ export const proxyEntries = {
     example: { proxy: 'http://proxy.example:9293', observed: 'status 429, retry-after: 30' },
   },
   PROXY_NOT_A_PROXY: {
-    title: 'The proxy URL leads to something that is no proxy',
+    title: 'The proxy URL does not lead to a proxy',
     message: '{proxy} does not answer like a proxy ({observed})',
     observed: 'Status 404, 405 or 501, a redirect, or a web page in answer to CONNECT.',
     causes: [
       {
-        cause: 'The proxy URL is that of a web server, for example of the dashboard.',
+        cause: 'The proxy URL leads to a web server, for example to the dashboard.',
         unless: /status (3\d\d|511)/,
       },
-      { cause: 'The network of this machine has a login page, as in a hotel or a guest network.', if: ofNetwork },
-      { cause: 'The proxy URL has the host or port of a website.', if: /status 3\d\d/ },
+      { cause: 'The network of this machine has a login page, such as a hotel or guest network.', if: ofNetwork },
+      { cause: 'The proxy URL contains the host or port of a website.', if: /status 3\d\d/ },
     ],
     fixes: [
       {
@@ -257,8 +257,8 @@ export const proxyEntries = {
       { cause: 'One of the two nodes has other rules, or another certificate.', if: /refused to|certificate|TLS/ },
     ],
     fixes: [
-      'The load works over the other node. To find out which one fails, run `sluice doctor --nodes URL,URL` with the URL of each proxy node.',
-      'Report this to the support of your proxy. Only the address of the other node could be checked.',
+      'The load works through the other node. To find out which one fails, run `sluice doctor --nodes URL,URL` with the URL of each proxy node.',
+      'Report this to the support of your proxy. Sluice could check only the address of the other node.',
     ],
     example: {
       failed: 8,
@@ -274,7 +274,7 @@ export const proxyEntries = {
     observed:
       'Nothing fails. Each request takes 50 to 100 ms longer than necessary, and each new connection several times that.',
     causes: [
-      'The region that was chosen for the proxy is not the region of the cluster.',
+      'The proxy was set up in a region other than that of the cluster.',
       'The cluster was moved, or the proxy was meant for a different cluster.',
     ],
     fixes: [

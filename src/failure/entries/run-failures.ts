@@ -26,7 +26,7 @@ export const runEntries = {
       },
       ...inputEntries.INPUT_UNENDED.fixes.map(fix => ({ fix, if: /stdin never ended/ })),
       {
-        fix: 'Run the same command again: it starts from the beginning. With the same --run-id or with --ids field, Sluice stores no document twice.',
+        fix: 'Run the same command again. It starts from the beginning. With the same --run-id or with --ids field, Sluice stores no document twice.',
         if: /keeps no position/,
       },
       { fix: 'A load of files, or of spooled stdin (--spool), continues where it stopped.', if: /keeps no position/ },
@@ -39,15 +39,15 @@ export const runEntries = {
     title: 'The index was deleted while Sluice loaded into it',
     message:
       '{index} is no longer the index that run {run} stored its first documents in (--ids {ids}). These documents are lost',
-    observed: 'Exit code 0 and a count of all documents. The index holds only those that came after it was made anew.',
+    observed: 'Exit code 0 and a count of all documents. The index holds only the documents that came after somebody deleted it.',
     causes: ['Somebody deleted the index, and the next bulk request made a new one of the same name.'],
     fixes: [
       {
-        fix: 'Make sure that nobody deletes the index. Then run the same command again: Sluice loads all documents again under the same ids, so none is stored twice.',
+        fix: 'Make sure that nobody deletes the index. Then run the same command again. Sluice loads all documents again under the same ids, so none is stored twice.',
         if: /--ids (run|field)/,
       },
       {
-        fix: 'Documents without ids of their own cannot be told apart. Delete the index, and run the same command with --again.',
+        fix: 'Sluice cannot distinguish documents without ids of their own. Delete the index, and run the same command with --again.',
         if: /--ids cluster/,
       },
     ],
@@ -63,7 +63,7 @@ export const runEntries = {
     fixes: [
       'If the message says that something may be done already, check that first. Then run the same command again.',
     ],
-    example: { reason: 'SIGINT', left: 'not all checks were made' },
+    example: { reason: 'SIGINT', left: 'some checks were not made' },
   },
   RUN_NOT_FOUND: {
     exit: 2,
@@ -91,7 +91,7 @@ export const runEntries = {
         if: /replay|dead letters|first/,
       },
     ],
-    fixes: ['Compare the counts. In future, load with --ids run (the default), so that you can verify and undo runs.'],
+    fixes: ['Compare the counts in the receipt with the index. In future, load with --ids run (the default), so that you can verify and undo runs.'],
     example: { run: '20261121T093000Z-4f1c2a', ids: '--ids field' },
   },
   RUN_ELSEWHERE: {
@@ -99,7 +99,7 @@ export const runEntries = {
     title: 'The run belongs to another cluster',
     message: 'run {run} was loaded into {loaded}, but {cluster} is another cluster',
     observed: 'In the wrong cluster, every document seems to be missing.',
-    causes: ['--url or ELASTICSEARCH_URL is that of another cluster.'],
+    causes: ['--url or ELASTICSEARCH_URL names another cluster.'],
     fixes: ["Set the URL and the credentials of the run's own cluster. `sluice runs --json` shows its URL."],
     example: {
       run: '20261121T093000Z-4f1c2a',
@@ -188,11 +188,11 @@ export const runEntries = {
     ],
     fixes: [
       {
-        fix: 'Run the command of the message, or name a folder of your own with --state-dir (SLUICE_STATE_DIR). Then run the same command again.',
+        fix: 'Run the command that the message shows, or name a folder of your own with --state-dir (SLUICE_STATE_DIR). Then run the same command again.',
         if: /must be only yours|everybody may write/,
       },
       {
-        fix: 'Free disk space, or name a writable folder that outlives the process with --state-dir (SLUICE_STATE_DIR). Then run the same command again: it continues.',
+        fix: 'Free disk space, or name a writable folder that outlives the process with --state-dir (SLUICE_STATE_DIR). Then run the same command again. It continues.',
         if: /^(?!.*(must be only yours|everybody may write))/s,
       },
       'If Sluice did not read stdin to its end, the same command loads the spooled part. Pipe the rest of stdin to it, or all of stdin with --run-id or --ids field.',
@@ -227,7 +227,7 @@ export const runEntries = {
       },
     ],
     fixes: [
-      'Free disk space, or pass a writable file with --dead-letters FILE. Then run the same command again: it sends the rejected documents again.',
+      'Free disk space, or pass a writable file with --dead-letters FILE. Then run the same command again. It sends the rejected documents again.',
     ],
     example: { path: 'rejected/app.ndjson', problem: 'the disk is full' },
   },
@@ -242,10 +242,10 @@ export const runEntries = {
         cause: 'The folder is read-only or missing.',
         if: /permission|read-only|EACCES|EPERM|EROFS|folder|does not exist/i,
       },
-      { cause: 'The path is not that of a file.', if: /director|EISDIR|not a file|is a folder/i },
+      { cause: 'The path is not a file.', if: /director|EISDIR|not a file|is a folder/i },
     ],
     fixes: [
-      'Free disk space, or pass a writable file with --output FILE. Then run the same command again: it continues after the last row. A previous file is unchanged.',
+      'Free disk space, or pass a writable file with --output FILE. Then run the same command again. It continues after the last row. A previous file is unchanged.',
     ],
     example: { path: 'incidents.ndjson', problem: 'the disk is full' },
   },

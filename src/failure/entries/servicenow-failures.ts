@@ -21,7 +21,7 @@ export const servicenowEntries = {
         cause: 'The instance is being upgraded, moved, cloned or restarted.',
         if: /status|ECONN|closed|broke|within|ETIMEDOUT|answer/,
       },
-      { cause: 'The proxy may not connect to this host or port.', if: /proxy|tunnel|40[37]/i },
+      { cause: 'The proxy does not allow this host or port.', if: /proxy|tunnel|40[37]/i },
     ],
     fixes: [
       'Open SERVICENOW_INSTANCE_URL in a browser. Correct the URL, or run the same command again as soon as the instance answers.',
@@ -57,11 +57,11 @@ export const servicenowEntries = {
     example: { instance, reason: 'unable to verify the first certificate' },
   },
   SERVICENOW_NOT_AN_INSTANCE: {
-    title: 'The URL is not that of a ServiceNow instance',
+    title: 'The URL does not lead to a ServiceNow instance',
     message: '{instance} does not answer like a ServiceNow instance: {observed}',
     observed: 'HTML, a redirect, or unexpected JSON instead of an answer of the Table API.',
     causes: [
-      'SERVICENOW_INSTANCE_URL names another web site: the company portal, the developer site, or a custom domain that redirects.',
+      'SERVICENOW_INSTANCE_URL leads to another website: the company portal, the developer site, or a custom domain that redirects.',
       'A gateway or a login page of the network answers instead.',
       'The instance no longer exists, and its host leads elsewhere.',
     ],
@@ -77,8 +77,8 @@ export const servicenowEntries = {
     causes: [
       'The user name or password is wrong, or the password must be changed at the next login.',
       'The user is inactive, or locked out after too many wrong passwords.',
-      'A REST API access policy forbids Basic authentication or allows only other addresses. The instance answers as for a wrong password.',
-      'The access token was revoked, and Sluice has no way to renew it.',
+      'A REST API access policy forbids Basic authentication or allows only other addresses. The instance then answers as if the password were wrong.',
+      'The access token was revoked, and Sluice cannot renew it.',
     ],
     fixes: [
       'Log in to the instance with the same user. Or ask an administrator to check the user in sys_user (Active, Locked out). Correct SERVICENOW_USERNAME and SERVICENOW_PASSWORD.',
@@ -87,7 +87,7 @@ export const servicenowEntries = {
     example: { instance, reason: 'User Not Authenticated' },
   },
   SERVICENOW_TOKEN_REFUSED: {
-    title: 'ServiceNow gives no OAuth token',
+    title: 'ServiceNow refuses to issue an OAuth token',
     message: 'the ServiceNow instance {instance} refused the token call of the {grant} grant: {reason}',
     observed:
       'Status 401 of /oauth_token.do with "access_denied" and "server_error", for almost every cause. It is not a fault of the server, and it does not end by itself.',
@@ -132,7 +132,7 @@ export const servicenowEntries = {
       'The browser shows an error page of the instance about the redirect URL, or a page that does not load. Or it returns with "access_denied".',
     causes: [
       {
-        cause: "The redirect URL that Sluice printed, with its port, is not in the entry's Redirect URL.",
+        cause: "The entry in the Application Registry does not contain the redirect URL that Sluice printed, with its port.",
         if: /did not come back|redirect/,
       },
       { cause: 'The browser and this command run on different machines.', if: /did not come back/ },
@@ -142,7 +142,7 @@ export const servicenowEntries = {
       'Enter the printed redirect URL in System OAuth > Application Registry, and run `sluice login servicenow` again.',
       'If this machine has no browser, log in on another machine and copy the token file (--token-file). Keep that file as safe as a password.',
     ],
-    example: { instance, reason: 'the browser did not come back within 300 s' },
+    example: { instance, reason: 'the browser did not return within 300 s' },
   },
   SERVICENOW_BASIC_FORBIDDEN: {
     title: 'ServiceNow accepts no Basic authentication',
@@ -239,7 +239,7 @@ export const servicenowEntries = {
   SERVICENOW_PAGE_TRUNCATED: {
     exit: 4,
     retry: 'later',
-    title: 'ServiceNow cannot answer even a page of one row in time',
+    title: 'ServiceNow cannot read even one row in time',
     message:
       'the ServiceNow instance {instance} could not read a page of {table} within its time limit (sysparm_limit {rows}): {reason}',
     observed: 'Status 200 with an error inside: "Transaction cancelled: maximum execution time exceeded".',
@@ -285,13 +285,13 @@ export const servicenowEntries = {
     observed:
       'Nothing fails. ServiceNow drops the part that it does not understand and answers with more rows. If glide.invalid_query.returns_no_rows is set, it answers with none.',
     causes: [
-      { cause: 'The table has no such field, or the user may not read it.', if: /field/i },
+      { cause: 'The table has no such field, or the user cannot read it.', if: /field/i },
       { cause: 'An operator is misspelt.', if: /operator|query|condition/i },
       { cause: 'A gateway on the route changes or drops sysparm_query.', if: /sysparm|order|row|follow/i },
     ],
     fixes: [
       'Correct --query or --fields: build the list in the instance, and copy its query from the breadcrumb.',
-      'If the user may not read the field, ask an administrator for the role.',
+      'If the user cannot read the field, ask an administrator for the role.',
     ],
     example: { instance, part: 'actve=true', table: 'incident', problem: 'there is no field actve' },
   },
@@ -309,7 +309,7 @@ export const servicenowEntries = {
       '{absent} of {documents} documents in {index} have no row in ServiceNow, but only {allowed} may be deleted ({limit}). Sluice deleted none',
     observed: 'Nothing fails. Tools that compare without a limit empty the index.',
     causes: [
-      'The ServiceNow user lost a role, or its domain changed. Rows that it may no longer see look deleted.',
+      'The ServiceNow user lost a role, or its domain changed. Rows that the user can no longer see look deleted.',
       '--query no longer matches rows that it matched before.',
       'The index also holds other documents.',
       'This number of rows was really deleted in ServiceNow.',

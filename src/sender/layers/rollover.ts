@@ -105,7 +105,7 @@ export class StreamWatch {
       }
       if (this.options.behind !== undefined)
         this.#doubt(
-          `the credentials may not read whether ${this.options.index} has rolled over. A document may be stored twice`,
+          `the credentials do not show whether ${this.options.index} has rolled over. A document may be stored twice`,
         )
     }
     if (!this.#hasRolledOver(seen)) return undefined
@@ -120,7 +120,7 @@ export class StreamWatch {
         return later
       }
       this.#doubt(
-        `the credentials may not refresh ${index}, so a document stored just before a rollover may be stored twice`,
+        `the credentials cannot refresh ${index}, so a document stored just before a rollover may be stored twice`,
       )
     }
     const starts = itemStarts(body)

@@ -126,7 +126,7 @@ function ofTheInstance({ failure: known, phase, cause }: RouteError, instance: s
     case 'CLUSTER_CLIENT_CERT':
       return failure('SERVICENOW_CERT_INVALID', {
         instance,
-        reason: `it wants a client certificate (${String(observed)})`,
+        reason: `it requires a client certificate (${String(observed)})`,
       })
     case 'CLUSTER_TLS_MISMATCH':
     case 'CLUSTER_UNAVAILABLE':

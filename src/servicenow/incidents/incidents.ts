@@ -123,6 +123,6 @@ function incidentIn(row: unknown): Incident {
 }
 
 function queryIgnored({ display }: Instance): SluiceError {
-  const problem = 'ServiceNow returned rows of another correlation id, or the user may not read that field'
+  const problem = 'ServiceNow returned rows of another correlation id, or the user cannot read that field'
   return fail('SERVICENOW_QUERY_IGNORED', { instance: display, part: 'correlation_id', table: 'incident', problem })
 }

@@ -39,7 +39,7 @@ export async function probeTable(probing: TableProbing): Promise<Probed> {
     throw ignored(probing, 'the field sys_id', 'rows come without it, so Sluice cannot distinguish them')
   for (const field of named) {
     if (rows.some(row => field in row) || (await isEmptyReference(probing, field, rows))) continue
-    throw ignored(probing, partOf(query, field), `there is no field ${field}, or the user may not read it`)
+    throw ignored(probing, partOf(query, field), `there is no field ${field}, or the user cannot read it`)
   }
   return { time: timeField(rows), date, notes: [] }
 }

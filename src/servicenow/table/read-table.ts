@@ -59,7 +59,7 @@ async function phasesOf(reading: TableReading, signal: AbortSignal): Promise<Asy
   if (probed.time === undefined && mode === 'current')
     throw ignored(reading, `the field ${by}`, 'Sluice needs it to find changes')
   if (by === 'sys_created_on' && mode === 'current')
-    note(`rows of ${table} have no sys_updated_on. If the user may not read this field, Sluice misses changes`)
+    note(`rows of ${table} have no sys_updated_on. If the user cannot read this field, Sluice misses changes`)
   const fresh = { phase: { kind: 'whole', by, since: settledAt(probed.date) }, cursor: undefined } as const
   const start = given ?? placeOf({ ...fresh, seen: versionsSeen() })
   reading.started?.(start)

@@ -117,7 +117,7 @@ test('Ctrl-C ends it with a word that fits', async () => {
   const { code, stderr } = await running.ended
   lab.control.heal()
   expect(code).toBe(5)
-  expect(stderr).toContain('error: interrupted (SIGINT): not all checks were made\n')
+  expect(stderr).toContain('error: interrupted (SIGINT): some checks were not made\n')
   expect(stderr).toContain('more:  sluice explain COMMAND_INTERRUPTED\n')
   expect(stderr).not.toContain('document')
 })

@@ -141,7 +141,7 @@ describe('from an open deployment to a guarded one and back', () => {
     await using lab = await start('unattached')
     const { code, stdout } = await filter(lab, ['attach'], { ELASTICSEARCH_URL: '' })
     expect(code).toBe(0)
-    expect(stdout).toContain('note: Sluice tried no connection: no cluster is set (--url)\n')
+    expect(stdout).toContain('note: Sluice tried no connection, because no cluster is set (--url)\n')
     expect(lab.control.connections().filter(({ at }) => at === 'cluster' || at === 'proxy')).toEqual([])
   })
 

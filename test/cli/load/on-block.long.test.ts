@@ -74,7 +74,7 @@ test('a load that was given other credentials meanwhile, and is refused for anot
     stderr: expect.stringContaining('explain CLUSTER_UNAVAILABLE') as string,
   })
   // Probes are answered as before; bulk requests are not.
-  expect(stderr).not.toContain('nothing refused it')
+  expect(stderr).not.toContain('nothing refused the request')
 })
 
 test('SIGTERM ends the wait at once, with exit code 5, and the same command goes on', async () => {

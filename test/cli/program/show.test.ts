@@ -179,7 +179,7 @@ test('the receipt of a dry run lists what a load would do, and what it would sen
 
 15 inputs: 1 changed, 1 continues, 12 new, 1 known
 
-  changed    other  other content than run R0 on 2026-11-21 03:15:00: a load takes the whole file
+  changed    other  other content than in run R0 on 2026-11-21 03:15:00, so Sluice loads the whole file
   continues  grown  at document 1,501, after run R0 on 2026-11-21 03:15:00
   new        n0
   new        n1

@@ -46,7 +46,7 @@ test('verify tells whether all of a run is there, and what is missing', async ()
       '',
       '  documents  501  of the run, with a known outcome',
       '  found      500',
-      '  rejected     1  refused when they were loaded',
+      '  rejected     1  rejected when they were loaded',
       '  missing      0',
       '',
       '  501 documents = 500 found + 1 rejected + 0 missing, it balances',

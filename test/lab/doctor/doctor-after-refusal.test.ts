@@ -43,7 +43,7 @@ test('a connection that the filter refused turns out to be one address, and whic
 test('a refusal that is over when it is asked again says so', async () => {
   const cause = await diagnoseRefusal(refused(), options())
   expect(cause).toMatchObject({ isOver: true, finding: { code: 'EGRESS_NOT_ALLOWED' } })
-  expect(cause?.finding.message).toContain('Run the same command again: it continues where it stopped')
+  expect(cause?.finding.message).toContain('Run the same command again. It continues where it stopped')
 })
 
 test('a cluster that was not available turns out to be a proxy whose password was changed', async () => {

@@ -318,7 +318,7 @@ test('credentials that were sent and did not arrive are told from credentials th
   expect(named(true)).toContain('Sluice sent credentials, but they did not arrive')
   expect(named(false)).not.toContain('did not arrive')
   expect(named(true)).toContain('refused the credentials')
-  expect(named(false)).toContain('wants credentials, but none are set')
+  expect(named(false)).toContain('requires credentials, but none are set')
 })
 
 test('Kibana leads to the Elasticsearch beside it, and a place to go to is shown without what may be secret', () => {

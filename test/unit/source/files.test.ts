@@ -116,7 +116,7 @@ describe('paths and globs', () => {
       'INPUT_UNREADABLE',
       "cannot read logs: it is a directory: pass its files with a glob, such as 'logs/*.ndjson'",
     ],
-    ['circle.json', 'INPUT_UNREADABLE', 'its symbolic links form a circle'],
+    ['circle.json', 'INPUT_UNREADABLE', 'its symbolic links form a loop'],
     ['a.ndjson/b', 'INPUT_UNREADABLE', 'a part of its path is a file, not a folder'],
     ['x'.repeat(300), 'INPUT_UNREADABLE', 'its path is too long'],
     ['-', 'INPUT_UNREADABLE', 'there is no standard input'],

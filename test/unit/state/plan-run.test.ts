@@ -73,7 +73,7 @@ test('three inputs that are no longer there are named, and the others counted', 
   expect((await plan(files, [first])).warnings).toEqual([])
   const { warnings } = await plan(files.slice(0, 1), [first])
   expect(warnings).toEqual([
-    ...['b', 'c', 'd'].map(name => `${name} is no longer among the inputs: Sluice loaded 1 of its documents, not all`),
+    ...['b', 'c', 'd'].map(name => `${name} is no longer among the inputs. Sluice loaded only 1 of its documents`),
     'the same is true of 2 more files',
   ])
 })

@@ -69,7 +69,7 @@ async function seeOtherwise(
   }
   const { secret } = access.client
   if (access.grant === 'client_credentials' || secret === undefined) return undefined
-  tried.push('a token call of client_credentials')
+  tried.push('a token call with client_credentials')
   const token = await orFailure(instance.callForTokens({ grant: 'client_credentials' }))
   return 'given' in token ? 'client' : undefined
 }

@@ -80,7 +80,7 @@ function isOthers({ code }: Failure, { isTableNamed }: InstanceContext): boolean
 function tell({ table, probes, refused, status, failure, total, shown }: TableSeen, instance: InstanceContext): string {
   if (refused > 0) return `${refused} of ${probes} connections refused (status ${status ?? 0})`
   if (failure !== undefined && isOthers(failure, instance))
-    return `this user may not read ${table}. Name a table that this user may read, as in servicenow:${table}`
+    return `this user cannot read ${table}. Name a table that this user can read, as in servicenow:${table}`
   if (failure !== undefined) return failure.message
   if (total === undefined) return `Sluice read ${table}`
   return shown === 0 && total > 0

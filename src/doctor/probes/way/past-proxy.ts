@@ -16,7 +16,7 @@ export const pastProxy: Probe = {
   name: 'cluster without the proxy',
   leaveOut: ({ way, options }, { hosts }) => {
     if (way.proxy === undefined) return 'no proxy is set'
-    if (hosts?.clusterIsProxy === true) return 'the cluster URL is that of the proxy'
+    if (hosts?.clusterIsProxy === true) return 'the cluster URL is the URL of the proxy'
     return !options.directCheck ? '--no-direct-check is set' : undefined
   },
   look: async context => {
@@ -36,7 +36,7 @@ async function seeCluster(context: Context): Promise<Past> {
   const { statusCode: status } = answer
   if (by === 'elasticsearch') return open(status)
   if (by === 'filter' || status === 403) return refused(status)
-  return { past: { verdict: 'unknown', status }, detail: `unknown: something else answers (status ${status})` }
+  return { past: { verdict: 'unknown', status }, detail: `unknown: another server answers (status ${status})` }
 }
 
 /**
