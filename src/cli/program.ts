@@ -13,17 +13,17 @@ type Verb = readonly [summary: string, load: () => Promise<Define>]
 const verbs: Readonly<Record<string, Verb>> = {
   ingest: ['load files, stdin or ServiceNow tables', async () => (await import('./commands/ingest.js')).defineIngest],
   pull: ['read the rows of a ServiceNow table as NDJSON', async () => (await import('./commands/pull.js')).definePull],
-  replay: ['send rejected documents (dead letters) again', async () => (await import('./commands/replay.js')).defineReplay],
+  replay: [
+    'send rejected documents (dead letters) again',
+    async () => (await import('./commands/replay.js')).defineReplay,
+  ],
   serve: ['receive webhooks and load their documents', async () => (await import('./commands/serve.js')).defineServe],
   doctor: [
     'check proxy, IP filter, cluster and ServiceNow',
     async () => (await import('./commands/doctor.js')).defineDoctor,
   ],
   login: ['log in to ServiceNow with a browser', async () => (await import('./commands/login.js')).defineLogin],
-  lab: [
-    'run a proxy, IP filter and cluster locally',
-    async () => (await import('./commands/lab.js')).defineLab,
-  ],
+  lab: ['run a proxy, IP filter and cluster locally', async () => (await import('./commands/lab.js')).defineLab],
   demo: ['load example documents on the lab', async () => (await import('./commands/demo.js')).defineDemo],
   runs: [
     'list runs, show the receipt of one, or forget one',
@@ -38,7 +38,10 @@ const verbs: Readonly<Record<string, Verb>> = {
     'switch an alias back to the previous index',
     async () => (await import('./commands/rollback.js')).defineRollback,
   ],
-  filter: ["show and change Elastic Cloud's IP filter", async () => (await import('./commands/filter.js')).defineFilter],
+  filter: [
+    "show and change Elastic Cloud's IP filter",
+    async () => (await import('./commands/filter.js')).defineFilter,
+  ],
   explain: [
     'explain the causes and fixes of a failure',
     async () => (await import('./commands/explain.js')).defineExplain,
@@ -79,7 +82,9 @@ export async function runProgram(typed: readonly string[], terminal: Terminal, v
 function rootCommand(terminal: Terminal, version: string): Command {
   const root = layOutHelp(new Command('sluice'), terminal)
   return addHelpAll(root)
-    .description('Loads files, streams and ServiceNow tables into Elasticsearch (Elastic Cloud) through a static-IP proxy (QuotaGuard, Fixie), and accounts for every document.')
+    .description(
+      'Loads files, streams and ServiceNow tables into Elasticsearch (Elastic Cloud) through a static-IP proxy (QuotaGuard, Fixie), and accounts for every document.',
+    )
     .version(version)
     .enablePositionalOptions()
     .showSuggestionAfterError(false)

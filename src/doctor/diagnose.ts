@@ -98,7 +98,8 @@ export async function diagnoseRefusal(
   const cause = findings.find(isCause)
   if (cause !== undefined) return { finding: cause, next, isOver: false, requests }
   if (isLogin) return undefined
-  const now = 'When Sluice checked again, nothing refused the request. Run the same command again. It continues where it stopped'
+  const now =
+    'When Sluice checked again, nothing refused the request. Run the same command again. It continues where it stopped'
   return { finding: finding('error', refusal, now), isOver: true, requests }
 }
 

@@ -36,11 +36,15 @@ export const table = {
     env: ['ELASTICSEARCH_CLOUD_ID'],
     first: ['ingest', 'doctor'],
   }),
-  apiKey: cluster(kinds.secretText(check.token), 'API key in its encoded form, as Kibana shows it. Safer in the environment or a file', {
-    label: 'key',
-    env: ['ELASTICSEARCH_API_KEY'],
-    secret: 'value',
-  }),
+  apiKey: cluster(
+    kinds.secretText(check.token),
+    'API key in its encoded form, as Kibana shows it. Safer in the environment or a file',
+    {
+      label: 'key',
+      env: ['ELASTICSEARCH_API_KEY'],
+      secret: 'value',
+    },
+  ),
   apiKeyFile: cluster(kinds.text(), 'file that holds the API key', { label: 'file', as: false, first: true }),
   username: cluster(kinds.text(check.secret), 'user name, instead of an API key', {
     label: 'name',

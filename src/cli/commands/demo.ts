@@ -35,7 +35,9 @@ async function loadThroughBoth(folder: string, terminal: Terminal): Promise<numb
   const lab = await startLab({ register: 'both', ports: 'random' })
   try {
     const [first, second] = lab.line.staticIps
-    terminal.out(`1. The lab is ready: a proxy with the static addresses ${first} and ${second}, and a search cluster\n`)
+    terminal.out(
+      `1. The lab is ready: a proxy with the static addresses ${first} and ${second}, and a search cluster\n`,
+    )
     terminal.out(`   that allows only those two addresses (${lab.line.cluster.url}).\n\n`)
     const file = join(folder, 'logs.ndjson.gz')
     await pipeline(Readable.from(demoDocuments(documents)), createGzip(), createWriteStream(file))

@@ -25,9 +25,7 @@ export const egressEntries = {
       'on Elastic Cloud Hosted, no IP filter guards {cluster}: the managed ingest endpoint accepts every address',
     observed:
       'Nothing fails. On Elastic Cloud Hosted, a stolen key works from everywhere at this endpoint, whatever the policies say.',
-    causes: [
-      'On Elastic Cloud Hosted, IP filter policies guard the cluster, but not its managed ingest endpoint.',
-    ],
+    causes: ['On Elastic Cloud Hosted, IP filter policies guard the cluster, but not its managed ingest endpoint.'],
     fixes: [
       'If only the static addresses may send, load into the Elasticsearch endpoint of the deployment. Its host has no `.ingest.`, and its URL no /_es.',
       'Otherwise keep the key of the endpoint secret, and give it only the privilege event:write of the application apm.',
@@ -39,7 +37,10 @@ export const egressEntries = {
     title: 'Only one of the two static addresses is in use',
     message: 'all {connections} connections left from {address}. Chance that another address is in use: {chance}',
     observed: 'Nothing fails today. If only this address is allowed, every request fails once the other one is used.',
-    causes: ['The proxy URL leads to a single node.', 'One node of the pair is down, and the other node handles all connections.'],
+    causes: [
+      'The proxy URL leads to a single node.',
+      'One node of the pair is down, and the other node handles all connections.',
+    ],
     fixes: [
       'Set STATIC_PROXY_URL to the URL in the dashboard of your proxy, which covers both nodes.',
       'Keep both addresses in the IP filter policy. The proxy may use the other address again at any time.',

@@ -14,7 +14,10 @@ export const optionsEntries = {
     causes: [
       { cause: 'A name or a value is mistyped.', if: /Did you mean/ },
       { cause: 'The option contradicts another one.', if: /: needs / },
-      { cause: 'An environment variable or a key in sluice.config.json sets the option to this value.', if: setElsewhere },
+      {
+        cause: 'An environment variable or a key in sluice.config.json sets the option to this value.',
+        if: setElsewhere,
+      },
     ],
     fixes: [
       { fix: 'To try Sluice without a cluster of your own, run `sluice demo`.', if: noUrl },
@@ -53,7 +56,10 @@ export const optionsEntries = {
         fix: 'To load the file again with the new options, pass `--again`. Documents whose ids do not come from a field (`--ids field`) are then stored a second time. To remove the old ones first, run `sluice undo RUN`.',
         if: /^run .* loaded /,
       },
-      { fix: 'Or run the command with its old options. Sluice then loads nothing from this file.', if: /^run .* loaded / },
+      {
+        fix: 'Or run the command with its old options. Sluice then loads nothing from this file.',
+        if: /^run .* loaded /,
+      },
       {
         fix: 'Run the command with its old options to finish the run. The next run may have new options if you pass `--again`.',
         if: /^the unfinished run /,

@@ -39,7 +39,8 @@ export const runEntries = {
     title: 'The index was deleted while Sluice loaded into it',
     message:
       '{index} is no longer the index that run {run} stored its first documents in (--ids {ids}). These documents are lost',
-    observed: 'Exit code 0 and a count of all documents. The index holds only the documents that came after somebody deleted it.',
+    observed:
+      'Exit code 0 and a count of all documents. The index holds only the documents that came after somebody deleted it.',
     causes: ['Somebody deleted the index, and the next bulk request made a new one of the same name.'],
     fixes: [
       {
@@ -91,7 +92,9 @@ export const runEntries = {
         if: /replay|dead letters|first/,
       },
     ],
-    fixes: ['Compare the counts in the receipt with the index. In future, load with --ids run (the default), so that you can verify and undo runs.'],
+    fixes: [
+      'Compare the counts in the receipt with the index. In future, load with --ids run (the default), so that you can verify and undo runs.',
+    ],
     example: { run: '20261121T093000Z-4f1c2a', ids: '--ids field' },
   },
   RUN_ELSEWHERE: {

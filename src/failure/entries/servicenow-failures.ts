@@ -132,7 +132,8 @@ export const servicenowEntries = {
       'The browser shows an error page of the instance about the redirect URL, or a page that does not load. Or it returns with "access_denied".',
     causes: [
       {
-        cause: "The entry in the Application Registry does not contain the redirect URL that Sluice printed, with its port.",
+        cause:
+          'The entry in the Application Registry does not contain the redirect URL that Sluice printed, with its port.',
         if: /did not come back|redirect/,
       },
       { cause: 'The browser and this command run on different machines.', if: /did not come back/ },

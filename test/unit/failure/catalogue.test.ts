@@ -36,7 +36,12 @@ describe('the catalogue', () => {
   test.each([
     ['OPTION_INVALID', "--batch-bytes: 'foo' is not a size", [], ['Correct the command.']],
     ['OPTION_INVALID', '--url: the cluster URL is not set: set --url', [], ['To try Sluice without a cluster']],
-    ['OPTION_INVALID', 'STATE_DIR: is a file', ['An environment variable'], ['Correct the environment variable or the key.']],
+    [
+      'OPTION_INVALID',
+      'STATE_DIR: is a file',
+      ['An environment variable'],
+      ['Correct the environment variable or the key.'],
+    ],
     ['OPTION_INVALID', "sluice explain: 'x' is not a failure code", [], ['Run `sluice explain`']],
     [
       'RUN_INTERRUPTED',
@@ -51,7 +56,12 @@ describe('the catalogue', () => {
       ['Run the same command again. It starts from the beginning.', 'A load of files'],
     ],
     ['INPUT_MALFORMED', 'a.json has no `hits`: its top level is an array', ['The path of --pick'], ['To load', 'Pass']],
-    ['CLUSTER_AUTH_REJECTED', 'https://es requires credentials, but none are set (401): x', ['No credentials'], ['Set']],
+    [
+      'CLUSTER_AUTH_REJECTED',
+      'https://es requires credentials, but none are set (401): x',
+      ['No credentials'],
+      ['Set'],
+    ],
   ] as const)('prints only what fits: %s, %s', (code, message, causes, fixes) => {
     const starts = (texts: readonly string[], expected: readonly string[]) => {
       expect(texts.map((text, at) => text.slice(0, expected[at]?.length))).toEqual(expected)

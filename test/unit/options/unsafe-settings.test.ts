@@ -36,7 +36,9 @@ describe('a file of the working folder', () => {
     const effective = resolveOptions({ flags: {}, env, file: { path, values: file } })
     await expect(readAccess(effective, async () => await Promise.resolve('secret'))).rejects.toMatchObject({
       code: 'OPTION_INVALID',
-      message: expect.stringContaining(`${option}: is in a configuration file that the command does not name`) as string,
+      message: expect.stringContaining(
+        `${option}: is in a configuration file that the command does not name`,
+      ) as string,
     })
     expect(unsafe({ ...sources, isNamed: true })).toEqual({})
   })

@@ -27,7 +27,9 @@ function indexProblem({ index, identity }: Facts): string | undefined {
   if (index.exists === false) return 'the index does not exist yet. A document would create it'
   if (index.exists === undefined)
     return 'the credentials do not show whether the index exists. A document would create it'
-  return index.mayCheckWrites === false ? 'the credentials do not allow Sluice to read and delete the test document' : undefined
+  return index.mayCheckWrites === false
+    ? 'the credentials do not allow Sluice to read and delete the test document'
+    : undefined
 }
 
 async function check(context: Context, route: Route, index: string, isDataStream: boolean): Promise<ProbeResult> {
