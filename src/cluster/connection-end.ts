@@ -79,6 +79,7 @@ export function connectionEnd({ code, evidence }: Failure): End {
     case 'PROXY_TIMEOUT':
       return phase === 'proxy-connect' || phase === 'proxy-tls' ? 'stuck' : 'silent'
     case 'PROXY_CERT_INVALID':
+    case 'PROXY_CLIENT_CERT':
     case 'PROXY_TLS_MISMATCH':
       return 'proxyTls'
     case 'PROXY_AUTH_REJECTED':

@@ -1,5 +1,6 @@
 import type { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
+import type { Failure } from '../failure/failure.js'
 
 /** A certificate as a report shows it. Every server shows it to everybody, so nothing in it is secret. */
 export interface CertificateSeen {
@@ -89,6 +90,7 @@ export function problemWith(
 export function tellCertificate(
   problem: CertificateProblem,
   { subject, issuer, names, validFrom, validTo, expiredAuthority }: CertificateSeen,
+  caOption = '--ca',
 ): string {
   const who = `${subject}, issued by ${issuer}`
   switch (problem) {
@@ -101,7 +103,7 @@ export function tellCertificate(
       return `It belongs to ${who}. The authority ${authority} expired${until === undefined ? '' : ` on ${until}`}`
     }
     case 'incomplete':
-      return `It belongs to ${who}. The server sends no certificate of this issuer, and --ca contains none`
+      return `It belongs to ${who}. The server sends no certificate of this issuer, and ${caOption} contains none`
     case 'early':
       return `It belongs to ${who}, and is not valid before ${validFrom}`
     case 'name':
@@ -110,6 +112,12 @@ export function tellCertificate(
     case 'authority':
       return `It belongs to ${who}`
   }
+}
+
+/** Returns the option that takes the authority of a certificate. */
+export function caOptionFor(failed: Failure | undefined): string {
+  const [whose = ''] = failed?.code.split('_', 1) ?? []
+  return { PROXY: '--proxy-ca', SERVICENOW: '--servicenow-ca' }[whose] ?? '--ca'
 }
 
 function isFor(certificate: X509Certificate, host: string): boolean {

@@ -24,6 +24,7 @@ const ofProxy: ReadonlySet<string> = new Set([
   'PROXY_ACCOUNT_REFUSED',
   'PROXY_NOT_A_PROXY',
   'PROXY_CERT_INVALID',
+  'PROXY_CLIENT_CERT',
   'PROXY_UNREACHABLE',
 ])
 

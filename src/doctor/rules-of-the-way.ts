@@ -1,6 +1,6 @@
 /** Rules for the route: options, the proxy, the connection through it, clocks and distances. */
 import { type Evidence, type Failure, failure } from '../failure/failure.js'
-import { tellCertificate } from './certificate.js'
+import { caOptionFor, tellCertificate } from './certificate.js'
 import type { ConnectionSeen, Facts } from './facts.js'
 import { type Finding, finding, type FindingRule } from './report.js'
 
@@ -67,7 +67,7 @@ export function connectionFinding(
 ): Finding {
   if (certificate === undefined || problem === undefined) return finding('error', failed)
   const evidence = { ...failed.evidence, certificate: problem, subject: certificate.subject, ...more }
-  return finding('error', { ...failed, evidence }, tellCertificate(problem, certificate))
+  return finding('error', { ...failed, evidence }, tellCertificate(problem, certificate, caOptionFor(failed)))
 }
 
 /** Finds the silent side. If the proxy answers others, the target is silent. If it answers nobody, the proxy is. */

@@ -77,7 +77,7 @@ export const symptoms: readonly Symptom[] = [
     where: 'cluster',
     symptom: '400 "plain HTTP request was sent to HTTPS port", "No required SSL certificate was sent", or a TLS alert',
     when: 'The URL says http:// and the port uses TLS, or the cluster requires a client certificate.',
-    codes: ['CLUSTER_TLS_MISMATCH', 'CLUSTER_CLIENT_CERT'],
+    codes: ['CLUSTER_TLS_MISMATCH', 'CLUSTER_CLIENT_CERT', 'PROXY_CLIENT_CERT'],
     note: 'With https:// and a certificate of its own (--cert), a client passes both.',
   },
   {

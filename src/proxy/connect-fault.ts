@@ -35,10 +35,7 @@ function nameConnecting(way: RouteTarget, phase: Phase, code: string, error: unk
   const cluster = way.target.origin
   switch (phase) {
     case 'proxy-tls':
-      if (isClientCertAlert(code)) {
-        const wanted = `it requires a client certificate (${code}), and Sluice sends none to a proxy`
-        return failure('PROXY_UNREACHABLE', { proxy: proxyOf(way), problem: wanted })
-      }
+      if (isClientCertAlert(code)) return nameClientCert(way, code)
       if (isCertificateFault(code)) return failure('PROXY_CERT_INVALID', { proxy: proxyOf(way), problem })
       if (isNotTls(code)) {
         return failure('PROXY_TLS_MISMATCH', { proxy: proxyOf(way), observed: `the port does not speak TLS (${code})` })
@@ -60,6 +57,11 @@ function nameConnecting(way: RouteTarget, phase: Phase, code: string, error: unk
     case 'exchange':
       return failure('CLUSTER_UNAVAILABLE', { cluster, observed: problem })
   }
+}
+
+/** Names a proxy that broke TLS for want of a client certificate. TLS 1.3 says so only after the handshake. */
+export function nameClientCert(way: RouteTarget, code: string): Failure {
+  return failure('PROXY_CLIENT_CERT', { proxy: proxyOf(way), observed: `the TLS alert ${code}` })
 }
 
 /** Names whose time ran out: the proxy's until Sluice had reached it, then the cluster's. */

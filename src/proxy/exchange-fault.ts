@@ -1,6 +1,6 @@
 /** Why a request that had, or waited for, a connection got no whole answer. Pure. */
 import { failure } from '../failure/failure.js'
-import { nameTimeout } from './connect-fault.js'
+import { nameClientCert, nameTimeout } from './connect-fault.js'
 import { type Phase, RouteError, errorCodeOf, isClientCertAlert, isTlsAlert, textOf } from './route-error.js'
 import { nameNotHttp } from './tunnel-fault.js'
 import { type RouteTarget, proxyOf } from './destination.js'
@@ -41,8 +41,12 @@ export function exchangeFault(
     })
   }
   const cluster = way.target.origin
+  // Inside the only layer of TLS there is, if the target has none.
+  const isOfProxy = way.target.protocol === 'http:' && way.proxy !== undefined
   const named = isClientCertAlert(code)
-    ? failure('CLUSTER_CLIENT_CERT', { cluster, observed: `the TLS alert ${code}` })
+    ? isOfProxy
+      ? nameClientCert(way, code)
+      : failure('CLUSTER_CLIENT_CERT', { cluster, observed: `the TLS alert ${code}` })
     : failure('CLUSTER_UNAVAILABLE', { cluster, observed: `${whoBroke(way, broken)}: ${textOf(error)}` })
   return new RouteError({ code, phase: 'exchange', delivery, failure: named, cause: error })
 }

@@ -1,8 +1,9 @@
 /** Finds out which protocol a proxy's port speaks from its first bytes, without credentials and without a target. */
 import type { X509Certificate } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
-import { connect as connectTls } from 'node:tls'
+import { type TLSSocket, connect as connectTls } from 'node:tls'
 import type { ProxyScheme, ProxyUrl } from './proxy-url.js'
+import { authoritiesOf } from './tls-layer.js'
 
 /** The fitting scheme. `tls`: TLS with something unknown inside. `unknown`: none of them. */
 export type Spoken = ProxyScheme | 'tls' | 'unknown'
@@ -13,6 +14,8 @@ export interface PortSeen {
   readonly isPrompt: boolean
   /** Shown by a port that speaks TLS. Not verified. */
   readonly certificate?: X509Certificate | undefined
+  /** Those who signed it, and so on. */
+  readonly authorities?: readonly X509Certificate[] | undefined
   readonly date?: string | undefined
   /** The name of the server, if it answers as a web server does: with a page of its own. */
   readonly webServer?: string | undefined
@@ -57,6 +60,14 @@ export async function answersGreeting(
   return isKnown(await ask({ host, port, limitMs, onAsk: () => {}, signal }, ...greetingOf(scheme)))
 }
 
+/** Returns what a port shows of itself, its certificate among it. */
+export async function lookAtPort(
+  { scheme, host, port }: ProxyUrl,
+  asking: Omit<Asking, 'host' | 'port'>,
+): Promise<PortSeen> {
+  return await ask({ ...asking, host, port }, ...greetingOf(scheme))
+}
+
 function greetingOf(scheme: ProxyScheme): readonly [isTls: boolean, bytes: Buffer] {
   const isTls = scheme === 'https' || scheme === 'socks5s'
   return [isTls, scheme === 'http' || scheme === 'https' ? httpLine : socksGreeting]
@@ -84,10 +95,12 @@ async function ask(asking: Asking, isTls: boolean, bytes: Buffer): Promise<PortS
   return await new Promise(resolve => {
     let heard = Buffer.alloc(0)
     let certificate: X509Certificate | undefined
-    const socket: Socket = isTls
+    let authorities: readonly X509Certificate[] = []
+    const secure: TLSSocket | undefined = isTls
       ? // Nothing is trusted and nothing is told: any certificate will do as an answer.
         connectTls({ host, port, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
-      : connect({ host, port })
+      : undefined
+    const socket: Socket = secure ?? connect({ host, port })
     const settle = (): void => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', settle)
@@ -97,14 +110,20 @@ async function ask(asking: Asking, isTls: boolean, bytes: Buffer): Promise<PortS
       const isPage = /^HTTP\/1\.\d ([23]\d\d|404) /.test(head)
       const webServer = isPage ? /^server: *(.+)$/im.exec(head)?.[1]?.trim() : undefined
       const date = /^date: *(.+)$/im.exec(head)?.[1]?.trim()
-      resolve({ spoken, isPrompt: false, certificate, webServer, date: spoken === 'unknown' ? undefined : date })
+      resolve({
+        spoken,
+        isPrompt: false,
+        certificate,
+        authorities,
+        webServer,
+        date: spoken === 'unknown' ? undefined : date,
+      })
     }
     const timer = setTimeout(settle, limitMs)
     signal?.addEventListener('abort', settle, { once: true })
     socket.once(isTls ? 'secureConnect' : 'connect', () => {
-      if ('getPeerX509Certificate' in socket && typeof socket.getPeerX509Certificate === 'function') {
-        certificate = socket.getPeerX509Certificate() as X509Certificate | undefined
-      }
+      certificate = secure?.getPeerX509Certificate()
+      authorities = secure === undefined ? [] : authoritiesOf(secure)
       socket.write(bytes)
     })
     socket.on('data', (chunk: Buffer) => {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { notSocksFault, proxyClosedFault, socksRefusedFault } from './tunnel-fault.js'
 import type { ProxyUrl } from './proxy-url.js'
-import type { RouteError } from './route-error.js'
+import { type RouteError, errorCodeOf, isClientCertAlert } from './route-error.js'
 import { type RouteTarget, addressOf } from './destination.js'
 
 /**
@@ -9,10 +9,16 @@ import { type RouteTarget, addressOf } from './destination.js'
  * host name. Rejects with a RouteError. The caller limits the time.
  */
 export async function openSocksTunnel(socket: Socket, way: RouteTarget, proxy: ProxyUrl): Promise<void> {
+  // The package keeps only the text of an error.
+  let failed: Error | undefined
+  const onError = (error: Error): void => {
+    failed = error
+  }
+  socket.once('error', onError)
   // Loaded here, because other routes do not need it.
   const { SocksClient } = await import('socks')
   // The socket may have ended meanwhile without a listener.
-  if (socket.destroyed) throw proxyClosedFault(way, HANDSHAKE, socket.errored ?? undefined)
+  if (socket.destroyed) throw proxyClosedFault(way, HANDSHAKE, failed ?? socket.errored ?? undefined)
   let first: Buffer | undefined
   const onFirst = (bytes: Buffer): void => {
     first = bytes
@@ -36,10 +42,11 @@ export async function openSocksTunnel(socket: Socket, way: RouteTarget, proxy: P
       timeout: way.connectTimeoutMs * 2,
     })
   } catch (error) {
+    if (isClientCertAlert(errorCodeOf(failed))) throw proxyClosedFault(way, HANDSHAKE, failed)
     throw nameSocksError(way, error instanceof Error ? error.message : String(error), first)
   } finally {
     clearTimeout(lineEnd)
-    socket.off('data', onFirst)
+    socket.off('data', onFirst).off('error', onError)
   }
 }
 

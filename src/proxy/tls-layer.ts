@@ -132,6 +132,18 @@ function fingerprintOf(pem: string): string | undefined {
   }
 }
 
+/** Returns those who signed the certificate of the other side, and so on, as far as it sent them or this machine knows them. */
+export function authoritiesOf(socket: TLSSocket): X509Certificate[] {
+  const authorities: X509Certificate[] = []
+  let seen = socket.getPeerCertificate(true)
+  // A root is its own issuer.
+  while (seen.issuerCertificate !== undefined && seen.issuerCertificate !== seen) {
+    seen = seen.issuerCertificate
+    authorities.push(new X509Certificate(seen.raw))
+  }
+  return authorities
+}
+
 function hexOf(fingerprint: string): string {
   return fingerprint.replaceAll(':', '').toLowerCase()
 }

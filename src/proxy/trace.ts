@@ -2,11 +2,12 @@
  * Builds one connection like a load does, and closes it: reports how far it came, the time of each layer, and the
  * certificate it met.
  */
-import { X509Certificate } from 'node:crypto'
+import type { X509Certificate } from 'node:crypto'
 import { TLSSocket } from 'node:tls'
 import { Connector, type ConnectProgress, TrafficMeter } from './connector.js'
 import { type Phase, RouteError } from './route-error.js'
 import { type RouteOptions, formOf, layersOf } from './route.js'
+import { authoritiesOf } from './tls-layer.js'
 
 export interface Trace {
   /** The layers in the order of building, with the time of each. With a `fault`, the last one failed. */
@@ -50,17 +51,6 @@ export async function traceConnection(
     signal?.removeEventListener('abort', onAbort)
     connector.destroyAll()
   }
-}
-
-function authoritiesOf(socket: TLSSocket): X509Certificate[] {
-  const authorities: X509Certificate[] = []
-  let seen = socket.getPeerCertificate(true)
-  // A root is its own issuer.
-  while (seen.issuerCertificate !== undefined && seen.issuerCertificate !== seen) {
-    seen = seen.issuerCertificate
-    authorities.push(new X509Certificate(seen.raw))
-  }
-  return authorities
 }
 
 /** Records each layer as the connection is built. */

@@ -1,7 +1,8 @@
 /** Names why a proxy opened no tunnel, from its answer. Pure. Nothing of the request has left. */
 import { type Failure, failure } from '../failure/failure.js'
+import { nameClientCert } from './connect-fault.js'
 import { type ProxyAnswer, nameProxyAnswer } from './proxy-answer.js'
-import { RouteError, errorCodeOf, isTlsAlert, quoteBytes } from './route-error.js'
+import { RouteError, errorCodeOf, isClientCertAlert, isTlsAlert, quoteBytes } from './route-error.js'
 import { type RouteTarget, authorityOf, proxyOf } from './destination.js'
 
 /** CONNECT was answered with something else than 2xx: the proxy's own answer, whatever the number. */
@@ -20,13 +21,16 @@ export function connectRefusedFault(
 
 /** The proxy closed the connection instead of answering CONNECT or the SOCKS5 greeting. */
 export function proxyClosedFault(way: RouteTarget, after: string, cause?: unknown): RouteError {
+  const code = cause === undefined ? 'PROXY_CLOSED' : errorCodeOf(cause)
   const tlsHint = way.proxy?.scheme === 'http' || way.proxy?.scheme === 'socks5'
   const problem = `it closed the connection ${after}${tlsHint ? '. A port that expects TLS also does this' : ''}`
   return new RouteError({
-    code: cause === undefined ? 'PROXY_CLOSED' : errorCodeOf(cause),
+    code,
     phase: 'proxy-handshake',
     delivery: 'none',
-    failure: failure('PROXY_UNREACHABLE', { proxy: proxyOf(way), problem }),
+    failure: isClientCertAlert(code)
+      ? nameClientCert(way, code)
+      : failure('PROXY_UNREACHABLE', { proxy: proxyOf(way), problem }),
     cause,
   })
 }

@@ -2,7 +2,7 @@
 import type { World } from '../contracts/world.js'
 import type { Owner } from '../real/servers/owner.js'
 import type { Cause, Part } from './cause.js'
-import { type Leaf, createSigner } from './certificates.js'
+import { type Leaf, createSigner, issueSelfSigned } from './certificates.js'
 import { changed, doctor, healthy } from './ways.js'
 
 type Show<W> = (world: W, owner: Owner, leaf: Leaf) => Promise<{ readonly port: number }>
@@ -32,16 +32,27 @@ export function certificateCauses<W extends World>(on: Part, show: Show<W>): rea
       return doctor(world, {}, { url: `https://127.0.0.1:${port}`, ca })
     },
   })
-  const ofProxy = (planted: string, wanted: Wanted, says: string): Cause<W> => ({
+  /** `chain`: the leaf that the proxy shows, and the authority that Sluice trusts, if any. */
+  const ofProxy = (
+    planted: string,
+    chain: () => Promise<{ readonly leaf: Leaf; readonly ca?: string }>,
+    says: string,
+  ): Cause<W> => ({
     planted: `a proxy certificate ${planted}`,
     on,
     expected: 'PROXY_CERT_INVALID',
     says,
     plant: async (world, owner) => {
-      const { ca, port } = await issue(world, owner, wanted)
-      return doctor(world, { proxy: { url: changed(world.proxy.https, { port: String(port) }), ca } })
+      const { leaf, ca } = await chain()
+      const { port } = await show(world, owner, leaf)
+      const url = changed(world.proxy.https, { port: String(port) })
+      return doctor(world, { proxy: ca === undefined ? url : { url, ca } })
     },
   })
+  const by = (wanted: Wanted, signing?: readonly [number, number]) => async () => {
+    const signer = await createSigner(...(signing ?? []))
+    return { leaf: await signer.issue(...wanted), ca: signer.ca }
+  }
   return [
     ofCluster('that has expired', expired, 'and expired on'),
     ofCluster('that is not valid yet', early, 'is not valid before'),
@@ -100,7 +111,31 @@ export function certificateCauses<W extends World>(on: Part, show: Show<W>): rea
         return { by: 'doctor', options, tools: { today: () => Date.now() + 5 * 86_400_000 } }
       },
     },
-    ofProxy('that has expired', expired, 'expired'),
-    ofProxy('for another host', foreign, 'other.example'),
+    {
+      planted: 'a cluster certificate that signed itself',
+      on,
+      expected: 'CLUSTER_CERT_INVALID',
+      says: 'self-signed certificate',
+      plant: async (world, owner) => {
+        const { port } = await show(world, owner, await issueSelfSigned(both))
+        return doctor(world, {}, { url: `https://127.0.0.1:${port}` })
+      },
+    },
+    ofProxy('that has expired', by(expired), 'and expired on'),
+    ofProxy('that is not valid yet', by(early), 'is not valid before'),
+    ofProxy('for another host', by(foreign), 'for other.example'),
+    ofProxy('of an authority that has expired', by(good, [-30, -2]), 'The authority planted authority expired on'),
+    ofProxy('without the intermediate one', withoutIntermediate, 'and --proxy-ca contains none'),
+    ofProxy('that signed itself', async () => ({ leaf: await issueSelfSigned(both) }), 'self-signed certificate'),
+    ofProxy(
+      'of an unknown authority',
+      async () => ({ leaf: await (await createSigner()).issue(...good) }),
+      'issued by planted authority',
+    ),
   ]
+}
+
+async function withoutIntermediate(): Promise<{ readonly leaf: Leaf; readonly ca: string }> {
+  const signer = await createSigner()
+  return { leaf: await (await signer.intermediate()).issue(...good), ca: signer.ca }
 }

@@ -18,6 +18,34 @@ export interface Signer {
   issue(names: readonly string[], from?: number, until?: number): Promise<Leaf>
 }
 
+/** A certificate that signed itself. */
+export async function issueSelfSigned(names: readonly string[]): Promise<Leaf> {
+  const keys = await newKeys()
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned(
+    {
+      name: `CN=${names[0]}`,
+      keys,
+      signingAlgorithm: algorithm,
+      ...validity(-1, 1),
+      extensions: [alternativesOf(names)],
+    },
+    webcrypto,
+  )
+  return leafOf(certificate, keys)
+}
+
+function leafOf(certificate: x509.X509Certificate, { privateKey }: webcrypto.CryptoKeyPair): Leaf {
+  const key = KeyObject.from(privateKey).export({ type: 'pkcs8', format: 'pem' }).toString()
+  return { cert: certificate.toString('pem'), key }
+}
+
+function alternativesOf(names: readonly string[]) {
+  const isAddress = (value: string) => /^[\d.]+$/.test(value)
+  return new x509.SubjectAlternativeNameExtension(
+    names.map(value => ({ type: isAddress(value) ? ('ip' as const) : ('dns' as const), value })),
+  )
+}
+
 const DAY_MS = 86_400_000
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 const newKeys = async () => await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
@@ -67,22 +95,17 @@ function signerOf(authority: x509.X509Certificate, signingKey: webcrypto.CryptoK
     },
     issue: async (names, from = -1, until = 1) => {
       const keys = await newKeys()
-      const alternatives = names.map(value => ({
-        type: /^[\d.]+$/.test(value) ? ('ip' as const) : ('dns' as const),
-        value,
-      }))
       const certificate = await x509.X509CertificateGenerator.create(
         {
           ...by,
           subject: `CN=${names[0]}`,
           publicKey: keys.publicKey,
           ...validity(from, until),
-          extensions: [new x509.SubjectAlternativeNameExtension(alternatives)],
+          extensions: [alternativesOf(names)],
         },
         webcrypto,
       )
-      const key = KeyObject.from(keys.privateKey).export({ type: 'pkcs8', format: 'pem' }).toString()
-      return { cert: certificate.toString('pem'), key }
+      return leafOf(certificate, keys)
     },
   }
 }

@@ -6,11 +6,11 @@ import { issueCertificate } from '../real/servers/certificates.js'
 import { startDemanding, startGateway } from '../real/servers/gateway.js'
 import { startIpFilter } from '../real/servers/ip-filter.js'
 import { findParts, required } from '../real/servers/parts.js'
-import { DENIED_PORT } from '../real/servers/squid.js'
+import { DENIED_PORT, startSquid } from '../real/servers/squid.js'
 import type { Cause } from './cause.js'
 import { certificateCauses } from './certificate-causes.js'
 import { realClusterCauses } from './real-cluster-causes.js'
-import { doctor, portOf } from './ways.js'
+import { changed, doctor, portOf } from './ways.js'
 
 type RealCause = Cause<RealWorld>
 
@@ -193,6 +193,56 @@ const gateways: readonly RealCause[] = [
       const certificate = await issueCertificate(openssl, join(owner.folder, 'tls'), 'demanding')
       const { port } = await owner.own(startDemanding(openssl, join(owner.folder, 'demanding'), certificate))
       return doctor(world, {}, { url: `https://127.0.0.1:${port}`, ca: await readFile(certificate.caFile) })
+    },
+  },
+  ...(['https', 'socks5s'] as const).map((scheme): RealCause => ({
+    planted: `a proxy that asks for a client certificate by an alert (${scheme})`,
+    on: 'a server of the test',
+    expected: 'PROXY_CLIENT_CERT',
+    says: 'the TLS alert',
+    plant: async (world, owner) => {
+      const openssl = required(findParts().openssl, 'openssl')
+      const certificate = await issueCertificate(openssl, join(owner.folder, 'tls'), 'demanding')
+      const { port } = await owner.own(startDemanding(openssl, join(owner.folder, 'demanding'), certificate))
+      const url = changed(world.proxy.https, { scheme, port: String(port) })
+      return doctor(world, { proxy: { url, ca: await readFile(certificate.caFile) } })
+    },
+  })),
+  {
+    planted: 'a proxy that asks for a client certificate, and a cluster that is reached over http',
+    on: 'a server of the test',
+    expected: 'PROXY_CLIENT_CERT',
+    says: 'the TLS alert',
+    plant: async (world, owner) => {
+      const openssl = required(findParts().openssl, 'openssl')
+      const certificate = await issueCertificate(openssl, join(owner.folder, 'tls'), 'demanding')
+      const { port } = await owner.own(startDemanding(openssl, join(owner.folder, 'demanding'), certificate))
+      const url = changed(world.proxy.https, { port: String(port) })
+      const proxy = { url, ca: await readFile(certificate.caFile) }
+      return doctor(world, { proxy, directCheck: false }, { url: world.cluster.httpUrl })
+    },
+  },
+  {
+    planted: 'a real proxy that wants a client certificate',
+    on: 'Squid',
+    expected: 'PROXY_CLIENT_CERT',
+    says: 'the TLS alert',
+    plant: async (world, owner) => {
+      const { squid, squidAuth, openssl } = findParts()
+      const certificate = await issueCertificate(required(openssl, 'openssl'), join(owner.folder, 'tls'), 'demanding')
+      const { httpsPort } = await owner.own(
+        startSquid({
+          squid: required(squid, 'squid'),
+          squidAuth: required(squidAuth, 'squidAuth'),
+          folder: join(owner.folder, 'squid'),
+          credentials: { username: 'someone', password: 'something' },
+          certificate,
+          egress: ['127.0.0.1', '127.0.0.1'],
+          clientCaFile: certificate.caFile,
+        }),
+      )
+      const url = changed(world.proxy.https, { port: String(httpsPort) })
+      return doctor(world, { proxy: { url, ca: await readFile(certificate.caFile) } })
     },
   },
 ]

@@ -3,6 +3,8 @@ import type { Entries } from '../entry.js'
 /** The proxy names the logins that it accepts, and Basic is not among them. */
 const onlyOthers = /accepts only .* but Sluice sends Basic/
 
+const oldAuthority = /The authority .* expired/
+
 /** The answer comes from the network that this machine is in. */
 const ofNetwork = /status (200|3\d\d|511)/
 
@@ -138,16 +140,49 @@ export const proxyEntries = {
       { cause: 'The proxy uses a private certificate authority (CA).', if: /SELF_SIGNED|UNABLE_TO|UNTRUSTED/ },
       { cause: 'A firewall or gateway on the route intercepts TLS.', if: /SELF_SIGNED|UNABLE_TO|UNTRUSTED/ },
       { cause: 'The host in the URL is not in the certificate.', if: /ALTNAME|HOSTNAME/ },
+      {
+        cause: 'The proxy does not send an intermediate certificate.',
+        if: /sends no certificate of this issuer|UNABLE_TO_VERIFY_LEAF|UNABLE_TO_GET_ISSUER/,
+      },
       { cause: 'The certificate has expired, or the clock of this machine is wrong.', if: /EXPIRED|NOT_YET/ },
     ],
     fixes: [
       'In STATIC_PROXY_URL, write the host name from the dashboard of your proxy, not an IP address.',
       'If the CA is private, pass its certificate with --proxy-ca FILE (SLUICE_PROXY_CA).',
-      'Check that the clock of this machine is right. If it is, ask the administrators of the proxy to renew the certificate.',
+      {
+        fix: 'Check that the clock of this machine is right. If it is, ask the administrators of the proxy to renew the certificate.',
+        unless: oldAuthority,
+      },
+      {
+        fix: 'Ask the administrators of the proxy to send the whole chain of certificates. Or add the certificate of the issuer to the file of --proxy-ca.',
+        if: /sends no certificate of this issuer/,
+      },
+      {
+        fix: 'Check that the clock of this machine is right. If it is, ask the administrators of the proxy for their new authority, and pass it with --proxy-ca.',
+        if: oldAuthority,
+      },
     ],
     example: {
       proxy: 'https://proxy.example:9294',
       problem: 'unable to verify the first certificate (UNABLE_TO_VERIFY_LEAF_SIGNATURE)',
+    },
+  },
+  PROXY_CLIENT_CERT: {
+    title: 'The proxy requires a client certificate',
+    message: 'the proxy {proxy} refuses connections without a client certificate: {observed}',
+    observed:
+      'An alert in the TLS handshake (certificate required, bad certificate, handshake failure). People look for the error at the cluster.',
+    causes: [
+      'The proxy accepts only known client certificates, and Sluice sends none to a proxy.',
+      'The proxy URL is that of the proxy of a company, not of a static-IP proxy.',
+    ],
+    fixes: [
+      'Copy the whole proxy URL from the dashboard of your proxy (QuotaGuard, Fixie) to STATIC_PROXY_URL: it logs in with user name and password.',
+      'Or ask the administrators of this proxy for a port without client certificates.',
+    ],
+    example: {
+      proxy: 'https://proxy.example:9294',
+      observed: 'the TLS alert ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
     },
   },
   PROXY_ACCOUNT_REFUSED: {

@@ -25,6 +25,8 @@ export interface SquidOptions {
   readonly credentials: Credentials
   readonly certificate: Certificate
   readonly egress: readonly [string, string]
+  /** The TLS port wants client certificates of this authority. */
+  readonly clientCaFile?: string
 }
 
 /** The one port that its rules let nobody reach. */
@@ -65,12 +67,12 @@ async function accepting(folder: string, ports: readonly number[]): Promise<true
 }
 
 function squidConfig(
-  { folder, squidAuth, certificate, egress }: SquidOptions,
+  { folder, squidAuth, certificate, egress, clientCaFile }: SquidOptions,
   ports: { http: number; https: number; first: number; second: number },
 ): string {
   return `
 http_port 127.0.0.1:${ports.http}
-https_port 127.0.0.1:${ports.https} tls-cert=${certificate.certFile} tls-key=${certificate.keyFile}
+https_port 127.0.0.1:${ports.https} tls-cert=${certificate.certFile} tls-key=${certificate.keyFile}${clientCaFile === undefined ? '' : ` clientca=${clientCaFile}`}
 http_port 127.0.0.1:${ports.first} name=first
 http_port 127.0.0.1:${ports.second} name=second
 

@@ -230,6 +230,17 @@ describe('a port that is not what the scheme says', () => {
     await route.destroy()
   })
 
+  it.each([
+    ['https', https],
+    ['https', http],
+    ['socks5s', https],
+  ])('%s:// at a port that wants a client certificate, to %s', async (scheme, target) => {
+    const certificateRequired = Buffer.from([0x15, 3, 3, 0, 2, 2, 116])
+    await using port = await startPort(socket => void socket.once('data', () => socket.end(certificateRequired)))
+    const error = await failureOf(routeOver(scheme, port.port, { target }))
+    expect(facts(error)).toMatchObject({ phase: 'proxy-tls', delivery: 'none', failure: 'PROXY_CLIENT_CERT' })
+  })
+
   it('http:// at a port that greets like SSH shows the greeting', async () => {
     await using port = await startPort(socket => void socket.write('SSH-2.0-OpenSSH_9.2\r\n'))
     const error = await failureOf(routeOver('http', port.port))

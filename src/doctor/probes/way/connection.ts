@@ -4,10 +4,11 @@ import { connectionEnd, ways } from '../../../cluster/connection-end.js'
 import type { Failure } from '../../../failure/failure.js'
 import type { RouteError } from '../../../proxy/route-error.js'
 import type { RouteOptions } from '../../../proxy/route.js'
+import { lookAtPort } from '../../../proxy/port-speaks.js'
 import { certificatesIn } from '../../../proxy/tls-layer.js'
 import { type Trace, traceConnection } from '../../../proxy/trace.js'
 import { addressOf, authorityOf } from '../../../proxy/destination.js'
-import { describeCertificate, problemWith, tellCertificate } from '../../certificate.js'
+import { caOptionFor, describeCertificate, problemWith, tellCertificate } from '../../certificate.js'
 import { checkedInstance, type Context, type Probe, type ProbeResult } from '../../context.js'
 import type { ConnectionSeen, Facts } from '../../facts.js'
 import { askOthers, routeTo } from '../../means.js'
@@ -63,22 +64,46 @@ async function seeCertificate(
 ): Promise<Pick<ConnectionSeen, 'certificate' | 'certificateProblem'>> {
   const { target, proxy } = options
   const code = fault?.failure.code
+  if (fault !== undefined && code === 'PROXY_CERT_INVALID')
+    return await seeProxyCertificate(context, options, fault, port)
   const { caFingerprint: _, ...tls } = options.targetTls ?? {}
   const unverified = { ...options, targetTls: { ...tls, rejectUnauthorized: false } }
   const shown =
     certificate === undefined && code === 'CLUSTER_CERT_INVALID'
       ? await trace(context, unverified)
       : { certificate, authorities: sent }
-  const { certificate: found } = shown
-  const authorities = found && [...(shown.authorities ?? []), ...knownAbove(found, shown.authorities, tls.ca)]
-  const chain = { authorities, today: context.today(), hasCa: tls.ca !== undefined }
-  const own = found && describeCertificate(found, authorities, chain.today)
+  const { own, chain } = describeChain(context, shown, tls.ca)
   if (fault === undefined || code?.endsWith('_CERT_INVALID') !== true) return { certificate: own }
-  const ofProxy = port?.certificate
-  const hosts = { cluster: addressOf(target).host, proxy: proxy?.host, proxyFingerprint: ofProxy?.fingerprint }
-  return code === 'PROXY_CERT_INVALID'
-    ? { certificate: ofProxy, certificateProblem: problemWith(fault.code, undefined, hosts) }
-    : { certificate: own, certificateProblem: problemWith(fault.code, found, hosts, chain) }
+  const hosts = {
+    cluster: addressOf(target).host,
+    proxy: proxy?.host,
+    proxyFingerprint: port?.certificate?.fingerprint,
+  }
+  return { certificate: own, certificateProblem: problemWith(fault.code, shown.certificate, hosts, chain) }
+}
+
+/** Greets the proxy again, because an unverified proxy may not get the login. */
+async function seeProxyCertificate(
+  context: Context,
+  { proxy, proxyTls }: RouteOptions,
+  { code }: RouteError,
+  port: Facts['port'],
+): Promise<Pick<ConnectionSeen, 'certificate' | 'certificateProblem'>> {
+  if (proxy === undefined) throw new Error('looked at the certificate of no proxy')
+  const { limitMs, signal, requests } = context
+  const shown = await lookAtPort(proxy, { limitMs, onAsk: () => void (requests.sent += 1), signal })
+  const { own = port?.certificate, chain } = describeChain(context, shown, proxyTls?.ca)
+  return { certificate: own, certificateProblem: problemWith(code, shown.certificate, { cluster: proxy.host }, chain) }
+}
+
+function describeChain(
+  context: Context,
+  { certificate, authorities: sent }: Pick<Trace, 'certificate' | 'authorities'>,
+  ca: string | Buffer | undefined,
+) {
+  const authorities = certificate && [...(sent ?? []), ...knownAbove(certificate, sent, ca)]
+  const chain = { authorities, today: context.today(), hasCa: ca !== undefined }
+  return { chain, own: certificate && describeCertificate(certificate, authorities, chain.today) }
 }
 
 /** Returns the authority of `ca` above what the server sent. TLS does not look for one that has expired. */
@@ -104,7 +129,10 @@ function tellConnection({ today }: Context, { options, target }: Leg, seen: Conn
     options.proxy === undefined
       ? `${destination} accepts connections`
       : `the proxy accepts the login and connects to ${destination}`
-  const whose = certificate && certificateProblem ? `. ${tellCertificate(certificateProblem, certificate)}` : ''
+  const whose =
+    certificate && certificateProblem
+      ? `. ${tellCertificate(certificateProblem, certificate, caOptionFor(failure))}`
+      : ''
   const tls: Step = {
     name: `TLS to the ${target}`,
     ok: !inCertificate,
