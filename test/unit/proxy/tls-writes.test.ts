@@ -17,7 +17,9 @@ it('encrypts a request in pieces, and joins nothing', async () => {
   const { cert, key } = await authority.issue(['localhost'])
   const server = createServer({ cert, key }).listen(0)
   await once(server, 'listening')
-  const received = (once(server, 'secureConnection') as Promise<[Socket]>).then(async ([socket]) => await buffer(socket))
+  const received = (once(server, 'secureConnection') as Promise<[Socket]>).then(
+    async ([socket]) => await buffer(socket),
+  )
   const raw = connect((server.address() as AddressInfo).port, 'localhost')
   await once(raw, 'connect')
   const socket = await secureLayer({ ca: authority.cert }, 'TLS')(raw, 'localhost')
