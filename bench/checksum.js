@@ -19,7 +19,7 @@ const { checksumOf } = await import('../dist/checksum/file.js')
 const { addStripesPlainly } = await import('../dist/checksum/plain-stripes.js')
 const { kernelMemory } = await import('../dist/bulk/kernel/memory.js')
 
-// As src/cli/spare-optimising.ts sets them, after the kernels are compiled.
+// As src/cli/tune-engine.ts sets them, after the kernels are compiled.
 if (v8 < 13) {
   setFlagsFromString('--no-wasm-dynamic-tiering')
   setFlagsFromString('--no-wasm-tier-up')

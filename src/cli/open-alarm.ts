@@ -10,10 +10,9 @@ import { connectOptions } from '../options/library-options.js'
 import { interruptible } from './terminal/interrupt.js'
 import { fileReader, loadAccess, serviceNowOptions } from './load-options.js'
 import { masked } from '../options/mask-secrets.js'
-import { keepInstanceSecrets } from './terminal/secrets.js'
+import { keepInstanceSecrets, type Terminal } from './terminal/terminal.js'
 import { knownFailure, sayError } from './show/say-error.js'
 import { tell } from './terminal/log.js'
-import type { Terminal } from './terminal/terminal.js'
 import { createHash } from 'node:crypto'
 
 /** Reports the result of a run to the platform for `--on-failure incident`, after the user has seen it. */

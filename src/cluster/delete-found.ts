@@ -1,7 +1,8 @@
 /** Deletes documents as they were found, and reports what happened to each: a document written since then is kept, unless forced. */
 import { explain } from '../failure/catalogue.js'
 import { failure } from '../failure/failure.js'
-import { type BulkItem, type ClusterAnswer, itemsIn, nameLaterRefusal, whoAnswered } from './answers.js'
+import { type ClusterAnswer, nameLaterRefusal, whoAnswered } from './answers.js'
+import { type BulkItem, itemsIn } from './read-answer.js'
 import { lostAnswer } from './client-connection.js'
 import { type FoundDocument, findDocuments, type Unanswered } from './find-documents.js'
 import type { Cluster } from './open-cluster.js'

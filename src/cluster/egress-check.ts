@@ -1,9 +1,10 @@
 import { isIPv4 } from 'node:net'
 import { type Failure, failure, isSluiceError, SluiceError } from '../failure/failure.js'
-import { askInWaves, FIRST_WAVES } from '../proxy/fresh-connections.js'
+import { askInWaves } from '../proxy/fresh-connections.js'
 import { proxyRefusal } from '../proxy/proxy-answer.js'
 import type { Route } from '../proxy/route.js'
 import { parseObject } from '../text/parse-json.js'
+import { ENOUGH } from './ask-connections.js'
 import { ask } from './request.js'
 
 /** The source addresses that the egress check saw, each with its count. */
@@ -62,8 +63,6 @@ export async function checkEgress(route: Route, options: EgressCheckOptions): Pr
     ],
   }
 }
-
-const ENOUGH = FIRST_WAVES.at(-1) ?? 1
 
 export function tellMany(addresses: readonly string[]): string {
   return `requests leave from ${addresses.length} addresses (${addresses.join(', ')}), but a static-IP proxy has two`

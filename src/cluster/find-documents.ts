@@ -4,7 +4,8 @@ import { type Failure, failure } from '../failure/failure.js'
 import { type JsonObject, parseJson } from '../text/parse-json.js'
 import { type ReachedCluster, inquire } from './request.js'
 import { lostAnswer, routeErrorOf } from './client-connection.js'
-import { ANSWER_UNREADABLE, type ClusterAnswer, nameLaterRefusal, whoAnswered } from './answers.js'
+import { type ClusterAnswer, nameLaterRefusal, whoAnswered } from './answers.js'
+import { ANSWER_UNREADABLE } from './read-answer.js'
 
 export interface FoundDocument {
   readonly id: string

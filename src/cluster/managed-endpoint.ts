@@ -50,12 +50,12 @@ export function nameManagedRefusal(answer: ClusterAnswer, answered: Answered, cl
     return failure('CLUSTER_OVERLOADED', { cluster, reason: answered.observed, status })
   if (status !== 403 || answered.by === 'proxy' || answered.by === 'filter')
     return nameRefusal(answer, answered, cluster)
-  const reason = reasonOf(answered)
+  const reason = reasonIn(answered)
   return failure('CLUSTER_PRIVILEGE_MISSING', { cluster, reason, status })
 }
 
 /** Returns the words of whoever answered. */
-export function reasonOf(answered: Exclude<Answered, { by: 'proxy' }>): string {
+export function reasonIn(answered: Exclude<Answered, { by: 'proxy' }>): string {
   if (answered.by === 'unknown') return answered.observed
   return (answered.by === 'elasticsearch' ? answered.reason : answered.message) ?? 'no reason given'
 }

@@ -4,15 +4,8 @@ import type { Readable } from 'node:stream'
 import { type Failure, fail, failure, SluiceError, isSluiceError } from '../failure/failure.js'
 import { RouteError } from '../proxy/route-error.js'
 import type { Route } from '../proxy/route.js'
-import {
-  ANSWER_UNREADABLE,
-  type ClusterAnswer,
-  type ReceivedAnswer,
-  jsonIn,
-  nameLaterRefusal,
-  readAnswer,
-  whoAnswered,
-} from './answers.js'
+import { type ClusterAnswer, jsonIn, nameLaterRefusal, whoAnswered } from './answers.js'
+import { ANSWER_UNREADABLE, type ReceivedAnswer, readAnswer } from './read-answer.js'
 import { isLoopback } from './credentials.js'
 import { type Bounds, bounded, notAsked } from './bounds.js'
 import { lostAnswer, routeErrorOf } from './client-connection.js'

@@ -1,12 +1,5 @@
 export const hidden = '***'
 
-/** A value as messages and `sluice config` show it: quoted text, secrets replaced. */
-export function shown(secret: 'value' | 'url' | undefined, value: unknown): string {
-  if (secret === 'value' || (secret === 'url' && typeof value !== 'string')) return hidden
-  if (typeof value !== 'string') return JSON.stringify(value) ?? 'nothing'
-  return `'${secret === 'url' ? withoutCredentials(value) : value}'`
-}
-
 /**
  * A URL, or what was meant to be one, as it may be shown: scheme, host, port and path. Credentials end at the last @, because
  * a password that was not encoded may hold an @ itself. Text that does not come apart into these may hold a secret anywhere:

@@ -5,7 +5,7 @@ import { nearest } from './nearest.js'
 import { isQuoted } from '../text/quotes.js'
 import { type OptionName, optionNames, type Settings } from './table.js'
 import { type DescribedOption, describeOption } from './describe-option.js'
-import { shown } from './hide-secrets.js'
+import { hidden, withoutCredentials } from './hide-secrets.js'
 import { findUnsafe } from './unsafe-settings.js'
 
 /** Strongest first. Empty variables count as unset. */
@@ -78,6 +78,13 @@ function readValue(name: OptionName, { raw, said }: Candidate): unknown {
   const read = kind.read(given)
   if (!(read instanceof Problem)) return read
   throw invalid(said, `${shown(secret, raw)} ${read.text}`)
+}
+
+/** A value as messages and `sluice config` show it: quoted text, secrets replaced. */
+function shown(secret: 'value' | 'url' | undefined, value: unknown): string {
+  if (secret === 'value' || (secret === 'url' && typeof value !== 'string')) return hidden
+  if (typeof value !== 'string') return JSON.stringify(value) ?? 'nothing'
+  return `'${secret === 'url' ? withoutCredentials(value) : value}'`
 }
 
 /** Refuses unknown keys: a setting that silently does nothing is worse than none. */

@@ -1,11 +1,13 @@
 import { type IndexSeen, seeIndex } from '../cluster/indices.js'
 import type { Cluster } from '../cluster/open-cluster.js'
-import type { Checkpoint } from '../state/checkpoint.js'
+import { type Checkpoint, isSameCluster } from '../state/checkpoint.js'
 import { type LostIndices, isLost } from '../state/lost-index.js'
 import { ReplayBatcher } from '../bulk/replay-batcher.js'
 import type { StateSection } from '../options/load.js'
 import type { Feature } from '../run/hooks.js'
-import { refuseOtherReplay } from './other-replay.js'
+import { knownRuns } from '../state/runs.js'
+import { sameOptions } from '../state/plan-run.js'
+import type { RunClaim } from '../state/run-identity.js'
 
 /** One place for all dead letters, instead of their own. */
 export interface Redirection {
@@ -66,4 +68,33 @@ async function lostDestinations(
   const isPart = indices.length < destinations.length
   // A finished replay is not sent again because an old index of many was removed.
   return { indices, isPart, startsAfresh: !isPart || status !== 'finished' }
+}
+
+interface ReplayClaim extends RunClaim, Pick<Checkpoint, 'sources' | 'options'> {
+  /** Its name, if it has one. */
+  readonly runId: string | undefined
+}
+
+/**
+ * Refuses a replay to one place for all documents while another replay of the same files is half sent: documents would go there in
+ * part, and here as a whole. Each of the two has a checkpoint of its own. Throws SluiceError RUN_OPTIONS_CHANGED, STATE_UNREADABLE.
+ */
+async function refuseOtherReplay(replay: ReplayClaim): Promise<void> {
+  // Stdin is something else each time.
+  if (replay.sources.includes('-')) return
+  const { known } = await knownRuns(replay.stateDir)
+  for (const { path, checkpoint: other } of known) {
+    if (path !== replay.path && isHalfSent(other) && isOfSame(other, replay)) sameOptions(other, replay.options)
+  }
+}
+
+function isHalfSent({ status, counts, isDoubtful }: Checkpoint): boolean {
+  return status !== 'finished' && (counts.read > 0 || isDoubtful)
+}
+
+function isOfSame({ run, options, sources, target }: Checkpoint, { runId, ...replay }: ReplayClaim): boolean {
+  const areSameSources =
+    sources.length === replay.sources.length && sources.every((name, at) => name === replay.sources[at])
+  const isSameReplay = options['ids'] === replay.options['ids'] && (runId === undefined || run === runId)
+  return isSameReplay && isSameCluster(target, replay.target) && areSameSources
 }

@@ -1,13 +1,12 @@
 /** Turns an answer, or an error, into a verdict. Pure, so that tests of every rule need no server. */
 import {
   type Answered,
-  type BulkItem,
   type ClusterAnswer,
   type RouteFacts,
-  itemsIn,
   nameLaterRefusal,
   whoAnswered,
 } from '../cluster/answers.js'
+import { type BulkItem, itemsIn } from '../cluster/read-answer.js'
 import { lostAnswer, routeErrorOf } from '../cluster/client-connection.js'
 import { explain } from '../failure/catalogue.js'
 import { type Failure, failure, quote } from '../failure/failure.js'

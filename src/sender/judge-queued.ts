@@ -3,7 +3,7 @@
  * a second send is stored a second time. A 201 says that a document is queued.
  */
 import { type ClusterAnswer, whoAnswered } from '../cluster/answers.js'
-import { nameManagedRefusal, reasonOf } from '../cluster/managed-endpoint.js'
+import { nameManagedRefusal, reasonIn } from '../cluster/managed-endpoint.js'
 import { failure } from '../failure/failure.js'
 import { retryAfterMs } from '../time/retry.js'
 import { type Judging, judgeAnswer } from './judge-answer.js'
@@ -22,7 +22,7 @@ export function judgeQueued(answer: ClusterAnswer, judging: Judging): Verdict {
     const refusal = {
       status,
       type: answered.by === 'elasticsearch' ? (answered.type ?? 'error') : 'bad_request',
-      reason: reasonOf(answered),
+      reason: reasonIn(answered),
     }
     return { kind: 'split', refusal, alike: failure('REQUEST_REFUSED', { cluster, ...refusal }), delivery: 'none' }
   }

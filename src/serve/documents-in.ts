@@ -1,6 +1,6 @@
 /** Takes the documents out of a request, as NDJSON lines. Each is checked and stays as it was written. */
 import { CARRIAGE_RETURN, endWithoutSpace, isBlank, isWhiteSpace, LINE_FEED } from '../text/bytes.js'
-import type { Body } from './read-body.js'
+import type { PostBody } from './read-body.js'
 import { type Checking, DocumentLines, type LineProblem } from './document-lines.js'
 
 export type MediaType = 'ndjson' | 'json'
@@ -22,7 +22,11 @@ const OPEN_ARRAY = 0x5b
 const CLOSE_ARRAY = 0x5d
 
 /** Returns all documents, or the first bad one. Needs no memory beside the body, which holds the lines in the end. */
-export async function documentsIn(body: Body, type: MediaType, checking: Checking): Promise<Documents | BadDocument> {
+export async function documentsIn(
+  body: PostBody,
+  type: MediaType,
+  checking: Checking,
+): Promise<Documents | BadDocument> {
   const { bytes, length } = withoutByteOrderMark(body)
   const text = bytes.subarray(0, length)
   const lines = new DocumentLines(bytes, length, checking)
@@ -105,7 +109,7 @@ function afterSpace(bytes: Uint8Array, from: number): number {
   return at
 }
 
-function withoutByteOrderMark({ bytes, length }: Body): Body {
+function withoutByteOrderMark({ bytes, length }: PostBody): PostBody {
   const isMarked = length > 2 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
   return isMarked ? { bytes: bytes.subarray(3), length: length - 3 } : { bytes, length }
 }

@@ -11,14 +11,14 @@ const LEAST_INFLATED_BYTES = 4 << 10
 const MOST_INFLATED_BYTES = 64 << 10
 
 /** `bytes` has room for one more byte behind `length`. */
-export interface Body {
+export interface PostBody {
   readonly bytes: Buffer
   readonly length: number
 }
 
 /** `gone`: the caller closed the connection. `busy`: there is too little memory now. */
 export type RefusedBody = 'too large' | 'too many pieces' | 'busy' | 'gone' | 'not gzip'
-export type ReadBody = Body | { readonly refused: RefusedBody }
+export type ReadBody = PostBody | { readonly refused: RefusedBody }
 
 /**
  * Reads the body to its end and decompresses it. Neither form may have more than `maxBody` bytes. The memory is used again when the
@@ -61,7 +61,7 @@ async function collect(request: IncomingMessage, body: Growing, share: Share): P
   })
 }
 
-async function inflate({ bytes, length }: Body, body: Growing): Promise<ReadBody> {
+async function inflate({ bytes, length }: PostBody, body: Growing): Promise<ReadBody> {
   const compressed = bytes.subarray(0, length)
   const engine = createGunzip({
     chunkSize: Math.min(Math.max(4 * length, LEAST_INFLATED_BYTES), MOST_INFLATED_BYTES),
@@ -96,7 +96,7 @@ class Growing {
     this.#share = share
   }
 
-  get whole(): Body {
+  get whole(): PostBody {
     return { bytes: this.#buffer, length: this.#length }
   }
 

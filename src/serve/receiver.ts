@@ -12,9 +12,8 @@ import { isLoopback } from '../cluster/credentials.js'
 import { type OpenExchange, limitConnections } from './connections.js'
 import { Room } from './room.js'
 import type { ServeStatus } from './serve-options.js'
-import { Turns } from './turns.js'
+import { Turns, bearerGuard, type Intake, type OpenIntake, type PostAnswer, refusal, takePost } from './take-post.js'
 import { systemClock } from '../time/system-clock.js'
-import { bearerGuard, type Intake, type OpenIntake, type PostAnswer, refusal, takePost } from './take-post.js'
 
 /** How long a request may take to arrive. Then the connection is closed. */
 const REQUEST_MS = 120_000

@@ -35,7 +35,7 @@ export function serveStatusOf(
   }
 }
 
-export function reasonOf(signal: AbortSignal | undefined): string {
+export function stopReason(signal: AbortSignal | undefined): string {
   return typeof signal?.reason === 'string' ? signal.reason : 'closed by the calling program'
 }
 

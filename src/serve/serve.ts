@@ -21,7 +21,7 @@ import { Loader } from './loader.js'
 import { openFolder, type SpoolFolder } from './open-folder.js'
 import { startReceiver } from './receiver.js'
 import { ENTRY_BYTES } from './segment.js'
-import { reasonOf, serveReceiptOf, serveStatusOf, Totals } from './serve-receipt.js'
+import { stopReason, serveReceiptOf, serveStatusOf, Totals } from './serve-receipt.js'
 import type { ServeOptions, ServeReceipt, ServeStatus, Serving } from './serve-options.js'
 import { Spool } from './spool.js'
 
@@ -127,7 +127,7 @@ async function open(options: ServeOptions, address: Address, folder: SpoolFolder
       await loading
       await spool.close()
       return serveReceiptOf(parts, {
-        reason: reasonOf(signal),
+        reason: stopReason(signal),
         path: folder.path,
         elapsedMs: performance.now() - began,
       })
@@ -165,7 +165,7 @@ async function openFirst(
     const exit = isSluiceError(error) ? explain(error.code).exit : undefined
     if (acceptAnyway === true && isSluiceError(error) && (exit === 3 || exit === 4)) return { closedBy: error.failure }
     if (signal?.aborted !== true) throw error
-    throw fail('RUN_INTERRUPTED', { reason: reasonOf(signal), settled: 0 }, { cause: error })
+    throw fail('RUN_INTERRUPTED', { reason: stopReason(signal), settled: 0 }, { cause: error })
   } finally {
     signal?.removeEventListener('abort', giveUp)
   }

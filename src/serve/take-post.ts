@@ -7,7 +7,6 @@ import { hashOf, type Request } from './segment.js'
 import { type ReadBody, readBody, type RefusedBody } from './read-body.js'
 import type { Room } from './room.js'
 import type { StoredRequest } from './recent-keys.js'
-import type { Turns } from './turns.js'
 
 const TYPES = 'application/x-ndjson, application/ndjson, application/json'
 const LONGEST_KEY = 255
@@ -171,4 +170,18 @@ export function bearerGuard(token: string | undefined): TokenGuard {
 /** Makes texts of any length equally long, to compare them in constant time. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
+}
+
+/** Shares the event loop: of all long tasks, one continues in each round. Between two rounds, short requests are answered. */
+export class Turns {
+  #last: Promise<void> = Promise.resolve()
+
+  /** Resolves when the caller may continue for some milliseconds. */
+  async next(): Promise<void> {
+    await (this.#last = this.#last.then(nextRound))
+  }
+}
+
+async function nextRound(): Promise<void> {
+  await new Promise<void>(resolve => setImmediate(resolve))
 }

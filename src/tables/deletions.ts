@@ -1,16 +1,19 @@
 /** Deletes the documents of rows that were deleted at the platform, after everything else is loaded. */
 import { mayDelete } from '../cluster/indices.js'
-import { type Failure, isSluiceError } from '../failure/failure.js'
+import { type Failure, isSluiceError, fail } from '../failure/failure.js'
 import { settledOf } from '../ledger/account.js'
 import type { DeletionSection, DocumentSection, TableSection } from '../options/load.js'
 import { retryStep } from '../run/retry-step.js'
 import type { Run, RunHook, Started } from '../run/hooks.js'
 import { stillThere } from '../servicenow/table/list-ids.js'
 import type { Instance } from '../servicenow/instance.js'
-import { type LastComparison, lastComparison } from './deletions-file.js'
 import { type Removed, type Removing, reconcile } from './reconcile.js'
-import { refuseSharedIndex } from './shared-index.js'
 import type { DeletionsReceipt } from './tables-receipt.js'
+import { dirname, join } from 'node:path'
+import { recallJson, rememberJson } from '../disk/safe-files.js'
+import type { FoundRun } from '../state/find-run.js'
+import { type Checkpoint, isSameCluster } from '../state/checkpoint.js'
+import { knownRuns } from '../state/runs.js'
 
 interface Following extends Run, Started {
   readonly documents: DocumentSection
@@ -143,4 +146,76 @@ export class Deletions {
     const { names, selection } = this.#following.tables
     return names.map(table => ({ table, query: selection.query ?? '' }))
   }
+}
+
+const VERSION = 1
+
+interface LastComparison {
+  /** ISO 8601. Undefined: not known. */
+  readonly at: string | undefined
+  remember(at: string): Promise<void>
+}
+
+/**
+ * Remembers when an index was last compared with its tables, beside the checkpoint of the command. Ignores files that
+ * it cannot read or write: then the next run compares.
+ */
+export async function lastComparison({ path: run, key, target, isIndexMissing }: FoundRun): Promise<LastComparison> {
+  if (run === undefined) return { at: undefined, remember: async () => await Promise.resolve() }
+  const path = deletionsPath(run, key)
+  const { index, reconciled } = isIndexMissing ? {} : await recallJson(path, VERSION)
+  const { indexUuid = index } = target
+  const isSame = index === undefined || index === indexUuid
+  return {
+    at: isSame && isDate(reconciled) ? reconciled : undefined,
+    remember: async at => await rememberJson(path, VERSION, { index: indexUuid, reconciled: at }),
+  }
+}
+
+/** Returns a path in the state folder that holds the run: the same for all runs of a command. */
+export function deletionsPath(run: string, key: string): string {
+  return join(dirname(dirname(run)), 'deletions', `${key}.json`)
+}
+
+function isDate(text: unknown): text is string {
+  return typeof text === 'string' && !Number.isNaN(Date.parse(text))
+}
+
+/** Throws SluiceError DELETIONS_INDEX_SHARED if the index holds documents of another run, which Sluice would delete. */
+async function refuseSharedIndex(stateDir: string | undefined, found: FoundRun): Promise<void> {
+  if (stateDir === undefined || found.isIndexMissing) return
+  const { known } = await knownRuns(stateDir)
+  const others = known.flatMap(({ checkpoint, isEarlier, path }) => {
+    if (path === found.path || !isSameIndex(checkpoint, found) || !hasStored(checkpoint)) return []
+    const names = checkpoint.sources.filter(name => !found.sources.includes(name))
+    if (names.length > 0) return names
+    // Another selection of the same rows, unless this command had another selection once.
+    return isEarlier || isSameSelection(checkpoint, found)
+      ? []
+      : [`${checkpoint.sources.join(', ')} with another query`]
+  })
+  if (others.length === 0) return
+  const [first = '', ...more] = new Set(others)
+  const other = more.length === 0 ? first : `${first} and ${more.length} more`
+  throw fail('DELETIONS_INDEX_SHARED', { index: found.target.index, other })
+}
+
+function isSameIndex({ target: was }: Checkpoint, { target }: FoundRun): boolean {
+  if (!isSameCluster(was, target)) return false
+  const isSameName = [was.index, was.alias, ...(was.behind ?? [])].some(name => {
+    return name !== undefined && [target.index, ...(target.behind ?? [])].includes(name)
+  })
+  const isOther = was.indexUuid !== undefined && target.indexUuid !== undefined && was.indexUuid !== target.indexUuid
+  return isSameName && !isOther
+}
+
+function hasStored({ counts: { created, updated, duplicate, unknown } }: Checkpoint): boolean {
+  return created + updated + duplicate + unknown > 0
+}
+
+function isSameSelection({ inputs }: Checkpoint, { plan }: FoundRun): boolean {
+  return inputs.every(({ name, selection }) => {
+    const now = plan.inputs.find(({ source }) => source.name === name)?.source.cursor?.selection
+    return selection?.['query'] === now?.['query']
+  })
 }

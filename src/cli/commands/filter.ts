@@ -1,18 +1,17 @@
+import type * as FilterTasks from '../filter-tasks.js'
 import type { Command } from 'commander'
 import type { AdminApi } from '../../filter/admin-api.js'
 import type { Change, Confirm } from '../../filter/change-policy.js'
 import type { Needed } from '../../options/resolve.js'
 import { addOptions } from '../terminal/help.js'
 import { confirm } from '../terminal/confirm.js'
-import type * as FilterTasks from '../filter-tasks.js'
 import { readAdminKey } from '../../options/option-files.js'
 import { interruptible, unlessInterrupted } from '../terminal/interrupt.js'
 import { fileReader, loadForCluster } from '../load-options.js'
 import { knownSecrets, masked } from '../../options/mask-secrets.js'
-import { keepSecrets } from '../terminal/secrets.js'
+import { keepSecrets, type Terminal } from '../terminal/terminal.js'
 import { filterExitCode, filterJson, showFilter } from '../show/show-filter.js'
 import { visible } from '../../text/visible.js'
-import type { Terminal } from '../terminal/terminal.js'
 
 interface Flags extends Record<string, unknown> {
   readonly yes?: boolean

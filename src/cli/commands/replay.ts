@@ -11,7 +11,7 @@ import { askingFor } from '../ask-doctor.js'
 import { type HoldingTerminal, holdingBack } from '../terminal/hold-back.js'
 import { shown } from '../../text/visible.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { spareOptimising } from '../spare-optimising.js'
+import { spareOptimising } from '../tune-engine.js'
 
 export function defineReplay(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(

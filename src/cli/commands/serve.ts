@@ -7,16 +7,14 @@ import { serveOptions } from '../../options/library-options.js'
 import { interruptible } from '../terminal/interrupt.js'
 import { fileReader, loadForCluster, reloadCredentials, stateDir } from '../load-options.js'
 import { masked } from '../../options/mask-secrets.js'
-import { keepSecrets } from '../terminal/secrets.js'
+import { keepSecrets, type Terminal } from '../terminal/terminal.js'
 import { type Progress, follow } from '../terminal/progress.js'
 import { tell } from '../terminal/log.js'
 import { showProgress } from '../terminal/show-progress.js'
 import { bytes, showDuration, plural } from '../show/columns.js'
 import { stopOf, whatRan } from '../show/say-error.js'
 import { receiptJson, showServed } from '../show/show-receipt.js'
-import type { Terminal } from '../terminal/terminal.js'
-import { collectSooner } from '../spare-memory.js'
-import { spareOptimising } from '../spare-optimising.js'
+import { collectSooner, spareOptimising } from '../tune-engine.js'
 
 /** Time between two status lines, in milliseconds. Sluice prints none if nothing has happened. */
 const EVERY_MS = 10_000

@@ -8,7 +8,7 @@ import { showLookups } from '../terminal/pull-progress.js'
 import { masked } from '../../options/mask-secrets.js'
 import { shown } from '../../text/visible.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { spareOptimising } from '../spare-optimising.js'
+import { spareOptimising } from '../tune-engine.js'
 
 export function defineVerify(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(command, 'verify')

@@ -1,5 +1,7 @@
 import type { Failure } from '../../failure/failure.js'
 import { visibleLines } from '../../text/visible.js'
+import { secretForms } from '../../options/mask-secrets.js'
+import type { ServiceNowOptions } from '../../index.js'
 
 /** Something that happened. */
 export interface LogEntry {
@@ -125,4 +127,19 @@ function forgiving(stream: NodeJS.WriteStream) {
     },
     lost: () => (stopped === undefined || stopped.code === 'EPIPE' ? undefined : (stopped.code ?? stopped.message)),
   }
+}
+
+/** Hides secrets from now on, also those that become known later, such as tokens. */
+export function keepSecrets({ manner }: Terminal, secrets: readonly string[]): void {
+  manner.secrets = [...new Set([...manner.secrets, ...secrets])]
+}
+
+/** Hides the credentials for ServiceNow. */
+export function keepInstanceSecrets(terminal: Terminal, access: Partial<ServiceNowOptions>): void {
+  const { username = '', password, clientSecret, refreshToken } = access
+  const secrets = [password, clientSecret, refreshToken].filter(secret => secret !== undefined)
+  keepSecrets(
+    terminal,
+    secrets.flatMap(secret => secretForms(username, secret)),
+  )
 }

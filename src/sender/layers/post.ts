@@ -1,5 +1,5 @@
 /** The lowest layer: posts a body as a bulk request, and judges the answer. */
-import { type BulkItem, itemsIn } from '../../cluster/answers.js'
+import { type BulkItem, itemsIn } from '../../cluster/read-answer.js'
 import type { Cluster } from '../../cluster/open-cluster.js'
 import { postBulk } from '../../cluster/request.js'
 import { canHideSource } from '../../cluster/preflight.js'

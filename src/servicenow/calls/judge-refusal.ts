@@ -35,14 +35,14 @@ export function judgeRefusal(answer: InstanceAnswer, judging: InstanceJudging): 
   if (status >= 300 && status < 400) return { is: 'stop', failure: notAnInstance(answer, judging) }
   if (status === 429) return judgeLimit(answer, judging)
   if (status === 403 && !isJson(answer)) {
-    const observed = describeAnswer(answer, judging)
+    const observed = describeInstanceAnswer(answer, judging)
     return { is: 'stop', failure: failure('SERVICENOW_ADDRESS_REFUSED', { instance, observed, status }) }
   }
   if (status === 408 || (status >= 500 && status <= 504 && status !== 501)) {
     const afterMs = askedWaitMs(answer.headers, judging.now)
     const said = errorOf(answer)
     const observed =
-      said === undefined ? describeAnswer(answer, judging) : `status ${status}, ${judging.quote(said.reason)}`
+      said === undefined ? describeInstanceAnswer(answer, judging) : `status ${status}, ${judging.quote(said.reason)}`
     const named = failure('SERVICENOW_UNREACHABLE', { instance, observed, status })
     return { is: 'later', failure: named, undone: false, afterMs }
   }
@@ -73,12 +73,12 @@ function judgeLimit(answer: InstanceAnswer, judging: InstanceJudging): Refusal {
 }
 
 export function notAnInstance(answer: InstanceAnswer, judging: InstanceJudging): Failure {
-  const observed = describeAnswer(answer, judging)
+  const observed = describeInstanceAnswer(answer, judging)
   return failure('SERVICENOW_NOT_AN_INSTANCE', { instance: judging.instance, observed, status: answer.status })
 }
 
 /** Shows the target of a redirect without path and query, which may hold secrets. */
-export function describeAnswer({ status, headers, text }: InstanceAnswer, { quote }: InstanceJudging): string {
+export function describeInstanceAnswer({ status, headers, text }: InstanceAnswer, { quote }: InstanceJudging): string {
   const location = header(headers, 'location')
   const to = location === undefined || !URL.canParse(location) ? undefined : new URL(location).origin
   const type = header(headers, 'content-type')?.split(';')[0]?.trim()

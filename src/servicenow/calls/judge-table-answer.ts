@@ -1,7 +1,7 @@
 /** Judges answers of the Table API. Pure. */
 import { type Failure, failure, isSluiceError } from '../../failure/failure.js'
 import {
-  describeAnswer,
+  describeInstanceAnswer,
   errorIn,
   errorOf,
   header,
@@ -93,7 +93,7 @@ function judgeError(answer: InstanceAnswer, request: TableRequest, judging: Inst
   const { instance, quote } = judging
   const said = errorOf(answer)
   if (status === 401) {
-    const reason = quote(said?.reason ?? describeAnswer(answer, judging))
+    const reason = quote(said?.reason ?? describeInstanceAnswer(answer, judging))
     const asksForCredentials = header(headers, 'www-authenticate') !== undefined
     const named = failure('SERVICENOW_AUTH_REJECTED', { instance, reason, asksForCredentials })
     return { is: 'unauthenticated', failure: named }

@@ -4,7 +4,7 @@ import type { InstanceHttp } from '../calls/instance-http.js'
 import { type Patience, persist } from '../calls/persist.js'
 import type { Secrets } from '../calls/secrets.js'
 import {
-  describeAnswer,
+  describeInstanceAnswer,
   errorIn,
   type InstanceAnswer,
   type InstanceJudging,
@@ -133,7 +133,7 @@ export function judgeTokenAnswer(
     }
   }
   // Some instances refuse without an OAuth error.
-  if (status === 401) return refuse(describeAnswer(answer, judging))
+  if (status === 401) return refuse(describeInstanceAnswer(answer, judging))
   return { is: 'stop', failure: notAnInstance(answer, judging) }
 }
 

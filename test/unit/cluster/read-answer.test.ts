@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { readAnswer } from '../../../src/cluster/answers.js'
+import { readAnswer } from '../../../src/cluster/read-answer.js'
 
 const LIMIT = 1 << 20
 

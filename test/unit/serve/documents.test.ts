@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { documentsIn, type MediaType, mediaTypeOf } from '../../../src/serve/documents-in.js'
-import { Turns } from '../../../src/serve/turns.js'
+import { Turns } from '../../../src/serve/take-post.js'
 import { seeded } from '../../support/seeded.js'
 
 /** Alone on the event loop. */
