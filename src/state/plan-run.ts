@@ -10,7 +10,7 @@ import { inputsOf } from './packed-inputs.js'
 import { passTail } from './pass-tail.js'
 import { anotherSelection, planCursor, sinceWhen } from './plan-cursor.js'
 import { localTime } from '../time/local-time.js'
-import type { Plan, PlannedInput, Planning } from './plan.js'
+import { LoadedFile, NewFile, type Plan, type PlannedInput, type Planning } from './plan.js'
 
 /** Inputs that are planned at once. */
 const AT_ONCE = 32
@@ -161,50 +161,6 @@ async function judge(
   const hasGrown = !isLoaded && source.copy === undefined
   const from = isAtStart ? {} : { from: hasGrown ? await passTail(source, mark) : mark }
   return { ...known, ...from, ...(start === undefined ? {} : { start }), isLoaded }
-}
-
-/** A file that no run has read. There may be very many, and each token takes as much memory as the rest of it. */
-class NewFile implements PlannedInput {
-  readonly source: Source
-  readonly #tokenOf: (id: number) => string
-
-  constructor(source: Source, tokenOf: (id: number) => string) {
-    this.source = source
-    this.#tokenOf = tokenOf
-  }
-
-  get token(): string {
-    return this.#tokenOf(this.source.id)
-  }
-
-  get isLoaded(): boolean {
-    return false
-  }
-
-  get read(): number {
-    return 0
-  }
-}
-
-/** A file that is as it was when all of it was loaded. There may be very many, and nothing more is asked of them. */
-class LoadedFile implements PlannedInput {
-  readonly source: Source
-  readonly by?: Checkpoint
-  readonly read: number
-
-  constructor(source: Source, by: Checkpoint | undefined, read: number) {
-    this.source = source
-    if (by !== undefined) this.by = by
-    this.read = read
-  }
-
-  get token(): string {
-    return ''
-  }
-
-  get isLoaded(): boolean {
-    return true
-  }
 }
 
 /** Throws SluiceError RUN_OPTIONS_CHANGED if the options are others than those of the run. */

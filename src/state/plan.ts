@@ -73,3 +73,47 @@ export interface PlannedInput {
   /** Why the input must not be loaded. Only if the plan lists refusals. */
   readonly refused?: Failure
 }
+
+/** A file that no run has read. There may be very many, and each token takes as much memory as the rest of it. */
+export class NewFile implements PlannedInput {
+  readonly source: Source
+  readonly #tokenOf: (id: number) => string
+
+  constructor(source: Source, tokenOf: (id: number) => string) {
+    this.source = source
+    this.#tokenOf = tokenOf
+  }
+
+  get token(): string {
+    return this.#tokenOf(this.source.id)
+  }
+
+  get isLoaded(): boolean {
+    return false
+  }
+
+  get read(): number {
+    return 0
+  }
+}
+
+/** A file that is as it was when all of it was loaded. There may be very many, and nothing more is asked of them. */
+export class LoadedFile implements PlannedInput {
+  readonly source: Source
+  readonly by?: Checkpoint
+  readonly read: number
+
+  constructor(source: Source, by: Checkpoint | undefined, read: number) {
+    this.source = source
+    if (by !== undefined) this.by = by
+    this.read = read
+  }
+
+  get token(): string {
+    return ''
+  }
+
+  get isLoaded(): boolean {
+    return true
+  }
+}

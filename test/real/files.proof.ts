@@ -1,15 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Receipt, connect } from '../../src/index.js'
+import type { Receipt } from '../../src/index.js'
 import type { RealWorld } from '../contracts/real-world.js'
 import { type Seeded, seeded } from '../support/seeded.js'
 import { binary } from '../support/sluice.js'
 import { describeOnRealServers } from './on-real-servers.js'
+import { compare, environmentOf } from './real-load.js'
 
 const FILES = Number(process.env.FILES ?? 100_000)
 const KILLS = Number(process.env.KILLS ?? 50)
@@ -24,11 +24,15 @@ beforeAll(() => {
   for (let file = 0; file < FILES; file += 1) {
     const parent = join(folder, 'in', String(Math.trunc(file / IN_FOLDER)))
     if (file % IN_FOLDER === 0) mkdirSync(parent, { recursive: true })
-    const lines = Array.from({ length: IN_FILE }, (_, at) => `${JSON.stringify({ n: file * IN_FILE + at })}\n`)
+    const lines = Array.from({ length: IN_FILE }, (_, at) => `${lineOf(file * IN_FILE + at)}\n`)
     writeFileSync(join(parent, `${file}.ndjson`), lines.join(''))
   }
 })
 afterAll(() => rmSync(folder, { recursive: true }))
+
+const lineOf = (n: number) => JSON.stringify({ n })
+
+const whole = { missing: 0, doubled: 0, altered: 0 }
 
 interface Cost {
   readonly seconds: number
@@ -46,7 +50,7 @@ describeOnRealServers({ major: 9, heap: '2g' }, world => {
     const first = await load(world(), 'files', 'files-state')
     say('first load', first)
     expect(first.receipt).toMatchObject({ status: 'finished', read: FILES * IN_FILE, created: FILES * IN_FILE })
-    expect(await compare(world(), 'files')).toEqual({ missing: 0, doubled: 0 })
+    expect(await compare(world(), 'files', FILES * IN_FILE, lineOf)).toEqual(whole)
     const state = sizeOf(join(folder, 'files-state')) / FILES
     console.log(`state: ${state.toFixed(0)} bytes a file`)
     expect(state).toBeLessThan(250)
@@ -69,7 +73,7 @@ describeOnRealServers({ major: 9, heap: '2g' }, world => {
       }
       say(`${index} after ${kills} kills in all`, ended)
       expect(ended.receipt).toMatchObject({ status: 'finished', rejected: 0, unsent: 0, unknown: 0 })
-      expect(await compare(world(), index)).toEqual({ missing: 0, doubled: 0 })
+      expect(await compare(world(), index, FILES * IN_FILE, lineOf)).toEqual(whole)
     }
     expect(kills).toBe(KILLS)
   })
@@ -77,22 +81,13 @@ describeOnRealServers({ major: 9, heap: '2g' }, world => {
 
 /** `random`: kills the load at some instant, if it still runs then. */
 async function load(world: RealWorld, index: string, state: string, random?: Seeded): Promise<Ended> {
-  const { cluster, proxy, staticIps } = world
   const options = ['--index', index, '--state-dir', join(folder, state), '--json', '--quiet', '--batch-bytes', '1mb']
   const command = [process.execPath, binary, 'ingest', join(folder, 'in/*/*.ndjson'), ...options]
   const began = performance.now()
   const child = spawn('/bin/sh', ['-c', `ulimit -n ${OPEN_FILES} && exec "$@"`, 'sh', ...command], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: {
-      PATH: process.env.PATH,
-      STATIC_PROXY_URL: proxy.https,
-      STATIC_IPS: staticIps.join(','),
-      ELASTICSEARCH_URL: cluster.url,
-      ELASTICSEARCH_API_KEY: cluster.apiKey,
-      SLUICE_CA: cluster.caFile,
-      SLUICE_PROXY_CA: world.proxyCaFile,
-    },
+    env: { PATH: process.env.PATH, ...environmentOf(world) },
   })
   const seen = { peakBytes: 0, openFiles: 0 }
   const watch = setInterval(() => look(child, seen), 20)
@@ -129,33 +124,4 @@ function sizeOf(path: string): number {
   return readdirSync(path, { recursive: true, encoding: 'utf8' })
     .map(name => statSync(join(path, name)))
     .reduce((sum, found) => sum + (found.isFile() ? found.size : 0), 0)
-}
-
-async function compare(world: RealWorld, index: string): Promise<{ missing: number; doubled: number }> {
-  const { url, username, password, caFile } = world.cluster
-  const way = await connect({
-    target: { url, username, password, ca: await readFile(caFile) },
-    proxy: { url: world.proxy.https, ca: await readFile(world.proxyCaFile) },
-  })
-  const seen = new Uint8Array(FILES * IN_FILE)
-  try {
-    await way.client.indices.refresh({ index })
-    const { id } = await way.client.openPointInTime({ index, keep_alive: '5m' })
-    for (let after: unknown[] | undefined; ;) {
-      const { hits } = await way.client.search<{ n: number }>({
-        pit: { id, keep_alive: '5m' },
-        size: 10_000,
-        sort: ['_shard_doc'],
-        track_total_hits: false,
-        ...(after === undefined ? {} : { search_after: after as string[] }),
-      })
-      for (const { _source: source } of hits.hits) seen[source?.n ?? -1] = (seen[source?.n ?? -1] ?? 0) + 1
-      after = hits.hits.at(-1)?.sort
-      if (after === undefined) break
-    }
-    await way.client.closePointInTime({ id })
-  } finally {
-    await way.close()
-  }
-  return { missing: seen.filter(times => times === 0).length, doubled: seen.filter(times => times > 1).length }
 }

@@ -1,14 +1,14 @@
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Receipt, connect } from '../../src/index.js'
+import type { Receipt } from '../../src/index.js'
 import { startSluice } from '../support/sluice.js'
 import type { RealWorld } from '../contracts/real-world.js'
 import { type Seeded, seeded } from '../support/seeded.js'
 import { describeOnRealServers } from './on-real-servers.js'
+import { compare, environmentOf } from './real-load.js'
 
 const KILLS = Number(process.env.KILLS ?? 100)
 const DOCUMENTS = Number(process.env.DOCUMENTS ?? 300_000)
@@ -74,15 +74,7 @@ async function killAndFinish(
   options: readonly string[],
   afterKill: () => void,
 ): Promise<Load> {
-  const { cluster, proxy, staticIps } = world
-  const env = {
-    STATIC_PROXY_URL: proxy.https,
-    STATIC_IPS: staticIps.join(','),
-    ELASTICSEARCH_URL: cluster.url,
-    ELASTICSEARCH_API_KEY: cluster.apiKey,
-    SLUICE_CA: cluster.caFile,
-    SLUICE_PROXY_CA: world.proxyCaFile,
-  }
+  const env = environmentOf(world)
   for (let kills = 0; ;) {
     const running = startSluice(['ingest', file, ...options, '--batch-bytes', '500kb', '--json'], { cwd: folder, env })
     if (kills < most) {
@@ -110,51 +102,9 @@ async function expectWhole(world: RealWorld, index: string, { receipt, kills }: 
   const { created, duplicate } = receipt
   expect(receipt).toMatchObject({ status: 'finished', read: DOCUMENTS, rejected: 0, skipped: 0, unsent: 0, unknown: 0 })
   expect(created + duplicate).toBe(DOCUMENTS)
-  const { missing, doubled, altered } = await compare(world, index)
+  const { missing, doubled, altered } = await compare(world, index, DOCUMENTS, lineOf)
   console.log(
     `${index}: ${kills} kills, ${DOCUMENTS} documents, ${created} created, ${duplicate} duplicate; missing ${missing}, doubled ${doubled}, altered ${altered}`,
   )
   expect({ missing, doubled, altered }).toEqual({ missing: 0, doubled: 0, altered: 0 })
-}
-
-async function compare(
-  world: RealWorld,
-  index: string,
-): Promise<{ missing: number; doubled: number; altered: number }> {
-  const { cluster, proxy, proxyCaFile } = world
-  const way = await connect({
-    target: {
-      url: cluster.url,
-      username: cluster.username,
-      password: cluster.password,
-      ca: await readFile(cluster.caFile),
-    },
-    proxy: { url: proxy.https, ca: await readFile(proxyCaFile) },
-  })
-  const seen = new Uint8Array(DOCUMENTS)
-  let altered = 0
-  try {
-    await way.client.indices.refresh({ index })
-    const { id } = await way.client.openPointInTime({ index, keep_alive: '5m' })
-    for (let after: unknown[] | undefined; ;) {
-      const { hits } = await way.client.search<{ n: number }>({
-        pit: { id, keep_alive: '5m' },
-        size: 10_000,
-        sort: ['_shard_doc'],
-        track_total_hits: false,
-        ...(after === undefined ? {} : { search_after: after as string[] }),
-      })
-      for (const { _source: source } of hits.hits) {
-        const n = source?.n ?? -1
-        if (JSON.stringify(source) !== lineOf(n)) altered += 1
-        else seen[n] = (seen[n] ?? 0) + 1
-      }
-      after = hits.hits.at(-1)?.sort
-      if (after === undefined) break
-    }
-    await way.client.closePointInTime({ id })
-  } finally {
-    await way.close()
-  }
-  return { missing: seen.filter(times => times === 0).length, doubled: seen.filter(times => times > 1).length, altered }
 }

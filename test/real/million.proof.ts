@@ -8,6 +8,7 @@ import type { Receipt } from '../../src/index.js'
 import { built } from '../support/build.js'
 import type { RealWorld } from '../contracts/real-world.js'
 import { describeOnRealServers } from './on-real-servers.js'
+import { environmentOf } from './real-load.js'
 
 const DOCUMENTS = Number(process.env.DOCUMENTS ?? 1_000_000)
 
@@ -41,21 +42,11 @@ async function load(
   world: RealWorld,
   input: string,
 ): Promise<{ receipt: Receipt; peakBytes: number; command: string }> {
-  const { cluster, proxy, staticIps } = world
   const args = ['ingest', input, '--index', 'million', '--json']
   const child = spawn(process.execPath, [join(built, 'bin', 'sluice.js'), ...args], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: {
-      PATH: process.env.PATH,
-      STATIC_PROXY_URL: proxy.https,
-      STATIC_IPS: staticIps.join(','),
-      IP_CHECK_URL: world.ipCheckUrl,
-      ELASTICSEARCH_URL: cluster.url,
-      ELASTICSEARCH_API_KEY: cluster.apiKey,
-      SLUICE_CA: cluster.caFile,
-      SLUICE_PROXY_CA: world.proxyCaFile,
-    },
+    env: { PATH: process.env.PATH, IP_CHECK_URL: world.ipCheckUrl, ...environmentOf(world) },
   })
   let peakBytes = 0
   const watch = setInterval(() => (peakBytes = Math.max(peakBytes, highWater(child.pid))), 50)

@@ -9,6 +9,7 @@ import type { RealWorld } from '../contracts/real-world.js'
 import { type Killed, killServing, tally } from '../lab/serve/serve-kills.js'
 import type { Seeded } from '../support/seeded.js'
 import { describeOnRealServers } from './on-real-servers.js'
+import { environmentOf } from './real-load.js'
 
 const KILLS = Number(process.env.KILLS ?? 30)
 const SEED = Number(process.env.SEED ?? 1)
@@ -51,24 +52,16 @@ test(`on the lab, ${KILLS} kills, while the IP filter refuses now and then`, asy
 
 describeOnRealServers({ major: 9, heap: '2g' }, world => {
   test(`through Squid, ${KILLS} kills`, async () => {
-    const { cluster, proxy, staticIps, proxyCaFile } = world()
     const killed = await killServing({
       ...killing('real-'),
-      env: {
-        STATIC_PROXY_URL: proxy.https,
-        STATIC_IPS: staticIps.join(','),
-        ELASTICSEARCH_URL: cluster.url,
-        ELASTICSEARCH_API_KEY: cluster.apiKey,
-        SLUICE_CA: cluster.caFile,
-        SLUICE_PROXY_CA: proxyCaFile,
-      },
+      env: environmentOf(world()),
       seed: SEED + 1,
     })
     expectWhole('real Elasticsearch through Squid', killed, await documentsOf(world()))
     const seen = await world().connections()
     const from = new Set(seen.map(one => one.from))
     console.log(`connections at the cluster: ${seen.length}, from ${[...from].join(', ')}`)
-    expect(staticIps).toEqual(expect.arrayContaining([...from]))
+    expect(world().staticIps).toEqual(expect.arrayContaining([...from]))
   })
 })
 

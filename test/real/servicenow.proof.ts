@@ -6,6 +6,7 @@ import { type Lab, startLab } from '../../src/lab/index.js'
 import { killLoads } from '../contracts/table-kills.js'
 import { seeded } from '../support/seeded.js'
 import { describeOnRealServers } from './on-real-servers.js'
+import { environmentOf } from './real-load.js'
 import { compareTable, platformUrl } from './table-world.js'
 
 const ROWS = Number(process.env.ROWS ?? 250_000)
@@ -27,17 +28,11 @@ afterAll(async () => {
 
 describeOnRealServers({ major: 9, heap: '2g' }, world => {
   test(`${ROWS} rows through Squid into Elasticsearch, killed ${KILLS} times while ${CHANGES} of them change, end as they are`, async () => {
-    const { cluster, proxy, proxyCaFile, staticIps } = world()
     const env = {
       ...lab.env,
       SERVICENOW_INSTANCE_URL: platformUrl(lab),
-      STATIC_PROXY_URL: proxy.https,
-      SLUICE_PROXY_CA: proxyCaFile,
-      STATIC_IPS: staticIps.join(','),
       IP_CHECK_URL: world().ipCheckUrl,
-      ELASTICSEARCH_URL: cluster.url,
-      ELASTICSEARCH_API_KEY: cluster.apiKey,
-      SLUICE_CA: cluster.caFile,
+      ...environmentOf(world()),
     }
     lab.control.forgetConnections()
     await world().forget()
@@ -54,8 +49,8 @@ describeOnRealServers({ major: 9, heap: '2g' }, world => {
         `at most ${(peak / 1e6).toFixed(0)} MB; ${platform.length} connections to the platform, ${before.length} to the cluster`,
       ].join('; '),
     )
-    expect(new Set(platform.map(({ from }) => from))).toEqual(new Set(staticIps))
-    expect(new Set(before.map(({ from }) => from))).toEqual(new Set(staticIps))
+    expect(new Set(platform.map(({ from }) => from))).toEqual(new Set(world().staticIps))
+    expect(new Set(before.map(({ from }) => from))).toEqual(new Set(world().staticIps))
     expect({ kills, changes }).toEqual({ kills: KILLS, changes: CHANGES })
     for (const { read, created, updated, rejected, unsent, unknown } of receipts)
       expect({ read, rejected, unsent, unknown }).toEqual({
