@@ -16,6 +16,11 @@ const table = {
   reset: { by: 'node', passes: true },
   /** The proxy accepted the connection, and said nothing. */
   stuck: { by: 'node', passes: true },
+  /**
+   * Nobody answers behind the proxy: perhaps the address is dropped silently. A proxy that says nothing looks the same until it is
+   * greeted, so both stand before all that is said.
+   */
+  silent: { by: 'address', passes: true },
   /** TLS to the proxy failed. */
   proxyTls: { by: 'node' },
   /** 407. */
@@ -26,8 +31,6 @@ const table = {
   limited: { by: 'limit', passes: true },
   /** The proxy says that it cannot reach the target. */
   unreached: { by: 'node', passes: true },
-  /** Nobody answers behind the proxy: perhaps the address is dropped silently. */
-  silent: { by: 'address', passes: true },
   /** The IP filter's 403. */
   filtered: { by: 'address' },
   /** A gateway's 403, which may be a filter too. */

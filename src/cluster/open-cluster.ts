@@ -62,6 +62,8 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   // Without a proxy all connections have the same address, so one is enough.
   const connections = proxy === undefined ? 1 : options.preflightConnections
   const preflightMs = Math.min(timeoutMs, connectTimeoutMs === undefined ? 30_000 : timeoutMs)
+  // A proxy answers a greeting by itself. One that takes longer than this is too slow to tell apart from one that says nothing.
+  const greetingMs = (connectTimeoutMs ?? CONNECT_MS) / 3
   let managed = false
   const ownHeaders = () => authorization(credentials)
   const probe: Cluster['probe'] = async ({ atLeast = 1, signal = options.signal } = {}) => {
@@ -72,7 +74,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
       isManaged: managed,
       timeoutMs: preflightMs,
       signal,
-      greet: proxy && (async () => await answersGreeting(proxy, GREETING_MS, signal)),
+      greet: proxy && (async () => await answersGreeting(proxy, greetingMs, signal)),
     })
     copeWith(route, seen, most)
     return seen
@@ -118,8 +120,8 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   }
 }
 
-/** A proxy answers a greeting by itself, so it takes no longer than a round trip. */
-const GREETING_MS = 3_000
+/** The route's own limit. */
+const CONNECT_MS = 10_000
 
 /** While one of two nodes fails, so many attempts in a row fail less than once in a hundred times. */
 const ATTEMPTS_OVER_HALF = 7

@@ -36,6 +36,18 @@ export class HeldClock implements Clock {
     }
   }
 
+  /** Moves from sleeper to sleeper until a promise settles. */
+  async untilSettled<T>(promise: Promise<T>): Promise<T> {
+    let isSettled = false
+    const settle = () => (isSettled = true)
+    promise.then(settle, settle)
+    for (;;) {
+      await new Promise(resolve => setImmediate(resolve))
+      if (isSettled) return await promise
+      if (this.#sleepers.size > 0) this.advance(Math.min(...[...this.#sleepers].map(({ until }) => until)) - this.#now)
+    }
+  }
+
   get sleeping(): number {
     return this.#sleepers.size
   }

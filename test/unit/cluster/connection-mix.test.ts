@@ -1,57 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { type End, type Ended, connectionEnd } from '../../../src/cluster/connection-end.js'
 import { type Named, nameMix } from '../../../src/cluster/connection-mix.js'
-import { type Failure, failure } from '../../../src/failure/failure.js'
-import { ends, fifteen, half, short, warnings } from '../../support/connection-mixes.js'
-
-const cluster = 'https://cluster.example'
-const proxy = 'http://proxy.example:9293'
-const target = 'cluster.example:443'
-
-/** The failure that each end comes from, but for the connections that are accepted. */
-const seen = {
-  refused: failure('PROXY_UNREACHABLE', { proxy, problem: 'connect ECONNREFUSED 192.0.2.1:9293' }),
-  reset: failure('PROXY_UNREACHABLE', { proxy, problem: 'it closed the connection without an answer to CONNECT' }),
-  stuck: failure('PROXY_TIMEOUT', { proxy, limitMs: 1, after: 'Sluice began to connect', phase: 'proxy-connect' }),
-  proxyTls: failure('PROXY_CERT_INVALID', { proxy, problem: 'CERT_HAS_EXPIRED' }),
-  login: failure('PROXY_AUTH_REJECTED', { proxy, observed: 'status 407' }),
-  denied: failure('PROXY_DENIED_TARGET', { proxy, target, observed: 'status 403' }),
-  limited: failure('PROXY_LIMIT_REACHED', { proxy, observed: 'status 429' }),
-  unreached: failure('PROXY_TARGET_UNREACHABLE', { proxy, target, observed: 'status 503' }),
-  silent: failure('PROXY_TIMEOUT', { proxy, limitMs: 1, after: 'Sluice asked', phase: 'proxy-handshake' }),
-  filtered: failure('EGRESS_NOT_ALLOWED', { cluster, refused: 1, probes: 1, observed: 'Forbidden' }),
-  barred: failure('GATEWAY_REFUSED', { cluster, status: 403, observed: 'status 403, a page' }),
-  busy: failure('GATEWAY_LIMITED', { cluster, observed: 'status 429' }),
-  unwell: failure('CLUSTER_UNAVAILABLE', { cluster, observed: 'status 503' }),
-  tls: failure('CLUSTER_CERT_INVALID', { cluster, problem: 'CERT_HAS_EXPIRED' }),
-  foreign: failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed: 'a page' }),
-  credentials: failure('CLUSTER_AUTH_REJECTED', { cluster, how: 'refused the credentials', reason: 'no such key' }),
-} as const satisfies Record<Exclude<End, 'accepted'>, Failure>
-
-function ended(end: End, more: Partial<Ended> = {}): Ended {
-  if (end === 'accepted') return { end, tookMs: 50, ...more }
-  const { evidence, ...named } = seen[end]
-  return {
-    end,
-    failure: { ...named, evidence: { ...evidence, end } },
-    isPastFilter: end === 'credentials',
-    tookMs: 10_000,
-    ...more,
-  }
-}
+import type { Failure } from '../../../src/failure/failure.js'
+import { cluster, ended, ends, fifteen, half, proxy, seen, short, shown } from '../../support/connection-mixes.js'
 
 function mix(...counts: readonly (readonly [End, number, Partial<Ended>?])[]): Named {
   const all = counts.flatMap(([end, times, more]) => Array.from({ length: times }, () => ended(end, more)))
   return nameMix({ ends: all, cluster, proxy })
-}
-
-/** What is named, in two letters: the end whose failure stops the load, one of the two forms of a half open filter, or a warning. */
-function shown({ failure: stop, warning, note }: Named): string {
-  if (stop?.code === 'EGRESS_PARTLY_ALLOWED') return stop.evidence['how'] === 'refused' ? 'PR' : 'PD'
-  if (stop !== undefined) return short[stop.evidence['end'] as End]
-  const letters = Object.keys(warnings).find(one => warnings[one] === warning?.code)
-  if (letters !== undefined) return letters
-  return note === undefined ? '..' : 'ok'
 }
 
 function tableOf(times: number, others: number): string {
