@@ -10,7 +10,7 @@ const MANY = 10_000
  */
 export function spareMemory(inputs: number): void {
   if (inputs < MANY) return
-  setFlagsFromString('--heap-growing-percent=30')
+  setFlagsFromString('--heap-growing-percent=20')
   setFlagsFromString('--expose-gc')
   const collect: unknown = runInNewContext('gc')
   if (typeof collect === 'function') collect()

@@ -9,8 +9,8 @@ type Standing = Pick<StandingEvent, 'ofRun' | 'bytes' | 'file'>
 
 export class Extent {
   readonly #before: Counts
-  /** What is left to read, in its order. */
-  readonly #left: readonly PlannedInput[]
+  /** In the order in which they are read. */
+  readonly #inputs: readonly PlannedInput[]
   #next = 0
   readonly #files: number
   /** Stored bytes of all files of the run. Undefined if an input has no size. */
@@ -28,7 +28,7 @@ export class Extent {
     this.#files = own.length
     this.#number = loaded.length
     for (const input of loaded) this.#bytes += sizeOf(input)
-    this.#left = own.filter(({ isLoaded }) => !isLoaded)
+    this.#inputs = inputs
     const isKnown = own.every(({ source: { file, copy } }) => file !== undefined && copy === undefined)
     this.#total = isKnown ? own.reduce((sum, input) => sum + sizeOf(input), 0) : undefined
   }
@@ -37,8 +37,8 @@ export class Extent {
   begin({ id }: Input): void {
     this.#bytes += this.#current === undefined ? 0 : sizeOf(this.#current)
     this.#number += 1
-    while (this.#left[this.#next]?.source.id !== id && this.#next < this.#left.length) this.#next += 1
-    this.#current = this.#left[this.#next]
+    while (this.#inputs[this.#next]?.source.id !== id && this.#next < this.#inputs.length) this.#next += 1
+    this.#current = this.#inputs[this.#next]
   }
 
   /** `counts`: of this process. */

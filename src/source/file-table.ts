@@ -17,6 +17,8 @@ export class FileTable {
   readonly ahead = new Map<number, Promise<SmallFile | undefined>>()
   readonly real = new RealPaths()
   readonly #numbers: Float64Array[] = []
+  /** Files that follow each other are mostly of one folder. */
+  readonly #folders: { readonly prefix: string; readonly device: number }[] = []
   readonly #names: Buffer[] = []
   /** Bytes of the last names that are in use. */
   #filled = NAMES_BYTES
@@ -29,19 +31,23 @@ export class FileTable {
     const piece = Math.floor(id / FILES_AT_ONCE)
     const numbers = (this.#numbers[piece] ??= new Float64Array(COLUMNS * FILES_AT_ONCE))
     const at = (id % FILES_AT_ONCE) * COLUMNS
-    const bytes = Buffer.byteLength(name)
-    numbers.set([device, size, inode, mtimeMs, ctimeMs, this.#keep(name, bytes), bytes], at)
+    const prefix = name.slice(0, name.lastIndexOf('/') + 1)
+    const base = name.slice(prefix.length)
+    const bytes = Buffer.byteLength(base)
+    numbers.set([this.#folderOf(prefix, device), size, inode, mtimeMs, ctimeMs, this.#keep(base, bytes), bytes], at)
   }
 
   nameOf(id: number): string {
     const start = this.#number(id, 5)
     const names = this.#names[Math.floor(start / NAMES_BYTES)]
     const from = start % NAMES_BYTES
-    return names?.toString('utf8', from, from + this.#number(id, 6)) ?? ''
+    const base = names?.toString('utf8', from, from + this.#number(id, 6)) ?? ''
+    // In one piece: V8 would keep both parts, too.
+    return [this.#folders[this.#number(id, 0)]?.prefix, base].join('')
   }
 
   deviceOf(id: number): number {
-    return this.#number(id, 0)
+    return this.#folders[this.#number(id, 0)]?.device ?? 0
   }
 
   statOf(id: number): FileStat {
@@ -51,6 +57,12 @@ export class FileTable {
 
   #number(id: number, column: number): number {
     return this.#numbers[Math.floor(id / FILES_AT_ONCE)]?.[(id % FILES_AT_ONCE) * COLUMNS + column] ?? 0
+  }
+
+  #folderOf(prefix: string, device: number): number {
+    const last = this.#folders.at(-1)
+    if (last?.prefix !== prefix || last.device !== device) this.#folders.push({ prefix, device })
+    return this.#folders.length - 1
   }
 
   /** Returns where the name begins. */

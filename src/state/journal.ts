@@ -11,6 +11,7 @@ import type { Mark } from '../flow.js'
 import { isObject, type JsonObject, parseJson } from '../text/parse-json.js'
 import type { Checkpoint, CheckpointInput, FileIdentity } from './checkpoint.js'
 import { PackedInputs, withInputs } from './packed-inputs.js'
+import type { PackedText } from './packed-text.js'
 import type { RunEnd } from './checkpoint.js'
 
 /** Changes with every change that an older Sluice would read wrongly. */
@@ -157,13 +158,13 @@ const letters = { begun: 'b', finished: 'f', failed: 'x' } as const
  * Returns the state of the run, or the problem with a text that is no journal of this version. Lines behind the last checkpoint show
  * which documents may have been sent.
  */
-export function parseJournal(text: Buffer): Checkpoint | string {
+export function parseJournal(text: PackedText): Checkpoint | string {
   const runs = parseJournals(text)
   return typeof runs === 'string' ? runs : (runs[0] ?? 'it is not the state of a run')
 }
 
 /** Returns the states of several runs, one behind the other. */
-export function parseJournals(text: Buffer): readonly Checkpoint[] | string {
+export function parseJournals(text: PackedText): readonly Checkpoint[] | string {
   const lines = new Lines(text)
   const runs: Checkpoint[] = []
   let line = lines.next()
@@ -198,7 +199,7 @@ class State {
   #whole: Whole | undefined
   #ended: RunEnd | undefined
 
-  constructor(head: object, text: Buffer) {
+  constructor(head: object, text: PackedText) {
     this.#head = head
     this.#inputs = new PackedInputs(text)
   }
@@ -255,20 +256,20 @@ class Lines {
   isBroken = false
   /** The offset of the last line that was read. */
   at = 0
-  readonly #text: Buffer
+  readonly #text: PackedText
   #next = 0
 
-  constructor(text: Buffer) {
+  constructor(text: PackedText) {
     this.#text = text
   }
 
   /** Returns undefined at the end, and at a line that is not JSON. Only such a line before the last one is a fault. */
   next(): unknown {
-    const end = this.#text.indexOf(0x0a, this.#next)
-    if (end === -1) return undefined
-    const value = parseJson(this.#text.toString('utf8', this.#next, end))
+    const line = this.#text.lineAt(this.#next)
+    if (line === undefined) return undefined
+    const value = parseJson(line)
     this.at = this.#next
-    this.#next = end + 1
+    this.#next += line.length + 1
     this.number += 1
     this.isBroken = value === undefined
     return value

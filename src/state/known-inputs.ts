@@ -29,16 +29,16 @@ export type Recognised =
 /** Files that are compared at once. */
 const AT_ONCE = 16
 
-/** Recognises all inputs of a load. `runs`: those into the same target, newest first. */
+/** Recognises all inputs of a load, in their order. `runs`: those into the same target, newest first. */
 export async function recognise(
   sources: readonly Source[],
   runs: readonly Checkpoint[],
-): Promise<ReadonlyMap<Source, Recognised>> {
+): Promise<readonly (Recognised | undefined)[]> {
   const known = new KnownInputs(runs)
-  const found = new Map<Source, Recognised>()
-  for (const source of sources) {
+  const found: (Recognised | undefined)[] = []
+  for (const [at, source] of sources.entries()) {
     const same = source.file === undefined ? known.copy(source) : known.unchanged(source.file)
-    if (same !== undefined) found.set(source, same)
+    found[at] = same
   }
   // A file keeps its inode when it is renamed. So a new file of the old name is not mistaken for it.
   const steps = [
@@ -47,20 +47,23 @@ export async function recognise(
     async (file: StoredFile) => await known.sameContent(file),
   ]
   for (const step of steps) {
-    const left = sources.filter(source => source.file !== undefined && !found.has(source))
+    const left = [...found.keys()].filter(at => found[at] === undefined)
     if (left.length > 0) known.index()
-    for (let at = 0; at < left.length && known.size > 0; at += AT_ONCE) {
-      const some = left.slice(at, at + AT_ONCE)
+    for (let from = 0; from < left.length && known.size > 0; from += AT_ONCE) {
+      const some = left.slice(from, from + AT_ONCE)
       const recognised = await Promise.all(
-        some.map(async ({ file }) => (file === undefined ? undefined : await step(file))),
+        some.map(async at => {
+          const { file } = sources[at] ?? {}
+          return file === undefined ? undefined : await step(file)
+        }),
       )
-      for (const [number, first] of recognised.entries()) {
-        const source = some[number]
-        if (source?.file === undefined) continue
-        let one = first
+      for (const [number, at] of some.entries()) {
+        const { file } = sources[at] ?? {}
+        if (file === undefined) continue
+        let one = recognised[number]
         // Two equal files cannot both be the one that was loaded. The other one may be another input that was loaded.
-        while (one !== undefined && one.kind !== 'new' && !known.claim(one.known)) one = await step(source.file)
-        if (one !== undefined) found.set(source, one)
+        while (one !== undefined && one.kind !== 'new' && !known.claim(one.known)) one = await step(file)
+        if (one !== undefined) found[at] = one
       }
     }
   }
@@ -76,13 +79,12 @@ export function identityOf({ realPath: path, stat: found, reading }: StoredFile)
 
 class KnownInputs {
   readonly #all: readonly KnownInput[]
-  /** One or several: a list of one for each would take as much memory as the rest. */
-  readonly #byInode = new Map<number, KnownInput | KnownInput[]>()
+  readonly #byInode = new Map<number, OneOrMore<KnownInput>>()
   #isIndexed = false
   /** The newest content of each name. */
   readonly #byPath = new Map<string, KnownInput>()
   /** By size, then by the bytes that were read, then by their checksum. */
-  readonly #bySize = new Map<number, Map<number, Map<string, KnownInput[]>>>()
+  readonly #bySize = new Map<number, Map<number, Map<string, OneOrMore<KnownInput>>>>()
   readonly #copies = new Map<string, KnownInput>()
   readonly #old: KnownInput[] = []
   readonly #sums = new Map<StoredFile, Map<number, string | undefined>>()
@@ -95,9 +97,7 @@ class KnownInputs {
       const { file, copy } = known.input
       if (copy !== undefined) this.#copies.set(copy, known)
       const inode = file?.old === undefined ? file?.stat?.inode : Number(file.old.inode)
-      if (inode === undefined) continue
-      const others = this.#byInode.get(inode)
-      this.#byInode.set(inode, others === undefined ? known : [others, known].flat())
+      if (inode !== undefined) append(this.#byInode, inode, known)
     }
   }
 
@@ -119,9 +119,9 @@ class KnownInputs {
     if (old !== undefined) this.#old.push(known)
     const size = sizeOf(input)
     if (old !== undefined || size === 0 || file.bytes === 0) return
-    const ofSize = getOrMake(this.#bySize, size, () => new Map<number, Map<string, KnownInput[]>>())
+    const ofSize = getOrMake(this.#bySize, size, () => new Map<number, Map<string, OneOrMore<KnownInput>>>())
     append(
-      getOrMake(ofSize, file.bytes, () => new Map<string, KnownInput[]>()),
+      getOrMake(ofSize, file.bytes, () => new Map<string, OneOrMore<KnownInput>>()),
       file.sum,
       known,
     )
@@ -152,7 +152,7 @@ class KnownInputs {
   }
 
   #ofInode(inode: number): readonly KnownInput[] {
-    return [this.#byInode.get(inode) ?? []].flat()
+    return listOf(this.#byInode.get(inode))
   }
 
   async sameInode(file: StoredFile): Promise<Recognised | undefined> {
@@ -200,10 +200,10 @@ class KnownInputs {
   /** Returns the inputs of the same size whose bytes the file has. */
   async #equalTo(file: StoredFile): Promise<KnownInput[]> {
     const equal: KnownInput[] = []
-    const ofSize = this.#bySize.get(file.stat.size) ?? new Map<number, Map<string, KnownInput[]>>()
-    const ends = [...ofSize.keys()].toSorted((a, b) => a - b)
+    const ofSize = this.#bySize.get(file.stat.size)
+    const ends = [...(ofSize?.keys() ?? [])].toSorted((a, b) => a - b)
     const sums = ends.length === 0 ? [] : await file.sums(ends)
-    for (const [at, end] of ends.entries()) equal.push(...(ofSize.get(end)?.get(sums[at] ?? '') ?? []))
+    for (const [at, end] of ends.entries()) equal.push(...listOf(ofSize?.get(end)?.get(sums[at] ?? '')))
     for (const known of this.#old) if ((await this.#compare(known, file)) !== undefined) equal.push(known)
     return equal
   }
@@ -266,8 +266,18 @@ function isSameStat(a: FileStat | undefined, b: FileStat): boolean {
   )
 }
 
-function append<K, V>(map: Map<K, V[]>, key: K, value: V): void {
-  getOrMake(map, key, () => []).push(value)
+/** There may be very many, and a list of one for each would take as much memory as the rest. */
+type OneOrMore<V> = V | V[]
+
+function append<K, V>(map: Map<K, OneOrMore<V>>, key: K, value: V): void {
+  const others = map.get(key)
+  if (Array.isArray(others)) others.push(value)
+  else map.set(key, others === undefined ? value : [others, value])
+}
+
+function listOf<V>(values: OneOrMore<V> | undefined): readonly V[] {
+  if (values === undefined) return []
+  return Array.isArray(values) ? values : [values]
 }
 
 function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {

@@ -5,6 +5,7 @@
 import type { Mark } from '../flow.js'
 import { isObject, parseJson } from '../text/parse-json.js'
 import { type Checkpoint, type CheckpointInput, type FileIdentity, START } from './checkpoint.js'
+import type { PackedText } from './packed-text.js'
 
 /** The inputs of a run in their order. An array is one, too. */
 export interface InputList extends Iterable<CheckpointInput> {
@@ -41,7 +42,7 @@ const NONE = -1
 
 /** Where the lines of each input begin: the one that describes it, its last mark, and up to where it may have been sent. */
 export class PackedInputs implements InputList {
-  #text: Buffer
+  #text: PackedText | undefined
   #inputs: number[] = []
   #marks: number[] = []
   #sent: number[] = []
@@ -52,7 +53,7 @@ export class PackedInputs implements InputList {
   /** Marks behind the last checkpoint. */
   readonly #open = new Map<number, { readonly parts: unknown[]; readonly at: number }>()
 
-  constructor(text: Buffer) {
+  constructor(text: PackedText) {
     this.#text = text
   }
 
@@ -96,7 +97,7 @@ export class PackedInputs implements InputList {
   }
 
   forget(): void {
-    this.#text = Buffer.alloc(0)
+    this.#text = undefined
     this.#inputs = []
     this.#marks = []
     this.#sent = []
@@ -128,7 +129,7 @@ export class PackedInputs implements InputList {
   }
 
   #lineAt(at: number): unknown[] {
-    return parseJson(this.#text.toString('utf8', at, this.#text.indexOf(0x0a, at))) as unknown[]
+    return parseJson(this.#text?.lineAt(at) ?? '') as unknown[]
   }
 }
 

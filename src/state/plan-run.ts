@@ -28,13 +28,17 @@ export async function planRun(planning: Planning): Promise<Plan> {
   const [previous] = runs
   const last = planning.again && previous?.left === 0 ? undefined : previous
   const judging = { ...planning, again: loadsAgain }
-  const judgeOne = async (source: Source) =>
+  const judgeOne = async (source: Source, at: number) =>
     source.cursor === undefined
-      ? await judge(source, recognised.get(source), judging, notes)
+      ? await judge(source, recognised[at], judging, notes)
       : await planCursor(source, source.cursor, last, planning)
   // A named run reads the beginning of each file.
   for (let at = 0; at < sources.length; at += AT_ONCE)
-    judged.push(...(await Promise.all(sources.slice(at, at + AT_ONCE).map(judgeOne))))
+    judged.push(
+      ...(await Promise.all(
+        sources.slice(at, at + AT_ONCE).map(async (source, number) => await judgeOne(source, at + number)),
+      )),
+    )
   const continues = runToContinue(judged, planning, takesMore)
   const isNew = continues === undefined
   const inputs = judged.map(input => ofRun(input, continues))
@@ -64,8 +68,8 @@ function unfinishedOf(run: Checkpoint, inputs: readonly PlannedInput[]): string[
   return said(sentences, '')
 }
 
-function isUnfinished(recognised: ReadonlyMap<Source, Recognised>): boolean {
-  return [...recognised.values()].some(one => one.kind === 'known' && one.known.input.status !== 'finished')
+function isUnfinished(recognised: readonly (Recognised | undefined)[]): boolean {
+  return recognised.some(one => one?.kind === 'known' && one.known.input.status !== 'finished')
 }
 
 /** Returns the newest run that has something of these inputs left. */
@@ -97,7 +101,7 @@ function ofRun(input: PlannedInput, run: Checkpoint | undefined): PlannedInput {
   const { from, isLoaded, by } = input
   if (by === undefined) return input
   if (input instanceof LoadedFile)
-    return by === run ? new LoadedFile(input.source, undefined, input.read) : new LoadedFile(input.source, by, 0)
+    return by === run ? new LoadedFile(input.source, undefined, input.read) : input.loadedByAnother()
   if (by === run) {
     const { by: _, ...own } = input
     return own

@@ -101,7 +101,7 @@ export class NewFile implements PlannedInput {
 export class LoadedFile implements PlannedInput {
   readonly source: Source
   readonly by?: Checkpoint
-  readonly read: number
+  read: number
 
   constructor(source: Source, by: Checkpoint | undefined, read: number) {
     this.source = source
@@ -115,5 +115,11 @@ export class LoadedFile implements PlannedInput {
 
   get isLoaded(): boolean {
     return true
+  }
+
+  /** Counts nothing of it for the run that begins. */
+  loadedByAnother(): this {
+    this.read = 0
+    return this
   }
 }

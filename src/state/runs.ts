@@ -8,6 +8,7 @@ import type { Checkpoint } from './checkpoint.js'
 import { isObject, parseJson } from '../text/parse-json.js'
 import { parseJournal, parseJournals } from './journal.js'
 import { inputsOf } from './packed-inputs.js'
+import { PackedText } from './packed-text.js'
 import { parseOldCheckpoint } from './old-checkpoint.js'
 
 const SUFFIX = '.jsonl'
@@ -111,7 +112,7 @@ export function forgottenPath(stateDir: string): string {
 
 /** Returns the runs of that file, or why it cannot be understood. Throws SluiceError STATE_UNREADABLE. */
 export function readForgotten(stateDir: string): readonly Checkpoint[] | string {
-  const text = runTextOf(forgottenPath(stateDir))
+  const text = readIfThere(forgottenPath(stateDir), path => PackedText.read(path))
   return text === undefined ? [] : parseJournals(text)
 }
 
@@ -127,18 +128,21 @@ export function isRun(path: string): boolean {
 
 /** Returns undefined if there is no such run. Throws SluiceError STATE_UNREADABLE. */
 export async function readRun(path: string): Promise<Checkpoint | undefined> {
-  const text = runTextOf(path)
-  if (text === undefined) return undefined
-  const read = isJournal(path) ? parseJournal(text) : parseOldCheckpoint(text, keyOfOld(path))
+  const read = isJournal(path)
+    ? readIfThere(path, () => parseJournal(PackedText.read(path)))
+    : readIfThere(path, () => parseOldCheckpoint(readFileSync(path), keyOfOld(path)))
   if (typeof read === 'string') throw fail('STATE_UNREADABLE', { path, problem: read })
   return read
 }
 
 /** Returns undefined if there is no such file. Throws SluiceError STATE_UNREADABLE. */
 export function runTextOf(path: string): Buffer | undefined {
+  return readIfThere(path, () => readFileSync(path))
+}
+
+function readIfThere<T>(path: string, read: (path: string) => T): T | undefined {
   try {
-    // A thousand small files are read in 10 ms, and in a second if each waits for the thread pool.
-    return readFileSync(path)
+    return read(path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw fail('STATE_UNREADABLE', { path, problem: diskProblem(error) }, { cause: error })

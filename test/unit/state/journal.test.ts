@@ -17,6 +17,7 @@ import {
   type Whole,
   wholeLine,
 } from '../../../src/state/journal.js'
+import { PackedText } from '../../../src/state/packed-text.js'
 import { runIn } from '../../support/stored-runs.js'
 
 afterEach(() => {
@@ -118,7 +119,7 @@ const checkpoint = {
 
 /** The state that a text holds. */
 function read(text: string | Buffer): Checkpoint {
-  const state = parseJournal(Buffer.from(text))
+  const state = parseJournal(PackedText.of(Buffer.from(text)))
   if (typeof state === 'string') throw new Error(state)
   return state
 }
@@ -326,10 +327,10 @@ describe('a file that is broken', () => {
   test.each([
     ['a line that is no JSON', '["input",1,', 'is not JSON'],
     ['an empty line', '', 'is not JSON'],
-    ['a mark of no input', '["mark",99,"b",2,2,9,0,1,1]', 'is not of its kind'],
-    ['a mark without its numbers', '["mark",1,"b",2,2]', 'is not of its kind'],
-    ['a mark whose place is elsewhere', '["mark",7,"b",2,2,9,0,1,1,{"place":"elsewhere"}]', 'is not of its kind'],
-    ['an input without a name', '["input",99]', 'is not of its kind'],
+    ['a mark of no input', '["mark",99,"b",2,2,9,0,1,1]', 'does not have the expected form'],
+    ['a mark without its numbers', '["mark",1,"b",2,2]', 'does not have the expected form'],
+    ['a mark whose place is elsewhere', '["mark",7,"b",2,2,9,0,1,1,{"place":"elsewhere"}]', 'does not have the expected form'],
+    ['an input without a name', '["input",99]', 'does not have the expected form'],
   ])('is named with its line: %s', (_, line, problem) => {
     const lines = all()
     // What is wrong with a mark shows at its checkpoint, which is the last line.
@@ -338,7 +339,7 @@ describe('a file that is broken', () => {
     for (let at = Math.max(1, own + 1); at < lines.length; at += 1) {
       const text = [...lines.slice(0, at), `${line}\n`, ...lines.slice(at)].join('')
       const number = line.startsWith('["mark"') ? lines.length + 1 : at + 1
-      expect(parseJournal(Buffer.from(text))).toBe(`it is broken: line ${number} ${problem}`)
+      expect(parseJournal(PackedText.of(Buffer.from(text)))).toBe(`it is broken: line ${number} ${problem}`)
     }
   })
 
@@ -353,7 +354,7 @@ describe('a file that is broken', () => {
       [head, 'it is broken: it has no checkpoint'],
       [head + rest.slice(0, -1).join(''), 'it is broken: it has no checkpoint'],
     ]
-    for (const [text, problem] of cases) expect(parseJournal(Buffer.from(text))).toBe(problem)
+    for (const [text, problem] of cases) expect(parseJournal(PackedText.of(Buffer.from(text)))).toBe(problem)
   })
 
   test('is named where anything that a resume needs is missing or of another kind', () => {
@@ -365,7 +366,9 @@ describe('a file that is broken', () => {
       if (value === undefined) delete owner[key]
       else owner[key] = value
       return parseJournal(
-        Buffer.from([...lines.slice(0, number), JSON.stringify(line), ...lines.slice(number + 1)].join('\n')),
+        PackedText.of(
+          Buffer.from([...lines.slice(0, number), JSON.stringify(line), ...lines.slice(number + 1)].join('\n')),
+        ),
       )
     }
     const head = ['run', 'began', 'scope', 'key', 'sources', 'options'].map(key => [0, [key]] as const)
@@ -380,7 +383,8 @@ describe('a file that is broken', () => {
 
   test('is refused, and never half a state, at whatever byte its first checkpoint ends', () => {
     const text = Buffer.from(all().join(''))
-    for (let end = 0; end < text.length; end += 1) expect(parseJournal(text.subarray(0, end))).toBeTypeOf('string')
+    for (let end = 0; end < text.length; end += 1)
+      expect(parseJournal(PackedText.of(text.subarray(0, end)))).toBeTypeOf('string')
   })
 })
 

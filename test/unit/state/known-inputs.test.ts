@@ -82,7 +82,7 @@ function run(name: string, ...inputs: CheckpointInput[]): Checkpoint {
 /** What the inputs of a command are, by their names. */
 async function seen(runs: readonly Checkpoint[], ...sources: readonly Source[]): Promise<Record<string, unknown>> {
   const recognised = await recognise(sources, runs)
-  return Object.fromEntries(sources.map(source => [source.name, told(recognised.get(source))]))
+  return Object.fromEntries(sources.map((source, number) => [source.name, told(recognised[number])]))
 }
 
 function told(one: Recognised | undefined): unknown {
@@ -103,7 +103,7 @@ describe('a file in its place', () => {
     const now = await find('a')
     expect(await seen([first], now)).toEqual(known('a'))
     expect(now.compared).toBe(0)
-    const recognised = (await recognise([now], [first])).get(now)
+    const recognised = (await recognise([now], [first]))[0]
     expect(recognised?.kind).toBe('known')
     expect(recognised).not.toHaveProperty('file')
   })
@@ -115,7 +115,7 @@ describe('a file in its place', () => {
     const now = await find('a')
     expect(await seen([run('1', before)], now)).toEqual(known('a'))
     expect(now.compared).toBe(1)
-    const recognised = (await recognise([now], [run('1', before)])).get(now)
+    const recognised = (await recognise([now], [run('1', before)]))[0]
     expect(recognised).toMatchObject({ kind: 'known', file: { stat: now.stat, bytes: now.stat.size } })
   })
 
@@ -143,7 +143,7 @@ describe('a file in its place', () => {
     const before = await loaded(name)
     await appendFile(at(name), name === 'a' ? lines(5, 21) : gzipSync(lines(5, 21)))
     const now = await find(name)
-    const recognised = (await recognise([now], [run('1', before)])).get(now)
+    const recognised = (await recognise([now], [run('1', before)]))[0]
     expect(recognised).toMatchObject({ kind: 'known', file: { bytes: text.length, stat: now.stat } })
     expect(now.stat.size).toBeGreaterThan(text.length)
   })
@@ -204,7 +204,7 @@ describe('a file in its place', () => {
     await utimes(at('a'), 1, 1)
     const first = run('1', before, after)
     const now = await find('a')
-    expect((await recognise([now], [first])).get(now)).toMatchObject({ kind: 'known', known: { input: after } })
+    expect((await recognise([now], [first]))[0]).toMatchObject({ kind: 'known', known: { input: after } })
     await writeFile(at('a'), lines(20))
     expect(await seen([first], await find('a'))).toEqual({ a: 'new' })
   })
@@ -216,7 +216,7 @@ describe('a file in its place', () => {
     const { file } = await loaded('a')
     const second: CheckpointInput = { ...first, status: 'finished', ...(file === undefined ? {} : { file }) }
     const now = await find('a')
-    const recognised = (await recognise([now], [run('2', second), run('1', first)])).get(now)
+    const recognised = (await recognise([now], [run('2', second), run('1', first)]))[0]
     expect(recognised).toMatchObject({ known: { run: { run: '2' }, input: { status: 'finished' } } })
   })
 })
@@ -239,7 +239,7 @@ describe('a run that continues after a newer one has begun', () => {
     const { file } = await loaded('a')
     const second = { ...first, id: 7, since: '3', start: { document: 21, wasRead: false }, file }
     const now = await find('a', { mtimeMs: 1 })
-    const recognised = (await recognise([now], [run('2', first), run('1', second)])).get(now)
+    const recognised = (await recognise([now], [run('2', first), run('1', second)]))[0]
     expect(recognised).toMatchObject({ known: { run: { run: '1' }, input: { id: 7 } }, file: { bytes: now.stat.size } })
   })
 
@@ -251,7 +251,7 @@ describe('a run that continues after a newer one has begun', () => {
     const { file } = await loaded('a')
     const now = await find('a', { mtimeMs: 1 })
     const runs = [run('2', found), run('1', { ...before, mark: { ...START, document: 26 }, file })]
-    expect((await recognise([now], runs)).get(now)).toMatchObject({ known: { input: { mark: { document: 26 } } } })
+    expect((await recognise([now], runs))[0]).toMatchObject({ known: { input: { mark: { document: 26 } } } })
   })
 })
 
@@ -261,7 +261,7 @@ test('a file is finished if a later run found nothing left of it', async () => {
   const first = await loaded('a', { status: 'begun', mark })
   const second: CheckpointInput = { ...first, status: 'finished', read: 0, start: { document: 21, wasRead: false } }
   const now = await find('a')
-  const recognised = (await recognise([now], [run('2', second), run('1', first)])).get(now)
+  const recognised = (await recognise([now], [run('2', second), run('1', first)]))[0]
   expect(recognised).toMatchObject({ run: { run: '1' }, input: { status: 'finished', mark, read: 1 } })
 })
 
@@ -281,7 +281,7 @@ test('the run that loaded a file is named, and none that only found it again', a
     ...(file === undefined ? {} : { file: { ...file, path: at('b'), stat: now } }),
   })
   const b = await find('b')
-  const recognised = (await recognise([b], [run('3', found(3)), run('2', found(2)), first])).get(b)
+  const recognised = (await recognise([b], [run('3', found(3)), run('2', found(2)), first]))[0]
   expect(recognised).toMatchObject({ kind: 'known', known: { run: { run: '1' }, input: { id: input.id, name: 'b' } } })
   expect(recognised).not.toHaveProperty('moved')
   expect(b.compared).toBe(0)
@@ -432,13 +432,13 @@ describe('a file under another name', () => {
     // None has the inode of another one that was deleted.
     const sources = await Promise.all(names.map(async (name, n) => await find(`archive/${name}`, { inode: -1 - n })))
     const recognised = await recognise(sources, [run('1', ...inputs)])
-    const as = sources.map(source => recognised.get(source))
+    const as = sources.map((_, number) => recognised[number])
     expect(as.map(one => one?.kind)).toEqual(names.map(() => 'known'))
     expect(new Set(as.map(one => (one?.kind === 'known' ? one.known.input.token : ''))).size).toBe(names.length)
     // One more than were loaded is new.
     await writeFile(at('archive/more'), lines(5))
     const all = [...sources, await find('archive/more', { inode: -99 })]
-    const kinds = [...(await recognise(all, [run('1', ...inputs)])).values()].filter(({ kind }) => kind === 'known')
+    const kinds = (await recognise(all, [run('1', ...inputs)])).filter(one => one?.kind === 'known')
     expect(kinds).toHaveLength(names.length)
   })
 
