@@ -329,7 +329,11 @@ describe('a file that is broken', () => {
     ['an empty line', '', 'is not JSON'],
     ['a mark of no input', '["mark",99,"b",2,2,9,0,1,1]', 'does not have the expected form'],
     ['a mark without its numbers', '["mark",1,"b",2,2]', 'does not have the expected form'],
-    ['a mark whose place is elsewhere', '["mark",7,"b",2,2,9,0,1,1,{"place":"elsewhere"}]', 'does not have the expected form'],
+    [
+      'a mark whose place is elsewhere',
+      '["mark",7,"b",2,2,9,0,1,1,{"place":"elsewhere"}]',
+      'does not have the expected form',
+    ],
     ['an input without a name', '["input",99]', 'does not have the expected form'],
   ])('is named with its line: %s', (_, line, problem) => {
     const lines = all()
