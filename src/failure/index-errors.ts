@@ -86,7 +86,7 @@ export const indexErrors: readonly IndexError[] = [
   },
   {
     type: 'failure_store',
-    meaning: 'The data stream took the document into its failure store, and not among its documents.',
+    meaning: 'The data stream put the document into its failure store instead of its index.',
     fix: 'Read the reason in the dead letters. Correct the documents, the mapping or the pipeline, and run `sluice replay FILE`.',
   },
 ]

@@ -124,7 +124,7 @@ export const symptoms: readonly Symptom[] = [
   {
     where: 'cluster',
     symptom: '429 Too Many Requests',
-    when: 'The cluster has too much work, its disk is full, or somebody before the cluster has a limit.',
+    when: 'The cluster has too much work, its disk is full, or the proxy or a gateway has a limit.',
     codes: ['CLUSTER_OVERLOADED', 'INDEX_BLOCKED', 'GATEWAY_LIMITED', 'PROXY_LIMIT_REACHED'],
     note: 'The error type shows which: cluster_block_exception does not end by itself, but the others do. Without an error type, it is the limit of a gateway or of the proxy.',
   },

@@ -119,7 +119,7 @@ export class GuardedLoad {
     if (this.#left !== 'done' || this.#isSwitched) return undefined
     const observed = `${alias.name} is on ${alias.on?.name ?? 'no index'}, not on ${this.#index}`
     const how = sections.state.runId === undefined ? '--again' : 'a new --run-id'
-    return `${observed}, where run ${found.plan.run} put it. A rollback or another load has moved it since. Use ${how} to reload and switch it`
+    return `${observed}, where run ${found.plan.run} put it. A rollback or another load has switched the alias since. To load again and switch it, pass ${how}`
   }
 
   async #prepare(): Promise<void> {

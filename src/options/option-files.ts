@@ -158,7 +158,7 @@ export async function readServeToken(effective: Effective, readFile: ReadFile): 
   if (token !== undefined) return token
   throw invalid(
     '--serve-token-file',
-    'clients need a token: set SLUICE_SERVE_TOKEN, or name a file that contains the token. `openssl rand -hex 32` makes one',
+    'callers need a token: set SLUICE_SERVE_TOKEN, or name a file that contains the token. `openssl rand -hex 32` makes one',
   )
 }
 

@@ -96,7 +96,7 @@ export class StopSignals implements Disposable {
   cause(error: unknown): unknown {
     if (!this.signal.aborted) return error
     const why = this.why(0)
-    return new SluiceError({ ...why, message: `${why.message}. Loading had not started` })
+    return new SluiceError({ ...why, message: `${why.message}. Loading had not begun` })
   }
 
   /** The run is over: nothing is waited for. */

@@ -41,7 +41,7 @@ export function checkServeOptions(given: ServeOptions): Address {
   if (unfit !== undefined) throw invalid(unfit, 'is not an option of sluice serve')
   const { stateDir, token, path = '/' } = given as Partial<ServeOptions>
   if (stateDir === undefined)
-    throw invalid('stateDir', 'is needed: Sluice keeps accepted documents there until they are loaded')
+    throw invalid('stateDir', 'is needed, because Sluice keeps accepted documents there until they are loaded')
   const ids: unknown = given.ids
   if (ids === 'cluster')
     throw invalid('ids', "cannot be 'cluster': if the process is killed, documents would be stored twice")
@@ -60,7 +60,7 @@ function problemOfTls(value: unknown): string | undefined {
 }
 
 function checkToken(token: string | false | undefined, { host }: Address): void {
-  if (token === undefined) throw invalid('token', 'a token is required: clients send it as Authorization: Bearer TOKEN')
+  if (token === undefined) throw invalid('token', 'a token is required: callers send it as Authorization: Bearer TOKEN')
   if (token === false) {
     if (!isLoopback(host))
       throw invalid('token', `a token is required: other machines can reach ${host} and could write to the index`)

@@ -194,7 +194,7 @@ const strangers: readonly Cause[] = [
     },
   },
   inPlace(
-    'a gateway that wants a client certificate (400)',
+    'a gateway that requires a client certificate (400)',
     'CLUSTER_CLIENT_CERT',
     [400, '<html><head><title>400 No required SSL certificate was sent</title></head></html>', html],
     { says: 'it needs a client certificate' },

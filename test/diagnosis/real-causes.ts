@@ -163,7 +163,7 @@ const gateways: readonly RealCause[] = [
     () => ['proxy_set_header Authorization "";'],
   ),
   {
-    planted: 'a real gateway that wants a client certificate',
+    planted: 'a real gateway that requires a client certificate',
     on: 'nginx',
     expected: 'CLUSTER_CLIENT_CERT',
     says: 'it needs a client certificate',

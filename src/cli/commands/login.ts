@@ -46,8 +46,8 @@ them with --servicenow-grant authorization_code.`,
     .action(async (where: string, { port = PORT, noBrowser: isQuiet = false, ...flags }: Flags) => {
       const effective = await loadOptions(flags, terminal)
       if (where !== 'servicenow') {
-        const problem = 'is unknown: run sluice login servicenow'
-        throw fail('OPTION_INVALID', { option: where, problem })
+        const problem = `'${where}' is unknown. Write sluice login servicenow`
+        throw fail('OPTION_INVALID', { option: 'sluice login', problem })
       }
       const { values } = effective
       const asked = { ...effective, values: { ...values, servicenowGrant: 'authorization_code' as const } }

@@ -55,6 +55,6 @@ function nextSteps({ run, rejected, rejections: kinds, unknown, accepted }: Rece
         ? [
             `Run \`sluice verify ${run}\` with the URL of the cluster itself. Sluice does not send the unknown documents again.`,
           ]
-        : ['Look in the index which of the unknown documents are stored. Sluice does not send them again.']),
+        : ['Check which of the unknown documents are in the index. Sluice does not send them again.']),
   ]
 }

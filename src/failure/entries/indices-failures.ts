@@ -1,6 +1,9 @@
 import type { Entries } from '../entry.js'
 
 const tooManyShards = /maximum (normal |frozen )?shards open/
+const sameName = /did not create|an earlier load with the name/
+const byTemplate = /an index template put it/
+const severalIndices = /: it is on \d+ indices|an index template put it/
 
 /** Refused by an index, its mapping or its alias. */
 export const indexEntries = {
@@ -86,14 +89,27 @@ export const indexEntries = {
     message: 'cannot switch the alias {alias}: {observed}',
     observed: 'Searches see a half-loaded index, or two at once. Also invalid_alias_name_exception.',
     causes: [
-      'Another load, a rollback or a person switched the alias in the meantime.',
-      'An index or a data stream has this name, or the alias is on several indices.',
-      'An index template puts the alias on every new index.',
+      { cause: 'Another load, a rollback or a person switched the alias in the meantime.', if: /: it was on / },
+      { cause: 'Another load has the same name (--run-id).', if: sameName },
+      { cause: 'An index or a data stream has the name that the alias should have.', if: /has this name/ },
+      { cause: 'Somebody put the alias on several indices.', if: severalIndices },
+      { cause: 'An index template puts the alias on every new index.', if: byTemplate },
     ],
     fixes: [
-      'If two loads ran at once, the alias is on the index of one of them. Forget the other load with `sluice runs rm RUN`, or switch to its index with `sluice rollback ALIAS --to INDEX`.',
-      'If an index has this name, copy it (POST _reindex). Then replace it with an alias in one step: POST _aliases {"actions":[{"remove_index":{"index":"NAME"}},{"add":{"index":"COPY","alias":"NAME"}}]}.',
-      'Remove the alias from the template, or from all indices but one.',
+      {
+        fix: 'If two loads ran at once, the alias is on the index of one of them. Forget the other load with `sluice runs rm RUN`, or switch to its index with `sluice rollback ALIAS --to INDEX`.',
+        if: /: it was on /,
+      },
+      { fix: 'Choose another --run-id for this load.', if: sameName },
+      {
+        fix: 'Copy the index (POST _reindex). Then replace it with an alias in one step: POST _aliases {"actions":[{"remove_index":{"index":"NAME"}},{"add":{"index":"COPY","alias":"NAME"}}]}.',
+        if: /an index has this name/,
+      },
+      { fix: 'Pass another name with --swap-alias.', if: /has this name/ },
+      {
+        fix: 'Remove the alias from all indices but one (POST _aliases), and from the index template if it is there.',
+        if: severalIndices,
+      },
     ],
     example: { alias: 'products', observed: 'an index has this name' },
   },
@@ -125,11 +141,23 @@ export const indexEntries = {
     message: 'cannot roll back the alias {alias}: {observed}',
     observed: 'aliases_not_found_exception or index_not_found_exception, or an alias on no index afterwards.',
     causes: [
-      'No load with --swap-alias has switched the alias yet, or the first such load created it.',
-      'The previous index was deleted.',
-      'The load into the named index has not finished.',
+      {
+        cause: 'The name of the alias is mistyped, or no load with --swap-alias has created the alias yet.',
+        if: /no such alias/,
+      },
+      {
+        cause: 'No load with --swap-alias has switched the alias yet, or the first such load created it.',
+        if: /has no record/,
+      },
+      { cause: 'The index was deleted, or its name is mistyped.', if: /there is no index/ },
+      { cause: 'An earlier rollback or load switched the alias to this index.', if: /already on/ },
+      { cause: 'The load into that index is still running, or was interrupted.', if: /has not finished/ },
     ],
-    fixes: ['Name the index for the alias: `sluice rollback ALIAS --to INDEX`.'],
+    fixes: [
+      { fix: 'Correct the name of the alias. `sluice runs` lists your loads.', if: /no such alias/ },
+      { fix: 'Run the interrupted load again until it finishes.', if: /has not finished/ },
+      { fix: 'Name the index for the alias: `sluice rollback ALIAS --to INDEX`.', unless: /no such alias/ },
+    ],
     example: { alias: 'products', observed: 'products-20261121t093000z-4f1c2a has no record of the previous index' },
   },
   UNDO_BEHIND_ALIAS: {

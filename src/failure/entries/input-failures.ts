@@ -1,5 +1,8 @@
 import type { Entries } from '../entry.js'
 
+const zstd = /does not read zstd/
+const damaged = /gzip data is corrupt|incorrect (header|data) check/i
+
 /** Inputs that cannot be read, and documents in them that cannot be sent. */
 export const inputEntries = {
   INPUT_NOT_FOUND: {
@@ -20,16 +23,23 @@ export const inputEntries = {
     observed: 'EACCES, EISDIR or EIO. "incorrect header check" if the data does not fit the name of the file.',
     causes: [
       { cause: 'The user that runs Sluice has no permission to read the file.', if: /permission|EACCES|EPERM/i },
-      { cause: 'The path is a directory.', if: /director|folder|EISDIR/i },
+      { cause: 'The path is a directory.', if: /: it is a directory|EISDIR/ },
+      { cause: 'The file is compressed with zstd.', if: zstd },
       {
         cause: 'The compressed data is damaged.',
-        if: /header|gzip|zstd|data|decompress|check|invalid|corrupt/i,
+        if: damaged,
       },
       { cause: 'The disk, the network or the stream failed.', if: /EIO|ECONN|ETIME|stream|abort|i\/o/i },
     ],
     fixes: [
-      "Grant read permission on the file. To load the files of a directory, pass a glob ('dir/*.ndjson').",
-      'If the file is damaged, fetch it again from its source.',
+      { fix: 'Grant read permission on the file to the user that runs Sluice.', if: /permission|EACCES|EPERM/i },
+      { fix: "To load the files of a directory, pass a glob: 'dir/*.ndjson'.", if: /: it is a directory|EISDIR/ },
+      { fix: 'Decompress the file: `zstd -dc FILE | sluice ingest - --index INDEX`.', if: zstd },
+      { fix: 'Fetch the file again from its source.', if: damaged },
+      {
+        fix: 'Correct what the message names, or fetch the input again from its source. Then run the same command again.',
+        unless: /permission|EACCES|EPERM|: it is a directory|EISDIR|does not read zstd|gzip data is corrupt/i,
+      },
     ],
     example: { input: 'logs/app.ndjson', problem: 'permission denied' },
   },
@@ -202,7 +212,7 @@ export const inputEntries = {
       'Somebody edited the line, and a field that replay needs is missing or has the wrong type.',
     ],
     fixes: [
-      'Resume the run that wrote the file, or repair the line. It needs `operation`, `origin`, and one of `document`, `line` or `base64`. The new dead letters hold the original line.',
+      'Run the interrupted load again, or repair the line. The line needs `operation`, `origin`, and one of `document`, `line` or `base64`. The new dead letters hold the original line.',
     ],
     example: { problem: 'its operation is neither create nor index' },
   },

@@ -2,6 +2,7 @@ import type { Entries } from '../entry.js'
 
 const noUrl = /the cluster URL is not set/
 const setElsewhere = /sluice\.config\.json|^[A-Z]+_[A-Z_]+:/
+const noRun = /there is no run '/
 const notACode = /is not a failure code/
 
 /** Problems before anything is sent: options that cannot be used, or that contradict each other. */
@@ -20,7 +21,9 @@ export const optionsEntries = {
       },
     ],
     fixes: [
+      { fix: 'Copy the Elasticsearch endpoint from the Elastic Cloud console to ELASTICSEARCH_URL (--url).', if: noUrl },
       { fix: 'To try Sluice without a cluster of your own, run `sluice demo`.', if: noUrl },
+      { fix: 'Run `sluice runs` to list your runs.', if: noRun },
       {
         fix: 'Correct the environment variable or the key. `sluice config` shows every option with its value and source.',
         if: setElsewhere,
@@ -28,7 +31,7 @@ export const optionsEntries = {
       { fix: 'Run `sluice explain` to list all codes.', if: notACode },
       {
         fix: 'Correct the command. `sluice COMMAND --help` lists its options, and `sluice config` shows their values.',
-        unless: new RegExp(`${noUrl.source}|${setElsewhere.source}|${notACode.source}`),
+        unless: new RegExp(`${noUrl.source}|${setElsewhere.source}|${notACode.source}|${noRun.source}`),
       },
     ],
     example: { option: 'sluice.config.json', problem: 'unknown key batchByte. Did you mean batchBytes?' },

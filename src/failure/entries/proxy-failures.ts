@@ -283,7 +283,7 @@ export const proxyEntries = {
   PROXY_NODE_FAILS: {
     isNotice: true,
     title: 'One node of the proxy fails',
-    message: '{failed} of {probes} connections failed at the proxy {proxy}, and the others work: {problem}',
+    message: '{failed} of {probes} connections failed at the proxy {proxy}: {problem}. The others work',
     observed: 'About half of all new connections fail, at random. Loads work, but connecting takes longer.',
     causes: [
       { cause: 'One of the two nodes is down, or does not answer.', if: /connect|answer|closed|RESET|REFUSED/ },

@@ -73,6 +73,7 @@ export const runEntries = {
     observed: 'Tools that keep no record of their runs can neither verify nor undo one.',
     causes: [
       'The name is mistyped.',
+      'The run loaded nothing: it was refused at its start, or found nothing new. `sluice runs` lists such runs, too.',
       'The run was loaded on another machine, by another user, or with another --state-dir.',
       '`sluice runs rm` or `sluice undo` removed it, or it is older than `--keep-days` or `--keep-runs` allow.',
     ],
@@ -207,7 +208,7 @@ export const runEntries = {
     message: 'the checkpoint {path} cannot be used: {problem}',
     observed: 'EACCES, or "Unexpected token" from a damaged file. Some tools then silently start from the beginning.',
     causes: [
-      { cause: 'A newer version of Sluice wrote it.', if: /version|newer/i },
+      { cause: 'A newer version of Sluice wrote the file.', if: /version|newer/i },
       { cause: 'The file belongs to another user.', if: /permission|EACCES|EPERM/i },
       { cause: 'The file was edited or damaged.', if: /JSON|token|not |missing|field|folder/i },
     ],

@@ -90,7 +90,7 @@ export const servicenowEntries = {
     title: 'ServiceNow refuses to issue an OAuth token',
     message: 'the ServiceNow instance {instance} refused the token call of the {grant} grant: {reason}',
     observed:
-      'Status 401 of /oauth_token.do with "access_denied" and "server_error", for almost every cause. It is not a fault of the server, and it does not end by itself.',
+      'Status 401 from /oauth_token.do with "access_denied" and "server_error", for almost every cause. It is not a fault of the server, and it does not end by itself.',
     causes: [
       'The client id or secret is wrong, or the entry in the Application Registry is missing or inactive.',
       {
@@ -299,7 +299,7 @@ export const servicenowEntries = {
   SERVICENOW_REQUEST_REFUSED: {
     title: 'ServiceNow refuses the request',
     message: 'the ServiceNow instance {instance} refused {request} with status {status}: {reason}',
-    observed: 'Another status from 400 to 499 of the Table API.',
+    observed: 'The Table API answers another status from 400 to 499.',
     causes: ['The request does not fit the table or the record.'],
     fixes: ['Correct what the reason names. `sluice doctor` shows whether the instance accepts requests at all.'],
     example: { instance, request: 'PATCH incident', status: 400, reason: 'Invalid field' },

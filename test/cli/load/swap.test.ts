@@ -45,7 +45,7 @@ test('a guarded load says where its alias is, and rollback leads it back', async
   const unmoved = await run(...load)
   expect(unmoved.code).toBe(0)
   expect(unmoved.stdout).toContain(`shop stays on ${one}. Sluice kept the new index, ${kept}\n`)
-  expect(unmoved.stdout).toContain('A rollback or another load has moved it since')
+  expect(unmoved.stdout).toContain('A rollback or another load has switched the alias since')
   expect(unmoved.stdout).toContain(`to move it there, run sluice rollback shop --to ${kept}\n`)
   const back = await run('rollback', 'shop', '--to', kept, '--json')
   expect(JSON.parse(back.stdout)).toEqual({ alias: 'shop', from: one, to: kept, documents: 2 })

@@ -72,7 +72,7 @@ test('prints the receipt for people, and what is left with exit code 5', async (
 })
 
 test.each([
-  ['no token at all', [], /--serve-token-file: clients need a token: set SLUICE_SERVE_TOKEN/],
+  ['no token at all', [], /--serve-token-file: callers need a token: set SLUICE_SERVE_TOKEN/],
   [
     'no token towards other machines',
     ['--no-token', '--listen', '0.0.0.0:0'],

@@ -375,7 +375,7 @@ test('an alias that is not answered for holds an interrupted load no longer than
   const run = failureOf(load(new Set([{ n: 1 }]), { signal: controller.signal, graceMs: 50 }))
   await until(() => lab.control.struck('stall') > 0)
   controller.abort('test')
-  expect((await run).text).toBe('RUN_INTERRUPTED: interrupted after 0 documents: test. Loading had not started')
+  expect((await run).text).toBe('RUN_INTERRUPTED: interrupted after 0 documents: test. Loading had not begun')
 })
 
 describe('access that is lost in a step of a guarded load', () => {

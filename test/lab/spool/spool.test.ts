@@ -387,7 +387,7 @@ describe('the option', () => {
     controller.abort('SIGTERM')
     expect(await stopped(load(new PassThrough(), { signal: controller.signal }))).toMatchObject({
       code: 'RUN_INTERRUPTED',
-      message: 'interrupted after 0 documents: SIGTERM. Loading had not started',
+      message: 'interrupted after 0 documents: SIGTERM. Loading had not begun',
     })
   })
 })

@@ -56,7 +56,7 @@ describe('the cause of a mix of connections', () => {
 
   test('says how many connections failed, and which ones by chance', () => {
     expect(mix(['accepted', 8], ['reset', 8]).warning?.message).toBe(
-      `8 of 16 connections failed at the proxy ${proxy}, and the others work: ${seen.reset.message}`,
+      `8 of 16 connections failed at the proxy ${proxy}: ${seen.reset.message}. The others work`,
     )
     expect(mix(['accepted', 15], ['login', 1]).note).toBe(
       `1 of 16 connections failed, and others after them did not: ${seen.login.message}`,

@@ -35,7 +35,7 @@ describe('the catalogue', () => {
 
   test.each([
     ['OPTION_INVALID', "--batch-bytes: 'foo' is not a size", [], ['Correct the command.']],
-    ['OPTION_INVALID', '--url: the cluster URL is not set: set --url', [], ['To try Sluice without a cluster']],
+    ['OPTION_INVALID', '--url: the cluster URL is not set: set --url', [], ['Copy the Elasticsearch', 'To try Sluice']],
     [
       'OPTION_INVALID',
       'STATE_DIR: is a file',
@@ -43,6 +43,18 @@ describe('the catalogue', () => {
       ['Correct the environment variable or the key.'],
     ],
     ['OPTION_INVALID', "sluice explain: 'x' is not a failure code", [], ['Run `sluice explain`']],
+    ['OPTION_INVALID', "sluice runs: there is no run 'x' in state", [], ['Run `sluice runs`']],
+    ['INPUT_UNREADABLE', 'cannot read /data/x: permission denied', ['The user that runs'], ['Grant read']],
+    ['INPUT_UNREADABLE', 'cannot read x: it is a directory: pass', ['The path is a'], ['To load the files']],
+    ['INPUT_UNREADABLE', 'cannot read x: Sluice does not read zstd: y', ['The file is compressed'], ['Decompress']],
+    ['INPUT_UNREADABLE', 'cannot read x: its gzip data is corrupt (y)', ['The compressed data'], ['Fetch the file']],
+    ['INPUT_UNREADABLE', 'cannot read x: too many files are open', [], ['Correct what']],
+    ['ROLLBACK_IMPOSSIBLE', 'cannot roll back the alias a: there is no such alias', ['The name'], ['Correct the name']],
+    ['ROLLBACK_IMPOSSIBLE', 'cannot roll back the alias a: it is already on b', ['An earlier'], ['Name the index']],
+    ['ROLLBACK_IMPOSSIBLE', 'x: b has no record of the previous index', ['No load with'], ['Name the index']],
+    ['ALIAS_CONFLICT', 'cannot switch the alias a: an index has this name', ['An index or'], ['Copy', 'Pass another']],
+    ['ALIAS_CONFLICT', 'cannot switch the alias a: it was on b but is now on c', ['Another load, a'], ['If two loads']],
+    ['ALIAS_CONFLICT', 'cannot switch the alias a: it is on 2 indices: b, c', ['Somebody put'], ['Remove the alias']],
     [
       'RUN_INTERRUPTED',
       'interrupted after 7 documents: SIGINT',

@@ -111,7 +111,7 @@ test('a beginning that failed is called by the end of the run where that came fi
   controller.abort('SIGTERM')
   expect(stop.cause(failed)).toMatchObject({
     code: 'RUN_INTERRUPTED',
-    message: 'interrupted after 0 documents: SIGTERM. Loading had not started',
+    message: 'interrupted after 0 documents: SIGTERM. Loading had not begun',
   })
 })
 
