@@ -85,7 +85,7 @@ export function failuresPage({ entries, stages, symptoms, indexErrors, exampleOf
 
 function symptomRow({ where, symptom, when, codes, note }) {
   const named = codes.length === 0 ? 'none' : codes.map(link).join(', ')
-  return `| ${[where, plain(symptom), plain(when), named, plain(note)].map(inCell).join(' | ')} |`
+  return `| ${[where === 'instance' ? 'ServiceNow' : where, plain(symptom), plain(when), named, plain(note)].map(inCell).join(' | ')} |`
 }
 
 function link(code) {

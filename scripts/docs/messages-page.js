@@ -9,9 +9,9 @@ const folders = {
   'What the doctor reports': ['doctor'],
   'What the IP filter commands report': ['filter'],
   'What runs report': ['run', 'limits', 'ledger', 'state', 'guarded', 'spool', 'tables', 'replay', 'alarm', 'verify', 'serve'],
-  'Problems of inputs and documents': ['source', 'format', 'bulk', 'disk'],
+  'Problems with inputs and documents': ['source', 'format', 'bulk', 'disk'],
   'What the proxy, the cluster and ServiceNow answer': ['connect', 'proxy', 'cluster', 'sender', 'servicenow'],
-  'Problems of options': ['options'],
+  'Problems with options': ['options'],
   'What commands print': ['cli'],
 }
 

@@ -150,7 +150,7 @@ export async function mayDelete(cluster: ReachedCluster, index: string): Promise
     ...(has['delete'] === false && has['write'] === false ? ['delete'] : []),
   ]
   if (missing.length === 0) return
-  const reason = `Sluice cannot follow deleted rows without ${missing.join(' and ')} on ${index}`
+  const reason = `Sluice cannot delete the documents of deleted rows without ${missing.join(' and ')} on ${index}`
   throw fail('CLUSTER_PRIVILEGE_MISSING', { cluster: cluster.display, status: 403, reason, missing, index })
 }
 

@@ -36,7 +36,7 @@ export function checkTogether(values: Settings, candidates: Candidates): Check {
   checkDocuments(check.values, name => said(check, name))
   for (const [name, others] of companions) requireTogether(check, name, others)
   if (values.pick !== undefined && values.format === 'ndjson') {
-    throw invalid(said(check, 'pick'), 'selects inside a JSON document, but the format is ndjson')
+    throw invalid(said(check, 'pick'), 'selects an array inside a JSON document, but the format is ndjson')
   }
   return check
 }
@@ -132,7 +132,7 @@ const apiKey = ['apiKey', 'apiKeyFile'] as const
 function settleCredentials(check: Check): void {
   const { values } = check
   if (values.apiKey !== undefined && isQuoted(values.apiKey))
-    throw invalid(said(check, 'apiKey'), 'has quotes around it: write it without them')
+    throw invalid(said(check, 'apiKey'), 'has quotes around it: remove the quotes')
   if (values.apiKey !== undefined && !/^[\x21-\x7e]+$/.test(values.apiKey)) {
     throw invalid(
       said(check, 'apiKey'),

@@ -33,7 +33,7 @@ function kind<T>(label: string | undefined, isFit: check.Check, read: (text: str
       const isScalar = typeof raw === 'string' || typeof raw === 'number' || typeof raw === 'boolean'
       if (!isScalar) return new Problem('is not a single value')
       const value = String(raw).trim()
-      return isQuoted(value) ? new Problem('has quotes around it: write it without them') : read(value)
+      return isQuoted(value) ? new Problem('has quotes around it: remove the quotes') : read(value)
     },
   }
 }

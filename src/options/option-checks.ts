@@ -21,7 +21,7 @@ export const secret: Check = value => {
 /** Accepts what Sluice can send unchanged. */
 export const token: Check = value => {
   const isBroken = typeof value === 'string' && !/^[\u0020-\u007e]+$/.test(value)
-  if (typeof value === 'string' && isQuoted(value)) return 'has quotes around it: write it without them'
+  if (typeof value === 'string' && isQuoted(value)) return 'has quotes around it: remove the quotes'
   return name(value) ?? secret(value) ?? (isBroken ? 'contains a character that no API key has' : undefined)
 }
 

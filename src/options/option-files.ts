@@ -31,7 +31,7 @@ async function secret(effective: Effective, name: Secret, readFile: ReadFile): P
   const isKey = name === 'apiKey' || name === 'adminKey'
   if (!isKey || given === undefined || !isQuoted(given)) return given
   const origin = effective.origins[effective.values[name] === undefined ? (`${name}File` as const) : name]
-  throw invalid(origin, 'has quotes around it: write it without them')
+  throw invalid(origin, 'has quotes around it: remove the quotes')
 }
 
 function cannotRead(path: string, origin: string) {

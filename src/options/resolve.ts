@@ -125,7 +125,7 @@ function quotedSecrets(candidates: Candidates): string[] {
   return [...candidates].flatMap(([name, { raw, said }]) => {
     const isPassword = describeOption(name).secret === 'value' && typeof raw === 'string' && isQuoted(raw)
     return isPassword
-      ? [`${said}: the value has quotes around it. If they are not part of it, write it without them`]
+      ? [`${said}: the value has quotes around it. If the quotes are not part of the value, remove them`]
       : []
   })
 }

@@ -8,7 +8,7 @@ export type ClusterUrl =
 /** Splits a cluster URL into the URL without credentials, and the credentials, if any. */
 export function readClusterUrl(given: string): ClusterUrl {
   const text = given.trim()
-  if (isQuoted(text)) return { problem: 'has quotes around it: write it without them' }
+  if (isQuoted(text)) return { problem: 'has quotes around it: remove the quotes' }
   if (cloudUrl(text) !== undefined)
     return { problem: 'is a cloud id: pass it with --cloud-id (ELASTICSEARCH_CLOUD_ID)' }
   if (/\s/.test(text))

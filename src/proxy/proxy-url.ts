@@ -32,7 +32,7 @@ export function parseProxyUrl(text: string, origin: string): ProxyUrl {
     throw fail('PROXY_URL_INVALID', { origin, problem })
   }
   if (text === '') refuse('is empty')
-  if (isQuoted(text)) refuse('has quotes around it: write it without them')
+  if (isQuoted(text)) refuse('has quotes around it: remove the quotes')
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   if (/[\s\u0000-\u001f\u007f]/.test(text)) refuse('contains whitespace or a control character')
 

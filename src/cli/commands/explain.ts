@@ -141,7 +141,7 @@ function showFound({ symptoms, codes, errors }: Found): string {
 const places = {
   proxy: 'At the proxy',
   cluster: 'At the cluster',
-  instance: 'At the instance',
+  instance: 'At ServiceNow',
   anywhere: 'Anywhere',
 } as const
 

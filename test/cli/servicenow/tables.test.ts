@@ -23,7 +23,7 @@ const cases: readonly [string, readonly string[], Readonly<Record<string, string
     'an array in a document',
     ['servicenow:incident', '--pick', 'result'],
     env,
-    '--pick: selects inside a JSON document',
+    '--pick: selects an array inside a JSON document',
   ],
   ['what is no table', ['servicenow:incident/1'], env, "'servicenow:incident/1' is not a table"],
   [

@@ -135,7 +135,7 @@ describe('before the first row is read', () => {
     const least = { target: { url, apiKey, ca: readFileSync(caFile) }, index: `least-${index}` }
     const { code, message } = await stopped(reconcile(table, least))
     expect(code).toBe('CLUSTER_PRIVILEGE_MISSING')
-    expect(message).toContain('cannot follow deleted rows without read')
+    expect(message).toContain('cannot delete the documents of deleted rows without read')
     expect(lab.control.count(`least-${index}`)).toBe(0)
   })
 })

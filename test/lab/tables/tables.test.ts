@@ -263,7 +263,7 @@ describe('what does not fit a table', () => {
     ['a file beside it', { source: ['servicenow:incident', 'a.ndjson'] }, /'a\.ndjson' cannot be loaded together/],
     ['a name that is none', { source: 'servicenow:a/b' }, /'servicenow:a\/b' is not a table/],
     ['no platform', { servicenow: undefined }, /servicenow: is needed for a table/],
-    ['a path inside a JSON document', { pick: 'result' }, /pick: selects inside a JSON document/],
+    ['a path inside a JSON document', { pick: 'result' }, /pick: selects an array inside a JSON document/],
     ['a page of nothing', { table: { pageSize: 0 } }, /table\.pageSize: 0 is not a whole number from 1/],
     [
       'an id that is not read',

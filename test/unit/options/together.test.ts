@@ -22,7 +22,7 @@ describe('options that contradict each other', () => {
     [{ key: 'k.pem' }, '--key: needs --cert beside it'],
     [{ ids: 'field' }, "--ids: is 'field' and needs --id-field"],
     [{ idField: 'sku' }, "--id-field: needs --ids 'field', not 'run'"],
-    [{ pick: 'a.b', format: 'ndjson' }, '--pick: selects inside a JSON document, but the format is ndjson'],
+    [{ pick: 'a.b', format: 'ndjson' }, '--pick: selects an array inside a JSON document, but the format is ndjson'],
     [{ apiKey: 'a b' }, '--api-key: contains a space or another character that no API key has: copy the encoded form'],
   ]
   test.each(rows)('%j', (flags, message) => {
@@ -79,8 +79,8 @@ describe('the cluster URL', () => {
     ['https://\\es.example', '--url: has no host after its two slashes: write https://HOST:PORT'],
     ['https:/es.example', '--url: has no scheme: write https://HOST:PORT'],
     ['http:es.example', '--url: has no scheme: write https://HOST:PORT'],
-    ['"https://es.example"', `--url: '***' has quotes around it: write it without them`],
-    ['“https://es.example”', `--url: '***' has quotes around it: write it without them`],
+    ['"https://es.example"', `--url: '***' has quotes around it: remove the quotes`],
+    ['“https://es.example”', `--url: '***' has quotes around it: remove the quotes`],
     [cloudId, '--url: is a cloud id: pass it with --cloud-id (ELASTICSEARCH_CLOUD_ID)'],
     [
       'https://cloud.elastic.co/deployments/4fa8',

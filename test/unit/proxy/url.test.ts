@@ -40,7 +40,7 @@ describe('a proxy URL', () => {
   const long = 'x'.repeat(256)
   it.each([
     ['', 'is empty'],
-    ["'http://u:zq7@h:9293'", 'has quotes around it: write it without them'],
+    ["'http://u:zq7@h:9293'", 'has quotes around it: remove the quotes'],
     ['http://u:zq7@h:9293\n', 'whitespace'],
     ['http://u:zq7 zq7@h:9293', 'whitespace'],
     ['http://u:zq7\u0000@h:9293', 'control character'],
