@@ -169,15 +169,15 @@ export const proxyEntries = {
   },
   PROXY_CLIENT_CERT: {
     title: 'The proxy requires a client certificate',
-    message: 'the proxy {proxy} refuses connections without a client certificate: {observed}',
+    message: 'the proxy {proxy} accepts only connections with a client certificate: {observed}',
     observed:
       'An alert in the TLS handshake (certificate required, bad certificate, handshake failure). People look for the error at the cluster.',
     causes: [
       'The proxy accepts only known client certificates, and Sluice sends none to a proxy.',
-      'The proxy URL is that of the proxy of a company, not of a static-IP proxy.',
+      'The proxy URL leads to a company proxy, not to a static-IP proxy.',
     ],
     fixes: [
-      'Copy the whole proxy URL from the dashboard of your proxy (QuotaGuard, Fixie) to STATIC_PROXY_URL: it logs in with user name and password.',
+      'Copy the whole proxy URL from the dashboard of your proxy (QuotaGuard, Fixie) to STATIC_PROXY_URL. That proxy accepts a user name and password.',
       'Or ask the administrators of this proxy for a port without client certificates.',
     ],
     example: {
