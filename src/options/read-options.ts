@@ -36,7 +36,8 @@ function completeForTables(given: IngestOptions): IngestOptions {
     throw invalid('ids', `is '${ids}': ${why}`)
   }
   if (format === 'json') throw invalid('format', "is 'json', but each row of a table is a line")
-  if (pick !== undefined) throw invalid('pick', 'selects an array inside a JSON document, but a table is not a JSON document')
+  if (pick !== undefined)
+    throw invalid('pick', 'selects an array inside a JSON document, but a table is not a JSON document')
   const { fields } = given.table ?? {}
   checkDeletions(given, 'ids from sys_id', idField === 'sys_id')
   if (fields !== undefined && idField !== 'sys_id' && !fields.includes(idField))

@@ -21,7 +21,10 @@ export const optionsEntries = {
       },
     ],
     fixes: [
-      { fix: 'Copy the Elasticsearch endpoint from the Elastic Cloud console to ELASTICSEARCH_URL (--url).', if: noUrl },
+      {
+        fix: 'Copy the Elasticsearch endpoint from the Elastic Cloud console to ELASTICSEARCH_URL (--url).',
+        if: noUrl,
+      },
       { fix: 'To try Sluice without a cluster of your own, run `sluice demo`.', if: noUrl },
       { fix: 'Run `sluice runs` to list your runs.', if: noRun },
       {
