@@ -6,9 +6,11 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
+const strictJson = 'src/strict-json'
 const kernels = [
-  { folder: 'src/bulk/kernel', entry: 'frame.ts' },
-  { folder: 'src/checksum/kernel', entry: 'stripes.ts' },
+  { folder: 'src/bulk/kernel', entry: 'frame.ts', shares: [strictJson] },
+  { folder: 'src/format/kernel', entry: 'cut.ts', shares: [strictJson] },
+  { folder: 'src/checksum/kernel', entry: 'stripes.ts', shares: [] },
 ]
 
 const options = [
@@ -25,19 +27,21 @@ export async function setup() {
   for (const kernel of kernels) await build(kernel)
 }
 
-async function build({ folder, entry }) {
+async function build({ folder, entry, shares }) {
   const result = `${root}/${folder}/code.ts`
-  const fingerprint = await fingerprintOfSources(folder)
+  const fingerprint = await fingerprintOfSources([folder, ...shares])
   if (readIfThere(result).includes(fingerprint)) return
   writeFileSync(result, moduleOf(await compile(`${folder}/assembly/${entry}`), fingerprint))
 }
 
-async function fingerprintOfSources(folder) {
+async function fingerprintOfSources(folders) {
   const { version } = await import('assemblyscript/package.json', { with: { type: 'json' } }).then(it => it.default)
   const hash = createHash('sha256').update(JSON.stringify([version, options]))
-  const sources = readdirSync(`${root}/${folder}/assembly`).filter(name => name.endsWith('.ts'))
-  for (const path of ['layout.ts', ...sources.sort().map(name => `assembly/${name}`)]) {
-    hash.update(path).update(readFileSync(`${root}/${folder}/${path}`))
+  for (const folder of folders) {
+    const sources = readdirSync(`${root}/${folder}/assembly`).filter(name => name.endsWith('.ts'))
+    for (const path of ['layout.ts', ...sources.sort().map(name => `assembly/${name}`)]) {
+      hash.update(path).update(readFileSync(`${root}/${folder}/${path}`))
+    }
   }
   return hash.digest('hex')
 }

@@ -1,5 +1,5 @@
 import type { Operation } from '../flow.js'
-import { MAX_ID_BYTES } from './kernel/layout.js'
+import { MAX_ID_BYTES } from '../strict-json/layout.js'
 import { topLevelField } from './top-level-field.js'
 
 /**

@@ -5,6 +5,11 @@ export interface ElementLines {
   write(token: Token): void
   /** Whether the next token is at the level of the elements: then an element may end at the next comma. */
   readonly isBetween: boolean
+  /** Whether a value that begins now is an element, and whether that is so at the top level. */
+  readonly isAtElement: boolean
+  readonly isAtTop: boolean
+  /** Counts elements whose lines are written elsewhere. */
+  pass(objects: number): void
   /** Number of whole elements. */
   readonly count: number
   /** Number of top-level values. */
@@ -66,6 +71,19 @@ export function elements(pick: string | undefined): ElementLines {
     },
     get isBetween() {
       return depth === 0 && skipDepth === 0 && !isInString
+    },
+    get isAtElement() {
+      if (depth > 0 || isInString || skipDepth > 0) return false
+      return above.at(-1)?.holdsElements ?? pick === undefined
+    },
+    get isAtTop() {
+      return above.length === 0
+    },
+    pass(objects) {
+      count += objects
+      if (above.length > 0) return
+      values += objects
+      isFound = true
     },
     get count() {
       return count

@@ -11,6 +11,8 @@ export const house: Readonly<Record<string, Part>> = {
   failure: { imports: 'text', doors: 'catalogue entry failure index-errors look-up symptoms' },
   'flow.ts': { imports: 'failure' },
   'web-assembly.ts': { imports: '' },
+  // The strict check of JSON, for the kernels of format and bulk.
+  'strict-json': { imports: '', doors: 'assembly/fields assembly/json assembly/marks assembly/strings layout' },
   checksum: { imports: 'web-assembly.ts', doors: 'checksum file kernel/kernel' },
   time: { imports: 'flow.ts', doors: 'change-signal local-time retry system-clock' },
   text: { imports: '', doors: 'bytes parse-json json-fault quotes visible' },
@@ -20,9 +22,9 @@ export const house: Readonly<Record<string, Part>> = {
     imports: 'failure flow.ts checksum disk',
     doors: 'cannot-read decompress open-sources read-file stored-file',
   },
-  format: { imports: 'failure flow.ts text', doors: 'decode' },
+  format: { imports: 'failure flow.ts web-assembly.ts strict-json text', doors: 'decode' },
   bulk: {
-    imports: 'failure flow.ts web-assembly.ts checksum text',
+    imports: 'failure flow.ts web-assembly.ts strict-json checksum text',
     doors: 'action-line batcher dead-letter replay-batcher slots',
   },
   sender: {

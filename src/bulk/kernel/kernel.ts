@@ -6,18 +6,15 @@ import {
   BEFORE,
   BETWEEN,
   CLOSING,
-  ID_FIELD,
   ID_IN_FIELD,
   ID_NONE,
   ID_NUMBER,
-  LONGEST_TEXT_BYTES,
   OPENING,
-  ROUTING_FIELD,
   STOP_FULL,
   STOP_LINE,
-  TEXT_START,
 } from './layout.js'
 import type { KernelMemory } from './memory.js'
+import { ID_FIELD, LONGEST_TEXT_BYTES, ROUTING_FIELD, TEXT_START } from '../../strict-json/layout.js'
 import { compile, type Global, webAssembly } from '../../web-assembly.js'
 
 /** The functions and globals of assembly/frame.ts. Sizes and addresses are in bytes. */

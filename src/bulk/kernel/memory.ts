@@ -1,7 +1,8 @@
 import type { ReadMemory } from '../../flow.js'
 import { sumInPlace } from '../../checksum/kernel/kernel.js'
+import { INPUT_SLACK_BYTES, INPUT_START, SLACK_BYTES } from '../../strict-json/layout.js'
 import { type Memory, newMemory } from '../../web-assembly.js'
-import { CHECKSUM, INPUT_SLACK_BYTES, INPUT_START, SLACK_BYTES } from './layout.js'
+import { CHECKSUM } from './layout.js'
 
 /** Bytes per read of a file. Twice as much would fall out of the CPU's second cache before it is framed. */
 const READ_BYTES = 1 << 20

@@ -193,10 +193,10 @@ describe('JSON', () => {
   const rows = [
     '{"id":9007199254740993123,"name":"Zoë","price":1.0}',
     '{"id":2,"name":"東京","huge":1e400,"name":"again"}',
-    '{"id":3,"text":"line\\nbreak é 😀 \\ud800"}',
+    '{"id":3,"text":"line\\nbreak \\u00e9 \\ud83d\\ude00 \\ud800"}',
   ]
 
-  test('makes a line of each element; digits, duplicate keys and half surrogates stay as they were', async () => {
+  test('makes a line of each element; digits, escapes, duplicate keys and half surrogates stay as they were', async () => {
     const bytes = await fixture('array.json')
     for (const size of [1, 2, 5, 1000]) {
       const decoded = await run(bytes, { size })
@@ -268,7 +268,7 @@ describe('JSON', () => {
     for await (const part of bytes) {
       most = Math.max(most, fed - passed)
       passed += part.length
-      last = Buffer.from(part.slice(-20)).toString()
+      last = (last + Buffer.from(part.slice(-20)).toString()).slice(-20)
     }
     expect(last.endsWith('\n{"b":1}\n')).toBe(true)
     expect(most).toBeLessThan(4 << 20)
@@ -298,7 +298,9 @@ describe('JSON', () => {
     ['true', ['true']],
     ['12', ['12']],
     ['["}", "]", "[", "{", ",", "\\"", "a,b"]', ['"}"', '"]"', '"["', '"{"', '","', '"\\""', '"a,b"']],
-    ['[{"\\u0061\\/\\t\\u001f":"\\b\\f\\n\\r\\u2028\\\\"}]', ['{"a/\\t\\u001f":"\\b\\f\\n\\r\u2028\\\\"}']],
+    ['[{"\\u0061\\/\\t\\u001f":"\\b\\f\\n\\r\\u2028\\\\"}]', ['{"\\u0061\\/\\t\\u001f":"\\b\\f\\n\\r\\u2028\\\\"}']],
+    ['[{\n\t"a" :\r\n [ 1 , "b \\" c" ] \n}\n,\n{ }\n]\n', ['{"a":[1,"b \\" c"]}', '{}']],
+    ['[{"a":1},7,{"a":2},[{"a":3}],{"a":4}] [{"a":5}]', ['{"a":1}', '7', '{"a":2}', '[{"a":3}]', '{"a":4}', '{"a":5}']],
     ['[{"__proto__":1,"constructor":{"a":1,"a":2}}]', ['{"__proto__":1,"constructor":{"a":1,"a":2}}']],
   ])('reads %s', async (input, expected) => {
     for (const size of [1, 2, 3, 1000]) expect(await lines(input, { format: 'json', size })).toEqual(expected)
@@ -382,6 +384,26 @@ describe('JSON', () => {
       const { text, code } = await run(input, { format: 'json', size })
       expect({ text, code }).toEqual({ text: expected.map(line => `${line}\n`).join(''), code: 'INPUT_MALFORMED' })
     }
+  })
+
+  test('takes up the fast way again behind an element that is too long or too deep for it', async () => {
+    const long = `{"a":"${'x'.repeat(1 << 20)}\\u0061"}`
+    const deep = `{"a":${'['.repeat(64)}"\\u0061"${']'.repeat(64)}}`
+    const usual = '{"a":"\\u0061"}'
+    for (const size of [100_000, 1 << 20, 4 << 20])
+      expect(await lines(`[${usual},${long},${usual},${deep},${usual}]`, { size })).toEqual([
+        usual,
+        long.replace('\\u0061', 'a'),
+        usual,
+        deep.replace('\\u0061', 'a'),
+        usual,
+      ])
+  })
+
+  test('reads several inputs at once', async () => {
+    const inputs = Array.from({ length: 3 }, (_, input) => Array.from({ length: 2000 }, (_, id) => ({ input, id })))
+    const read = await Promise.all(inputs.map(input => lines(JSON.stringify(input), { size: 777 })))
+    expect(read).toEqual(inputs.map(input => input.map(one => JSON.stringify(one))))
   })
 
   test('tells JSON that ends too early, wherever it ends, with all elements that were whole', async () => {

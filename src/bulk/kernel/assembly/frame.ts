@@ -14,13 +14,20 @@ import {
   STOP_DONE,
   STOP_FULL,
   STOP_LINE,
-  TEXT_START,
 } from '../layout'
-import { idEnd, idStart, isFieldWanted, routingEnd, routingStart, wantFields } from './fields'
-import { afterSpace, endOfObject, endOfObjectWithFields } from './json'
+import {
+  idEnd,
+  idStart,
+  isFieldWanted,
+  routingEnd,
+  routingStart,
+  wantFields,
+} from '../../../strict-json/assembly/fields'
+import { afterSpace, endOfObject, endOfObjectWithFields } from '../../../strict-json/assembly/json'
+import { noMarks } from '../../../strict-json/assembly/marks'
+import { noEscape } from '../../../strict-json/assembly/strings'
+import { TEXT_START } from '../../../strict-json/layout'
 import { countUp, digits, numberFrom, writeNumber } from './document-number'
-import { noMarks } from './marks'
-import { noEscape } from './strings'
 
 const LINE_FEED: u8 = 0x0a
 

@@ -1,6 +1,7 @@
 /**
- * Strict JSON (RFC 8259), one object a line. A line ends in a line feed, which no token may hold: so nothing here runs past
- * it, and no end of memory has to be looked for. That the bytes are UTF-8 has been checked before.
+ * Strict JSON (RFC 8259), one object a line, or an object on many lines. A line ends in a line feed, which no token may hold: so
+ * nothing here runs past it, and no end of memory has to be looked for. What may hold line feeds ends in a zero byte instead. That the bytes are
+ * UTF-8 is checked elsewhere.
  */
 import { foundField, isFieldWanted, noField, wantedField } from './fields'
 import { marksFrom } from './marks'
@@ -8,6 +9,7 @@ import { endOfNumber } from './numbers'
 import { closingQuote } from './strings'
 
 const TAB: u8 = 0x09
+const LINE_FEED: u8 = 0x0a
 const RETURN: u8 = 0x0d
 const SPACE: u8 = 0x20
 const QUOTE: u8 = 0x22
@@ -40,21 +42,36 @@ const DEEPEST: u64 = 1 << 63
 
 /** Behind the object that begins at `from`, or 0 where JavaScript has to look at the line. */
 export function endOfObject(from: usize): usize {
-  return checkObject(from, false)
+  return checkObject(from, false, false)
 }
 
 /** The same, and finds the wanted fields on the way. */
 export function endOfObjectWithFields(from: usize): usize {
   noField()
-  return checkObject(from, true)
+  return checkObject(from, true, false)
 }
 
-/** Written out twice: where no field is looked for, what looks would still keep registers from the rest. */
+/** The end of what `squeezedObject` has written. */
+export let squeezedEnd: usize = 0
+/** From here on nothing has been copied behind it yet. */
+let copiedTo: usize = 0
+
+/** Does the same with an object that may stand on many lines, and copies it to `to` without the white space between its tokens. */
+export function squeezedObject(from: usize, to: usize): usize {
+  squeezedEnd = to
+  copiedTo = from
+  const end = checkObject(from, false, true)
+  if (end != 0) copyTo(end)
+  return end
+}
+
+/** Written out three times: where no field is looked for, what looks would still keep registers from the rest. */
 // @ts-ignore: decorator
 @inline
-function checkObject(from: usize, looks: bool): usize {
+function checkObject(from: usize, looks: bool, squeezes: bool): usize {
   if (load<u8>(from) != BRACE) return 0
-  let at = afterSpace(from + 1)
+  let at = from + 1
+  if (load<u8>(at) <= SPACE) at = passSpace(at, squeezes)
   if (load<u8>(at) == BRACE + TO_CLOSING) return at + 1
   let levels: u64 = OBJECT
   /** The levels at which keys are looked at: the outermost one, and none (0) once all fields are found. */
@@ -84,7 +101,8 @@ function checkObject(from: usize, looks: bool): usize {
         marks = 0
         end = closingQuote(key)
         if (end == 0) return 0
-        at = afterSpace(end + 1)
+        at = end + 1
+        if (load<u8>(at) <= SPACE) at = passSpace(at, squeezes)
         if (load<u8>(at) != COLON) return 0
         at += 1
       }
@@ -96,7 +114,7 @@ function checkObject(from: usize, looks: bool): usize {
     let first = load<u8>(at)
     if (first <= SPACE) {
       marks = 0
-      at = behindSpace(at)
+      at = passSpace(at, squeezes)
       first = load<u8>(at)
     }
     if (first == QUOTE) {
@@ -115,9 +133,10 @@ function checkObject(from: usize, looks: bool): usize {
       if (at == 0) return 0
     } else if ((first | TO_BRACE) == BRACE) {
       at += 1
+      if (squeezes && levels >= DEEPEST) return 0
       if (load<u8>(at) <= SPACE) {
         marks = 0
-        at = behindSpace(at)
+        at = passSpace(at, squeezes)
       }
       if (load<u8>(at) != first + TO_CLOSING) {
         if (levels >= DEEPEST || (looks && wanted != 0)) return 0
@@ -149,7 +168,7 @@ function checkObject(from: usize, looks: bool): usize {
       } else {
         if (next > SPACE) return 0
         marks = 0
-        at = behindSpace(at)
+        at = passSpace(at, squeezes)
         // What may not stand here: the line feed, as a rule.
         if (load<u8>(at) <= SPACE) return 0
       }
@@ -158,7 +177,7 @@ function checkObject(from: usize, looks: bool): usize {
     at += 1
     if (load<u8>(at) <= SPACE) {
       marks = 0
-      at = behindSpace(at)
+      at = passSpace(at, squeezes)
     }
   }
 }
@@ -175,6 +194,45 @@ function closing(levels: u64): u8 {
 @inline
 export function afterSpace(from: usize): usize {
   return load<u8>(from) > SPACE ? from : behindSpace(from)
+}
+
+// @ts-ignore: decorator
+@inline
+function passSpace(from: usize, squeezes: bool): usize {
+  return squeezes ? squeezeSpace(from) : behindSpace(from)
+}
+
+function squeezeSpace(from: usize): usize {
+  const end = afterSpaceOnLines(from)
+  if (end > from) {
+    copyTo(from)
+    copiedTo = end
+  }
+  return end
+}
+
+/** Past white space of any length, line feeds too. */
+export function afterSpaceOnLines(from: usize): usize {
+  let at = from
+  while (true) {
+    const bytes = v128.load(at)
+    const spaces = v128.or(i8x16.eq(bytes, i8x16.splat(SPACE)), i8x16.eq(bytes, i8x16.splat(LINE_FEED)))
+    const others = v128.or(i8x16.eq(bytes, i8x16.splat(TAB)), i8x16.eq(bytes, i8x16.splat(RETURN)))
+    const rest = u32(i8x16.bitmask(v128.or(spaces, others))) ^ 0xffff
+    if (rest != 0) return at + <usize>ctz(rest)
+    at += 16
+  }
+}
+
+/** Copies what stands before `end`, 16 bytes at a time: so up to 15 more. */
+// @ts-ignore: decorator
+@inline
+function copyTo(end: usize): void {
+  const to = squeezedEnd
+  const from = copiedTo
+  const bytes = end - from
+  for (let at: usize = 0; at < bytes; at += 16) v128.store(to + at, v128.load(from + at))
+  squeezedEnd = to + bytes
 }
 
 function behindSpace(from: usize): usize {

@@ -1,0 +1,26 @@
+/**
+ * Where the strict check of JSON finds what it needs in the memory of a kernel. Read by TypeScript and by AssemblyScript
+ * alike: whole numbers only.
+ */
+
+/** The check reads, and copies, up to 64 bytes at a time, so it may touch so many behind the end of anything. */
+export const SLACK_BYTES = 64
+
+/** Each text has its length in the first four bytes, and itself from `TEXT_START` on. */
+export const TEXT_BYTES = 512
+export const TEXT_START = 16
+export const LONGEST_TEXT_BYTES = TEXT_BYTES - TEXT_START - SLACK_BYTES
+
+/** Names of the fields that hold id and routing, as they stand between the quotes of a key. */
+export const ID_FIELD = 5 * TEXT_BYTES
+export const ROUTING_FIELD = 6 * TEXT_BYTES
+
+/** A piece of the input, which has a bit for each byte: see assembly/marks.ts. A power of two; it fits the CPU's first cache. */
+export const PIECE_BYTES = 4096
+export const MARKS = 4096
+/** What is checked lies behind this, and has so many bytes behind it: its last piece is read to the end, and further. */
+export const INPUT_START = 2 * PIECE_BYTES
+export const INPUT_SLACK_BYTES = PIECE_BYTES + SLACK_BYTES
+
+/** Elasticsearch refuses a whole request for one longer id. */
+export const MAX_ID_BYTES = 512
