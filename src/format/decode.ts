@@ -1,5 +1,6 @@
 import { fail } from '../failure/failure.js'
 import type { Lines, Source } from '../flow.js'
+import { LINE_FEED } from '../text/bytes.js'
 import { lookAlike } from './look-alike.js'
 import { Look, readOpening } from './opening.js'
 
@@ -42,7 +43,7 @@ export async function decode(source: Source, bytes: AsyncIterable<Uint8Array>, o
   }
   const isJson = format === 'json' || pick !== undefined || alike === 'json'
   if (!isJson) return { kind: 'lines', at, bytes: opening.bytes }
-  // NDJSON does not need the parser.
+  // NDJSON needs neither parser nor cutter.
   const { jsonLines } = await import('./json-lines.js')
   return { kind: 'elements', at, bytes: jsonLines(source.name, opening.bytes, pick) }
 }
@@ -50,4 +51,18 @@ export async function decode(source: Source, bytes: AsyncIterable<Uint8Array>, o
 /** Tells whether the name promises NDJSON: then a first line that is an array is only a broken document. */
 function isNamedNdjson(name: string): boolean {
   return /\.(ndjson|jsonl)(\.gz)?$/i.test(name)
+}
+
+/** Skips the first lines. Elements are counted, not their bytes, because another version may have written them otherwise. */
+export async function* skipLines(chunks: AsyncIterable<Uint8Array>, count: number): AsyncGenerator<Uint8Array> {
+  let left = count
+  for await (const chunk of chunks) {
+    let from = 0
+    for (; left > 0 && from < chunk.length; left -= 1) {
+      const lineFeed = chunk.indexOf(LINE_FEED, from)
+      if (lineFeed === -1) break
+      from = lineFeed + 1
+    }
+    if (left === 0 && from < chunk.length) yield chunk.subarray(from)
+  }
 }

@@ -4,11 +4,10 @@ import type { StopSignals } from './stop-signals.js'
 import { explain } from '../failure/catalogue.js'
 import { type Failure, isSluiceError, type SluiceError } from '../failure/failure.js'
 import type { Batch, Cursor, Input, Lines, Mark, Outcome, Place, Refused, Rejected, Source } from '../flow.js'
-import { decode, type DecodeOptions } from '../format/decode.js'
+import { decode, type DecodeOptions, skipLines } from '../format/decode.js'
 import type { IngestEvent, StandingEvent } from '../options/ingest-options.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { Counts } from '../ledger/receipt.js'
-import { skipBytes } from '../source/stored-file.js'
 
 /** Inputs that are read while one is framed, if they are small files. */
 const AHEAD = 16
@@ -183,7 +182,7 @@ class Load {
     // In the middle of NDJSON nothing is left to recognise.
     if (kind === 'lines') return { kind, document, line, at: offset, bytes: open(offset) }
     const lines = await decode(source, open(), format)
-    return { ...lines, document, line, at: offset, bytes: skipBytes(lines.bytes, offset - lines.at) }
+    return { ...lines, document, line, at: offset, bytes: skipLines(lines.bytes, document - 1) }
   }
 
   /**

@@ -123,7 +123,7 @@ export async function* decodedFrom(
 }
 
 /** Skips the first `count` bytes. */
-export async function* skipBytes(chunks: AsyncIterable<Uint8Array>, count: number): AsyncGenerator<Uint8Array> {
+async function* skipBytes(chunks: AsyncIterable<Uint8Array>, count: number): AsyncGenerator<Uint8Array> {
   if (count === 0) return yield* chunks
   let left = count
   for await (const chunk of chunks) {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { isSluiceError } from '../../../src/failure/failure.js'
 import type { Source } from '../../../src/flow.js'
-import { type DecodeOptions, decode } from '../../../src/format/decode.js'
+import { type DecodeOptions, decode, skipLines } from '../../../src/format/decode.js'
 
 const fixture = (name: string) => readFile(new URL(`../../../fixtures/${name}`, import.meta.url))
 
@@ -398,6 +398,15 @@ describe('JSON', () => {
         deep.replace('\\u0061', 'a'),
         usual,
       ])
+  })
+
+  test('skips elements by their number, wherever their lines are cut', async () => {
+    const bytes = Buffer.from('{"a":1}\n{"b":2}\n{"c":3}\n')
+    for (const size of [1, 7, 8, 9, 100])
+      for (const count of [0, 1, 2, 3]) {
+        const rest = Buffer.concat(await collected(skipLines(chunks(bytes, size), count)))
+        expect(rest.toString()).toBe(bytes.toString().slice(8 * count))
+      }
   })
 
   test('reads several inputs at once', async () => {
