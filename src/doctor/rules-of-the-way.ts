@@ -75,7 +75,7 @@ function nameTimeout(failed: Failure, { connection, port, egress, proxy, cluster
   if (proxy === undefined) return failed
   const leads = egress === undefined ? port?.isPrompt === true : Object.keys(egress.seen).length > 0
   if (failed.code === 'PROXY_TIMEOUT' && connection?.failedIn === 'proxy-handshake' && leads) {
-    const observed = 'it answers, but this target does not answer it'
+    const observed = 'the proxy answers, but the target does not'
     return failure('PROXY_TARGET_UNREACHABLE', { proxy, target: new URL(cluster).host, observed })
   }
   if (failed.code === 'CLUSTER_TIMEOUT' && connection?.failedIn === undefined && !leads) {

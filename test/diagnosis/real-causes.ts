@@ -223,7 +223,7 @@ const gateways: readonly RealCause[] = [
     },
   },
   {
-    planted: 'a real proxy that wants a client certificate',
+    planted: 'a real proxy that requires a client certificate',
     on: 'Squid',
     expected: 'PROXY_CLIENT_CERT',
     says: 'the TLS alert',

@@ -126,8 +126,11 @@ export const indexEntries = {
       { cause: '--check-query found too few documents.', if: /query|found|hits/i },
     ],
     fixes: [
-      'If documents were rejected, correct the dead letters or the mapping of the new index. Run `sluice replay FILE`, then the same command again without --max-rejected. This needs the dead letters, and does not work with --ids cluster.',
-      'Or correct the limit, the query or the index. Then run the same command again. It loads nothing twice and repeats the checks. Sluice has not switched the alias, and keeps the new index.',
+      {
+        fix: 'Correct the dead letters or the mapping of the new index. Run `sluice replay FILE`, then the same command again without --max-rejected. This needs the dead letters, and does not work with --ids cluster.',
+        if: /reject/i,
+      },
+      'Correct the limit, the query or the index. Then run the same command again. It loads nothing twice and repeats the checks. Sluice has not switched the alias, and keeps the new index.',
       'To use the index as it is, run `sluice rollback ALIAS --to INDEX`. To forget the load, run `sluice runs rm RUN` and delete the index.',
     ],
     example: {

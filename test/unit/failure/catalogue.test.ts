@@ -52,6 +52,8 @@ describe('the catalogue', () => {
     ['ROLLBACK_IMPOSSIBLE', 'cannot roll back the alias a: there is no such alias', ['The name'], ['Correct the name']],
     ['ROLLBACK_IMPOSSIBLE', 'cannot roll back the alias a: it is already on b', ['An earlier'], ['Name the index']],
     ['ROLLBACK_IMPOSSIBLE', 'x: b has no record of the previous index', ['No load with'], ['Name the index']],
+    ['LOAD_CHECK_FAILED', 'x: 1 document was rejected, and', ['Documents were'], ['Correct the dead', 'Correct', 'To']],
+    ['LOAD_CHECK_FAILED', 'x: the run stored 2 documents, but', ['The index holds'], ['Correct the limit', 'To use']],
     ['ALIAS_CONFLICT', 'cannot switch the alias a: an index has this name', ['An index or'], ['Copy', 'Pass another']],
     ['ALIAS_CONFLICT', 'cannot switch the alias a: it was on b but is now on c', ['Another load, a'], ['If two loads']],
     ['ALIAS_CONFLICT', 'cannot switch the alias a: it is on 2 indices: b, c', ['Somebody put'], ['Remove the alias']],
