@@ -4,9 +4,9 @@ import { isLoopback } from '../cluster/credentials.js'
 import { instanceSection } from '../options/read-options.js'
 import { fail, isSluiceError, SluiceError } from '../failure/failure.js'
 import type { Clock } from '../flow.js'
-import type { ServiceNowConnection } from '../options/ingest-options.js'
+import type { ConnectOptions, ServiceNowConnection } from '../options/ingest-options.js'
 import type { ProxySection } from '../options/load.js'
-import { proxyTo } from './proxy-to.js'
+import { proxyTo, unusedProxy } from './proxy-to.js'
 import { isWebAddress } from '../options/urls.js'
 import type { ChosenProxy } from '../proxy/choose-proxy.js'
 import { type Access, chooseAccess } from '../servicenow/choose-access.js'
@@ -20,6 +20,8 @@ export { grantOf } from '../servicenow/choose-access.js'
 export interface InstanceOptions extends Omit<ServiceNowConnection, 'signal'> {
   /** Default: the machine's. */
   readonly clock?: Clock | undefined
+  /** The two addresses of the proxy, if they are known. */
+  readonly staticIps?: ConnectOptions['staticIps']
   /** Receives every secret, in each form that a server might repeat, also later tokens. */
   readonly onSecret?: ((secret: string) => void) | undefined
 }
@@ -36,7 +38,7 @@ export async function openServiceNow(options: InstanceOptions): Promise<OpenInst
 export function instanceSettings(options: InstanceOptions): InstanceSettings {
   const { clock = systemClock, onWarning = () => {} } = options
   checkServiceNowOptions(options.servicenow)
-  const { servicenow, proxy, concurrency, timeoutMs, maxElapsedMs } = instanceSection(options)
+  const { servicenow, proxy, concurrency, timeoutMs, connectTimeoutMs, maxElapsedMs } = instanceSection(options)
   const { tokenFile } = servicenow
   const url = instanceUrl(servicenow.url)
   const access = chooseAccess(servicenow)
@@ -47,6 +49,8 @@ export function instanceSettings(options: InstanceOptions): InstanceSettings {
     access,
     connections: concurrency,
     timeoutMs,
+    connectTimeoutMs,
+    unused: unusedProxy(chosen, proxy, options.staticIps),
     maxElapsedMs,
     clock,
     tokens:

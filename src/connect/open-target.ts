@@ -6,7 +6,7 @@ import { explain } from '../failure/catalogue.js'
 import type { TargetOptions } from '../options/ingest-options.js'
 import type { ConnectSection } from '../options/load.js'
 import { cloudUrl, readClusterUrl } from '../options/urls.js'
-import { proxyTo } from './proxy-to.js'
+import { proxyTo, unusedProxy } from './proxy-to.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
 import type { TlsOptions } from '../proxy/tls-layer.js'
 
@@ -28,22 +28,16 @@ export function resolveTarget({
   staticIps,
 }: Pick<ConnectSection, 'target' | 'proxy'> & Partial<Pick<ConnectSection, 'staticIps'>>): ResolvedTarget {
   const { url, username, password } = clusterUrl(target)
-  const { proxy, notes, unused = unusedPair(staticIps) } = proxyTo(url, given)
+  const chosen = proxyTo(url, given)
   const { apiKey } = target
   const login = { username: target.username ?? username, password: target.password ?? password }
-  const isMeant = proxy === undefined && !given.direct
   return {
     url,
-    notes,
+    notes: chosen.notes,
     credentials: credentialsOf({ apiKey, ...login }),
-    proxy,
-    ...(isMeant && unused !== undefined ? { unused } : {}),
+    proxy: chosen.proxy,
+    unused: unusedProxy(chosen, given, staticIps),
   }
-}
-
-/** Static addresses belong to a proxy. */
-function unusedPair(staticIps: ConnectSection['staticIps']): string | undefined {
-  return staticIps === undefined ? undefined : 'STATIC_IPS names two static addresses, but no proxy is set'
 }
 
 export function targetTls({ ca, caFingerprint, cert, key }: TargetOptions): TlsOptions {

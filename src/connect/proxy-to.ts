@@ -1,4 +1,4 @@
-import type { ProxySection } from '../options/load.js'
+import type { ConnectSection, ProxySection } from '../options/load.js'
 import { type ChosenProxy, chooseProxy } from '../proxy/choose-proxy.js'
 
 /**
@@ -16,4 +16,15 @@ export function proxyTo(url: URL, proxy: ProxySection): ChosenProxy {
     direct,
     requireProxy,
   })
+}
+
+/** Returns why no proxy is used although one is meant to be. Static addresses belong to a proxy. */
+export function unusedProxy(
+  { proxy, unused }: ChosenProxy,
+  { direct }: ProxySection,
+  staticIps: ConnectSection['staticIps'],
+): string | undefined {
+  if (proxy !== undefined || direct) return undefined
+  const isPair = staticIps !== undefined
+  return unused ?? (isPair ? 'STATIC_IPS names two static addresses, but no proxy is set' : undefined)
 }

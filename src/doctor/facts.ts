@@ -170,6 +170,8 @@ interface InstanceAsked {
   readonly grant: string
   /** Absent: connected directly. */
   readonly proxy?: string | undefined
+  /** Why no proxy is used although one is meant to be. */
+  readonly unused?: string | undefined
   /** The table that the user named. */
   readonly table?: string | undefined
 }

@@ -10,7 +10,7 @@ import { askAgain, type Means, noteDate, openCounted, type OtherProxy, routeTo }
 /** Read if nobody names a table. Every instance has it, and users without access to it may read others. */
 const TABLE = 'incident'
 
-export type InstanceWay = Pick<InstanceSettings, 'url' | 'access' | 'proxy' | 'tls' | 'tokens'>
+export type InstanceWay = Pick<InstanceSettings, 'url' | 'access' | 'proxy' | 'tls' | 'tokens' | 'unused'>
 
 export type InstanceContext = ReturnType<typeof openInstanceContext>
 
@@ -26,6 +26,7 @@ export function openInstanceContext(means: Means, way: InstanceWay, connections:
   const openHttp = (by?: OtherProxy): InstanceHttp => {
     const http = openInstanceHttp(openCounted(means, routeTo(means, way, by)), {
       timeoutMs: limitMs,
+      probeMs: limitMs,
       secrets,
       now: today,
     })

@@ -80,7 +80,7 @@ function isAboutAddresses({ instanceDoor: door, instanceLogin: login }: Facts): 
   return door.allowed > 0 || door.status !== 401 || login?.isTaken !== true
 }
 
-function addressFinding(facts: Facts, seen: VerdictsSeen, observed: string): Finding {
+function addressFinding(facts: Facts, seen: VerdictsSeen, observed: string): readonly (Finding | undefined)[] {
   const { instance, instanceNodes: nodes = [] } = facts
   const { status = 403, missChance } = seen
   const blocked = blockedOf(nodes)
@@ -90,13 +90,19 @@ function addressFinding(facts: Facts, seen: VerdictsSeen, observed: string): Fin
   const evidence = { instance: instance?.url ?? '', asked, refused, status, ...addressesOf(blocked), observed }
   if (allowed === 0) {
     const route = tellRoute(facts, instance?.proxy, missChance)
-    return finding('error', failure('SERVICENOW_ADDRESS_REFUSED', evidence), route)
+    const unused = instance?.unused
+    // The rules of the cluster may have said so already.
+    const isTold = (facts.filter?.refused ?? 0) > 0 && facts.unused !== undefined
+    return [
+      unused === undefined || isTold ? undefined : finding('error', failure('PROXY_NOT_USED', { problem: unused })),
+      finding('error', failure('SERVICENOW_ADDRESS_REFUSED', evidence), route),
+    ]
   }
   const which =
     nodes.length > 0
       ? `${tellWhich(blocked, nodes, 'instance')} (${observed})`
       : `It answers ${observed}. To find out which address is blocked, run \`sluice doctor --nodes URL,URL\` with the URL of each proxy node`
-  return finding('error', failure('SERVICENOW_PARTLY_ALLOWED', { ...evidence, allowed }), which)
+  return [finding('error', failure('SERVICENOW_PARTLY_ALLOWED', { ...evidence, allowed }), which)]
 }
 
 /** Explains a refused login with the results of other logins and of the look past the proxy. */

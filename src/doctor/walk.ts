@@ -38,6 +38,7 @@ async function goAlong(path: Path, context: Context): Promise<DoctorReport> {
   const asked = instance && {
     url: instance.display,
     grant: instance.way.access.grant,
+    unused: instance.way.unused,
     proxy: instance.way.proxy?.display,
     table: instance.isTableNamed ? instance.table : undefined,
   }
@@ -103,8 +104,8 @@ function readWays(options: DoctorOptions): ({ section: DoctorSection } & Paramet
   try {
     const section = readDoctorOptions(options)
     const { connecting, servicenow } = section
-    const { proxy } = connecting
-    const instance = servicenow && instanceSettings({ servicenow, proxy })
+    const { proxy, staticIps } = connecting
+    const instance = servicenow && instanceSettings({ servicenow, proxy, staticIps })
     if (instance === undefined || hasCluster(options)) {
       return { section, way: resolveTarget(connecting), hasCluster: true, instance }
     }

@@ -89,6 +89,8 @@ export interface InstanceSection extends Complete<
   'servicenow' | 'concurrency' | 'preflightConnections' | 'timeoutMs' | 'maxElapsedMs'
 > {
   readonly proxy: ProxySection
+  /** Undefined: nobody set a time limit. */
+  readonly connectTimeoutMs: number | undefined
 }
 
 export interface GuardedSection extends Complete<Omit<GuardedOptions, 'swapAlias'>, 'checkHits'> {

@@ -110,6 +110,7 @@ export function instanceSection(given: Omit<ServiceNowConnection, 'onWarning' | 
   return Object.freeze({
     ...take(filled(given, defaults), 'servicenow', 'concurrency', 'preflightConnections', 'timeoutMs', 'maxElapsedMs'),
     proxy: proxySection(given.proxy),
+    connectTimeoutMs: connectTimeoutOf(given.timeoutMs),
   })
 }
 

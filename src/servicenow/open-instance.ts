@@ -28,6 +28,10 @@ export interface InstanceSettings {
   readonly connections: number
   /** Limit of one request. */
   readonly timeoutMs: number
+  /** Time to build a connection. Absent: the route's own limit. */
+  readonly connectTimeoutMs?: number | undefined
+  /** Why no proxy is used although one is meant to be. */
+  readonly unused?: string | undefined
   /** How long one call may fail for reasons that may pass. */
   readonly maxElapsedMs: number
   /** Default: in memory. `place` is for messages. */
@@ -50,9 +54,11 @@ export function openInstance(settings: InstanceSettings): OpenInstance {
   const now = () => Date.now()
   const secrets = new Secrets(settings.onSecret)
   secrets.addAccess(access)
-  const { proxy, connections, proxyTls, tls: targetTls } = settings
-  const route = openRoute({ target: url, connections, proxy, targetTls, proxyTls })
-  const line = openInstanceHttp(route, { timeoutMs: settings.timeoutMs, secrets, now })
+  const { proxy, connections, proxyTls, tls: targetTls, connectTimeoutMs, timeoutMs, unused } = settings
+  const route = openRoute({ target: url, connections, connectTimeoutMs, proxy, targetTls, proxyTls })
+  // Who sets a time limit may know a proxy that takes long.
+  const probeMs = connectTimeoutMs === undefined ? undefined : timeoutMs
+  const line = openInstanceHttp(route, { timeoutMs, probeMs, secrets, now })
   const patience = { clock, random: Math.random, maxElapsedMs }
   const closing = new AbortController()
   const ask: ComparisonMeans['callForTokens'] = async (request, calling) => {
@@ -76,7 +82,7 @@ export function openInstance(settings: InstanceSettings): OpenInstance {
     route,
     probe: async probing => {
       const found = await probeInstance(means, probing).catch(async (error: unknown) => {
-        throw await nameSilentPort(error, proxy)
+        throw tellUnused(await nameSilentPort(error, proxy), unused)
       })
       refusals.areKnown = true
       return found
@@ -92,7 +98,7 @@ export function openInstance(settings: InstanceSettings): OpenInstance {
       } catch (error) {
         if (!isSluiceError(error)) throw error
         const reason = await refusals.reasonFor(error, request.signal)
-        if (reason !== undefined) throw reason
+        if (reason !== undefined) throw tellUnused(reason, unused)
       }
       // The refusal has passed, and the refused request was not carried out.
       return await call()
@@ -102,6 +108,12 @@ export function openInstance(settings: InstanceSettings): OpenInstance {
       await route.close()
     },
   }
+}
+
+/** Returns the reason for a refused address if no proxy was used although one is meant to be. */
+function tellUnused(error: unknown, unused: string | undefined): unknown {
+  if (unused === undefined || !isSluiceError(error) || error.code !== 'SERVICENOW_ADDRESS_REFUSED') return error
+  return fail('PROXY_NOT_USED', { problem: `${unused}. ${error.message}` }, { cause: error })
 }
 
 /** Retries while that may help, and once with another token. */

@@ -23,9 +23,12 @@ export type OpenPlatform = (
 
 /** Uses the proxy of the cluster. */
 export const openPlatform: OpenPlatform = async ({ names, servicenow, selection }, { connecting, retrying }, warn) => {
-  const { proxy, concurrency, timeoutMs, preflightConnections } = connecting
+  const { proxy, concurrency, preflightConnections, staticIps } = connecting
   const { maxElapsedMs } = retrying
-  const instance = await openServiceNow({ servicenow, proxy, concurrency, timeoutMs, maxElapsedMs, onWarning: warn })
+  // Absent unless somebody set it: then it holds for connecting as well.
+  const timeoutMs = connecting.connectTimeoutMs === undefined ? undefined : connecting.timeoutMs
+  const way = { servicenow, proxy, staticIps, concurrency, timeoutMs, maxElapsedMs }
+  const instance = await openServiceNow({ ...way, onWarning: warn })
   const { route, display } = instance
   return {
     instance,

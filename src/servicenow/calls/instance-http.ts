@@ -35,7 +35,12 @@ export interface InstanceHttp {
 
 export function openInstanceHttp(
   route: Route,
-  { timeoutMs, secrets, now }: { timeoutMs: number; secrets: Secrets; now: () => number },
+  {
+    timeoutMs,
+    probeMs = Math.min(timeoutMs, PROBE_MS),
+    secrets,
+    now,
+  }: { timeoutMs: number; probeMs?: number | undefined; secrets: Secrets; now: () => number },
 ): InstanceHttp {
   const instance = route.target.origin
   return {
@@ -50,7 +55,7 @@ export function openInstanceHttp(
           path,
           headers: { accept: 'application/json', 'accept-encoding': 'gzip', ...headers },
           body: body ?? null,
-          timeoutMs: isFresh ? Math.min(timeoutMs, PROBE_MS) : timeoutMs,
+          timeoutMs: isFresh ? probeMs : timeoutMs,
           signal,
         })
         const refused = proxyRefusal(response, route)

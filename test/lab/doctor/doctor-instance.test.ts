@@ -108,7 +108,7 @@ describe('a healthy set-up has no finding', () => {
     lab.control.servicenow.addAcl({ table: 'incident' })
     const report = await diagnose(healthy())
     expect(named(report)).toEqual([])
-    expect(step(report, 'table of the instance')).toContain('this user may not read incident')
+    expect(step(report, 'table of the instance')).toContain('this user cannot read incident')
   })
 })
 
@@ -158,6 +158,16 @@ describe('addresses', () => {
       })
     }
   }
+
+  test('without the proxy that is meant to be used, and why it is not', async () => {
+    const report = await diagnose(healthy({}, { proxy: undefined }))
+    expect(named(report)).toEqual(['error PROXY_NOT_USED', 'error SERVICENOW_ADDRESS_REFUSED'])
+    const { cluster } = lab.line
+    const target = { url: cluster.url, apiKey: cluster.apiKey, ca: readFileSync(cluster.caFile) }
+    const codes = named(await diagnose(healthy({}, { proxy: undefined, target })))
+    expect(codes.filter(code => code === 'error PROXY_NOT_USED')).toHaveLength(1)
+    expect(codes).toContain('error SERVICENOW_ADDRESS_REFUSED')
+  })
 
   test('without a node, one that is missing is certain, and how to learn which is told', async () => {
     lab.control.servicenow.register('first')

@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { until } from '../../support/eventually.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { type InstanceOptions, openServiceNow } from '../../../src/connect/open-servicenow.js'
+import { type InstanceOptions, instanceSettings, openServiceNow } from '../../../src/connect/open-servicenow.js'
+import { openInstance } from '../../../src/servicenow/open-instance.js'
+import { startPort } from '../../support/proxy-servers.js'
 import { type ServiceNowConnection, connectServiceNow } from '../../../src/servicenow.js'
 import { SkippingClock } from '../../support/held-clock.js'
 
@@ -384,6 +386,31 @@ describe('an instance', () => {
     await expect(connectServiceNow(direct)).rejects.toMatchObject({
       code: 'SERVICENOW_ADDRESS_REFUSED',
       message: expect.stringContaining('No proxy was used'),
+    })
+  })
+
+  test('that is not let in directly, although a proxy is meant to be used, names that first', async () => {
+    for (const more of [
+      { proxy: { environmentProxy: lab.line.proxy.http, noProxy: 'localhost' } },
+      { proxy: undefined, staticIps: pair() },
+    ]) {
+      await using servicenow = await openServiceNow({ ...basic(), ...more })
+      const error = { code: 'PROXY_NOT_USED', message: expect.stringContaining('No proxy was used') as string }
+      await expect(servicenow.probe()).rejects.toMatchObject(error)
+      await expect(servicenow.call({ method: 'GET', table: 'incident' })).rejects.toMatchObject(error)
+    }
+  })
+
+  test('behind a proxy that takes long is waited for as long as --timeout says', async () => {
+    expect(instanceSettings(basic()).connectTimeoutMs).toBeUndefined()
+    expect(instanceSettings({ ...basic(), timeoutMs: 60_000 }).connectTimeoutMs).toBe(60_000)
+    await using silent = await startPort(() => {})
+    const proxy = `http://127.0.0.1:${silent.port}`
+    const settings = { ...instanceSettings({ ...basic(), proxy, timeoutMs: 60_000 }), connectTimeoutMs: 50 }
+    await using servicenow = openInstance({ ...settings, maxElapsedMs: 0 })
+    await expect(servicenow.call({ method: 'GET', table: 'incident' })).rejects.toMatchObject({
+      code: 'PROXY_TIMEOUT',
+      failure: { evidence: { limitMs: 50 } },
     })
   })
 
