@@ -24,6 +24,7 @@ import { ENTRY_BYTES } from './segment.js'
 import { stopReason, serveReceiptOf, serveStatusOf, Totals } from './serve-receipt.js'
 import type { ServeOptions, ServeReceipt, ServeStatus, Serving } from './serve-options.js'
 import { Spool } from './spool.js'
+import { SpoolRoom } from './spool-room.js'
 
 /** Shares of the grace period: for callers to send the rest of their requests, and for current bulk requests at its end. */
 const CALLERS_SHARE = 2 / 5
@@ -79,6 +80,7 @@ async function open(options: ServeOptions, address: Address, folder: SpoolFolder
   const totals = new Totals()
   const aborts = { givenUp: givenUp.signal, closing: closing.signal }
   const loader = new Loader({ spool, connect, standing, closedBy, totals, clock: systemClock, ...aborts, tell })
+  const retryAfter = () => (loader.trouble === undefined ? SOON_SECONDS : Math.ceil(loader.trouble.retryMs / 1000))
   const receiver = await startReceiver({
     ...address,
     path,
@@ -87,10 +89,10 @@ async function open(options: ServeOptions, address: Address, folder: SpoolFolder
     // A request that does not fit into an empty spool never fits.
     maxBody: Math.min(maxBody, spoolLimit - ENTRY_BYTES),
     maxDocuments,
-    hasRoom: bytes => spool.bytes + ENTRY_BYTES + bytes <= spoolLimit,
+    spoolRoom: new SpoolRoom({ limit: spoolLimit, used: () => spool.bytes, retryAfter, clock: systemClock }),
     store: async request => await spool.append(request),
     status: () => status(),
-    retryAfter: () => (loader.trouble === undefined ? SOON_SECONDS : Math.ceil(loader.trouble.retryMs / 1000)),
+    retryAfter,
     onBug: error => tell({ type: 'warning', message: `requests: ${String(error)}` }),
   }).catch(async (error: unknown) => {
     await standing?.close()

@@ -6,6 +6,7 @@ import { type Documents, documentsIn, type MediaType, mediaTypeOf } from './docu
 import { hashOf, type Request } from './segment.js'
 import { type ReadBody, readBody, type RefusedBody } from './read-body.js'
 import type { Room } from './room.js'
+import type { SpoolRoom } from './spool-room.js'
 import type { StoredRequest } from './recent-keys.js'
 
 const TYPES = 'application/x-ndjson, application/ndjson, application/json'
@@ -17,8 +18,7 @@ export interface Intake {
   /** Most bytes of a request, also after decompression. */
   readonly maxBody: number
   readonly maxDocuments: number
-  /** Returns whether the spool has room for a request of this size. */
-  hasRoom(bytes: number): boolean
+  readonly spoolRoom: Pick<SpoolRoom, 'isFull' | 'take'>
   store(request: Request): Promise<StoredRequest>
   /** Retry-After in seconds, for a full spool. */
   retryAfter(): number
@@ -44,7 +44,7 @@ export async function takePost(
   if (intake.isClosing()) return refusal(503, 'sluice serve is stopping. Try again later', { 'retry-after': '5' })
   const head = readHead(request.headers, maxBody)
   if ('refused' in head) return head.refused
-  if (!intake.hasRoom(0)) return behind(intake)
+  if (intake.spoolRoom.isFull) return behind(intake)
   if (request.headers.expect !== undefined) response.writeContinue()
   return await readBody(request, intake, head.isGzip, async read => await takeBody(read, head, intake))
 }
@@ -67,7 +67,7 @@ async function store(
   try {
     const sha256 = await hashInTurns(bytes, intake.turns)
     // Nothing may wait between this look and the store: requests that came meanwhile count.
-    if (!intake.hasRoom(bytes.length)) return behind(intake)
+    if (!intake.spoolRoom.take(bytes.length)) return behind(intake)
     const stored = await intake.store({ bytes, documents, sha256, ...keyed })
     if (stored === 'other') return refusal(422, 'this Idempotency-Key was used with other documents')
     if (stored === 'known') return { status: 200, body: { accepted: documents, repeated: true } }
