@@ -43,7 +43,15 @@ export async function askConnections<T extends Ended>(given: ConnectionsToAsk<T>
   const isSettled = (ends: readonly Ended[]) => isDecided(ends, asking)
   const first = await askFirst(asking)
   const most = mostOf(asking, first) + first.length - 1
-  const ends = await askInWaves<T>({ ...asking, most, first, isSettled: soFar => isSettled(soFar) || isSilent(soFar) })
+  // Where the first was accepted, few loads are refused: the others do not wait for each other.
+  const waves = first.at(-1)?.end === 'accepted' ? [] : FIRST_WAVES
+  const ends = await askInWaves<T>({
+    ...asking,
+    most,
+    waves,
+    first,
+    isSettled: soFar => isSettled(soFar) || isSilent(soFar),
+  })
   const bad = ends.filter(({ end }) => end !== 'accepted').length
   const isRefused = ends.some(({ end }) => end === 'filtered')
   if (bad === 0 || bad === ends.length || isRefused || isSettled(ends)) return ends

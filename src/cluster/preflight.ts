@@ -122,9 +122,11 @@ export function judgeRoot(
     return managed === undefined ? { end: 'accepted' } : { ...ended(managed, answered.by !== 'proxy'), ...wait }
   }
   const isPastFilter = answered.by === 'elasticsearch'
-  const refusal = nameRefusal(answer, answered, cluster)
-  if (!isPastFilter || statusCode === 401 || refusal.code === 'CLUSTER_LICENSE_ENDED')
-    return { ...ended(refusal, isPastFilter), ...wait }
+  if (!isPastFilter || statusCode === 401 || statusCode === 403) {
+    const refusal = nameRefusal(answer, answered, cluster)
+    if (!isPastFilter || statusCode === 401 || refusal.code === 'CLUSTER_LICENSE_ENDED')
+      return { ...ended(refusal, isPastFilter), ...wait }
+  }
   // A cluster without security has no such endpoint, and a key with few privileges may not ask GET /. The filter allowed both.
   if ((isPost && statusCode < 500 && statusCode !== 429) || statusCode === 403) return { end: 'accepted' }
   if (statusCode !== 200) return { ...ended(nameRootRefusal(answer, answered, cluster), isPastFilter), ...wait }

@@ -14,6 +14,8 @@ export const FIRST_WAVES = [1, 6]
 export interface Waves<T> {
   /** Connections, those of `first` included. */
   readonly most: number
+  /** How many connections there are after each wave but the last. Default: `FIRST_WAVES`. */
+  readonly waves?: readonly number[]
   /** Answers from before. */
   readonly first?: readonly T[]
   /** Asks on one fresh connection. `number` counts from 0; `soFar` holds the answers of the waves before. */
@@ -23,10 +25,10 @@ export interface Waves<T> {
 }
 
 /** Asks in waves until the answers settle the question or `most` connections were asked. */
-export async function askInWaves<T>({ most, first = [], ask, isSettled }: Waves<T>): Promise<T[]> {
+export async function askInWaves<T>({ most, waves = FIRST_WAVES, first = [], ask, isSettled }: Waves<T>): Promise<T[]> {
   const total = Math.max(1, Math.floor(most))
   const answers = [...first]
-  for (const end of [...FIRST_WAVES, total]) {
+  for (const end of [...waves, total]) {
     if (answers.length > 0 && isSettled(answers)) break
     const offset = answers.length
     const size = Math.max(0, Math.min(end, total) - offset)

@@ -132,7 +132,8 @@ async function isGone(path: string): Promise<boolean> {
  * glob's own leading folders: with `../**` or an absolute glob, a search in `cwd` would miss files.
  */
 async function expand(pattern: string, cwd: string): Promise<string[]> {
-  // A load of files by name does not need it.
+  // A load of files by name does not need the package.
+  if (!/[*?[\]{}()!+@|\\]/.test(pattern)) return []
   const { glob, isDynamicPattern } = await import('tinyglobby')
   if (!isDynamicPattern(pattern)) return []
   const parts = pattern.split('/')

@@ -5,10 +5,12 @@ import { startLab } from '../../../src/lab/index.js'
 import { folder, sluice } from '../../support/sluice.js'
 
 // Each test starts processes.
-/** Writes down which of Node's modules were there at the end. */
+/** Writes down which of Node's modules were there at the end, and which files of ours. */
 const watching = `
 const { writeFileSync } = require('node:fs')
-process.once('exit', () => writeFileSync('loaded.json', JSON.stringify(process.moduleLoadList)))
+process.once('exit', () =>
+  writeFileSync('loaded.json', JSON.stringify({ node: process.moduleLoadList, files: Object.keys(require.cache) })),
+)
 `
 
 test('a load of a file does not wait for what it does not use', async () => {
@@ -21,7 +23,12 @@ test('a load of a file does not wait for what it does not use', async () => {
     env: { ...lab.env, NODE_OPTIONS: `--require ${join(work.path, 'watching.cjs')}` },
   })
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  const loaded = JSON.parse(await readFile(join(work.path, 'loaded.json'), 'utf8')) as readonly string[]
+  const loaded = JSON.parse(await readFile(join(work.path, 'loaded.json'), 'utf8')) as Record<string, readonly string[]>
   const dear = ['http', 'http2', 'https', 'worker_threads', 'stream/web', 'readline']
-  expect(loaded.filter(name => dear.includes(name.replace('NativeModule ', '')))).toEqual([])
+  expect(loaded['node']?.filter(name => dear.includes(name.replace('NativeModule ', '')))).toEqual([])
+  const texts = await Promise.all((loaded['files'] ?? []).map(async file => await readFile(file, 'utf8')))
+  expect(texts.length).toBeGreaterThan(10)
+  // No glob was given, no gzip and no JSON array.
+  const packages = ['picomatch', 'stream-json', 'pino']
+  expect(packages.filter(name => texts.some(text => text.includes(`node_modules/${name}/`)))).toEqual([])
 })
