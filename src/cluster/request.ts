@@ -164,7 +164,7 @@ function isAbort(error: unknown): boolean {
 /** GET / answers with half a kilobyte. */
 const ASKED_BYTES = 1 << 20
 
-interface FreshQuestion {
+export interface FreshQuestion {
   /** Default GET. */
   readonly method?: string | undefined
   readonly path: string

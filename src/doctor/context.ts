@@ -1,7 +1,7 @@
 import type { ClusterAnswer } from '../cluster/answers.js'
 import { authorization } from '../cluster/credentials.js'
 import { refusePlaintext } from '../cluster/open-cluster.js'
-import { ask } from '../cluster/request.js'
+import { type FreshQuestion, ask } from '../cluster/request.js'
 import { type ResolvedTarget, targetTls } from '../connect/open-target.js'
 import { type Failure, isSluiceError } from '../failure/failure.js'
 import { nameTlsTarget } from '../proxy/expects-tls.js'
@@ -54,12 +54,7 @@ export interface OtherRoute {
   readonly proxy?: OtherProxy | undefined
 }
 
-interface Asked {
-  readonly method?: string | undefined
-  readonly path: string
-  readonly headers?: Readonly<Record<string, string>> | undefined
-  readonly body?: string | undefined
-}
+type Asked = Omit<FreshQuestion, 'timeoutMs' | 'signal'>
 
 export type Context = ReturnType<typeof openContext>
 

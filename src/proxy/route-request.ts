@@ -50,10 +50,6 @@ export class AnswerBody extends Readable {
     return (await this.bytes()).toString('utf8')
   }
 
-  async arrayBuffer(): Promise<ArrayBuffer> {
-    return Uint8Array.from(await this.bytes()).buffer
-  }
-
   override [Symbol.asyncIterator](): NodeJS.AsyncIterator<Buffer> {
     return super[Symbol.asyncIterator]()
   }

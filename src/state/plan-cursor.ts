@@ -1,9 +1,8 @@
 /** Plans the work on a table. Unlike a file, a table is never loaded for good: the next run reads its changes. */
 import type { Cursor, Source } from '../flow.js'
 import type { Checkpoint, CheckpointInput } from './checkpoint.js'
-import type { PlannedInput, Planning } from './plan.js'
+import { type PlannedInput, type Planning, optionsChanged } from './plan.js'
 import { SluiceError } from '../failure/failure.js'
-import { optionsChanged } from './refusals.js'
 
 /** Throws SluiceError RUN_OPTIONS_CHANGED if the run began with another selection. */
 export async function planCursor(

@@ -5,12 +5,19 @@ import type { Source } from '../flow.js'
 import { nothing } from '../ledger/account.js'
 import { type Checkpoint, type CheckpointInput, START } from './checkpoint.js'
 import { type Recognised, recognise } from './known-inputs.js'
-import { inputChanged, optionsChanged } from './refusals.js'
+import {
+  inputChanged,
+  optionsChanged,
+  LoadedFile,
+  NewFile,
+  type Plan,
+  type PlannedInput,
+  type Planning,
+} from './plan.js'
 import { inputsOf } from './packed-inputs.js'
 import { passTail } from './pass-tail.js'
 import { anotherSelection, planCursor, sinceWhen } from './plan-cursor.js'
 import { localTime } from '../time/local-time.js'
-import { LoadedFile, NewFile, type Plan, type PlannedInput, type Planning } from './plan.js'
 
 /** Inputs that are planned at once. */
 const AT_ONCE = 32

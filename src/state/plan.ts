@@ -1,5 +1,5 @@
-/** Defines the remaining work of a run, and the facts that decide it. */
-import type { Failure } from '../failure/failure.js'
+/** Defines the remaining work of a run, the facts that decide it, and why an input may not be loaded. */
+import { type Failure, failure } from '../failure/failure.js'
 import type { Mark, Place, Source } from '../flow.js'
 import type { Counts, Rejections } from '../ledger/receipt.js'
 import type { Checkpoint, CheckpointInput, FileIdentity } from './checkpoint.js'
@@ -122,4 +122,23 @@ export class LoadedFile implements PlannedInput {
     this.read = 0
     return this
   }
+}
+
+/** Returns RUN_OPTIONS_CHANGED. `loaded`: the input that the run has loaded completely. Otherwise the run is unfinished. */
+export function optionsChanged(run: string, differences: readonly string[], loaded?: string): Failure {
+  const what = loaded === undefined ? `the unfinished run ${run} began` : `run ${run} loaded ${loaded}`
+  return failure('RUN_OPTIONS_CHANGED', { run, what, differences })
+}
+
+/** Returns INPUT_CHANGED. `documents`: how many of it the run has settled. `offset`: where that part ends. */
+export function inputChanged(
+  input: string,
+  run: string,
+  documents: number,
+  observed: string,
+  offset?: number,
+): Failure {
+  const many = `loaded ${documents.toLocaleString('en-US')} ${documents === 1 ? 'document' : 'documents'} from it`
+  const did = documents === 0 ? 'began to load it' : many
+  return failure('INPUT_CHANGED', { input, run, did, documents, observed, ...(offset === undefined ? {} : { offset }) })
 }

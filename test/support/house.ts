@@ -65,7 +65,7 @@ export const house: Readonly<Record<string, Part>> = {
   state: {
     imports: 'failure flow.ts time text checksum disk ledger cluster options',
     doors:
-      'checkpoint find-run index-watch history lock lost-index plan plan-run prune refusals run-end run-identity run-locks runs state-folder state-keeper',
+      'checkpoint find-run index-watch history lock lost-index plan plan-run prune run-end run-identity run-locks runs state-folder state-keeper',
   },
   // The loop and its hooks. It names no feature.
   run: {
