@@ -1,7 +1,7 @@
 /** Reports the result of a run to ServiceNow. */
 import { type AlarmOptions, checkAlarmOptions, type Reported, type RunOutcome } from './alarm-options.js'
 import { type JobText, type RunAccount, failedText, goodText } from './alarm-text.js'
-import { defaults } from '../options/defaults.js'
+import { defaults } from '../options/describe-option.js'
 import { type Failure, fail, failure, isSluiceError } from '../failure/failure.js'
 import { explain } from '../failure/catalogue.js'
 import type { Receipt } from '../ledger/receipt.js'

@@ -1,7 +1,9 @@
 import type { Check } from './option-checks.js'
 import type { OptionCommand, OptionRow } from './option.js'
-import { type OptionName, optionNames, table } from './table.js'
+import { type OptionName, optionNames, table, type Settings } from './table.js'
 import { hidden, withoutCredentials } from './hide-secrets.js'
+import { Problem } from './kinds.js'
+import type { RejectionLimit } from '../flow.js'
 
 /** A row of the table with its name, and with all that follows from the name. */
 export interface DescribedOption extends Omit<
@@ -78,4 +80,20 @@ export function shownOption(name: OptionName, value: unknown): unknown {
   const { secret } = describeOption(name)
   if (secret === 'value') return hidden
   return secret === 'url' && typeof value === 'string' ? withoutCredentials(value) : value
+}
+
+/** Options whose setting is never undefined. */
+type Defaulted = { [K in OptionName]: undefined extends Settings[K] ? never : K }[OptionName]
+
+const ofTable = Object.fromEntries(optionNames.map(name => [name, defaultOf(name)])) as Pick<Settings, Defaulted>
+const maxDeleted: RejectionLimit = '10%'
+
+/** Defaults of the table, and those that only the library has. */
+export const defaults = { ...ofTable, batchDocs: Infinity, checkHits: 1, maxDeleted, reconcileEveryMs: 0 }
+
+function defaultOf(name: OptionName): unknown {
+  const { kind, default: preset } = describeOption(name)
+  const read = preset === undefined ? undefined : kind.read(preset)
+  if (read instanceof Problem) throw new Error(`the default of ${name} cannot be read: ${read.text}`)
+  return read
 }

@@ -1,7 +1,7 @@
 /** The door: options as an embedder or the command line gives them become sections with every default filled in. */
 import type { Ids } from '../bulk/action-line.js'
 import { checkConnectOptions, checkIngestOptions, checkServiceNowOptions, checkTableOptions } from './check-options.js'
-import { defaults } from './defaults.js'
+import { defaults } from './describe-option.js'
 import type { ConnectOptions, IngestOptions, ProxyOptions, ServiceNowConnection } from './ingest-options.js'
 import type { ConnectSection, InstanceSection, Load, ProxySection, TableSection } from './load.js'
 import { invalid, isUrl } from './option-checks.js'

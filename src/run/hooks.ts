@@ -10,8 +10,10 @@ import type { SenderOptions } from '../sender/sender.js'
 import type { FoundRun } from '../state/find-run.js'
 import type { RunIdentity } from '../state/run-identity.js'
 import type { StopSignals } from './stop-signals.js'
-import type { Tell } from './events.js'
 import type { StepRetrying } from './retry-step.js'
+
+/** Tells the caller what happens. */
+export type Tell = (event: IngestEvent) => void
 
 /** One call of `ingest` or `replay`, from its start to its end. */
 export interface Run {

@@ -6,8 +6,8 @@ import { settledOf } from '../ledger/account.js'
 import type { DeadLetters } from '../ledger/dead-letters.js'
 import { lockCheckpoint, lockInCluster, refuseUndone } from '../state/run-locks.js'
 import { findRun, type FoundRun } from '../state/find-run.js'
-import { tellPreflight } from './events.js'
 import { openDeadLetters } from './open-dead-letters.js'
+import type { Tell } from './hooks.js'
 import type { LockedRun } from './locked-run.js'
 import { bounded, type Bounds } from '../cluster/bounds.js'
 
@@ -87,6 +87,20 @@ function tellWhatIsKnown({ tell }: LockedRun, { way, cluster, found, notes }: Kn
   tellPreflight(tell, cluster, [...way.notes, ...notes, ...found.notes])
   for (const message of [...cluster.warnings, ...found.warnings]) tell({ type: 'warning', message })
   for (const { source, isLoaded } of found.plan.inputs) if (isLoaded) tell({ type: 'loaded', name: source.name })
+}
+
+function tellPreflight(tell: Tell, cluster: Cluster, notes: readonly string[]): void {
+  const { preflight, route, display, egress } = cluster
+  tell({
+    type: 'preflight',
+    cluster: display,
+    ...(preflight.info === undefined ? {} : { version: preflight.info.version }),
+    route: route.proxy === undefined ? 'direct' : `${route.form} through ${route.proxy}`,
+    probes: preflight.probes,
+    missChance: preflight.missChance,
+    egress,
+    notes,
+  })
 }
 
 /**

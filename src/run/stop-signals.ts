@@ -1,7 +1,7 @@
 /** When a run ends before its inputs do, and why: the caller's signal, or a budget that is spent. */
 import { setMaxListeners } from 'node:events'
 import { type Failure, failure, SluiceError } from '../failure/failure.js'
-import { defaults } from '../options/defaults.js'
+import { defaults } from '../options/describe-option.js'
 import type { Clock } from '../flow.js'
 import type { StopSection } from '../options/load.js'
 

@@ -1,8 +1,8 @@
+import * as check from '../options/option-checks.js'
 import { isLoopback } from '../cluster/credentials.js'
-import { defaults } from '../options/defaults.js'
+import { defaults } from '../options/describe-option.js'
 import { invalid } from '../options/option-checks.js'
 import { ofOneLoad, type ServeOptions } from './serve-options.js'
-import * as check from '../options/option-checks.js'
 
 const DEFAULT_LISTEN = defaults.listen
 export const DEFAULT_MAX_BODY = defaults.maxBody

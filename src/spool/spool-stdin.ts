@@ -4,7 +4,6 @@ import { settledOf } from '../ledger/account.js'
 import type { Counts, Receipt } from '../ledger/receipt.js'
 import type { InputSection, SpoolSection, StateSection } from '../options/load.js'
 import type { Feature, Run, RunHook, RunPlace } from '../run/hooks.js'
-import { tellError } from '../run/events.js'
 import { keyOf } from '../state/run-identity.js'
 import { type SpooledStdin, isStdin, openSpool } from './open-spool.js'
 import { spoolFolderOf } from './segments.js'
@@ -51,7 +50,8 @@ function hookOf(sections: SpoolSections, run: Run): RunHook {
       isGone = true
       await spool?.remove().catch((error: unknown) => {
         isGone = false
-        tellError(tell)(error)
+        if (!isSluiceError(error)) throw error
+        tell({ type: 'warning', message: error.message })
       })
     },
     receipt: () => (spool === undefined || isGone ? {} : { spool: spool.path }),

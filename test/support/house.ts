@@ -55,7 +55,7 @@ export const house: Readonly<Record<string, Part>> = {
   options: {
     imports: 'failure flow.ts text source format bulk ledger',
     doors:
-      'check-options defaults describe-option hide-secrets ingest-options library-options listener load mask-secrets names nearest option option-checks option-files read-options resolve table urls',
+      'check-options describe-option hide-secrets ingest-options library-options listener load mask-secrets names nearest option option-checks option-files read-options resolve table urls',
   },
   connect: {
     imports: 'failure flow.ts time text disk proxy cluster servicenow options state',
@@ -70,7 +70,7 @@ export const house: Readonly<Record<string, Part>> = {
   // The loop and its hooks. It names no feature.
   run: {
     imports: 'failure flow.ts time source format bulk sender ledger proxy cluster options connect state',
-    doors: 'events hooks open-batcher retry-step run stop-signals',
+    doors: 'hooks open-batcher retry-step run stop-signals',
   },
   // Wings: one feature each. No wing imports another.
   spool: {

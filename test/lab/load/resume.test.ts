@@ -377,7 +377,7 @@ describe('the state folder', () => {
     const broken: [string, RegExp][] = [
       ['{"sluice":2', /it is not the state of a run/],
       ['{}\n', /it is broken/],
-      [[head, '["input",1]', ...rest].join('\n'), /it is broken: line 2 is not of its kind/],
+      [[head, '["input",1]', ...rest].join('\n'), /it is broken: line 2 does not have the expected form/],
       [[head, 'torn', ...rest].join('\n'), /it is broken: line 2 is not JSON/],
       [`${head}\n`, /it is broken: it has no checkpoint/],
       [text.replace('"sluice":2', '"sluice":3'), /a newer version of Sluice wrote it \(version 3\)/],
