@@ -11,11 +11,14 @@ const ZSTD = [0x28, 0xb5, 0x2f, 0xfd]
  */
 export async function* decompress(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
   const iterator = bytes[Symbol.asyncIterator]()
+  let isAhead = false
   try {
     const head = await readHead(iterator)
     const all = behind(head, iterator)
     if (begins(head, GZIP) || (name.endsWith('.gz') && isCutShort(head, GZIP))) {
-      yield* gunzip(all, name)
+      isAhead = true
+      yield* oneAhead(gunzip(all, name))
+      isAhead = false
     } else if (begins(head, ZSTD)) {
       const problem = 'Sluice does not read zstd: decompress it first'
       throw fail('INPUT_UNREADABLE', { input: name, problem })
@@ -23,7 +26,28 @@ export async function* decompress(bytes: AsyncIterable<Uint8Array>, name: string
       yield* all
     }
   } finally {
-    await iterator.return?.()
+    // Bytes that were asked for ahead may never come: nobody waits for them.
+    const closed = iterator.return?.()
+    if (isAhead) closed?.catch(() => undefined)
+    else await closed
+  }
+}
+
+/**
+ * Asks for the next chunk before the consumer gets one, which then works on it for long without a break. So zlib decodes in its own thread
+ * meanwhile, also behind the end of a slice.
+ */
+async function* oneAhead(chunks: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let next = chunks.next()
+  try {
+    for (let { done, value } = await next; done !== true; { done, value } = await next) {
+      next = chunks.next()
+      next.catch(() => undefined) // seen above, when its turn comes
+      await new Promise<void>(resolve => setImmediate(resolve))
+      yield value
+    }
+  } finally {
+    chunks.return(undefined).catch(() => undefined)
   }
 }
 
@@ -148,8 +172,8 @@ async function* slices(compressed: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
   let held: Uint8Array = new Uint8Array(0)
   try {
     for await (const chunk of compressed) {
-      const bytes = chunk.length > TRAILER_BYTES ? chunk : Buffer.concat([held, chunk])
-      if (bytes === chunk && held.length > 0) yield held
+      // As a slice of its own it would cost zlib's thread a turn.
+      const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk])
       const end = Math.max(0, bytes.length - TRAILER_BYTES)
       for (let from = 0; from < end; from += size, size = Math.min(size * 2, OUTPUT_BYTES)) {
         yield bytes.subarray(from, Math.min(from + size, end))

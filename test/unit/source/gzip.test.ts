@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { isSluiceError } from '../../../src/failure/failure.js'
 import { decompress } from '../../../src/source/decompress.js'
 import { findSources } from '../../../src/source/open-sources.js'
+import { until } from '../../support/eventually.js'
 
 const fixture = (name: string) => fileURLToPath(new URL(`../../../fixtures/${name}`, import.meta.url))
 const never = new AbortController().signal
@@ -214,8 +215,43 @@ describe('gzip', () => {
       }
     }
     for await (const part of decompress(counted(), 'x')) if (part.length > 0) break
-    expect(closed).toBe(true)
+    await until(() => closed)
     expect(read).toBeLessThanOrEqual(128 << 10)
+  })
+
+  test('does not wait for bytes that a consumer no longer wants', async () => {
+    let bytesCome = () => {}
+    let closed = false
+    async function* live() {
+      try {
+        yield gzipSync('{"a":1}\n').subarray(0, -3)
+        await new Promise<void>(resolve => (bytesCome = resolve))
+      } finally {
+        closed = true
+      }
+    }
+    for await (const part of decompress(live(), 'x')) if (part.length > 0) break
+    expect(closed).toBe(false)
+    bytesCome()
+    await until(() => closed)
+  })
+
+  test('decodes the next part while the consumer has one', async () => {
+    const compressed = gzipSync(randomBytes(64 << 10))
+    let read = 0
+    async function* counted() {
+      for await (const chunk of chunks(compressed, 512)) {
+        read += chunk.length
+        yield chunk
+      }
+    }
+    let decoded = 0
+    for await (const part of decompress(counted(), 'x')) {
+      const before = read
+      await until(() => read > before || read === compressed.length)
+      decoded += part.length
+    }
+    expect(decoded).toBe(64 << 10)
   })
 })
 
