@@ -66,22 +66,25 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   const greetingMs = (connectTimeoutMs ?? CONNECT_MS) / 3
   let managed = false
   const ownHeaders = () => authorization(credentials)
-  const probe: Cluster['probe'] = async ({ atLeast = 1, signal = options.signal } = {}) => {
+  const check = async (atLeast: number, signal: AbortSignal | undefined, keepsLast: boolean) => {
     const seen = await preflight(route, display, {
       connections: Math.max(connections, atLeast),
       prefix,
       headers: ownHeaders(),
       isManaged: managed,
       timeoutMs: preflightMs,
+      keepsLast,
       signal,
       greet: proxy && (async () => await answersGreeting(proxy, greetingMs, signal)),
     })
     copeWith(route, seen, most)
     return seen
   }
+  const probe: Cluster['probe'] = async ({ atLeast = 1, signal = options.signal } = {}) =>
+    await check(atLeast, signal, false)
   try {
     managed = await isManaged(route, { url, headers: ownHeaders(), timeoutMs: preflightMs, signal: options.signal })
-    const checked = await probe().catch(async (error: unknown) => {
+    const checked = await check(1, options.signal, true).catch(async (error: unknown) => {
       throw isFiltered(error) ? await nameStrangers(error, options) : error
     })
     const { seen: egress, doubts } = await seeEgress(options)

@@ -37,6 +37,8 @@ export interface PreflightOptions {
   /** Whether the URL is that of a managed ingest endpoint. */
   readonly isManaged: boolean
   readonly timeoutMs: number
+  /** The load uses the last of the connections, if all were accepted: it need not wait for another one. */
+  readonly keepsLast?: boolean
   readonly signal?: AbortSignal | undefined
   /** Returns whether the proxy answers a greeting on a fresh connection. Absent: there is no proxy. */
   greet?: (() => Promise<boolean>) | undefined
@@ -58,8 +60,13 @@ export async function preflight(route: Route, cluster: string, given: PreflightO
   const options = { ...given, signal: given.signal && manyListeners(given.signal) }
   const ends = await askConnections<Judged>({
     most: options.connections,
-    ask: async (number, soFar) =>
-      await judge(route, cluster, options, isAccepted(soFar) || isForFresh(route, number) ? number : 0),
+    ask: async (number, soFar) => {
+      const isLast = number === Math.max(1, options.connections) - 1
+      const asked = isAccepted(soFar) || isForFresh(route, number) ? number : 0
+      // Some were not accepted: connections that are asked alone must be alone.
+      if (options.keepsLast === true && number >= Math.max(1, options.connections)) route.closeSpare()
+      return await judge(route, cluster, options, asked, options.keepsLast === true && isLast)
+    },
     greet: options.greet,
     longestWaitMs: LONGEST_WAIT_MS,
     clock: options.clock ?? systemClock,
@@ -99,10 +106,16 @@ export function questionOf(route: Route, prefix: string, number: number) {
     : { method: 'GET', path: `${prefix}/` }
 }
 
-async function judge(route: Route, cluster: string, options: PreflightOptions, number: number): Promise<Judged> {
+async function judge(
+  route: Route,
+  cluster: string,
+  options: PreflightOptions,
+  number: number,
+  isKept: boolean,
+): Promise<Judged> {
   const { prefix, headers, isManaged, timeoutMs, signal } = options
   const asked = isManaged ? { method: 'GET', path: prefix } : questionOf(route, prefix, number)
-  const answer = await ask(route, { ...asked, headers, timeoutMs, signal })
+  const answer = await ask(route, { ...asked, headers, timeoutMs, signal, isKept })
   if ('code' in answer) return ended(answer)
   return judgeRoot(answer, route, cluster, { isPost: asked.method === 'POST', isManaged })
 }

@@ -170,15 +170,17 @@ export interface FreshQuestion {
   readonly path: string
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly body?: string | undefined
+  /** Whether the pool uses the connection afterwards. */
+  readonly isKept?: boolean
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
 }
 
 /** Sends one request on a fresh connection, without the client. Resolves to the answer or to the failure of the route. Throws an abort. */
 export async function ask(route: Route, question: FreshQuestion): Promise<ClusterAnswer | Failure> {
-  const { method = 'GET', body, headers, signal, ...request } = question
+  const { method = 'GET', body, headers, signal, isKept = false, ...request } = question
   try {
-    const response = await route.once({
+    const response = await route[isKept ? 'onceAndKeep' : 'once']({
       ...request,
       method,
       headers: {

@@ -38,6 +38,9 @@ export interface Route extends AsyncDisposable {
   request(request: RouteRequest): Promise<RouteResponse>
   /** Over a connection of its own, which is closed after the answer and does not count against the pool. Rejects with RouteError. */
   once(request: RouteRequest): Promise<RouteResponse>
+  /** The same, but the pool uses the connection afterwards, unless `closeSpare` is called. */
+  onceAndKeep(request: RouteRequest): Promise<RouteResponse>
+  closeSpare(): void
   /** The same proxy with other credentials, from the next connection on (`forward`: from the next request on). */
   renewProxy(proxy: ProxyUrl): void
   /**
@@ -68,6 +71,9 @@ class PooledRoute implements Route {
   readonly #pool: Pool
   readonly #gate: Gate
   readonly #underWay = new Set<Exchange>()
+  /** Opened outside of the pool, which takes it when it needs one. */
+  #spare: Client | undefined
+  #keepsSpare = false
   #closed: { readonly cause: unknown } | undefined
   #whenIdle: (() => void) | undefined
 
@@ -90,7 +96,11 @@ class PooledRoute implements Route {
       maxHeaderSize: 64 * 1024,
     }
     this.#openPoolConnection = () => openPoolConnection(origin, settings, this.#connector)
-    this.#pool = new Pool(origin, { ...settings, connections, factory: this.#openPoolConnection })
+    this.#pool = new Pool(origin, {
+      ...settings,
+      connections,
+      factory: () => this.#takeSpare() ?? this.#openPoolConnection(),
+    })
     this.#gate = new Gate(connections)
   }
 
@@ -118,6 +128,29 @@ class PooledRoute implements Route {
     })
     if (!exchange.over) this.#dispatch(connection, exchange, request, { reset: true })
     return exchange.response
+  }
+
+  onceAndKeep(request: RouteRequest): Promise<RouteResponse> {
+    this.#keepsSpare = true
+    const connection = this.#openPoolConnection()
+    const freed = (): void => {
+      if (this.#keepsSpare && this.#spare === undefined && this.#closed === undefined) this.#spare = connection
+      else setImmediate(() => void connection.destroy())
+    }
+    const exchange = this.#begin(request, { over: () => {}, freed })
+    if (!exchange.over) this.#dispatch(connection, exchange, request)
+    return exchange.response
+  }
+
+  closeSpare(): void {
+    this.#keepsSpare = false
+    void this.#takeSpare()?.destroy()
+  }
+
+  #takeSpare(): Client | undefined {
+    const spare = this.#spare
+    this.#spare = undefined
+    return spare
   }
 
   renewProxy(proxy: ProxyUrl): void {
@@ -177,6 +210,7 @@ class PooledRoute implements Route {
   }
 
   async #end(): Promise<void> {
+    await this.#takeSpare()?.destroy()
     await this.#pool.destroy()
     this.#connector.destroyAll()
   }

@@ -130,6 +130,32 @@ describe('the preflight', () => {
     expect(together).toEqual([1, ...Array.from({ length: 15 }, (_, at) => at + 1)])
   })
 
+  test('keeps the last connection for the load, and closes it before others are asked alone', async () => {
+    const kept: number[] = []
+    const closed: number[] = []
+    const over = (script: Script) => {
+      const { route, asked } = scripted(script)
+      const onceAndKeep: Route['once'] = async request => {
+        kept.push(asked.length)
+        return await route.once(request)
+      }
+      return { ...route, onceAndKeep, closeSpare: () => void closed.push(asked.length) }
+    }
+    const given = { ...options, connections: 16, keepsLast: true }
+    await preflight(
+      over(() => root),
+      cluster,
+      given,
+    )
+    expect({ kept, closed }).toEqual({ kept: [15], closed: [] })
+    await preflight(
+      over(number => (number === 3 ? lost('PROXY_UNREACHABLE') : root)),
+      cluster,
+      given,
+    )
+    expect({ kept, closed }).toEqual({ kept: [15, 15], closed: [16] })
+  })
+
   test('cannot miss an address where there is no proxy to choose one', async () => {
     const { route } = scripted(() => root, 'direct')
     expect(await preflight(route, cluster, { ...options, connections: 1 })).toMatchObject({ probes: 1, missChance: 0 })

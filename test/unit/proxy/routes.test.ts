@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type ProxyScheme, parseProxyUrl } from '../../../src/proxy/proxy-url.js'
+import type { RouteResponse } from '../../../src/proxy/route-request.js'
 import { type RouteOptions, openRoute } from '../../../src/proxy/route.js'
 import { type Authority, type Certificate, createAuthority } from '../../support/proxy-certificates.js'
 import { type Proxy, startHttpProxy, startSocksProxy, startTarget } from '../../support/proxy-servers.js'
@@ -71,6 +72,43 @@ describe.each(combinations)('an $protocol target over a $scheme proxy', ({ schem
     expect(route.traffic.bytesReceived).toBeGreaterThan(30 * 300_000)
     await route.close()
     expect(route.traffic.bytesSent).toBeGreaterThan(30 * 300_000)
+  })
+
+  it('uses a connection that was kept for the first request of the pool', async () => {
+    await using target = await startTarget(protocol === 'https' ? { tls: certificate } : {})
+    await using proxy = await startProxy(scheme)
+    await using route = openRoute({
+      target: new URL(`${protocol}://cluster.test:${target.port}`),
+      proxy: proxyUrl(scheme, proxy.port),
+      connections: 2,
+      targetTls: { ca: authority.cert },
+      proxyTls: { ca: authority.cert },
+    })
+    const asked = { method: 'GET', path: '/', headers: {} }
+    const read = async (answer: Promise<RouteResponse>) => await (await answer).body.text()
+    await read(route.onceAndKeep(asked))
+    await read(route.request(asked))
+    expect(proxy.connections).toBe(1)
+    await Promise.all([read(route.request(asked)), read(route.request(asked))])
+    expect(proxy.connections).toBe(2)
+  })
+
+  it('closes a connection that was kept', async () => {
+    await using target = await startTarget(protocol === 'https' ? { tls: certificate } : {})
+    await using proxy = await startProxy(scheme)
+    await using route = openRoute({
+      target: new URL(`${protocol}://cluster.test:${target.port}`),
+      proxy: proxyUrl(scheme, proxy.port),
+      connections: 1,
+      targetTls: { ca: authority.cert },
+      proxyTls: { ca: authority.cert },
+    })
+    const asked = { method: 'GET', path: '/', headers: {} }
+    const read = async (answer: Promise<RouteResponse>) => await (await answer).body.text()
+    await read(route.onceAndKeep(asked))
+    route.closeSpare()
+    await read(route.request(asked))
+    expect(proxy.connections).toBe(2)
   })
 
   it('takes other credentials for the proxy while it is open', async () => {
