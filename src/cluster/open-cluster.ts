@@ -1,11 +1,12 @@
 import { Client } from '@elastic/elasticsearch'
 import { explain } from '../failure/catalogue.js'
-import { fail, SluiceError, isSluiceError } from '../failure/failure.js'
+import { type Failure, fail, SluiceError, isSluiceError } from '../failure/failure.js'
 import { nameSilentPort, nameTlsTarget } from '../proxy/expects-tls.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
 import { answersGreeting } from '../proxy/port-speaks.js'
 import { openRoute, type Route } from '../proxy/route.js'
 import type { TlsOptions } from '../proxy/tls-layer.js'
+import { misplacedIn } from '../text/misplaced.js'
 import { connectionOver } from './client-connection.js'
 import { type Credentials, authorization, isLoopback } from './credentials.js'
 import { type EgressCheck, type EgressSeen, checkEgress, tellMany } from './egress-check.js'
@@ -118,9 +119,14 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     await route.destroy()
     const named = await nameSilentPort(error, proxy)
     if (!isSluiceError(named)) throw named
-    const known = await nameTlsTarget(named.failure, { target: url, proxy, proxyTls })
+    const known = await nameTlsTarget(tellMisplaced(named.failure, credentials), { target: url, proxy, proxyTls })
     throw known === named.failure ? named : new SluiceError(known, { cause: error })
   }
+}
+
+function tellMisplaced(failed: Failure, credentials: Credentials | undefined): Failure {
+  const misplaced = failed.code === 'CLUSTER_AUTH_REJECTED' ? misplacedIn(credentials ?? {}) : undefined
+  return misplaced === undefined ? failed : { ...failed, message: `${failed.message.replace(/\.$/, '')}. ${misplaced}` }
 }
 
 /** The route's own limit. */

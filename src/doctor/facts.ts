@@ -29,8 +29,8 @@ export interface Facts {
   readonly unusable?: Failure | undefined
   /** Credentials would cross the network unencrypted, so Sluice did not send them. */
   readonly plaintext?: Failure | undefined
-  /** The API key is base64 of `id:key`, as the cluster's console shows it once. */
-  readonly isKeyEncoded?: boolean | undefined
+  /** What the credentials of the cluster show by themselves to be in a wrong place or form, in a sentence. */
+  readonly misplaced?: string | undefined
   readonly hosts?: HostsSeen | undefined
   readonly address?: { readonly addresses: readonly string[]; readonly failure?: Failure | undefined } | undefined
   readonly port?: PortFacts | undefined

@@ -127,7 +127,7 @@ function webServerFinding({ filter, port, proxy, cluster }: Facts): Finding | un
 }
 
 export const clusterFindings: FindingRule = facts => {
-  const { filter, identity, hosts, isKeyEncoded } = facts
+  const { filter, identity, hosts, misplaced } = facts
   const { failure: failed, rejected } = filter ?? {}
   const isOfProxy = webServerFinding(facts)
   if (isOfProxy !== undefined) return isOfProxy
@@ -136,8 +136,7 @@ export const clusterFindings: FindingRule = facts => {
   if (egressFailure(filter) !== undefined) return undefined
   if (failed !== undefined) return finding('error', failed, elsewhere)
   const refused = rejected ?? identity?.failure
-  const form = isKeyEncoded === false ? 'The API key is not in its encoded form, which is base64 of ID:KEY' : ''
-  return refused && finding('error', refused, form)
+  return refused && finding('error', refused, refused.code === 'CLUSTER_AUTH_REJECTED' ? misplaced : '')
 }
 
 export const indexFindings: FindingRule = ({ index, write, cluster }) => {

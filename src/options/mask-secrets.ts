@@ -1,5 +1,6 @@
 /** Knows the forms of a secret, and replaces them in text. */
 import { hidden } from './hide-secrets.js'
+import { misplacedIn } from '../text/misplaced.js'
 import { visible } from '../text/visible.js'
 import type { Load } from './load.js'
 
@@ -68,6 +69,8 @@ export function knownSecrets(
   const forms = [
     ...(apiKey === undefined ? [] : apiKeyForms(apiKey)),
     ...(password === undefined ? [] : passwordForms(username ?? '', password)),
+    // What stands in the place of a user name is perhaps none.
+    ...(username === undefined || misplacedIn({ username, password }) === undefined ? [] : passwordForms('', username)),
     ...(key === undefined ? [] : [String(key)]),
     ...[proxy?.url, ...otherProxies].flatMap(url => (url === undefined ? [] : proxyForms(url))),
   ]
@@ -106,6 +109,9 @@ function passwordForms(username: string, password: string): string[] {
   return [password, visible(password), encodeURIComponent(password), base64(`${username}:${password}`)]
 }
 
+/** A proxy may repeat a user name that it does not know. */
+const LIKE_A_PASSWORD = /^(?=.*\d)(?=.*[a-z]).{10,}$/i
+
 /** Returns the credentials in a proxy URL. Requests contain the decoded pair. */
 function proxyForms(url: string): string[] {
   const userinfo = url.slice(0, Math.max(0, url.lastIndexOf('@'))).replace(/^[a-z][a-z0-9+.-]*:\/\//i, '')
@@ -113,7 +119,8 @@ function proxyForms(url: string): string[] {
   const colon = userinfo.indexOf(':')
   const [username, password] = colon === -1 ? ['', userinfo] : [userinfo.slice(0, colon), userinfo.slice(colon + 1)]
   const sent = passwordForms(decoded(username), decoded(password))
-  return [userinfo, password, base64(userinfo), base64(decoded(userinfo)), ...sent]
+  const swapped = LIKE_A_PASSWORD.test(username) ? passwordForms('', decoded(username)) : []
+  return [userinfo, password, base64(userinfo), base64(decoded(userinfo)), ...sent, ...swapped]
 }
 
 function base64(text: string): string {

@@ -1,6 +1,8 @@
 import type { Command } from 'commander'
 import type { Effective } from '../../options/resolve.js'
-import { optionNames } from '../../options/table.js'
+import { hidden } from '../../options/hide-secrets.js'
+import { type OptionName, optionNames } from '../../options/table.js'
+import { misplacedIn } from '../../text/misplaced.js'
 import { addOptions } from '../terminal/help.js'
 import { columns } from '../show/columns.js'
 import { loadOptions, sayWarnings } from '../load-options.js'
@@ -18,18 +20,22 @@ export function defineConfig(command: Command, terminal: Terminal, done: (code: 
     })
 }
 
+/** What stands in the place of the user name may be the password. */
+function shown(name: OptionName, values: Effective['values']) {
+  const { username, password } = values
+  const isSecret = name === 'username' && username !== undefined && misplacedIn({ username, password }) !== undefined
+  return isSecret ? hidden : shownOption(name, values[name])
+}
+
 function table({ values, origins }: Effective): string {
   const rows = optionNames.map(name => {
-    const value = shownOption(name, values[name])
+    const value = shown(name, values)
     return [name, value === undefined ? '-' : typeof value === 'string' ? value : JSON.stringify(value), origins[name]]
   })
   return columns([['option', 'value', 'from'], ...rows])
 }
 
 function asJson({ values, origins, warnings }: Effective): string {
-  const options = optionNames.map(name => [
-    name,
-    { value: shownOption(name, values[name]) ?? null, from: origins[name] },
-  ])
+  const options = optionNames.map(name => [name, { value: shown(name, values) ?? null, from: origins[name] }])
   return `${JSON.stringify({ options: Object.fromEntries(options), warnings })}\n`
 }

@@ -49,12 +49,19 @@ export const clusterEntries = {
       { cause: 'A gateway in front of the cluster removes the header Authorization.', if: lostOnRoute },
       { cause: 'The API key or password is wrong, expired or revoked.', if: /unable to|invalid|expired|failed/i },
       { cause: 'The credentials belong to another cluster.', if: /unable to|invalid|failed/i },
-      { cause: 'ELASTICSEARCH_USERNAME holds the password, or another value.', if: /authenticate this user/ },
+      {
+        cause: 'ELASTICSEARCH_USERNAME holds the password, or another value.',
+        if: /authenticate this user|probably swapped/,
+      },
     ],
     fixes: [
       {
         fix: 'Set ELASTICSEARCH_API_KEY, or ELASTICSEARCH_USERNAME and ELASTICSEARCH_PASSWORD. Kibana creates API keys: copy the encoded form.',
         unless: lostOnRoute,
+      },
+      {
+        fix: 'Set ELASTICSEARCH_USERNAME to the user name, and ELASTICSEARCH_PASSWORD to the password.',
+        if: /probably swapped|name and the password are the same/,
       },
       {
         fix: 'Let the gateway in front of the cluster pass the header Authorization. Or set ELASTICSEARCH_URL to the cluster itself.',

@@ -7,6 +7,11 @@ import { type Folder, type Surroundings, folder, sluice } from '../../support/sl
 // Each test starts processes.
 const apiKey = Buffer.from('key-id:pl4nted-api-key').toString('base64')
 const password = 'pl4nted:p@ss/w%rd'
+const longKey = Buffer.from('VuaCfGcBCdbkQm-e5aOx:pl4nted-key-of-usual-length').toString('base64')
+const login = (username: string, secret: string) => ({
+  ELASTICSEARCH_USERNAME: username,
+  ELASTICSEARCH_PASSWORD: secret,
+})
 const proxyPassword = 'pl4nted#proxy@p%ss'
 const proxyAt = (address: string) => `http://proxy-user:${encodeURIComponent(proxyPassword)}@${address}`
 const clusterAt = (address: string) => `https://elastic:${encodeURIComponent(password)}@${address}`
@@ -14,6 +19,7 @@ const clusterAt = (address: string) => `https://elastic:${encodeURIComponent(pas
 /** Every form in which a secret could slip out: a part of it, as given, encoded for a URL, as sent in a header, in JSON. */
 const forms = [
   apiKey,
+  longKey,
   'pl4nted',
   'ss/w',
   'w%rd',
@@ -54,6 +60,18 @@ const rows: readonly [
 ][] = [
   ['an API key in the environment', () => ({ env: { ...lab.env, ELASTICSEARCH_API_KEY: apiKey } })],
   ['an API key on the command line', () => ({ flags: ['--api-key', apiKey], env: lab.env })],
+  [
+    'a password in the place of the user name',
+    () => ({ env: { ...inLab(), STATIC_PROXY_URL: lab.line.proxy.http, ...login(password, 'elastic') } }),
+  ],
+  [
+    'an API key in the place of the user name',
+    () => ({ env: { ...inLab(), STATIC_PROXY_URL: lab.line.proxy.http, ...login(longKey, 'elastic') } }),
+  ],
+  [
+    'an API key in the place of the password',
+    () => ({ env: { ...inLab(), STATIC_PROXY_URL: lab.line.proxy.http, ...login('elastic', longKey) } }),
+  ],
   [
     'an API key in the file of options',
     () => ({ env: { ...inLab(), STATIC_PROXY_URL: lab.line.proxy.http }, file: { apiKey } }),

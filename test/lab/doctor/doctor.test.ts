@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
+import { inspect } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { diagnose } from '../../support/patient-doctor.js'
 import type { DoctorOptions } from '../../../src/doctor/doctor-options.js'
 import { portSpeaks } from '../../../src/proxy/port-speaks.js'
 import type { DoctorReport } from '../../../src/doctor/report.js'
+import { connect } from '../../../src/index.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import { clusterSchemes, proxyKinds } from '../../contracts/options.js'
 
@@ -368,6 +370,24 @@ describe('the cluster', () => {
     expect(named(report)).toEqual(['error CLUSTER_AUTH_REJECTED'])
     expect(report.findings[0]?.message).toMatch(/\. The API key is not in its encoded form/)
     expect(JSON.stringify(report)).not.toContain(apiKey)
+  })
+
+  test.each([
+    ['an API key as user', { username: 'KEY', password: '' }, 'The user name is an encoded API key'],
+    ['an API key as password', { username: 'elastic', password: 'KEY' }, 'The password is an encoded API key'],
+    ['user name and password swapped', { username: 'hunter2-hunter2', password: 'elastic' }, 'probably swapped'],
+    ['the password as both', { username: 'hunter2-hunter2', password: 'hunter2-hunter2' }, 'are the same'],
+  ])('refuses %s, and this is told by doctor and load', async (_, { username, password }, says) => {
+    const key = Buffer.from('VuaCfGcBCdbkQm-e5aOx:ui2lp2axTNmsyakw9tvNnw').toString('base64')
+    const login = { apiKey: undefined, username: username.replace('KEY', key), password: password.replace('KEY', key) }
+    const report = await diagnose(healthy({}, login))
+    expect(named(report)).toEqual(['error CLUSTER_AUTH_REJECTED'])
+    const { target, proxy } = healthy({}, login)
+    const refused: unknown = await connect({ target, proxy, preflightConnections: 1 }).catch((error: unknown) => error)
+    for (const told of [report.findings[0], refused]) {
+      expect(told).toMatchObject({ message: expect.stringContaining(says) as string })
+      for (const secret of [key, 'hunter2-hunter2']) expect(inspect(told, { depth: 9 })).not.toContain(secret)
+    }
   })
 
   test('lets the credentials do nothing with this index', async () => {

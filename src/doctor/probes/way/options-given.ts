@@ -1,4 +1,5 @@
 import type { Probe } from '../../context.js'
+import { misplacedIn } from '../../../text/misplaced.js'
 import { addressOf } from '../../../proxy/destination.js'
 import type { HostsSeen } from '../../facts.js'
 import { compareRegions, insideOf, isProxyHost, proxyRegionsOf, readClusterHost } from '../../regions.js'
@@ -10,7 +11,7 @@ export const optionsGiven: Probe = {
   name: 'options',
   isPure: true,
   look: ({ options: { settings = [], connecting }, plaintext, way }) => {
-    const { staticIps, proxy, target } = connecting
+    const { staticIps, proxy } = connecting
     const told = settings.filter(({ name, from }) => ofTheWay.includes(name) && from !== 'default')
     const from = told.map(({ name, from: origin }) => `${name} from ${origin}`)
     return {
@@ -24,14 +25,10 @@ export const optionsGiven: Probe = {
         notes: way.notes.length === 0 ? undefined : way.notes,
         plaintext,
         isDirect: proxy.direct ? true : undefined,
-        isKeyEncoded: target.apiKey === undefined ? undefined : isEncoded(target.apiKey),
+        misplaced: misplacedIn(way.credentials ?? {}),
       },
     }
   },
-}
-
-function isEncoded(apiKey: string): boolean {
-  return /^[\x21-\x7e]+:[\x21-\x7e]+$/.test(Buffer.from(apiKey, 'base64').toString('latin1'))
 }
 
 export const hostNames: Probe = {
