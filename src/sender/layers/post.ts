@@ -1,11 +1,13 @@
 /** The lowest layer: posts a body as a bulk request, and judges the answer. */
 import { type BulkItem, itemsIn } from '../../cluster/read-answer.js'
 import type { Cluster } from '../../cluster/open-cluster.js'
+import { routeErrorOf } from '../../cluster/client-connection.js'
 import { postBulk } from '../../cluster/request.js'
 import { canHideSource } from '../../cluster/preflight.js'
 import { idOfItem, itemStarts } from '../body.js'
 import { filterPath, judgeAnswer, judgeError } from '../judge-answer.js'
 import { judgeQueued } from '../judge-queued.js'
+import { NodeWatch } from '../node-watch.js'
 import { type BatchIds, type Body, type Send, batchIds } from '../send.js'
 
 export interface PostOptions extends BatchIds {
@@ -30,6 +32,10 @@ export function post(options: PostOptions, isBehind: (index: string) => Promise<
   const { cluster, ownIds, onConflict, wallClock, givenUp, onDoubt } = options
   const judge = cluster.isManaged ? judgeQueued : judgeAnswer
   const withoutSource = canHideSource(cluster.preflight.info) ? { include_source_on_error: 'false' } : {}
+  const { proxy } = cluster.route
+  // A node that failed before the load is told already.
+  const isTold = cluster.preflight.half !== undefined || onDoubt === undefined
+  const nodes = isTold ? undefined : new NodeWatch({ proxy, now: wallClock, onFailing: onDoubt })
   /** The first answer shows which ids the cluster stores, and in which indices. */
   let firstAnswer: 'none' | 'asked' | 'read' = 'none'
 
@@ -60,6 +66,7 @@ export function post(options: PostOptions, isBehind: (index: string) => Promise<
         ...(givenUp === undefined ? {} : { signal: givenUp }),
       })
       answered?.(answer.wireBytes)
+      nodes?.answered()
       if (isFirst && answer.statusCode === 200) await read(answer.body, body)
       const { items } = body
       const { operation } = batch
@@ -70,6 +77,8 @@ export function post(options: PostOptions, isBehind: (index: string) => Promise<
         now: wallClock(),
       })
     } catch (error) {
+      const lost = routeErrorOf(error)
+      if (lost !== undefined) nodes?.failed(lost)
       return judgeError(error, cluster.display)
     } finally {
       if (firstAnswer === 'asked' && isFirst) firstAnswer = 'none'
