@@ -1,6 +1,7 @@
 import type { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { Failure } from '../failure/failure.js'
+import { visible } from '../text/visible.js'
 
 /** A certificate as a report shows it. Every server shows it to everybody, so nothing in it is secret. */
 export interface CertificateSeen {
@@ -42,7 +43,9 @@ export function describeCertificate(
     ...(expired && { expiredAuthority: { subject: nameIn(expired.subject), validTo: isoDate(expired.validTo) } }),
     subject: nameIn(certificate.subject),
     issuer: nameIn(certificate.issuer),
-    names: (certificate.subjectAltName ?? '').split(', ').flatMap(one => /^[^:]+:(.+)$/.exec(one)?.[1] ?? []),
+    names: (certificate.subjectAltName ?? '')
+      .split(', ')
+      .flatMap(one => visible(/^[^:]+:(.+)$/.exec(one)?.[1] ?? '') || []),
     validFrom: isoDate(certificate.validFrom),
     validTo: isoDate(certificate.validTo),
     fingerprint: certificate.fingerprint256,
@@ -125,7 +128,8 @@ function isFor(certificate: X509Certificate, host: string): boolean {
 }
 
 function nameIn(distinguished: string): string {
-  return /(?:^|\n)CN=(.+)/.exec(distinguished)?.[1] ?? /(?:^|\n)O=(.+)/.exec(distinguished)?.[1] ?? 'nobody'
+  const [, name = 'nobody'] = /(?:^|\n)CN=(.+)/.exec(distinguished) ?? /(?:^|\n)O=(.+)/.exec(distinguished) ?? []
+  return visible(name)
 }
 
 function isoDate(text: string): string {

@@ -1,6 +1,8 @@
 import { X509Certificate } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { describeCertificate, problemWith, tellCertificate } from '../../../src/doctor/certificate.js'
+import { issueSelfSigned } from '../../diagnosis/certificates.js'
+import { actsIn } from '../../support/hostile.js'
 import { createAuthority } from '../../support/proxy-certificates.js'
 
 let forProxy: X509Certificate
@@ -22,6 +24,14 @@ test('is described by its name, its issuer, and whom it is for', () => {
     fingerprint: forCluster.fingerprint256,
   })
   expect(Date.parse(describeCertificate(forCluster).validTo)).toBeGreaterThan(Date.now())
+})
+
+test('acts on no terminal, whatever a server writes into it', async () => {
+  const { cert } = await issueSelfSigned(['host\u009b31m\u202etxt'])
+  const seen = describeCertificate(new X509Certificate(cert))
+  const texts = ['authority', 'name', 'proxy'] as const
+  expect(texts.flatMap(problem => actsIn(tellCertificate(problem, seen)))).toEqual([])
+  expect(actsIn(Object.values(seen).flat().join(' '))).toEqual([])
 })
 
 describe('what is wrong with it', () => {
