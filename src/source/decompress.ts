@@ -7,9 +7,14 @@ const ZSTD = [0x28, 0xb5, 0x2f, 0xfd]
 
 /**
  * Gunzips the bytes if they begin like gzip, and passes others as they are. The first bytes decide, not the name. Only an empty
- * file in .gz counts as truncated gzip.
+ * file in .gz counts as truncated gzip. `isStored`: closing waits for a read under way, which may still use memory of the caller.
+ * Otherwise nobody waits for bytes that were asked for ahead: those of a stream may never come.
  */
-export async function* decompress(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+export async function* decompress(
+  bytes: AsyncIterable<Uint8Array>,
+  name: string,
+  isStored = false,
+): AsyncGenerator<Uint8Array> {
   const iterator = bytes[Symbol.asyncIterator]()
   let isAhead = false
   try {
@@ -17,7 +22,7 @@ export async function* decompress(bytes: AsyncIterable<Uint8Array>, name: string
     const all = behind(head, iterator)
     if (begins(head, GZIP) || (name.endsWith('.gz') && isCutShort(head, GZIP))) {
       isAhead = true
-      yield* oneAhead(gunzip(all, name))
+      yield* oneAhead(gunzip(all, name), isStored)
       isAhead = false
     } else if (begins(head, ZSTD)) {
       const problem = 'Sluice does not read zstd: decompress it first'
@@ -26,9 +31,8 @@ export async function* decompress(bytes: AsyncIterable<Uint8Array>, name: string
       yield* all
     }
   } finally {
-    // Bytes that were asked for ahead may never come: nobody waits for them.
     const closed = iterator.return?.()
-    if (isAhead) closed?.catch(() => undefined)
+    if (isAhead && !isStored) closed?.catch(() => undefined)
     else await closed
   }
 }
@@ -37,7 +41,7 @@ export async function* decompress(bytes: AsyncIterable<Uint8Array>, name: string
  * Asks for the next chunk before the consumer gets one, which then works on it for long without a break. So zlib decodes in its own thread
  * meanwhile, also behind the end of a slice.
  */
-async function* oneAhead(chunks: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* oneAhead(chunks: AsyncGenerator<Uint8Array>, isStored: boolean): AsyncGenerator<Uint8Array> {
   let next = chunks.next()
   try {
     for (let { done, value } = await next; done !== true; { done, value } = await next) {
@@ -47,7 +51,8 @@ async function* oneAhead(chunks: AsyncGenerator<Uint8Array>): AsyncGenerator<Uin
       yield value
     }
   } finally {
-    chunks.return(undefined).catch(() => undefined)
+    const closed = chunks.return(undefined).catch(() => undefined)
+    if (isStored) await closed
   }
 }
 

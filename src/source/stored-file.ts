@@ -110,16 +110,17 @@ export async function look(path: string, name: string, size = LOOK_BYTES): Promi
   }
 }
 
-/** Reads the decoded bytes of a file from an offset among them. `read` reads the stored bytes from an offset. */
+/** Reads the decoded bytes of a file from an offset among them. `read` reads the stored bytes from an offset, and may wait for more if the file grows. */
 export async function* decodedFrom(
   name: string,
   path: string,
   from: number,
   read: (from: number) => AsyncIterable<Uint8Array>,
+  grows = false,
 ): AsyncGenerator<Uint8Array> {
   const isPlain = from > 0 && !(await look(path, name)).isCompressed
   // Compressed bytes are decoded from their start.
-  yield* isPlain ? read(from) : skipBytes(decompress(read(0), name), from)
+  yield* isPlain ? read(from) : skipBytes(decompress(read(0), name, !grows), from)
 }
 
 /** Skips the first `count` bytes. */

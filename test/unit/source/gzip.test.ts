@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { isSluiceError } from '../../../src/failure/failure.js'
 import { decompress } from '../../../src/source/decompress.js'
 import { findSources } from '../../../src/source/open-sources.js'
+import { decodedFrom } from '../../../src/source/stored-file.js'
 import { until } from '../../support/eventually.js'
 
 const fixture = (name: string) => fileURLToPath(new URL(`../../../fixtures/${name}`, import.meta.url))
@@ -234,6 +235,27 @@ describe('gzip', () => {
     expect(closed).toBe(false)
     bytesCome()
     await until(() => closed)
+  })
+
+  test.each(['the consumer stops early', 'the data is corrupt'])('closes a stored file to the end if %s', async why => {
+    const compressed = gzipSync(randomBytes(64 << 10))
+    if (why === 'the data is corrupt') compressed.fill(0xff, 8 << 10)
+    let closed = false
+    async function* stored() {
+      try {
+        yield* chunks(compressed, 4 << 10)
+      } finally {
+        // A read under way fills memory that the next input gets.
+        await new Promise<void>(resolve => setImmediate(resolve))
+        closed = true
+      }
+    }
+    const reading = async () => {
+      for await (const part of decodedFrom('x', 'x', 0, stored))
+        if (why === 'the consumer stops early' && part.length > 0) break
+    }
+    await reading().catch(() => undefined)
+    expect(closed).toBe(true)
   })
 
   test('decodes the next part while the consumer has one', async () => {
