@@ -35,6 +35,6 @@ test('a gateway with a limit is named, and the load waits for it', async () => {
     onEvent: event => event.type === 'warning' && warnings.push(event.message),
   })
   expect(receipt.created).toBe(20)
-  expect(warnings).toEqual([expect.stringContaining('a gateway before')])
+  expect(warnings).toEqual([expect.stringContaining('a gateway in front of')])
   world.lab.control.heal()
 })
