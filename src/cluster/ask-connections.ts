@@ -43,7 +43,7 @@ export async function askConnections<T extends Ended>(given: ConnectionsToAsk<T>
   const isSettled = (ends: readonly Ended[]) => isDecided(ends, asking)
   const first = await askFirst(asking)
   const most = mostOf(asking, first) + first.length - 1
-  // Where the first was accepted, few loads are refused: the others do not wait for each other.
+  // If the first was accepted, few loads are refused. So the others do not wait for each other.
   const waves = first.at(-1)?.end === 'accepted' ? [] : FIRST_WAVES
   const ends = await askInWaves<T>({
     ...asking,

@@ -9,7 +9,7 @@ import { utf8Text } from './utf8-text.js'
 
 /**
  * Writes each element of JSON documents as a line. Numbers keep their digits, duplicate keys stay, strings keep their value. Memory
- * holds one chunk and the start of one element, whatever their length.
+ * holds some MiB, whatever the length of the input and of its elements.
  * Throws SluiceError after all whole elements: INPUT_MALFORMED, or INPUT_TRUNCATED if the JSON only ends too early.
  */
 export async function* jsonLines(
@@ -26,7 +26,7 @@ export async function* jsonLines(
 }
 
 /**
- * The cutter takes objects, as many as it can at once. The parser takes everything else: the way to the elements, elements that
+ * The cutter takes objects, as many as it can at once. The parser takes everything else: the path to the elements, elements that
  * are unusual, and what is broken. Which of them takes an element depends on the element only, not on the chunks: a resume
  * has to find the same lines.
  */

@@ -24,6 +24,10 @@ export class NodeWatch {
   readonly #watching: Watching
   #failed: number[] = []
   #last: Lost | undefined
+  /** Whether the last that happened was an answer. */
+  #works = false
+  /** Whether a connection failed after an answer that came after another failure: the proxy was not down for a while. */
+  #isMixed = false
   #isTold = false
 
   constructor(watching: Watching) {
@@ -34,14 +38,19 @@ export class NodeWatch {
   failed(error: Lost): void {
     if (this.#isTold || !error.phase.startsWith('proxy')) return
     const now = this.#watching.now()
-    this.#failed = [...this.#failed.filter(at => now - at < WITHIN_MS), now]
+    const before = this.#failed.filter(at => now - at < WITHIN_MS)
+    this.#isMixed = before.length > 0 && (this.#isMixed || this.#works)
+    this.#works = false
+    this.#failed = [...before, now]
     this.#last = error
   }
 
   /** Notes an answer: the proxy works. */
   answered(): void {
     const { proxy, onFailing } = this.#watching
-    if (this.#isTold || proxy === undefined || this.#last === undefined || this.#failed.length < FAILURES) return
+    this.#works = true
+    if (this.#isTold || proxy === undefined || this.#last === undefined) return
+    if (!this.#isMixed || this.#failed.length < FAILURES) return
     this.#isTold = true
     const why = this.#last.failure.message.replace(/\.$/, '')
     onFailing(

@@ -14,7 +14,7 @@ const UNPACKED = 4
 export class PackedText {
   readonly #blocks: readonly Buffer[]
   readonly #isLong: boolean
-  /** With their numbers, the last one that was asked for first. */
+  /** With their numbers, the newest first. */
   readonly #unpacked: { readonly number: number; readonly block: Buffer }[] = []
 
   private constructor(blocks: readonly Buffer[], isLong: boolean) {
