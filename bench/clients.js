@@ -9,7 +9,7 @@
  *
  * One without `race` is not raced.
  */
-import { bare, curl, elasticdump, esbulk, go, helpers, python, sluice } from './commands.js'
+import { bare, curl, elasticdump, esbulk, go, gunzip, helpers, python, sluice } from './commands.js'
 
 /** In the order in which they are shown. The first is the one to which the others are compared. */
 export const clients = {
@@ -174,6 +174,22 @@ export const clients = {
     race: 'least',
     elsewhere: 'sample',
     ...python('parallel', 'dict', true),
+  },
+  'python-array': {
+    title: 'Python json + streaming_bulk',
+    about:
+      'json.load for the whole array, as its documentation shows for JSON; tuned as above; takes part with JSON arrays only',
+    ...python('streaming', 'array', true),
+  },
+  'esbulk-gz': {
+    title: 'esbulk, gzip',
+    about: '-z, otherwise tuned as esbulk; takes part with compressed files only',
+    ...esbulk(['-z', '-w', '4', '-size', '5000']),
+  },
+  gunzip: {
+    title: "Node's gunzip",
+    about: 'decodes the file and sends nothing: the limit of a loader on Node',
+    ...gunzip,
   },
   elasticdump: {
     title: 'elasticdump',

@@ -21,7 +21,7 @@ const peer = name => join(benchFolder, 'peers', name)
 
 export const sluice = (...words) => ({
   needs: 'sluice',
-  start: ({ programs, corpus, url, proxy }) => [
+  start: ({ programs, corpus, url, proxy, ca }) => [
     node,
     programs.sluice,
     'ingest',
@@ -31,6 +31,7 @@ export const sluice = (...words) => ({
     '--index',
     index,
     '--quiet',
+    ...(ca ? ['--ca', ca] : []),
     // On the way through a proxy Sluice compresses, unless told otherwise.
     ...(proxy ? ['--proxy', proxy, ...(words.includes('--compress') ? [] : ['--compress', 'none'])] : []),
     ...words,
@@ -102,6 +103,9 @@ export const esbulk = words => ({
     corpus.file,
   ],
 })
+
+/** Sends nothing. */
+export const gunzip = { needs: 'node', delivers: false, start: ({ corpus }) => [node, peer('gunzip.js'), corpus.file] }
 
 export const elasticdump = {
   needs: 'node',

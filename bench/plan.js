@@ -73,7 +73,8 @@ function withReference(runs) {
   return [...own, ...runs.filter(({ client }) => client !== 'sluice')]
 }
 
-export const nameOf = ({ kind, route, latency, rate }) =>
+export const nameOf = ({ name, kind, route, latency, rate }) =>
+  name ??
   `${kind}, ${route === 'proxy' ? 'through the proxy' : 'direct'}, ${latency} ms${rate === undefined ? '' : `, ${rateOf(rate)}`}`
 
 /** As networks are named. */

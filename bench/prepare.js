@@ -34,6 +34,7 @@ export function prepare({ sluice }) {
     measure: tools.measure,
     flood: tools.flood,
     kernel: bareKernel(),
+    ...optional('tlsFront', tlsFront),
     python: optional('python', pythonEnvironment),
     esutil: optional('esutil', goProgram),
     curl: optional('curl', () => (run('curl', ['--version']), 'curl')),
@@ -49,13 +50,13 @@ export function builtSluice() {
   return join(projectFolder, 'bin', 'sluice.js')
 }
 
-export function native(name) {
+export function native(name, libraries = name === 'null-sink' ? ['-lz'] : []) {
   const source = at('native', `${name}.c`)
   const flags = ['-O3', '-march=native', '-Wall', '-Wextra']
   return built(`${name}-${hashOf(source)}`, output => {
     if (spawnSync('gcc', ['--version']).error)
       throw new Error('gcc is missing: the sink is in C (Debian: gcc, libc6-dev, zlib1g-dev)')
-    run('gcc', [...flags, '-o', output, source, ...(name === 'null-sink' ? ['-lz'] : [])])
+    run('gcc', [...flags, '-o', output, source, ...libraries])
   })
 }
 
@@ -66,6 +67,31 @@ export function installNodePeers() {
   say('installing the peers of Node')
   run('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts'], { cwd: benchFolder })
   writeFileSync(stamp, lock)
+}
+
+/** Resolves to what TLS takes: the program, a CA of the bench's own, and the certificate that it signed. */
+function tlsFront() {
+  const front = native('tls-front', ['-lssl', '-lcrypto', '-lpthread'])
+  const folder = cacheFolder('programs', 'certificates')
+  const [ca, caKey, certificate, key, request, names] = [
+    'ca.pem',
+    'ca.key',
+    'sink.pem',
+    'sink.key',
+    'sink.csr',
+    'names',
+  ].map(name => join(folder, name))
+  if (!existsSync(certificate)) {
+    const openssl = text => run('openssl', text.split(' '))
+    const newKey = ['-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout']
+    writeFileSync(names, 'subjectAltName=IP:127.0.0.1\n')
+    openssl(`req -x509 ${newKey} ${caKey} -out ${ca} -days 3650 -subj /CN=bench-ca`)
+    openssl(`req ${newKey} ${key} -out ${request} -subj /CN=sink`)
+    openssl(
+      `x509 -req -in ${request} -CA ${ca} -CAkey ${caKey} -CAcreateserial -out ${certificate} -days 3650 -extfile ${names}`,
+    )
+  }
+  return { tlsFront: front, ca, certificate, key }
 }
 
 function bareKernel() {

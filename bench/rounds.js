@@ -1,4 +1,5 @@
 import { capacity } from './capacity.js'
+import { formed } from './corpus/forms.js'
 import { nameOf } from './plan.js'
 import { say } from './say.js'
 import { startServers } from './servers.js'
@@ -9,22 +10,24 @@ import { trial } from './trial.js'
  * { kind, route, latency, rate?, rounds: [{ [client]: { whole?, part?, sample? } }], capacity }; a run that failed has `failed`.
  */
 export async function runScenario(scenario, programs, inputs) {
-  const { kind, route, latency, rate, runs } = scenario
+  const { kind, route, latency, rate, runs, form, tls, core } = scenario
   const { whole, part, sample } = inputs[kind]
   const of = {
     whole: { corpus: whole, part, times: Math.round(whole.bytes / part.bytes) },
-    part: { corpus: part },
+    part: { corpus: await formed(form, part) },
     sample: { corpus: sample },
   }
-  const servers = await startServers(programs, { rate })
+  const servers = await startServers(programs, { rate, tls })
   // Where there is a rate, that is what they can take.
   const isLimited = rate !== undefined
   const count = Math.max(...runs.map(run => run.rounds))
   const rounds = []
   const capacities = []
   try {
-    const place = { url: servers.url, latency, ...(route === 'proxy' && { proxy: servers.proxyUrl }) }
-    if (latency === 0 && !isLimited) capacities.push(await capacity(programs, route, part, servers))
+    const { url, ca } = servers
+    const place = { url, ca, core, latency, ...(route === 'proxy' && { proxy: servers.proxyUrl }) }
+    if (latency === 0 && !isLimited && scenario.name === undefined)
+      capacities.push(await capacity(programs, route, part, servers))
     for (let round = 0; round < count; round += 1) {
       const results = {}
       const taking = runs.filter(run => round < run.rounds)
@@ -35,11 +38,12 @@ export async function runScenario(scenario, programs, inputs) {
       }
       rounds.push(results)
     }
-    if (latency === 0 && !isLimited) capacities.push(await capacity(programs, route, part, servers))
+    if (capacities.length > 0) capacities.push(await capacity(programs, route, part, servers))
   } finally {
     await servers[Symbol.asyncDispose]()
   }
   return {
+    ...(scenario.name !== undefined && { name: scenario.name, bytes: of.part.corpus.bytes }),
     kind,
     route,
     latency,

@@ -6,6 +6,7 @@ import { available, clients } from './clients.js'
 import { corpus } from './corpus/corpora.js'
 import { atOnce, proofsFor, proveDelivery } from './delivery.js'
 import { estimate, estimateOfProofs } from './estimate.js'
+import { everyday } from './everyday.js'
 import { firstRequests } from './first-request.js'
 import { describeMachine } from './machine.js'
 import { readOptions, usage } from './options.js'
@@ -58,8 +59,10 @@ async function main(options) {
 async function measure(options, programs, chosen, inputs, results) {
   const file = join(cacheFolder('results'), `${results.when.replaceAll(':', '-')}.json`)
   const scenarios = plan(options, chosen)
+  const rows = everyday(options, chosen, programs)
   const proofs = options.verify ? proofsFor(scenarios) : []
-  results.estimatedSeconds = secondsSoFar() + estimate(scenarios, inputs) + estimateOfProofs(proofs, inputs, atOnce)
+  results.estimatedSeconds =
+    secondsSoFar() + estimate([...scenarios, ...rows], inputs) + estimateOfProofs(proofs, inputs, atOnce)
   say(
     `takes about ${inMinutes(results.estimatedSeconds)}, and longer where the machine is slower or does something else`,
   )
@@ -71,6 +74,12 @@ async function measure(options, programs, chosen, inputs, results) {
       ...(await runScenario(scenario, programs, inputs)),
       sizes: sizesOf(inputs[scenario.kind]),
     })
+    results.tookSeconds = secondsSoFar()
+    writeFileSync(file, JSON.stringify(results))
+  }
+  results.everyday = []
+  for (const scenario of rows) {
+    results.everyday.push(await runScenario(scenario, programs, inputs))
     results.tookSeconds = secondsSoFar()
     writeFileSync(file, JSON.stringify(results))
   }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { clients, connectionsFor } from './clients.js'
@@ -12,17 +12,19 @@ process.on('exit', () => folders.forEach(folder => rmSync(folder, { recursive: t
 
 /**
  * Runs a client once on a corpus. Resolves to what it cost; `failed` says what was wrong where it did not deliver every document.
- * `input` is { corpus, part, times }, `place` { url, proxy, latency }.
+ * `input` is { corpus, part, times }, `place` { url, proxy, latency, ca, core }.
  */
 export async function runClient(name, programs, input, place) {
-  const { url, proxy, latency = 0 } = place
+  const { url, proxy, latency = 0, ca, core } = place
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
   folders.add(folder)
   try {
     const connections = connectionsFor(latency)
-    const command = await clients[name].start({ programs, ...input, folder, url, proxy, connections })
-    touch(input.corpus.file)
-    const cost = await measured(programs.measure, command, folder)
+    const command = await clients[name].start({ programs, ...input, folder, url, proxy, connections, ca })
+    // A glob is no file.
+    if (existsSync(input.corpus.file)) touch(input.corpus.file)
+    const pinned = core === undefined ? command : ['taskset', '-c', String(core), ...command]
+    const cost = await measured(programs.measure, pinned, folder, ca)
     if (cost.exitCode === 0) return cost
     const reason = cost.stoppedBy ? `ended after ${limitSeconds} s` : `exit code ${cost.exitCode}`
     return { ...cost, failed: `${reason}: ${lastLines(join(folder, 'output'))}` }
@@ -44,14 +46,20 @@ function touch(file) {
   closeSync(fd)
 }
 
-async function measured(measure, command, folder) {
+async function measured(measure, command, folder, ca) {
   const home = join(folder, 'home')
   mkdirSync(home)
   const output = openSync(join(folder, 'output'), 'w')
   const child = spawn(measure, [String(limitSeconds), ...command], {
     cwd: folder,
     // Nothing of the user's: no proxy, no settings of Sluice, no state of an earlier run.
-    env: { PATH: process.env.PATH, HOME: home, LANG: 'C.UTF-8', NODE_NO_WARNINGS: '1' },
+    env: {
+      PATH: process.env.PATH,
+      HOME: home,
+      LANG: 'C.UTF-8',
+      NODE_NO_WARNINGS: '1',
+      ...(ca && { SSL_CERT_FILE: ca }),
+    },
     stdio: ['ignore', output, output, 'pipe'],
   })
   closeSync(output)
@@ -75,7 +83,8 @@ export async function trial(name, programs, input, place, servers) {
   const seen = await servers.stats()
   const { corpus, part, times = 1 } = input
   const repeats = clients[name].repeatsPart === true && part !== undefined
-  const expected = repeats ? part.documents * times : corpus.documents
+  const delivers = clients[name].delivers !== false
+  const expected = repeats ? part.documents * times : delivers ? corpus.documents : 0
   const bytes = repeats ? part.bytes * times : corpus.bytes
   const wrong = cost.failed ?? wrongDelivery(seen, expected)
   return {

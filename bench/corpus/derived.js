@@ -70,7 +70,7 @@ async function makeBodies(corpus, name) {
 }
 
 // node:readline would also break lines at U+2028, which JSON leaves as it is.
-async function* linesOf(file) {
+export async function* linesOf(file) {
   let rest = ''
   for await (const part of createReadStream(file, { encoding: 'utf8', highWaterMark: 1 << 20 })) {
     const lines = (rest + part).split('\n')

@@ -133,23 +133,23 @@ static unsigned wanted_parts(const char *target) {
 }
 
 /* All items of an answer are alike, so any answer's items are the beginning of one long text. */
-typedef struct { unsigned wanted; int create; char *items; size_t itemBytes, capacity; } shape;
+typedef struct { unsigned wanted; const char *operation; char *items; size_t itemBytes, capacity; } shape;
 
-static shape *shape_of(unsigned wanted, int create, uint64_t documents) {
+static shape *shape_of(unsigned wanted, const char *operation, uint64_t documents) {
   static shape shapes[64];
   static int known;
   shape *found = NULL;
   for (int i = 0; i < known; i++)
-    if (shapes[i].wanted == wanted && shapes[i].create == create) found = &shapes[i];
+    if (shapes[i].wanted == wanted && shapes[i].operation == operation) found = &shapes[i];
   if (!found) {
     if (known == 64) { fputs("null-sink: too many different filters\n", stderr); exit(1); }
     found = &shapes[known++];
     found->wanted = wanted;
-    found->create = create;
+    found->operation = operation;
   }
   if (found->capacity < documents) {
     char item[512];
-    int n = sprintf(item, "{\"%s\":{", create ? "create" : "index");
+    int n = sprintf(item, "{\"%s\":{", operation);
     const char *between = "";
     for (int f = 0; f < ITEM_FIELDS; f++)
       if (wanted & (1u << f)) { n += sprintf(item + n, "%s%s", between, itemFields[f].text); between = ","; }
@@ -262,6 +262,18 @@ static int answer_with(connection *c, const char *start, char *items, size_t ite
 
 static int answer_text(connection *c, const char *text) { return answer_with(c, text, NULL, 0, ""); }
 
+/* The operation of the first action line. All of a body are taken to be alike. */
+static const char *operation_of(const connection *c) {
+  static const char *operations[] = {"index", "create", "update", "delete"};
+  const char *quote = memchr(c->firstLine, '"', c->firstLineBytes);
+  for (int i = 0; quote && i < 4; i++) {
+    size_t bytes = strlen(operations[i]);
+    if (quote + 1 + bytes < c->firstLine + c->firstLineBytes && !memcmp(quote + 1, operations[i], bytes) && quote[1 + bytes] == '"')
+      return operations[i];
+  }
+  return operations[0];
+}
+
 static int answer_bulk(connection *c) {
   uint64_t documents = c->newlines / 2;
   seen.inFlight--;
@@ -276,7 +288,6 @@ static int answer_bulk(connection *c) {
   if (!c->hadBulk) { c->hadBulk = 1; seen.connections++; }
 
   unsigned wanted = wanted_parts(c->target);
-  int create = c->firstLineBytes > 8 && !memcmp(c->firstLine, "{\"create\"", 9);
   char start[64];
   int n = sprintf(start, "{");
   if (wanted & ERRORS) n += sprintf(start + n, "\"errors\":false,");
@@ -286,7 +297,7 @@ static int answer_bulk(connection *c) {
     return answer_text(c, start);
   }
   strcpy(start + n, "\"items\":[");
-  shape *items = shape_of(wanted, create, documents);
+  shape *items = shape_of(wanted, operation_of(c), documents);
   return answer_with(c, start, items->items, documents * items->itemBytes - 1, "]}");
 }
 
@@ -327,7 +338,7 @@ static int answer_other(connection *c) {
         "\"build_snapshot\":false,\"lucene_version\":\"10.3.0\",\"minimum_wire_compatibility_version\":\"8.19.0\","
         "\"minimum_index_compatibility_version\":\"8.0.0\"},\"tagline\":\"You Know, for Search\"}");
   if (strstr(target, "/_has_privileges")) return answer_text(c, "{\"username\":\"bench\",\"has_all_requested\":true,\"cluster\":{},\"index\":{},\"application\":{}}");
-  if (!strcmp(c->method, "GET")) return answer_text(c, "{\"bench\":{\"aliases\":{},\"mappings\":{},\"settings\":{\"index\":{\"number_of_shards\":\"1\"}}}}");
+  if (!strcmp(c->method, "GET")) return answer_text(c, "{\"bench\":{\"aliases\":{},\"mappings\":{},\"settings\":{\"index\":{\"number_of_shards\":\"1\",\"number_of_replicas\":\"0\"}}}}");
   return answer_text(c, "{\"acknowledged\":true,\"shards_acknowledged\":true,\"index\":\"bench\",\"_shards\":{\"total\":2,\"successful\":1,\"failed\":0}}");
 }
 

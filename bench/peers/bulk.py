@@ -1,8 +1,9 @@
 """The Python client's bulk helpers, used as their documentation shows.
 
-    bulk.py FILE URL INDEX streaming|parallel raw|dict THREADS [--proxy URL] [--trim] [--chunk N]
+    bulk.py FILE URL INDEX streaming|parallel raw|dict|array THREADS [--proxy URL] [--trim] [--chunk N]
 
-raw: each line is given to the helper as it is (it takes str for a document that is serialised already); dict: parsed first.
+raw: each line is given to the helper as it is (it takes str for a document that is serialised already); dict: parsed first;
+array: the file is one JSON array.
 --trim asks for a status per item only, the smallest answer with which the helpers work.
 """
 
@@ -35,6 +36,10 @@ client = Elasticsearch(
 
 
 def documents():
+    if options.form == "array":
+        with open(options.file, encoding="utf-8") as array:
+            yield from json.load(array)
+        return
     with open(options.file, encoding="utf-8", newline="\n", buffering=1 << 20) as lines:
         if options.form == "raw":
             for line in lines:

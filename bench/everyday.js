@@ -1,0 +1,42 @@
+/**
+ * What users have besides plain files on a plain way: compressed files, JSON arrays, very many files, small loads, TLS with a CA of
+ * their own, one core. Each is a scenario like those of plan.js, on one size of input, and is nothing but configuration:
+ *
+ * form     what the input is made into: see corpus/forms.js
+ * tls      the sink stands behind TLS, with a certificate of the bench's own CA
+ * core     the client, but not the sink, has to do with this core
+ * clients  who takes part, besides Sluice
+ */
+const go = ['esutil', 'docappender', 'docappender-default']
+
+const rows = [
+  { name: 'ndjson.gz', kind: 'log', form: 'gz', clients: ['gunzip', 'esbulk-gz'] },
+  { name: 'JSON array', kind: 'log', form: 'array', clients: ['python-array'] },
+  { name: 'JSON array, pretty-printed', kind: 'log', form: 'pretty', clients: ['python-array'] },
+  { name: 'https', kind: 'log', tls: true, clients: go },
+  { name: 'https through the proxy', kind: 'log', tls: true, route: 'proxy', clients: go },
+  { name: 'one core', kind: 'log', core: 0, clients: ['bare', ...go] },
+  { name: '100,000 files', kind: 'small', form: 'files', clients: [] },
+  {
+    name: '100 documents',
+    kind: 'log',
+    form: 'few',
+    clients: [...go, 'helpers-strings', 'python-streaming-raw'],
+  },
+]
+
+/** The scenarios of these rows, among clients that can run here. `programs` may lack what TLS takes. */
+export function everyday(options, names, programs) {
+  return rows
+    .filter(row => options.corpora.includes(row.kind) && (row.tls !== true || programs.tlsFront !== undefined))
+    .map(row => ({
+      route: 'direct',
+      latency: 0,
+      ...row,
+      runs: ['sluice', ...row.clients.filter(name => names.includes(name))].map(client => ({
+        client,
+        size: 'part',
+        rounds: options.rounds.slow,
+      })),
+    }))
+}
