@@ -16,7 +16,7 @@ const rows = [
   { name: 'https', kind: 'log', tls: true, clients: go },
   { name: 'https through the proxy', kind: 'log', tls: true, route: 'proxy', clients: go },
   { name: 'one core', kind: 'log', core: 0, clients: ['bare', ...go] },
-  { name: '100,000 files', kind: 'small', form: 'files', clients: [] },
+  { name: 'many small files', kind: 'small', form: 'files', clients: [] },
   {
     name: '100 documents',
     kind: 'log',
