@@ -83,7 +83,7 @@ function tlsFront() {
   ].map(name => join(folder, name))
   if (!existsSync(certificate)) {
     const openssl = text => run('openssl', text.split(' '))
-    const newKey = ['-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout']
+    const newKey = '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout'
     writeFileSync(names, 'subjectAltName=IP:127.0.0.1\n')
     openssl(`req -x509 ${newKey} ${caKey} -out ${ca} -days 3650 -subj /CN=bench-ca`)
     openssl(`req ${newKey} ${key} -out ${request} -subj /CN=sink`)
