@@ -148,6 +148,8 @@ export interface Lines {
   /** Number and line of the first document, where reading begins behind the input's start. Default 1. */
   readonly document?: number
   readonly line?: number
+  /** What looking at the input showed, if it decides how the input is read. */
+  readonly found?: string
   /** Chunks may end within a line. Each is valid until the caller asks for the next one. */
   readonly bytes: AsyncIterable<Uint8Array>
 }

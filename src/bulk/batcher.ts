@@ -7,7 +7,7 @@ import type { Batch, Clock, Input, Lines, LongLine, Operation, Origin, ReadMemor
 import { endOfLine, isBlank, isWhiteSpace } from '../text/bytes.js'
 import { type ActionOptions, type ActionTemplate, actionTemplate, nothingAround, ownId } from './action-line.js'
 import { frameLines } from './frame-lines.js'
-import { judgeLine, originOf } from './judge-line.js'
+import { judgeLine, originOf, refusedByFormat } from './judge-line.js'
 import { type Kernel, openKernel } from './kernel/kernel.js'
 import { OpenBatch, type Position } from './open-batch.js'
 import { RefusedLines } from './refused-lines.js'
@@ -152,7 +152,9 @@ export class Batcher {
     const open = this.#open
     const to = endOfLine(bytes, from)
     const isDocument = !isBlank(bytes, from, to)
-    if (!isDocument) open.passBlank(1, at)
+    const ofFormat = refusedByFormat(bytes, from, to, at)
+    if (ofFormat !== undefined) open.refuse(open.refused.add(bytes, ofFormat.from, to, ofFormat.why, at, template), at)
+    else if (!isDocument) open.passBlank(1, at)
     else {
       const judged = judgeLine(bytes, from, to, utf8, kernel !== undefined, template, at.document, maxDocumentBytes)
       if (typeof judged !== 'string') open.refuse(open.refused.add(bytes, from, to, judged, at, template), at)

@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import { failure } from '../failure/failure.js'
 import type { Origin, Refused } from '../flow.js'
 import { isWhiteSpace } from '../text/bytes.js'
+import { refusedLineIn } from '../text/refused-line.js'
 import { type ActionProblem, type ActionTemplate, actionLine } from './action-line.js'
 import { NO_FAULT, SOMEWHERE, jsonFault } from '../text/json-fault.js'
 import type { Position } from './open-batch.js'
@@ -49,6 +50,20 @@ export function whyUnsendable(
 export function idInvalid(problem: ActionProblem): Why {
   const { message: reason } = failure('DOCUMENT_ID_INVALID', { ...problem })
   return { status: 0, type: 'DOCUMENT_ID_INVALID', reason }
+}
+
+/** Returns why the format refused the line, and where the document begins in it. Undefined: it is a line like any other. */
+export function refusedByFormat(
+  bytes: Buffer,
+  from: number,
+  to: number,
+  { kind }: Pick<Position, 'kind'>,
+): { readonly why: Why; readonly from: number } | undefined {
+  // Lines that stand so in an input say nothing about themselves.
+  const refused = kind === 'elements' ? refusedLineIn(bytes, from, to) : undefined
+  if (refused === undefined) return undefined
+  const { message: reason } = failure('DOCUMENT_ROW_INVALID', { problem: refused.reason })
+  return { why: { status: 0, type: 'DOCUMENT_ROW_INVALID', reason }, from: refused.from }
 }
 
 /** More kinds of problems than this have a reason of their own each time. */

@@ -1,42 +1,54 @@
 import { fail } from '../failure/failure.js'
 import type { Lines, Source } from '../flow.js'
 import { LINE_FEED } from '../text/bytes.js'
+import type { CsvOptions } from './csv/csv-lines.js'
+import { isCsv } from './is-csv.js'
 import { lookAlike } from './look-alike.js'
 import { Look, readOpening } from './opening.js'
 
 /**
  * `auto` is json if a path is picked, if the input begins with `[` and is not named as NDJSON, or if its first value spans several
- * lines. Otherwise it is ndjson, unless it is recognised as something else.
+ * lines. It is csv if the input looks like a table and is named so: .csv, .tsv, .tab or .txt. Otherwise it is ndjson, unless it is
+ * recognised as something else. `tsv` is csv with tabs.
  */
-export type Format = 'auto' | 'ndjson' | 'json'
+export type Format = 'auto' | 'ndjson' | 'json' | 'csv' | 'tsv'
 
 export interface DecodeOptions {
   readonly format: Format
   /** Path of the array whose elements are the documents: keys and array positions, joined by dots. */
   readonly pick?: string | undefined
+  /** How CSV is read. */
+  readonly csv?: CsvOptions | undefined
 }
 
 /**
  * Turns the bytes of an input into NDJSON. NDJSON stays as it is. JSON becomes one line for each element of its top-level arrays,
- * or of the picked array, and for each top-level value that is no array.
+ * or of the picked array, and for each top-level value that is no array. CSV becomes one line for each row.
  *
  * The caller must iterate `bytes`, or at least call its iterator's `next` or `return`: until then the input stays open.
  * Throws SluiceError INPUT_MALFORMED for UTF-16 and UTF-32, and INPUT_NOT_JSON if `auto` recognises something else. The iterator throws everything else after all that was whole: the
  * source's own errors, INPUT_MALFORMED, INPUT_TRUNCATED.
  */
 export async function decode(source: Source, bytes: AsyncIterable<Uint8Array>, options: DecodeOptions): Promise<Lines> {
-  const { format, pick } = options
+  const { format, pick, csv } = options
   // Items of an iterable are lines already, and only `auto` judges an input by what it holds.
   const isOpen = format === 'auto' && pick === undefined && source.name !== '(iterable)'
   const opening = await readOpening(bytes, isOpen ? new Look(isNamedNdjson(source.name)) : undefined)
-  if (opening.encoding !== 'UTF-8') {
+  const { at, look, isWhole, encoding } = opening
+  const alike = look === undefined ? undefined : look.isArray ? 'json' : lookAlike(opening.head, isWhole)
+  const isTable = format === 'csv' || format === 'tsv' || (isOpen && isCsv(source.name, opening, alike))
+  if (isTable && encoding !== 'UTF-32') {
+    // Other formats do not need its code.
+    const { csvLines } = await import('./csv/csv-lines.js')
+    const delimiter = csv?.delimiter ?? (format === 'tsv' ? '\t' : undefined)
+    return { kind: 'elements', at, ...(await csvLines(source.name, opening.bytes, { ...csv, delimiter })) }
+  }
+  if (encoding !== 'UTF-8') {
     await opening.close()
     const named = format === 'auto' ? 'ndjson' : format
-    const problem = `is not valid ${named}: it is ${opening.encoding} text. Convert it to UTF-8`
+    const problem = `is not valid ${named}: it is ${encoding} text. Convert it to UTF-8`
     throw fail('INPUT_MALFORMED', { input: source.name, format: named, problem })
   }
-  const { at, look, isWhole } = opening
-  const alike = look === undefined ? undefined : look.isArray ? 'json' : lookAlike(opening.head, isWhole)
   if (typeof alike === 'object') {
     await opening.close()
     throw fail('INPUT_NOT_JSON', { input: source.name, ...alike })

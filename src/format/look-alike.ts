@@ -117,7 +117,7 @@ function magicOf(text: Buffer): ForeignKind | undefined {
 }
 
 /** Most text has ASCII characters: in UTF-16 every other byte of them is zero. */
-function utf16Of(text: Buffer): ForeignKind | undefined {
+export function utf16Of(text: Buffer): ForeignKind | undefined {
   const sample = text.subarray(0, 2000 + (text.length % 2))
   // Looked at for each of very many files.
   if (!sample.includes(0)) return undefined

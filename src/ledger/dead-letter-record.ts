@@ -85,7 +85,7 @@ function textOf(document: Uint8Array): string {
 }
 
 /** Codes of lines that are no object, or that could not be parsed. */
-const isText = new Set(['DOCUMENT_NOT_JSON', 'DOCUMENT_TOO_LARGE', 'DEAD_LETTER_BROKEN'])
+const isText = new Set(['DOCUMENT_NOT_JSON', 'DOCUMENT_ROW_INVALID', 'DOCUMENT_TOO_LARGE', 'DEAD_LETTER_BROKEN'])
 
 /** Returns the fields that a record begins with, without braces. */
 export type HeadOf = (refused: Omit<Refused, 'document' | 'reason'>) => string

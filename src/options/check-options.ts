@@ -23,6 +23,7 @@ const top = checksAt('')
 const target = checksAt('target')
 const proxy = { ...checksAt('proxy'), origin: check.string, environmentOrigin: check.string }
 const servicenow = checksAt('servicenow')
+const csv = checksAt('csv')
 const table = checksAt('table')
 
 const fresh = {
@@ -39,6 +40,7 @@ const options = {
   target: check.anything,
   servicenow: check.anything,
   table: check.anything,
+  csv: check.anything,
   proxy: check.anything,
   stdin: check.stream,
   signal: check.signal,
@@ -67,6 +69,7 @@ export function checkFreshCredentials(given: FreshCredentials): void {
 /** Returns the source of ids. */
 export function checkIngestOptions(given: IngestOptions): Ids {
   checkConnectOptions(given)
+  checkCsv(given)
   const { ids = 'run', idField, runId, index, swapAlias, indexBody, checkQuery } = given
   checkDocuments(given)
   const name = index ?? swapAlias
@@ -85,6 +88,31 @@ export function checkIngestOptions(given: IngestOptions): Ids {
   }
   checkSpool(given)
   return ids === 'field' ? { from: ids, field: idField ?? '' } : { from: ids }
+}
+
+function checkCsv({ csv: given, format, pick }: IngestOptions): void {
+  if (given === undefined) return
+  check.all('csv', given, csv)
+  checkTableFormat({ ...given, format, pick }, name => (name === 'pick' || name === 'format' ? name : `csv.${name}`))
+}
+
+type OfCsv = 'columns' | 'skipHeader' | 'delimiter' | 'quote' | 'encoding' | 'inferTypes' | 'types' | 'empty'
+const ofCsv = ['columns', 'skipHeader', 'delimiter', 'quote', 'encoding', 'inferTypes', 'types'] as const
+
+/** Checks how CSV is read, also for the command line. `said`: returns how the user named an option. */
+export function checkTableFormat(
+  given: { readonly [K in OfCsv | 'format' | 'pick']?: unknown },
+  said: (name: OfCsv | 'format' | 'pick') => string,
+): void {
+  const { format, pick, columns, skipHeader, delimiter, quote } = given
+  const set = ofCsv.find(name => given[name] !== undefined && given[name] !== false)
+  if (set !== undefined && (format === 'ndjson' || format === 'json'))
+    throw invalid(said(set), `is for CSV, but the format is ${format}`)
+  if (pick !== undefined && (format === 'ndjson' || format === 'csv' || format === 'tsv'))
+    throw invalid(said('pick'), `selects an array inside a JSON document, but the format is ${format}`)
+  if (skipHeader === true && columns === undefined)
+    throw invalid(said('skipHeader'), `needs ${said('columns')}, which name the columns instead`)
+  if (delimiter !== undefined && delimiter === quote) throw invalid(said('quote'), `is also ${said('delimiter')}`)
 }
 
 type Documents = 'index' | 'swapAlias' | 'indexBody' | 'checkQuery' | 'checkHits' | 'ids' | 'idField'
@@ -120,6 +148,7 @@ const others: Readonly<Record<Exclude<keyof IngestOptions, keyof ReplayOptions>,
   idField: said,
   routingField: said,
   format: said,
+  csv: said,
   pick: said,
   swapAlias: guarded,
   indexBody: guarded,

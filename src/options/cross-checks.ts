@@ -1,7 +1,7 @@
 import { invalid } from './option-checks.js'
 import { cloudUrl, readClusterUrl } from './urls.js'
 import { isQuoted } from '../text/quotes.js'
-import { checkDocuments } from './check-options.js'
+import { checkDocuments, checkTableFormat } from './check-options.js'
 import { type OptionName, secrets, type Settings } from './table.js'
 
 /** The kinds of sources, strongest first. */
@@ -35,9 +35,7 @@ export function checkTogether(values: Settings, candidates: Candidates): Check {
   settleCredentials(check)
   checkDocuments(check.values, name => said(check, name))
   for (const [name, others] of companions) requireTogether(check, name, others)
-  if (values.pick !== undefined && values.format === 'ndjson') {
-    throw invalid(said(check, 'pick'), 'selects an array inside a JSON document, but the format is ndjson')
-  }
+  checkTableFormat(check.values, name => said(check, name))
   return check
 }
 

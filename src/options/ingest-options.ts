@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import type { Ids } from '../bulk/action-line.js'
 import type { Failure } from '../failure/failure.js'
 import type { Operation, Refused, RejectionLimit } from '../flow.js'
+import type { CsvOptions } from '../format/csv/csv-lines.js'
 import type { Format } from '../format/decode.js'
 import type { Counts } from '../ledger/receipt.js'
 import type { IngestSource } from '../source/open-sources.js'
@@ -155,8 +156,10 @@ export interface InputOptions {
   readonly source: IngestSource
   /** The stream that the source `-` reads. */
   readonly stdin?: Readable | undefined
-  /** Default `auto`: JSON if the input starts with `[`, otherwise NDJSON. */
+  /** Default `auto`: JSON if the input starts with `[`, CSV if its name and its content say so, otherwise NDJSON. */
   readonly format?: Format | undefined
+  /** How CSV is read. */
+  readonly csv?: CsvOptions | undefined
   /** Path of the array of documents inside a JSON document: `hits.items`. */
   readonly pick?: string | undefined
 }
@@ -358,7 +361,7 @@ interface RowsRead {
 }
 
 /** Options that the dead letters contain. */
-type InLetters = 'op' | 'ids' | 'idField' | 'routingField' | 'format' | 'pick'
+type InLetters = 'op' | 'ids' | 'idField' | 'routingField' | 'format' | 'pick' | 'csv'
 
 /** Dead letters, where to, and how. */
 export interface ReplayOptions extends Omit<IngestOptions, 'source' | InLetters | keyof GuardedOptions> {
@@ -410,6 +413,8 @@ export type IngestEvent =
    * then are read.
    */
   | { readonly type: 'input'; readonly name: string; readonly resumedAt?: number; readonly since?: string }
+  /** How Sluice reads a CSV input: delimiter, encoding and columns, as it found them or as options say. */
+  | { readonly type: 'format'; readonly name: string; readonly found: string }
   /** An input was loaded before, and has nothing new. */
   | { readonly type: 'loaded'; readonly name: string }
   /**

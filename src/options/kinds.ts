@@ -25,7 +25,7 @@ export class Problem {
   }
 }
 
-function kind<T>(label: string | undefined, isFit: check.Check, read: (text: string) => T | Problem): Kind<T> {
+export function kind<T>(label: string | undefined, isFit: check.Check, read: (text: string) => T | Problem): Kind<T> {
   return {
     label,
     check: isFit,

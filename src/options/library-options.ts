@@ -28,6 +28,7 @@ export function ingestOptions(
   guarded: GuardedJson = {},
 ): Omit<IngestOptions, 'source'> {
   return {
+    csv: optionsAt('csv', optionNames, effective.values),
     ...connectOptions(effective, access),
     ...optionsAt('', takenBy('ingest'), { ...effective.values, ...guarded }),
   }

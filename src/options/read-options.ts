@@ -35,7 +35,8 @@ function completeForTables(given: IngestOptions): IngestOptions {
     const why = 'a changed row must find its document, so a table needs ids from a field (sys_id by default)'
     throw invalid('ids', `is '${ids}': ${why}`)
   }
-  if (format === 'json') throw invalid('format', "is 'json', but each row of a table is a line")
+  if (format !== 'auto' && format !== 'ndjson')
+    throw invalid('format', `is '${format}', but each row of a table is a line`)
   if (pick !== undefined)
     throw invalid('pick', 'selects an array inside a JSON document, but a table is not a JSON document')
   const { fields } = given.table ?? {}
@@ -64,7 +65,7 @@ export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[]
   return Object.freeze({
     ...take(options, 'dryRun', 'onEvent'),
     connecting: connectSection(given),
-    inputs: take(options, 'source', 'stdin', 'format', 'pick'),
+    inputs: take(options, 'source', 'stdin', 'format', 'pick', 'csv'),
     documents: Object.freeze({
       ...take(options, 'op', 'routingField', 'pipeline', 'onConflict', 'deadLetters', 'maxRejected'),
       into: index ?? swapAlias ?? '',

@@ -2,6 +2,8 @@
  * The table of options: one row per option. Flags, variables, keys of the configuration file, help, docs/options.md, the settings and the
  * checks of the library derive from it. Help keeps this order.
  */
+import { encodings } from '../format/csv/to-utf8.js'
+import * as csvKinds from './csv-kinds.js'
 import * as kinds from './kinds.js'
 import * as check from './option-checks.js'
 import { type OptionRow, group, toCluster } from './option.js'
@@ -12,6 +14,7 @@ const cluster = group('Cluster', toCluster, { section: 'target' })
 const proxy = group('Proxy and route', [...toCluster, 'pull', 'login'], { section: 'proxy' })
 const route = group('Proxy and route', toCluster)
 const documents = group('Documents', ['ingest'])
+const csv = group('CSV', ['ingest'], { section: 'csv' })
 const requests = group('Requests', ['ingest', 'replay', 'serve'])
 const runs = group('Runs', ['ingest', 'replay'])
 const servicenow = group('ServiceNow', ['ingest', 'pull', 'login', 'doctor'], { section: 'servicenow' })
@@ -134,8 +137,26 @@ export const table = {
     label: 'name',
     commands: ['ingest', 'replay', 'serve'],
   }),
-  format: documents(kinds.choice('auto', 'ndjson', 'json'), 'format of the inputs', { default: 'auto', first: true }),
+  format: documents(kinds.choice('auto', 'ndjson', 'json', 'csv', 'tsv'), 'auto, ndjson, json, csv or tsv', {
+    default: 'auto',
+    label: 'name',
+    first: true,
+  }),
   pick: documents(kinds.text(), 'path of the array inside a JSON document, for example hits.items', { label: 'path' }),
+  columns: csv(csvKinds.columns(), 'names of the columns. Default: the first row names them'),
+  skipHeader: csv(kinds.toggle(), 'with --columns: skip the first row, which has other names'),
+  delimiter: csv(
+    csvKinds.delimiter(),
+    'character between cells: comma, semicolon, tab or another. Default: found by looking',
+  ),
+  quote: csv(csvKinds.quote(), 'character around cells, or none. Default: found by looking'),
+  encoding: csv(kinds.choice(...encodings), 'encoding of the file. Default: found by looking'),
+  inferTypes: csv(
+    kinds.toggle(),
+    'write numbers, true and false as such if no digit is lost. Default: every cell is text',
+  ),
+  types: csv(csvKinds.columnTypes(), 'types of columns, as in Elasticsearch. A cell that does not fit rejects its row'),
+  empty: csv(kinds.choice('omit', 'null'), 'what an empty cell becomes: no field, or null', { default: 'omit' }),
   onConflict: documents(
     kinds.choice('reject', 'skip'),
     'what to do if the id already exists: reject or skip the document',

@@ -147,6 +147,7 @@ class Load {
     try {
       await this.#loading.begin?.(source)
       const lines = await this.#linesOf(work)
+      if (lines.found !== undefined) tell({ type: 'format', name: source.name, found: lines.found })
       this.#loading.opened?.(source, lines.kind)
       for await (const batch of batcher.frame(source, token, lines)) {
         this.#dispatch(batch)
@@ -182,7 +183,7 @@ class Load {
     // In the middle of NDJSON nothing is left to recognise.
     if (kind === 'lines') return { kind, document, line, at: offset, bytes: open(offset) }
     const lines = await decode(source, open(), format)
-    return { ...lines, document, line, at: offset, bytes: skipLines(lines.bytes, document - 1) }
+    return { ...lines, document, line, at: offset, bytes: skipLines(lines.bytes, line - 1) }
   }
 
   /**

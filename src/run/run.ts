@@ -156,7 +156,7 @@ async function runOnce({ load: sections, features, connection }: Composition, re
   )
 }
 
-async function loadInputs(run: LockedRun, { format, pick }: InputSection): Promise<Receipt> {
+async function loadInputs(run: LockedRun, { format, pick, csv }: InputSection): Promise<Receipt> {
   const { sections, stop, hooks, tell } = run
   const { cluster, way } = run.connection ?? (await connect(run))
   try {
@@ -170,7 +170,7 @@ async function loadInputs(run: LockedRun, { format, pick }: InputSection): Promi
     const extent = new Extent(started.found.plan)
     const loaded = await load({
       inputs: started.found.plan.inputs.filter(({ isLoaded, refused }) => !isLoaded && refused === undefined),
-      format: { format, ...(pick === undefined ? {} : { pick }) },
+      format: { format, pick, csv },
       batcher,
       send: async batch => {
         if (sections.dryRun) return unsent(batch)

@@ -107,7 +107,19 @@ function whatIsSent(inputs: InputSection, documents: DocumentSection): Record<st
   const { op, ids, routingField, pipeline } = documents
   const idField = ids.from === 'field' ? ids.field : undefined
   const given = { op, ids: ids.from, format: inputs.format, idField, routingField, pipeline, pick: inputs.pick }
-  return Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined))
+  return Object.fromEntries(
+    [...Object.entries(given), ...howCsvIsRead(inputs)].filter(
+      (entry): entry is [string, string] => entry[1] !== undefined,
+    ),
+  )
+}
+
+/** Options that nobody set are left out, so that runs of other formats stay as they were. */
+function howCsvIsRead({ csv = {} }: InputSection): [string, string][] {
+  return Object.entries(csv).flatMap(([name, value]) => {
+    if (value === undefined || value === false || (name === 'empty' && value === 'omit')) return []
+    return [[name, typeof value === 'string' ? value : JSON.stringify(value)]]
+  })
 }
 
 const letters = 'abcdefghijklmnopqrstuvwxyz234567'

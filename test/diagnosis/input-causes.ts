@@ -26,7 +26,7 @@ export const inputCauses: readonly LoadCause[] = [
   }),
   input('a gzip file with damaged bytes', 'INPUT_UNREADABLE', damaged(zipped), {}, {}, 'a.ndjson.gz'),
   input('a gzip file that was cut off', 'INPUT_TRUNCATED', zipped.subarray(0, -200), {}, {}, 'a.ndjson.gz'),
-  input('a CSV file', 'INPUT_NOT_JSON', 'id,name\n1,Chair\n2,Table\n', {}, {}, 'a.csv'),
+  input('a CSV file', 'INPUT_NOT_JSON', 'id,name\n1,Chair\n2,Table\n', {}, {}, 'a.dat'),
   input('a JSON file that breaks off', 'INPUT_TRUNCATED', '[{"n":1},{"n":', {}, {}, 'a.json'),
   input('a JSON file without the path of --pick', 'INPUT_MALFORMED', '{"a":[]}', { format: 'json', pick: 'items' }),
   document('a line that is an array', 'DOCUMENT_NOT_JSON', `${lines(2)}[1]\n${lines(2)}`),

@@ -15,14 +15,17 @@ export const house: Readonly<Record<string, Part>> = {
   'strict-json': { imports: '', doors: 'assembly/fields assembly/json assembly/marks assembly/strings layout' },
   checksum: { imports: 'web-assembly.ts', doors: 'checksum file kernel/kernel' },
   time: { imports: 'flow.ts', doors: 'change-signal local-time retry system-clock' },
-  text: { imports: '', doors: 'bytes misplaced parse-json json-fault quotes visible' },
+  text: { imports: '', doors: 'bytes misplaced parse-json json-fault quotes refused-line visible' },
   disk: { imports: 'text', doors: 'file-stat safe-files' },
   // The stages. They know what crosses stages, and failures; never each other.
   source: {
     imports: 'failure flow.ts checksum disk',
     doors: 'cannot-read decompress open-sources read-file stored-file',
   },
-  format: { imports: 'failure flow.ts web-assembly.ts strict-json text', doors: 'decode' },
+  format: {
+    imports: 'failure flow.ts web-assembly.ts strict-json text',
+    doors: 'decode csv/cell-types csv/csv-lines csv/to-utf8',
+  },
   bulk: {
     imports: 'failure flow.ts web-assembly.ts strict-json checksum text',
     doors: 'action-line batcher dead-letter replay-batcher slots',

@@ -195,6 +195,7 @@ test('events are told apart by their type', () => {
         return event.waitedMs
       case 'input':
       case 'loaded':
+      case 'format':
         return event.name.length
       case 'deletions':
         return event.index.length

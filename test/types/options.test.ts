@@ -58,7 +58,7 @@ const same = {
   staticIps: 'staticIps',
   ipCheckUrl: 'ipCheckUrl',
 } as const satisfies Behind<
-  Omit<IngestOptions, OfThePipeline | 'target' | 'proxy' | 'servicenow' | 'table' | keyof typeof contents>
+  Omit<IngestOptions, OfThePipeline | 'target' | 'proxy' | 'servicenow' | 'table' | 'csv' | keyof typeof contents>
 >
 
 /** JSON, or files of it, on the command line; what it says in the library. */
@@ -107,6 +107,17 @@ const table = {
   pageSize: 'pageSize',
   fields: 'fields',
 } as const satisfies Behind<TableOptions>
+
+const csv = {
+  columns: 'columns',
+  skipHeader: 'skipHeader',
+  delimiter: 'delimiter',
+  quote: 'quote',
+  encoding: 'encoding',
+  inferTypes: 'inferTypes',
+  types: 'types',
+  empty: 'empty',
+} as const satisfies Behind<NonNullable<IngestOptions['csv']>>
 
 /** What concerns the command alone: where secrets are read, and how it prints. */
 const ofTheCommand = [
@@ -168,13 +179,13 @@ const ofTheAlarm = [
 ] as const satisfies (keyof Settings)[]
 
 test('every option of the command reaches the library, but for those that concern the command alone', () => {
-  const behind = [same, contents, target, proxy, servicenow, table].flatMap(one => Object.values(one))
+  const behind = [same, contents, target, proxy, servicenow, table, csv].flatMap(one => Object.values(one))
   const ofCommands = [...ofTheCommand, ...ofTheDoctor, ...ofTheFilter, ...ofServe, ...ofTheAlarm]
   expect([...behind, ...ofCommands].toSorted()).toEqual(optionNames.toSorted())
 })
 
 test('the table checks what a program passes in each part of the library options', () => {
-  const parts = { target, proxy, servicenow, table } as const
+  const parts = { target, proxy, servicenow, table, csv } as const
   for (const [part, behind] of Object.entries(parts)) {
     expect(Object.keys(checksAt(part)).toSorted()).toEqual(Object.keys(behind).toSorted())
     for (const [name, option] of Object.entries(behind)) expect(optionAs(`${part}.${name}`)).toBe(option)

@@ -25,7 +25,7 @@ export function defineIngest(command: Command, terminal: Terminal, done: (code: 
   addOptions(
     command.argument(
       '<source...>',
-      'files, quoted globs, - for stdin, or servicenow:TABLE. NDJSON or JSON, plain or gzip',
+      'files, quoted globs, - for stdin, or servicenow:TABLE. NDJSON, JSON or CSV, also gzip',
     ),
     'ingest',
   )

@@ -91,6 +91,7 @@ export function follow(progress: Progress, pace: DrawingPace = systemPace): (eve
       }
       case 'input':
       case 'loaded':
+      case 'format':
         noteInput(event)
         return
       case 'deletions': {
@@ -132,11 +133,12 @@ function settledIn({ read, unsent, unknown }: Counts): number {
 /** Most inputs that get a note. */
 const NAMED = 10
 
-type InputEvent = Extract<IngestEvent, { type: 'input' | 'loaded' }>
+type InputEvent = Extract<IngestEvent, { type: 'input' | 'loaded' | 'format' }>
 
 /** Returns the notes on inputs. The progress counts them, so that later ones need no note. */
 function inputNotes(progress: Progress): (event: InputEvent) => void {
-  const seen = { loaded: 0, input: 0 }
+  const seen = { loaded: 0, input: 0, format: 0 }
+  let found = ''
   const sayLoaded = () => {
     if (seen.loaded > NAMED)
       progress.note({
@@ -149,8 +151,15 @@ function inputNotes(progress: Progress): (event: InputEvent) => void {
   return event => {
     const { type, name } = event
     if (type === 'input') sayLoaded()
+    // Many files that are alike need one note.
+    if (type === 'format' && event.found === found) return
     seen[type] += 1
+    if (type === 'format') found = event.found
     if (seen[type] > NAMED) return
+    if (type === 'format') {
+      const fields = { input: name, found }
+      return progress.note({ level: 'info', event: type, message: `${name} is read as ${found}`, fields })
+    }
     const text = type === 'loaded' ? `${name} is already loaded` : `reading ${name}${fromWhere(event)}`
     progress.note({ level: 'info', event: type, message: text, fields: { input: name } })
   }

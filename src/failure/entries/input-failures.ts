@@ -77,6 +77,11 @@ export const inputEntries = {
     causes: [
       { cause: 'The format of the file does not match its name or the option --format.', if: /not valid/ },
       { cause: 'The JSON breaks off or has a syntax error.', if: /not valid json/ },
+      {
+        cause: 'The first row of the CSV file does not name each column once.',
+        if: /valid csv: (column|its first row)/,
+      },
+      { cause: 'A quote is missing, or the file was cut off inside a cell.', if: /never closed/ },
       { cause: 'The path of --pick is mistyped, or belongs to another document.', if: /no `/ },
     ],
     fixes: [
@@ -87,8 +92,16 @@ export const inputEntries = {
       },
       { fix: 'Pass --pick with the names that lead to the array, as in --pick result.items.', if: /no `/ },
       {
-        fix: 'Repair the file, or pass its format: --format ndjson or --format json. To load an array inside a JSON document, pass --pick.',
-        unless: /no `|UTF-(16|32)/,
+        fix: 'Correct the first row, or name the columns yourself: --columns id,name,price --skip-header.',
+        if: /valid csv: (column|its first row)/,
+      },
+      {
+        fix: 'If the file was cut off, fetch it again. Otherwise correct that quote. If no cell stands in quotes, pass --quote none.',
+        if: /never closed/,
+      },
+      {
+        fix: 'Repair the file, or pass its format, for example --format ndjson. To load an array inside a JSON document, pass --pick.',
+        unless: /no `|UTF-(16|32)|valid csv|never closed/,
       },
     ],
     example: { input: 'export.json', problem: 'has no `items`: its top level is an array' },
@@ -106,15 +119,7 @@ export const inputEntries = {
       { cause: 'The file is a plain-text log, or the path or glob matches the wrong file.', if: /plain text|binary/ },
     ],
     fixes: [
-      { fix: 'Convert it to NDJSON: `mlr --icsv --ojsonl cat FILE | sluice ingest - --index INDEX`.', if: /like CSV:/ },
-      {
-        fix: 'Convert it to NDJSON: `mlr --icsv --ifs semicolon --ojsonl cat FILE | sluice ingest - --index INDEX`.',
-        if: /like CSV with semicolons/,
-      },
-      {
-        fix: 'Convert it to NDJSON: `mlr --itsv --ojsonl cat FILE | sluice ingest - --index INDEX`.',
-        if: /like CSV with tabs/,
-      },
+      { fix: 'Load it as CSV: `sluice ingest FILE --format csv --index INDEX`.', if: /like CSV/ },
       {
         fix: 'Load only the documents, which are every second line: `sed -n "n;p" FILE | sluice ingest - --index INDEX`.',
         if: /like _bulk/,
@@ -130,7 +135,7 @@ export const inputEntries = {
       { fix: 'Convert it: `iconv -f UTF-16LE -t UTF-8 FILE | sluice ingest - --index INDEX`.', if: /like UTF-16LE/ },
       { fix: 'Convert it: `iconv -f UTF-16BE -t UTF-8 FILE | sluice ingest - --index INDEX`.', if: /like UTF-16BE/ },
       {
-        fix: 'Save it as CSV, then run `mlr --icsv --ojsonl cat FILE.csv | sluice ingest - --index INDEX`.',
+        fix: 'Save it as CSV, then run `sluice ingest FILE.csv --index INDEX`.',
         if: /like a spreadsheet/,
       },
       { fix: 'Unpack it: `unzip -p FILE | sluice ingest - --index INDEX`.', if: /like a ZIP/ },
@@ -141,7 +146,7 @@ export const inputEntries = {
       },
       'If the file is NDJSON after all, pass --format ndjson. Sluice then writes each line that is not a document to the dead letters.',
     ],
-    example: { input: 'orders.csv', kind: 'CSV', observed: 'none of its first 1000 lines is JSON' },
+    example: { input: 'orders.dat', kind: 'CSV', observed: 'none of its first 1000 lines is JSON' },
   },
   INPUT_CHANGED: {
     title: 'An input changed while its run was unfinished',
@@ -178,6 +183,24 @@ export const inputEntries = {
       'Write one JSON object per line, or use --format json for a JSON array. The dead letters hold the original line and its position.',
     ],
     example: { problem: 'it is not valid UTF-8' },
+  },
+  DOCUMENT_ROW_INVALID: {
+    exit: 1,
+    title: 'A row of a CSV file does not fit its columns',
+    message: 'not a row of the table: {problem}',
+    observed:
+      'Other tools shift the cells of such a row into wrong columns, leave some out, or stop with "Invalid Record Length" or "Expected 4 fields, saw 5".',
+    causes: [
+      'A cell holds the delimiter or a line break, and has no quotes around it.',
+      'A quote inside a cell stands once instead of twice.',
+      'A cell does not fit the type that --types gives its column.',
+      'The file mixes encodings.',
+    ],
+    fixes: [
+      'Correct the rows in the file that wrote them, or load them by hand: the dead letters hold the cells of each row, with its line and the reason.',
+      'If many rows are rejected, check what Sluice found: delimiter, quote and encoding. Pass --delimiter, --quote or --encoding to change it.',
+    ],
+    example: { problem: 'line 812 has 3 cells for 4 columns' },
   },
   DOCUMENT_TOO_LARGE: {
     exit: 1,

@@ -92,16 +92,56 @@ describe('inputs', () => {
 
   test('of a file that is no NDJSON nothing is sent, and the fix is named', async () => {
     const csv = `id,name\n${Array.from({ length: 2000 }, (_, at) => `${at},Chair`).join('\n')}\n`
-    const files = { 'orders.csv': csv, 'good.ndjson': '{"n":1}\n' }
-    const first = await ingest(['orders.csv', 'good.ndjson'], files)
+    const files = { 'orders.dat': csv, 'good.ndjson': '{"n":1}\n' }
+    const first = await ingest(['orders.dat', 'good.ndjson'], files)
     expect(first.code).toBe(3)
     expect(first.receipt).toMatchObject({ read: 0, requests: 0, failure: { code: 'INPUT_NOT_JSON' } })
-    expect(first.stderr).toContain('orders.csv looks like CSV: none of its first 1000 lines is JSON')
-    expect(first.stderr).toContain('mlr --icsv --ojsonl cat FILE | sluice ingest - --index INDEX')
-    const later = await ingest(['good.ndjson', 'orders.csv'], files)
+    expect(first.stderr).toContain('orders.dat looks like CSV: none of its first 1000 lines is JSON')
+    expect(first.stderr).toContain('sluice ingest FILE --format csv --index INDEX')
+    const later = await ingest(['good.ndjson', 'orders.dat'], files)
     expect(later.code).toBe(3)
     expect(later.receipt).toMatchObject({ read: 1, created: 1, failure: { code: 'INPUT_NOT_JSON' } })
-    expect(later.receipt?.inputs).toMatchObject([{ status: 'finished' }, { name: 'orders.csv', status: 'failed' }])
+    expect(later.receipt?.inputs).toMatchObject([{ status: 'finished' }, { name: 'orders.dat', status: 'failed' }])
+  })
+
+  test('a CSV file is read as its options say, and what was found is said', async () => {
+    const files = { 'orders.csv': Buffer.from('Größe|Preis\n1|2,5\n', 'latin1') }
+    const found = await ingest(['orders.csv'], files)
+    expect(found).toMatchObject({ code: 0, receipt: { created: 1 } })
+    expect(found.stderr).toContain('orders.csv is read as CSV with pipes, Windows-1252, 2 columns: Größe, Preis')
+    const named = await ingest(
+      [
+        'orders.csv',
+        '--columns',
+        'size,price',
+        '--skip-header',
+        '--delimiter',
+        'pipe',
+        '--quote',
+        'none',
+        '--types',
+        'size:long',
+        '--empty',
+        'null',
+      ],
+      files,
+    )
+    expect(named).toMatchObject({ code: 0, receipt: { created: 1 } })
+    expect(named.stderr).toContain('CSV with pipes, no quotes, Windows-1252, 2 columns: size, price')
+  })
+
+  test.each([
+    [['--delimiter', 'ab'], "--delimiter: 'ab' is not one ASCII character"],
+    [['--types', 'price'], 'is not a list of columns with their types'],
+    [['--types', 'price:money'], "gives column 'price' an unknown type"],
+    [['--columns', 'a,,b'], 'has a column without a name'],
+    [['--skip-header'], '--skip-header: needs --columns'],
+    [['--quote', ',', '--delimiter', ','], '--quote: is also --delimiter'],
+    [['--format', 'json', '--delimiter', ','], '--delimiter: is for CSV, but the format is json'],
+    [['--format', 'csv', '--pick', 'a'], 'the format is csv'],
+  ])('options for CSV that cannot be: %j', async (args, problem) => {
+    const { code, stderr } = await ingest(['orders.csv', ...args], { 'orders.csv': 'a\n1\n' })
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(problem) as string })
   })
 
   test('action lines of a bulk request are not loaded as documents', async () => {

@@ -93,7 +93,7 @@ describe('options are checked when the compiler was not asked', () => {
     [{ op: 'delete' }, "op: is not one of 'create', 'index'"],
     [{ ids: null }, 'ids: is not one of'],
     [{ ids: 'content' }, 'ids: is not one of'],
-    [{ format: 'csv' }, 'format: is not one of'],
+    [{ format: 'xml' }, 'format: is not one of'],
     [{ compress: true }, 'compress: is not one of'],
     [{ onConflict: 'overwrite' }, 'onConflict: is not one of'],
     [{ onBlock: 'retry' }, "onBlock: is not one of 'stop', 'wait'"],

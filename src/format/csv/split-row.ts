@@ -1,0 +1,115 @@
+/** What a byte is. The first two go on with the cell, and only the second has to be escaped in JSON. */
+const PLAIN = 0
+export const ESCAPED = 1
+const DELIMITER = 2
+const QUOTE = 3
+const CR = 4
+const LF = 5
+
+/** Of a cell: each of its quotes stands twice. */
+export const DOUBLED = 2
+
+const LINE_FEED = 0x0a
+const CARRIAGE_RETURN = 0x0d
+
+/** `cut`: the row goes on behind these bytes. `open`: the input ends inside a quoted cell. `broken`: text follows a closing quote. */
+export type FoundRow = 'row' | 'cut' | 'open' | 'broken'
+
+/**
+ * Finds the cells of one row after the other (RFC 4180). A row ends with a line feed, a carriage return, or both. A quote is only
+ * one at the start of a cell. The same arrays serve every row.
+ */
+export class RowSplitter {
+  /** What bytes are in a cell without quotes, and in one with quotes. */
+  readonly #bare: Uint8Array
+  readonly #quoted: Uint8Array
+  readonly #quote: number | undefined
+  /** Of each cell: its first byte, the byte behind its last, and ESCAPED and DOUBLED where they hold. */
+  readonly starts: number[] = []
+  readonly ends: number[] = []
+  readonly marks: number[] = []
+  count = 0
+  /** Offset behind the row and its line end. */
+  end = 0
+  /** Line ends inside its cells. */
+  innerLines = 0
+
+  constructor(delimiter: number, quote: number | undefined) {
+    this.#quote = quote
+    const kinds = new Uint8Array(256).fill(ESCAPED, 0, 0x20)
+    for (const byte of [0x22, 0x5c]) kinds[byte] = ESCAPED
+    kinds[CARRIAGE_RETURN] = CR
+    kinds[LINE_FEED] = LF
+    this.#quoted = Uint8Array.from(kinds)
+    if (quote !== undefined) this.#quoted[quote] = QUOTE
+    this.#bare = kinds
+    this.#bare[delimiter] = DELIMITER
+  }
+
+  /** Takes the row that begins at `from`, which is not the end of the bytes. `isLast`: no more bytes follow these. */
+  next(bytes: Uint8Array, from: number, isLast: boolean): FoundRow {
+    const kinds = this.#bare
+    const to = bytes.length
+    let at = from
+    this.innerLines = 0
+    for (this.count = 0; ; at += 1) {
+      let mark = PLAIN
+      let start = at
+      let end = at
+      if (this.#quote !== undefined && bytes[at] === this.#quote) {
+        start = at + 1
+        end = this.#closing(bytes, start, isLast)
+        if (end < 0) return end === CUT ? 'cut' : 'open'
+        mark = this.#mark
+        at = end + 1
+      } else {
+        for (; at < to; at += 1) {
+          const kind = kinds[bytes[at] as number] as number
+          if (kind > ESCAPED) break
+          mark |= kind
+        }
+        end = at
+      }
+      this.starts[this.count] = start
+      this.ends[this.count] = end
+      this.marks[this.count] = mark
+      this.count += 1
+      if (at >= to) {
+        this.end = to
+        return isLast ? 'row' : 'cut'
+      }
+      const kind = kinds[bytes[at] as number]
+      if (kind === DELIMITER) continue
+      if (kind !== LF && kind !== CR) return 'broken'
+      if (kind === CR && at + 1 === to && !isLast) return 'cut'
+      this.end = at + (kind === CR && bytes[at + 1] === LINE_FEED ? 2 : 1)
+      return 'row'
+    }
+  }
+
+  #mark = PLAIN
+
+  /** Returns the offset of the quote that closes a cell. */
+  #closing(bytes: Uint8Array, from: number, isLast: boolean): number {
+    const kinds = this.#quoted
+    const to = bytes.length
+    this.#mark = PLAIN
+    for (let at = from; at < to; at += 1) {
+      const kind = kinds[bytes[at] as number] as number
+      if (kind === PLAIN) continue
+      if (kind === QUOTE) {
+        if (at + 1 === to && !isLast) return CUT
+        if (bytes[at + 1] !== this.#quote) return at
+        this.#mark |= DOUBLED | ESCAPED
+        at += 1
+        continue
+      }
+      this.#mark |= ESCAPED
+      if (kind === LF || (kind === CR && bytes[at + 1] !== LINE_FEED)) this.innerLines += 1
+    }
+    return isLast ? OPEN : CUT
+  }
+}
+
+const CUT = -1
+const OPEN = -2

@@ -1,0 +1,113 @@
+import { appendFile, readFile, writeFile } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { type IngestEvent, type IngestOptions, type Receipt, ingest, isSluiceError } from '../../../src/index.js'
+import { codeOf } from '../../support/run-world.js'
+import { index, lab, path, shareLab, smallBatches } from '../../support/shared-lab.js'
+
+shareLab()
+
+async function load(source: IngestOptions['source'], more: Partial<IngestOptions> = {}): Promise<Receipt> {
+  return await ingest({ source, ...smallBatches(), ...more })
+}
+
+const stored = () =>
+  lab.control
+    .ids(index)
+    .map(id => JSON.parse(String(lab.control.source(index, id))) as Record<string, unknown>)
+    .toSorted((a, b) => Number(a['id']) - Number(b['id']))
+
+/** Rows of which some do not fit: every seventh has a cell less, and blank lines follow. */
+const rows = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, at) => {
+    const n = from + at
+    return n % 7 === 3 ? `${n}\n\n` : `${n},"text, ${n}",${n}.50\n`
+  }).join('')
+const fitting = (count: number) => Array.from({ length: count }, (_, n) => n).filter(n => n % 7 !== 3)
+
+describe('a CSV file', () => {
+  test('is loaded by its name, and its rows that do not fit are dead letters', async () => {
+    await writeFile(path('orders.csv'), `id,text,price\n${rows(100)}`)
+    const found: string[] = []
+    const onEvent = (event: IngestEvent) =>
+      void (event.type === 'format' && found.push(`${event.name}: ${event.found}`))
+    const receipt = await load(path('orders.csv'), { csv: { types: { id: 'long', price: 'double' } }, onEvent })
+    expect(receipt).toMatchObject({ status: 'finished', read: 114, created: 86, rejected: 14, skipped: 14 })
+    expect(found).toEqual([`${path('orders.csv')}: CSV with commas, UTF-8, 3 columns: id, text, price`])
+    expect(stored().map(({ id }) => id)).toEqual(fitting(100))
+    expect(stored()[0]).toEqual({ id: 0, text: 'text, 0', price: 0.5 })
+    const [first = ''] = (await readFile(path('dead.ndjson'), 'utf8')).split('\n')
+    expect(JSON.parse(first)).toMatchObject({
+      type: 'DOCUMENT_ROW_INVALID',
+      reason: 'not a row of the table: line 5 has 1 cell for 3 columns',
+      line: '["3"]',
+      origin: { document: 4 },
+    })
+  })
+
+  test('is loaded by its name, also with gzip', async () => {
+    await writeFile(path('orders.tsv.gz'), gzipSync('id\tname\r\n1\tChair\r\n'))
+    expect(await load(path('orders.tsv.gz'))).toMatchObject({ created: 1 })
+    expect(stored()).toEqual([{ id: '1', name: 'Chair' }])
+  })
+
+  test('is loaded from stdin if the format is named', async () => {
+    const stdin = () => Readable.from([Buffer.from('id;na'), Buffer.from('me\n1;Chair\n')], { objectMode: false })
+    expect(await codeOf(load('-', { stdin: stdin() }))).toMatch(/^INPUT_NOT_JSON/)
+    expect(await load('-', { stdin: stdin(), format: 'csv' })).toMatchObject({ created: 1 })
+    expect(stored()).toEqual([{ id: '1', name: 'Chair' }])
+  })
+
+  test('whose columns have the same name stops the run before anything is sent, and the others are read', async () => {
+    await writeFile(path('a.csv'), 'id,id\n1,2\n')
+    await writeFile(path('b.csv'), 'id\n1\n')
+    expect(await codeOf(load([path('a.csv'), path('b.csv')]))).toMatch(/^INPUT_MALFORMED/)
+    expect(stored()).toEqual([{ id: '1' }])
+  })
+})
+
+describe('an interrupted load of CSV', () => {
+  const interrupted = async (more: Partial<IngestOptions> = {}) => {
+    const controller = new AbortController()
+    const onEvent = (event: IngestEvent) => {
+      if (event.type === 'progress' && event.counts.created >= 300) controller.abort('test')
+    }
+    const refused = load(path('orders.csv'), { ...more, signal: controller.signal, onEvent })
+    const failed: unknown = await refused.then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    expect(isSluiceError(failed) && failed.code).toBe('RUN_INTERRUPTED')
+  }
+
+  test('continues: every row is stored or rejected once', async () => {
+    await writeFile(path('orders.csv'), `id,text,price\n${rows(2000)}`)
+    await interrupted()
+    const receipt = await load(path('orders.csv'))
+    const ids = stored().map(({ id }) => Number(id))
+    expect(ids).toEqual(fitting(2000))
+    expect(receipt).toMatchObject({ status: 'finished', created: ids.length, rejected: 2000 - ids.length, read: 2286 })
+    const letters = (await readFile(path('dead.ndjson'), 'utf8')).trimEnd().split('\n')
+    expect(new Set(letters.map(letter => (JSON.parse(letter) as { line: string }).line)).size).toBe(letters.length)
+    expect(letters).toHaveLength(2000 - ids.length)
+  })
+
+  test('does not continue with other options', async () => {
+    await writeFile(path('orders.csv'), `id,text,price\n${rows(2000)}`)
+    await interrupted()
+    expect(await codeOf(load(path('orders.csv'), { csv: { inferTypes: true } }))).toMatch(/^RUN_OPTIONS_CHANGED/)
+  })
+
+  test.each(['\n', ''])(
+    'of a file that has more rows now, only those are loaded (its last line ended with %j)',
+    async end => {
+      await writeFile(path('orders.csv'), `id\n1\n\n2${end}`)
+      await load(path('orders.csv'))
+      expect(await load(path('orders.csv'))).toMatchObject({ read: 0 })
+      await appendFile(path('orders.csv'), `${end === '' ? '\n' : ''}3\n`)
+      expect(await load(path('orders.csv'))).toMatchObject({ read: 1, created: 1 })
+      expect(stored()).toEqual([{ id: '1' }, { id: '2' }, { id: '3' }])
+    },
+  )
+})
