@@ -59,6 +59,9 @@ export function openRoute(options: RouteOptions): Route {
   return new PooledRoute(options)
 }
 
+/** A spare connection that is older is not used. */
+const LONGEST_SPARE_MS = 3_000
+
 class PooledRoute implements Route {
   readonly target: URL
   readonly form: RouteForm
@@ -74,6 +77,7 @@ class PooledRoute implements Route {
   /** Opened outside of the pool, which takes it when it needs one. */
   #spare: Client | undefined
   #keepsSpare = false
+  #spareSince = 0
   #closed: { readonly cause: unknown } | undefined
   #whenIdle: (() => void) | undefined
 
@@ -99,7 +103,7 @@ class PooledRoute implements Route {
     this.#pool = new Pool(origin, {
       ...settings,
       connections,
-      factory: () => this.#takeSpare() ?? this.#openPoolConnection(),
+      factory: () => this.#takeFreshSpare() ?? this.#openPoolConnection(),
     })
     this.#gate = new Gate(connections)
   }
@@ -134,8 +138,10 @@ class PooledRoute implements Route {
     this.#keepsSpare = true
     const connection = this.#openPoolConnection()
     const freed = (): void => {
-      if (this.#keepsSpare && this.#spare === undefined && this.#closed === undefined) this.#spare = connection
-      else setImmediate(() => void connection.destroy())
+      if (this.#keepsSpare && this.#spare === undefined && this.#closed === undefined) {
+        this.#spare = connection
+        this.#spareSince = performance.now()
+      } else setImmediate(() => void connection.destroy())
     }
     const exchange = this.#begin(request, { over: () => {}, freed })
     if (!exchange.over) this.#dispatch(connection, exchange, request)
@@ -145,6 +151,14 @@ class PooledRoute implements Route {
   closeSpare(): void {
     this.#keepsSpare = false
     void this.#takeSpare()?.destroy()
+  }
+
+  /** Proxies close connections that are idle. The first body must not meet that moment. */
+  #takeFreshSpare(): Client | undefined {
+    const spare = this.#takeSpare()
+    if (performance.now() - this.#spareSince < LONGEST_SPARE_MS) return spare
+    void spare?.destroy()
+    return undefined
   }
 
   #takeSpare(): Client | undefined {

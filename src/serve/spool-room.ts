@@ -5,6 +5,8 @@
 import type { Clock } from '../flow.js'
 import { ENTRY_BYTES } from './segment.js'
 
+/** Of the limit. More is not kept free, so that small requests still find room if the cluster is down for long. */
+const MOST_KEPT = 1 / 2
 /** A caller that was told when to come again may come so much later. */
 const LATE_MS = 60_000
 
@@ -21,7 +23,7 @@ export interface SpoolRoomOptions {
 
 export class SpoolRoom {
   readonly #options: SpoolRoomOptions
-  /** The largest request that was refused and has not come again. */
+  /** The room of the largest request that was refused and has not come again. */
   #kept = NOTHING
 
   constructor(options: SpoolRoomOptions) {
@@ -35,12 +37,13 @@ export class SpoolRoom {
 
   /** Returns whether a request may be stored. */
   take(bytes: number): boolean {
-    const { clock, retryAfter } = this.#options
+    const { limit, clock, retryAfter } = this.#options
     const now = clock.now()
     if (now >= this.#kept.until) this.#kept = NOTHING
     if (bytes < this.#kept.bytes) return bytes + ENTRY_BYTES + this.#kept.bytes <= this.#free
     const fits = bytes <= this.#free
-    this.#kept = fits ? NOTHING : { bytes, until: now + 2 * 1000 * retryAfter() + LATE_MS }
+    const until = now + 2 * 1000 * retryAfter() + LATE_MS
+    this.#kept = fits ? NOTHING : { bytes: Math.min(bytes, limit * MOST_KEPT), until }
     return fits
   }
 

@@ -129,8 +129,8 @@ export function isRun(path: string): boolean {
 /** Returns undefined if there is no such run. Throws SluiceError STATE_UNREADABLE. */
 export async function readRun(path: string): Promise<Checkpoint | undefined> {
   const read = isJournal(path)
-    ? readIfThere(path, () => parseJournal(PackedText.read(path)))
-    : readIfThere(path, () => parseOldCheckpoint(readFileSync(path), keyOfOld(path)))
+    ? parsed(path, from => PackedText.read(from), parseJournal)
+    : parsed(path, from => readFileSync(from), bytes => parseOldCheckpoint(bytes, keyOfOld(path)))
   if (typeof read === 'string') throw fail('STATE_UNREADABLE', { path, problem: read })
   return read
 }
@@ -138,6 +138,11 @@ export async function readRun(path: string): Promise<Checkpoint | undefined> {
 /** Returns undefined if there is no such file. Throws SluiceError STATE_UNREADABLE. */
 export function runTextOf(path: string): Buffer | undefined {
   return readIfThere(path, () => readFileSync(path))
+}
+
+function parsed<T>(path: string, read: (path: string) => T, parse: (text: T) => Checkpoint | string) {
+  const text = readIfThere(path, read)
+  return text === undefined ? undefined : parse(text)
 }
 
 function readIfThere<T>(path: string, read: (path: string) => T): T | undefined {

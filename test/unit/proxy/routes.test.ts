@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { type ProxyScheme, parseProxyUrl } from '../../../src/proxy/proxy-url.js'
 import type { RouteResponse } from '../../../src/proxy/route-request.js'
 import { type RouteOptions, openRoute } from '../../../src/proxy/route.js'
@@ -90,6 +90,25 @@ describe.each(combinations)('an $protocol target over a $scheme proxy', ({ schem
     await read(route.request(asked))
     expect(proxy.connections).toBe(1)
     await Promise.all([read(route.request(asked)), read(route.request(asked))])
+    expect(proxy.connections).toBe(2)
+  })
+
+  it('does not use a connection that was kept for longer than 3 s', async () => {
+    await using target = await startTarget(protocol === 'https' ? { tls: certificate } : {})
+    await using proxy = await startProxy(scheme)
+    await using route = openRoute({
+      target: new URL(`${protocol}://cluster.test:${target.port}`),
+      proxy: proxyUrl(scheme, proxy.port),
+      connections: 1,
+      targetTls: { ca: authority.cert },
+      proxyTls: { ca: authority.cert },
+    })
+    const asked = { method: 'GET', path: '/', headers: {} }
+    const read = async (answer: Promise<RouteResponse>) => await (await answer).body.text()
+    await read(route.onceAndKeep(asked))
+    const now = performance.now()
+    using _ = vi.spyOn(performance, 'now').mockReturnValue(now + 3_001)
+    await read(route.request(asked))
     expect(proxy.connections).toBe(2)
   })
 

@@ -52,3 +52,10 @@ test('a large request that does not come again keeps others out for a minute', (
   clock.advance(70_001)
   expect(post(1_000)).toBe(true)
 })
+
+test('a request that is nearly as large as the spool keeps at most half of it free', () => {
+  used = 10_000
+  expect(post(95_000)).toBe(false)
+  expect(post(20_000)).toBe(true)
+  expect(post(30_000)).toBe(false)
+})
