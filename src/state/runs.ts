@@ -130,7 +130,11 @@ export function isRun(path: string): boolean {
 export async function readRun(path: string): Promise<Checkpoint | undefined> {
   const read = isJournal(path)
     ? parsed(path, from => PackedText.read(from), parseJournal)
-    : parsed(path, from => readFileSync(from), bytes => parseOldCheckpoint(bytes, keyOfOld(path)))
+    : parsed(
+        path,
+        from => readFileSync(from),
+        bytes => parseOldCheckpoint(bytes, keyOfOld(path)),
+      )
   if (typeof read === 'string') throw fail('STATE_UNREADABLE', { path, problem: read })
   return read
 }
