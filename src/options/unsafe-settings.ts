@@ -6,15 +6,30 @@ import { type Candidates, settingInForce } from './cross-checks.js'
 import { describeOption } from './describe-option.js'
 import type { OptionName, Settings } from './table.js'
 
-/** Where credentials are sent to, and which. */
+/** Where credentials are sent to, which, and what lets somebody on the route read them. */
+interface Receiver {
+  readonly urls: readonly OptionName[]
+  readonly secrets: readonly OptionName[]
+  /** Who is on the route. */
+  readonly between?: readonly OptionName[]
+  /** With one of these, those can read what is sent. */
+  readonly openings?: readonly OptionName[]
+  /** Whether an earlier command may have kept tokens for it. */
+  readonly hasTokens?: boolean
+}
+
+const proxies = ['proxy', 'proxyFile'] as const
+
 const receivers = {
-  cluster: [
-    ['cloudId', 'url'],
-    ['apiKey', 'apiKeyFile', 'password', 'passwordFile', 'key'],
-  ],
-  servicenow: [
-    ['servicenowUrl'],
-    [
+  cluster: {
+    urls: ['cloudId', 'url'],
+    secrets: ['apiKey', 'apiKeyFile', 'password', 'passwordFile', 'key'],
+    between: proxies,
+    openings: ['ca', 'caFingerprint', 'allowPlaintext'],
+  },
+  servicenow: {
+    urls: ['servicenowUrl'],
+    secrets: [
       'servicenowPassword',
       'servicenowPasswordFile',
       'servicenowClientSecret',
@@ -22,13 +37,19 @@ const receivers = {
       'servicenowRefreshToken',
       'servicenowRefreshTokenFile',
     ],
-  ],
-  alarm: [['alarmUrl'], ['alarmPassword', 'alarmPasswordFile', 'alarmClientSecret', 'alarmClientSecretFile']],
-  admin: [['adminUrl'], ['adminKey', 'adminKeyFile']],
-} as const satisfies Readonly<Record<string, readonly (readonly OptionName[])[]>>
-
-/** With one of these, a proxy can read what is sent to a cluster. */
-const openings = ['ca', 'caFingerprint', 'allowPlaintext'] as const
+    // The doctor also logs in through each node.
+    between: [...proxies, 'nodes'],
+    openings: ['servicenowCa'],
+    hasTokens: true,
+  },
+  alarm: {
+    urls: ['alarmUrl', 'servicenowUrl'],
+    secrets: ['alarmPassword', 'alarmPasswordFile', 'alarmClientSecret', 'alarmClientSecretFile'],
+    between: proxies,
+    openings: ['servicenowCa'],
+  },
+  admin: { urls: ['adminUrl'], secrets: ['adminKey', 'adminKeyFile'] },
+} as const satisfies Readonly<Record<string, Receiver>>
 
 export type CredentialReceiver = keyof typeof receivers
 
@@ -48,30 +69,29 @@ export function findUnsafe(
   if (empty !== undefined) found.proxy = empty
   if (file === undefined) return found
   for (const receiver of Object.keys(receivers) as CredentialReceiver[]) {
-    const [urls, secrets] = receivers[receiver]
+    const { urls, secrets, between = [], openings = [], hasTokens }: Receiver = receivers[receiver]
+    const inFile = (names: readonly OptionName[]) =>
+      names.filter(name => values[name] !== undefined).find(name => isInFile(name, candidates))
+    const place = settingInForce(values, urls)
+    // A proxy of the file reads nothing, unless the file also says whom to trust.
+    const reader = inFile(openings) === undefined ? undefined : inFile(between)
+    const isPlace = place !== undefined && isInFile(place, candidates)
     const secret = secrets
       .filter(name => values[name] !== undefined)
       .map(name => candidates.get(name))
       .find(candidate => candidate?.layer === 'environment')
-    const place =
-      fromFile(settingInForce(values, urls), candidates) ??
-      (receiver === 'cluster' ? proxyInBetween(values, candidates) : undefined)
-    if (secret === undefined || place === undefined) continue
-    const problem = `is in a configuration file that the command does not name. Sluice would send ${secret.said} of the environment there. If the file is yours, pass --config ${file} or set SLUICE_CONFIG`
-    found[receiver] = { option: place, problem }
+    const tokens = hasTokens === true && reader !== undefined ? 'tokens of an earlier login' : undefined
+    const what = secret === undefined ? tokens : `${secret.said} of the environment`
+    const option = isPlace && secret !== undefined ? place : reader
+    if (what === undefined || option === undefined) continue
+    const problem = `is in a configuration file that the command does not name. Sluice would send ${what} there. If the file is yours, pass --config ${file} or set SLUICE_CONFIG`
+    found[receiver] = { option: candidates.get(option)?.said ?? option, problem }
   }
   return found
 }
 
-function fromFile(name: OptionName | undefined, candidates: Candidates): string | undefined {
-  const candidate = name === undefined ? undefined : candidates.get(name)
-  return candidate?.layer === 'file' ? candidate.said : undefined
-}
-
-/** A proxy of the file reads nothing, unless the file also says whom to trust. */
-function proxyInBetween(values: Settings, candidates: Candidates): string | undefined {
-  const opening = openings.find(name => fromFile(name, candidates) !== undefined && values[name] !== undefined)
-  return opening === undefined ? undefined : fromFile(settingInForce(values, ['proxy', 'proxyFile']), candidates)
+function isInFile(name: OptionName, candidates: Candidates): boolean {
+  return candidates.get(name)?.layer === 'file'
 }
 
 /** A variable that was meant to hold the proxy, and holds nothing: a load would connect directly. */
