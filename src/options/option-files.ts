@@ -53,6 +53,7 @@ export type ClusterAccess = Awaited<ReturnType<typeof readAccess>>
 export async function readAccess(effective: Effective, readFile: ReadFile) {
   const { values, origins } = effective
   refuseUnsafe(effective, 'proxy')
+  refuseUnsafe(effective, 'written')
   refuseUnsafe(effective, 'cluster')
   const proxy = await secret(effective, 'proxy', readFile)
   const origin = values.proxy === undefined ? `the file ${values.proxyFile}` : origins.proxy

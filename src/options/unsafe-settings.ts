@@ -3,7 +3,9 @@
  * from somebody else, and an empty variable is more likely a mistake than a wish.
  */
 import { type Candidates, settingInForce } from './cross-checks.js'
+import { dirname } from 'node:path'
 import { describeOption } from './describe-option.js'
+import { leadsOut } from './leads-out.js'
 import type { OptionName, Settings } from './table.js'
 
 /** Where credentials are sent to, which, and what lets somebody on the route read them. */
@@ -51,6 +53,12 @@ const receivers = {
   admin: { urls: ['adminUrl'], secrets: ['adminKey', 'adminKeyFile'] },
 } as const satisfies Readonly<Record<string, Receiver>>
 
+/** Options whose files are sent as they are. */
+const bodies = ['indexBody', 'checkQuery'] as const
+
+/** Options whose files Sluice writes. */
+const written = ['deadLetters', 'output', 'supportBundle', 'tokenFile'] as const
+
 export type CredentialReceiver = keyof typeof receivers
 
 export interface Unsafe {
@@ -63,11 +71,23 @@ export function findUnsafe(
   values: Settings,
   candidates: Candidates,
   { file, env }: { readonly file: string | undefined; readonly env: Readonly<Record<string, string | undefined>> },
-): Partial<Readonly<Record<CredentialReceiver | 'proxy', Unsafe>>> {
-  const found: Partial<Record<CredentialReceiver | 'proxy', Unsafe>> = {}
+): Partial<Readonly<Record<CredentialReceiver | 'proxy' | 'written', Unsafe>>> {
+  const found: Partial<Record<CredentialReceiver | 'proxy' | 'written', Unsafe>> = {}
   const empty = emptyProxy(values, env)
   if (empty !== undefined) found.proxy = empty
   if (file === undefined) return found
+  const allow = `If the file is yours, pass --config ${file} or set SLUICE_CONFIG`
+  // Outside its folder may be keys that the user has for others, and files that a shell or a service runs.
+  const isOutside = (name: OptionName) => {
+    const path = values[name]
+    return isInFile(name, candidates) && typeof path === 'string' && leadsOut(path, dirname(file))
+  }
+  const output = written.find(isOutside)
+  if (output !== undefined)
+    found.written = {
+      option: candidates.get(output)?.said ?? output,
+      problem: `${NOT_NAMED}, and leads out of its folder. ${allow}`,
+    }
   for (const receiver of Object.keys(receivers) as CredentialReceiver[]) {
     const { urls, secrets, between = [], openings = [], hasTokens }: Receiver = receivers[receiver]
     const inFile = (names: readonly OptionName[]) =>
@@ -76,18 +96,29 @@ export function findUnsafe(
     // A proxy of the file reads nothing, unless the file also says whom to trust.
     const reader = inFile(openings) === undefined ? undefined : inFile(between)
     const isPlace = place !== undefined && isInFile(place, candidates)
-    const secret = secrets
-      .filter(name => values[name] !== undefined)
-      .map(name => candidates.get(name))
-      .find(candidate => candidate?.layer === 'environment')
+    const secret = secrets.find(name => values[name] !== undefined && candidates.get(name)?.layer === 'environment')
+    const fileSent = [
+      ...secrets.filter(isFileOption),
+      ...(receiver === 'cluster' ? bodies.filter(name => values[name]?.startsWith('{') === false) : []),
+    ].find(isOutside)
+    const what =
+      secret === undefined
+        ? fileSent && `the file of ${candidates.get(fileSent)?.said}`
+        : `${candidates.get(secret)?.said} of the environment`
     const tokens = hasTokens === true && reader !== undefined ? 'tokens of an earlier login' : undefined
-    const what = secret === undefined ? tokens : `${secret.said} of the environment`
-    const option = isPlace && secret !== undefined ? place : reader
-    if (what === undefined || option === undefined) continue
-    const problem = `is in a configuration file that the command does not name. Sluice would send ${what} there. If the file is yours, pass --config ${file} or set SLUICE_CONFIG`
+    const option = isPlace && what !== undefined ? place : reader
+    const sent = what ?? tokens
+    if (sent === undefined || option === undefined) continue
+    const problem = `${NOT_NAMED}. Sluice would send ${sent} there. ${allow}`
     found[receiver] = { option: candidates.get(option)?.said ?? option, problem }
   }
   return found
+}
+
+const NOT_NAMED = 'is in a configuration file that the command does not name'
+
+function isFileOption(name: OptionName): boolean {
+  return name.endsWith('File')
 }
 
 function isInFile(name: OptionName, candidates: Candidates): boolean {

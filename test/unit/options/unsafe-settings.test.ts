@@ -1,4 +1,7 @@
-import { describe, expect, test } from 'vitest'
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readAccess } from '../../../src/options/option-files.js'
 import { type OptionSources, resolveOptions } from '../../../src/options/resolve.js'
 
@@ -109,6 +112,60 @@ describe('a file of the working folder', () => {
     ['a proxy that reads nothing', { file: { proxy: 'http://other.example:9293' }, env: { ...key, ...url } }],
   ])('may have %s', (_, sources) => {
     expect(unsafe(sources)).toEqual({})
+  })
+})
+
+describe('a file of the working folder and files elsewhere', () => {
+  let home: string
+  let cwd: string
+  beforeAll(async () => {
+    home = await realpath(await mkdtemp(join(tmpdir(), 'sluice-unsafe-')))
+    cwd = join(home, 'unpacked')
+    await mkdir(cwd)
+    await writeFile(join(home, 'secret'), 'secret')
+    await writeFile(join(cwd, 'key'), 'key')
+    await symlink(join(home, 'secret'), join(cwd, 'link'))
+    await symlink(join(home, '.profile'), join(cwd, 'dangling'))
+  })
+  afterAll(async () => await rm(home, { recursive: true }))
+
+  const resolved = (file: Record<string, unknown>, isNamed = false) =>
+    resolveOptions({ flags: {}, env: {}, file: { path: join(cwd, path), values: file, isNamed } }).unsafe
+
+  test.each<[string, (at: string) => Record<string, unknown>, string]>([
+    ['cluster', at => ({ url: 'https://a.example', username: 'u', passwordFile: at }), 'secret'],
+    ['cluster', at => ({ url: 'https://a.example', apiKeyFile: at }), 'unpacked/link'],
+    ['cluster', at => ({ url: 'https://a.example', swapAlias: 'a', indexBody: at }), 'secret'],
+    ['servicenow', at => ({ servicenowUrl: 'https://a.example', servicenowPasswordFile: at }), 'secret'],
+    ['admin', at => ({ adminUrl: 'https://a.example', adminKeyFile: at }), 'unpacked/../secret'],
+  ])('does not send to %s what it finds outside its folder', (receiver, file, at) => {
+    expect(resolved(file(join(home, at)))).toHaveProperty(receiver)
+    expect(resolved(file(join(home, at)), true)).toEqual({})
+    expect(resolved(file(join(cwd, 'key')))).toEqual({})
+  })
+
+  test.each(['.profile', 'unpacked/dangling', 'unpacked/link', 'none/x'])('writes no dead letters to %s', async at => {
+    const values = { deadLetters: join(home, at) }
+    expect(resolved(values).written?.option).toContain('deadLetters in')
+    expect(resolved(values, true)).toEqual({})
+    const effective = resolveOptions({ flags: {}, env: {}, file: { path: join(cwd, path), values } })
+    await expect(readAccess(effective, async () => await Promise.resolve(''))).rejects.toMatchObject({
+      code: 'OPTION_INVALID',
+    })
+  })
+
+  test.each(['output', 'supportBundle', 'tokenFile'])('does not write as %s outside its folder', name => {
+    expect(resolved({ [name]: join(home, '.profile') })).toHaveProperty('written')
+    expect(resolved({ [name]: join(cwd, 'none', 'x') })).toEqual({})
+  })
+
+  test('may hold the body of an index', () => {
+    expect(resolved({ url: 'https://a.example', swapAlias: 'a', indexBody: '{"mappings":{}}' })).toEqual({})
+  })
+
+  test('may name a key elsewhere for a cluster that it does not name', () => {
+    const file = { path: join(cwd, path), values: { apiKeyFile: join(home, 'secret') } }
+    expect(resolveOptions({ flags: {}, env: url, file }).unsafe).toEqual({})
   })
 })
 
