@@ -73,6 +73,9 @@ function recordedIn(value: (name: string) => unknown): Recorded | string {
     const text = value(name)
     if (text === undefined) continue
     if (typeof text !== 'string' || text === '') return `its ${name} is not a string`
+    // A request carries these two in its URL.
+    if ((name === 'index' || name === 'pipeline') && /\p{Surrogate}/u.test(text))
+      return `its ${name} is not whole Unicode`
     texts[name] = text
   }
   const { id, routing, ...destination } = texts

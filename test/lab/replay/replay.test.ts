@@ -360,6 +360,21 @@ describe('a replay to several indices', () => {
   })
 })
 
+test.each(['index', 'pipeline'])('a dead letter whose %s is half a character stops no others', async name => {
+  const of = (n: number, more = {}) =>
+    JSON.stringify({
+      operation: 'create',
+      index,
+      id: `a${n}`,
+      ...more,
+      origin: { input: 'a', document: n },
+      document: { n },
+    })
+  await writeFile(path('dead.ndjson'), `${of(1)}\n${of(2, { [name]: '\ud800' })}\n${of(3)}\n`)
+  expect(await again()).toMatchObject({ created: 2, rejected: 1 })
+  expect(lettersIn('again.ndjson').map(({ type }) => type)).toEqual(['DEAD_LETTER_BROKEN'])
+})
+
 describe('before anything is sent', () => {
   test('a file is refused that holds no dead letter, and one without an index where none is told', async () => {
     lab.control.forgetConnections()
