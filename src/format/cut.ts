@@ -1,8 +1,5 @@
-/**
- * Between two values. `first`: at the start of an array. `next`: behind an element. `top`: between top-level values, which have no
- * commas.
- */
-export type Place = 'first' | 'next' | 'top'
+/** Tells where the cutter begins. `first`: at the start of an array. `next`: behind an element. `top`: between top-level values, which have no commas. */
+export type Between = 'first' | 'next' | 'top'
 
 /** The result of one call. */
 export interface Cut {
@@ -21,7 +18,7 @@ export interface Cutter {
   /** Holds the bytes to cut, from its start. */
   readonly input: Buffer
   /** Takes the objects of `input` in [from, to), at most `most`. It takes no broken one, but does not look at UTF-8. */
-  cut(from: number, to: number, place: Place, most?: number): Cut
+  cut(from: number, to: number, place: Between, most?: number): Cut
 }
 
 /** A longer object, or more white space in front of one, is left to the parser. */

@@ -1,6 +1,6 @@
 import { LINE_FEED, SPACE, endWithoutSpace, isWhiteSpace } from '../text/bytes.js'
 import { JsonScan } from '../text/json-fault.js'
-import { type Cut, type Cutter, INPUT_BYTES, LONGEST_BYTES, MOST_LEVELS, type Place } from './cut.js'
+import { type Cut, type Cutter, INPUT_BYTES, LONGEST_BYTES, MOST_LEVELS, type Between } from './cut.js'
 
 const QUOTE = 0x22
 const COMMA = 0x2c
@@ -14,7 +14,7 @@ export function plainCutter(): Cutter {
   const scan = new JsonScan(MOST_LEVELS)
   return { input, cut }
 
-  function cut(from: number, to: number, place: Place, most = Infinity): Cut {
+  function cut(from: number, to: number, place: Between, most = Infinity): Cut {
     let [objects, takenTo, written] = [0, from, 0]
     for (;;) {
       let at = behindSpace(takenTo, to)

@@ -1,11 +1,11 @@
 import { jsonParser } from 'stream-json/core/parser.js'
 import { isWhiteSpace } from '../text/bytes.js'
-import type { Place } from './cut.js'
+import type { Between } from './cut.js'
 import type { ElementLines } from './elements.js'
 
 interface Parser {
   /** Where the parser stands, if an element may begin there and nothing of it was parsed. */
-  readonly place: Place | undefined
+  readonly place: Between | undefined
   /** Notes elements that somebody else took there. */
   pass(objects: number): void
   /** Returns the end of the piece that begins at `from`. */

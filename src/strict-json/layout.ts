@@ -7,7 +7,7 @@
 export const SLACK_BYTES = 64
 
 /** Each text has its length in the first four bytes, and itself from `TEXT_START` on. */
-export const TEXT_BYTES = 512
+const TEXT_BYTES = 512
 export const TEXT_START = 16
 export const LONGEST_TEXT_BYTES = TEXT_BYTES - TEXT_START - SLACK_BYTES
 

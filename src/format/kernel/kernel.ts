@@ -1,6 +1,6 @@
 import { INPUT_SLACK_BYTES, INPUT_START, SLACK_BYTES } from '../../strict-json/layout.js'
 import { compile, type Global, newMemory, webAssembly } from '../../web-assembly.js'
-import { type Cut, type Cutter, INPUT_BYTES, LONGEST_BYTES, type Place } from '../cut.js'
+import { type Cut, type Cutter, INPUT_BYTES, LONGEST_BYTES, type Between } from '../cut.js'
 import { kernelCode } from './code.js'
 import { FIRST, NEXT, STOP_END, STOP_OBJECT, TOP_LEVEL } from './layout.js'
 
@@ -29,7 +29,7 @@ export function kernelCutter(): Cutter | undefined {
   const bytes = Buffer.from(memory.buffer)
   const input = bytes.subarray(INPUT_START, INPUT_START + INPUT_BYTES)
 
-  function cut(from: number, to: number, place: Place, most = MOST_OBJECTS): Cut {
+  function cut(from: number, to: number, place: Between, most = MOST_OBJECTS): Cut {
     // No token holds a zero byte, so the kernel does not run past it.
     bytes[INPUT_START + to] = 0
     const stop = kernel.cut(INPUT_START + from, INPUT_START + to, OUTPUT_START, places[place], most, LONGEST_BYTES)
