@@ -3,7 +3,7 @@ import { type CellType, cellTypes } from '../format/csv/cell-types.js'
 import { type Kind, Problem, kind } from './kinds.js'
 import { jsonObject, string } from './option-checks.js'
 
-export function columns(): Kind<readonly string[]> {
+export function columnNames(): Kind<readonly string[]> {
   const read = (text: string) => {
     const names = text.split(',').map(name => name.trim())
     return namesProblem(names) ?? names
@@ -35,7 +35,7 @@ export function delimiter(): Kind<string> {
 }
 
 /** Reads `none` as the empty string: no cell stands in quotes. */
-export function quote(): Kind<string> {
+export function quotation(): Kind<string> {
   const { read, check, label } = character('char|none', text => text)
   const isNone = (raw: unknown) => raw === 'none' || raw === ''
   return {

@@ -143,13 +143,13 @@ export const table = {
     first: true,
   }),
   pick: documents(kinds.text(), 'path of the array inside a JSON document, for example hits.items', { label: 'path' }),
-  columns: csv(csvKinds.columns(), 'names of the columns. Default: the first row names them'),
+  columns: csv(csvKinds.columnNames(), 'names of the columns. Default: the first row names them'),
   skipHeader: csv(kinds.toggle(), 'with --columns: skip the first row, which has other names'),
   delimiter: csv(
     csvKinds.delimiter(),
     'character between cells: comma, semicolon, tab or another. Default: found by looking',
   ),
-  quote: csv(csvKinds.quote(), 'character around cells, or none. Default: found by looking'),
+  quote: csv(csvKinds.quotation(), 'character around cells, or none. Default: found by looking'),
   encoding: csv(kinds.choice(...encodings), 'encoding of the file. Default: found by looking'),
   inferTypes: csv(
     kinds.toggle(),
