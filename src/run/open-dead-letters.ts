@@ -1,5 +1,5 @@
-import { stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { lstat, stat } from 'node:fs/promises'
+import { basename, resolve } from 'node:path'
 import { fail } from '../failure/failure.js'
 import type { Destination, Source } from '../flow.js'
 import { DeadLetters } from '../ledger/dead-letters.js'
@@ -25,6 +25,7 @@ export async function openDeadLetters(documents: DocumentSection, opening: Openi
   const destination = destinationOf(index, documents)
   const path = dryRun ? undefined : pathOf(documents.deadLetters, run)
   const deadLetters = new DeadLetters(path, { run, writer: randomToken(), destination }, warn)
+  await refuseLink(deadLetters.path)
   await refuseInput(sources, deadLetters.path)
   if (before !== undefined) {
     await tellMoved(before, deadLetters.path, warn)
@@ -36,8 +37,10 @@ export async function openDeadLetters(documents: DocumentSection, opening: Openi
 }
 
 function pathOf(deadLetters: DocumentSection['deadLetters'], run: string): string | undefined {
-  return deadLetters === false ? undefined : (deadLetters ?? `sluice-dead-letters-${run}.ndjson`)
+  return deadLetters === false ? undefined : (deadLetters ?? `${OWN_NAME}${run}.ndjson`)
 }
+
+const OWN_NAME = 'sluice-dead-letters-'
 
 /** Returns what a replay has to know of rejected documents. */
 function destinationOf(index: string, { pipeline, ids, routingField }: DocumentSection): Destination {
@@ -47,6 +50,20 @@ function destinationOf(index: string, { pipeline, ids, routingField }: DocumentS
     ...(ids.from === 'field' ? { idField: ids.field } : {}),
     ...(routingField === undefined ? {} : { routingField }),
   }
+}
+
+/**
+ * Refuses a link with the name that Sluice itself gives to dead letters in the working folder. Nobody asked for it, and it may lead
+ * to a file that a shell runs. Throws SluiceError DEAD_LETTERS_UNWRITABLE.
+ */
+async function refuseLink(path: string | undefined): Promise<void> {
+  if (path === undefined || path !== basename(path) || !path.startsWith(OWN_NAME)) return
+  const isLink = await lstat(path).then(
+    found => found.isSymbolicLink(),
+    () => false,
+  )
+  const problem = 'it is a symbolic link. Remove it, or pass a file with --dead-letters'
+  if (isLink) throw fail('DEAD_LETTERS_UNWRITABLE', { path, problem })
 }
 
 /**

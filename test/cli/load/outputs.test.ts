@@ -1,4 +1,6 @@
 import { existsSync } from 'node:fs'
+import { symlink } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import { folder, shell, startSluice } from '../../support/sluice.js'
@@ -29,6 +31,19 @@ describe.runIf(existsSync('/dev/full'))('on a full disk', () => {
     expect(stderr).not.toContain('    at ')
     expect({ code, stored: lab.control.count(index) }).toEqual({ code: 70, stored: 2 })
   })
+})
+
+test('dead letters do not go through a link that lies in the working folder', async () => {
+  await using work = await folder()
+  const profile = join(work.path, 'profile')
+  await symlink(profile, join(work.path, 'sluice-dead-letters-night.ndjson'))
+  const input = '{"n":1}\n$(date)\n'
+  const asked = { cwd: work.path, env: lab.env, input }
+  const { code, stderr } = await shell('$SLUICE ingest - --index linked --run-id night', asked)
+  expect({ code: code !== 0, isWritten: existsSync(profile) }).toEqual({ code: true, isWritten: false })
+  expect(stderr).toContain('it is a symbolic link')
+  await shell('$SLUICE ingest - --index linked --dead-letters ./sluice-dead-letters-night.ndjson', asked)
+  expect(existsSync(profile)).toBe(true)
 })
 
 test.each([
