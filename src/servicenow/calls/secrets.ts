@@ -14,7 +14,9 @@ export class Secrets {
   add(...secrets: readonly (string | undefined)[]): void {
     for (const secret of secrets) {
       if (secret === undefined || secret.length < SHORTEST) continue
-      for (const form of [secret, encodeURIComponent(secret), encodeURIComponent(secret).replaceAll('%20', '+')]) {
+      // An instance can send half of a character, which has no encoding.
+      const encoded = encodeURIComponent(secret.replaceAll(/\p{Surrogate}/gu, '\ufffd'))
+      for (const form of [secret, encoded, encoded.replaceAll('%20', '+')]) {
         if (this.#known.has(form)) continue
         this.#known.add(form)
         this.tell(form)

@@ -249,6 +249,12 @@ describe('what somebody else says', () => {
     expect(secrets.quote(said)).toBe('*** password=***&x=*** Basic *** *** ab')
     expect(told).toContain('token-1')
   })
+
+  test('is shown without a token that ends in half a character', () => {
+    const secrets = new Secrets()
+    secrets.add('token\ud800')
+    expect(secrets.quote('token\ud800 token%EF%BF%BD')).toBe('*** ***')
+  })
 })
 
 function answer(status: number, text: string, headers: InstanceAnswer['headers'] = json): InstanceAnswer {
