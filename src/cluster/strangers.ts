@@ -47,13 +47,14 @@ const marks: readonly Mark[] = [
   },
   {
     is: 'it is a login page',
-    if: /^location: \S*(log-?in|sign-?in|\/sso|oauth|saml|authorize|auth\b)|<title>[^<]*(log ?in|sign ?in|anmelden)|<input[^>]* type="?password/im,
+    if: /^location: \S*(log-?in|sign-?in|\/sso|oauth|saml|authorize|auth\b)|<title>[^<]*(log ?in|sign ?in|anmelden)|<input[^<>]* type="?password/im,
   },
   {
     is: 'it is the console of Elastic Cloud',
     if: /^location: https:\/\/cloud\.elastic\.co|<title>[^<]*Elastic Cloud/im,
   },
-  { is: 'it is a web page', if: /^status 200\n[^]*\n\n\s*<(!doctype|html|head|body)\b/i },
+  // Only the first empty line counts: to try each takes half a second for a page of nothing else.
+  { is: 'it is a web page', if: /^status 200\n(?:.+\n)*\n\s*<(!doctype|html|head|body)\b/i },
 ]
 
 /** Returns who left marks in an answer that is not Elasticsearch's. */
