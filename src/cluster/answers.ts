@@ -84,7 +84,9 @@ function errorOf(error: unknown, answer: ClusterAnswer): { type: string; reason:
 
 /** The cluster repeats a user name that it does not know. It may be a password in the wrong place. */
 function withoutUser(reason: string): string {
-  return reason.replace(/\b(authenticate) user \[.*\](?= for |$)/s, '$1 this user')
+  const from = reason.search(/\bauthenticate user \[/)
+  const end = reason.endsWith(']') ? reason.length : reason.lastIndexOf('] for ') + 1
+  return from === -1 || end < from ? reason : `${reason.slice(0, from)}authenticate this user${reason.slice(end)}`
 }
 
 function lostLogin({ statusCode, isWithLogin }: ClusterAnswer, reason: unknown): string {

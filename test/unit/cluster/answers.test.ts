@@ -329,3 +329,16 @@ test('Kibana leads to the Elasticsearch beside it, and a place to go to is shown
   expect(message).toContain('location: https://login.example/login')
   expect(message).not.toContain('s3cret')
 })
+
+test.each([
+  [
+    'unable to authenticate user [a] for b] for REST request [/]',
+    'unable to authenticate this user for REST request [/]',
+  ],
+  ['failed to authenticate user [a]] b]', 'failed to authenticate this user'],
+  ['cannot authenticate user [a', 'cannot authenticate user [a'],
+])('a reason is shown without the user that it names: %s', (reason, shown) => {
+  const body = Buffer.from(JSON.stringify({ error: { type: 'security_exception', reason }, status: 401 }))
+  const route = { target: new URL('https://es.example') } as never
+  expect(whoAnswered({ statusCode: 401, headers: {}, body }, route)).toMatchObject({ reason: shown })
+})
