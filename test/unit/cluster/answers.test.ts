@@ -331,10 +331,7 @@ test('Kibana leads to the Elasticsearch beside it, and a place to go to is shown
 })
 
 test.each([
-  [
-    'unable to authenticate user [a] for b] for REST request [/]',
-    'unable to authenticate this user for REST request [/]',
-  ],
+  ['unable to authenticate user [a] for b] for this request', 'unable to authenticate this user for this request'],
   ['failed to authenticate user [a]] b]', 'failed to authenticate this user'],
   ['cannot authenticate user [a', 'cannot authenticate user [a'],
 ])('a reason is shown without the user that it names: %s', (reason, shown) => {
