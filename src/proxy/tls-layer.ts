@@ -113,7 +113,7 @@ function encryptInPieces(socket: TLSSocket): void {
 function readContext({ ca, cert, key, passphrase }: TlsOptions, name: string): SecureContext {
   // Node takes it for no authority at all, and then says of every certificate that nobody vouches for it.
   if (ca !== undefined && certificatesIn(ca).length === 0) {
-    const isPath = typeof ca === 'string' && ca !== '' && !ca.includes('\n')
+    const isPath = typeof ca === 'string' && /^\S+\.(?:pem|crt|cer)$/i.test(ca)
     const problem = isPath
       ? 'the CA is not the text of a certificate in PEM form. If it is a path, read the file and pass its text'
       : 'the CA file contains no certificate in PEM form'

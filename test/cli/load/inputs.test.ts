@@ -25,7 +25,7 @@ test.each(['in.ndjson', 'link.ndjson', 'hard.ndjson', './in.ndjson'])(
     expect(JSON.parse(stdout)).toMatchObject({
       failure: {
         code: 'OPTION_INVALID',
-        message: `--dead-letters: '${path}' is the input in.ndjson: write the dead letters to another file`,
+        message: `--dead-letters: '${path}' is the input in.ndjson. Write the dead letters to another file`,
       },
     })
     expect({ code, stored: lab.control.count('own-letters') }).toEqual({ code: 2, stored: 0 })

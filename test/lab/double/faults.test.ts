@@ -289,7 +289,7 @@ it('answers as an edge that does not know the host, or whose deployment is away'
 
 it('refuses bulk requests beyond its capacity, and takes them again when others are done', async () => {
   await using world = await openLab()
-  world.lab.control.plant({ capacity: { inFlight: 2, tookMs: 50 } })
+  world.lab.control.plant({ capacity: { inFlight: 2, tookMs: 3000 } })
   const bodies = Array.from({ length: 4 }, async () => await world.bulk(bulkBody))
   const statuses = (await Promise.all(bodies)).map(({ status }) => status)
   expect(statuses.filter(status => status === 200)).toHaveLength(2)

@@ -91,7 +91,7 @@ test('two at once, another selection, and a folder that no pull has made are ref
   // What was begun is told in a file beside the rows.
   await rm(join(work.path, 'rows.ndjson.part', 'reading.json'))
   const unknown = await sluice(pull, { cwd: work.path, env })
-  expect(unknown.stderr).toMatch(/reading\.json.* is missing, and rows\.ndjson has rows of an unknown pull/)
+  expect(unknown.stderr).toMatch(/reading\.json.* is missing, and rows\.ndjson holds rows of an unknown pull/)
   // Once there are no rows, there is nothing to lose.
   await writeFile(join(work.path, 'rows.ndjson.part', 'rows.ndjson'), '')
   lab.control.servicenow.heal()
