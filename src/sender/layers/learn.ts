@@ -26,7 +26,7 @@ export interface LearningOptions {
 /** After so many requests in a row without an answer the run stops sending. */
 export const LOSSES_BEFORE_STOP = 8
 
-/** Largest body while the cluster rejects much, or may do so: until it is written, a rejected document takes several times its bytes. */
+/** Largest body while the cluster rejects much: until it is written, a rejected document takes several times its bytes. */
 const REJECTING_BYTES = 256 << 10
 /** Part of the documents of a body. */
 const MUCH = 0.25
@@ -39,8 +39,7 @@ export class Learning {
   #requests = 0
   #accepted = 0
   #lostInARow = 0
-  /** Nobody knows before the first answer. */
-  #isRejecting = true
+  #isRejecting = false
 
   constructor(options: LearningOptions) {
     const { concurrency, batchBytes, learnt } = options

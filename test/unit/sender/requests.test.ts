@@ -424,6 +424,7 @@ describe('a body that is too large', () => {
       response.end()
     }
     const sender = senderOf({ batchBytes: 1_000_000 })
+    expect(sender.bodyBytes).toBe(1_000_000)
     const lines = Array.from({ length: 600 }, (_, n) => `{"n":${n},"pad":"${'x'.repeat(1000)}"}`)
     expect(await sender.send(await batchOf(lines))).toMatchObject({ created: 600 })
     return sender.bodyBytes
