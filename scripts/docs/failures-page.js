@@ -42,7 +42,7 @@ export function failuresPage({ entries, stages, symptoms, indexErrors, exampleOf
     '',
     '## Error types of Elasticsearch',
     '',
-    'The receipt and the dead letters name them if Elasticsearch rejects single documents. `sluice explain TYPE` shows the same text.',
+    'The receipt and the dead letters show these types if Elasticsearch rejects single documents. `sluice explain TYPE` shows the same text.',
     '',
     '| Type | Meaning | What to do |',
     '| --- | --- | --- |',

@@ -17,7 +17,7 @@ export function optionsPage(all) {
     '  A number under a key that ends in `Ms` counts milliseconds. Keys like `timeout` work too. An unknown key is an error.',
     '- Sluice sends no credentials of the environment to a URL that only this file names, since the folder may be somebody else\'s. To allow that,',
     '  name the file: `--config sluice.config.json`, or `SLUICE_CONFIG`. The same holds for a file that names a proxy and also whom to trust (`ca`, `servicenowCa`).',
-    '  And this file may name files to write, and files of credentials for its own URLs, only inside its folder.',
+    '  In such a file, output files must be inside its folder. So must files with credentials for its own URLs.',
     '- A switch needs no value on the command line. In the environment and the file, use `true` or `false`.',
     '- A size is a number of bytes, or has a unit: `5mb`, `512kb`, `16mib`, `5_000_000`. A duration needs a unit: `500ms`, `30s`, `15m`, `2h`.',
     '- Keep secrets in the environment, or in separate files (`--api-key-file`, `--password-file`, `--proxy-file`). On the command line',

@@ -96,7 +96,7 @@ async function listen(port: number): Promise<LoopbackRedirect> {
     const { code } = error as NodeJS.ErrnoException
     const problem =
       code === 'EADDRINUSE'
-        ? `${port} is in use by another program: choose a free one, and register its redirect URL at the instance`
+        ? `${port} is in use by another program. Choose a free one, and register its redirect URL at the instance`
         : `Sluice cannot listen on ${port} (${code})`
     throw fail('OPTION_INVALID', { option: 'port', problem }, { cause: error })
   }

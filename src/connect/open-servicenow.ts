@@ -90,9 +90,9 @@ function instanceUrl(given: string | URL): URL {
   if (!isWebAddress(text)) throw invalid('is not an http:// or https:// URL')
   const url = new URL(text)
   if (url.username !== '' || url.password !== '')
-    throw invalid('contains credentials: set the user name and password as options')
+    throw invalid('contains credentials. Set the user name and password as options')
   if (url.pathname !== '/' || url.search !== '' || url.hash !== '')
-    throw invalid('has a path: write only scheme and host, as in https://my-instance.example')
+    throw invalid('has a path. Write only scheme and host, as in https://my-instance.example')
   return url
 }
 
@@ -101,7 +101,7 @@ function wayTo(url: URL, proxy: ProxySection): ChosenProxy {
     return proxyTo(url, proxy)
   } catch (error) {
     if (!isSluiceError(error) || error.code !== 'CLUSTER_URL_IS_PROXY') throw error
-    throw invalid("is the proxy's address: set it to that of the instance")
+    throw invalid("is the proxy's address. Set it to that of the instance")
   }
 }
 

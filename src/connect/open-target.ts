@@ -84,7 +84,7 @@ export async function openClusterItself(
 
 /** The error for what a managed ingest endpoint cannot do. `what` says it. */
 export function needsCluster(option: string, what = 'is not a cluster'): SluiceError {
-  const problem = `${what}: this is the managed ingest endpoint, which only queues new documents. Use the URL of the cluster itself`
+  const problem = `${what}. The target is the managed ingest endpoint, which only queues new documents. Use the URL of the cluster itself`
   return fail('OPTION_INVALID', { option, problem })
 }
 
@@ -102,7 +102,7 @@ function clusterUrl(target: TargetOptions): { url: URL; username?: string; passw
     const [option, problem] =
       target.cloudId === undefined
         ? ['target.url', "the cluster's endpoint is not set"]
-        : ['target.cloudId', 'is not a cloud id: copy the whole value from the Elastic Cloud console']
+        : ['target.cloudId', 'is not a cloud id. Copy the whole value from the Elastic Cloud console']
     throw fail('OPTION_INVALID', { option, problem })
   }
   const read = readClusterUrl(String(text))

@@ -76,7 +76,7 @@ async function readKept(path: string, onWarning: TokenFile['onWarning']): Promis
   if (text.trim() === '') return {}
   const tokens = parse(text)
   if (tokens === undefined) {
-    const problem = `${path} is not a token file: pass another file, or delete this one`
+    const problem = `${path} is not a token file. Pass another file, or delete this one`
     throw fail('OPTION_INVALID', { option: 'servicenow.tokenFile', problem })
   }
   return tokens

@@ -145,7 +145,7 @@ export const indexFindings: FindingRule = ({ index, write, cluster }) => {
   if (failed !== undefined) return finding('error', failed)
   const reason = `the credentials lack ${missing.join(' and ')} on ${name}`
   const blocked = `${blocks.join(', ')} is set`
-  const left = write?.left === undefined ? '' : `Sluice could not delete its test document: delete ${write.left}`
+  const left = write?.left === undefined ? '' : `Sluice could not delete its test document. Delete ${write.left}`
   return [
     missing.length === 0
       ? undefined

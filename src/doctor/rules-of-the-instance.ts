@@ -31,7 +31,7 @@ export const loginFindings: FindingRule = facts => {
   if (tokens !== undefined && tokens.given > 0 && tokens.given < tokens.asked) {
     const { asked, given: allowed } = tokens
     const evidence = { instance: instance?.url ?? '', allowed, asked, request: 'token call' }
-    const why = 'It refused the token call: a REST API access policy allows only one of the addresses'
+    const why = 'It refused the token call. A REST API access policy allows only one of the addresses'
     return finding('error', failure('SERVICENOW_PARTLY_ALLOWED', evidence), why)
   }
   // Basic authentication is the cause only if the same user's token works everywhere.

@@ -61,12 +61,13 @@ export const indexErrors: readonly IndexError[] = [
   },
   {
     type: 'invalid_index_name_exception',
-    meaning: 'Elasticsearch does not allow this name of an index.',
+    meaning: 'Elasticsearch does not allow this index name.',
     fix: 'Correct --index, or the names in the documents. Then run `sluice replay FILE`.',
   },
   {
     type: 'cluster_block_exception',
-    meaning: 'The index accepts no writes: its disk is nearly full, or somebody made it read-only.',
+    meaning:
+      'The index accepts no writes, because the disk of the cluster is nearly full or somebody made the index read-only.',
     fix: 'Run `sluice explain INDEX_BLOCKED`.',
   },
   {

@@ -23,7 +23,7 @@ export const symptoms: readonly Symptom[] = [
     symptom: '407 Proxy Authentication Required',
     when: 'The username or password of the proxy is missing, wrong, or not URL-encoded.',
     codes: ['PROXY_AUTH_REJECTED', 'PROXY_URL_INVALID', 'PROXY_ACCOUNT_REFUSED'],
-    note: 'A wrong port gives no 407: the request hangs, or the answer is not HTTP. A program for the JDK also gets 407 if the system property jdk.http.auth.tunneling.disabledSchemes is not an empty string. Java then sends no password through a tunnel.',
+    note: 'A wrong port gives no 407. The request hangs, or the answer is not HTTP. A program for the JDK also gets 407 if the system property jdk.http.auth.tunneling.disabledSchemes is not an empty string. Java then sends no password through a tunnel.',
   },
   {
     where: 'proxy',
@@ -105,7 +105,7 @@ export const symptoms: readonly Symptom[] = [
     symptom: 'Telemetry arrives (OTLP), and application requests fail',
     when: 'IP filters do not cover the managed OTLP endpoint of an Elastic Cloud deployment.',
     codes: [],
-    note: 'This is not a fault of the IP filter: data at the OTLP endpoint proves nothing about it. Check only the answer to the application requests, most often 403 (EGRESS_NOT_ALLOWED) or 401 (CLUSTER_AUTH_REJECTED).',
+    note: 'This is not a fault of the IP filter. Data at the OTLP endpoint proves nothing about it. Check only the answer to the application requests, most often 403 (EGRESS_NOT_ALLOWED) or 401 (CLUSTER_AUTH_REJECTED).',
   },
   {
     where: 'cluster',
@@ -147,7 +147,7 @@ export const symptoms: readonly Symptom[] = [
     symptom: '500, 502, 503 or 504',
     when: 'The cluster is starting, restarting or too busy, or the proxy cannot reach it.',
     codes: ['CLUSTER_UNAVAILABLE', 'PROXY_TARGET_UNREACHABLE'],
-    note: 'In answer to CONNECT, it is the proxy: check the host and port of the cluster URL. Otherwise it is the cluster: wait.',
+    note: 'A status in answer to CONNECT comes from the proxy. Check the host and port of the cluster URL. Otherwise it comes from the cluster, so wait.',
   },
   {
     where: 'cluster',
@@ -251,12 +251,12 @@ export const symptoms: readonly Symptom[] = [
       'SERVICENOW_REQUEST_REFUSED',
       'PROXY_TARGET_UNREACHABLE',
     ],
-    note: 'In answer to CONNECT, the proxy cannot reach the instance: check the host in SERVICENOW_INSTANCE_URL.',
+    note: 'If the status comes in answer to CONNECT, the proxy cannot reach the instance. Check the host in SERVICENOW_INSTANCE_URL.',
   },
   {
     where: 'anywhere',
     symptom: 'A test shows an address that is not one of the two',
-    when: 'The request did not go through the proxy: only some clients use it, or the runtime ignores the setting.',
+    when: 'The request did not go through the proxy, because only some clients use it or the runtime ignores the setting.',
     codes: ['EGRESS_UNEXPECTED', 'PROXY_NOT_USED'],
     note: 'In your own programs, configure the proxy on every client. For axios, set `proxy: false` and an `httpsAgent`.',
   },
@@ -305,7 +305,7 @@ export const symptoms: readonly Symptom[] = [
       'FILTER_API_UNAVAILABLE',
       'FILTER_CHANGED_MEANWHILE',
     ],
-    note: 'A 401 is about the key, a 400 or 404 about the request. Without an answer, check the direct connection to the API: it does not use the proxy.',
+    note: 'A 401 is about the key, a 400 or 404 about the request. If no answer comes, check the direct connection to the API, which does not use the proxy.',
   },
   {
     where: 'anywhere',

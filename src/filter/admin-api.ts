@@ -51,7 +51,7 @@ export interface AdminApi extends AsyncDisposable {
 export function openAdminApi({ url, key, timeoutMs, signal }: AdminOptions): AdminApi {
   const isLocal = isLoopback(url.hostname)
   if (url.protocol === 'http:' && !isLocal) {
-    const problem = 'would send the key unencrypted to another machine: write https://'
+    const problem = 'would send the key unencrypted to another machine. Write https://'
     throw fail('OPTION_INVALID', { option: '--admin-url', problem })
   }
   const route = openRoute({ target: url, connections: 1 })

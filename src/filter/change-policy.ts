@@ -38,7 +38,7 @@ export async function createPolicy(
   }
   const { region } = wanted
   if (region === undefined) {
-    const problem = 'the region of the new policy is unknown: set --region or --deployment'
+    const problem = 'the region of the new policy is unknown. Set --region or --deployment'
     throw fail('OPTION_INVALID', { option: '--region', problem })
   }
   return { action: 'created', policy: await api.policy(await api.create({ ...wanted, region })) }

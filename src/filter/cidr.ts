@@ -70,7 +70,7 @@ function toNumber(address: string): number {
 }
 
 function whatItIs(text: string): string {
-  if (isIPv6(text)) return 'is an IPv6 address: IP filters accept only IPv4'
-  if (/[a-z]/i.test(text)) return 'is a name: IP filters accept addresses, not DNS names'
+  if (isIPv6(text)) return 'is an IPv6 address. IP filters accept only IPv4 addresses'
+  if (/[a-z]/i.test(text)) return 'is a name. IP filters accept addresses, not DNS names'
   return 'is not an IPv4 address'
 }

@@ -69,8 +69,8 @@ function tooPermissive(deployment: string, { id, name, rules }: Policy, guards: 
     sources: rules.map(({ source }) => source).slice(0, 5),
     beside:
       others.length === 0
-        ? 'no other policy is attached'
-        : `the other attached policies (${others.join(', ')}) have no effect`,
+        ? 'and no other policy is attached'
+        : `so the other attached policies (${others.join(', ')}) have no effect`,
   })
 }
 

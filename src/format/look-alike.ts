@@ -43,7 +43,11 @@ export function lookAlike(text: Buffer, isWhole: boolean): LookAlike {
   if (lines.some(line => parseJson(line) !== undefined)) return 'lines'
   if (!isWhole && lines.length < FEWEST_LINES) return 'lines'
   const kind = kindOf(text, lines)
-  return { kind, observed: `none of its first ${lines.length} lines is JSON` }
+  return { kind, observed: firstLines(lines.length) }
+}
+
+function firstLines(count: number): string {
+  return count === 1 ? 'its first line is not JSON' : `none of its first ${count.toLocaleString('en-US')} lines is JSON`
 }
 
 /** Returns the first lines that are not blank. The last line counts if nothing can follow it. */

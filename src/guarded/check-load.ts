@@ -50,22 +50,27 @@ export async function checkLoad(loaded: LoadedIndex, counts: Counts, deadLetters
     counts.rejected > 0 && untold > 0 ? `, and the index holds ${untold} more that are in no dead letter` : ''
   const rejected = counts.rejected - replayed
   if (rejected > 0 && rules.maxRejected === undefined) {
-    const observed = `${rejected} ${rejected === 1 ? 'document was' : 'documents were'} rejected, and --max-rejected is not set`
+    const observed = `${documentsOf(rejected)} ${rejected === 1 ? 'was' : 'were'} rejected, and --max-rejected is not set`
     throw failed(loaded, observed + more)
   }
   if (documents === 0) throw failed(loaded, 'the index holds no document')
   if (documents < least + replayed || untold > 0) {
-    const stored = least === most ? `${least}` : `${least} to ${most}`
-    const since = replayed === 0 ? '' : `, ${replayed} were replayed`
-    throw failed(loaded, `the run stored ${stored} documents${since}, but the index holds ${documents}`)
+    const stored = least === most ? documentsOf(least) : `${inGroups(least)} to ${documentsOf(most)}`
+    const since = replayed === 0 ? '' : `, a replay stored ${inGroups(replayed)} more`
+    throw failed(loaded, `the run stored ${stored}${since}, but the index holds ${inGroups(documents)}`)
   }
   const found = checkQuery === undefined ? checkHits : await countMatches(cluster, index, checkQuery)
   if (found < checkHits)
-    throw failed(
-      loaded,
-      `the check query must match at least ${checkHits} ${checkHits === 1 ? 'document' : 'documents'} but matched ${found}`,
-    )
+    throw failed(loaded, `the check query must match at least ${documentsOf(checkHits)} but matched ${found}`)
   return replayed
+}
+
+function documentsOf(count: number): string {
+  return `${inGroups(count)} ${count === 1 ? 'document' : 'documents'}`
+}
+
+function inGroups(count: number): string {
+  return count.toLocaleString('en-US')
 }
 
 /**

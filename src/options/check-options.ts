@@ -81,10 +81,10 @@ export function checkIngestOptions(given: IngestOptions): Ids {
   if (checkQuery !== undefined && (!isObject(checkQuery['query']) || others.length > 0))
     throw invalid('checkQuery', 'is not an object with only a query, as in {"query":{"match_all":{}}}')
   if (given.again === true && runId !== undefined && ids === 'run')
-    throw invalid('again', 'makes no new ids for a run with a name: pass another name instead')
+    throw invalid('again', 'makes no new ids for a run with a name. Pass another name instead')
   if (runId !== undefined && ids === 'cluster') {
     const problem = 'promises that a repeated run stores nothing twice, which is impossible with ids of the cluster'
-    throw invalid('runId', `${problem}: use ids 'run' or 'field', or no name`)
+    throw invalid('runId', `${problem}. Use ids 'run' or 'field', or no name`)
   }
   checkSpool(given)
   return ids === 'field' ? { from: ids, field: idField ?? '' } : { from: ids }
@@ -138,8 +138,8 @@ function checkSpool({ spool, stateDir }: Pick<IngestOptions, 'spool' | 'stateDir
   if (spool === true && stateDir === undefined) throw invalid('spool', 'needs stateDir, where Sluice writes it')
 }
 
-const said = 'is not an option of replay: the dead letters contain it'
-const guarded = 'is not an option of replay: dead letters go to the index of their load'
+const said = 'is not an option of replay, because the dead letters contain it'
+const guarded = 'is not an option of replay, because dead letters go to the index of their load'
 
 /** Options that only `ingest` takes, with the reason. */
 const others: Readonly<Record<Exclude<keyof IngestOptions, keyof ReplayOptions>, string>> = {

@@ -96,8 +96,8 @@ function findCluster(check: Check): void {
       throw invalid(
         said(check, 'cloudId'),
         /^https?:/i.test(values.cloudId)
-          ? 'is a URL, not a cloud id: pass it with --url (ELASTICSEARCH_URL)'
-          : 'is not a cloud id: copy the whole value from the Elastic Cloud console',
+          ? 'is a URL, not a cloud id. Pass it with --url (ELASTICSEARCH_URL)'
+          : 'is not a cloud id. Copy the whole value from the Elastic Cloud console',
       )
     }
   }
@@ -130,15 +130,15 @@ const apiKey = ['apiKey', 'apiKeyFile'] as const
 function settleCredentials(check: Check): void {
   const { values } = check
   if (values.apiKey !== undefined && isQuoted(values.apiKey))
-    throw invalid(said(check, 'apiKey'), 'has quotes around it: remove the quotes')
+    throw invalid(said(check, 'apiKey'), 'has quotes around it. Remove the quotes')
   if (values.apiKey !== undefined && !/^[\x21-\x7e]+$/.test(values.apiKey)) {
     throw invalid(
       said(check, 'apiKey'),
-      'contains a space or another character that no API key has: copy the encoded form',
+      'contains a space or another character that no API key has. Copy the encoded form',
     )
   }
   if (values.username?.includes(':') === true) {
-    throw invalid(said(check, 'username'), 'contains a ":", which no request can carry: set the password by itself')
+    throw invalid(said(check, 'username'), 'contains a ":", which no request can carry. Set the password by itself')
   }
   const hasKey = apiKey.some(name => values[name] !== undefined)
   const hasBasic = basic.some(name => values[name] !== undefined)
@@ -147,7 +147,7 @@ function settleCredentials(check: Check): void {
     const [used, left] = keyWins ? ['the API key', 'user name and password'] : ['user name and password', 'the API key']
     if (rankOf(check, apiKey) === rankOf(check, basic)) {
       check.warnings.push(
-        `both an API key and a user name or password are set: Sluice uses ${used} and ignores ${left}`,
+        `both an API key and a user name or password are set. Sluice uses ${used} and ignores ${left}`,
       )
     }
     for (const name of keyWins ? basic : apiKey) drop(check, name)

@@ -83,5 +83,5 @@ export function columnTypes(): Kind<Readonly<Record<string, CellType>>> {
 }
 
 function unknownType(column: string): string {
-  return `gives column '${column}' an unknown type: use one of ${cellTypes.join(', ')}`
+  return `gives column '${column}' an unknown type. Use one of ${cellTypes.join(', ')}`
 }

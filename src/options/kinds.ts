@@ -33,7 +33,7 @@ export function kind<T>(label: string | undefined, isFit: check.Check, read: (te
       const isScalar = typeof raw === 'string' || typeof raw === 'number' || typeof raw === 'boolean'
       if (!isScalar) return new Problem('is not a single value')
       const value = String(raw).trim()
-      return isQuoted(value) ? new Problem('has quotes around it: remove the quotes') : read(value)
+      return isQuoted(value) ? new Problem('has quotes around it. Remove the quotes') : read(value)
     },
   }
 }
@@ -45,7 +45,7 @@ export function text(isFit: check.Check = check.name) {
 /** Reads the path of an output file. Stdout is only for the result. */
 export function writtenFile(stdout = 'and stdout is for the receipt') {
   return kind('file', check.file, value => {
-    if (value === '-') return new Problem(`is not a file, ${stdout}: pass a file (./- for a file of that name)`)
+    if (value === '-') return new Problem(`is not a file, ${stdout}. Pass a file (./- for a file of that name)`)
     return value === '' ? new Problem('is empty') : value
   })
 }
@@ -132,7 +132,10 @@ const sizeUnits: Record<string, number> = {
 export function size({ min, max }: Range, typed: Partial<Range> = {}) {
   return kind('size', check.whole(typed.min ?? min, typed.max ?? max), value => {
     const bytes = measured(value, sizeUnits)
-    if (bytes === undefined) return new Problem('is not a size: write bytes or a unit, as in 5mb, 512kb or 5_000_000')
+    if (bytes === undefined)
+      return new Problem(
+        'is not a size. Write a number of bytes, or a number and a unit, as in 5mb, 512kb or 5_000_000',
+      )
     return bytes >= min && bytes <= max ? bytes : new Problem(`is not between ${inUnits(min)} and ${inUnits(max)}`)
   })
 }
@@ -148,7 +151,7 @@ export function duration({ bare }: { bare: boolean }, typed: Partial<Range> = {}
   return kind('duration', check.whole(typed.min ?? 1, typed.max ?? LONGEST_MS), value => {
     const ms = measured(value, units)
     if (ms === undefined)
-      return new Problem('is not a duration: write a number and a unit, as in 500ms, 30s, 15m or 2h')
+      return new Problem('is not a duration. Write a number and a unit, as in 500ms, 30s, 15m or 2h')
     return ms >= 1 && ms <= LONGEST_MS ? ms : new Problem('is not between 1ms and 24d')
   })
 }
@@ -157,7 +160,7 @@ export function rejectionLimit() {
   return kind('limit', check.limit, (value): RejectionLimit | Problem => {
     const percent = /^(\d+(?:\.\d+)?)%$/.exec(value)?.[1]
     if (percent !== undefined && Number(percent) <= 100) return `${Number(percent)}%`
-    return digits(value) ?? new Problem('is neither a count nor a share, as in 100 or 1%')
+    return digits(value) ?? new Problem('is neither a count such as 100 nor a share such as 1%')
   })
 }
 
@@ -166,9 +169,9 @@ export function blockPolicy() {
   return kind('stop|wait[=duration]', check.onBlock, (value): 'stop' | { readonly waitMs: number } | Problem => {
     if (/^stop$/i.test(value)) return 'stop'
     const [isWait, time = '30m'] = /^wait(?:=(.*))?$/i.exec(value) ?? []
-    if (isWait === undefined) return new Problem('is not stop, wait, or a wait with its time, as in wait=30m')
+    if (isWait === undefined) return new Problem('is not stop, wait, or wait with a duration, as in wait=30m')
     const waitMs = measured(time, timeUnits)
-    if (waitMs === undefined) return new Problem('has no duration after "wait=": write wait=90s, wait=30m or wait=2h')
+    if (waitMs === undefined) return new Problem('has no duration after "wait=". Write wait=90s, wait=30m or wait=2h')
     return waitMs >= 1 && waitMs <= LONGEST_MS ? { waitMs } : new Problem('is not between wait=1ms and wait=24d')
   })
 }

@@ -16,7 +16,7 @@ export function checkIndexName(index: string | undefined): void {
 function indexNameProblem(name: string): string | undefined {
   const forbidden = /[\\/*?"<>|,#:\s]/.exec(name)?.[0]
   if (forbidden !== undefined) return `contains ${/\s/.test(forbidden) ? 'a space' : forbidden}`
-  if (name !== name.toLowerCase()) return `has upper-case letters: write ${name.toLowerCase()}`
+  if (name !== name.toLowerCase()) return `has upper-case letters. Write ${name.toLowerCase()}`
   if (/^[-_+]/.test(name)) return `starts with ${name[0]}`
   if (name === '.' || name === '..') return 'is not a name'
   const bytes = Buffer.byteLength(name)
@@ -89,10 +89,10 @@ export function tablesIn(source: IngestSource): string[] {
   if (tables.length === 0) return []
   const wrong = tables.find(table => !/^[a-z]\w{0,79}$/i.test(table))
   if (wrong !== undefined)
-    throw invalid('source', `'${PREFIX}${wrong}' is not a table: write it as in ${PREFIX}incident`)
+    throw invalid('source', `'${PREFIX}${wrong}' is not a table. Write it as in ${PREFIX}incident`)
   const file = names.find(name => !isTable(name))
   if (file === undefined) return tables
-  throw invalid('source', `'${file}' cannot be loaded together with a table, which has other ids: use two commands`)
+  throw invalid('source', `'${file}' cannot be loaded together with a table, which has other ids. Use two commands`)
 }
 
 /** Returns scheme, host and port. Undefined if the URL is invalid. */

@@ -21,7 +21,7 @@ export const secret: Check = value => {
 /** Accepts what Sluice can send unchanged. */
 export const token: Check = value => {
   const isBroken = typeof value === 'string' && !/^[\u0020-\u007e]+$/.test(value)
-  if (typeof value === 'string' && isQuoted(value)) return 'has quotes around it: remove the quotes'
+  if (typeof value === 'string' && isQuoted(value)) return 'has quotes around it. Remove the quotes'
   return name(value) ?? secret(value) ?? (isBroken ? 'contains a character that no API key has' : undefined)
 }
 
@@ -70,7 +70,7 @@ export const onBlock: Check = value => {
 }
 
 export const file: Check = value => {
-  if (value === '-') return "is '-', which is not a file: to write a file of that name, pass './-'"
+  if (value === '-') return "is '-', which is not a file. To write a file of that name, pass './-'"
   return value === false ? undefined : value === true ? mustBe('a path or false', value) : name(value)
 }
 

@@ -31,7 +31,7 @@ async function secret(effective: Effective, name: Secret, readFile: ReadFile): P
   const isKey = name === 'apiKey' || name === 'adminKey'
   if (!isKey || given === undefined || !isQuoted(given)) return given
   const origin = effective.origins[effective.values[name] === undefined ? (`${name}File` as const) : name]
-  throw invalid(origin, 'has quotes around it: remove the quotes')
+  throw invalid(origin, 'has quotes around it. Remove the quotes')
 }
 
 function cannotRead(path: string, origin: string) {
@@ -92,7 +92,7 @@ export async function readAdminKey(effective: Effective, readFile: ReadFile): Pr
   if (key === undefined) {
     throw invalid(
       '--admin-key-file',
-      'the API key of the organisation is not set: set EC_API_KEY, or name a file with --admin-key-file',
+      'the API key of the organisation is not set. Set EC_API_KEY, or name a file with --admin-key-file',
     )
   }
   if (/^[\x21-\x7e]+$/.test(key)) return key
@@ -103,7 +103,7 @@ export async function readAdminKey(effective: Effective, readFile: ReadFile): Pr
 export async function readServiceNowAccess(effective: Effective, readFile: ReadFile) {
   const { values } = effective
   if (values.servicenowUrl === undefined)
-    throw invalid('--servicenow-url', 'the ServiceNow instance is not set: set SERVICENOW_INSTANCE_URL')
+    throw invalid('--servicenow-url', 'the ServiceNow instance is not set. Set SERVICENOW_INSTANCE_URL')
   refuseUnsafe(effective, 'servicenow')
   return {
     url: values.servicenowUrl,
@@ -137,7 +137,7 @@ export async function readAlarmAccess(effective: Effective, readFile: ReadFile) 
   if (url !== undefined) return { ...access, url }
   throw invalid(
     '--alarm-url',
-    'the ServiceNow instance is not set: set SERVICENOW_INSTANCE_URL or SERVICENOW_ALARM_INSTANCE_URL',
+    'the ServiceNow instance is not set. Set SERVICENOW_INSTANCE_URL or SERVICENOW_ALARM_INSTANCE_URL',
   )
 }
 
@@ -159,7 +159,7 @@ export async function readServeToken(effective: Effective, readFile: ReadFile): 
   if (token !== undefined) return token
   throw invalid(
     '--serve-token-file',
-    'callers need a token: set SLUICE_SERVE_TOKEN, or name a file that contains the token. `openssl rand -hex 32` makes one',
+    'callers need a token. Set SLUICE_SERVE_TOKEN, or name a file that contains the token. `openssl rand -hex 32` makes one',
   )
 }
 

@@ -32,7 +32,7 @@ function completeForTables(given: IngestOptions): IngestOptions {
   if (given.table !== undefined) checkTableOptions(given.table)
   const { ids = 'field', idField = 'sys_id', op = 'index', format = 'auto', pick } = given
   if (ids !== 'field') {
-    const why = 'a changed row must find its document, so a table needs ids from a field (sys_id by default)'
+    const why = 'Sluice must find the document of a changed row, so a table needs ids from a field (sys_id by default)'
     throw invalid('ids', `is '${ids}': ${why}`)
   }
   if (format !== 'auto' && format !== 'ndjson')

@@ -102,7 +102,7 @@ function fileValues(file: OptionSources['file']): Readonly<Record<string, unknow
   }
   for (const { name, flagKey } of known.map(describeOption)) {
     if (name === flagKey || !Object.hasOwn(values, name) || !Object.hasOwn(values, flagKey)) continue
-    throw invalid(path, `${flagKey} and ${name} are the same option: keep only ${name}`)
+    throw invalid(path, `${flagKey} and ${name} are the same option. Keep only ${name}`)
   }
   return values as Readonly<Record<string, unknown>>
 }
@@ -149,12 +149,12 @@ function originsOf(candidates: Candidates, changed: Partial<Record<OptionName, s
 }
 
 const how = {
-  url: 'the cluster URL is not set: set --url https://HOST:PORT, ELASTICSEARCH_URL, or --cloud-id',
+  url: 'the cluster URL is not set. Set --url https://HOST:PORT, ELASTICSEARCH_URL, or --cloud-id',
   deployment:
-    'the deployment is not set: set --deployment ID or SLUICE_DEPLOYMENT. The id is in the URL of its page in the Elastic Cloud console',
+    'the deployment is not set. Set --deployment ID or SLUICE_DEPLOYMENT. The id is in the URL of its page in the Elastic Cloud console',
   staticIps:
     'the static addresses are not set. Set STATIC_IPS to the pair in the dashboard of your proxy, as in 203.0.113.10,203.0.113.11',
-  index: 'no index is set: use --index NAME or SLUICE_INDEX',
+  index: 'no index is set. Use --index NAME or SLUICE_INDEX',
 } as const
 
 /** Options that a command may need. */

@@ -147,10 +147,10 @@ export const table = {
   skipHeader: csv(kinds.toggle(), 'with --columns: skip the first row, which has other names'),
   delimiter: csv(
     csvKinds.delimiter(),
-    'character between cells: comma, semicolon, tab or another. Default: found by looking',
+    'character between cells: comma, semicolon, tab or another. Default: Sluice detects it',
   ),
-  quote: csv(csvKinds.quotation(), 'character around cells, or none. Default: found by looking'),
-  encoding: csv(kinds.choice(...encodings), 'encoding of the file. Default: found by looking'),
+  quote: csv(csvKinds.quotation(), 'character around cells, or none. Default: Sluice detects it'),
+  encoding: csv(kinds.choice(...encodings), 'encoding of the file. Default: Sluice detects it'),
   inferTypes: csv(
     kinds.toggle(),
     'write numbers, true and false as such if no digit is lost. Default: every cell is text',
@@ -261,7 +261,7 @@ export const table = {
     as: 'url',
     first: ['pull', 'login'],
   }),
-  servicenowUsername: servicenow(kinds.text(check.secret), 'user name at the instance', {
+  servicenowUsername: servicenow(kinds.text(check.secret), 'user name for the instance', {
     label: 'name',
     env: ['SERVICENOW_USERNAME'],
     as: 'username',
@@ -314,7 +314,7 @@ export const table = {
     label: 'file',
     as: 'ca',
   }),
-  tokenFile: servicenow(kinds.text(), 'file for tokens that only you can read. Default: in the state folder', {
+  tokenFile: servicenow(kinds.text(), 'file for tokens, readable only by you. Default: in the state folder', {
     label: 'file',
   }),
   query: rows(kinds.text(), 'rows to read, as an encoded query: active=true^priority<=2', {
@@ -448,7 +448,7 @@ export const table = {
     first: true,
   }),
   writeCheck: doctor(kinds.toggle(), 'write, read and delete one document in --index', { first: true }),
-  supportBundle: doctor(kinds.text(), 'file for a report without secrets, user names and documents', {
+  supportBundle: doctor(kinds.text(), 'file for a report without secrets, user names or documents', {
     label: 'file',
     as: false,
     first: true,

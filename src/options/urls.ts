@@ -8,30 +8,30 @@ export type ClusterUrl =
 /** Splits a cluster URL into the URL without credentials, and the credentials, if any. */
 export function readClusterUrl(given: string): ClusterUrl {
   const text = given.trim()
-  if (isQuoted(text)) return { problem: 'has quotes around it: remove the quotes' }
+  if (isQuoted(text)) return { problem: 'has quotes around it. Remove the quotes' }
   if (cloudUrl(text) !== undefined)
-    return { problem: 'is a cloud id: pass it with --cloud-id (ELASTICSEARCH_CLOUD_ID)' }
+    return { problem: 'is a cloud id. Pass it with --cloud-id (ELASTICSEARCH_CLOUD_ID)' }
   if (/\s/.test(text))
-    return { problem: 'contains whitespace: write https://HOST:PORT, and a space in credentials as %20' }
+    return { problem: 'contains whitespace. Write https://HOST:PORT, and a space in credentials as %20' }
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase()
   const host = text.slice(text.lastIndexOf('@') + 1)
   if (scheme === undefined) {
     // Other text may be a user and a password without a host.
-    if (!/^[a-z0-9.-]+(:\d{1,5})?(\/[^?#]*)?$/i.test(host)) return { problem: 'has no scheme: write https://HOST:PORT' }
-    return { problem: `'${host}' has no scheme: write https://${host}` }
+    if (!/^[a-z0-9.-]+(:\d{1,5})?(\/[^?#]*)?$/i.test(host)) return { problem: 'has no scheme. Write https://HOST:PORT' }
+    return { problem: `'${host}' has no scheme. Write https://${host}` }
   }
   if (scheme !== 'https' && scheme !== 'http') return { problem: `the scheme is ${scheme}://, not https:// or http://` }
   // The parser would take the first part of a path for the host, and a backslash for a slash.
-  if (/^[^:]+:\/\/[/\\]/.test(text)) return { problem: 'has no host after its two slashes: write https://HOST:PORT' }
-  if (text.includes('\\')) return { problem: 'has a backslash: write https://HOST:PORT, and \\ in credentials as %5C' }
+  if (/^[^:]+:\/\/[/\\]/.test(text)) return { problem: 'has no host after its two slashes. Write https://HOST:PORT' }
+  if (text.includes('\\')) return { problem: 'has a backslash. Write https://HOST:PORT, and \\ in credentials as %5C' }
   if (!isWebAddress(text)) return { problem: 'is not a URL: write https://HOST:PORT' }
   const url = new URL(text)
-  if (/[?#]/.test(text)) return { problem: 'has a query or fragment: write only https://HOST:PORT' }
+  if (/[?#]/.test(text)) return { problem: 'has a query or fragment. Write only https://HOST:PORT' }
   // The parser ends the host at the first slash, so that a password with one would become part of the path.
   if (url.pathname.includes('@'))
-    return { problem: 'has an @ after its host: in credentials, write / as %2F and @ as %40' }
+    return { problem: 'has an @ after its host. In credentials, write / as %2F and @ as %40' }
   const page = pageOf(url)
-  if (page !== undefined) return { problem: `${page}: copy the Elasticsearch endpoint from the Elastic Cloud console` }
+  if (page !== undefined) return { problem: `${page}. Copy the Elasticsearch endpoint from the Elastic Cloud console` }
   const { username, password } = url
   url.username = ''
   url.password = ''
@@ -39,7 +39,7 @@ export function readClusterUrl(given: string): ClusterUrl {
   if (username === '' && password === '') return { url: bare }
   const decoded = { username: decode(username), password: decode(password) }
   if (decoded.username === undefined || decoded.password === undefined) {
-    return { problem: 'contains credentials with a % that encodes nothing: set --username and ELASTICSEARCH_PASSWORD' }
+    return { problem: 'contains credentials with a % that encodes nothing. Set --username and ELASTICSEARCH_PASSWORD' }
   }
   return { url: bare, username: decoded.username, password: decoded.password }
 }

@@ -32,12 +32,12 @@ export function parseProxyUrl(text: string, origin: string): ProxyUrl {
     throw fail('PROXY_URL_INVALID', { origin, problem })
   }
   if (text === '') refuse('is empty')
-  if (isQuoted(text)) refuse('has quotes around it: remove the quotes')
+  if (isQuoted(text)) refuse('has quotes around it. Remove the quotes')
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   if (/[\s\u0000-\u001f\u007f]/.test(text)) refuse('contains whitespace or a control character')
 
   const { scheme, rest } = splitScheme(text, refuse)
-  if (/^[/\\]/.test(rest)) refuse('has an empty host: write the host after the two slashes')
+  if (/^[/\\]/.test(rest)) refuse('has an empty host. Write the host after the two slashes')
   const at = rest.lastIndexOf('@')
   const credentials = at < 0 ? {} : readCredentials(rest.slice(0, at), scheme, refuse)
   const { host, port } = readAddress(rest.slice(at + 1), scheme, refuse)
@@ -61,12 +61,12 @@ const schemes: Readonly<Record<string, ProxyScheme>> = {
 function splitScheme(text: string, refuse: Refuse): { scheme: ProxyScheme; rest: string } {
   const [, name, rest] = /^([a-z][a-z0-9+.-]*):\/\/(.*)$/i.exec(text) ?? []
   if (name === undefined || rest === undefined) {
-    return refuse('has no scheme: it must begin with http://, https://, socks5:// or socks5s://')
+    return refuse('has no scheme. It must begin with http://, https://, socks5:// or socks5s://')
   }
   const scheme = schemes[name.toLowerCase()]
   if (scheme !== undefined) return { scheme, rest }
-  if (/^socks4a?$/i.test(name)) return refuse('asks for SOCKS4, which has no passwords: use socks5://')
-  return refuse('has an unknown scheme: it must be http://, https://, socks5:// or socks5s://')
+  if (/^socks4a?$/i.test(name)) return refuse('asks for SOCKS4, which has no passwords. Use socks5://')
+  return refuse('has an unknown scheme. It must be http://, https://, socks5:// or socks5s://')
 }
 
 function readCredentials(
@@ -75,9 +75,9 @@ function readCredentials(
   refuse: Refuse,
 ): { username?: string; password?: string | undefined } {
   const bare = /[@/?#]/.exec(userinfo)?.[0]
-  if (bare === '@') refuse('has more than one "@": write the one in the username or password as %40')
+  if (bare === '@') refuse('has more than one "@". Write the one in the username or password as %40')
   if (bare !== undefined) {
-    refuse(`has an unencoded "${bare}" in the username or password: write it as ${encodeURIComponent(bare)}`)
+    refuse(`has an unencoded "${bare}" in the username or password. Write it as ${encodeURIComponent(bare)}`)
   }
   if (/%(?![0-9a-f]{2})/i.test(userinfo)) {
     refuse('has a "%" in the username or password that does not begin an escape such as %40. Write it as %25')
@@ -106,14 +106,14 @@ function decode(text: string, refuse: Refuse): string {
 
 function readAddress(text: string, scheme: ProxyScheme, refuse: Refuse): { host: string; port: number } {
   const address = text.replace(/\/$/, '')
-  if (/[/?#]/.test(address)) refuse('has a path, a query or a fragment: it must end with the port')
+  if (/[/?#]/.test(address)) refuse('has a path, a query or a fragment. It must end with the port')
   if (!address.startsWith('[') && address.split(':').length > 2) {
     refuse('has more than one ":" after the credentials. Write an IPv6 address in brackets, and an "@" before the host')
   }
   const [, bracketed, name, portText] =
     /^(?:\[([^\]]*)\]|([^:[]*))(?::(.*))?$/.exec(address) ?? refuse('has an invalid host name')
   if (bracketed === '' || (bracketed === undefined && name === '')) refuse('has an empty host')
-  if (portText === undefined || portText === '') refuse(`has no port: ${usualPort[scheme]}`)
+  if (portText === undefined || portText === '') refuse(`has no port. ${usualPort[scheme]}`)
   if (!/^\d{1,5}$/.test(portText ?? '') || Number(portText) < 1 || Number(portText) > 65_535) {
     refuse('has a port that is not a number from 1 to 65535 (is the "@" before the host missing?)')
   }
@@ -125,20 +125,20 @@ function readAddress(text: string, scheme: ProxyScheme, refuse: Refuse): { host:
 const usualPort: Readonly<Record<ProxyScheme, string>> = {
   http: 'QuotaGuard uses 9293 for http://',
   https: 'QuotaGuard uses 9294 for https://',
-  socks5: 'the usual port for socks5:// is 1080',
-  socks5s: 'copy it from the dashboard of your proxy',
+  socks5: 'The usual port for socks5:// is 1080',
+  socks5s: 'Copy it from the dashboard of your proxy',
 }
 
 /** Ports that belong to another protocol than the scheme says: these never work, and time out or fail obscurely. */
 function portMisfit(scheme: ProxyScheme, port: number): string | undefined {
   const socks = scheme === 'socks5' || scheme === 'socks5s'
   if (port === 1080 && !socks) {
-    return `says ${scheme}:// with port 1080, which is SOCKS5: use port ${scheme === 'http' ? 9293 : 9294}, or socks5://`
+    return `says ${scheme}:// with port 1080, which is SOCKS5. Use port ${scheme === 'http' ? 9293 : 9294}, or socks5://`
   }
-  if (port === 9293 && socks) return 'says socks5:// with port 9293, which is HTTP: use port 1080, or http://'
-  if (port === 9294 && socks) return 'says socks5:// with port 9294, which is HTTP over TLS: use port 1080, or https://'
+  if (port === 9293 && socks) return 'says socks5:// with port 9293, which is HTTP. Use port 1080, or http://'
+  if (port === 9294 && socks) return 'says socks5:// with port 9294, which is HTTP over TLS. Use port 1080, or https://'
   if (port === 9293 && scheme === 'https')
-    return 'says https:// with port 9293, which is plain HTTP: use http://, or port 9294'
-  if (port === 9294 && scheme === 'http') return 'says http:// with port 9294, which expects TLS: use https://'
+    return 'says https:// with port 9293, which is plain HTTP. Use http://, or port 9294'
+  if (port === 9294 && scheme === 'http') return 'says http:// with port 9294, which expects TLS. Use https://'
   return undefined
 }

@@ -54,7 +54,7 @@ export class NodeWatch {
     this.#isTold = true
     const why = this.#last.failure.message.replace(/\.$/, '')
     onFailing(
-      `${this.#failed.length} new connections failed at the proxy ${proxy}, and others work: ${why}. One node of the proxy may be down: the load continues over the other`,
+      `${this.#failed.length} new connections failed at the proxy ${proxy}, and others work: ${why}. One node of the proxy may be down. The load continues over the other`,
     )
   }
 }

@@ -45,8 +45,8 @@ export function checkServeOptions(given: ServeOptions): Address {
   const ids: unknown = given.ids
   if (ids === 'cluster')
     throw invalid('ids', "cannot be 'cluster': if the process is killed, documents would be stored twice")
-  if (!/^\/[^\s?#]*$/.test(path)) throw invalid('path', 'is not a path: a path begins with a slash and has no query')
-  if (path === '/health') throw invalid('path', 'is the path of the health report: choose another path')
+  if (!/^\/[^\s?#]*$/.test(path)) throw invalid('path', 'is not a path. A path begins with a slash and has no query')
+  if (path === '/health') throw invalid('path', 'is the path of the health report. Choose another path')
   const address = readAddress(given.listen ?? DEFAULT_LISTEN)
   checkToken(token, address)
   return address
@@ -60,16 +60,19 @@ function problemOfTls(value: unknown): string | undefined {
 }
 
 function checkToken(token: string | false | undefined, { host }: Address): void {
-  if (token === undefined) throw invalid('token', 'a token is required: callers send it as Authorization: Bearer TOKEN')
+  if (token === undefined) throw invalid('token', 'a token is required. Callers send it as Authorization: Bearer TOKEN')
   if (token === false) {
     if (!isLoopback(host))
-      throw invalid('token', `a token is required: other machines can reach ${host} and could write to the index`)
+      throw invalid(
+        'token',
+        `a token is required, because other machines can reach ${host} and could write to the index`,
+      )
     return
   }
   if (token.length < SHORTEST_TOKEN || /\s/.test(token))
     throw invalid(
       'token',
-      `must have at least ${SHORTEST_TOKEN} characters and no spaces: \`openssl rand -hex 32\` makes one`,
+      `must have at least ${SHORTEST_TOKEN} characters and no spaces. \`openssl rand -hex 32\` makes one`,
     )
 }
 
@@ -82,8 +85,8 @@ function readAddress(text: string): Address {
 }
 
 const problems: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'is in use by another program: stop it, or pass another port',
-  EACCES: 'is a port that this user cannot open: pass a port above 1023',
+  EADDRINUSE: 'is in use by another program. Stop it, or pass another port',
+  EACCES: 'is a port that this user cannot open. Pass a port above 1023',
   EADDRNOTAVAIL: 'is not an address of this machine',
   ENOTFOUND: 'is a name that cannot be resolved',
 }

@@ -144,9 +144,9 @@ async function callTable(
 
 /** Throws SluiceError OPTION_INVALID for names that would change the path. */
 function questionOf({ method, table, sysId, query = {}, body }: TableRequest) {
-  if (!/^\w+$/.test(table)) throw invalid('table', 'is not the name of a table: write letters, digits and underscores')
+  if (!/^\w+$/.test(table)) throw invalid('table', 'is not the name of a table. Write letters, digits and underscores')
   if (sysId !== undefined && !/^[\w-]+$/.test(sysId))
-    throw invalid('sysId', 'is not a sys_id: write 32 hexadecimal characters')
+    throw invalid('sysId', 'is not a sys_id. Write 32 hexadecimal characters')
   const isOfOne = method === 'PUT' || method === 'PATCH' || method === 'DELETE'
   if (isOfOne && sysId === undefined) throw invalid('sysId', `is not set, and ${method} needs it`)
   const pairs = Object.entries(query).map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)

@@ -4,7 +4,7 @@ import { fail, SluiceError, isSluiceError } from '../failure/failure.js'
 const problems: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
-  EISDIR: 'it is a directory: pass its files with a glob',
+  EISDIR: 'it is a directory. Pass its files with a glob',
   ENOTDIR: 'a part of its path is a file, not a folder',
   ELOOP: 'its symbolic links form a loop',
   ENAMETOOLONG: 'its path is too long',

@@ -25,7 +25,7 @@ export async function* decompress(
       yield* oneAhead(gunzip(all, name), isStored)
       isAhead = false
     } else if (begins(head, ZSTD)) {
-      const problem = 'Sluice does not read zstd: decompress it first'
+      const problem = 'Sluice does not read zstd. Decompress it first'
       throw fail('INPUT_UNREADABLE', { input: name, problem })
     } else {
       yield* all

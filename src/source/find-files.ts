@@ -94,7 +94,7 @@ async function check(name: string, folder: string): Promise<FoundFile> {
   const isLink = named.isSymbolicLink()
   const status = isLink ? await stat(path) : named
   if (status.isDirectory())
-    throw unreadable(name, `it is a directory: pass its files with a glob, such as '${join(name, '*.ndjson')}'`)
+    throw unreadable(name, `it is a directory. Pass its files with a glob, such as '${join(name, '*.ndjson')}'`)
   if (status.isSocket() || status.isBlockDevice()) throw unreadable(name, 'it is not a file')
   await access(path, constants.R_OK)
   const { dev: device, ino: inode } = status

@@ -179,5 +179,5 @@ export async function* readStream(stream: Readable, name: string, signal: AbortS
 function bytesOf(chunk: unknown, stream: Readable): Uint8Array {
   if (chunk instanceof Uint8Array) return chunk
   if (typeof chunk === 'string') return Buffer.from(chunk, stream.readableEncoding ?? 'utf8')
-  throw new TypeError(`its chunks are of type ${typeof chunk}, not bytes: pass objects as an async iterable`)
+  throw new TypeError(`its chunks are of type ${typeof chunk}, not bytes. Pass objects as an async iterable`)
 }

@@ -177,7 +177,9 @@ class KnownInputs {
     const { bytes } = was ?? { bytes: 0 }
     if (status === 'finished' || bytes === 0) return undefined
     const isShorter = file.stat.size < bytes
-    const observed = isShorter ? `it has only ${file.stat.size} bytes now` : 'the part that Sluice read has changed'
+    const observed = isShorter
+      ? `it has only ${file.stat.size.toLocaleString('en-US')} bytes now`
+      : 'the part that Sluice read has changed'
     return { kind: 'changed', known, observed }
   }
 

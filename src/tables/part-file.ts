@@ -145,7 +145,7 @@ async function readStart(folder: string, selection: Selection): Promise<Place | 
     .filter(name => begun[name] !== selection[name])
     .map(name => `${name} was ${shown(begun[name])} but is now ${shown(selection[name])}`)
   if (differences.length === 0) return start
-  const problem = `${folder} holds an unfinished pull with other options (${differences.join(', ')}): run that command again, or remove the folder`
+  const problem = `${folder} holds an unfinished pull with other options (${differences.join(', ')}). Run that command again, or remove the folder`
   throw fail('OPTION_INVALID', { option: 'output', problem })
 }
 

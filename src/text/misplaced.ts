@@ -21,7 +21,7 @@ export function misplacedIn({ apiKey, username = '', password = '' }: Login): st
     [password, 'password'],
   ] as const)
     if (value.length >= SHORTEST_KEY && isEncodedKey(value))
-      return `The ${name} is an encoded API key: set it as ELASTICSEARCH_API_KEY, without user name and password`
+      return `The ${name} is an encoded API key. Set it as ELASTICSEARCH_API_KEY, without user name and password`
   if (BUILT_IN.test(password) && !BUILT_IN.test(username))
     return 'The password is the name of a built-in user, so user name and password are probably swapped'
   return username !== '' && username === password ? 'The user name and the password are the same' : undefined

@@ -122,7 +122,7 @@ async function findCheckpoint(stateDir: string, run: string): Promise<FoundCheck
     return foundAs(first.path, first.checkpoint, namesakes)
   }
   const paths = [first, ...others].map(({ path, checkpoint }) => `${path} (into ${checkpoint.target.index})`)
-  const problem = `${run} is the name of ${paths.length} runs: pass the path of a checkpoint, ${paths.join(', ')}`
+  const problem = `${run} is the name of ${paths.length} runs. Pass the path of one checkpoint: ${paths.join(', ')}`
   throw fail('OPTION_INVALID', { option: 'run', problem })
 }
 
@@ -166,7 +166,7 @@ function notesOn({ target, status, options, counts }: Checkpoint, seen: IndexSee
 }
 
 const queued =
-  'the managed ingest endpoint stores documents some time after it accepted them, and does not promise to keep their ids. Documents that the index refuses are in the failure store of the data stream, if it has one'
+  'the managed ingest endpoint stores documents some time after it accepted them, and does not promise to keep their ids. Documents that the index rejects are in the failure store of the data stream, if it has one'
 
 /**
  * Finds the checkpoint of a run to undo, and keeps every load away from it until the locks are given back.

@@ -96,11 +96,11 @@ export async function undo(options: UndoOptions): Promise<Undone> {
   const shared = inputs.filter(({ sharesFirst }) => sharesFirst).map(input => idOf(input, input.first))
   const notes = [...run.notes]
   if (kept > 0)
-    notes.push(`${shared.join(', ')} was stored by an earlier run, whose last line has grown since. Sluice left it`)
+    notes.push(`${shared.join(', ')} was stored by an earlier run, whose last line has grown since. Sluice kept it`)
   if (goesBy !== undefined && continued.length > 0)
     notes.push(`${continued.join(', ')} was continued by a later run. To load the deleted part again, pass --again`)
   if (foreign > 0)
-    notes.push(`${foreign} documents have ids like those of the run, but are not its own. Sluice left them`)
+    notes.push(`${foreign} documents have ids like those of the run, but are not its own. Sluice kept them`)
   if (checkpoint.options['op'] === 'index' && changed > 0)
     notes.push('with --op index, documents that this run sent twice also count as changed')
   return {

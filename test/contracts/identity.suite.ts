@@ -158,14 +158,14 @@ const cases: Readonly<Record<string, Case>> = {
     expect(at.did(await at.load(at.path('*.ndjson')), 'a.ndjson')).toBe('Loads nothing')
     return await again(at, at.path('?.nd*'))
   },
-  'alone, loaded with others': async at => {
+  'alone, after a load with others': async at => {
     await at.write('a.ndjson', ...range(1, 25))
     await at.write('b.ndjson', ...range(101, 125))
     at.first = await at.load([at.path('b.ndjson'), at.path('a.ndjson')])
     at.holds = [...range(1, 25), ...range(101, 125)]
     return await again(at)
   },
-  'with others, loaded alone': async at => {
+  'with others, after a load of it alone': async at => {
     await at.loaded()
     await at.write('b.ndjson', ...range(101, 125))
     const seen = await at.load([at.path('b.ndjson'), at.path('a.ndjson')])
@@ -194,7 +194,7 @@ const cases: Readonly<Record<string, Case>> = {
     await symlink(at.path('a.ndjson'), at.path('b.ndjson'))
     return await again(at, at.path('b.ndjson'))
   },
-  'a symbolic link to it that led to another file meanwhile, and the file was touched': async at => {
+  'a symbolic link to it that led to another file in the meantime, and the file was touched': async at => {
     await at.write('monday.ndjson', ...range(1, 25))
     await at.write('tuesday.ndjson', ...range(26, 50))
     const lead = async (name: string) => {

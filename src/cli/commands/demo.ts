@@ -79,7 +79,7 @@ async function loadThroughOne(folder: string, terminal: Terminal): Promise<numbe
 }
 
 function expected(text: string): string {
-  return `${indented(text)}\n   The load stopped before the first document, with exit code 3. Otherwise half of it would have failed.\n`
+  return `${indented(text)}\n   The load stopped before the first document, with exit code 3. Otherwise half of its requests would have failed.\n`
 }
 
 async function wayInto({ line }: Lab): Promise<ConnectOptions> {

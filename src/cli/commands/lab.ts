@@ -62,7 +62,7 @@ async function start(options: LabOptions): Promise<Lab> {
   } catch (error) {
     const { code, port } = error as NodeJS.ErrnoException & { port?: number }
     if (code !== 'EADDRINUSE') throw error
-    const problem = `port ${port} is in use by another program: stop it, or use random ports`
+    const problem = `port ${port} is in use by another program. Stop it, or use random ports`
     throw fail('OPTION_INVALID', { option: '--ports contract', problem }, { cause: error })
   }
 }

@@ -64,7 +64,7 @@ them with --servicenow-grant authorization_code.`,
         signal,
         open: (url, redirectUri) => {
           terminal.err(
-            shown`Log in at the instance in your browser:\n\n  ${url}\n\nThe browser then returns to ${redirectUri}\n`,
+            shown`Log in to the instance in your browser:\n\n  ${url}\n\nThe browser then returns to ${redirectUri}\n`,
           )
           if (!isQuiet && terminal.stdin.isTTY && terminal.stderr.isTTY) openBrowser(url, terminal)
         },
@@ -90,7 +90,7 @@ function show({ instance, tokenFile, isRenewable }: LoggedIn): string {
     ['tokens', tokenFile],
     ['next', 'to use them, set SERVICENOW_GRANT=authorization_code for the other commands'],
   ]
-  const note = ['note', 'the instance gave no refresh token: log in again when the access token expires']
+  const note = ['note', 'the instance gave no refresh token. Log in again when the access token expires']
   return `Logged in\n\n${columns(isRenewable ? rows : [...rows, note], '  ')}`
 }
 

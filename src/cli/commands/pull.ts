@@ -64,7 +64,7 @@ async function rowsAlone<T>({ manner }: Terminal, load: () => Promise<T>): Promi
 function tableNamed(name: string): string {
   const [table] = tablesIn([name])
   if (table !== undefined) return table
-  const problem = `'${name}' is not a table: write it as in servicenow:${/^\w+$/.test(name) ? name : 'incident'}`
+  const problem = `'${name}' is not a table. Write it as in servicenow:${/^\w+$/.test(name) ? name : 'incident'}`
   throw fail('OPTION_INVALID', { option: '<table>', problem })
 }
 

@@ -82,5 +82,5 @@ function whatIsLeft({ failure, rejected, unknown, unsent, inputs, deadLetters }:
       ? [first.name, 'the file']
       : [`the ${plural(inputs.length, 'file')}`, 'them']
   if (rejected === 0) return shown`\nEvery document in ${files} is stored. You can delete ${them}.\n`
-  return shown`\n${plural(rejected, 'document')} left, in ${deadLetters}: replay this file next.\n`
+  return shown`\n${plural(rejected, 'document')} left, in ${deadLetters}. Replay this file next.\n`
 }

@@ -25,7 +25,7 @@ Sluice switches the alias in one step and keeps the index that it was on.`,
       const { rollback } = await import('../../guarded/rollback.js')
       const { signal } = interruption
       const switching = rollback({ ...connecting, signal, alias, ...(typeof to === 'string' ? { to } : {}) })
-      const left = 'the alias may be switched already: check its index, or name the index with --to'
+      const left = 'the alias may be switched already. Check its index, or name the index with --to'
       const switched = await unlessInterrupted(signal, switching, () => left)
       terminal.out(values.json ? `${JSON.stringify(switched)}\n` : show(switched))
       done(0)

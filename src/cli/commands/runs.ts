@@ -52,7 +52,7 @@ more than 1,000 (--keep-runs). Sluice still knows their inputs.`,
 }
 
 async function remove(folder: string, run: string | undefined): Promise<RunList> {
-  if (run === undefined) throw invalid('rm needs a run: run sluice runs to list them')
+  if (run === undefined) throw invalid('rm needs a run. To list them, run `sluice runs`')
   const removed = await forgetRun(folder, run)
   if (removed.runs.length + removed.spools.length + removed.broken.length > 0) return removed
   return await refuseUnknown(folder, run)

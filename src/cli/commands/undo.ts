@@ -71,7 +71,7 @@ async function askFirst({ run, index, wouldDelete }: Undone, terminal: Terminal)
 
 function show(undone: Undone): string {
   const { run, dryRun, isComplete, index, cluster, changedIds, changed, failures, notes } = undone
-  const how = dryRun ? 'this is a dry run: Sluice deletes nothing' : isComplete ? 'undone' : 'partly undone'
+  const how = dryRun ? 'this is a dry run. Sluice deletes nothing' : isComplete ? 'undone' : 'partly undone'
   return [
     shown`Run ${run}: ${how}\n\n`,
     columns(counts(undone), '  '),

@@ -32,7 +32,7 @@ export function balance(whole: Part, parts: readonly Part[]): string {
   const shown = ([name, n]: Part) => `${count(n)} ${name}`
   const equation = `${shown(whole)} = ${parts.map(shown).join(' + ') || '0'}`
   const sum = parts.reduce((total, [, n]) => total + n, 0)
-  return sum === whole[1] ? `${equation}, it balances` : `${equation}: DOES NOT BALANCE, please report this`
+  return sum === whole[1] ? `${equation}, it balances` : `${equation}: DOES NOT BALANCE. Please report this`
 }
 
 type Part = readonly [name: string, n: number]

@@ -56,7 +56,7 @@ export const clusterEntries = {
     ],
     fixes: [
       {
-        fix: 'Set ELASTICSEARCH_API_KEY, or ELASTICSEARCH_USERNAME and ELASTICSEARCH_PASSWORD. Kibana creates API keys: copy the encoded form.',
+        fix: 'Set ELASTICSEARCH_API_KEY, or ELASTICSEARCH_USERNAME and ELASTICSEARCH_PASSWORD. Kibana creates API keys. Copy the encoded form.',
         unless: lostOnRoute,
       },
       {
@@ -288,7 +288,8 @@ export const clusterEntries = {
   CLUSTER_LICENSE_ENDED: {
     title: 'The licence of the cluster has ended',
     message: '{cluster} refused with 403: {reason}',
-    observed: 'Status 403 with security_exception and "license is non-compliant". People mistake it for a privilege.',
+    observed:
+      'Status 403 with security_exception and "license is non-compliant". People mistake it for a missing privilege.',
     causes: ['The licence or the trial of the cluster has ended, or does not contain this feature.'],
     fixes: [
       'Renew the licence in the Elastic Cloud console, or in Kibana under Stack Management, License management. Then run the same command again.',

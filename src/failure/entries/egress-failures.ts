@@ -8,7 +8,7 @@ export const egressEntries = {
     observed:
       'An address check shows an address that is not in the dashboard. The cluster then answers 403, to some clients or to all.',
     causes: [
-      'The request did not go through the proxy: no proxy is set, or the client ignores the setting.',
+      'The request did not go through the proxy, because no proxy is set or the client ignores the setting.',
       'STATIC_IPS does not contain the two addresses in the dashboard of the proxy.',
       'The proxy URL belongs to another subscription.',
     ],
@@ -22,7 +22,7 @@ export const egressEntries = {
     isNotice: true,
     title: 'The IP filter does not guard the managed ingest endpoint',
     message:
-      'on Elastic Cloud Hosted, no IP filter guards {cluster}: the managed ingest endpoint accepts every address',
+      'on Elastic Cloud Hosted, no IP filter guards {cluster}. The managed ingest endpoint accepts every address',
     observed:
       'Nothing fails. On Elastic Cloud Hosted, a stolen key works from everywhere at this endpoint, whatever the policies say.',
     causes: ['On Elastic Cloud Hosted, IP filter policies guard the cluster, but not its managed ingest endpoint.'],
@@ -69,7 +69,7 @@ export const egressEntries = {
     title: "The cluster's IP filter allows only one of the two addresses",
     message: 'the IP filter of {cluster} {how} {refused} of {probes} connections and accepted the others',
     observed:
-      'About half of all requests fail with 403 or time out, at random. One test by hand works, the next one fails. Retries hide it until they run out.',
+      'About half of all requests fail with 403 or time out, at random. One manual test works and the next one fails. Retries hide it until they run out.',
     causes: [
       'The IP filter policy contains only one of the two static addresses.',
       'One of the two addresses is mistyped in the policy.',

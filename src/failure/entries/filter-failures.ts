@@ -4,7 +4,7 @@ import type { Entries } from '../entry.js'
 export const filterEntries = {
   FILTER_NOT_ATTACHED: {
     title: 'No IP filter policy is attached',
-    message: 'no IP filter policy is attached to {deployment}: it is open to the whole internet',
+    message: 'no IP filter policy is attached to {deployment}, so it is open to the whole internet',
     observed: 'Nothing fails. The deployment accepts every request from everywhere.',
     causes: ['The policy was created but not attached.', 'The last policy was detached.'],
     fixes: [
@@ -26,7 +26,7 @@ export const filterEntries = {
   },
   FILTER_TOO_PERMISSIVE: {
     title: 'An attached policy allows large parts of the internet',
-    message: 'the policy {policy}, attached to {deployment}, allows {sources}: {beside}',
+    message: 'the policy {policy}, attached to {deployment}, allows {sources}, {beside}',
     observed: 'Nothing fails. A deployment with a narrow and a wide policy accepts what either of them allows.',
     causes: [
       'A policy for everybody (0.0.0.0/0) is still attached. A request passes if any policy allows it.',
@@ -38,7 +38,7 @@ export const filterEntries = {
       policy: 'everybody',
       deployment: '4fa8821e',
       sources: ['0.0.0.0/0'],
-      beside: 'the other attached policies (static addresses) have no effect',
+      beside: 'so the other attached policies (static addresses) have no effect',
     },
   },
   FILTER_COVERS_CLIENT: {

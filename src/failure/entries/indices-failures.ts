@@ -11,7 +11,7 @@ export const indexEntries = {
     title: 'The index accepts no writes',
     message: 'the index {index} is blocked: {reason}',
     observed:
-      'Status 403 or 429 with cluster_block_exception. FORBIDDEN/12 and TOO_MANY_REQUESTS/12 mean a full disk: loaders that retry on 429 then wait forever.',
+      'Status 403 or 429 with cluster_block_exception. FORBIDDEN/12 and TOO_MANY_REQUESTS/12 mean a full disk. Loaders that retry on 429 then wait forever.',
     causes: [
       {
         cause: "The cluster's disk is nearly full: past the flood-stage watermark, Elasticsearch accepts no writes.",
@@ -136,7 +136,7 @@ export const indexEntries = {
     example: {
       index: 'products-20261121t093000z-4f1c2a',
       alias: 'products',
-      observed: 'the run stored 48210 documents, but the index holds 48190',
+      observed: 'the run stored 48,210 documents, but the index holds 48,190',
     },
   },
   ROLLBACK_IMPOSSIBLE: {

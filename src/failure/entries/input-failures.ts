@@ -96,7 +96,7 @@ export const inputEntries = {
         if: /valid csv: (column|its first row)/,
       },
       {
-        fix: 'If the file was cut off, fetch it again. Otherwise correct that quote. If no cell stands in quotes, pass --quote none.',
+        fix: 'If the file was cut off, fetch it again. Otherwise correct that quote. If the file quotes no cells, pass --quote none.',
         if: /never closed/,
       },
       {
@@ -110,7 +110,7 @@ export const inputEntries = {
     title: 'An input is neither NDJSON nor JSON',
     message: '{input} looks like {kind}: {observed}. Sluice sent nothing from it',
     observed:
-      'Every line is refused with "Malformed content" or "not one JSON object". Or action lines are stored as documents.',
+      'Every line is rejected with "Malformed content" or "not one JSON object". Or action lines are stored as documents.',
     causes: [
       { cause: 'The file was exported in another format.', if: /CSV|XML|spreadsheet|elasticdump/ },
       { cause: 'The file is the body of a bulk request: each document has an action line before it.', if: /_bulk/ },
@@ -146,7 +146,7 @@ export const inputEntries = {
       },
       'If the file is NDJSON after all, pass --format ndjson. Sluice then writes each line that is not a document to the dead letters.',
     ],
-    example: { input: 'orders.dat', kind: 'CSV', observed: 'none of its first 1000 lines is JSON' },
+    example: { input: 'orders.dat', kind: 'CSV', observed: 'none of its first 1,000 lines is JSON' },
   },
   INPUT_CHANGED: {
     title: 'An input changed while its run was unfinished',
@@ -165,7 +165,7 @@ export const inputEntries = {
       input: 'logs/app.ndjson',
       run: '20261121T093000Z-4f1c2a',
       did: 'loaded 48,210 documents from it',
-      observed: 'it has only 1024 bytes now',
+      observed: 'it has only 1,024 bytes now',
     },
   },
   DOCUMENT_NOT_JSON: {
@@ -173,7 +173,7 @@ export const inputEntries = {
     title: 'A line is not a JSON object',
     message: 'not one JSON object: {problem}',
     observed:
-      'Status 400 for a whole bulk request, "Malformed action/metadata line" or "Unexpected character". The cluster then refuses every other document of the request too.',
+      'Status 400 for a whole bulk request, "Malformed action/metadata line" or "Unexpected character". The cluster then rejects every other document of the request too.',
     causes: [
       'The line holds an array, a number, text or broken JSON.',
       'The line is not UTF-8.',
@@ -192,12 +192,12 @@ export const inputEntries = {
       'Other tools shift the cells of such a row into wrong columns, leave some out, or stop with "Invalid Record Length" or "Expected 4 fields, saw 5".',
     causes: [
       'A cell holds the delimiter or a line break, and has no quotes around it.',
-      'A quote inside a cell stands once instead of twice.',
+      'A quote inside a cell is not doubled.',
       'A cell does not fit the type that --types gives its column.',
       'The file mixes encodings.',
     ],
     fixes: [
-      'Correct the rows in the file that wrote them, or load them by hand: the dead letters hold the cells of each row, with its line and the reason.',
+      'Correct the program that writes the file. To load the rejected rows, add a `document` to each record in the dead letters, then run `sluice replay FILE`.',
       'If many rows are rejected, check what Sluice found: delimiter, quote and encoding. Pass --delimiter, --quote or --encoding to change it.',
     ],
     example: { problem: 'line 812 has 3 cells for 4 columns' },

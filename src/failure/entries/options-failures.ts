@@ -14,7 +14,7 @@ export const optionsEntries = {
     observed: 'Many tools ignore an option that they do not know, and then do something unexpected.',
     causes: [
       { cause: 'A name or a value is mistyped.', if: /Did you mean/ },
-      { cause: 'The option contradicts another one.', if: /: needs / },
+      { cause: 'The option contradicts another one.', if: /cannot be combined with/ },
       {
         cause: 'An environment variable or a key in sluice.config.json sets the option to this value.',
         if: setElsewhere,
@@ -90,7 +90,7 @@ export const optionsEntries = {
       'Index names are in lower case and have at most 255 bytes. They contain no space and none of : \\ / * ? " < > | , #. They do not begin with - _ or +.',
     ],
     fixes: ['Choose another --index.'],
-    example: { index: 'Logs-App', problem: 'has upper-case letters: write logs-app' },
+    example: { index: 'Logs-App', problem: 'has upper-case letters. Write logs-app' },
   },
   PROXY_URL_INVALID: {
     exit: 2,
@@ -109,7 +109,7 @@ export const optionsEntries = {
     ],
     example: {
       origin: 'STATIC_PROXY_URL',
-      problem: 'has more than one "@": write the one in the username or password as %40',
+      problem: 'has more than one "@". Write the one in the username or password as %40',
     },
   },
   PROXY_NOT_USED: {

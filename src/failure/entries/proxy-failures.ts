@@ -253,11 +253,11 @@ export const proxyEntries = {
     observed:
       'Status 403 with an HTML page. People mistake it for the IP filter. Clients for Node report "Request aborted".',
     causes: [
-      "The proxy's policy forbids the port: many proxies allow tunnels (CONNECT) only to port 443.",
+      "The proxy's policy forbids the port. Many proxies allow tunnels (CONNECT) only to port 443.",
       "The proxy's policy forbids the host.",
     ],
     fixes: [
-      'Use port 443 in ELASTICSEARCH_URL: Elastic Cloud answers on 443 as on 9243.',
+      'Use port 443 in ELASTICSEARCH_URL. Elastic Cloud answers on 443 as on 9243.',
       'Or ask the support of your proxy to allow the host and port.',
     ],
     example: { proxy: 'http://proxy.example:9293', target: 'cluster.example:9200', observed: 'status 403' },

@@ -73,7 +73,7 @@ export const runEntries = {
     observed: 'Tools that keep no record of their runs can neither verify nor undo one.',
     causes: [
       'The name is mistyped.',
-      'The run loaded nothing: it was refused at its start, or found nothing new. `sluice runs` lists such runs, too.',
+      'The run loaded nothing, because it was refused at its start or found nothing new. `sluice runs` lists such runs, too.',
       'The run was loaded on another machine, by another user, or with another --state-dir.',
       '`sluice runs rm` or `sluice undo` removed it, or it is older than `--keep-days` or `--keep-runs` allow.',
     ],
@@ -165,7 +165,7 @@ export const runEntries = {
     ],
     fixes: [
       'Run the same command again, with a new budget. Files continue after the last document whose outcome is known.',
-      'Send fewer bytes: pass --compress gzip or a smaller --preflight-connections.',
+      'To send fewer bytes, pass --compress gzip or a smaller --preflight-connections.',
       'If a run makes no progress, raise --byte-budget. The budget has to cover the first checks and one request.',
     ],
     example: { budget: 1_000_000_000, used: 998_212_004, needed: 5_000_412, settled: 48_210 },
@@ -221,7 +221,7 @@ export const runEntries = {
   DEAD_LETTERS_UNWRITABLE: {
     title: 'Sluice cannot write the dead letters',
     message: 'cannot write the dead letters to {path}: {problem}',
-    observed: 'Rejected documents that are in neither the index nor any file: they are lost silently.',
+    observed: 'Rejected documents that are in neither the index nor any file. They are lost silently.',
     causes: [
       { cause: 'The disk is full.', if: /disk is|ENOSPC|quota/i },
       { cause: 'A limit of this process is smaller than the file (`ulimit -f`).', if: /larger than this process/ },
@@ -258,7 +258,7 @@ export const runEntries = {
     title: 'The clock of this machine is wrong',
     message: 'the clock of this machine is {seconds} s {direction} that of {comparedWith}',
     observed:
-      'CERT_NOT_YET_VALID or CERT_HAS_EXPIRED for good certificates. Documents have times that nobody searches for.',
+      'CERT_NOT_YET_VALID or CERT_HAS_EXPIRED for good certificates. Documents that get their time from this machine have a wrong one.',
     causes: [
       'The machine does not set its clock from the network (NTP), or was asleep or suspended.',
       'A virtual machine or container takes the wrong time from its host.',
@@ -274,7 +274,7 @@ export const runEntries = {
     message: '{problem}',
     observed: 'A stack trace, or a wrong result that nobody notices.',
     causes: ['Sluice reached a state that it should never be in.'],
-    fixes: ['Report it with the whole output, including the stack: it contains no secrets and no documents.'],
+    fixes: ['Report it with the whole output, including the stack. It contains no secrets and no documents.'],
     example: { problem: "TypeError: Cannot read properties of undefined (reading 'status')" },
   },
 } as const satisfies Entries

@@ -25,7 +25,7 @@ export const servicenowEntries = {
     ],
     fixes: [
       'Open SERVICENOW_INSTANCE_URL in a browser. Correct the URL, or run the same command again as soon as the instance answers.',
-      'Run `sluice doctor`: it shows whether the proxy, the name or the instance is the cause.',
+      'Run `sluice doctor`. It shows whether the proxy, the name or the instance is the cause.',
     ],
     example: { instance, observed: 'status 503 for 15 minutes' },
   },
@@ -73,7 +73,7 @@ export const servicenowEntries = {
   SERVICENOW_AUTH_REJECTED: {
     title: 'ServiceNow refuses the credentials',
     message: 'the ServiceNow instance {instance} refused the credentials (401): {reason}',
-    observed: 'Status 401 "User Not Authenticated". The proxy answers 407 instead, an address rule 403.',
+    observed: 'Status 401 "User Not Authenticated". The proxy would answer 407, and an address rule 403.',
     causes: [
       'The user name or password is wrong, or the password must be changed at the next login.',
       'The user is inactive, or locked out after too many wrong passwords.',
@@ -127,17 +127,17 @@ export const servicenowEntries = {
   },
   SERVICENOW_LOGIN_FAILED: {
     title: 'The login in the browser failed',
-    message: 'the login at the ServiceNow instance {instance} failed: {reason}',
+    message: 'the login to the ServiceNow instance {instance} failed: {reason}',
     observed:
       'The browser shows an error page of the instance about the redirect URL, or a page that does not load. Or it returns with "access_denied".',
     causes: [
       {
         cause:
           'The entry in the Application Registry does not contain the redirect URL that Sluice printed, with its port.',
-        if: /did not come back|redirect/,
+        if: /did not return|redirect/,
       },
-      { cause: 'The browser and this command run on different machines.', if: /did not come back/ },
-      { cause: 'The user did not consent, or the entry is inactive.', if: /denied|consent|did not come back|invalid/ },
+      { cause: 'The browser and this command run on different machines.', if: /did not return/ },
+      { cause: 'The user did not consent, or the entry is inactive.', if: /denied|consent|did not return|invalid/ },
     ],
     fixes: [
       'Enter the printed redirect URL in System OAuth > Application Registry, and run `sluice login servicenow` again.',
@@ -151,7 +151,7 @@ export const servicenowEntries = {
     observed: 'Status 401 "User Not Authenticated" with a user name and password that work in a browser.',
     causes: ['A REST API access policy forbids Basic authentication for the Table API, or for all APIs.'],
     fixes: [
-      'Use OAuth: set SERVICENOW_CLIENT_ID and SERVICENOW_CLIENT_SECRET of an entry in the Application Registry, and remove --servicenow-grant basic.',
+      'To use OAuth, set SERVICENOW_CLIENT_ID and SERVICENOW_CLIENT_SECRET of an entry in the Application Registry, and remove --servicenow-grant basic.',
       'Or ask an administrator to allow Basic authentication in the policy of the Table API.',
     ],
     example: { instance, observed: 'the same user gets a token, and the instance accepts the token' },
@@ -178,7 +178,7 @@ export const servicenowEntries = {
     message:
       'the ServiceNow instance {instance} accepted {allowed} of {asked} connections and refused the address of the others',
     observed:
-      'About half of all requests fail with 403 or 401, at random. One test by hand works, the next one fails. Retries hide it until they run out.',
+      'About half of all requests fail with 403 or 401, at random. One manual test works and the next one fails. Retries hide it until they run out.',
     causes: [
       'The instance allows only one of the two static addresses.',
       'One of the two addresses is mistyped in the rule or policy.',
@@ -233,7 +233,7 @@ export const servicenowEntries = {
       'Status 200 with HTML "Your instance is hibernating" instead of JSON, or a redirect to the developer site. Credentials and addresses make no difference.',
     causes: ['A developer instance hibernates if nobody uses it for some hours.'],
     fixes: [
-      'Log in to the ServiceNow developer site and wake the instance: requests do not wake it. Run the same command again after a few minutes.',
+      'Log in to the ServiceNow developer site and wake the instance. Requests do not wake it. Run the same command again after a few minutes.',
     ],
     example: { instance },
   },
@@ -291,7 +291,7 @@ export const servicenowEntries = {
       { cause: 'A gateway on the route changes or drops sysparm_query.', if: /sysparm|order|row|follow/i },
     ],
     fixes: [
-      'Correct --query or --fields: build the list in the instance, and copy its query from the breadcrumb.',
+      'Correct --query or --fields. Build the list in the instance, and copy its query from the breadcrumb.',
       'If the user cannot read the field, ask an administrator for the role.',
     ],
     example: { instance, part: 'actve=true', table: 'incident', problem: 'there is no field actve' },
@@ -313,7 +313,7 @@ export const servicenowEntries = {
       'The ServiceNow user lost a role, or its domain changed. Rows that the user can no longer see look deleted.',
       '--query no longer matches rows that it matched before.',
       'The index also holds other documents.',
-      'This number of rows was really deleted in ServiceNow.',
+      'Somebody really deleted this number of rows in ServiceNow.',
     ],
     fixes: [
       'Compare the number of documents with the number of rows that the user sees in the instance.',

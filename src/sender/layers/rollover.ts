@@ -165,7 +165,7 @@ export class StreamWatch {
     if (isAccessLoss(looked.failure)) return { kind: 'stop', failure: looked.failure, delivery: 'none' }
     if (looked.kind === 'refused' || ids.length === 1) {
       this.#doubt(
-        `${index} has rolled over, and Sluice cannot look up its ids (${looked.failure.message}). A document from before may be stored twice`,
+        `${index} has rolled over, and Sluice cannot look up its ids (${looked.failure.message}). A document that is already stored may be stored twice`,
       )
       return undefined
     }

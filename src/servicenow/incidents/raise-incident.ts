@@ -99,7 +99,7 @@ async function resolve(incidents: Incidents, incident: Incident, closing: Fields
   const after = await incidents.change(incident, { ...closing, state: '6' }, isResolved)
   // The platform silently skips fields that the user may not write.
   if (isResolved(after.values)) return after
-  const reason = `its state is still '${after.values['state'] ?? ''}': the user cannot resolve it`
+  const reason = `its state is still '${after.values['state'] ?? ''}', because the user cannot resolve it`
   throw fail('SERVICENOW_ACCESS_DENIED', {
     instance: incidents.display,
     request: `PATCH incident ${incident.number}`,

@@ -33,7 +33,8 @@ export function selectTable(instance: Instance, selecting: Selecting): Selected 
 function tableQuery(text: string, table: string, instance: Instance): EncodedQuery {
   const query = parseQuery(text)
   const [order] = query.ordering
-  if (order !== undefined) throw optionInvalid('query', `${order} is not allowed: Sluice reads in the order of sys_id`)
+  if (order !== undefined)
+    throw optionInvalid('query', `${order} is not allowed, because Sluice reads in the order of sys_id`)
   const [part] = query.unknown
   if (part !== undefined) throw ignored({ instance, table }, part, 'it has no operator that ServiceNow knows')
   return query

@@ -40,7 +40,7 @@ describe('inputs', () => {
   const refused: readonly [string, readonly string[], number, RegExp][] = [
     ['a file that does not exist', ['missing.ndjson'], 2, /no such input: missing\.ndjson/],
     ['a glob that matches nothing', ['*.csv'], 2, /no such input: \*\.csv/],
-    ['a directory', ['folder'], 3, /cannot read folder: it is a directory: .*folder\/\*/],
+    ['a directory', ['folder'], 3, /cannot read folder: it is a directory\. .*folder\/\*/],
     ['a missing one among others, before anything is loaded', ['good.ndjson', 'missing.ndjson'], 2, /missing\.ndjson/],
   ]
   test.each(refused)('%s', async (_, args, code, message) => {
@@ -96,7 +96,7 @@ describe('inputs', () => {
     const first = await ingest(['orders.dat', 'good.ndjson'], files)
     expect(first.code).toBe(3)
     expect(first.receipt).toMatchObject({ read: 0, requests: 0, failure: { code: 'INPUT_NOT_JSON' } })
-    expect(first.stderr).toContain('orders.dat looks like CSV: none of its first 1000 lines is JSON')
+    expect(first.stderr).toContain('orders.dat looks like CSV: none of its first 1,000 lines is JSON')
     expect(first.stderr).toContain('sluice ingest FILE --format csv --index INDEX')
     const later = await ingest(['good.ndjson', 'orders.dat'], files)
     expect(later.code).toBe(3)

@@ -36,7 +36,7 @@ describe('wrong usage ends with exit code 2 and a suggestion', () => {
     [['ingets', 'x'], "error: sluice: unknown command 'ingets'. Did you mean ingest?"],
     [['help', 'ingets'], "error: sluice: unknown command 'ingets'. Did you mean ingest?"],
     [['help', 'nosuch'], "error: sluice: unknown command 'nosuch'\n"],
-    [['serve', '--url', 'https://es.example'], 'error: --index: no index is set: use --index NAME or SLUICE_INDEX\n'],
+    [['serve', '--url', 'https://es.example'], 'error: --index: no index is set. Use --index NAME or SLUICE_INDEX\n'],
     [['ingest', 'x', '--indx', 'logs'], 'error: sluice ingest: unknown option --indx. Did you mean --index?'],
     [['ingest', 'x', '--quiet=1'], 'error: sluice ingest: --quiet takes no value'],
     [['ingest'], "error: sluice ingest: missing required argument 'source'"],
@@ -44,16 +44,16 @@ describe('wrong usage ends with exit code 2 and a suggestion', () => {
     [['ingest', 'x', '--batch-bytes', '5x'], "error: --batch-bytes: '5x' is not a size"],
     [
       ['ingest', 'x', '--index', 'logs'],
-      'error: --url: the cluster URL is not set: set --url https://HOST:PORT, ELASTICSEARCH_URL',
+      'error: --url: the cluster URL is not set. Set --url https://HOST:PORT, ELASTICSEARCH_URL',
     ],
     [['ingest', 'x', '--url', 'https://es.example'], 'error: --index: no index is set'],
     [
       ['ingest', 'x', '--url', 'es.example:9243', '--index', 'logs'],
-      "error: --url: 'es.example:9243' has no scheme: write https://es.example:9243",
+      "error: --url: 'es.example:9243' has no scheme. Write https://es.example:9243",
     ],
     [
       ['ingest', 'x', '--url', 'https://es.example', '--index', 'Logs'],
-      'error: the index name "Logs" has upper-case letters: write logs',
+      'error: the index name "Logs" has upper-case letters. Write logs',
     ],
     [
       ['ingest', 'x', '--url', 'https://es.example', '--index', 'logs', '--run-id', 'nightly', '--ids', 'cluster'],

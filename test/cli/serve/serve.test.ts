@@ -72,11 +72,11 @@ test('prints the receipt for people, and what is left with exit code 5', async (
 })
 
 test.each([
-  ['no token at all', [], /--serve-token-file: callers need a token: set SLUICE_SERVE_TOKEN/],
+  ['no token at all', [], /--serve-token-file: callers need a token. Set SLUICE_SERVE_TOKEN/],
   [
     'no token towards other machines',
     ['--no-token', '--listen', '0.0.0.0:0'],
-    /--serve-token: a token is required: other machines can reach 0\.0\.0\.0/,
+    /--serve-token: a token is required, because other machines can reach 0\.0\.0\.0/,
   ],
   [
     'a token and none',

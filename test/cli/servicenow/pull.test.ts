@@ -57,7 +57,7 @@ test('an interruption ends it with exit code 5', async () => {
 })
 
 test.each([
-  [['incident'], 2, /'incident' is not a table: write it as in servicenow:incident/],
+  [['incident'], 2, /'incident' is not a table. Write it as in servicenow:incident/],
   [['servicenow:incident', '--query', 'actve=true'], 2, /does not understand actve=true.*there is no field actve/],
   [['servicenow:incident', '--query', 'active=true^ORDERBYnumber'], 2, /--query: ORDERBYnumber is not allowed/],
   [['servicenow:incident', '--page-size', '0'], 2, /--page-size/],

@@ -30,7 +30,7 @@ const cases: readonly [string, readonly string[], Readonly<Record<string, string
     'an instance that nobody named',
     ['servicenow:incident'],
     { ELASTICSEARCH_URL: env.ELASTICSEARCH_URL },
-    'the ServiceNow instance is not set: set SERVICENOW_INSTANCE_URL',
+    'the ServiceNow instance is not set. Set SERVICENOW_INSTANCE_URL',
   ],
 ]
 test.each(cases)('%s is refused', async (_, args, surroundings, said) => {

@@ -105,7 +105,7 @@ test('undo deletes nothing that was not confirmed, then all of it', async () => 
   expect(unconfirmed.stderr).toContain(`undo of run ${run} would delete 500 documents from cli-undone`)
   const dry = await command('undo', run, '--dry-run')
   expect(dry.code).toBe(0)
-  expect(dry.stdout).toContain('this is a dry run: Sluice deletes nothing')
+  expect(dry.stdout).toContain('this is a dry run. Sluice deletes nothing')
   expect(dry.stdout).toContain('500 found = 500 would delete, it balances')
   expect(lab.control.count('cli-undone')).toBe(500)
 

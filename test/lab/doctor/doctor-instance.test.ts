@@ -78,7 +78,7 @@ describe('a healthy set-up has no finding', () => {
         ])
         expect(report.facts.instancePast).toEqual({ verdict: 'refused', status: 403 })
         expect(report.requests.sent).toBeLessThanOrEqual(report.requests.atMost)
-        expect(step(report, 'login at the instance')).toBe(`ok: ${name}`)
+        expect(step(report, 'login to the instance')).toBe(`ok: ${name}`)
       })
     }
   }

@@ -305,7 +305,7 @@ describe('a guarded load that is through', () => {
     }
     const { text, receipt } = await failureOf(load(source()))
     const { to = '' } = (receipt as Receipt).alias ?? {}
-    expect(text).toContain('the run stored 1 documents, but the index holds 2')
+    expect(text).toContain('the run stored 1 document, but the index holds 2')
     expect(await rollback({ ...wayInto(lab), alias, to })).toEqual({ alias, from: old, to, documents: 2 })
     expect(await behind(lab, alias)).toBe(to)
   })

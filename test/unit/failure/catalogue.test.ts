@@ -35,17 +35,29 @@ describe('the catalogue', () => {
 
   test.each([
     ['OPTION_INVALID', "--batch-bytes: 'foo' is not a size", [], ['Correct the command.']],
-    ['OPTION_INVALID', '--url: the cluster URL is not set: set --url', [], ['Copy the Elasticsearch', 'To try Sluice']],
+    ['OPTION_INVALID', '--url: the cluster URL is not set. Set --url', [], ['Copy the Elasticsearch', 'To try Sluice']],
     [
       'OPTION_INVALID',
       'STATE_DIR: is a file',
       ['An environment variable'],
       ['Correct the environment variable or the key.'],
     ],
+    [
+      'OPTION_INVALID',
+      '--url: cannot be combined with --cloud-id',
+      ['The option contradicts'],
+      ['Correct the command.'],
+    ],
+    [
+      'SERVICENOW_LOGIN_FAILED',
+      'the login to the ServiceNow instance https://i failed: the browser did not return within 300 s',
+      ['The entry in', 'The browser and', 'The user did'],
+      ['Enter the printed', 'If this machine'],
+    ],
     ['OPTION_INVALID', "sluice explain: 'x' is not a failure code", [], ['Run `sluice explain`']],
     ['OPTION_INVALID', "sluice runs: there is no run 'x' in state", [], ['Run `sluice runs`']],
     ['INPUT_UNREADABLE', 'cannot read /data/x: permission denied', ['The user that runs'], ['Grant read']],
-    ['INPUT_UNREADABLE', 'cannot read x: it is a directory: pass', ['The path is a'], ['To load the files']],
+    ['INPUT_UNREADABLE', 'cannot read x: it is a directory. Pass', ['The path is a'], ['To load the files']],
     ['INPUT_UNREADABLE', 'cannot read x: Sluice does not read zstd: y', ['The file is compressed'], ['Decompress']],
     ['INPUT_UNREADABLE', 'cannot read x: its gzip data is corrupt (y)', ['The compressed data'], ['Fetch the file']],
     ['INPUT_UNREADABLE', 'cannot read x: too many files are open', [], ['Correct what']],

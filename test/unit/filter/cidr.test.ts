@@ -22,11 +22,11 @@ describe('a source', () => {
   })
 
   test.each([
-    ['proxy.example.com', 'is a name: IP filters accept addresses, not DNS names'],
-    ['example.com/32', 'is a name: IP filters accept addresses, not DNS names'],
-    ['2001:db8::1', 'is an IPv6 address: IP filters accept only IPv4'],
-    ['2001:db8::/32', 'is an IPv6 address: IP filters accept only IPv4'],
-    ['::ffff:203.0.113.7', 'is an IPv6 address: IP filters accept only IPv4'],
+    ['proxy.example.com', 'is a name. IP filters accept addresses, not DNS names'],
+    ['example.com/32', 'is a name. IP filters accept addresses, not DNS names'],
+    ['2001:db8::1', 'is an IPv6 address. IP filters accept only IPv4 addresses'],
+    ['2001:db8::/32', 'is an IPv6 address. IP filters accept only IPv4 addresses'],
+    ['::ffff:203.0.113.7', 'is an IPv6 address. IP filters accept only IPv4 addresses'],
     ['203.0.113', 'is not an IPv4 address'],
     ['203.0.113.07', 'is not an IPv4 address'],
     ['203.0.113.256', 'is not an IPv4 address'],

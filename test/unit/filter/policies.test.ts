@@ -82,9 +82,9 @@ describe('what guards a deployment', () => {
 
   test('says beside what a permissive policy is attached', () => {
     expect(judge([both, everyone]).findings[0]?.message).toBe(
-      'the policy everyone, attached to d, allows 0.0.0.0/0: the other attached policies (both) have no effect',
+      'the policy everyone, attached to d, allows 0.0.0.0/0, so the other attached policies (both) have no effect',
     )
-    expect(judge([everyone]).findings[0]?.message).toContain('no other policy is attached')
+    expect(judge([everyone]).findings[0]?.message).toContain('and no other policy is attached')
   })
 
   test.each<[string, readonly Policy[], Partial<Guarded>, { through: boolean | undefined; direct: boolean }]>([
@@ -113,10 +113,10 @@ describe('the rules for the static addresses', () => {
   test.each([
     [
       ['proxy.example.com', '52.1.2.4'],
-      "STATIC_IPS: 'proxy.example.com' is a name: IP filters accept addresses, not DNS names",
+      "STATIC_IPS: 'proxy.example.com' is a name. IP filters accept addresses, not DNS names",
     ],
-    [['52.1.2.3', '2001:db8::1'], "STATIC_IPS: '2001:db8::1' is an IPv6 address: IP filters accept only IPv4"],
-    [['52.1.2.3/31', '52.1.2.4'], "STATIC_IPS: '52.1.2.3/31' is a block: pass two single addresses"],
+    [['52.1.2.3', '2001:db8::1'], "STATIC_IPS: '2001:db8::1' is an IPv6 address. IP filters accept only IPv4"],
+    [['52.1.2.3/31', '52.1.2.4'], "STATIC_IPS: '52.1.2.3/31' is a block. Pass two single addresses"],
     [['52.1.2.3', '52.1.2.3'], 'STATIC_IPS: does not contain the two addresses in the dashboard of your proxy'],
     [[], 'STATIC_IPS: does not contain the two addresses in the dashboard of your proxy'],
   ])('are refused for %j', (addresses, message) => {

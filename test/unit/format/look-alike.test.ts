@@ -102,7 +102,7 @@ describe('another kind of file is recognised', () => {
   test('says what shows it', () => {
     expect(lookAlike(Buffer.from(csv), false)).toEqual({
       kind: 'CSV',
-      observed: 'none of its first 1000 lines is JSON',
+      observed: 'none of its first 1,000 lines is JSON',
     })
     expect(lookAlike(Buffer.from('{"index":{}}\n'), true)).toMatchObject({
       observed: 'its first line is an action (index)',

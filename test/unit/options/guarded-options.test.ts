@@ -13,7 +13,7 @@ describe('options of a guarded load', () => {
     [{ indexBody: '{}' }, 'OPTION_INVALID', '--index-body: needs --swap-alias'],
     [{ checkQuery: '{}', index: 'a' }, 'OPTION_INVALID', '--check-query: needs --swap-alias'],
     [{ checkHits: '2', swapAlias: 'b' }, 'OPTION_INVALID', '--check-hits: needs --check-query beside it'],
-    [{ swapAlias: 'B' }, 'INDEX_NAME_INVALID', 'the index name "B" has upper-case letters: write b'],
+    [{ swapAlias: 'B' }, 'INDEX_NAME_INVALID', 'the index name "B" has upper-case letters. Write b'],
   ]
   test.each(rows)('%j', (flags, code, message) => {
     expect(failureOf({ flags, env: {} })).toMatchObject({ code, message })

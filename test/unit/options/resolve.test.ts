@@ -72,7 +72,7 @@ describe('names that nobody knows', () => {
   test('both spellings of one option are an error', () => {
     const file = { path: 'sluice.config.json', values: { timeout: '5s', timeoutMs: 5000 } }
     expect(failureOf({ flags: {}, env: {}, file }).message).toBe(
-      'sluice.config.json: timeout and timeoutMs are the same option: keep only timeoutMs',
+      'sluice.config.json: timeout and timeoutMs are the same option. Keep only timeoutMs',
     )
   })
 

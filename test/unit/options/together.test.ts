@@ -23,7 +23,7 @@ describe('options that contradict each other', () => {
     [{ ids: 'field' }, "--ids: is 'field' and needs --id-field"],
     [{ idField: 'sku' }, "--id-field: needs --ids 'field', not 'run'"],
     [{ pick: 'a.b', format: 'ndjson' }, '--pick: selects an array inside a JSON document, but the format is ndjson'],
-    [{ apiKey: 'a b' }, '--api-key: contains a space or another character that no API key has: copy the encoded form'],
+    [{ apiKey: 'a b' }, '--api-key: contains a space or another character that no API key has. Copy the encoded form'],
   ]
   test.each(rows)('%j', (flags, message) => {
     expect(failureOf({ flags, env: {} })).toMatchObject({ code: 'OPTION_INVALID', message })
@@ -53,7 +53,7 @@ describe('a stronger source replaces its rival', () => {
     })
     expect(values).toMatchObject({ username: undefined, password: undefined, apiKey: 'k' })
     expect(warnings).toEqual([
-      'both an API key and a user name or password are set: Sluice uses the API key and ignores user name and password',
+      'both an API key and a user name or password are set. Sluice uses the API key and ignores user name and password',
     ])
   })
 
@@ -65,35 +65,35 @@ describe('a stronger source replaces its rival', () => {
 
 describe('the cluster URL', () => {
   const rows: readonly [string, string][] = [
-    ['es.example:9243', "--url: 'es.example:9243' has no scheme: write https://es.example:9243"],
-    ['localhost:9200', "--url: 'localhost:9200' has no scheme: write https://localhost:9200"],
+    ['es.example:9243', "--url: 'es.example:9243' has no scheme. Write https://es.example:9243"],
+    ['localhost:9200', "--url: 'localhost:9200' has no scheme. Write https://localhost:9200"],
     ['ftp://es.example', '--url: the scheme is ftp://, not https:// or http://'],
     ['https://', '--url: is not a URL: write https://HOST:PORT'],
     [
       'https://elastic:p@ss/word@es.example',
-      '--url: has an @ after its host: in credentials, write / as %2F and @ as %40',
+      '--url: has an @ after its host. In credentials, write / as %2F and @ as %40',
     ],
-    ['https://es.example/?pretty', '--url: has a query or fragment: write only https://HOST:PORT'],
-    ['https://es.example/#', '--url: has a query or fragment: write only https://HOST:PORT'],
-    ['https:///es.example', '--url: has no host after its two slashes: write https://HOST:PORT'],
-    ['https://\\es.example', '--url: has no host after its two slashes: write https://HOST:PORT'],
-    ['https:/es.example', '--url: has no scheme: write https://HOST:PORT'],
-    ['http:es.example', '--url: has no scheme: write https://HOST:PORT'],
-    ['"https://es.example"', `--url: '***' has quotes around it: remove the quotes`],
-    ['“https://es.example”', `--url: '***' has quotes around it: remove the quotes`],
-    [cloudId, '--url: is a cloud id: pass it with --cloud-id (ELASTICSEARCH_CLOUD_ID)'],
+    ['https://es.example/?pretty', '--url: has a query or fragment. Write only https://HOST:PORT'],
+    ['https://es.example/#', '--url: has a query or fragment. Write only https://HOST:PORT'],
+    ['https:///es.example', '--url: has no host after its two slashes. Write https://HOST:PORT'],
+    ['https://\\es.example', '--url: has no host after its two slashes. Write https://HOST:PORT'],
+    ['https:/es.example', '--url: has no scheme. Write https://HOST:PORT'],
+    ['http:es.example', '--url: has no scheme. Write https://HOST:PORT'],
+    ['"https://es.example"', `--url: '***' has quotes around it. Remove the quotes`],
+    ['“https://es.example”', `--url: '***' has quotes around it. Remove the quotes`],
+    [cloudId, '--url: is a cloud id. Pass it with --cloud-id (ELASTICSEARCH_CLOUD_ID)'],
     [
       'https://cloud.elastic.co/deployments/4fa8',
-      '--url: leads to the console of Elastic Cloud: copy the Elasticsearch endpoint from the Elastic Cloud console',
+      '--url: leads to the console of Elastic Cloud. Copy the Elasticsearch endpoint from the Elastic Cloud console',
     ],
     [
       'https://kibana.example/s/ops/app/home',
-      '--url: leads to a page of Kibana: copy the Elasticsearch endpoint from the Elastic Cloud console',
+      '--url: leads to a page of Kibana. Copy the Elasticsearch endpoint from the Elastic Cloud console',
     ],
-    ['https://es.exam\nple', '--url: contains whitespace: write https://HOST:PORT, and a space in credentials as %20'],
+    ['https://es.exam\nple', '--url: contains whitespace. Write https://HOST:PORT, and a space in credentials as %20'],
     [
       'https://elastic:pass\\word@es.example',
-      '--url: has a backslash: write https://HOST:PORT, and \\ in credentials as %5C',
+      '--url: has a backslash. Write https://HOST:PORT, and \\ in credentials as %5C',
     ],
   ]
   test.each(rows)('%s is refused', (url, message) => {
@@ -167,7 +167,7 @@ describe('values that were pasted into the wrong place, or with their quotes', (
 
 describe('an index name that Elasticsearch refuses', () => {
   const rows: readonly [string, string][] = [
-    ['Logs', 'has upper-case letters: write logs'],
+    ['Logs', 'has upper-case letters. Write logs'],
     ['_logs', 'starts with _'],
     ['-logs', 'starts with -'],
     ['+logs', 'starts with +'],
@@ -193,6 +193,6 @@ test('what a command cannot do without is asked for by name', () => {
   const effective = resolveOptions({ flags: { url: 'https://es.example' }, env: {} })
   expect(() => requireOptions(effective, ['url'])).not.toThrow()
   expect(() => requireOptions(effective, ['url', 'index'])).toThrow(
-    '--index: no index is set: use --index NAME or SLUICE_INDEX',
+    '--index: no index is set. Use --index NAME or SLUICE_INDEX',
   )
 })

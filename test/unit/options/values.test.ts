@@ -51,19 +51,23 @@ describe('values are read as people write them', () => {
 
 describe('a value that cannot be used is shown with what is wrong', () => {
   const rows: readonly [OptionName, unknown, string][] = [
-    ['batchBytes', '5x', "--batch-bytes: '5x' is not a size: write bytes or a unit, as in 5mb, 512kb or 5_000_000"],
+    [
+      'batchBytes',
+      '5x',
+      "--batch-bytes: '5x' is not a size. Write a number of bytes, or a number and a unit, as in 5mb, 512kb or 5_000_000",
+    ],
     ['batchBytes', '999', "--batch-bytes: '999' is not between 1kb and 100mb"],
     ['batchBytes', '101mb', "--batch-bytes: '101mb' is not between 1kb and 100mb"],
     [
       'maxElapsedMs',
       '30',
-      "--max-elapsed: '30' is not a duration: write a number and a unit, as in 500ms, 30s, 15m or 2h",
+      "--max-elapsed: '30' is not a duration. Write a number and a unit, as in 500ms, 30s, 15m or 2h",
     ],
     ['maxElapsedMs', '30d', "--max-elapsed: '30d' is not between 1ms and 24d"],
     ['concurrency', '0', "--concurrency: '0' is not between 1 and 256"],
     ['concurrency', 'four', "--concurrency: 'four' is not a whole number"],
     ['op', 'update', "--op: 'update' is not one of create, index"],
-    ['maxRejected', '101%', "--max-rejected: '101%' is neither a count nor a share, as in 100 or 1%"],
+    ['maxRejected', '101%', "--max-rejected: '101%' is neither a count such as 100 nor a share such as 1%"],
     [
       'staticIps',
       '203.0.113.7',
@@ -77,16 +81,16 @@ describe('a value that cannot be used is shown with what is wrong', () => {
     ['staticIps', '203.0.113.7,203.0.113.7', "--static-ips: '203.0.113.7,203.0.113.7' contains the same address twice"],
     ['ipCheckUrl', 'check.example', "--ip-check-url: '***' is not an http:// or https:// URL"],
     ['ipCheckUrl', 'https:///ip', "--ip-check-url: 'https://***' is not an http:// or https:// URL"],
-    ['onBlock', 'retry', "--on-block: 'retry' is not stop, wait, or a wait with its time, as in wait=30m"],
-    ['onBlock', 'wait=30', `--on-block: 'wait=30' has no duration after "wait=": write wait=90s, wait=30m or wait=2h`],
-    ['onBlock', 'wait=', `--on-block: 'wait=' has no duration after "wait=": write wait=90s, wait=30m or wait=2h`],
+    ['onBlock', 'retry', "--on-block: 'retry' is not stop, wait, or wait with a duration, as in wait=30m"],
+    ['onBlock', 'wait=30', `--on-block: 'wait=30' has no duration after "wait=". Write wait=90s, wait=30m or wait=2h`],
+    ['onBlock', 'wait=', `--on-block: 'wait=' has no duration after "wait=". Write wait=90s, wait=30m or wait=2h`],
     ['onBlock', 'wait=25d', "--on-block: 'wait=25d' is not between wait=1ms and wait=24d"],
     ['dryRun', 'maybe', "--dry-run: 'maybe' is neither true nor false"],
     ['index', '', "--index: '' is empty"],
     [
       'deadLetters',
       '-',
-      "--dead-letters: '-' is not a file, and stdout is for the receipt: pass a file (./- for a file of that name)",
+      "--dead-letters: '-' is not a file, and stdout is for the receipt. Pass a file (./- for a file of that name)",
     ],
     ['index', ['a', 'b'], '--index: ["a","b"] is not a single value'],
     ['caFingerprint', 'ab', "--ca-fingerprint: 'ab' is not a SHA-256 fingerprint (64 hexadecimal digits)"],

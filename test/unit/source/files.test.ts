@@ -110,11 +110,11 @@ describe('paths and globs', () => {
     ['empty/*', 'INPUT_NOT_FOUND', 'no such input: empty/*'],
     ['log*', 'INPUT_NOT_FOUND', 'no such input: log*'],
     ['broken.json', 'INPUT_NOT_FOUND', 'no such input: broken.json'],
-    ['', 'INPUT_UNREADABLE', "it is a directory: pass its files with a glob, such as '*.ndjson'"],
+    ['', 'INPUT_UNREADABLE', "it is a directory. Pass its files with a glob, such as '*.ndjson'"],
     [
       'logs',
       'INPUT_UNREADABLE',
-      "cannot read logs: it is a directory: pass its files with a glob, such as 'logs/*.ndjson'",
+      "cannot read logs: it is a directory. Pass its files with a glob, such as 'logs/*.ndjson'",
     ],
     ['circle.json', 'INPUT_UNREADABLE', 'its symbolic links form a loop'],
     ['a.ndjson/b', 'INPUT_UNREADABLE', 'a part of its path is a file, not a folder'],

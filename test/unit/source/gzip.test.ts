@@ -281,7 +281,7 @@ test('zstd is named, not read as text', async () => {
   for (const size of [1, 100]) {
     const { code, message, bytes } = await run(chunks(Buffer.from('28b52ffd0458', 'hex'), size))
     expect(code).toBe('INPUT_UNREADABLE')
-    expect(message).toBe('cannot read x: Sluice does not read zstd: decompress it first')
+    expect(message).toBe('cannot read x: Sluice does not read zstd. Decompress it first')
     expect(bytes.length).toBe(0)
   }
 })

@@ -59,7 +59,7 @@ function told(problem: Failure, left?: string): ProbeResult {
   const detail =
     left === undefined
       ? problem.message
-      : `${problem.message}. Sluice could not delete its test document: delete ${left}`
+      : `${problem.message}. Sluice could not delete its test document. Delete ${left}`
   return { detail, failed: true, facts: { write: { failure: problem, left } } }
 }
 

@@ -12,7 +12,7 @@ import { pathOf, whyUnknown } from './instance-table.js'
  * at the Table API, Basic at another API. Only attempts that lock nobody out are repeated.
  */
 export const instanceLogin: Probe = {
-  name: 'login at the instance',
+  name: 'login to the instance',
   leaveOut: (_, facts) => {
     const { refused = 0, allowed = 0, status } = facts.instanceDoor ?? {}
     const isClosed = refused > 0 && (allowed > 0 || status !== 401)
