@@ -52,7 +52,14 @@ async function collect(request: IncomingMessage, body: Growing, share: Share): P
     }
     const onData = (chunk: Buffer) => {
       const refused = body.add(chunk)
+      if (refused === 'busy') void later(chunk)
+      else if (refused !== undefined) settle({ refused })
+    }
+    const later = async (chunk: Buffer) => {
+      request.pause()
+      const refused = await body.addLater(chunk)
       if (refused !== undefined) settle({ refused })
+      else request.resume()
     }
     const onEnd = () => settle(body.whole)
     const onGone = () => settle({ refused: 'gone' })
@@ -69,7 +76,8 @@ async function inflate({ bytes, length }: PostBody, body: Growing): Promise<Read
   engine.end(compressed)
   try {
     for await (const chunk of engine as AsyncIterable<Buffer>) {
-      const refused = body.add(chunk)
+      const added = body.add(chunk)
+      const refused = added === 'busy' ? await body.addLater(chunk) : added
       if (refused !== undefined) return { refused }
     }
   } catch {
@@ -106,12 +114,18 @@ class Growing {
     this.#pieces += 1
     if (length > this.#most) return 'too large'
     if (this.#pieces > MOST_PIECES && length < this.#pieces * SMALL_PIECE_BYTES) return 'too many pieces'
-    if (length >= this.#buffer.length) {
-      const larger = this.#share.grow(this.#buffer, length + 1)
-      if (larger === undefined) return 'busy'
-      this.#buffer = larger
-    }
-    this.#length += piece.copy(this.#buffer, this.#length)
+    return this.#put(piece, length < this.#buffer.length ? this.#buffer : this.#share.grow(this.#buffer, length + 1))
+  }
+
+  /** Adds a piece that there was no memory for, if there is some soon. */
+  async addLater(piece: Buffer): Promise<'busy' | undefined> {
+    return this.#put(piece, await this.#share.wait(this.#buffer, this.#length + piece.length + 1))
+  }
+
+  #put(piece: Buffer, buffer: Buffer | undefined): 'busy' | undefined {
+    if (buffer === undefined) return 'busy'
+    this.#buffer = buffer
+    this.#length += piece.copy(buffer, this.#length)
     return undefined
   }
 }

@@ -1,6 +1,7 @@
 /** A receiver among callers that mean harm, or are many. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { ask, readSome } from '../../support/lab-clients.js'
 import { ndjson, post, start } from '../../support/serve-world.js'
@@ -62,6 +63,34 @@ test('the limit of the spool counts what small requests take on the disk', async
   await expect.poll(() => serving.status().waiting.documents).toBe(0)
   expect((await ask(serving.url, { body: '{"n":1}\n', headers: ndjson })).status).toBe(202)
   expect((await serving.close()).created).toBe((statuses.get(202) ?? 0) + 1)
+})
+
+test.each(['identity', 'gzip'])('a large request (%s) waits for memory that others use', async encoding => {
+  await using serving = await start({ maxBody: 1_000_000 })
+  const port = Number(new URL(serving.url).port)
+  const fields = Object.entries({ ...ndjson, host: 'x', 'content-length': '600000' })
+  const head = `POST / HTTP/1.1\r\n${fields.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`
+  const uploads: Socket[] = []
+  for (let at = 0; at < 2; at += 1) {
+    const socket = connect(port, '127.0.0.1')
+    socket.write(head + ' '.repeat(599_998))
+    uploads.push(socket)
+  }
+  const large = Buffer.from(`{"n":1,"a":"${'x'.repeat(900_000)}"}\n`)
+  const body = encoding === 'gzip' ? gzipSync(large) : large
+  const asked = async () => await ask(serving.url, { body, headers: { ...ndjson, 'content-encoding': encoding } })
+  // The uploads have all large memory once such a request has to wait.
+  await expect.poll(() => uploads.every(({ writableLength }) => writableLength === 0)).toBe(true)
+  for (let at = 0; at < 20; at += 1) await ask(`${serving.url}health`)
+  const answer = asked()
+  for (let at = 0; at < 50; at += 1) await ask(`${serving.url}health`)
+  for (const socket of uploads) socket.write('{}')
+  for (const socket of uploads) {
+    expect((await readSome(socket)).toString()).toMatch(/^HTTP\/1.1 202 /)
+    socket.destroy()
+  }
+  expect((await answer).status).toBe(202)
+  expect(await serving.close()).toMatchObject({ accepted: 3, created: 3 })
 })
 
 test('a failure is not shown once it is over', async () => {

@@ -80,3 +80,65 @@ test('a slow upload makes room for others, the largest first, and one that is qu
   expect(grow(room.open(), 1_000_001)).toBeUndefined()
   expect(ended).toEqual(['large and slow', 'small and slow'])
 })
+
+test('a large request that waits gets its turn, although smaller ones take all that becomes free', async () => {
+  const room = new Room(1_000_001, clock)
+  const small: Share[] = []
+  const crowd = () => {
+    for (;;) {
+      const share = room.open()
+      if (share === undefined) return
+      if (grow(share, 60_000) === undefined) return share.close()
+      small.push(share)
+    }
+  }
+  const large = room.open()
+  const start = grow(large, 100_000)?.fill('x')
+  crowd()
+  if (large === undefined || start === undefined) throw new Error('no room at all')
+  expect(large.grow(start, 200_000)).toBeUndefined()
+  let got: Buffer | undefined
+  void large.wait(start, 200_000).then(buffer => (got = buffer))
+  for (let turn = 0; turn < 200 && got === undefined; turn += 1) {
+    small.shift()?.close()
+    crowd()
+    await Promise.resolve()
+  }
+  expect(got?.length).toBeGreaterThanOrEqual(1_000_001)
+  expect(got?.subarray(0, start.length).every(byte => byte === 0x78)).toBe(true)
+  for (const share of [large, ...small]) share.close()
+  expect([1, 2].map(() => grow(room.open(), 1_000_001) !== undefined)).toEqual([true, true])
+})
+
+test('a request waits for the rest of a block that it began, and moves to its front', async () => {
+  const room = new Room(1_000_001, clock)
+  const [before, large, other] = [room.open(), room.open(), room.open()]
+  grow(before, 200_000)
+  const start = grow(large, 200_000)?.fill('x')
+  grow(other, 1_000_001)
+  if (large === undefined || start === undefined) throw new Error('no room at all')
+  expect(large.grow(start, 1_000_001)).toBeUndefined()
+  const waiting = large.wait(start, 1_000_001)
+  expect(await other?.wait(none, 1_000_001)).toBeUndefined()
+  before?.close()
+  const got = await waiting
+  expect(got?.subarray(0, start.length).every(byte => byte === 0x78)).toBe(true)
+  expect(got?.length).toBeGreaterThanOrEqual(1_000_001)
+})
+
+test('a request that waits too long, or whose caller goes away, leaves the memory to others', async () => {
+  const held = new HeldClock()
+  const room = new Room(1_000_001, held)
+  const blocks = [room.open(), room.open()]
+  for (const share of blocks) grow(share, 1_000_001)
+  const late = room.open()
+  const waiting = late?.wait(none, 300_000)
+  held.advance(10_000)
+  expect(await waiting).toBeUndefined()
+  const gone = room.open()
+  const given = gone?.wait(none, 300_000)
+  gone?.close()
+  expect(await given).toBeUndefined()
+  for (const share of blocks) share?.close()
+  expect([1, 2].map(() => grow(room.open(), 1_000_001) !== undefined)).toEqual([true, true])
+})
