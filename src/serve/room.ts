@@ -112,7 +112,9 @@ export class Room {
     if (this.#waiting !== undefined || bytes <= SMALL_BLOCK_BYTES) return undefined
     const others = [...held].filter(([buffer]) => buffer !== before).map(([, arena]) => arena)
     const own = held.get(before)
-    return [own, ...this.#large.toReversed()].find(arena => arena !== undefined && arena !== this.#small && !others.includes(arena))
+    return [own, ...this.#large.toReversed()].find(
+      arena => arena !== undefined && arena !== this.#small && !others.includes(arena),
+    )
   }
 
   async #turn(its: Pick<Waiting, 'held' | 'block' | 'before'>): Promise<Buffer | undefined> {
