@@ -36,35 +36,56 @@ export type { VerifiedInput } from './verify/tally.js'
 export type { Undone } from './verify/undo.js'
 export type { Verification } from './verify/verify.js'
 export type { UndoOptions, VerifyOptions } from './verify/verify-options.js'
+import { snapshot } from './options/snapshot.js'
 
-const ingest: typeof import('./ingest.js').ingest = async (...given) =>
-  await (await import('./ingest.js')).ingest(...given)
+const ingest: typeof import('./ingest.js').ingest = async (...given) => {
+  const options = snapshot(given)
+  return await (await import('./ingest.js')).ingest(...options)
+}
 
-const replay: typeof import('./replay.js').replay = async (...given) =>
-  await (await import('./replay.js')).replay(...given)
+const replay: typeof import('./replay.js').replay = async (...given) => {
+  const options = snapshot(given)
+  return await (await import('./replay.js')).replay(...options)
+}
 
-const serve: typeof import('./serve/serve.js').serve = async (...given) =>
-  await (await import('./serve/serve.js')).serve(...given)
+const serve: typeof import('./serve/serve.js').serve = async (...given) => {
+  const options = snapshot(given)
+  return await (await import('./serve/serve.js')).serve(...options)
+}
 
-const connect: typeof import('./connect/connect.js').connect = async (...given) =>
-  await (await import('./connect/connect.js')).connect(...given)
+const connect: typeof import('./connect/connect.js').connect = async (...given) => {
+  const options = snapshot(given)
+  return await (await import('./connect/connect.js')).connect(...options)
+}
 
-const verify: typeof import('./verify/verify.js').verify = async (...given) =>
-  await (await import('./verify/verify.js')).verify(...given)
+const verify: typeof import('./verify/verify.js').verify = async (...given) => {
+  const options = snapshot(given)
+  return await (await import('./verify/verify.js')).verify(...options)
+}
 
-const undo: typeof import('./verify/undo.js').undo = async (...given) =>
-  await (await import('./verify/undo.js')).undo(...given)
+const undo: typeof import('./verify/undo.js').undo = async (...given) => {
+  const options = snapshot(given)
+  return await (await import('./verify/undo.js')).undo(...options)
+}
 
-const rollback: typeof import('./guarded/rollback.js').rollback = async (...given) =>
-  await (await import('./guarded/rollback.js')).rollback(...given)
+const rollback: typeof import('./guarded/rollback.js').rollback = async (...given) => {
+  const options = snapshot(given)
+  return await (await import('./guarded/rollback.js')).rollback(...options)
+}
 
-const reportRun: typeof import('./alarm/alarm.js').reportRun = async (...given) =>
-  await (await import('./alarm/alarm.js')).reportRun(...given)
+const reportRun: typeof import('./alarm/alarm.js').reportRun = async (...given) => {
+  const options = snapshot(given)
+  return await (await import('./alarm/alarm.js')).reportRun(...options)
+}
 
-const diagnose: typeof import('./doctor/diagnose.js').diagnose = async (...given) =>
-  await (await import('./doctor/diagnose.js')).diagnose(...given)
+const diagnose: typeof import('./doctor/diagnose.js').diagnose = async (...given) => {
+  const options = snapshot(given)
+  return await (await import('./doctor/diagnose.js')).diagnose(...options)
+}
 
-const diagnoseRefusal: typeof import('./doctor/diagnose.js').diagnoseRefusal = async (...given) =>
-  await (await import('./doctor/diagnose.js')).diagnoseRefusal(...given)
+const diagnoseRefusal: typeof import('./doctor/diagnose.js').diagnoseRefusal = async (...given) => {
+  const options = snapshot(given)
+  return await (await import('./doctor/diagnose.js')).diagnoseRefusal(...options)
+}
 
 export { connect, diagnose, diagnoseRefusal, ingest, replay, reportRun, rollback, serve, undo, verify }

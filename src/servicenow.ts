@@ -12,19 +12,30 @@ export type {
 export type { PullFileOptions, PulledFile } from './tables/pull.js'
 export type { TableAnswer, TableRequest } from './servicenow/instance.js'
 export type { Row } from './servicenow/table/row.js'
+import { snapshot } from './options/snapshot.js'
 
-const connectServiceNow: typeof import('./connect/connect-servicenow.js').connectServiceNow = async (...given) =>
-  await (await import('./connect/connect-servicenow.js')).connectServiceNow(...given)
-
-const pull: typeof import('./tables/pull.js').pull = async function* (...given) {
-  yield* (await import('./tables/pull.js')).pull(...given)
+const connectServiceNow: typeof import('./connect/connect-servicenow.js').connectServiceNow = async (...given) => {
+  const options = snapshot(given)
+  return await (await import('./connect/connect-servicenow.js')).connectServiceNow(...options)
 }
 
-const pullLines: typeof import('./tables/pull.js').pullLines = async function* (...given) {
-  yield* (await import('./tables/pull.js')).pullLines(...given)
+const pull: typeof import('./tables/pull.js').pull = (...given) => {
+  const options = snapshot(given)
+  return (async function* () {
+    yield* (await import('./tables/pull.js')).pull(...options)
+  })()
 }
 
-const pullToFile: typeof import('./tables/pull.js').pullToFile = async (...given) =>
-  await (await import('./tables/pull.js')).pullToFile(...given)
+const pullLines: typeof import('./tables/pull.js').pullLines = (...given) => {
+  const options = snapshot(given)
+  return (async function* () {
+    yield* (await import('./tables/pull.js')).pullLines(...options)
+  })()
+}
+
+const pullToFile: typeof import('./tables/pull.js').pullToFile = async (...given) => {
+  const options = snapshot(given)
+  return await (await import('./tables/pull.js')).pullToFile(...options)
+}
 
 export { connectServiceNow, pull, pullLines, pullToFile }

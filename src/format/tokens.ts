@@ -28,6 +28,8 @@ export function tokensInto(found: ElementLines): Parser {
   let sinceToken = 0
   /** The last token, if the parser has nothing else that it waits with. */
   let last: string | undefined = ''
+  /** Whether the last token was the start or a part of a string. */
+  let isInString = false
 
   /** Returns whether there were tokens. */
   function feed(text: string): boolean {
@@ -35,7 +37,8 @@ export function tokensInto(found: ElementLines): Parser {
     if (typeof result === 'symbol') return false
     for (const token of result.values) found.write(token)
     last = result.values.at(-1)?.name
-    return result.values.length > 0
+    if (last !== undefined) isInString = last === 'startString' || last === 'stringChunk'
+    return last !== undefined
   }
 
   return {
@@ -61,11 +64,12 @@ export function tokensInto(found: ElementLines): Parser {
       tail = ''
     },
     endOfPiece(bytes, from, to) {
+      // Brackets in a string are text. To parse each in a piece of its own takes long.
+      if (isInString) return endBehind(CLOSING, bytes, endOfString(bytes, from, to, tail.endsWith('\\')), to)
       const start = found.isBetween ? skipSeparators(bytes, from, to) : from
       const isDelimited = found.isBetween && !(found.isAtElement && bytes[start] === OPEN_OBJECT)
       const delimiters = isDelimited ? DELIMITERS : CLOSING
-      for (let at = start; at < to; at += 1) if (delimiters[bytes[at] as number] === 1) return at + 1
-      return to
+      return endBehind(delimiters, bytes, start, to)
     },
     parse(piece) {
       try {
@@ -101,6 +105,8 @@ const LONGEST_LEXEME_START = 8
 /** A name or a number is held until its end. */
 const LONGEST_LEXEME = 16 << 20
 const BREAKS_OFF = /(?:t|tr|tru|f|fa|fal|fals|n|nu|nul|[-+.eE]|\\(?:u[\da-fA-F]{0,3})?)$/
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
 const OPEN_OBJECT = 0x7b
 const COMMA = 0x2c
 const CLOSING = marked('}]')
@@ -111,6 +117,21 @@ function marked(bytes: string): Uint8Array {
   const table = new Uint8Array(256)
   for (const byte of Buffer.from(bytes)) table[byte] = 1
   return table
+}
+
+function endBehind(delimiters: Uint8Array, bytes: Uint8Array, from: number, to: number): number {
+  for (let at = from; at < to; at += 1) if (delimiters[bytes[at] as number] === 1) return at + 1
+  return to
+}
+
+/** Returns the offset of the first quote that may end the string. `isUnclear`: what stands before it may escape the first backslash. */
+function endOfString(bytes: Uint8Array, from: number, to: number, isUnclear: boolean): number {
+  for (let at = bytes.indexOf(QUOTE, from); at !== -1 && at < to; at = bytes.indexOf(QUOTE, at + 1)) {
+    let text = at
+    while (text > from && bytes[text - 1] === BACKSLASH) text -= 1
+    if ((isUnclear && text === from) || (at - text) % 2 === 0) return at
+  }
+  return to
 }
 
 function skipSeparators(bytes: Uint8Array, from: number, to: number): number {

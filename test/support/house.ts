@@ -58,7 +58,7 @@ export const house: Readonly<Record<string, Part>> = {
   options: {
     imports: 'failure flow.ts text source format bulk ledger',
     doors:
-      'check-options describe-option hide-secrets ingest-options library-options listener load mask-secrets names nearest option option-checks option-files read-options resolve table urls',
+      'check-options describe-option hide-secrets ingest-options library-options listener load mask-secrets names nearest option option-checks option-files read-options resolve snapshot table urls',
   },
   connect: {
     imports: 'failure flow.ts time text disk proxy cluster servicenow options state',

@@ -44,6 +44,29 @@ async function refusal(run: Promise<unknown>): Promise<{ code: string; message: 
   return { code: error.code, message: error.message }
 }
 
+test('a caller may change its options as soon as it has called', async () => {
+  const before = asked
+  const given = { target: { url }, csv: {}, source: [{ n: 1 }], staticIps: ['203.0.113.7'] } as Record<string, unknown>
+  const changing = options(given) as unknown as Record<string, Record<string, unknown>> & { source: unknown[] }
+  const running = ingest(changing as unknown as IngestOptions)
+  changing['target'] = { url: 'http://127.0.0.1:1' }
+  ;(given['target'] as { url: string }).url = 'http://127.0.0.1:1'
+  ;(given['source'] as unknown[]).push({ n: 2 })
+  ;(given['staticIps'] as unknown[]).push('nonsense')
+  expect(await running).toMatchObject({ created: 1 })
+  expect(asked).toBeGreaterThan(before)
+})
+
+test('a source that is a plain object stays the iterable that it is', async () => {
+  const source = {
+    async *[Symbol.asyncIterator]() {
+      await Promise.resolve()
+      yield { n: 1 }
+    },
+  }
+  expect(await ingest(options({ source }))).toMatchObject({ created: 1 })
+})
+
 describe('the proxy is never left out silently', () => {
   test('a URL object is a proxy URL', async () => {
     await using proxy = await startHttpProxy()

@@ -1,0 +1,21 @@
+/**
+ * Copies the arguments of a call, so that the caller may change its objects while the call runs. Streams, signals, iterables and other
+ * objects of a class stay the same.
+ */
+export function snapshot<T extends readonly unknown[]>(given: T): T {
+  return given.map(one => copyOf(one, 0)) as unknown as T
+}
+
+/** No option is nearly as deep. What is deeper may contain itself. */
+const DEEPEST = 100
+
+function copyOf(value: unknown, depth: number): unknown {
+  if (typeof value !== 'object' || value === null || depth > DEEPEST) return value
+  // A source may hold very many documents.
+  if (Array.isArray(value)) return depth === 1 ? [...(value as unknown[])] : value.map(one => copyOf(one, depth + 1))
+  if (value instanceof URL) return new URL(value)
+  if (Object.getOwnPropertySymbols(value).length > 0) return value
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, of]) => [name, copyOf(of, depth + 1)]))
+}
