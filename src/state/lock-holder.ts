@@ -82,16 +82,22 @@ export function parseHolder(text: string): Holder | undefined {
 }
 
 async function thisPlace(folder: string): Promise<Place> {
+  const device = await orNothing(stat(folder, { bigint: true }))
+  return { ...(await (ownMachine ??= thisMachine())), ...(device === undefined ? {} : { device: String(device.dev) }) }
+}
+
+/** Stays the same while this process lives, which may ask for it thousands of times. */
+let ownMachine: Promise<Place> | undefined
+
+async function thisMachine(): Promise<Place> {
   const boot = await orNothing(readFile('/proc/sys/kernel/random/boot_id', 'utf8'))
   const machine = (await orNothing(readFile('/etc/machine-id', 'utf8')))?.trim()
   const pidSpace = await orNothing(readlink('/proc/self/ns/pid'))
-  const device = await orNothing(stat(folder, { bigint: true }))
   return {
     host: hostname(),
     ...(machine === undefined || machine === '' ? {} : { machine }),
     ...(boot === undefined ? {} : { boot: boot.trim() }),
     ...(pidSpace === undefined ? {} : { pidSpace }),
-    ...(device === undefined ? {} : { device: String(device.dev) }),
   }
 }
 

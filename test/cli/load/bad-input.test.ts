@@ -160,12 +160,12 @@ describe('inputs', () => {
     expect({ code, created: receipt?.created }).toEqual({ code: 0, created: 1 })
   })
 
-  test('a line of 200 MB goes to the dead letters whole, and its neighbours are loaded', async () => {
+  test('a line of 110 MB, which no index takes, goes to the dead letters whole, and its neighbours are loaded', async () => {
     await using place = await folder()
     const path = join(place.path, 'long.ndjson')
     const file = createWriteStream(path)
     file.write('{"n":1}\n{"long":"')
-    for (let n = 0; n < 200; n += 1) if (!file.write(Buffer.alloc(1_000_000, 0x78))) await once(file, 'drain')
+    for (let n = 0; n < 110; n += 1) if (!file.write(Buffer.alloc(1_000_000, 0x78))) await once(file, 'drain')
     file.end('"}\n{"n":2}')
     await once(file, 'close')
     const ended = await sluice(['ingest', path, '--index', 'long', '--json', '--dead-letters', 'dead.ndjson'], {
@@ -180,7 +180,7 @@ describe('inputs', () => {
     }
     expect(dead.origin).toMatchObject({ line: 2, offset: 8 })
     const line = Buffer.from(dead.base64, 'base64')
-    expect(line).toHaveLength(200_000_011)
+    expect(line).toHaveLength(110_000_011)
     expect([line.subarray(0, 10).toString(), line.subarray(-3).toString()]).toEqual(['{"long":"x', 'x"}'])
   })
 })

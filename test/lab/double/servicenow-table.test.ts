@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { openServiceNow } from '../../support/servicenow-client.js'
+import { rounds } from '../../support/rounds.js'
 
 const incidents = '/api/now/table/incident'
 
@@ -54,9 +55,10 @@ describe('the Table API', () => {
     ])
   })
 
-  it('gives every row once by keyset, of 250,000', async () => {
+  it('gives every row once by keyset', async () => {
     await using world = await openServiceNow()
-    world.sn.seed('incident', 250_000)
+    const all = rounds(25_000, 250_000)
+    world.sn.seed('incident', all)
     const seen = new Set<string>()
     let last: string | undefined = ''
     while (last !== undefined) {
@@ -66,11 +68,11 @@ describe('the Table API', () => {
         sysparm_limit: '10000',
         sysparm_fields: 'sys_id,sys_updated_on',
       })
-      if (last === '') expect(headers['x-total-count']).toBe('250000')
+      if (last === '') expect(headers['x-total-count']).toBe(String(all))
       for (const row of rows) seen.add(row['sys_id'] ?? '')
       last = rows.at(-1)?.['sys_id']
     }
-    expect(seen.size).toBe(250_000)
+    expect(seen.size).toBe(all)
   })
 
   it('gives tokens for the password, refresh_token and client_credentials grants', async () => {

@@ -15,6 +15,7 @@ import { lockCheckpoint, lockInputs } from '../../../src/state/run-locks.js'
 import { type Holder, lookAtProcess } from '../../../src/state/lock-holder.js'
 import { findSources } from '../../../src/source/open-sources.js'
 import { type Answer, lockChild } from '../../support/lock-child.js'
+import { rounds } from '../../support/rounds.js'
 
 let work: string
 let state: string
@@ -508,7 +509,7 @@ describe('of many that want the lock of a killed process', () => {
 
   test('one gets it: runs of one process, each as far as it comes before the next one goes on', async () => {
     const pid = await endedPid()
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < rounds(2, 10); round += 1) {
       await leave(() => ({ pid }))
       const all = await Promise.allSettled(Array.from({ length: 20 }, async () => await take(['a'])))
       const taken = all.flatMap(one => (one.status === 'fulfilled' ? [one.value] : []))
@@ -520,7 +521,7 @@ describe('of many that want the lock of a killed process', () => {
 
   test('one gets the lock of a run: runs of one process', async () => {
     const pid = await endedPid()
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < rounds(2, 10); round += 1) {
       await leaveLock(() => ({ pid }))
       const all = await Promise.all(Array.from({ length: 20 }, async () => await take([])))
       const taken = await Promise.allSettled(all.map(async locks => await lockCheckpoint(locks, run)))
@@ -537,7 +538,7 @@ test('of eight processes with sets that overlap, no two have one input, and each
   const sets = Array.from({ length: 8 }, (_, n) => Array.from({ length: 4 }, (__, m) => names[(2 * n + m) % 16] ?? ''))
   const children = await Promise.all(sets.map(async set => await lockChild(state, 'logs', set.map(path))))
   await using _ = { [Symbol.asyncDispose]: async () => void (await Promise.all(children.map(child => child.kill()))) }
-  for (let round = 0; round < 25; round += 1) {
+  for (let round = 0; round < rounds(5, 25); round += 1) {
     const answers = await Promise.all(children.map(async child => await child.ask('take')))
     const winners = answers.flatMap(({ code }, n) => (code === undefined ? [n] : []))
     expect(answers.filter(({ code }) => code !== undefined && code !== 'RUN_LOCKED')).toEqual([])
@@ -551,7 +552,8 @@ test('of eight processes with sets that overlap, no two have one input, and each
   }
 })
 
-test('a hundred thousand claims are one file, and meet in one', async () => {
+test('very many claims are one file, and meet in one', async () => {
+  const many = rounds(5000, 100_000)
   const source = (n: number): Source =>
     ({
       id: n,
@@ -564,12 +566,12 @@ test('a hundred thousand claims are one file, and meet in one', async () => {
     index: 'logs',
     sources: Array.from({ length: count }, (_, n) => source(start + n)),
   })
-  await using _ = await lockInputs(from(0, 100_000))
-  await using __ = await lockInputs(from(100_000, 100_000))
+  await using _ = await lockInputs(from(0, many))
+  await using __ = await lockInputs(from(many, many))
   expect((await readdir(locksFolder())).length).toBe(6)
   expect((await readdir(locksFolder())).filter(name => name.endsWith('.claims'))).toHaveLength(2)
-  await expect(lockInputs(from(199_999, 50_000))).rejects.toMatchObject({
-    failure: { code: 'RUN_LOCKED', evidence: { input: 'folder-9/199999.ndjson' } },
+  await expect(lockInputs(from(2 * many - 1, many / 2))).rejects.toMatchObject({
+    failure: { code: 'RUN_LOCKED', evidence: { input: `folder-9/${2 * many - 1}.ndjson` } },
   })
 })
 
