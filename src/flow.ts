@@ -3,6 +3,7 @@
  * body (one bulk request), never a document.
  */
 import type { Failure } from './failure/failure.js'
+import type { Operation } from './operation.js'
 
 /** How many documents may be rejected: a count, or a share of those read. */
 export type RejectionLimit = number | `${number}%`
@@ -177,8 +178,6 @@ export interface Span {
   docs: number
 }
 
-export type Operation = 'create' | 'index'
-
 /**
  * Documents in the order in which they were read, framed as a bulk body in one slot of memory.
  * The batch is what the ledger settles: once, when every one of its documents has an outcome.
@@ -258,6 +257,10 @@ export interface Outcome {
   readonly duplicate: number
   /** Left out by a rule of the user's (`--on-conflict skip`). */
   readonly skipped: number
+  /** Only of operations that change stored documents; see `Counts`. Default 0. */
+  readonly deleted?: number
+  readonly noop?: number
+  readonly notFound?: number
   readonly rejected: Rejected
   /** Documents that were sent without a clear answer. They may be stored. */
   readonly unknown: number

@@ -19,7 +19,8 @@ export type {
 export type { ClusterInfo } from './cluster/preflight.js'
 export { type Entry, type FailureCode, explain, failureCodes } from './failure/catalogue.js'
 export { type Evidence, type Failure, SluiceError } from './failure/failure.js'
-export type { Destination, Operation, Origin, Refused } from './flow.js'
+export type { Destination, Origin, Refused } from './flow.js'
+export type { Operation } from './operation.js'
 export type { AliasReceipt } from './guarded/guarded-load.js'
 export {
   type Counts,

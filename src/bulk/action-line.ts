@@ -1,4 +1,4 @@
-import type { Operation } from '../flow.js'
+import { type Operation, bulkFormOf } from '../operation.js'
 import { MAX_ID_BYTES } from '../strict-json/layout.js'
 import { topLevelField } from './top-level-field.js'
 
@@ -17,7 +17,6 @@ export interface ActionOptions {
   readonly ids: Ids
   /** Top-level field whose value becomes the routing. */
   readonly routingField?: string
-  readonly around?: Around
 }
 
 /** Text before and after each document on its line: an update needs `{"doc":` and `}`. */
@@ -25,8 +24,6 @@ export interface Around {
   readonly opening: string
   readonly closing: string
 }
-
-export const nothingAround: Around = { opening: '', closing: '' }
 
 /**
  * The texts around each document of one input. Its action line: `before`, the id, `between`, the routing, `after`.
@@ -43,9 +40,11 @@ export interface ActionTemplate extends Around {
 
 /** `token` is the input's own part of the ids of a run. */
 export function actionTemplate(options: ActionOptions, token: string): ActionTemplate {
-  const { operation, ids, routingField, around = nothingAround } = options
+  const { operation, ids, routingField } = options
   const routing = routingField === undefined ? undefined : { field: routingField }
-  const action = `{"${operation}":{`
+  const { action: name, parameters, opening, closing } = bulkFormOf(operation)
+  const around = { opening, closing }
+  const action = `{"${name}":{${parameters}`
   if (ids.from === 'cluster') {
     if (routing === undefined) return { before: action, id: 'none', between: '', routing, after: '}}\n', ...around }
     return { before: `${action}"routing":"`, id: 'none', between: '', routing, after: '"}}\n', ...around }

@@ -3,9 +3,10 @@
  * A body ends before it would pass its size, at its count of documents, or when its first document has waited long enough.
  */
 import { isUtf8 } from 'node:buffer'
-import type { Batch, Clock, Input, Lines, LongLine, Operation, Origin, ReadMemory } from '../flow.js'
+import type { Batch, Clock, Input, Lines, LongLine, Origin, ReadMemory } from '../flow.js'
+import { type Operation, bulkFormOf } from '../operation.js'
 import { endOfLine, isBlank, isWhiteSpace } from '../text/bytes.js'
-import { type ActionOptions, type ActionTemplate, actionTemplate, nothingAround, ownId } from './action-line.js'
+import { type ActionOptions, type ActionTemplate, actionTemplate, ownId } from './action-line.js'
 import { frameLines } from './frame-lines.js'
 import { judgeLine, originOf, refusedByFormat } from './judge-line.js'
 import { type Kernel, openKernel } from './kernel/kernel.js'
@@ -91,8 +92,8 @@ export class Batcher {
   }
 
   #newBatch(): OpenBatch<RefusedLines> {
-    const { around = nothingAround, operation } = this.#options
-    return new OpenBatch(around, new RefusedLines(operation))
+    const { operation } = this.#options
+    return new OpenBatch(bulkFormOf(operation), new RefusedLines(operation))
   }
 
   /** Lines with their line ends, which the last one may lack. */

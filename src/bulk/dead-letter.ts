@@ -1,5 +1,6 @@
 /** Reads records of dead letters: what is needed to send their documents again, and to write them down again. */
-import type { Clock, Destination, Operation, Origin, Refused } from '../flow.js'
+import type { Clock, Destination, Origin, Refused } from '../flow.js'
+import { type Operation, isOperation, operations } from '../operation.js'
 import { endOfLine, isBlank, withoutLineEnd } from '../text/bytes.js'
 import { lineProblem } from './judge-line.js'
 import { topLevelFields } from './top-level-field.js'
@@ -66,7 +67,7 @@ export function readLongHead(bytes: Buffer): { readonly recorded: Recorded; read
 
 function recordedIn(value: (name: string) => unknown): Recorded | string {
   const [operation, origin] = [value('operation'), value('origin')]
-  if (operation !== 'create' && operation !== 'index') return 'its operation is neither create nor index'
+  if (!isOperation(operation)) return `its operation is not one of ${operations.join(', ')}`
   if (!isOrigin(origin)) return 'it has no origin with an input and the number of a document'
   const texts: Record<string, string> = {}
   for (const name of ['id', 'routing', 'index', 'pipeline', 'idField', 'routingField']) {

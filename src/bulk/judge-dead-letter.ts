@@ -1,6 +1,7 @@
 /** Prepares one dead letter for a resend: frames it, or rejects it by the rules for every line. */
 import { failure } from '../failure/failure.js'
 import type { Destination, Origin, Refused, Addressed } from '../flow.js'
+import { type Operation, bulkFormOf } from '../operation.js'
 import { LINE_FEED, SPACE, withoutLineEnd } from '../text/bytes.js'
 import { type ActionProblem, idIn, idProblem, scalar } from './action-line.js'
 import { type Broken, type DeadLetter, type Recorded, readDeadLetter, refusedAgain } from './dead-letter.js'
@@ -13,7 +14,7 @@ export interface ReplayRules {
   readonly pipeline?: string
 }
 
-/** A document and the action line that stands before it. */
+/** A document, with what its operation puts around it, and the action line that stands before it. */
 export interface Resend {
   /** Ends with the line feed. */
   readonly action: string
@@ -37,8 +38,10 @@ export function judgeDeadLetter(line: Buffer, where: Origin, rules: ReplayRules)
   if ('problem' in address) return refusedAgain(letter, document, destination, idInvalid(address))
   const { _id: id } = address
   const ids = id === undefined ? 'none' : isOwn(id, letter) ? 'own' : 'given'
-  const action = `${JSON.stringify({ [letter.operation]: address })}\n`
-  return { action, document, letter, ids, destination }
+  const { changes } = bulkFormOf(letter.operation)
+  if (changes && id === undefined)
+    return refusedAgain(letter, document, destination, idInvalid({ problem: 'is missing', field: 'id' }))
+  return { ...framed(letter.operation, address, document), letter, ids, destination }
 }
 
 function refusedAsBroken({ problem, line, origin }: Broken): Refused {
@@ -67,6 +70,14 @@ function addressOf(letter: DeadLetter): { readonly _id?: string; readonly routin
   const problem = id === undefined ? undefined : idProblem(id)
   if (problem !== undefined) return { problem, field: 'id' }
   return { ...(id === undefined ? {} : { _id: id }), ...(routing === undefined ? {} : { routing }) }
+}
+
+/** Returns the two lines of a bulk request, the second without its line end. */
+function framed(operation: Operation, address: object, document: Buffer): Pick<Resend, 'action' | 'document'> {
+  const { action, parameters, opening, closing } = bulkFormOf(operation)
+  const line =
+    opening + closing === '' ? document : Buffer.concat([Buffer.from(opening), document, Buffer.from(closing)])
+  return { action: `{"${action}":{${parameters}${JSON.stringify(address).slice(1)}}\n`, document: line }
 }
 
 /** An id that Sluice made ends in the number of its document. */

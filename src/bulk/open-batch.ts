@@ -1,4 +1,5 @@
-import type { Batch, Input, Lines, Mark, Operation, Origin, Rejected, Span } from '../flow.js'
+import type { Batch, Input, Lines, Mark, Origin, Rejected, Span } from '../flow.js'
+import type { Operation } from '../operation.js'
 import { LINE_FEED, endWithoutSpace } from '../text/bytes.js'
 import type { Around } from './action-line.js'
 import type { Slot, SlotPool } from './slots.js'

@@ -1,4 +1,5 @@
-import type { Operation, Origin, Refused, Rejected } from '../flow.js'
+import type { Origin, Refused, Rejected } from '../flow.js'
+import type { Operation } from '../operation.js'
 import { type ActionTemplate, ownId } from './action-line.js'
 import { type Why, originOf } from './judge-line.js'
 import { CARRIAGE_RETURN, LINE_FEED } from '../text/bytes.js'

@@ -4,7 +4,6 @@
  */
 import type { Batch, Input, Lines, LongLine, Refused, Addressed } from '../flow.js'
 import { endOfLine, isBlank } from '../text/bytes.js'
-import { nothingAround } from './action-line.js'
 import type { BatchOptions } from './batcher.js'
 import { HEAD_BYTES, readLongHead } from './dead-letter.js'
 import { frameLines } from './frame-lines.js'
@@ -137,7 +136,8 @@ export class ReplayBatcher {
 }
 
 function newBatch(): OpenBatch<Refused[]> {
-  return new OpenBatch(nothingAround, [])
+  // What stands around a document is in its line already: each letter may have another operation.
+  return new OpenBatch({ opening: '', closing: '' }, [])
 }
 
 /** Whether they may stand in one body. */

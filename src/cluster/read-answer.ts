@@ -66,6 +66,8 @@ export const ANSWER_UNREADABLE = 'ANSWER_UNREADABLE'
 export interface BulkItem {
   readonly status: number | undefined
   readonly error: { readonly type: string; readonly reason: string } | undefined
+  /** What became of the document, if that was asked for. */
+  readonly result: string | undefined
   readonly failureStore: string | undefined
   readonly id: string | undefined
   readonly index: string | undefined
@@ -79,10 +81,11 @@ export function itemsIn(body: Buffer): BulkItem[] | undefined {
   return results.every(isObject) ? results.map(readItem) : undefined
 }
 
-function readItem({ status, error, failure_store: store, _id: id, _index: index }: JsonObject): BulkItem {
+function readItem({ status, error, result, failure_store: store, _id: id, _index: index }: JsonObject): BulkItem {
   return {
     status: typeof status === 'number' ? status : undefined,
     error: error == null ? undefined : readError(error),
+    result: textIn(result),
     failureStore: textIn(store),
     id: textIn(id),
     index: textIn(index),

@@ -1,5 +1,5 @@
 import * as check from '../options/option-checks.js'
-import type { Operation } from '../flow.js'
+import type { Operation } from '../operation.js'
 import type { ConnectOptions, ServiceNowOptions } from '../options/ingest-options.js'
 import type { Setting } from './facts.js'
 import { defaults } from '../options/describe-option.js'

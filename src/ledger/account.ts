@@ -1,4 +1,4 @@
-import type { Origin, Refused, Rejected, Input } from '../flow.js'
+import type { Origin, Outcome, Refused, Rejected, Input } from '../flow.js'
 import type { Counts, Rejections, InputReceipt } from './receipt.js'
 import type { Failure } from '../failure/failure.js'
 
@@ -14,6 +14,7 @@ export const nothing: Counts = {
   updated: 0,
   deleted: 0,
   noop: 0,
+  notFound: 0,
   duplicate: 0,
   rejected: 0,
   skipped: 0,
@@ -26,10 +27,24 @@ export function settledOf({ read, unsent, unknown }: Pick<Counts, 'read' | 'unse
   return read - unsent - unknown
 }
 
-/** How many the target took: stored, or queued. */
+/** How many the target took: stored, queued, or deleted. */
 export function takenOf(counts: Omit<Counts, 'read' | 'rejected' | 'skipped' | 'unsent' | 'unknown'>): number {
-  const { created, accepted, updated, deleted, noop, duplicate } = counts
-  return created + accepted + updated + deleted + noop + duplicate
+  const { created, accepted, updated, deleted, noop, notFound, duplicate } = counts
+  return created + accepted + updated + deleted + noop + notFound + duplicate
+}
+
+/** Returns the counts of an outcome. Rejected documents are counted with their reasons. */
+export function countsIn({
+  created,
+  updated,
+  duplicate,
+  skipped,
+  unknown,
+  unsent,
+  ...others
+}: Outcome): Partial<Counts> {
+  const { accepted = 0, deleted = 0, noop = 0, notFound = 0 } = others
+  return { created, accepted, updated, deleted, noop, notFound, duplicate, skipped, unknown, unsent }
 }
 
 /** Counts of documents, the rejected ones by what they were refused for. */

@@ -3,7 +3,7 @@
  * order. The prefix ends before the first batch that is not settled for good.
  */
 import type { Batch, Input, Mark, Outcome, Refused } from '../flow.js'
-import { Account, kindsOf } from './account.js'
+import { Account, countsIn, kindsOf, nothing, takenOf } from './account.js'
 import type { Counts, Rejections } from './receipt.js'
 
 /** The state of the committed prefix. */
@@ -157,8 +157,8 @@ export class CommittedPrefix {
   }
 
   #commit(batch: Batch, settled: Outcome): void {
-    const { created, accepted = 0, updated, duplicate, skipped, unknown, unsent, rejected } = settled
-    this.#account.add({ created, accepted, updated, duplicate, unknown, unsent, skipped: skipped + batch.blank })
+    const { created, updated, duplicate, skipped, rejected } = settled
+    this.#account.add({ ...countsIn(settled), skipped: skipped + batch.blank })
     for (const kind of kindsOf(rejected)) this.#account.rejectAlike(kind)
     const { addressed, spans } = batch
     const [first] = spans
@@ -203,9 +203,9 @@ export class CommittedPrefix {
 
 /** Returns the inputs of which a document is stored, or may be. */
 function storedInputs({ spans, refused }: Batch, outcome: Outcome): readonly Input[] {
-  const { created, accepted = 0, updated, duplicate, unknown, rejected } = outcome
+  const { rejected } = outcome
   const inputs = spans.map(({ input }) => input)
-  if (created + accepted + updated + duplicate + unknown === 0) return []
+  if (takenOf({ ...nothing, ...countsIn(outcome) }) + outcome.unknown === 0) return []
   if (rejected.length === refused.length || new Set(inputs).size === 1) return inputs
   const left = new Map<string, number>()
   for (const { input, docs: of } of spans) left.set(input.name, (left.get(input.name) ?? 0) + of)

@@ -5,7 +5,8 @@
  * rest.
  */
 import { isUtf8 } from 'node:buffer'
-import type { Destination, Operation, Refused } from '../flow.js'
+import type { Destination, Refused } from '../flow.js'
+import { operations } from '../operation.js'
 
 /** Longer text goes as base64: escaped, it could grow past what a string can hold. */
 const LONGEST_TEXT = 16 << 20
@@ -122,7 +123,6 @@ function lastOf<From, To>(make: (from: From) => To): (from: From) => To {
 
 /** Returns the possible beginnings of an author's records, with bytes as characters. */
 export function openingsOf({ run, writer }: Author): readonly string[] {
-  const operations: readonly Operation[] = ['create', 'index']
   return operations.map(operation => {
     const opening = `${JSON.stringify({ operation, run, writer }).slice(0, -1)},`
     return Buffer.from(opening).toString('latin1')

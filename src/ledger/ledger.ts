@@ -1,7 +1,8 @@
 /** Settles batches: counts, dead letters, what became of each input. A number in the receipt is added here and nowhere else. */
 import { type Failure, failure, isSluiceError } from '../failure/failure.js'
-import type { Batch, Input, LongLine, Operation, Origin, Outcome, Refused, Rejected, RejectionLimit } from '../flow.js'
-import { Account, kindsOf, nothing, settledOf, InputAccounts } from './account.js'
+import type { Batch, Input, LongLine, Origin, Outcome, Refused, Rejected, RejectionLimit } from '../flow.js'
+import type { Operation } from '../operation.js'
+import { Account, countsIn, kindsOf, nothing, settledOf, InputAccounts } from './account.js'
 import type { DeadLetters } from './dead-letters.js'
 import { type Committed, CommittedPrefix, type SettledDocument } from './committed-prefix.js'
 import type { Counts, InputReceipt, Rejections } from './receipt.js'
@@ -70,8 +71,8 @@ export class Ledger {
    * unsent.
    */
   async settle(batch: Batch, outcome: Outcome): Promise<Failure | undefined> {
-    const { created, accepted = 0, updated, duplicate, skipped, unknown, unsent, rejected, unanswered = 0 } = outcome
-    this.#account.add({ created, accepted, updated, duplicate, skipped, unknown, unsent })
+    const { unsent, rejected, unanswered = 0 } = outcome
+    this.#account.add(countsIn(outcome))
     const sendsAgain = this.#sendsAgain(batch)
     if (sendsAgain) this.#toResend += unanswered
     const isOpen = unsent > 0 || (unanswered > 0 && sendsAgain)

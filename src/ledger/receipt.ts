@@ -9,11 +9,14 @@ export interface Counts {
   readonly created: number
   /** Queued by a managed ingest endpoint, which stores them later. `verify` shows whether it did. */
   readonly accepted: number
-  /** Overwritten (operation `index`). */
+  /** Overwritten (operation `index`), or changed in part (`update`, `upsert`). */
   readonly updated: number
+  /** Operation `delete`. */
   readonly deleted: number
-  /** Sent, and already as it should be. */
+  /** Sent, and already as it should be (`update`, `upsert`). */
   readonly noop: number
+  /** Deletions of documents that were not there. */
+  readonly notFound: number
   /** Sent again after an unknown outcome, and found stored. */
   readonly duplicate: number
   /** Rejected by Sluice or by the cluster. They are in the dead letters. */
@@ -33,6 +36,7 @@ export const outcomes = [
   'updated',
   'deleted',
   'noop',
+  'notFound',
   'duplicate',
   'rejected',
   'skipped',

@@ -15,6 +15,7 @@ import { invalid } from './option-checks.js'
 import { checkIndexName } from './names.js'
 import { checksAt } from './describe-option.js'
 import { isObject } from '../text/parse-json.js'
+import { bulkFormOf, isOperation } from '../operation.js'
 
 /** Elasticsearch's default limit of a request (http.max_content_length, 100mb) less room for an action line. */
 export const MAX_DOCUMENT_BYTES = 104_857_600 - 4096
@@ -115,14 +116,23 @@ export function checkTableFormat(
   if (delimiter !== undefined && delimiter === quote) throw invalid(said('quote'), `is also ${said('delimiter')}`)
 }
 
-type Documents = 'index' | 'swapAlias' | 'indexBody' | 'checkQuery' | 'checkHits' | 'ids' | 'idField'
+type Documents =
+  | 'index'
+  | 'swapAlias'
+  | 'indexBody'
+  | 'checkQuery'
+  | 'checkHits'
+  | 'ids'
+  | 'idField'
+  | 'op'
+  | 'pipeline'
 
 /** Checks options that depend on each other, also for the command line. `said`: returns how the user named an option. */
 export function checkDocuments(
   given: { readonly [K in Documents]?: unknown },
   said = (name: Documents): string => name,
 ): void {
-  const { index, swapAlias, ids = 'run', idField } = given
+  const { index, swapAlias, ids = 'run', idField, op, pipeline } = given
   if (index !== undefined && swapAlias !== undefined)
     throw invalid(said('swapAlias'), `cannot be combined with ${said('index')}`)
   const name = index ?? swapAlias
@@ -132,6 +142,13 @@ export function checkDocuments(
   if (ids === 'field' && idField === undefined) throw invalid(said('ids'), `is 'field' and needs ${said('idField')}`)
   if (ids !== 'field' && idField !== undefined)
     throw invalid(said('idField'), `needs ${said('ids')} 'field', not '${String(ids)}'`)
+  if (!isOperation(op) || !bulkFormOf(op).changes) return
+  if (ids !== 'field')
+    throw invalid(said('op'), `is '${op}', so each line must name a document: set ${said('ids')} to 'field'`)
+  if (swapAlias !== undefined)
+    throw invalid(said('op'), `is '${op}', but ${said('swapAlias')} fills a new, empty index`)
+  if (pipeline !== undefined)
+    throw invalid(said('pipeline'), `runs only for whole documents, but ${said('op')} is '${op}'`)
 }
 
 function checkSpool({ spool, stateDir }: Pick<IngestOptions, 'spool' | 'stateDir'>): void {

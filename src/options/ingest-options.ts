@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream'
 import type { Ids } from '../bulk/action-line.js'
 import type { Failure } from '../failure/failure.js'
-import type { Operation, Refused, RejectionLimit } from '../flow.js'
+import type { Refused, RejectionLimit } from '../flow.js'
+import type { Operation } from '../operation.js'
 import type { CsvOptions } from '../format/csv/csv-lines.js'
 import type { Format } from '../format/decode.js'
 import type { Counts } from '../ledger/receipt.js'
@@ -197,7 +198,11 @@ export interface GuardedOptions {
 
 /** How documents are stored. */
 export interface DocumentOptions {
-  /** Default `create`: never overwrites, and is the only operation for data streams. */
+  /**
+   * Default `create`: never overwrites, and is the only operation for data streams. `index` replaces a document with the same id.
+   * `update` changes the given fields of a stored document, and `upsert` also creates one. `delete` deletes the document with the id.
+   * These three need `ids: 'field'`.
+   */
   readonly op?: Operation | undefined
   /** Top-level field that holds the routing value. */
   readonly routingField?: string | undefined

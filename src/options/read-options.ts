@@ -35,6 +35,11 @@ function completeForTables(given: IngestOptions): IngestOptions {
     const why = 'Sluice must find the document of a changed row, so a table needs ids from a field (sys_id by default)'
     throw invalid('ids', `is '${ids}': ${why}`)
   }
+  if (op === 'update' || op === 'delete')
+    throw invalid(
+      'op',
+      `is '${op}', but a new row of a table has no document yet, and rows stay in the index until you delete them`,
+    )
   if (format !== 'auto' && format !== 'ndjson')
     throw invalid('format', `is '${format}', but each row of a table is a line`)
   if (pick !== undefined)

@@ -114,11 +114,15 @@ export const table = {
     commands: ['ingest', 'replay', 'doctor', 'serve'],
     first: true,
   }),
-  op: documents(kinds.choice('create', 'index'), 'create never replaces a document, index does', {
-    default: 'create',
-    commands: ['ingest', 'doctor', 'serve'],
-    first: ['ingest'],
-  }),
+  op: documents(
+    kinds.choice('create', 'index', 'update', 'upsert', 'delete'),
+    'what to do with each document: create never replaces one',
+    {
+      default: 'create',
+      commands: ['ingest', 'doctor', 'serve'],
+      first: ['ingest'],
+    },
+  ),
   ids: documents(kinds.choice('run', 'field', 'cluster'), 'ids from Sluice, a field, or the cluster', {
     default: 'run',
     commands: ['ingest', 'serve'],

@@ -1,6 +1,7 @@
 import { Batcher } from '../bulk/batcher.js'
 import { SlotPool } from '../bulk/slots.js'
-import type { Input, Operation, Origin } from '../flow.js'
+import type { Input, Origin } from '../flow.js'
+import type { Operation } from '../operation.js'
 import type { Ledger } from '../ledger/ledger.js'
 import { MAX_DOCUMENT_BYTES } from '../options/check-options.js'
 import type { BatchSection, ConnectSection, DocumentSection } from '../options/load.js'

@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import type { ZlibOptions } from 'node:zlib'
 import type { Failure } from '../failure/failure.js'
 import type { Batch, Origin, Outcome, Refused, Rejected } from '../flow.js'
+import { type Operation, bulkFormOf } from '../operation.js'
 import { LINE_FEED } from '../text/bytes.js'
 import type { Body, RefusedItem, Settled } from './send.js'
 
@@ -66,20 +67,41 @@ export function keepItems(body: Body, items: readonly number[]): Body {
   }
 }
 
+/** Returns the bytes of a request: a deletion is its action line alone. */
+export function requestBytes(body: Body, operation: Operation): Buffer {
+  if (bulkFormOf(operation).sendsDocument) return body.bytes
+  const lines: Buffer[] = []
+  for (let item = 0, from = 0; item < body.items; item += 1) {
+    const to = body.bytes.indexOf(LINE_FEED, from) + 1
+    lines.push(body.bytes.subarray(from, to))
+    from = body.bytes.indexOf(LINE_FEED, to) + 1
+  }
+  return Buffer.concat(lines)
+}
+
+/** Returns a document without what its operation puts around it. */
+function documentIn(line: Buffer, operation: Operation): Buffer {
+  const { opening, closing } = bulkFormOf(operation)
+  if (opening === '') return line
+  return line.subarray(Buffer.byteLength(opening), line.lastIndexOf(closing))
+}
+
 let gzip: ((bytes: Buffer, options: ZlibOptions) => Promise<Buffer>) | undefined
 
 /** Compresses with gzip at level 1: higher levels cost more than twice the CPU for a sixth fewer bytes. */
-export async function compress({ bytes }: Body): Promise<Buffer> {
+export async function compress(bytes: Buffer): Promise<Buffer> {
   gzip ??= promisify((await import('node:zlib')).gzip)
   return await gzip(bytes, { level: 1, chunkSize: 1 << 20 })
 }
+
+const others = ['accepted', 'deleted', 'noop', 'notFound'] as const
 
 /** Collects the outcomes of a batch's documents, until each has one. */
 export class BatchOutcome {
   readonly #batch: Batch
   readonly #counts = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, unsent: 0 }
-  #unanswered = 0
-  #accepted = 0
+  /** Outcomes that few loads have. */
+  readonly #others = new Map<(typeof others)[number] | 'unanswered', number>()
   /** Documents that were sent. */
   readonly #rejected: Refused[] = []
   #originOf: ((ordinal: number) => Origin) | undefined
@@ -96,7 +118,7 @@ export class BatchOutcome {
   settle(body: Body, settled: Settled, attempts: number): void {
     for (const name of ['created', 'updated', 'duplicate', 'skipped', 'unknown'] as const)
       this.#counts[name] += settled[name]
-    this.#accepted += settled.accepted ?? 0
+    for (const name of others) this.#add(name, settled[name] ?? 0)
     if (settled.refused.length > 0) this.#reject(body, settled.refused, attempts)
   }
 
@@ -108,7 +130,7 @@ export class BatchOutcome {
   /** Counts documents of a body that was not answered: `unknown` if it may have arrived. */
   leave(items: number, as: 'unsent' | 'unknown', stop?: Failure): void {
     this.#counts[as] += items
-    if (as === 'unknown') this.#unanswered += items
+    if (as === 'unknown') this.#add('unanswered', items)
     this.#stop ??= stop
   }
 
@@ -122,11 +144,14 @@ export class BatchOutcome {
     return {
       docs: docs + refused.length,
       ...this.#counts,
-      ...(this.#accepted === 0 ? {} : { accepted: this.#accepted }),
-      ...(this.#unanswered === 0 ? {} : { unanswered: this.#unanswered }),
+      ...Object.fromEntries(this.#others),
       rejected: both(refused, this.#rejected),
       ...(this.#stop === undefined ? {} : { stop: this.#stop }),
     }
+  }
+
+  #add(name: (typeof others)[number] | 'unanswered', documents: number): void {
+    if (documents > 0) this.#others.set(name, (this.#others.get(name) ?? 0) + documents)
   }
 
   #reject(body: Body, refused: readonly RefusedItem[], attempts: number): void {
@@ -140,7 +165,7 @@ export class BatchOutcome {
       this.#rejected.push({
         ...refusal,
         // Another batch will use this memory. The dead letter has to outlive it.
-        document: Buffer.from(document),
+        document: Buffer.from(documentIn(document, this.#batch.operation)),
         operation: this.#batch.operation,
         ...(id === undefined ? {} : { id }),
         ...(routing === undefined ? {} : { routing }),

@@ -10,11 +10,17 @@ import { type BulkItem, itemsIn } from '../cluster/read-answer.js'
 import { lostAnswer, routeErrorOf } from '../cluster/client-connection.js'
 import { explain } from '../failure/catalogue.js'
 import { type Failure, failure, quote } from '../failure/failure.js'
+import { type Operation, bulkFormOf } from '../operation.js'
 import { retryAfterMs } from '../time/retry.js'
 import type { Delivery, JudgedBody, RefusedItem, Settled, Verdict } from './send.js'
 
-/** Asks for the fields that Sluice needs. A status for each item keeps positions. */
-export const filterPath = 'errors,items.*.status,items.*.error.type,items.*.error.reason,items.*.failure_store'
+/** Returns the fields of an answer that Sluice needs. A status for each item keeps positions. */
+export function filterPathFor(operation: Operation): string {
+  // The status of an update does not show whether it changed anything.
+  return bulkFormOf(operation).action === 'update' ? `${filterPath},items.*.result` : filterPath
+}
+
+const filterPath = 'errors,items.*.status,items.*.error.type,items.*.error.reason,items.*.failure_store'
 
 export interface Judging {
   readonly body: JudgedBody
@@ -80,7 +86,7 @@ export function judgeError(error: unknown, cluster: string): Verdict {
 
 /** Judges the items of a 200. */
 function judgeItems(answer: ClusterAnswer, body: JudgedBody, cluster: string): Verdict {
-  const plain = allStored(answer.body, body.items)
+  const plain = bulkFormOf(body.operation).changes ? undefined : allStored(answer.body, body.items)
   if (plain !== undefined) {
     // Our own ids are new: a document that was there already can only be an earlier send.
     const { created, updated } = plain
@@ -95,7 +101,7 @@ function judgeItems(answer: ClusterAnswer, body: JudgedBody, cluster: string): V
         : `${results?.length ?? 'no'} item results, or some without a status, for ${body.items} documents`
     return { kind: 'wait', failure: failure('CLUSTER_UNAVAILABLE', { cluster, observed }), delivery: 'possible' }
   }
-  const counts = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0 }
+  const counts = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, deleted: 0, noop: 0, notFound: 0 }
   const refused: RefusedItem[] = []
   const busy: number[] = []
   for (const [item, result] of results.entries()) {
@@ -159,10 +165,15 @@ function judgeItem(result: BulkItem, body: JudgedBody): Exclude<keyof Settled, '
     // The failure store holds the document, and the data stream does not.
     if (result.failureStore === 'used') return 'refused'
     if (status === 201) return 'created'
+    if (result.result === 'noop') return 'noop'
+    if (body.operation === 'delete') return 'deleted'
     return body.ownIds ? 'duplicate' : 'updated'
   }
   if (status === 429 || status === 503) return 'busy'
   if (status === 504) return body.safeToResend ? 'busy' : 'unknown'
+  if (status === 404 && body.operation === 'delete' && result.error === undefined) return 'notFound'
+  // Another request changed the same document at the same moment.
+  if (status === 409 && bulkFormOf(body.operation).action === 'update') return 'busy'
   if (status === 409 && body.operation === 'create') {
     if (body.ownIds && body.resent) return 'duplicate'
     if (body.onConflict === 'skip') return 'skipped'

@@ -1,6 +1,7 @@
 /** The one shape of the sender's layers: a bulk request goes down through them, and its verdict comes back up. */
 import type { Failure } from '../failure/failure.js'
-import type { Batch, Operation } from '../flow.js'
+import type { Batch } from '../flow.js'
+import type { Operation } from '../operation.js'
 
 export type Send = (request: BulkRequest) => Promise<Verdict>
 
@@ -70,6 +71,10 @@ export interface Settled {
   readonly unknown: number
   /** Queued, and not stored yet. Default 0. */
   readonly accepted?: number
+  /** Only of operations that change stored documents. Default 0. */
+  readonly deleted?: number
+  readonly noop?: number
+  readonly notFound?: number
   readonly refused: readonly RefusedItem[]
 }
 

@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Failure } from '../failure/failure.js'
 import type { Batch, Clock, Outcome } from '../flow.js'
-import { compress } from './body.js'
+import { compress, requestBytes } from './body.js'
 import { type DeliveryOptions, deliver } from './deliver.js'
 import { AccessGate, type AccessOptions, PROBES_OF_LOST_ACCESS, access } from './layers/access.js'
 import { type ByteBudget, budget } from './layers/byte-budget.js'
@@ -118,7 +118,10 @@ export class Sender {
 
 /** Compresses a body once for each attempt, however often it passes the gate. */
 function gzip(inner: Send): Send {
-  return async request => await inner({ ...request, compressed: await compress(request.body) })
+  return async request => {
+    const { body, batch } = request
+    return await inner({ ...request, compressed: await compress(requestBytes(body, batch.operation)) })
+  }
 }
 
 /** Removes credentials from what a server said. It may repeat them, and reasons go to the dead letters. */

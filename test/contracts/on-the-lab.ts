@@ -6,6 +6,7 @@ import { describeIdentity } from './identity.suite.js'
 import { describeIds } from './ids.suite.js'
 import { startLabWorld } from './lab-world.js'
 import { describeRefusals } from './refusals.suite.js'
+import { describeOperations } from './operations.suite.js'
 import { describeReplay } from './replay.suite.js'
 import { describeRoutes } from './routes.suite.js'
 import { describeRuns } from './runs.suite.js'
@@ -24,6 +25,7 @@ export function describeOnLab(name: string, options: LabOptions): void {
     describeRefusals(() => world)
     describeDocuments(() => world)
     describeReplay(() => world)
+    describeOperations(() => world)
     describeSwap(() => world)
     describeRuns(() => world)
     describeIdentity(() => world)

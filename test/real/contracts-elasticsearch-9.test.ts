@@ -3,6 +3,7 @@ import { describeDocuments } from '../contracts/documents.suite.js'
 import { describeIdentity } from '../contracts/identity.suite.js'
 import { describeIds } from '../contracts/ids.suite.js'
 import { describeRefusals } from '../contracts/refusals.suite.js'
+import { describeOperations } from '../contracts/operations.suite.js'
 import { describeReplay } from '../contracts/replay.suite.js'
 import { describeRoutes } from '../contracts/routes.suite.js'
 import { describeSwap } from '../contracts/swap.suite.js'
@@ -17,6 +18,7 @@ describeOnRealServers({ major: 9 }, world => {
   describeRefusals(world)
   describeDocuments(world)
   describeReplay(world)
+  describeOperations(world)
   describeSwap(world)
   describeRuns(world)
   describeIdentity(world)

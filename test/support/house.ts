@@ -9,7 +9,8 @@ interface Part {
 export const house: Readonly<Record<string, Part>> = {
   // The catalogue of failures.
   failure: { imports: 'text', doors: 'catalogue entry failure index-errors look-up symptoms' },
-  'flow.ts': { imports: 'failure' },
+  'operation.ts': { imports: '' },
+  'flow.ts': { imports: 'failure operation.ts' },
   'web-assembly.ts': { imports: '' },
   // The strict check of JSON, for the kernels of format and bulk.
   'strict-json': { imports: '', doors: 'assembly/fields assembly/json assembly/marks assembly/strings layout' },
@@ -27,15 +28,15 @@ export const house: Readonly<Record<string, Part>> = {
     doors: 'decode csv/cell-types csv/csv-lines csv/to-utf8',
   },
   bulk: {
-    imports: 'failure flow.ts web-assembly.ts strict-json checksum text',
+    imports: 'failure operation.ts flow.ts web-assembly.ts strict-json checksum text',
     doors: 'action-line batcher dead-letter replay-batcher slots',
   },
   sender: {
-    imports: 'failure flow.ts time text cluster',
+    imports: 'failure operation.ts flow.ts time text cluster',
     doors: 'deliver layers/access layers/byte-budget layers/learn send sender',
   },
   ledger: {
-    imports: 'failure flow.ts text disk',
+    imports: 'failure operation.ts flow.ts text disk',
     doors: 'account committed-prefix dead-letters ledger receipt truncate-dead-letters',
   },
   // The route to a cluster or an instance.
@@ -56,7 +57,7 @@ export const house: Readonly<Record<string, Part>> = {
   },
   // Options are read once, at the door.
   options: {
-    imports: 'failure flow.ts text source format bulk ledger',
+    imports: 'failure operation.ts flow.ts text source format bulk ledger',
     doors:
       'check-options describe-option hide-secrets ingest-options library-options listener load mask-secrets names nearest option option-checks option-files read-options resolve snapshot table urls',
   },
@@ -72,7 +73,7 @@ export const house: Readonly<Record<string, Part>> = {
   },
   // The loop and its hooks. It names no feature.
   run: {
-    imports: 'failure flow.ts time source format bulk sender ledger proxy cluster options connect state',
+    imports: 'failure operation.ts flow.ts time source format bulk sender ledger proxy cluster options connect state',
     doors: 'hooks open-batcher retry-step run stop-signals',
   },
   // Wings: one feature each. No wing imports another.
@@ -113,7 +114,7 @@ export const house: Readonly<Record<string, Part>> = {
   },
   // Looks, and reports.
   doctor: {
-    imports: 'failure flow.ts time text proxy cluster servicenow options connect',
+    imports: 'failure operation.ts flow.ts time text proxy cluster servicenow options connect',
     doors: 'diagnose doctor-options facts report support-bundle',
   },
   // The double of the whole world must not share our bugs.
@@ -121,7 +122,7 @@ export const house: Readonly<Record<string, Part>> = {
   // The public doors.
   'index.ts': {
     imports:
-      'failure flow.ts source ledger cluster options connect spool guarded tables serve ingest.ts replay.ts verify alarm doctor',
+      'failure operation.ts flow.ts source ledger cluster options connect spool guarded tables serve ingest.ts replay.ts verify alarm doctor',
   },
   'servicenow.ts': { imports: 'failure servicenow options connect tables' },
   // The command line gets what an embedder gets.

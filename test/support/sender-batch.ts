@@ -1,7 +1,8 @@
 import { Batcher } from '../../src/bulk/batcher.js'
 import type { Ids } from '../../src/bulk/action-line.js'
 import { SlotPool } from '../../src/bulk/slots.js'
-import type { Batch, Operation } from '../../src/flow.js'
+import type { Batch } from '../../src/flow.js'
+import type { Operation } from '../../src/operation.js'
 import { HeldClock } from './held-clock.js'
 
 /** The lines of one input as one batch; ids of a run are `t-1`, `t-2`… */

@@ -123,7 +123,7 @@ test('ingest takes paths, streams and iterables, and nothing that it could not r
   // @ts-expect-error a target is needed
   const unfinished: IngestOptions = { source: 'a', index: 'logs' }
   // @ts-expect-error no such operation
-  const operation: IngestOptions = { ...common, source: 'a', op: 'delete' }
+  const operation: IngestOptions = { ...common, source: 'a', op: 'remove' }
   expect([wrong, unfinished, operation]).toHaveLength(3)
   expectTypeOf(ingest).returns.resolves.toEqualTypeOf<Receipt>()
   expectTypeOf(connect).returns.resolves.toHaveProperty('client')
@@ -137,6 +137,7 @@ test('every count of the receipt is a number, and what may be missing says so', 
     | 'updated'
     | 'deleted'
     | 'noop'
+    | 'notFound'
     | 'duplicate'
     | 'rejected'
     | 'skipped'

@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import type { Command } from 'commander'
 import { fail, SluiceError } from '../../failure/failure.js'
+import { takenOf } from '../../ledger/account.js'
 import { nearest } from '../../options/nearest.js'
 import { endOfRun, forgetRun, type ListedRun, listRuns, type RunList } from '../../spool/run-list.js'
 import { addOptions } from '../terminal/help.js'
@@ -104,8 +105,8 @@ function table({ runs, spools, broken }: RunList): string {
 }
 
 /** What a managed ingest endpoint has queued, nobody knows to be stored. */
-function stored({ counts: { created, updated, duplicate, accepted } }: ListedRun): string {
-  return accepted > 0 ? `${count(accepted)} queued` : count(created + updated + duplicate)
+function stored({ counts }: ListedRun): string {
+  return counts.accepted > 0 ? `${count(counts.accepted)} queued` : count(takenOf(counts))
 }
 
 function result({ status, failure, counts }: ListedRun): string {

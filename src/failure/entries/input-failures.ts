@@ -237,7 +237,7 @@ export const inputEntries = {
     fixes: [
       'Run the interrupted load again, or repair the line. The line needs `operation`, `origin`, and one of `document`, `line` or `base64`. The new dead letters hold the original line.',
     ],
-    example: { problem: 'its operation is neither create nor index' },
+    example: { problem: 'its operation is not one of create, index, update, upsert, delete' },
   },
   NOT_DEAD_LETTERS: {
     title: 'A file holds no dead letters',
@@ -251,6 +251,6 @@ export const inputEntries = {
       'Pass the dead letters file that the receipt of the load names. To repair a document there, change only the value of `document`.',
       'If the file holds plain documents, load it with `sluice ingest`, like any other input.',
     ],
-    example: { input: 'logs/app.ndjson', problem: 'its operation is neither create nor index' },
+    example: { input: 'logs/app.ndjson', problem: 'its operation is not one of create, index, update, upsert, delete' },
   },
 } as const satisfies Entries

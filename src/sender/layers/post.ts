@@ -4,8 +4,8 @@ import type { Cluster } from '../../cluster/open-cluster.js'
 import { routeErrorOf } from '../../cluster/client-connection.js'
 import { postBulk } from '../../cluster/request.js'
 import { canHideSource } from '../../cluster/preflight.js'
-import { idOfItem, itemStarts } from '../body.js'
-import { filterPath, judgeAnswer, judgeError } from '../judge-answer.js'
+import { idOfItem, itemStarts, requestBytes } from '../body.js'
+import { filterPathFor, judgeAnswer, judgeError } from '../judge-answer.js'
 import { judgeQueued } from '../judge-queued.js'
 import { NodeWatch } from '../node-watch.js'
 import { type BatchIds, type Body, type Send, batchIds } from '../send.js'
@@ -50,19 +50,20 @@ export function post(options: PostOptions, isBehind: (index: string) => Promise<
 
   return async ({ body, batch, history, compressed, answered }) => {
     const { index, pipeline } = batch.addressed?.destination ?? options
+    // Asks also where documents went, and under which ids. A pipeline may change both.
     const isFirst = ownIds && firstAnswer === 'none'
     if (isFirst) firstAnswer = 'asked'
     try {
       const answer = await postBulk(cluster, {
         path: `/${encodeURIComponent(index)}/_bulk`,
         query: {
-          filter_path: isFirst ? filterPathOfFirst : filterPath,
+          filter_path: filterPathFor(batch.operation) + (isFirst ? ',items.*._id,items.*._index' : ''),
           ...withoutSource,
           ...(pipeline === undefined ? {} : { pipeline }),
         },
         headers: compressed === undefined ? {} : { 'content-encoding': 'gzip' },
         maxAnswerBytes: ANSWER_BYTES + ITEM_BYTES * body.items,
-        body: compressed ?? body.bytes,
+        body: compressed ?? requestBytes(body, batch.operation),
         ...(givenUp === undefined ? {} : { signal: givenUp }),
       })
       answered?.(answer.wireBytes)
@@ -85,9 +86,6 @@ export function post(options: PostOptions, isBehind: (index: string) => Promise<
     }
   }
 }
-
-/** Asks also where documents went, and under which ids. A pipeline may change both. */
-const filterPathOfFirst = `${filterPath},items.*._id,items.*._index`
 
 interface StoredAs {
   /** Whether a document was stored under another id than the one that was sent. */

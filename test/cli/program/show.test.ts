@@ -11,6 +11,7 @@ const counts: Counts = {
   updated: 0,
   deleted: 0,
   noop: 0,
+  notFound: 0,
   duplicate: 5,
   rejected: 3,
   skipped: 1,

@@ -382,7 +382,8 @@ describe('before anything is sent', () => {
     expect(await failureOf(again())).toMatchObject({
       code: 'NOT_DEAD_LETTERS',
       evidence: {
-        problem: 'none of its lines is a dead letter. The first line: its operation is neither create nor index',
+        problem:
+          'none of its lines is a dead letter. The first line: its operation is not one of create, index, update, upsert, delete',
       },
     })
     const problem = 'it is UTF-16 text. Convert it to UTF-8'

@@ -13,6 +13,7 @@ const counts = {
   updated: 0,
   deleted: 0,
   noop: 0,
+  notFound: 0,
   duplicate: 0,
   rejected: 2,
   skipped: 0,

@@ -121,11 +121,8 @@ const allActions: readonly ActionOptions[] = [
   { operation: 'create', ids: { from: 'run' }, routingField: 'tenant' },
   { operation: 'create', ids: { from: 'cluster' }, routingField: 'id' },
   { operation: 'create', ids: { from: 'field', field: 'id' }, routingField: 'tenant' },
-  {
-    operation: 'index',
-    ids: { from: 'field', field: 'id' },
-    around: { opening: '{"doc":', closing: ',"doc_as_upsert":true}' },
-  },
+  { operation: 'upsert', ids: { from: 'field', field: 'id' } },
+  { operation: 'delete', ids: { from: 'field', field: 'id' } },
   // These the kernel cannot look for.
   { operation: 'create', ids: { from: 'field', field: 'quoted "id"' } },
   { operation: 'create', ids: { from: 'field', field: '\ud800' } },
@@ -213,13 +210,15 @@ describe('the kernel', () => {
   })
 
   test('puts text around documents, with the line end behind it', () => {
-    const { kernel, slots } = kernelWith({ around: { opening: '{"doc":', closing: '}' } })
+    const { kernel, slots } = kernelWith({ operation: 'update' })
     const lines = Buffer.from(' {"a":1}\t\r\n{}\n')
     kernel.load(lines)
     const [slot = Buffer.alloc(0)] = slots
     const { bodyBytes, lineBytes } = kernel.frame(0, lines.length, slot, 0, limits, 1)
     expect(lineBytes).toBe(lines.length)
-    expect(slot.toString('utf8', 0, bodyBytes)).toBe('{"create":{}}\n{"doc": {"a":1}}\t\r\n{"create":{}}\n{"doc":{}}\n')
+    expect(slot.toString('utf8', 0, bodyBytes)).toBe(
+      '{"update":{"retry_on_conflict":3,}}\n{"doc": {"a":1}}\t\r\n{"update":{"retry_on_conflict":3,}}\n{"doc":{}}\n',
+    )
   })
 
   test('counts documents up through every number of digits', () => {

@@ -284,9 +284,9 @@ describe('a line that is no dead letter', () => {
     expect(batch?.refused.map(({ reason }) => reason.replace(/ at byte \d+ of the line/, ''))).toEqual(
       [
         'broken JSON',
-        'its operation is neither create nor index',
+        'its operation is not one of create, index, update, upsert, delete',
         'it is an array',
-        'its operation is neither create nor index',
+        'its operation is not one of create, index, update, upsert, delete',
         'its id is not a string',
         'it has no origin with an input and the number of a document',
         'it has neither document nor line nor base64',

@@ -1,5 +1,6 @@
 import { jsonIn, nameRefusal, whoAnswered } from '../../../cluster/answers.js'
 import type { Failure } from '../../../failure/failure.js'
+import type { Operation } from '../../../operation.js'
 import type { Route } from '../../../proxy/route.js'
 import { isObject, type JsonObject } from '../../../text/parse-json.js'
 import type { Context, Probe } from '../../context.js'
@@ -105,14 +106,15 @@ async function askPrivileges(
 
 function missingOf(
   has: Privileges | undefined,
-  op: 'create' | 'index',
+  op: Operation,
   exists: boolean | undefined,
 ): Pick<CheckedIndex, 'missing' | 'mayCheckWrites'> {
   if (has === undefined) return {}
   const may = (...names: (typeof asked)[number][]) => names.some(name => has[name] === true)
   const missing = [
     ...(op === 'create' && !may('create_doc', 'create', 'index', 'write') ? ['create_doc'] : []),
-    ...(op === 'index' && !may('index', 'write') ? ['index'] : []),
+    ...(op !== 'create' && op !== 'delete' && !may('index', 'write') ? ['index'] : []),
+    ...(op === 'delete' && !may('delete', 'write') ? ['delete'] : []),
     // If it is unknown whether the index exists, the privilege may not be needed.
     ...(exists === false && !may('auto_configure', 'create_index') ? ['auto_configure'] : []),
   ]

@@ -1,0 +1,49 @@
+/** The operations of a load, and how each of them stands in a bulk request. */
+
+/**
+ * What Elasticsearch does with a document. `create`: stores it if its id is new. `index`: stores or replaces it. `update`: changes
+ * the given fields of a stored document. `upsert`: the same, or stores it if its id is new. `delete`: deletes the document with its id.
+ */
+export type Operation = 'create' | 'index' | 'update' | 'upsert' | 'delete'
+
+interface BulkForm {
+  /** The name of the action. */
+  readonly action: 'create' | 'index' | 'update' | 'delete'
+  /** Other parameters of each action, as JSON members. Empty, or with a comma at the end. */
+  readonly parameters: string
+  /** Text before and after each document on its line. */
+  readonly opening: string
+  readonly closing: string
+  /** Whether the line of the document is sent. If not, it stays in memory: a dead letter needs it. */
+  readonly sendsDocument: boolean
+  /** Whether the operation changes stored documents: then each needs an id of the user's. */
+  readonly changes: boolean
+}
+
+const whole = { parameters: '', opening: '', closing: '', sendsDocument: true, changes: false } as const
+/** Another request may change the same document at the same moment. Elasticsearch then tries again, so many times. */
+const part = {
+  ...whole,
+  action: 'update',
+  parameters: '"retry_on_conflict":3,',
+  opening: '{"doc":',
+  changes: true,
+} as const
+
+const forms: Readonly<Record<Operation, BulkForm>> = {
+  create: { ...whole, action: 'create' },
+  index: { ...whole, action: 'index' },
+  update: { ...part, closing: '}' },
+  upsert: { ...part, closing: ',"doc_as_upsert":true}' },
+  delete: { ...whole, action: 'delete', sendsDocument: false, changes: true },
+}
+
+export const operations = Object.keys(forms) as readonly Operation[]
+
+export function bulkFormOf(operation: Operation): BulkForm {
+  return forms[operation]
+}
+
+export function isOperation(value: unknown): value is Operation {
+  return typeof value === 'string' && Object.hasOwn(forms, value)
+}
