@@ -116,9 +116,10 @@ export const table = {
   }),
   op: documents(
     kinds.choice('create', 'index', 'update', 'upsert', 'delete'),
-    'what to do with each document: create never replaces one',
+    'create, index, update, upsert or delete',
     {
       default: 'create',
+      label: 'name',
       commands: ['ingest', 'doctor', 'serve'],
       first: ['ingest'],
     },

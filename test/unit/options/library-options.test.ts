@@ -113,7 +113,7 @@ describe('options are checked when the compiler was not asked', () => {
     [{ target: { url: 'http://h', apiKey: 5 } }, 'target.apiKey: is a number, not a string'],
     [{ target: { url: 'http://h', apiKey: 'hunter2\n' } }, 'target.apiKey: contains a line break'],
     [{ target: { url: 'http://h', username: 'u', password: 'hunter2\r' } }, 'target.password: contains a line break'],
-    [{ op: 'delete' }, "op: is not one of 'create', 'index'"],
+    [{ op: 'remove' }, "op: is not one of 'create', 'index', 'update', 'upsert', 'delete'"],
     [{ ids: null }, 'ids: is not one of'],
     [{ ids: 'content' }, 'ids: is not one of'],
     [{ format: 'xml' }, 'format: is not one of'],

@@ -22,6 +22,15 @@ describe('options that contradict each other', () => {
     [{ key: 'k.pem' }, '--key: needs --cert beside it'],
     [{ ids: 'field' }, "--ids: is 'field' and needs --id-field"],
     [{ idField: 'sku' }, "--id-field: needs --ids 'field', not 'run'"],
+    [{ op: 'update' }, "--op: is 'update', so each line must name a document: set --ids to 'field'"],
+    [
+      { op: 'delete', ids: 'field', idField: 'id', swapAlias: 'a' },
+      "--op: is 'delete', but --swap-alias fills a new, empty index",
+    ],
+    [
+      { op: 'upsert', ids: 'field', idField: 'id', pipeline: 'p' },
+      "--pipeline: runs only for whole documents, but --op is 'upsert'",
+    ],
     [{ pick: 'a.b', format: 'ndjson' }, '--pick: selects an array inside a JSON document, but the format is ndjson'],
     [{ apiKey: 'a b' }, '--api-key: contains a space or another character that no API key has. Copy the encoded form'],
   ]

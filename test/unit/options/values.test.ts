@@ -66,7 +66,7 @@ describe('a value that cannot be used is shown with what is wrong', () => {
     ['maxElapsedMs', '30d', "--max-elapsed: '30d' is not between 1ms and 24d"],
     ['concurrency', '0', "--concurrency: '0' is not between 1 and 256"],
     ['concurrency', 'four', "--concurrency: 'four' is not a whole number"],
-    ['op', 'update', "--op: 'update' is not one of create, index"],
+    ['op', 'remove', "--op: 'remove' is not one of create, index, update, upsert, delete"],
     ['maxRejected', '101%', "--max-rejected: '101%' is neither a count such as 100 nor a share such as 1%"],
     [
       'staticIps',
