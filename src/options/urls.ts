@@ -24,7 +24,7 @@ export function readClusterUrl(given: string): ClusterUrl {
   // The parser would take the first part of a path for the host, and a backslash for a slash.
   if (/^[^:]+:\/\/[/\\]/.test(text)) return { problem: 'has no host after its two slashes. Write https://HOST:PORT' }
   if (text.includes('\\')) return { problem: 'has a backslash. Write https://HOST:PORT, and \\ in credentials as %5C' }
-  if (!isWebAddress(text)) return { problem: 'is not a URL: write https://HOST:PORT' }
+  if (!isWebAddress(text)) return { problem: 'is not a URL. Write https://HOST:PORT' }
   const url = new URL(text)
   if (/[?#]/.test(text)) return { problem: 'has a query or fragment. Write only https://HOST:PORT' }
   // The parser ends the host at the first slash, so that a password with one would become part of the path.

@@ -50,7 +50,7 @@ export function notSocksFault(way: RouteTarget, bytes: Uint8Array): RouteError {
   const proxy = proxyOf(way)
   const observed = `it answered ${quoteBytes(bytes)}`
   const named = isTlsAlert(bytes)
-    ? failure('PROXY_TLS_MISMATCH', { proxy, observed: `${observed}: the port expects TLS` })
+    ? failure('PROXY_TLS_MISMATCH', { proxy, observed: `${observed}. The port expects TLS` })
     : Buffer.from(bytes).toString('latin1').startsWith('HTTP/')
       ? failure('PROXY_PORT_IS_HTTP', { proxy, observed })
       : failure('PROXY_UNREACHABLE', { proxy, problem: `it does not speak SOCKS5: ${observed}` })
@@ -94,6 +94,6 @@ export function nameNotHttp(way: RouteTarget, bytes: Uint8Array): Failure {
   const observed = `it answered ${quoteBytes(bytes)}`
   if (bytes[0] === 5)
     return failure('PROXY_PORT_IS_SOCKS', { proxy, observed: 'it answered with byte 05, like SOCKS5' })
-  if (isTlsAlert(bytes)) return failure('PROXY_TLS_MISMATCH', { proxy, observed: `${observed}: the port expects TLS` })
+  if (isTlsAlert(bytes)) return failure('PROXY_TLS_MISMATCH', { proxy, observed: `${observed}. The port expects TLS` })
   return failure('PROXY_UNREACHABLE', { proxy, problem: `it does not speak HTTP: ${observed}` })
 }

@@ -44,7 +44,7 @@ export function checkServeOptions(given: ServeOptions): Address {
     throw invalid('stateDir', 'is needed, because Sluice keeps accepted documents there until they are loaded')
   const ids: unknown = given.ids
   if (ids === 'cluster')
-    throw invalid('ids', "cannot be 'cluster': if the process is killed, documents would be stored twice")
+    throw invalid('ids', "cannot be 'cluster', because documents would be stored twice if the process is killed")
   if (!/^\/[^\s?#]*$/.test(path)) throw invalid('path', 'is not a path. A path begins with a slash and has no query')
   if (path === '/health') throw invalid('path', 'is the path of the health report. Choose another path')
   const address = readAddress(given.listen ?? DEFAULT_LISTEN)

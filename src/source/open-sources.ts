@@ -91,7 +91,7 @@ function asByteStream(source: unknown): Readable | undefined {
 
 /** Returns why nothing can be read from a stream. */
 function problemOf(source: unknown): string | undefined {
-  if (source instanceof ReadableStream && source.locked) return 'the stream is locked: another reader has it'
+  if (source instanceof ReadableStream && source.locked) return 'another reader has locked the stream'
   return wasRead(source) ? 'the stream was read to its end before' : undefined
 }
 

@@ -95,8 +95,8 @@ function lostRows({ target }: Checkpoint, seen: IndexSeen, readsChanges: boolean
 /** Throws SluiceError OPTION_INVALID: a changed row replaces its document, which a data stream does not allow. */
 function refuseDataStream(op: string, seen: IndexSeen | undefined, index: string): void {
   if (seen?.kind !== 'name' || !seen.behind.some(name => name.includes(`.ds-${index}-`))) return
-  const ways = 'load the table into an index, or keep the first version of each row with --op create --on-conflict skip'
-  const problem = `is '${op}', but ${index} is a data stream, which accepts only new documents: ${ways}`
+  const ways = 'Load the table into an index, or keep the first version of each row with --op create --on-conflict skip'
+  const problem = `is '${op}', but ${index} is a data stream, which accepts only new documents. ${ways}`
   throw fail('OPTION_INVALID', { option: 'op', problem })
 }
 

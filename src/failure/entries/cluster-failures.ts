@@ -348,7 +348,7 @@ export const clusterEntries = {
       { cause: 'A gateway, load balancer or firewall of your own is in front of the cluster.', unless: login },
       { cause: 'The URL leads to a page that people log in to, not to Elasticsearch.', if: /login page/ },
       {
-        cause: 'The network of this machine has a login page, such as a hotel or guest network.',
+        cause: 'The network of this machine has a login page, as hotel and guest networks do.',
         if: /network requires/,
       },
     ],

@@ -14,7 +14,7 @@ export const indexEntries = {
       'Status 403 or 429 with cluster_block_exception. FORBIDDEN/12 and TOO_MANY_REQUESTS/12 mean a full disk. Loaders that retry on 429 then wait forever.',
     causes: [
       {
-        cause: "The cluster's disk is nearly full: past the flood-stage watermark, Elasticsearch accepts no writes.",
+        cause: "The cluster's disk is nearly full. Above the flood-stage watermark, Elasticsearch accepts no writes.",
         if: /\/12\/|disk|flood|allow_delete/i,
       },
       {

@@ -113,7 +113,7 @@ export const inputEntries = {
       'Every line is rejected with "Malformed content" or "not one JSON object". Or action lines are stored as documents.',
     causes: [
       { cause: 'The file was exported in another format.', if: /CSV|XML|spreadsheet|elasticdump/ },
-      { cause: 'The file is the body of a bulk request: each document has an action line before it.', if: /_bulk/ },
+      { cause: 'The file is the body of a bulk request. Each document has an action line before it.', if: /_bulk/ },
       { cause: 'The program that wrote the file uses another encoding.', if: /UTF-16/ },
       { cause: 'The file was compressed twice, or is an archive.', if: /ZIP|gzip/ },
       { cause: 'The file is a plain-text log, or the path or glob matches the wrong file.', if: /plain text|binary/ },
@@ -198,7 +198,7 @@ export const inputEntries = {
     ],
     fixes: [
       'Correct the program that writes the file. To load the rejected rows, add a `document` to each record in the dead letters, then run `sluice replay FILE`.',
-      'If many rows are rejected, check what Sluice found: delimiter, quote and encoding. Pass --delimiter, --quote or --encoding to change it.',
+      'If many rows are rejected, check the delimiter, quote and encoding that Sluice detected. To change them, pass --delimiter, --quote or --encoding.',
     ],
     example: { problem: 'line 812 has 3 cells for 4 columns' },
   },

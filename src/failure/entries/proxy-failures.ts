@@ -232,7 +232,7 @@ export const proxyEntries = {
         cause: 'The proxy URL leads to a web server, for example to the dashboard.',
         unless: /status (3\d\d|511)/,
       },
-      { cause: 'The network of this machine has a login page, such as a hotel or guest network.', if: ofNetwork },
+      { cause: 'The network of this machine has a login page, as hotel and guest networks do.', if: ofNetwork },
       { cause: 'The proxy URL contains the host or port of a website.', if: /status 3\d\d/ },
     ],
     fixes: [

@@ -328,7 +328,7 @@ export const servicenowEntries = {
     observed: 'Nothing fails. Tools that compare an index with one of two tables delete the rows of the other.',
     causes: ['Two commands load different tables, files or selections of rows into the same index.'],
     fixes: [
-      'Load each into its own index, or load all tables with one command.',
+      'Give each command its own index, or load all tables with one command.',
       'If the index no longer holds documents of the other run, remove that run: `sluice runs rm RUN`.',
     ],
     example: { index: 'tasks', other: 'servicenow:problem at https://instance.example' },

@@ -77,7 +77,7 @@ describe('the cluster URL', () => {
     ['es.example:9243', "--url: 'es.example:9243' has no scheme. Write https://es.example:9243"],
     ['localhost:9200', "--url: 'localhost:9200' has no scheme. Write https://localhost:9200"],
     ['ftp://es.example', '--url: the scheme is ftp://, not https:// or http://'],
-    ['https://', '--url: is not a URL: write https://HOST:PORT'],
+    ['https://', '--url: is not a URL. Write https://HOST:PORT'],
     [
       'https://elastic:p@ss/word@es.example',
       '--url: has an @ after its host. In credentials, write / as %2F and @ as %40',

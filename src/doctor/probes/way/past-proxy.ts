@@ -36,7 +36,7 @@ async function seeCluster(context: Context): Promise<Past> {
   const { statusCode: status } = answer
   if (by === 'elasticsearch') return open(status)
   if (by === 'filter' || status === 403) return refused(status)
-  return { past: { verdict: 'unknown', status }, detail: `unknown: another server answers (status ${status})` }
+  return { past: { verdict: 'unknown', status }, detail: `unknown, because another server answers (status ${status})` }
 }
 
 /**

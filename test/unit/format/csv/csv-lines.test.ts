@@ -103,7 +103,7 @@ describe('rows that do not fit are refused with their line:', () => {
       expect(failure).toEqual({
         code: 'INPUT_MALFORMED',
         message: expect.stringContaining(
-          'a.csv ends inside a quoted cell: the quote of the row in line 3 is never closed',
+          'a.csv ends inside a quoted cell. The quote of the row in line 3 is never closed',
         ) as string,
       })
     }
