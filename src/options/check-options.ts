@@ -58,8 +58,10 @@ export function checkConnectOptions(given: ConnectOptions): void {
 }
 
 function checkProxyOptions(given: ConnectOptions['proxy']): void {
-  if (given === undefined || typeof given === 'string' || check.isUrl(given)) return
-  check.all('proxy', given, proxy)
+  if (given === undefined || check.isUrl(given)) return
+  const problem = typeof given === 'string' ? check.string(given) : undefined
+  if (problem !== undefined) throw invalid('proxy', problem)
+  if (typeof given !== 'string') check.all('proxy', given, proxy)
 }
 
 /** Refuses credentials that no request could carry. */

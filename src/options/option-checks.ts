@@ -7,7 +7,11 @@ import { SluiceError, fail } from '../failure/failure.js'
 /** Returns the problem of an option's value, or undefined. Never called with undefined, which means the default. */
 export type Check = (value: unknown) => string | undefined
 
-export const string: Check = value => (typeof value === 'string' ? undefined : `is ${kindOf(value)}, not a string`)
+/** Refuses a text with half a character: no URL, file name or request can hold it. */
+export const string: Check = value => {
+  if (typeof value !== 'string') return `is ${kindOf(value)}, not a string`
+  return /\p{Surrogate}/u.test(value) ? 'contains half a character, which is not Unicode' : undefined
+}
 
 export const name: Check = value => string(value) ?? (value === '' ? 'is empty' : undefined)
 
@@ -25,7 +29,8 @@ export const token: Check = value => {
   return name(value) ?? secret(value) ?? (isBroken ? 'contains a character that no API key has' : undefined)
 }
 
-export const url: Check = value => (isUrl(value) || typeof value === 'string' ? undefined : mustBe('a URL', value))
+export const url: Check = value =>
+  isUrl(value) ? undefined : typeof value === 'string' ? string(value) : mustBe('a URL', value)
 
 export const pem: Check = value =>
   typeof value === 'string' || value instanceof Uint8Array ? undefined : mustBe('a PEM string or Buffer', value)
@@ -53,7 +58,7 @@ export const addresses: Check = value =>
     : 'is not an array of IPv4 addresses'
 
 export const strings: Check = value =>
-  Array.isArray(value) && value.every(one => typeof one === 'string') ? undefined : 'is not an array of strings'
+  Array.isArray(value) && value.every(one => string(one) === undefined) ? undefined : 'is not an array of strings'
 
 export const limit: Check = value => {
   const isCount = Number.isSafeInteger(value) && Number(value) >= 0

@@ -7,6 +7,7 @@ import { tidyFolder } from '../state/state-folder.js'
 import { InputLocks } from '../state/lock.js'
 import { keyOf } from '../state/run-identity.js'
 import { lockedBy, locksFolder } from '../state/run-locks.js'
+import { parseObject } from '../text/parse-json.js'
 import { makeFolder, syncFolder, replaceFile } from '../disk/safe-files.js'
 
 const TARGET = 'target.json'
@@ -65,11 +66,12 @@ async function othersThan(path: string): Promise<string[]> {
     if (other === path) continue
     const bytes = await bytesIn(join(other, 'segments'))
     if (bytes === 0) continue
-    const target = await readFile(join(other, TARGET), 'utf8').catch(() => '{}')
-    const { cluster = 'another cluster', index = '?' } = JSON.parse(target) as { cluster?: string; index?: string }
-    warnings.push(
-      `${bytes} bytes in ${other} are not yet loaded into ${index} of ${cluster}. To load them, run sluice serve with that target`,
-    )
+    const { cluster, index } = parseObject(await readFile(join(other, TARGET)).catch(() => '')) ?? {}
+    const isKnown = typeof cluster === 'string' && typeof index === 'string'
+    const what = isKnown
+      ? `are not yet loaded into ${index} of ${cluster}. To load them, run sluice serve with that target`
+      : `are not yet loaded. Its ${TARGET} is damaged, so nobody knows their target. To load them, run sluice serve with their target`
+    warnings.push(`${bytes} bytes in ${other} ${what}`)
   }
   return warnings
 }

@@ -1,4 +1,4 @@
-import { constants } from 'node:fs'
+import { constants, readdir as readdir } from 'node:fs'
 import { access, lstat, stat } from 'node:fs/promises'
 import { basename, isAbsolute, join, normalize, resolve } from 'node:path'
 import { fail, SluiceError } from '../failure/failure.js'
@@ -114,7 +114,9 @@ async function checkMatch(name: string, folder: string): Promise<FoundFile | und
   try {
     return await check(name, folder)
   } catch (error) {
-    if (codeOf(error) === 'ENOENT' && (await isGone(resolve(folder, name)))) return undefined
+    const isMissing = codeOf(error) === 'ENOENT' && (await isGone(resolve(folder, name)))
+    if (isMissing && name.includes(UNKNOWN)) throw unreadable(name, 'its name is not UTF-8. Rename the file')
+    if (isMissing) return undefined
     throw cannotRead(name, error)
   }
 }
@@ -140,11 +142,32 @@ async function expand(pattern: string, cwd: string): Promise<string[]> {
   const plain = parts.findIndex(part => /[*?[{(!\\]/.test(part))
   const folder = parts.slice(0, plain).join('/') || (isAbsolute(pattern) ? '/' : '')
   const rest = parts.slice(plain).join('/')
-  const matches = await glob(rest, { cwd: resolve(cwd, folder), expandDirectories: false })
+  let unread: SluiceError | undefined
+  const list = (path: string, options: { withFileTypes: true }, done: Listed) => {
+    readdir(path, options, (error, found) => {
+      if (error !== null) unread ??= folderProblem(path, error)
+      done(error, found)
+    })
+  }
+  const fs = { readdir: list as unknown as typeof readdir }
+  const matches = await glob(rest, { cwd: resolve(cwd, folder), expandDirectories: false, fs })
+  if (unread !== undefined) throw unread
   const asked = parts.at(-1)?.startsWith(deadLetters) === true
   const inputs = matches.filter(match => asked || !basename(match).startsWith(deadLetters))
   return inputs.toSorted(byCodeUnit).map(match => flat(join(folder, match)))
 }
+
+type Listed = (error: NodeJS.ErrnoException | null, found: Dirent[]) => void
+
+/** Returns the problem of a folder whose files a glob would miss. Undefined: it is no folder, or it was deleted. */
+function folderProblem(path: string, error: unknown): SluiceError | undefined {
+  const code = codeOf(error)
+  if (code === 'ENOENT' && path.includes(UNKNOWN)) return unreadable(path, 'its name is not UTF-8. Rename the folder')
+  return code === 'ENOENT' || code === 'ENOTDIR' ? undefined : cannotRead(path, error)
+}
+
+/** Stands for what is not UTF-8 in the name of a file or folder. No call of the system finds a file by such a name. */
+const UNKNOWN = '\ufffd'
 
 /**
  * Begins the default name of a file of dead letters. It often lies beside the inputs. A glob of the next run must not load it as

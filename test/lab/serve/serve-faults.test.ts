@@ -86,6 +86,22 @@ test('other options than those that a part was begun with do not keep it from be
   expect(lab.control.count(index)).toBe(50)
 })
 
+test.each(['', 'nonsense', 'null', '[]', '{"cluster":7,"index":["x"]}', '{"index":"x"}'])(
+  'what waits for another index is left alone, although the file that names it holds %j',
+  async text => {
+    const other = path('state/serve/other')
+    await mkdir(join(other, 'segments'), { recursive: true })
+    await writeFile(join(other, 'segments/1.ndjson'), '{}\n')
+    await writeFile(join(other, 'target.json'), text)
+    await using serving = await start()
+    expect(serving.events).toContainEqual({
+      type: 'warning',
+      message: expect.stringContaining('Its target.json is damaged, so nobody knows their target') as string,
+    })
+    expect(await serving.close()).toMatchObject({ status: 'finished', read: 0 })
+  },
+)
+
 test('what waits for another index is named, and left alone', async () => {
   lab.control.register('none')
   {

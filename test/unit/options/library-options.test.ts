@@ -57,6 +57,27 @@ test('a caller may change its options as soon as it has called', async () => {
   expect(asked).toBeGreaterThan(before)
 })
 
+const HALF = 'x\ud800'
+test.each([
+  { index: HALF },
+  { pipeline: HALF },
+  { idField: HALF, ids: 'field' },
+  { stateDir: HALF },
+  { target: { url: `http://127.0.0.1:1/${HALF}` } },
+  { target: { url: 'http://127.0.0.1:1', username: HALF, password: 'p' } },
+  { proxy: `http://u:${HALF}@127.0.0.1:1` },
+  { source: 'servicenow:incident', servicenow: { url: 'https://x.test', username: 'u', password: HALF } },
+  {
+    source: 'servicenow:incident',
+    servicenow: { url: 'https://x.test', username: 'u', password: 'p' },
+    table: { query: HALF },
+  },
+])('half a character in an option is refused before anything is asked: %j', async more => {
+  const { code, message } = await refusal(ingest(options(more)))
+  expect(['OPTION_INVALID', 'INDEX_NAME_INVALID']).toContain(code)
+  expect(message).toContain('half a character')
+})
+
 test('a source that is a plain object stays the iterable that it is', async () => {
   const source = {
     async *[Symbol.asyncIterator]() {

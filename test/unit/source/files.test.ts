@@ -35,6 +35,29 @@ beforeAll(async () => {
 })
 afterAll(() => rm(cwd, { recursive: true }))
 
+/** Mac OS allows no such names. */
+test.skipIf(process.platform !== 'linux')(
+  'a glob does not leave out files and folders whose names are not UTF-8',
+  async () => {
+    const odd = (folder: string) => Buffer.concat([Buffer.from(join(cwd, folder)), Buffer.from([0xff])])
+    await mkdir(join(cwd, 'odd/in'), { recursive: true })
+    await writeFile(join(cwd, 'odd/good.ndjson'), '{}\n')
+    await writeFile(Buffer.concat([odd('odd/in/'), Buffer.from('.ndjson')]), '{}\n')
+    await expect(names('odd/**/*.ndjson')).rejects.toMatchObject({
+      code: 'INPUT_UNREADABLE',
+      failure: { evidence: { problem: 'its name is not UTF-8. Rename the file' } },
+    })
+    await rm(join(cwd, 'odd/in'), { recursive: true })
+    await mkdir(odd('odd/'))
+    await expect(names('odd/**/*.ndjson')).rejects.toMatchObject({
+      code: 'INPUT_UNREADABLE',
+      failure: { evidence: { problem: 'its name is not UTF-8. Rename the folder' } },
+    })
+    expect(await names('odd/*.ndjson')).toEqual(['odd/good.ndjson'])
+    await rm(join(cwd, 'odd'), { recursive: true })
+  },
+)
+
 const names = async (source: string | string[]) => (await findSources(source, { cwd })).map(({ name }) => name)
 
 async function text(source: Source | undefined, signal = never): Promise<string> {
