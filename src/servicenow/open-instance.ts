@@ -149,6 +149,8 @@ function questionOf({ method, table, sysId, query = {}, body }: TableRequest) {
     throw invalid('sysId', 'is not a sys_id. Write 32 hexadecimal characters')
   const isOfOne = method === 'PUT' || method === 'PATCH' || method === 'DELETE'
   if (isOfOne && sysId === undefined) throw invalid('sysId', `is not set, and ${method} needs it`)
+  const broken = Object.keys(query).find(name => /\p{Surrogate}/u.test(name + query[name]))
+  if (broken !== undefined) throw invalid(broken, 'contains half a character, which is not Unicode')
   const pairs = Object.entries(query).map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
   return {
     method,

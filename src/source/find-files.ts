@@ -1,4 +1,4 @@
-import { constants, readdir as readdir } from 'node:fs'
+import { constants, type Dirent, readdir } from 'node:fs'
 import { access, lstat, stat } from 'node:fs/promises'
 import { basename, isAbsolute, join, normalize, resolve } from 'node:path'
 import { fail, SluiceError } from '../failure/failure.js'

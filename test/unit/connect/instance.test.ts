@@ -23,6 +23,18 @@ describe('an instance behind the proxy', () => {
     expect(platform.requests[0]?.headers.authorization).toBe(`Basic ${btoa('integration:secret')}`)
   })
 
+  test('refuses half a character in a query, and asks nothing', async () => {
+    await using platform = await startTarget({ answer: rows([]) })
+    const url = `http://127.0.0.1:${platform.port}`
+    await using instance = await openServiceNow({ servicenow: { url, username: 'integration', password: 'secret' } })
+    const query = { sysparm_query: 'name=\ud800' }
+    await expect(instance.call({ method: 'GET', table: 'incident', query })).rejects.toMatchObject({
+      code: 'OPTION_INVALID',
+      failure: { evidence: { option: 'sysparm_query' } },
+    })
+    expect(platform.requests).toEqual([])
+  })
+
   test('asks for a token with the password grant, over the same proxy', async () => {
     await using platform = await startTarget({
       answer: (request, response) => {
