@@ -53,7 +53,7 @@ export function renderAlike(): string {
     .map(name => {
       const { causes, why, tell: what }: Alike = alike[name]
       const classes = [...new Set(listed.filter(one => one.alike === name).map(({ expected }) => expected))]
-      return `- **${classes.map(tell).join(', ')}.** ${causes}\n  ${why}\n  What tells: ${what}`
+      return `- **${classes.map(tell).join(', ')}.** ${causes}\n  ${why}\n  What distinguishes them: ${what}`
     })
     .join('\n')
 }
