@@ -3,6 +3,8 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
+import { stateHome } from './build.js'
+import type { Ended, Surroundings } from './sluice.js'
 import { runProgram } from '../../src/cli/program.js'
 import { openTerminal } from '../../src/cli/terminal/terminal.js'
 
@@ -15,10 +17,11 @@ export interface Printed {
 export async function inProcess(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
-  { isTTY = false }: { readonly isTTY?: boolean } = {},
+  { isTTY = false, input = '' }: { readonly isTTY?: boolean; readonly input?: string | Uint8Array } = {},
 ): Promise<Printed> {
   const [stdout, stderr] = [collected(isTTY), collected(isTTY)]
   const stdin = Object.assign(new PassThrough(), { isTTY: false })
+  stdin.end(input)
   const host = {
     stdout: stdout.stream,
     stderr: stderr.stream,
@@ -30,6 +33,31 @@ export async function inProcess(
   const code = await runProgram(args, openTerminal(host as unknown as NodeJS.Process), '0.0.0')
   return { code, stdout: stdout.text(), stderr: stderr.text() }
 }
+
+let folderInUse: string | undefined
+let uses = 0
+
+/**
+ * Runs a command line as `sluice` runs the built binary, and takes a fifth of its CPU time. For tests of what a command does and
+ * says. All commands that run at once have the same working folder.
+ */
+export async function sluiceHere(
+  args: readonly string[],
+  { cwd = tmpdir(), env = {}, input }: Pick<Surroundings, 'cwd' | 'env' | 'input'> = {},
+): Promise<Ended> {
+  if (uses > 0 && folderInUse !== cwd) throw new Error(`a command is running in ${folderInUse}`)
+  folderInUse = cwd
+  uses += 1
+  process.chdir(cwd)
+  try {
+    const own = { PATH: process.env['PATH'] ?? '', XDG_STATE_HOME: stateHome, SLUICE_LOG_FORMAT: 'text' }
+    return { ...(await inProcess(args, { ...own, ...env }, input === undefined ? {} : { input })), signal: null }
+  } finally {
+    uses -= 1
+    if (uses === 0) process.chdir(root)
+  }
+}
+const root = process.cwd()
 
 function ownState() {
   return { XDG_STATE_HOME: (home ??= mkdtempSync(join(tmpdir(), 'sluice-in-process-'))) }

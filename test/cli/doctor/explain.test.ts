@@ -3,7 +3,7 @@ import { explain, failureCodes } from '../../../src/failure/catalogue.js'
 import { exampleOf } from '../../../src/failure/failure.js'
 import { stages } from '../../../src/failure/entry.js'
 import { symptoms } from '../../../src/failure/symptoms.js'
-import { sluice } from '../../support/sluice.js'
+import { sluiceHere as sluice } from '../../support/in-process.js'
 
 // Each test starts processes.
 async function said(...args: readonly string[]): Promise<string> {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { type Ended, folder, sluice } from '../../support/sluice.js'
+import { sluiceHere as sluice } from '../../support/in-process.js'
+import { type Ended, folder } from '../../support/sluice.js'
 
 let lab: Lab
 beforeAll(async () => void (lab = await startLab()))

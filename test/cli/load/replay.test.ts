@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually } from '../../support/eventually.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import type { Receipt } from '../../../src/ledger/receipt.js'
-import { type Ended, type Folder, folder, sluice, startSluice } from '../../support/sluice.js'
+import { sluiceHere as sluice } from '../../support/in-process.js'
+import { type Ended, type Folder, folder, startSluice } from '../../support/sluice.js'
 
 // Each test starts processes.
 let lab: Lab
@@ -55,8 +56,8 @@ describe('sluice replay', () => {
     const text = await refusedInto(work, 'replayed')
     const once = await at(work, ['replay', 'dead.ndjson'])
     expect(once.code).toBe(1)
-    const left = /(\S+\.ndjson): replay this file next/.exec(once.stdout)?.[1] ?? ''
-    expect(once.stdout).toContain(`\n2 documents left, in ${left}: replay this file next.\n`)
+    const left = /(\S+\.ndjson)\. Replay this file next/.exec(once.stdout)?.[1] ?? ''
+    expect(once.stdout).toContain(`\n2 documents left, in ${left}. Replay this file next.\n`)
     expect(left).toMatch(/^sluice-dead-letters-\d{8}T\d{6}Z-[0-9a-f]{6}\.ndjson$/)
     // Nothing of it was changed.
     expect(await readFile(join(work.path, 'dead.ndjson'), 'utf8')).toBe(text)

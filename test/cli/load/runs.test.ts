@@ -5,7 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../../support/eventually.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import type { Receipt } from '../../../src/ledger/receipt.js'
-import { folder, sluice, startSluice } from '../../support/sluice.js'
+import { sluiceHere as sluice } from '../../support/in-process.js'
+import { folder, startSluice } from '../../support/sluice.js'
 
 // Each test starts processes.
 let lab: Lab
@@ -184,9 +185,9 @@ test('without any state of its own, it is kept where programs keep such things',
   await writeFile(join(work.path, 'a.ndjson'), lines(3))
   const home = { ...lab.env, HOME: work.path, XDG_STATE_HOME: '' }
   const args = ['ingest', 'a.ndjson', '--index', 'cli-home', '--json']
-  const { stdout } = await sluice(args, { cwd: work.path, env: home })
+  const { stdout } = await startSluice(args, { cwd: work.path, env: home }).ended
   expect((JSON.parse(stdout) as Receipt).checkpoint).toContain(join(work.path, '.local/state/sluice/runs/'))
   const xdg = { ...home, XDG_STATE_HOME: join(work.path, 'xdg') }
-  const other = await sluice(args, { cwd: work.path, env: xdg })
+  const other = await startSluice(args, { cwd: work.path, env: xdg }).ended
   expect((JSON.parse(other.stdout) as Receipt).checkpoint).toContain(join(work.path, 'xdg/sluice/runs/'))
 })

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { type Ended, shell, sluice, startSluice } from '../../support/sluice.js'
+import { sluiceHere as sluice } from '../../support/in-process.js'
+import { type Ended, shell, startSluice } from '../../support/sluice.js'
 
 let lab: Lab
 let work: string
@@ -22,12 +23,16 @@ afterEach(async () => {
 })
 
 const small = ['--batch-docs', '20', '--concurrency', '1', '--preflight-connections', '1']
+const intoCauses = ['--index', 'causes', '--json', ...small]
 
 async function load(args: readonly string[] = [], env: Record<string, string> = {}): Promise<Ended> {
-  return await sluice(['ingest', 'a.ndjson', '--index', 'causes', '--json', ...small, ...args], {
-    cwd: work,
-    env: { ...lab.env, ...env },
-  })
+  return await sluice(['ingest', 'a.ndjson', ...intoCauses, ...args], { cwd: work, env: { ...lab.env, ...env } })
+}
+
+/** Loads in a process of its own: a budget of time begins with the process. */
+async function loadWithin(timeBudget: string): Promise<Ended> {
+  const args = ['ingest', 'a.ndjson', ...intoCauses, '--time-budget', timeBudget]
+  return await startSluice(args, { cwd: work, env: lab.env }).ended
 }
 
 function failureIn({ stdout }: Ended) {
@@ -77,7 +82,7 @@ test('with a limit of bytes nothing more is sent, and the symptom is told', asyn
 
 test('with a short time budget the cause is told as well', async () => {
   lab.control.register('none')
-  const ended = await load(['--time-budget', '12s'])
+  const ended = await loadWithin('12s')
   expect({ code: ended.code, cause: failureIn(ended).code }).toEqual({ code: 3, cause: 'EGRESS_NOT_ALLOWED' })
   expect(failureIn(ended).evidence).toHaveProperty('next')
 })
@@ -102,7 +107,7 @@ test('what the documents caused is not looked for on the way', async () => {
 
 test('a cause is found in what is left of a limit of time, too', async () => {
   lab.control.register('none')
-  const ended = await load(['--time-budget', '14s'])
+  const ended = await loadWithin('14s')
   expect(ended.code, ended.stderr).toBe(3)
   expect(failureIn(ended)).toMatchObject({
     code: 'EGRESS_NOT_ALLOWED',

@@ -2,7 +2,8 @@ import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { type Folder, type Surroundings, folder, sluice } from '../../support/sluice.js'
+import { sluiceHere as sluice } from '../../support/in-process.js'
+import { type Folder, type Surroundings, folder, startSluice } from '../../support/sluice.js'
 
 // Each test starts processes.
 const apiKey = Buffer.from('key-id:pl4nted-api-key').toString('base64')
@@ -162,7 +163,7 @@ test('secrets in files of their own stand nowhere else', async () => {
   await writeFile(join(run.path, 'in.ndjson'), '{"a":1}\n')
   for (const command of commands) {
     const flags = ['--api-key-file', paths.key, '--proxy-file', paths.proxy]
-    const { code, stdout, stderr } = await sluice([...command, ...flags], { cwd: run.path, env: inLab() })
+    const { code, stdout, stderr } = await startSluice([...command, ...flags], { cwd: run.path, env: inLab() }).ended
     expect(code, stderr).toBe(command[0] === 'config' ? 0 : 3)
     expectNone(stdout)
     expectNone(stderr)

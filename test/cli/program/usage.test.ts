@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import manifest from '../../../package.json' with { type: 'json' }
-import { shell, sluice } from '../../support/sluice.js'
+import { sluiceHere as sluice } from '../../support/in-process.js'
+import { shell, startSluice } from '../../support/sluice.js'
 
 // Each test starts processes.
 test('--version prints the version of the package', async () => {
-  expect(await sluice(['--version'])).toMatchObject({ code: 0, stdout: `${manifest.version}\n`, stderr: '' })
+  expect(await startSluice(['--version']).ended).toMatchObject({ code: 0, stdout: `${manifest.version}\n`, stderr: '' })
 })
 
 test('--help lists every command, with examples and exit codes', async () => {

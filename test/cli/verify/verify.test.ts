@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import { type Receipt, type Undone, type Verification, connect } from '../../../src/index.js'
-import { folder, sluice } from '../../support/sluice.js'
+import { sluiceHere as sluice } from '../../support/in-process.js'
+import { folder } from '../../support/sluice.js'
 
 // Each test starts processes.
 let lab: Lab
