@@ -244,9 +244,11 @@ export interface Refused {
 export interface Rejected extends Iterable<Refused> {
   readonly length: number
   /** Why each was rejected, if that is known without making it. */
-  readonly reasons?: Iterable<Pick<Refused, 'status' | 'type' | 'reason'>>
-  /** Where the one of that number, from 0, was read. Only with `reasons`. */
+  readonly reasons?: Iterable<Pick<Refused, 'status' | 'type' | 'reason'> & { readonly origin?: Origin }>
+  /** Where the one of that number, from 0, was read. Only with `reasons` that do not know it. */
   originOf?(number: number): Origin
+  /** Returns the same documents in memory of their own. Absent: they have it. Otherwise they are those of a batch until its `release()`. */
+  kept?(): Rejected
 }
 
 /** The outcome of one batch. The counts add up to `docs`. */

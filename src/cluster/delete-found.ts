@@ -2,7 +2,7 @@
 import { explain } from '../failure/catalogue.js'
 import { failure } from '../failure/failure.js'
 import { type ClusterAnswer, nameLaterRefusal, whoAnswered } from './answers.js'
-import { type BulkItem, itemsIn } from './read-answer.js'
+import { type BulkItem, itemsIn } from './bulk-items.js'
 import { lostAnswer } from './client-connection.js'
 import { type FoundDocument, findDocuments, type Unanswered } from './find-documents.js'
 import type { Cluster } from './open-cluster.js'
@@ -164,7 +164,7 @@ function actionLine({ id, routing, seqNo, primaryTerm }: FoundDocument, force: b
 
 function readItems(bytes: Buffer, documents: number, cluster: string): DeleteAnswer {
   const items = itemsIn(bytes)
-  if (items?.length === documents) return { kind: 'done', outcomes: items.map(judge) }
+  if (items?.length === documents) return { kind: 'done', outcomes: Array.from(items, judge) }
   const observed = `${items?.length ?? 'no'} item results for ${documents} deletions`
   return { kind: 'again', failure: failure('CLUSTER_UNAVAILABLE', { cluster, observed }), mayBeDone: true }
 }

@@ -101,8 +101,10 @@ export function kindsOf(rejected: Rejected): readonly Rejections[] {
       const kind = { ...kindOf(refused), documents: 0 }
       const key = keyOf(kind)
       const known = kinds.get(key)
-      const first = refused.origin ?? rejected.originOf?.(number)
-      if (known === undefined) kinds.set(key, first === undefined ? kind : Object.assign(kind, { first }))
+      if (known === undefined) {
+        const first = refused.origin ?? rejected.originOf?.(number)
+        kinds.set(key, first === undefined ? kind : Object.assign(kind, { first }))
+      }
       last = { of: refused, kind: known ?? kind }
     }
     last.kind.documents += 1

@@ -51,7 +51,7 @@ export interface SettledDocument {
 interface Entry {
   readonly batch: Batch
   readonly beside: Beside
-  outcome?: { readonly settled: Outcome; readonly isFinal: boolean }
+  outcome?: { readonly settled: Outcome; readonly isFinal: boolean; readonly kinds: readonly Rejections[] }
 }
 
 export class CommittedPrefix {
@@ -128,11 +128,11 @@ export class CommittedPrefix {
     if (!isOver()) await new Promise<void>(go => this.#waiting.push({ isOver, go }))
   }
 
-  /** `isFinal`: nothing of it has to be sent again. */
-  settle(batch: Batch, settled: Outcome, isFinal: boolean): void {
+  /** `isFinal`: nothing of it has to be sent again. `kinds`: what its documents were rejected for. */
+  settle(batch: Batch, settled: Outcome, isFinal: boolean, kinds = kindsOf(settled.rejected)): void {
     const entry = this.#entries.get(batch)
     if (entry === undefined) return
-    entry.outcome = { settled, isFinal }
+    entry.outcome = { settled, isFinal, kinds }
     for (let first = this.#queue[0]; first?.outcome !== undefined; first = this.#queue[0]) {
       this.#queue.shift()
       this.#entries.delete(first.batch)
@@ -147,19 +147,19 @@ export class CommittedPrefix {
     this.#beside = { finished: [], rejected: [] }
   }
 
-  #pass({ batch, beside }: Entry, { settled, isFinal }: NonNullable<Entry['outcome']>): void {
+  #pass({ batch, beside }: Entry, { settled, isFinal, kinds }: NonNullable<Entry['outcome']>): void {
     this.#isBroken ||= !isFinal
     if (!this.#isBroken) {
-      this.#commit(batch, settled)
+      this.#commit(batch, settled, kinds)
       this.#commitBeside(beside)
       this.#deadLetters = this.#lengthOfDeadLetters()
     } else if (settled.unsent < batch.docs) this.#isDoubtful = true
   }
 
-  #commit(batch: Batch, settled: Outcome): void {
-    const { created, updated, duplicate, skipped, rejected } = settled
+  #commit(batch: Batch, settled: Outcome, kinds: readonly Rejections[]): void {
+    const { created, updated, duplicate, skipped } = settled
     this.#account.add({ ...countsIn(settled), skipped: skipped + batch.blank })
-    for (const kind of kindsOf(rejected)) this.#account.rejectAlike(kind)
+    for (const kind of kinds) this.#account.rejectAlike(kind)
     const { addressed, spans } = batch
     const [first] = spans
     if (first !== undefined && created === batch.docs)

@@ -88,8 +88,9 @@ export class Ledger {
         return outcome.stop ?? unwritten
       }
     }
-    for (const kind of kindsOf(rejected)) this.#account.rejectAlike(kind)
-    this.#prefix.settle(batch, outcome, !isOpen)
+    const kinds = kindsOf(rejected)
+    for (const kind of kinds) this.#account.rejectAlike(kind)
+    this.#prefix.settle(batch, outcome, !isOpen, kinds)
     return outcome.stop ?? this.#tooMany(SHARE_FROM)
   }
 

@@ -235,7 +235,7 @@ class Load {
     const { ledger, send, settled, progress, tell } = this.#loading
     const outcome = await send(batch)
     const stop = (await ledger.settle(batch, outcome)) ?? settled?.()
-    if (outcome.rejected.length > 0) tell(rejectedEvent(outcome.rejected))
+    if (outcome.rejected.length > 0) tell(rejectedEvent(outcome.rejected.kept?.() ?? outcome.rejected))
     tell({ type: 'progress', counts: ledger.counts, bytesRead: this.#bytesRead, ...progress?.() })
     if (stop !== undefined) this.#halt(stop)
   }

@@ -1,13 +1,11 @@
-/** Takes bodies apart, and collects what becomes of their documents. */
+/** Takes bodies apart. */
 import { promisify } from 'node:util'
 import type { ZlibOptions } from 'node:zlib'
-import type { Failure } from '../failure/failure.js'
-import type { Batch, Origin, Outcome, Refused, Rejected } from '../flow.js'
 import { type Operation, bulkFormOf } from '../operation.js'
 import { LINE_FEED } from '../text/bytes.js'
-import type { Body, RefusedItem, Settled } from './send.js'
+import type { Body } from './send.js'
 
-function ordinalOf(body: Body, item: number): number {
+export function ordinalOf(body: Body, item: number): number {
   return body.ordinals === undefined ? body.first + item : (body.ordinals[item] ?? 0)
 }
 
@@ -23,7 +21,7 @@ export function itemStarts(body: Body): Uint32Array {
 }
 
 /** Returns an item's action line and document, without line ends. */
-function itemLines(body: Body, starts: Uint32Array, item: number): { action: Buffer; document: Buffer } {
+export function itemLines(body: Body, starts: Uint32Array, item: number): { action: Buffer; document: Buffer } {
   const from = starts[item] ?? 0
   const to = (starts[item + 1] ?? 0) - 1
   const between = body.bytes.indexOf(LINE_FEED, from)
@@ -50,20 +48,27 @@ export function halves(body: Body): [Body, Body] {
 }
 
 /** Moves the named items (ascending) to the front of the body's memory; the others are overwritten. */
-export function keepItems(body: Body, items: readonly number[]): Body {
+export function keepItems(body: Body, items: ArrayLike<number>): Body {
+  return gathered(body, items, body.bytes)
+}
+
+/** Returns the named items (ascending) in memory of their own. */
+export function copyItems(body: Body, items: ArrayLike<number>): Body {
+  return gathered(body, items)
+}
+
+function gathered(body: Body, items: ArrayLike<number>, into?: Buffer): Body {
   const starts = itemStarts(body)
+  const list = Array.from(items)
+  const bytes = list.reduce((sum, item) => sum + (starts[item + 1] ?? 0) - (starts[item] ?? 0), 0)
+  const memory = into ?? Buffer.allocUnsafeSlow(bytes)
   let end = 0
-  for (const item of items) {
-    const from = starts[item] ?? 0
-    const to = starts[item + 1] ?? 0
-    body.bytes.copyWithin(end, from, to)
-    end += to - from
-  }
+  for (const item of list) end += body.bytes.copy(memory, end, starts[item], starts[item + 1])
   return {
-    bytes: body.bytes.subarray(0, end),
-    items: items.length,
+    bytes: memory.subarray(0, end),
+    items: list.length,
     first: 0,
-    ordinals: Uint32Array.from(items, item => ordinalOf(body, item)),
+    ordinals: Uint32Array.from(list, item => ordinalOf(body, item)),
   }
 }
 
@@ -80,7 +85,7 @@ export function requestBytes(body: Body, operation: Operation): Buffer {
 }
 
 /** Returns a document without what its operation puts around it. */
-function documentIn(line: Buffer, operation: Operation): Buffer {
+export function documentIn(line: Buffer, operation: Operation): Buffer {
   const { opening, closing } = bulkFormOf(operation)
   if (opening === '') return line
   return line.subarray(Buffer.byteLength(opening), line.lastIndexOf(closing))
@@ -94,103 +99,8 @@ export async function compress(bytes: Buffer): Promise<Buffer> {
   return await gzip(bytes, { level: 1, chunkSize: 1 << 20 })
 }
 
-const others = ['accepted', 'deleted', 'noop', 'notFound'] as const
-
-/** Collects the outcomes of a batch's documents, until each has one. */
-export class BatchOutcome {
-  readonly #batch: Batch
-  readonly #counts = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, unsent: 0 }
-  /** Outcomes that few loads have. */
-  readonly #others = new Map<(typeof others)[number] | 'unanswered', number>()
-  /** Documents that were sent. */
-  readonly #rejected: Refused[] = []
-  #originOf: ((ordinal: number) => Origin) | undefined
-  #stop: Failure | undefined
-
-  constructor(batch: Batch) {
-    this.#batch = batch
-  }
-
-  get stopped(): boolean {
-    return this.#stop !== undefined
-  }
-
-  settle(body: Body, settled: Settled, attempts: number): void {
-    for (const name of ['created', 'updated', 'duplicate', 'skipped', 'unknown'] as const)
-      this.#counts[name] += settled[name]
-    for (const name of others) this.#add(name, settled[name] ?? 0)
-    if (settled.refused.length > 0) this.#reject(body, settled.refused, attempts)
-  }
-
-  rejectAll(body: Body, refusal: Omit<RefusedItem, 'item'>, attempts: number): void {
-    const refused = Array.from({ length: body.items }, (_, item) => ({ item, ...refusal }))
-    this.#reject(body, refused, attempts)
-  }
-
-  /** Counts documents of a body that was not answered: `unknown` if it may have arrived. */
-  leave(items: number, as: 'unsent' | 'unknown', stop?: Failure): void {
-    this.#counts[as] += items
-    if (as === 'unknown') this.#add('unanswered', items)
-    this.#stop ??= stop
-  }
-
-  /** Has to be called before a body's bytes change: origins are computed from them. */
-  rememberOrigins(): void {
-    this.#originOf ??= this.#batch.origins()
-  }
-
-  outcome(): Outcome {
-    const { refused, docs } = this.#batch
-    return {
-      docs: docs + refused.length,
-      ...this.#counts,
-      ...Object.fromEntries(this.#others),
-      rejected: both(refused, this.#rejected),
-      ...(this.#stop === undefined ? {} : { stop: this.#stop }),
-    }
-  }
-
-  #add(name: (typeof others)[number] | 'unanswered', documents: number): void {
-    if (documents > 0) this.#others.set(name, (this.#others.get(name) ?? 0) + documents)
-  }
-
-  #reject(body: Body, refused: readonly RefusedItem[], attempts: number): void {
-    this.rememberOrigins()
-    const starts = itemStarts(body)
-    for (const { item, ...refusal } of refused) {
-      const { action, document } = itemLines(body, starts, item)
-      const { _id: id, routing } = addressIn(action)
-      const ordinal = ordinalOf(body, item)
-      const { addressed } = this.#batch
-      this.#rejected.push({
-        ...refusal,
-        // Another batch will use this memory. The dead letter has to outlive it.
-        document: Buffer.from(documentIn(document, this.#batch.operation)),
-        operation: this.#batch.operation,
-        ...(id === undefined ? {} : { id }),
-        ...(routing === undefined ? {} : { routing }),
-        ...(addressed === undefined ? {} : { destination: addressed.destination }),
-        origin: (this.#originOf as (ordinal: number) => Origin)(ordinal),
-        attempts: attempts + (addressed?.attempts(ordinal) ?? 0),
-      })
-    }
-  }
-}
-
-/** Returns lines that were never sent, and behind them what was refused. */
-function both(lines: Rejected, refused: readonly Refused[]): Rejected {
-  if (lines.length === 0) return refused
-  if (refused.length === 0) return lines
-  return {
-    length: lines.length + refused.length,
-    *[Symbol.iterator]() {
-      yield* lines
-      yield* refused
-    },
-  }
-}
-
-function addressIn(action: Buffer): { readonly _id?: string; readonly routing?: string } {
+/** Reads the address in an action line. */
+export function addressIn(action: Buffer): { readonly _id?: string; readonly routing?: string } {
   const line = JSON.parse(action.toString('utf8')) as Record<string, { _id?: string; routing?: string }>
   return Object.values(line)[0] ?? {}
 }

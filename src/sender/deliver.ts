@@ -7,7 +7,8 @@
 import { type Failure, failure } from '../failure/failure.js'
 import type { Batch, Outcome } from '../flow.js'
 import { backoffMs } from '../time/retry.js'
-import { BatchOutcome, halves, keepItems } from './body.js'
+import { BatchOutcome } from './batch-outcome.js'
+import { halves, keepItems } from './body.js'
 import type { AccessGate } from './layers/access.js'
 import { type Learning, LOSSES_BEFORE_STOP } from './layers/learn.js'
 import { type BatchIds, type Body, type Send, type Verdict, batchIds } from './send.js'
@@ -116,7 +117,7 @@ async function deliverPart(part: Part, othersWait: boolean, delivery: Delivery):
     if (verdict.kind === 'there') {
       outcome.settle(body, verdict.settled, attempts)
       if (verdict.left.length === 0) return none
-      outcome.rememberOrigins()
+      outcome.beforeChange()
       body = keepItems(body, verdict.left)
       continue
     }
@@ -129,7 +130,7 @@ async function deliverPart(part: Part, othersWait: boolean, delivery: Delivery):
     if (verdict.kind === 'retryItems') {
       outcome.settle(body, verdict.settled, attempts)
       if (verdict.items.length < body.items) {
-        outcome.rememberOrigins()
+        outcome.beforeChange()
         body = keepItems(body, verdict.items)
         refusals = 0
         began = access.now()
@@ -151,7 +152,7 @@ async function deliverPart(part: Part, othersWait: boolean, delivery: Delivery):
     const mayBeTooLarge = body.items > 1 && (overloaded || verdict.delivery === 'possible')
     const most = pair?.isHalfTaken === true ? REFUSALS_OF_HALF : REFUSALS_BEFORE_SPLIT
     if (mayBeTooLarge && refusals >= most) {
-      outcome.rememberOrigins()
+      outcome.beforeChange()
       const whole = { body, attempts, ambiguous, refusals: 0, began, pair: { isHalfTaken: false } }
       return { now: parted(whole, learning) }
     }
@@ -194,7 +195,7 @@ async function split(
     outcome.leave(body.items, 'unknown', alike)
     return []
   }
-  outcome.rememberOrigins()
+  outcome.beforeChange()
   const [first, second] = parted(whole, learning)
   if (alike === undefined) return [first, second]
   const history = { resent: true, doubtful: ambiguous }

@@ -6,13 +6,13 @@ import {
   nameLaterRefusal,
   whoAnswered,
 } from '../cluster/answers.js'
-import { type BulkItem, itemsIn } from '../cluster/read-answer.js'
+import { type BulkItem, type BulkItems, itemsIn } from '../cluster/bulk-items.js'
 import { lostAnswer, routeErrorOf } from '../cluster/client-connection.js'
 import { explain } from '../failure/catalogue.js'
 import { type Failure, failure, quote } from '../failure/failure.js'
 import { type Operation, bulkFormOf } from '../operation.js'
 import { retryAfterMs } from '../time/retry.js'
-import type { Delivery, JudgedBody, RefusedItem, Settled, Verdict } from './send.js'
+import type { Delivery, JudgedBody, RefusedItem, RefusedItems, Settled, Verdict } from './send.js'
 
 /** Returns the fields of an answer that Sluice needs. A status for each item keeps positions. */
 export function filterPathFor(operation: Operation): string {
@@ -94,30 +94,68 @@ function judgeItems(answer: ClusterAnswer, body: JudgedBody, cluster: string): V
     return { kind: 'done', settled: { ...nothing, ...there } }
   }
   const results = itemsIn(answer.body)
-  if (results?.length !== body.items || results.some(({ status }) => typeof status !== 'number')) {
+  const judged = results?.length === body.items ? judgeEach(results, body) : undefined
+  if (results === undefined || judged === undefined) {
     const observed =
       results === undefined && isCutOff(answer)
         ? `an answer that breaks off after ${answer.body.length} bytes`
         : `${results?.length ?? 'no'} item results, or some without a status, for ${body.items} documents`
     return { kind: 'wait', failure: failure('CLUSTER_UNAVAILABLE', { cluster, observed }), delivery: 'possible' }
   }
-  const counts = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, deleted: 0, noop: 0, notFound: 0 }
-  const refused: RefusedItem[] = []
-  const busy: number[] = []
-  for (const [item, result] of results.entries()) {
-    const outcome = judgeItem(result, body)
-    if (outcome === 'refused') refused.push({ item, ...refusalOf(result) })
-    else if (outcome === 'busy') busy.push(item)
-    else counts[outcome] += 1
-  }
-  const everywhere = sameForAll(refused, body, cluster)
+  const { counts, refused, alike, busy, isOpen } = judged
+  const everywhere = refused.length === body.items && alike !== undefined ? sameForAll(alike, body, cluster) : undefined
   if (everywhere !== undefined) return { kind: 'stop', failure: everywhere, delivery: 'none' }
-  const settled = { ...counts, refused }
-  const first = results[busy[0] ?? -1]
+  const settled = { ...counts, refused: refusedIn(results, refused) }
+  const [first] = busy
   if (first === undefined) return { kind: 'done', settled }
   // A 504 of an item leaves the outcome open, as one of a whole request does.
-  const delivery = busy.some(item => results[item]?.status === 504) ? 'possible' : 'none'
-  return { kind: 'retryItems', settled, items: busy, failure: nameBusy(first, body, cluster), delivery }
+  const delivery = isOpen ? 'possible' : 'none'
+  return { kind: 'retryItems', settled, items: busy, failure: nameBusy(results.at(first), body, cluster), delivery }
+}
+
+/** Judges every item. Returns undefined if one has no status. */
+function judgeEach(results: BulkItems, body: JudgedBody) {
+  const counts = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, deleted: 0, noop: 0, notFound: 0 }
+  const refused: number[] = []
+  const busy: number[] = []
+  /** The first refusal, if all others are of its type. */
+  let alike: Refusal | undefined
+  let isOpen = false
+  for (let item = 0; item < results.length; item += 1) {
+    const result = results.at(item)
+    if (result.status === undefined) return undefined
+    const outcome = judgeItem(result, body)
+    if (outcome === 'refused') {
+      const refusal = refusalOf(result)
+      if (refused.length === 0) alike = refusal
+      else if (refusal.type !== alike?.type) alike = undefined
+      refused.push(item)
+    } else if (outcome === 'busy') {
+      busy.push(item)
+      isOpen ||= result.status === 504
+    } else counts[outcome] += 1
+  }
+  return { counts, refused, alike, busy, isOpen }
+}
+
+type Refusal = Omit<RefusedItem, 'item'>
+
+/** Each pass reads the reasons from the answer again: as objects, those of a whole body take many megabytes. */
+function refusedIn(results: BulkItems, refused: readonly number[]): RefusedItems {
+  if (refused.length === 0) return []
+  const items = Uint32Array.from(refused)
+  const kept = results.only(items)
+  return {
+    items,
+    length: items.length,
+    *[Symbol.iterator]() {
+      let at = 0
+      for (const item of items) {
+        yield { item, ...refusalOf(kept.at(at)) }
+        at += 1
+      }
+    },
+  }
 }
 
 const nothing: Settled = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, refused: [] }
@@ -183,7 +221,7 @@ function judgeItem(result: BulkItem, body: JudgedBody): Exclude<keyof Settled, '
   return 'refused'
 }
 
-function refusalOf({ status = 0, error, failureStore: store }: BulkItem): Omit<RefusedItem, 'item'> {
+function refusalOf({ status = 0, error, failureStore: store }: BulkItem): Refusal {
   if (store === 'used')
     return { status, type: 'failure_store', reason: "the document went to the data stream's failure store" }
   return { status, type: 'error', reason: 'no reason given', ...error }
@@ -203,10 +241,7 @@ function nameBusy(result: BulkItem, body: JudgedBody, cluster: string): Failure 
  * Returns the failure if the refusal is about the target and not about any document: every other document of the run would get
  * it too. It stops the run, so that the dead letters do not fill with a whole input.
  */
-function sameForAll(refused: readonly RefusedItem[], body: JudgedBody, cluster: string): Failure | undefined {
-  const first = refused[0]
-  if (first === undefined || refused.length < body.items || refused.some(({ type }) => type !== first.type))
-    return undefined
+function sameForAll(first: Refusal, body: JudgedBody, cluster: string): Failure | undefined {
   const { status, type } = first
   const reason = quote(first.reason)
   switch (type) {

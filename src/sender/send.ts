@@ -62,6 +62,13 @@ export interface RefusedItem {
   readonly reason: string
 }
 
+/** Refused items (ascending). Each pass may make them anew: kept so, many take little memory. */
+export interface RefusedItems extends Iterable<RefusedItem> {
+  readonly length: number
+  /** Their positions, if these are known without making the items. */
+  readonly items?: ArrayLike<number>
+}
+
 /** Counts the items that an answer settled. */
 export interface Settled {
   readonly created: number
@@ -75,7 +82,7 @@ export interface Settled {
   readonly deleted?: number
   readonly noop?: number
   readonly notFound?: number
-  readonly refused: readonly RefusedItem[]
+  readonly refused: RefusedItems
 }
 
 /** Says whether documents may be stored although no answer confirmed it. Only then does a resend need ids. */

@@ -143,6 +143,11 @@ function maskVerdict(verdict: Verdict, masked: Mask): Verdict {
 
 /** Looks at text only, because a body may have many thousand refusals. */
 function maskSettled(settled: Settled, masked: Mask): Settled {
-  const refused = settled.refused.map(one => ({ ...one, type: masked(one.type), reason: masked(one.reason) }))
-  return { ...settled, refused }
+  const { refused } = settled
+  if (refused.length === 0) return settled
+  const each = function* () {
+    for (const one of refused) yield { ...one, type: masked(one.type), reason: masked(one.reason) }
+  }
+  const { length, items } = refused
+  return { ...settled, refused: { length, ...(items === undefined ? {} : { items }), [Symbol.iterator]: each } }
 }

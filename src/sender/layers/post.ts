@@ -1,5 +1,5 @@
 /** The lowest layer: posts a body as a bulk request, and judges the answer. */
-import { type BulkItem, itemsIn } from '../../cluster/read-answer.js'
+import { type BulkItem, itemsIn } from '../../cluster/bulk-items.js'
 import type { Cluster } from '../../cluster/open-cluster.js'
 import { routeErrorOf } from '../../cluster/client-connection.js'
 import { postBulk } from '../../cluster/request.js'
@@ -96,11 +96,17 @@ interface StoredAs {
 
 /** Reads from the first answer where documents go, and under which ids. */
 export function readFirstAnswer(answer: Buffer, body: Body, index: string): StoredAs {
-  const items = itemsIn(answer) ?? []
   const starts = itemStarts(body)
-  const stored = items.map((item, at) => ({ item, at })).filter(({ item }) => isStored(item))
-  const otherId = stored.some(({ item, at }) => item.id !== undefined && item.id !== idOfItem(body, starts, at))
-  const elsewhere = stored.find(({ item }) => item.index !== undefined && !isOf(item.index, index))?.item.index
+  let otherId = false
+  let elsewhere: string | undefined
+  let at = 0
+  for (const item of itemsIn(answer) ?? []) {
+    if (isStored(item)) {
+      otherId ||= item.id !== undefined && item.id !== idOfItem(body, starts, at)
+      if (item.index !== undefined && !isOf(item.index, index)) elsewhere ??= item.index
+    }
+    at += 1
+  }
   return { otherId, ...(elsewhere === undefined ? {} : { elsewhere }) }
 }
 

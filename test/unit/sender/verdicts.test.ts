@@ -35,7 +35,9 @@ function judge(
   { body = {}, ...more }: { body?: Partial<JudgedBody>; route?: RouteFacts; now?: number } = {},
 ) {
   const judging: Judging = { cluster, route: tunnel, now: 0, ...more, body: { ...one, ...body } }
-  return judgeAnswer(given, judging)
+  const verdict = judgeAnswer(given, judging)
+  if (!('settled' in verdict)) return verdict
+  return { ...verdict, settled: { ...verdict.settled, refused: [...verdict.settled.refused] } }
 }
 
 /** What a verdict comes to: what is done, why, and whether the documents may be stored. */
@@ -318,7 +320,7 @@ describe('items', () => {
       settled: { created: 1, updated: 0, duplicate: 2, skipped: 0, unknown: 0 },
     })
     const { refused: out } = verdict.kind === 'retryItems' ? verdict.settled : { refused: [] }
-    expect(out.map(({ item, status, type }) => [item, status, type])).toEqual([
+    expect(Array.from(out, ({ item, status, type }) => [item, status, type])).toEqual([
       [2, 400, 'document_parsing_exception'],
       [6, 404, 'index_not_found_exception'],
       [7, 500, 'fail_processor_exception'],
