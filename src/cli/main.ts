@@ -7,23 +7,18 @@ import { sayError } from './show/say-error.js'
 const BUG = 70
 
 const terminal = openTerminal(process)
+let isBug = false
 const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
 
 // Node itself would exit with code 1, which means rejected documents.
-process.on('uncaughtException', error => {
-  sayError(terminal, error)
-  process.exit(BUG)
-})
+process.on('uncaughtException', endAsBug)
 
 // If a command waits for something that never comes, Node ends the process silently.
 process.once('beforeExit', () => {
   sayError(terminal, new Error('the command ended without a result'))
   process.exitCode = BUG
 })
-main().catch((error: unknown) => {
-  sayError(terminal, error)
-  process.exit(BUG)
-})
+main().catch(endAsBug)
 
 async function main(): Promise<void> {
   const code = await runProgram(process.argv.slice(2), terminal, version)
@@ -32,7 +27,16 @@ async function main(): Promise<void> {
     terminal.err(
       `error: cannot write the result to stdout (${lost}). The command itself ended with exit code ${code}\n`,
     )
+    await terminal.flush()
   }
   // Whatever is still open (an idle socket, a log file) has nothing more to do.
-  process.exit(lost === undefined ? code : BUG)
+  process.exit(lost === undefined && !isBug ? code : BUG)
+}
+
+/** Reports a bug. Ends the process when a slow reader has all that was written. */
+function endAsBug(error: unknown): void {
+  if (isBug) return
+  isBug = true
+  sayError(terminal, error)
+  void terminal.flush().finally(() => process.exit(BUG))
 }

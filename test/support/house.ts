@@ -48,7 +48,7 @@ export const house: Readonly<Record<string, Part>> = {
   cluster: {
     imports: 'failure flow.ts time text proxy',
     doors:
-      'alias answers ask-connections bounds client-connection connection-end connection-mix credentials delete-found egress-check find-documents fresh-index indices managed-endpoint open-cluster preflight read-answer request walk-ids',
+      'alias answers ask-connections bounds bulk-items client-connection connection-end connection-mix credentials delete-found egress-check find-documents fresh-index indices managed-endpoint open-cluster preflight request walk-ids',
   },
   servicenow: {
     imports: 'failure flow.ts time text proxy',

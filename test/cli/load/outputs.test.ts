@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -58,4 +58,28 @@ test.each([
   expect(stderr).toContain('Error: boom')
   expect(stderr).toContain('sluice explain INTERNAL')
   expect(code).toBe(70)
+})
+
+describe('a reader that is slow gets all of it', () => {
+  test('a receipt that is larger than a pipe, and one that takes only its beginning gets no error', async () => {
+    await using work = await folder()
+    for (let n = 0; n < 2000; n += 1) writeFileSync(join(work.path, `${n}.ndjson`), `{"n":${n}}\n`)
+    const load = "$SLUICE ingest '*.ndjson' --index slow --json --quiet"
+    const asked = { cwd: work.path, env: lab.env }
+    const { code, stdout } = await shell(`${load} | (sleep 1; cat)`, asked)
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'finished', created: 2000 })
+    expect({ code, isLarge: stdout.length > 100_000 }).toEqual({ code: 0, isLarge: true })
+    const early = await shell(`${load} --again | head -c 9`, asked)
+    expect(early).toMatchObject({ code: 0, stdout: '{"run":"2', stderr: '' })
+  })
+
+  test('also the account of a bug', async () => {
+    const written = 'process.stderr.write("x".repeat(1 << 20)); throw new Error("boom")'
+    const preload = `data:text/javascript,${encodeURIComponent(`setTimeout(() => { ${written} }, 10)`)}`
+    const env = { ...lab.env, NODE_OPTIONS: `--import=${preload}` }
+    const { code, stdout } = await shell('$SLUICE lab 2>&1 >/dev/null | (sleep 1; cat)', { env })
+    expect(stdout.startsWith('x'.repeat(1 << 20))).toBe(true)
+    expect(stdout).toContain('sluice explain INTERNAL')
+    expect(code).toBe(70)
+  })
 })
