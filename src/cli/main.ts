@@ -11,7 +11,7 @@ let isBug = false
 const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
 
 // Node itself would exit with code 1, which means rejected documents.
-process.on('uncaughtException', endAsBug)
+process.on('uncaughtException', error => void endAsBug(error))
 
 // If a command waits for something that never comes, Node ends the process silently.
 process.once('beforeExit', () => {
@@ -34,9 +34,10 @@ async function main(): Promise<void> {
 }
 
 /** Reports a bug. Ends the process when a slow reader has all that was written. */
-function endAsBug(error: unknown): void {
+async function endAsBug(error: unknown): Promise<void> {
   if (isBug) return
   isBug = true
   sayError(terminal, error)
-  void terminal.flush().finally(() => process.exit(BUG))
+  await terminal.flush()
+  process.exit(BUG)
 }
