@@ -47,7 +47,7 @@ export const indexErrors: readonly IndexError[] = [
   {
     type: 'document_missing_exception',
     meaning: 'The document that should change is not in the index.',
-    fix: 'Load the whole documents with --op index.',
+    fix: 'To store documents that do not exist yet, load the file again with --op upsert or --op index.',
   },
   {
     type: 'index_not_found_exception',

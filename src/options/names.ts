@@ -14,7 +14,7 @@ export function checkIndexName(index: string | undefined): void {
 
 /** Returns why Elasticsearch refuses the name. Undefined if the name is valid. */
 function indexNameProblem(name: string): string | undefined {
-  if (/\p{Surrogate}/u.test(name)) return 'contains half a character, which is not Unicode'
+  if (/\p{Surrogate}/u.test(name)) return 'contains half of a surrogate pair, which is not valid Unicode'
   const forbidden = /[\\/*?"<>|,#:\s]/.exec(name)?.[0]
   if (forbidden !== undefined) return `contains ${/\s/.test(forbidden) ? 'a space' : forbidden}`
   if (name !== name.toLowerCase()) return `has upper-case letters. Write ${name.toLowerCase()}`

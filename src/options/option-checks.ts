@@ -10,7 +10,7 @@ export type Check = (value: unknown) => string | undefined
 /** Refuses a text with half a character: no URL, file name or request can hold it. */
 export const string: Check = value => {
   if (typeof value !== 'string') return `is ${kindOf(value)}, not a string`
-  return /\p{Surrogate}/u.test(value) ? 'contains half a character, which is not Unicode' : undefined
+  return /\p{Surrogate}/u.test(value) ? 'contains half of a surrogate pair, which is not valid Unicode' : undefined
 }
 
 export const name: Check = value => string(value) ?? (value === '' ? 'is empty' : undefined)

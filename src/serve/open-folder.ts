@@ -70,7 +70,7 @@ async function othersThan(path: string): Promise<string[]> {
     const isKnown = typeof cluster === 'string' && typeof index === 'string'
     const what = isKnown
       ? `are not yet loaded into ${index} of ${cluster}. To load them, run sluice serve with that target`
-      : `are not yet loaded. Its ${TARGET} is damaged, so nobody knows their target. To load them, run sluice serve with their target`
+      : `are not yet loaded. Its ${TARGET} is damaged, so Sluice does not know their target. To load them, run sluice serve with their target`
     warnings.push(`${bytes} bytes in ${other} ${what}`)
   }
   return warnings

@@ -150,7 +150,7 @@ function questionOf({ method, table, sysId, query = {}, body }: TableRequest) {
   const isOfOne = method === 'PUT' || method === 'PATCH' || method === 'DELETE'
   if (isOfOne && sysId === undefined) throw invalid('sysId', `is not set, and ${method} needs it`)
   const broken = Object.keys(query).find(name => /\p{Surrogate}/u.test(name + query[name]))
-  if (broken !== undefined) throw invalid(broken, 'contains half a character, which is not Unicode')
+  if (broken !== undefined) throw invalid(broken, 'contains half of a surrogate pair, which is not valid Unicode')
   const pairs = Object.entries(query).map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
   return {
     method,

@@ -96,7 +96,7 @@ test.each(['', 'nonsense', 'null', '[]', '{"cluster":7,"index":["x"]}', '{"index
     await using serving = await start()
     expect(serving.events).toContainEqual({
       type: 'warning',
-      message: expect.stringContaining('Its target.json is damaged, so nobody knows their target') as string,
+      message: expect.stringContaining('Its target.json is damaged, so Sluice does not know their target') as string,
     })
     expect(await serving.close()).toMatchObject({ status: 'finished', read: 0 })
   },

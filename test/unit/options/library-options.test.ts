@@ -75,7 +75,7 @@ test.each([
 ])('half a character in an option is refused before anything is asked: %j', async more => {
   const { code, message } = await refusal(ingest(options(more)))
   expect(['OPTION_INVALID', 'INDEX_NAME_INVALID']).toContain(code)
-  expect(message).toContain('half a character')
+  expect(message).toContain('half of a surrogate pair')
 })
 
 test('a source that is a plain object stays the iterable that it is', async () => {
