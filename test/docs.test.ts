@@ -105,6 +105,7 @@ describe('library examples in the docs', () => {
   let place: string
   let lab: Lab
   let compiled: string
+  let printed: { readonly code: number | null; readonly parts: readonly string[] }
   beforeAll(async () => {
     lab = await startLab()
     place = mkdtempSync(join(built, 'examples-of-docs-'))
@@ -113,6 +114,12 @@ describe('library examples in the docs', () => {
     const compilerOptions = { target: 'es2023', module: 'nodenext', strict: true, types: ['node'] }
     writeFileSync(join(place, 'tsconfig.json'), JSON.stringify({ compilerOptions }))
     compiled = String(spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', place]).stdout)
+    // One process runs one after another: loading the library takes longer than any of them.
+    const runs = examples.map((_, at) => `await import('./example-${at}.js')\nconsole.log('# next')\n`)
+    writeFileSync(join(place, 'all.mjs'), runs.join(''))
+    const env = { ...reader.env, ...lab.env, NODE_EXTRA_CA_CERTS: lab.line.cluster.caFile }
+    const { code, stdout } = await shell(`node ${join(place, 'all.mjs')} 2>&1`, { ...reader, env })
+    printed = { code, parts: stdout.split('# next\n') }
   })
   afterAll(async () => {
     rmSync(place, { recursive: true, force: true })
@@ -130,13 +137,16 @@ describe('library examples in the docs', () => {
 
   test.each(examples.map((example, at) => ({ ...example, at })))(
     'run on the lab: $name ($at)',
-    async ({ at, code: text }) => {
-      const env = { ...reader.env, ...lab.env, NODE_EXTRA_CA_CERTS: lab.line.cluster.caFile }
-      const { code, stdout } = await shell(`node ${join(place, `example-${at}.js`)} 2>&1`, { ...reader, env })
+    ({ at, code: text }) => {
       const promised = [...text.matchAll(/\/\/ → (.*)$/gm)].map(([, line]) => line)
-      expect({ code, stdout }).toEqual({ code: 0, stdout: promised.map(line => `${line}\n`).join('') })
+      expect(printed.parts[at]).toBe(promised.map(line => `${line}\n`).join(''))
     },
   )
+
+  test('end by themselves, and well', () => {
+    expect(printed.code).toBe(0)
+    expect(printed.parts.slice(examples.length)).toEqual([''])
+  })
 })
 
 describe('what the docs name exists:', () => {

@@ -84,7 +84,7 @@ describe('the checksum of bytes', () => {
     },
   )
 
-  test.each(Array.from({ length: rounds(300, 3000) }, (_, seed) => seed))(
+  test.each(Array.from({ length: rounds(100, 3000) }, (_, seed) => seed))(
     'does not depend on chunks, nor on the memory that they lie in, seed %i',
     seed => {
       const random = seeded(seed)
@@ -125,7 +125,7 @@ describe('the checksum of bytes', () => {
 })
 
 describe('the kernel and its twin', () => {
-  test.each(Array.from({ length: rounds(100, 1000) }, (_, seed) => seed))('reach the same state, seed %i', seed => {
+  test.each(Array.from({ length: rounds(40, 1000) }, (_, seed) => seed))('reach the same state, seed %i', seed => {
     const random = seeded(seed)
     const kernel = kernelAt(reading.buffer)
     const stripes = random.below(40)

@@ -16,7 +16,7 @@ function overLong(act: () => void): string[] {
   return seen
 }
 
-const repeated = (text: string) => text.repeat(Math.ceil((1 << 20) / text.length))
+const repeated = (text: string) => text.repeat(Math.ceil((2 * LONGEST) / text.length))
 const texts = [
   repeated(' '),
   repeated('<'),

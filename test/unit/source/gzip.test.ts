@@ -102,7 +102,7 @@ describe('gzip', () => {
     const end = gzipSync('{"a":1}\n{"b":2}\n').length
     for (let cut = 2; cut < whole.length; cut++) {
       const part = whole.subarray(0, cut)
-      for (const size of [1, 5, 1000]) {
+      for (const size of [1, 1000]) {
         const { bytes, code, evidence } = await run(chunks(part, size))
         const expected = decodable(part)
         expect({ cut, text: bytes.toString() }).toEqual({ cut, text: expected.toString() })
