@@ -47,6 +47,8 @@ export interface PreflightOptions {
 
 interface Judged extends Ended {
   readonly info?: ClusterInfo
+  /** What accepted it was an answer to GET /, the only one that can show the version and the uuid. */
+  readonly isRoot?: boolean
 }
 
 /** Longest wait that an answer may ask for before the next connection. */
@@ -62,7 +64,7 @@ export async function preflight(route: Route, cluster: string, given: PreflightO
     most: options.connections,
     ask: async (number, soFar) => {
       const isLast = number === Math.max(1, options.connections) - 1
-      const asked = isAccepted(soFar) || isForFresh(route, number) ? number : 0
+      const asked = isRootAnswered(soFar) || isForFresh(route, number) ? number : 0
       // Some were not accepted: connections that are asked alone must be alone.
       if (options.keepsLast === true && number >= Math.max(1, options.connections)) route.closeSpare()
       return await judge(route, cluster, options, asked, options.keepsLast === true && isLast)
@@ -92,8 +94,8 @@ function isForFresh({ form }: Route, number: number): boolean {
   return form === 'forward' && number % ENOUGH > 1
 }
 
-function isAccepted(ends: readonly Ended[]): boolean {
-  return ends.some(({ end }) => end === 'accepted')
+function isRootAnswered(ends: readonly Judged[]): boolean {
+  return ends.some(({ end, isRoot }) => end === 'accepted' && isRoot === true)
 }
 
 /**
@@ -117,7 +119,8 @@ async function judge(
   const asked = isManaged ? { method: 'GET', path: prefix } : questionOf(route, prefix, number)
   const answer = await ask(route, { ...asked, headers, timeoutMs, signal, isKept })
   if ('code' in answer) return ended(answer)
-  return judgeRoot(answer, route, cluster, { isPost: asked.method === 'POST', isManaged })
+  const isPost = asked.method === 'POST'
+  return { ...judgeRoot(answer, route, cluster, { isPost, isManaged }), isRoot: !isPost }
 }
 
 /** Says how a connection ended that was answered. `isPost`: to another question than GET /. */

@@ -50,13 +50,21 @@ export async function forward(route: Route, request: IncomingMessage, response: 
     arrival.egress = address
     return socket
   }
-  try {
-    const upstream = send({ ...options, ...agentFor(route, arrival, hasBody(request), connect) })
-    relay(route, request, response, upstream, refuse)
-  } catch (error) {
-    if (!(error instanceof NodeDown)) throw error
-    reset(arrival)
+  const pass = (): void => {
+    try {
+      const upstream = send({ ...options, ...agentFor(route, arrival, hasBody(request), connect) })
+      relay(route, request, response, upstream, error => {
+        // The target closed its idle connection while the request was on its way: proxies ask again on another connection.
+        const isStale = upstream.reusedSocket && request.method === 'GET' && !response.headersSent && !response.closed
+        if (isStale) pass()
+        else refuse(refusalOf(error))
+      })
+    } catch (error) {
+      if (!(error instanceof NodeDown)) throw error
+      reset(arrival)
+    }
   }
+  pass()
 }
 
 function relay(
@@ -64,7 +72,7 @@ function relay(
   request: IncomingMessage,
   response: ServerResponse,
   upstream: ClientRequest,
-  refuse: (refusal: Refusal) => void,
+  onFailed: (error: Error) => void,
 ): void {
   upstream.on('socket', (socket: Socket) => {
     if (!socket.connecting) return
@@ -73,7 +81,7 @@ function relay(
     socket.once('connect', () => clearTimeout(timer))
     socket.once('close', () => clearTimeout(timer))
   })
-  upstream.on('error', error => refuse(refusalOf(error)))
+  upstream.on('error', onFailed)
   upstream.on('response', answer => {
     response.writeHead(answer.statusCode ?? 502, answer.statusMessage ?? '', relayedHeaders(answer))
     answer.on('error', () => response.destroy())

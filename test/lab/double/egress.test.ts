@@ -1,5 +1,6 @@
-import { Agent } from 'node:http'
-import { connect } from 'node:net'
+import { once } from 'node:events'
+import { Agent, createServer } from 'node:http'
+import { type AddressInfo, type Socket, connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import {
   ask,
@@ -154,6 +155,28 @@ describe('forwarded http requests', () => {
     for (let i = 0; i < 20; i++) await askForward(line.proxy.http, line.ipCheckUrl, { ca: world.ca })
     expect(control.connections().filter(({ at }) => at === 'proxy')).toHaveLength(20)
     expect(control.connections().filter(({ at }) => at === 'ip-check')).toMatchObject([{ requests: 20 }])
+  })
+
+  it('without a body are asked again where the target closed the idle upstream connection in that instant', async () => {
+    await using world = await openLab({ egressPer: 'upstream' })
+    const met = new Map<Socket, number>()
+    const target = createServer(({ socket }, response) => {
+      const requests = (met.get(socket) ?? 0) + 1
+      met.set(socket, requests)
+      if (requests === 1) response.end('answered')
+      else socket.destroy()
+    }).listen(0, '127.0.0.1')
+    await once(target, 'listening')
+    const url = `http://127.0.0.1:${(target.address() as AddressInfo).port}/`
+    const answers: (string | number)[] = []
+    for (let i = 0; i < 3; i++) {
+      const { status, text } = await askForward(world.lab.line.proxy.http, url, { ca: world.ca })
+      answers.push(status, text)
+    }
+    expect(answers).toEqual([200, 'answered', 200, 'answered', 200, 'answered'])
+    expect([...met.values()]).toEqual([2, 2, 1])
+    target.closeAllConnections()
+    target.close()
   })
 })
 

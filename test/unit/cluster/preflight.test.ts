@@ -233,6 +233,16 @@ describe('the preflight', () => {
     expect(await failing(() => lost('PROXY_UNREACHABLE'))).toMatchObject({ code: 'PROXY_UNREACHABLE', asked: 6 })
   })
 
+  test('learns what the cluster is from a later connection where the first ones broke, through a forwarding proxy', async () => {
+    const { route, asked } = scripted((number, { method }) => {
+      if (number < 2) return { status: 502, body: {} }
+      return method === 'GET' ? root : privilege
+    }, 'forward')
+    const { info, probes } = await preflight(route, cluster, { ...options, connections: 1 })
+    expect(info?.uuid).toBe('u')
+    expect(probes).toBe(asked.length - 2)
+  })
+
   test('sends requests with a body where a forwarding proxy chooses the address for each of them', async () => {
     const missing: Reply = { status: 400, body: { error: 'no handler found for uri' }, product: true }
     for (const reply of [root, missing, privilege]) {
