@@ -141,6 +141,9 @@ function startServing({ env, index, folder }: Killing, port: number): Running {
     '--spool-limit',
     '200mb',
     '--accept-anyway',
+    // The last process loads all that waits, however slow the machine is.
+    '--grace',
+    '1h',
     '--json',
   ]
   return startSluice(['serve', ...address, ...rest], { cwd: folder, env: { ...env, SLUICE_SERVE_TOKEN: token } })
