@@ -2,10 +2,20 @@ import { availableParallelism } from 'node:os'
 import { globSync } from 'tinyglobby'
 import { readFileSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const report = process.env.VITEST_JSON
 const isSearch = process.env.SLUICE_SEARCH !== undefined
 const tests = globSync('test/{unit,lab,cli}/**/*.test.ts')
+
+/** Starts the files that wait first, so that the others work meanwhile. */
+class WaitingFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const order = [/lab\/diagnosis/, /mixed-verdicts/, /slow-and-limited/, /lab\/contracts/, /servicenow/, /guarded/]
+    const rank = ({ moduleId }: TestSpecification) => (order.findIndex(one => one.test(moduleId)) + 7) % 7
+    return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other))
+  }
+}
 
 /** The tests that take long. With SLUICE_SEARCH: every test that searches, with all its rounds. */
 export default defineConfig({
@@ -13,8 +23,10 @@ export default defineConfig({
     include: tests.filter(path =>
       isSearch ? readFileSync(path, 'utf8').includes('/support/rounds.js') : path.endsWith('.long.test.ts'),
     ),
-    maxWorkers: availableParallelism() + 1,
+    // Two of the first files hardly work.
+    maxWorkers: availableParallelism() + 2,
     isolate: false,
+    sequence: { sequencer: WaitingFirst },
     globalSetup: ['scripts/kernel/build.js', 'test/support/build.ts'],
     testTimeout: 3_600_000,
     hookTimeout: 600_000,

@@ -13,23 +13,30 @@ import { describeRuns } from './runs.suite.js'
 import { describeSwap } from './swap.suite.js'
 import type { World } from './world.js'
 
-/** Runs every suite of a cluster on a lab of its own. Each lab has a file, so that they run side by side. */
-export function describeOnLab(name: string, options: LabOptions): void {
+type Suite = (world: () => World) => void
+
+/** What depends on the route to a cluster. */
+export const suitesOfRoutes: readonly Suite[] = [describeRoutes, describeRefusals, describeDoctor]
+/** What depends on the cluster's version. */
+export const suitesOfVersions: readonly Suite[] = [
+  ...suitesOfRoutes,
+  describeDocuments,
+  describeReplay,
+  describeOperations,
+  describeSwap,
+  describeRuns,
+  describeIds,
+]
+export const allSuites: readonly Suite[] = [...suitesOfVersions, describeIdentity]
+
+/** Runs suites of a cluster on a lab of its own. Each lab has a file, so that they run side by side. */
+export function describeOnLab(name: string, options: LabOptions, suites = allSuites): void {
   describe(`on the lab: ${name}`, () => {
     let world: World
     beforeAll(async () => {
       world = await startLabWorld(options)
     })
     afterAll(async () => await world[Symbol.asyncDispose]())
-    describeRoutes(() => world)
-    describeRefusals(() => world)
-    describeDocuments(() => world)
-    describeReplay(() => world)
-    describeOperations(() => world)
-    describeSwap(() => world)
-    describeRuns(() => world)
-    describeIdentity(() => world)
-    describeIds(() => world)
-    describeDoctor(() => world)
+    for (const suite of suites) suite(() => world)
   })
 }

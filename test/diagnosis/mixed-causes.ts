@@ -11,7 +11,9 @@ const half = (planted: string, end: PlayedEnd, told: Pick<Cause, 'expected' | 's
   ...told,
   plant: async (world, owner) => {
     const front = startFront({ nodes: world.proxy.nodes, ports: nowhere, ends: ['accepted', end] })
-    return doctor(world, { ...by(world, (await owner.own(front)).url), preflightConnections: 8 })
+    // Every silent connection waits so long, and one that works may take no longer.
+    const timeoutMs = 15_000
+    return doctor(world, { ...by(world, (await owner.own(front)).url), preflightConnections: 8, timeoutMs })
   },
 })
 

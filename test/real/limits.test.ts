@@ -45,115 +45,117 @@ async function load(world: RealWorld, index: string, text: string, more: Partial
   return { receipt, refused, retried, code }
 }
 
-describeOnRealServers(
-  { major: 9, settings: { 'http.max_content_length': '200kb', 'action.auto_create_index': '-absent*,+*' } },
-  world => {
-    test('413 with an empty body: requests are halved until they pass, and the one that is too large is rejected', async () => {
-      const index = newIndex('limits')
-      const text = `${lines(300)}${documentOf(300, 300_000)}${documentOf(301)}`
-      const { receipt, refused } = await load(world(), index, text)
-      expect(receipt).toMatchObject({ status: 'finished', read: 302, created: 301, rejected: 1, unknown: 0 })
-      expect(refused.map(({ status, origin }) => [status, origin.document])).toEqual([[413, 301]])
-      expect(await world().count(index)).toBe(301)
-    })
-
-    test('an index that takes no writes stops the run with every document unsent', async () => {
-      const index = newIndex('limits')
-      await world().ask('PUT', `/${index}`, { settings: { 'index.blocks.write': true } })
-      const { receipt, code } = await load(world(), index, lines(200))
-      expect(code).toBe('INDEX_BLOCKED')
-      expect(receipt).toMatchObject({ created: 0, rejected: 0, unknown: 0 })
-      expect(await world().count(index)).toBe(0)
-    })
-
-    test('an index at flood stage is waited for, and takes every document when there is room again', async () => {
-      const index = newIndex('limits')
-      await world().ask('PUT', `/${index}`, { settings: { 'index.blocks.read_only_allow_delete': true } })
-      let isFreed = false
-      const { receipt, code } = await load(world(), index, lines(200), {
-        onEvent: ({ type }) => {
-          if (type !== 'retry' || isFreed) return
-          isFreed = true
-          void world().ask('PUT', `/${index}/_settings`, { 'index.blocks.read_only_allow_delete': null })
-        },
-      })
-      expect({ code, isFreed }).toEqual({ code: undefined, isFreed: true })
-      expect(receipt).toMatchObject({ status: 'finished', created: 200, unknown: 0 })
-      expect(await world().count(index)).toBe(200)
-    })
-
-    test('a closed index stores nothing, and no document is lost on the way', async () => {
-      const index = newIndex('limits')
-      await world().ask('PUT', `/${index}`)
-      await world().ask('POST', `/${index}/_close`)
-      const { receipt, refused } = await load(world(), index, lines(50))
-      expect(receipt).toMatchObject({ created: 0, unknown: 0 })
-      for (const { type, status } of refused) expect([type, status]).toEqual(['index_closed_exception', 400])
-      await world().ask('POST', `/${index}/_open`)
-      expect(await world().count(index)).toBe(0)
-    })
-
-    test('a pipeline that fails for some documents rejects those, without a second try', async () => {
-      const index = newIndex('limits')
-      const fail = { fail: { message: 'not this one', if: 'ctx.n % 10 == 0' } }
-      await world().ask('PUT', '/_ingest/pipeline/limits', { processors: [fail] })
-      const { receipt, refused, retried } = await load(world(), index, lines(100), { pipeline: 'limits' })
-      expect(receipt).toMatchObject({ status: 'finished', created: 90, rejected: 10, unknown: 0 })
-      expect(new Set(refused.map(({ type }) => type))).toEqual(new Set(['fail_processor_exception']))
-      expect(retried).toEqual([])
-      expect(await world().count(index)).toBe(90)
-    })
-
-    test('an index that may not be made is 404 for each document, which the receipt tells', async () => {
-      const { receipt, refused, code } = await load(world(), newIndex('absent'), lines(20))
-      expect(receipt).toMatchObject({ created: 0, unknown: 0 })
-      if (code === undefined) for (const { status } of refused) expect(status).toBe(404)
-    })
-  },
-)
-
-describeOnRealServers({ major: 9, settings: { 'indexing_pressure.memory.limit': '20kb' } }, world => {
-  test('429 for whole requests: smaller ones pass', async () => {
+const small = {
+  'http.max_content_length': '200kb',
+  'action.auto_create_index': '-absent*,+*',
+  'node.processors': 1,
+  'thread_pool.write.queue_size': 2,
+}
+describeOnRealServers({ major: 9, settings: small }, world => {
+  test('413 with an empty body: requests are halved until they pass, and the one that is too large is rejected', async () => {
     const index = newIndex('limits')
-    const { receipt, retried } = await load(world(), index, lines(60))
-    expect(retried).toContain('CLUSTER_OVERLOADED')
-    expect(receipt).toMatchObject({ status: 'finished', read: 60, created: 60, rejected: 0, unknown: 0 })
-    expect(await world().count(index)).toBe(60)
+    const text = `${lines(300)}${documentOf(300, 300_000)}${documentOf(301)}`
+    const { receipt, refused } = await load(world(), index, text)
+    expect(receipt).toMatchObject({ status: 'finished', read: 302, created: 301, rejected: 1, unknown: 0 })
+    expect(refused.map(({ status, origin }) => [status, origin.document])).toEqual([[413, 301]])
+    expect(await world().count(index)).toBe(301)
   })
-})
 
-const processors = { 'node.processors': 1, 'thread_pool.write.queue_size': 2 }
-describeOnRealServers({ major: 9, settings: processors }, world => {
+  test('an index that takes no writes stops the run with every document unsent', async () => {
+    const index = newIndex('limits')
+    await world().ask('PUT', `/${index}`, { settings: { 'index.blocks.write': true } })
+    const { receipt, code } = await load(world(), index, lines(200))
+    expect(code).toBe('INDEX_BLOCKED')
+    expect(receipt).toMatchObject({ created: 0, rejected: 0, unknown: 0 })
+    expect(await world().count(index)).toBe(0)
+  })
+
+  test('an index at flood stage is waited for, and takes every document when there is room again', async () => {
+    const index = newIndex('limits')
+    await world().ask('PUT', `/${index}`, { settings: { 'index.blocks.read_only_allow_delete': true } })
+    let isFreed = false
+    const { receipt, code } = await load(world(), index, lines(200), {
+      onEvent: ({ type }) => {
+        if (type !== 'retry' || isFreed) return
+        isFreed = true
+        void world().ask('PUT', `/${index}/_settings`, { 'index.blocks.read_only_allow_delete': null })
+      },
+    })
+    expect({ code, isFreed }).toEqual({ code: undefined, isFreed: true })
+    expect(receipt).toMatchObject({ status: 'finished', created: 200, unknown: 0 })
+    expect(await world().count(index)).toBe(200)
+  })
+
+  test('a closed index stores nothing, and no document is lost on the way', async () => {
+    const index = newIndex('limits')
+    await world().ask('PUT', `/${index}`)
+    await world().ask('POST', `/${index}/_close`)
+    const { receipt, refused } = await load(world(), index, lines(50))
+    expect(receipt).toMatchObject({ created: 0, unknown: 0 })
+    for (const { type, status } of refused) expect([type, status]).toEqual(['index_closed_exception', 400])
+    await world().ask('POST', `/${index}/_open`)
+    expect(await world().count(index)).toBe(0)
+  })
+
+  test('a pipeline that fails for some documents rejects those, without a second try', async () => {
+    const index = newIndex('limits')
+    const fail = { fail: { message: 'not this one', if: 'ctx.n % 10 == 0' } }
+    await world().ask('PUT', '/_ingest/pipeline/limits', { processors: [fail] })
+    const { receipt, refused, retried } = await load(world(), index, lines(100), { pipeline: 'limits' })
+    expect(receipt).toMatchObject({ status: 'finished', created: 90, rejected: 10, unknown: 0 })
+    expect(new Set(refused.map(({ type }) => type))).toEqual(new Set(['fail_processor_exception']))
+    expect(retried).toEqual([])
+    expect(await world().count(index)).toBe(90)
+  })
+
+  test('an index that may not be made is 404 for each document, which the receipt tells', async () => {
+    const { receipt, refused, code } = await load(world(), newIndex('absent'), lines(20))
+    expect(receipt).toMatchObject({ created: 0, unknown: 0 })
+    if (code === undefined) for (const { status } of refused) expect(status).toBe(404)
+  })
+
+  // A request has items for more shards than there are places in the queue.
   test('429 for single items: those alone are sent again, until all are stored', async () => {
-    const loads = Array.from({ length: 6 }, async () => {
+    const loads = Array.from({ length: 2 }, async () => {
       const index = newIndex('limits')
       await world().ask('PUT', `/${index}`, { settings: { number_of_shards: 8, number_of_replicas: 0 } })
-      const loaded = await load(world(), index, lines(4000, 200), { batchDocs: 1000, concurrency: 4 })
-      expect(await world().count(index)).toBe(4000)
+      const loaded = await load(world(), index, lines(800, 200), { batchDocs: 200, concurrency: 4 })
+      expect(await world().count(index)).toBe(800)
       return loaded
     })
     const loaded = await Promise.all(loads)
-    for (const { receipt } of loaded) expect(receipt).toMatchObject({ status: 'finished', created: 4000, unknown: 0 })
+    for (const { receipt } of loaded) expect(receipt).toMatchObject({ status: 'finished', created: 800, unknown: 0 })
     expect(loaded.flatMap(({ retried }) => retried)).toContain('CLUSTER_OVERLOADED')
   })
 })
 
 const pressure = {
-  'indexing_pressure.memory.limit': '6mb',
-  'indexing_pressure.memory.split_bulk.watermark.low': '100kb',
-  'indexing_pressure.memory.split_bulk.watermark.low.bulk_size': '100kb',
-  'indexing_pressure.memory.split_bulk.watermark.high': '200kb',
-  'indexing_pressure.memory.split_bulk.watermark.high.bulk_size': '200kb',
+  'indexing_pressure.memory.limit': '1mb',
+  'indexing_pressure.memory.split_bulk.watermark.low': '20kb',
+  'indexing_pressure.memory.split_bulk.watermark.low.bulk_size': '20kb',
+  'indexing_pressure.memory.split_bulk.watermark.high': '40kb',
+  'indexing_pressure.memory.split_bulk.watermark.high.bulk_size': '40kb',
   'http.max_content_length': '20mb',
 }
 describeOnRealServers({ major: 9, settings: pressure }, world => {
   test('a refused request that was stored in part: every document ends up there once', async () => {
     const index = newIndex('limits')
-    const text = `${lines(4000)}${documentOf(4000, 7_000_000)}${lines(100)}`
+    const text = `${lines(400)}${documentOf(400, 1_200_000)}${lines(100)}`
     const { receipt, refused } = await load(world(), index, text, { batchBytes: 20_000_000 })
-    expect(receipt).toMatchObject({ status: 'finished', read: 4101, rejected: 1, unsent: 0, unknown: 0 })
-    expect(refused).toMatchObject([{ type: 'never_accepted', origin: { document: 4001 } }])
-    expect(receipt.created + receipt.duplicate).toBe(4100)
-    expect(await world().count(index)).toBe(4100)
+    expect(receipt).toMatchObject({ status: 'finished', read: 501, rejected: 1, unsent: 0, unknown: 0 })
+    expect(refused).toMatchObject([{ type: 'never_accepted', origin: { document: 401 } }])
+    expect(receipt.created + receipt.duplicate).toBe(500)
+    expect(await world().count(index)).toBe(500)
+  })
+
+  test('429 for whole requests: smaller ones pass', async () => {
+    // As before 8.17: a request is taken whole or not at all.
+    await world().ask('PUT', '/_cluster/settings', { persistent: { 'rest.incremental_bulk': false } })
+    const index = newIndex('limits')
+    const { receipt, retried } = await load(world(), index, lines(30, 50_000))
+    await world().ask('PUT', '/_cluster/settings', { persistent: { 'rest.incremental_bulk': null } })
+    expect(retried).toContain('CLUSTER_OVERLOADED')
+    expect(receipt).toMatchObject({ status: 'finished', read: 30, created: 30, rejected: 0, unknown: 0 })
+    expect(await world().count(index)).toBe(30)
   })
 })

@@ -20,5 +20,5 @@ describe.skipIf(isSkipped)('behind Squid and microsocks', () => {
   describeServiceNowRefusals(() => {
     if (world === undefined) throw new Error('not started yet')
     return world
-  })
+  }, 'pairs')
 })

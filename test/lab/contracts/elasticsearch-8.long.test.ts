@@ -1,3 +1,5 @@
-import { describeOnLab } from '../../contracts/on-the-lab.js'
+import { allSuites, describeOnLab, suitesOfVersions } from '../../contracts/on-the-lab.js'
+import { rounds } from '../../support/rounds.js'
 
-describeOnLab('Elasticsearch 8, addresses chosen as Squid does', { version: '8.19.8', egressPer: 'upstream' })
+const suites = rounds(0, 1) === 0 ? suitesOfVersions : allSuites
+describeOnLab('Elasticsearch 8, addresses chosen as Squid does', { version: '8.19.8', egressPer: 'upstream' }, suites)

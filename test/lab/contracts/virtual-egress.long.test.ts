@@ -1,3 +1,4 @@
-import { describeOnLab } from '../../contracts/on-the-lab.js'
+import { allSuites, describeOnLab, suitesOfRoutes } from '../../contracts/on-the-lab.js'
+import { rounds } from '../../support/rounds.js'
 
-describeOnLab('virtual egress', { virtualEgress: true })
+describeOnLab('virtual egress', { virtualEgress: true }, rounds(0, 1) === 0 ? suitesOfRoutes : allSuites)

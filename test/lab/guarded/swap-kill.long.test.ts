@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../../support/eventually.js'
+import { rounds } from '../../support/rounds.js'
 import { type Faults, type Lab, startLab } from '../../../src/lab/index.js'
 import type { Receipt } from '../../../src/ledger/receipt.js'
 import { folder, sluice, startSluice } from '../../support/sluice.js'
@@ -36,7 +37,10 @@ function at(method: string, path: string, after: number, done = true): Stall {
   return { method, path, after, done }
 }
 
-test.each(points)('killed %s, the same command makes it whole', async (_, fault, leadsTo) => {
+// In the ordinary run every other one: the alias leads to the old index before its switch, and to the new one after it.
+const chosen = points.filter((_, point) => point % rounds(2, 1) === 0)
+
+test.each(chosen)('killed %s, the same command makes it whole', async (_, fault, leadsTo) => {
   await using work = await folder()
   const alias = newIndex('killed')
   const surroundings = { cwd: work.path, env: { ...lab.env, SLUICE_STATE_DIR: join(work.path, 'state') } }

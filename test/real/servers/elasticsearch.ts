@@ -157,6 +157,6 @@ async function ready(
     const health = await ask('GET', '/_cluster/health?wait_for_status=yellow&timeout=5s')
     return health.status === 200 ? port : undefined
   }
-  port = await untilReady('Elasticsearch', server, probe, 120_000)
+  port = await untilReady('Elasticsearch', server, probe)
   return { port, username, password, ask, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
 }

@@ -82,7 +82,7 @@ export async function untilReady<T>(
   what: string,
   server: RunningProcess,
   probe: () => Promise<T | undefined>,
-  limitMs = 15_000,
+  limitMs = 300_000,
 ): Promise<T> {
   const deadline = Date.now() + limitMs
   let problem: unknown

@@ -4,9 +4,9 @@ import { expect, test } from 'vitest'
 import { type AlarmOptions, ingest, reportRun } from '../../src/index.js'
 import { startLab } from '../../src/lab/index.js'
 import { newIndex, through } from '../contracts/options.js'
-import { describeOnRealServers } from './on-real-servers.js'
+import type { RealWorld } from '../contracts/real-world.js'
 
-describeOnRealServers({ major: 9 }, world => {
+export function describeAlarm(world: () => RealWorld): void {
   test.each(['http', 'socks5s'] as const)(
     'a run that the filter refuses opens an incident through the proxy (%s), and the next one resolves it',
     async kind => {
@@ -35,4 +35,4 @@ describeOnRealServers({ major: 9 }, world => {
       expect([...from].filter(address => !world().staticIps.includes(address))).toEqual([])
     },
   )
-})
+}

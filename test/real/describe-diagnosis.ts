@@ -3,9 +3,9 @@ import type { RealWorld } from '../contracts/real-world.js'
 import { describeCauses } from '../diagnosis/describe-causes.js'
 import { renderOutcomes } from '../diagnosis/matrix.js'
 import { onServers } from '../diagnosis/overview.js'
-import { describeOnRealServers } from './on-real-servers.js'
 
-describeOnRealServers({ major: 9 }, world => {
+/** Plants each cause on real servers: `npm run docs:diagnosis` writes the page from what was named. */
+export function describeDiagnosis(world: () => RealWorld): void {
   describe('a cause that is planted is named first', () => {
     describeCauses<RealWorld>(world, {
       causes: onServers,
@@ -24,4 +24,4 @@ describeOnRealServers({ major: 9 }, world => {
       },
     })
   })
-})
+}

@@ -9,11 +9,12 @@ import { describeRoutes } from '../contracts/routes.suite.js'
 import { describeSwap } from '../contracts/swap.suite.js'
 import { describeRuns } from '../contracts/runs.suite.js'
 import { describeDataStreams } from './describe-data-streams.js'
-import { describeTables } from './describe-tables.js'
 import { describeDeletions } from './describe-deletions.js'
+import { describeWorld } from './describe-world.js'
 import { describeOnRealServers } from './on-real-servers.js'
 
-describeOnRealServers({ major: 9 }, world => {
+describeOnRealServers({ major: 8 }, world => {
+  describeWorld(world)
   describeRoutes(world)
   describeRefusals(world)
   describeDocuments(world)
@@ -26,5 +27,4 @@ describeOnRealServers({ major: 9 }, world => {
   describeDeletions(world)
   describeDoctor(world)
   describeDataStreams(world)
-  describeTables(world)
 })

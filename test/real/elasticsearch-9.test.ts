@@ -8,11 +8,18 @@ import { describeReplay } from '../contracts/replay.suite.js'
 import { describeRoutes } from '../contracts/routes.suite.js'
 import { describeSwap } from '../contracts/swap.suite.js'
 import { describeRuns } from '../contracts/runs.suite.js'
+import { describeMixedVerdicts } from '../contracts/mixed.suite.js'
+import { describeAlarm } from './describe-alarm.js'
+import { describeDiagnosis } from './describe-diagnosis.js'
 import { describeDataStreams } from './describe-data-streams.js'
+import { describeTables } from './describe-tables.js'
 import { describeDeletions } from './describe-deletions.js'
+import { describeWorld } from './describe-world.js'
 import { describeOnRealServers } from './on-real-servers.js'
 
-describeOnRealServers({ major: 8 }, world => {
+// One file for each version: a server starts once for all that is asked of it.
+describeOnRealServers({ major: 9 }, world => {
+  describeWorld(world)
   describeRoutes(world)
   describeRefusals(world)
   describeDocuments(world)
@@ -25,4 +32,8 @@ describeOnRealServers({ major: 8 }, world => {
   describeDeletions(world)
   describeDoctor(world)
   describeDataStreams(world)
+  describeTables(world)
+  describeMixedVerdicts(world, 'quick')
+  describeAlarm(world)
+  describeDiagnosis(world)
 })
