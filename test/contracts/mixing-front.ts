@@ -34,13 +34,21 @@ const answers: Partial<Readonly<Record<PlayedEnd, string>>> = {
 export async function startFront({ nodes, ports, ends, most }: FrontOptions): Promise<Front> {
   let turn = 0
   let open = 0
-  const front = await listen(client => {
+  const meet = (client: Socket): void => {
     const isOneTooMany = open >= (most?.open ?? Infinity)
     open += 1
-    client.once('close', () => (open -= 1))
+    let isOver = false
+    const leave = () => {
+      if (!isOver) open -= 1
+      isOver = true
+    }
+    client.once('end', leave).once('close', leave)
+    if (client.closed) leave()
     const end = isOneTooMany ? most?.beyond : ends[turn++ % ends.length]
     play(client, end ?? 'accepted', { nodes, ports })
-  })
+  }
+  // Sluice closes some connections before it opens another one: their ends are read first, however slow the machine is.
+  const front = await listen(client => void setImmediate(() => setImmediate(() => meet(client))))
   const url = new URL(nodes[0])
   url.port = String(front.port)
   return Object.assign(front, { url: url.href.replace(/\/$/, '') })
