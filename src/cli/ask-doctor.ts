@@ -132,9 +132,16 @@ async function causeOf(
 function named(symptom: Failure, { finding, next, isOver }: Cause): Failure {
   if (isOver ? !isAskedAgain(symptom) : isLess(finding, symptom)) return symptom
   const { code, message, evidence } = finding
+  const first = next === undefined ? {} : { next }
+  if (sawFewer(finding, symptom)) return { ...symptom, evidence: { ...symptom.evidence, ...first } }
   const seen = code === symptom.code ? symptom.evidence : { stoppedBy: `${symptom.code}: ${symptom.message}` }
   const { exit, retry } = explain(code)
-  return { code, message, evidence: { ...seen, ...evidence, ...(next === undefined ? {} : { next }) }, exit, retry }
+  return { code, message, evidence: { ...seen, ...evidence, ...first }, exit, retry }
+}
+
+/** On a slow machine, connections of the diagnosis get no answer in time. The load has seen more then, and nobody should read less. */
+function sawFewer({ code, evidence }: Pick<Failure, 'code' | 'evidence'>, symptom: Failure): boolean {
+  return code === symptom.code && Number(evidence['probes']) < Number(symptom.evidence['probes'])
 }
 
 /**
