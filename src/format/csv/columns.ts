@@ -40,12 +40,14 @@ export function columnsOf(names: readonly string[], typing: ColumnTyping): Colum
 
 /** Returns why a file cannot have these columns. */
 export function columnsProblem(names: readonly string[], types: ColumnTyping['types']): string | undefined {
-  const nameless = names.indexOf('')
-  if (nameless !== -1) return `column ${nameless + 1} of ${names.length} has no name`
-  const second = names.findIndex((name, at) => names.indexOf(name) !== at)
-  if (second !== -1)
-    return `columns ${names.indexOf(names[second] as string) + 1} and ${second + 1} are both called ${visible(names[second] as string)}`
-  const unknown = Object.keys(types).find(name => !names.includes(name))
+  const first = new Map<string, number>()
+  for (const [at, name] of names.entries()) {
+    if (name === '') return `column ${at + 1} of ${names.length} has no name`
+    const earlier = first.get(name)
+    if (earlier !== undefined) return `columns ${earlier + 1} and ${at + 1} are both called ${visible(name)}`
+    first.set(name, at)
+  }
+  const unknown = Object.keys(types).find(name => !first.has(name))
   return unknown === undefined ? undefined : `no column is called ${visible(unknown)}, which --types names`
 }
 

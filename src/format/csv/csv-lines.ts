@@ -6,6 +6,7 @@ import { columnsOf, columnsProblem } from './columns.js'
 import { type Dialect, findDialect } from './dialect.js'
 import { LineWriter } from './line-writer.js'
 import { Rows } from './rows.js'
+import { MOST_CELLS } from './split-row.js'
 import { type Encoding, type ToUtf8, toUtf8 } from './to-utf8.js'
 
 /** How a CSV file is read. Encoding, delimiter and quote are found by looking, unless they are set. */
@@ -100,6 +101,8 @@ async function readHeader(
   for (;;) {
     const found = rows.next()
     if (found === 'row' && rows.isBlank) continue
+    if (found === 'row' && rows.cells.count > MOST_CELLS)
+      return `is not valid csv: its first row has ${counted(rows.cells.count, 'cell')}, and Sluice reads at most ${counted(MOST_CELLS, 'column')}`
     if (found === 'row')
       return rows.isValid ? rows.texts().map(name => name.trim()) : 'is not valid csv: its first row is not valid text'
     if (found !== undefined) return `is not valid csv: the quotes of its first row are wrong`
@@ -159,10 +162,11 @@ async function* linesOf({
     const { bytes, cells, from, to, line } = rows
     const at = `line ${line}`
     if (found === 'broken') return writer.refusedText(`${at}: text follows a closing quote`, bytes, from, to)
+    const unfit = `${at} has ${counted(cells.count, 'cell')} for ${counted(columns, 'column')}`
+    if (cells.count > MOST_CELLS) return writer.refusedText(unfit, bytes, from, to)
     if (!rows.isValid) return writer.refused(`${at} is not valid ${ENCODINGS[encoding]}`, bytes, cells)
     if (rows.isBlank) return writer.blank()
-    if (cells.count !== columns)
-      return writer.refused(`${at} has ${counted(cells.count, 'cell')} for ${counted(columns, 'column')}`, bytes, cells)
+    if (cells.count !== columns) return writer.refused(unfit, bytes, cells)
     const problem = writer.row(bytes, cells)
     if (problem !== undefined) writer.refused(`${at}, ${problem}`, bytes, cells)
   }

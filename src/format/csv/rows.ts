@@ -6,6 +6,9 @@ import { DOUBLED, RowSplitter } from './split-row.js'
 const LONGEST_ROW_BYTES = 64 << 20
 /** A longer part of a row is looked at again only when as many bytes have come. */
 const SHORT_ROW_BYTES = 1 << 20
+/** A longer one is looked at again when a line ends, or when a part of its bytes has come: chunks may be of one byte. */
+const SHORTEST_ROW_BYTES = 8 << 10
+const GROWTH = 1 / 16
 
 /** `broken`: a line in which text follows a closing quote, or whose quote closes in a later line, before text. `open`: the input ends inside a quoted cell. `long`: a row larger than Sluice holds. */
 export type NextRow = 'row' | 'broken' | 'open' | 'long'
@@ -27,6 +30,7 @@ export class Rows {
   #isOwn = true
   /** Chunks behind `bytes`, copied. */
   #waiting: Buffer[] = []
+  #waitingBytes = 0
 
   constructor(delimiter: string, quote: string | undefined, firstLine: number) {
     this.#quote = quote
@@ -37,9 +41,13 @@ export class Rows {
   /** Adds a chunk. Call `keep` before its memory changes. */
   add(chunk: Buffer): void {
     const left = this.bytes.length - this.to
-    const waiting = this.#waiting.reduce((sum, { length }) => sum + length, chunk.length)
-    if (left <= SHORT_ROW_BYTES || waiting >= left) this.#join(chunk)
-    else this.#waiting.push(Buffer.from(chunk))
+    const waiting = this.#waitingBytes + chunk.length
+    const isShort = left <= SHORT_ROW_BYTES && (waiting >= left * GROWTH || chunk.includes(LINE_FEED))
+    if (left <= SHORTEST_ROW_BYTES || isShort || waiting >= left) this.#join(chunk)
+    else {
+      this.#waiting.push(Buffer.from(chunk))
+      this.#waitingBytes = waiting
+    }
   }
 
   /** Copies what is left of the last chunk. */
@@ -62,6 +70,7 @@ export class Rows {
     this.bytes = this.#isOwn ? Buffer.concat([left, ...this.#waiting, chunk]) : chunk
     this.from = this.to = 0
     this.#waiting = []
+    this.#waitingBytes = 0
     this.#isUtf8 = isUtf8(this.bytes)
   }
 

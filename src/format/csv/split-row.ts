@@ -9,6 +9,9 @@ const LF = 5
 /** Of a cell: each of its quotes stands twice. */
 export const DOUBLED = 2
 
+/** A row with more cells is only counted: their places would need much more memory than its text. No index has as many fields. */
+export const MOST_CELLS = 100_000
+
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
 
@@ -28,6 +31,7 @@ export class RowSplitter {
   readonly starts: number[] = []
   readonly ends: number[] = []
   readonly marks: number[] = []
+  /** May be more than MOST_CELLS. Then only so many have their place in the arrays. */
   count = 0
   /** Offset behind the row and its line end. */
   end = 0
@@ -70,9 +74,11 @@ export class RowSplitter {
         }
         end = at
       }
-      this.starts[this.count] = start
-      this.ends[this.count] = end
-      this.marks[this.count] = mark
+      if (this.count < MOST_CELLS) {
+        this.starts[this.count] = start
+        this.ends[this.count] = end
+        this.marks[this.count] = mark
+      }
       this.count += 1
       if (at >= to) {
         this.end = to

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { Rows } from '../../../../src/format/csv/rows.js'
 import { type CsvRead, readCsv } from '../../../support/read-csv.js'
 
 const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le')
@@ -168,4 +169,32 @@ describe('what was found is said:', () => {
     const latin = Buffer.from('a\n\xe4\xf6\n', 'latin1')
     expect((await readCsv(latin, { encoding: 'utf-8' })).rows).toEqual([['line 2 is not valid UTF-8', ['\xe4\xf6']]])
   })
+})
+
+describe('very many cells', () => {
+  test('of a row are counted, and the row is refused as it stands', async () => {
+    const { rows } = await readCsv(`a,b\n${','.repeat(100_000)}\n1,2\n`)
+    expect(rows).toEqual([['line 2 has 100001 cells for 2 columns', [','.repeat(100_000)]], { a: '1', b: '2' }])
+  })
+
+  test('of the first row are no columns', async () => {
+    const names = Array.from({ length: 100_001 }, (_, at) => `c${at}`).join()
+    const { failure } = await readCsv(`${names}\n1\n`)
+    expect(failure?.message).toContain('its first row has 100001 cells, and Sluice reads at most 100000 columns')
+  })
+})
+
+test('a long row in very small chunks is not read anew with each of them', () => {
+  const rows = new Rows(',', '"', 1)
+  const seen = new Set<Buffer>()
+  for (const byte of Buffer.from(`1,"${'x'.repeat(200_000)}`)) {
+    rows.add(Buffer.of(byte))
+    expect(rows.next()).toBeUndefined()
+    rows.keep()
+    seen.add(rows.bytes)
+  }
+  expect(seen.size).toBeLessThan(20_000)
+  rows.add(Buffer.from('"\n'))
+  expect(rows.next()).toBe('row')
+  expect(rows.texts()[1]).toHaveLength(200_000)
 })
