@@ -211,7 +211,7 @@ function judgeItem(result: BulkItem, body: JudgedBody): Exclude<keyof Settled, '
   if (status === 504) return body.safeToResend ? 'busy' : 'unknown'
   if (status === 404 && body.operation === 'delete' && result.error === undefined) return 'notFound'
   // Another request changed the same document at the same moment.
-  if (status === 409 && bulkFormOf(body.operation).action === 'update') return 'busy'
+  if (status === 409 && bulkFormOf(body.operation).changes) return 'busy'
   if (status === 409 && body.operation === 'create') {
     if (body.ownIds && body.resent) return 'duplicate'
     if (body.onConflict === 'skip') return 'skipped'
