@@ -253,7 +253,11 @@ class Story {
     for (;;) {
       const { code } = await this.#loadSome(paths, [this.#glob()])
       if (code === undefined) break
-      const changed = paths.find(path => this.#model.isUnclear(path) && this.#model.before(path) !== undefined)
+      // A file may stay unclear after it was put back: it may have the inode of another file that was replaced.
+      const changed = paths.find(path => {
+        const before = this.#model.before(path)
+        return before !== undefined && this.#model.isUnclear(path) && readFileSync(path, 'utf8') !== before
+      })
       if (code !== 'INPUT_CHANGED' || changed === undefined) throw new Error(`${code} in the end`)
       writeFileSync(changed, this.#model.before(changed) ?? '')
       this.#say('put back', changed)
