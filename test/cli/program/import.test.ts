@@ -28,6 +28,6 @@ function loadedBy(entry: string): readonly string[] {
 }
 
 it('imports the library without its packages, and loads a function when it is called', () => {
-  expect(loadedBy('index.js')).toEqual(['failure', 'index.js', 'ledger', 'text'])
-  expect(loadedBy('servicenow.js')).toEqual(['failure', 'servicenow.js', 'text'])
+  expect(loadedBy('index.js')).toEqual(['failure', 'index.js', 'ledger', 'options', 'text'])
+  expect(loadedBy('servicenow.js')).toEqual(['failure', 'options', 'servicenow.js', 'text'])
 })

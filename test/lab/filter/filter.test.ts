@@ -107,7 +107,7 @@ describe('creating the policy', () => {
     await using world = await open('none')
     await expect(createPolicy(world.api, { name: 'mine', rules }, answering(true).confirm)).rejects.toMatchObject({
       code: 'OPTION_INVALID',
-      message: expect.stringContaining('set --region or --deployment') as string,
+      message: expect.stringContaining('Set --region or --deployment') as string,
     })
   })
 })

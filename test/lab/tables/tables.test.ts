@@ -258,7 +258,7 @@ describe('a table', () => {
 
 describe('what does not fit a table', () => {
   const cases: readonly [string, Partial<IngestOptions>, RegExp][] = [
-    ['ids of the run', { ids: 'run' }, /ids: is 'run': a changed row must find its document/],
+    ['ids of the run', { ids: 'run' }, /ids: is 'run': Sluice must find the document of a changed row/],
     ['ids of the cluster', { ids: 'cluster' }, /ids: is 'cluster'/],
     ['a file beside it', { source: ['servicenow:incident', 'a.ndjson'] }, /'a\.ndjson' cannot be loaded together/],
     ['a name that is none', { source: 'servicenow:a/b' }, /'servicenow:a\/b' is not a table/],

@@ -43,7 +43,7 @@ describe('the time limit of a request holds', () => {
   it('while the proxy does not answer CONNECT, and nothing has left', async () => {
     await using proxy = await startHttpProxy({ onConnect: () => {} })
     await using route = routeOver(proxy.port, 9243)
-    const error = await errorOf(route.request({ ...post, timeoutMs: 50 }))
+    const error = await errorOf(route.request({ ...post, timeoutMs: 1500 }))
     expect(error).toMatchObject({
       code: 'TIMEOUT',
       phase: 'proxy-handshake',
@@ -56,7 +56,7 @@ describe('the time limit of a request holds', () => {
     await using target = await startTarget({ tls: certificate })
     await using proxy = await startHttpProxy({ onConnect: () => proxy.asked.length === 1 })
     await using route = routeOver(proxy.port, target.port, { connectTimeoutMs: 60_000 })
-    expect(await errorOf(route.request({ ...post, timeoutMs: 50 }))).toMatchObject({
+    expect(await errorOf(route.request({ ...post, timeoutMs: 1500 }))).toMatchObject({
       code: 'TIMEOUT',
       phase: 'proxy-handshake',
     })
@@ -67,7 +67,7 @@ describe('the time limit of a request holds', () => {
     await using proxy = await startHttpProxy({ onConnect: () => {} })
     await using route = routeOver(proxy.port, 9243)
     const first = route.request({ ...post, timeoutMs: 60_000 })
-    const second = await errorOf(route.request({ ...post, timeoutMs: 50 }))
+    const second = await errorOf(route.request({ ...post, timeoutMs: 1500 }))
     expect(second).toMatchObject({
       code: 'TIMEOUT',
       phase: 'exchange',
