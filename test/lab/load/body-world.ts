@@ -116,6 +116,8 @@ export async function load(
     index: 'bytes',
     batchBytes: 12_000_000,
     batchDocs: BODY_DOCS,
+    // On a slow machine a body would be sent before it is full.
+    batchMs: 3_600_000,
     concurrency: 1,
     compress: way.gzip === true ? 'gzip' : 'none',
     preflightConnections: 1,
