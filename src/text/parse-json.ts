@@ -1,12 +1,22 @@
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** Parses JSON. Returns undefined if the text is not JSON. */
+/** More levels than any answer or file has that Sluice reads. Writing a value of some thousand levels ends in an error. */
+const DEEPEST = 1000
+
+/** Parses JSON. Returns undefined if the text is not JSON, or has more than 1,000 levels. */
 export function parseJson(text: string | Buffer): unknown {
   try {
-    return JSON.parse(text.toString())
+    const value: unknown = JSON.parse(text.toString())
+    return isDeeper(value, DEEPEST) ? undefined : value
   } catch {
     return undefined
   }
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (levels === 0) return true
+  return Object.values(value).some(one => isDeeper(one, levels - 1))
 }
 
 /** Parses a JSON object. Returns undefined for any other value, and for a text that is not JSON. */

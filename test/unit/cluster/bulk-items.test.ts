@@ -56,6 +56,12 @@ describe('the results in an answer', () => {
     expect(itemsIn(Buffer.from('{"errors":false,"items":[]}'))).toHaveLength(0)
   })
 
+  test('are none if the answer has levels without end, which nobody could write', () => {
+    const deep = '['.repeat(6000) + ']'.repeat(6000)
+    expect(itemsIn(Buffer.from(`{ "items":[{"create":{"status":201,"x":${deep}}}],"errors":false}`))).toBeUndefined()
+    expect(itemsIn(Buffer.from(`{ "x":${deep},"items":[]}`))).toBeUndefined()
+  })
+
   test('that cannot be read have no status', () => {
     for (const item of ['{}', '{"create":1}', '{"create":{"status":"201"}}', '{"create":{"status":}}'])
       expect(itemsIn(Buffer.from(`{"items":[${item}]}`))?.at(0).status).toBeUndefined()
