@@ -245,7 +245,7 @@ export interface Rejected extends Iterable<Refused> {
   readonly length: number
   /** Why each was rejected, if that is known without making it. */
   readonly reasons?: Iterable<Pick<Refused, 'status' | 'type' | 'reason'> & { readonly origin?: Origin }>
-  /** Where the one of that number, from 0, was read. Only with `reasons` that do not know it. */
+  /** Returns where a document was read, by its number from 0. Set if `reasons` do not show that. */
   originOf?(number: number): Origin
   /** Returns the same documents in memory of their own. Absent: they have it. Otherwise they are those of a batch until its `release()`. */
   kept?(): Rejected

@@ -37,56 +37,40 @@ export type { VerifiedInput } from './verify/tally.js'
 export type { Undone } from './verify/undo.js'
 export type { Verification } from './verify/verify.js'
 export type { UndoOptions, VerifyOptions } from './verify/verify-options.js'
-import { snapshot } from './options/snapshot.js'
+import { loadedAtCall } from './options/snapshot.js'
 
-const ingest: typeof import('./ingest.js').ingest = async (...given) => {
-  const options = snapshot(given)
-  return await (await import('./ingest.js')).ingest(...options)
-}
+const ingest: typeof import('./ingest.js').ingest = loadedAtCall(async () => (await import('./ingest.js')).ingest)
 
-const replay: typeof import('./replay.js').replay = async (...given) => {
-  const options = snapshot(given)
-  return await (await import('./replay.js')).replay(...options)
-}
+const replay: typeof import('./replay.js').replay = loadedAtCall(async () => (await import('./replay.js')).replay)
 
-const serve: typeof import('./serve/serve.js').serve = async (...given) => {
-  const options = snapshot(given)
-  return await (await import('./serve/serve.js')).serve(...options)
-}
+const serve: typeof import('./serve/serve.js').serve = loadedAtCall(
+  async () => (await import('./serve/serve.js')).serve,
+)
 
-const connect: typeof import('./connect/connect.js').connect = async (...given) => {
-  const options = snapshot(given)
-  return await (await import('./connect/connect.js')).connect(...options)
-}
+const connect: typeof import('./connect/connect.js').connect = loadedAtCall(
+  async () => (await import('./connect/connect.js')).connect,
+)
 
-const verify: typeof import('./verify/verify.js').verify = async (...given) => {
-  const options = snapshot(given)
-  return await (await import('./verify/verify.js')).verify(...options)
-}
+const verify: typeof import('./verify/verify.js').verify = loadedAtCall(
+  async () => (await import('./verify/verify.js')).verify,
+)
 
-const undo: typeof import('./verify/undo.js').undo = async (...given) => {
-  const options = snapshot(given)
-  return await (await import('./verify/undo.js')).undo(...options)
-}
+const undo: typeof import('./verify/undo.js').undo = loadedAtCall(async () => (await import('./verify/undo.js')).undo)
 
-const rollback: typeof import('./guarded/rollback.js').rollback = async (...given) => {
-  const options = snapshot(given)
-  return await (await import('./guarded/rollback.js')).rollback(...options)
-}
+const rollback: typeof import('./guarded/rollback.js').rollback = loadedAtCall(
+  async () => (await import('./guarded/rollback.js')).rollback,
+)
 
-const reportRun: typeof import('./alarm/alarm.js').reportRun = async (...given) => {
-  const options = snapshot(given)
-  return await (await import('./alarm/alarm.js')).reportRun(...options)
-}
+const reportRun: typeof import('./alarm/alarm.js').reportRun = loadedAtCall(
+  async () => (await import('./alarm/alarm.js')).reportRun,
+)
 
-const diagnose: typeof import('./doctor/diagnose.js').diagnose = async (...given) => {
-  const options = snapshot(given)
-  return await (await import('./doctor/diagnose.js')).diagnose(...options)
-}
+const diagnose: typeof import('./doctor/diagnose.js').diagnose = loadedAtCall(
+  async () => (await import('./doctor/diagnose.js')).diagnose,
+)
 
-const diagnoseRefusal: typeof import('./doctor/diagnose.js').diagnoseRefusal = async (...given) => {
-  const options = snapshot(given)
-  return await (await import('./doctor/diagnose.js')).diagnoseRefusal(...options)
-}
+const diagnoseRefusal: typeof import('./doctor/diagnose.js').diagnoseRefusal = loadedAtCall(
+  async () => (await import('./doctor/diagnose.js')).diagnoseRefusal,
+)
 
 export { connect, diagnose, diagnoseRefusal, ingest, replay, reportRun, rollback, serve, undo, verify }

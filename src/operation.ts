@@ -7,10 +7,8 @@
 export type Operation = 'create' | 'index' | 'update' | 'upsert' | 'delete'
 
 interface BulkForm {
-  /** The name of the action. */
-  readonly action: 'create' | 'index' | 'update' | 'delete'
-  /** Other parameters of each action, as JSON members. Empty, or with a comma at the end. */
-  readonly parameters: string
+  /** The action line up to the id and routing. */
+  readonly action: string
   /** Text before and after each document on its line. */
   readonly opening: string
   readonly closing: string
@@ -18,24 +16,26 @@ interface BulkForm {
   readonly sendsDocument: boolean
   /** Whether the operation changes stored documents: then each needs an id of the user's. */
   readonly changes: boolean
+  /** Whether it sends only some fields. */
+  readonly isPartial: boolean
 }
 
-const whole = { parameters: '', opening: '', closing: '', sendsDocument: true, changes: false } as const
-/** Another request may change the same document at the same moment. Elasticsearch then tries again, so many times. */
+const whole = { opening: '', closing: '', sendsDocument: true, changes: false, isPartial: false } as const
+/** If another request changes the document at the same moment, Elasticsearch retries the update up to three times. */
 const part = {
   ...whole,
-  action: 'update',
-  parameters: '"retry_on_conflict":3,',
+  action: '{"update":{"retry_on_conflict":3,',
   opening: '{"doc":',
   changes: true,
+  isPartial: true,
 } as const
 
 const forms: Readonly<Record<Operation, BulkForm>> = {
-  create: { ...whole, action: 'create' },
-  index: { ...whole, action: 'index' },
+  create: { ...whole, action: '{"create":{' },
+  index: { ...whole, action: '{"index":{' },
   update: { ...part, closing: '}' },
   upsert: { ...part, closing: ',"doc_as_upsert":true}' },
-  delete: { ...whole, action: 'delete', sendsDocument: false, changes: true },
+  delete: { ...whole, action: '{"delete":{', sendsDocument: false, changes: true },
 }
 
 export const operations = Object.keys(forms) as readonly Operation[]

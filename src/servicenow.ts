@@ -12,12 +12,11 @@ export type {
 export type { PullFileOptions, PulledFile } from './tables/pull.js'
 export type { TableAnswer, TableRequest } from './servicenow/instance.js'
 export type { Row } from './servicenow/table/row.js'
-import { snapshot } from './options/snapshot.js'
+import { loadedAtCall, snapshot } from './options/snapshot.js'
 
-const connectServiceNow: typeof import('./connect/connect-servicenow.js').connectServiceNow = async (...given) => {
-  const options = snapshot(given)
-  return await (await import('./connect/connect-servicenow.js')).connectServiceNow(...options)
-}
+const connectServiceNow: typeof import('./connect/connect-servicenow.js').connectServiceNow = loadedAtCall(
+  async () => (await import('./connect/connect-servicenow.js')).connectServiceNow,
+)
 
 const pull: typeof import('./tables/pull.js').pull = (...given) => {
   const options = snapshot(given)
@@ -33,9 +32,8 @@ const pullLines: typeof import('./tables/pull.js').pullLines = (...given) => {
   })()
 }
 
-const pullToFile: typeof import('./tables/pull.js').pullToFile = async (...given) => {
-  const options = snapshot(given)
-  return await (await import('./tables/pull.js')).pullToFile(...options)
-}
+const pullToFile: typeof import('./tables/pull.js').pullToFile = loadedAtCall(
+  async () => (await import('./tables/pull.js')).pullToFile,
+)
 
 export { connectServiceNow, pull, pullLines, pullToFile }

@@ -42,9 +42,8 @@ export interface ActionTemplate extends Around {
 export function actionTemplate(options: ActionOptions, token: string): ActionTemplate {
   const { operation, ids, routingField } = options
   const routing = routingField === undefined ? undefined : { field: routingField }
-  const { action: name, parameters, opening, closing } = bulkFormOf(operation)
+  const { action, opening, closing } = bulkFormOf(operation)
   const around = { opening, closing }
-  const action = `{"${name}":{${parameters}`
   if (ids.from === 'cluster') {
     if (routing === undefined) return { before: action, id: 'none', between: '', routing, after: '}}\n', ...around }
     return { before: `${action}"routing":"`, id: 'none', between: '', routing, after: '"}}\n', ...around }

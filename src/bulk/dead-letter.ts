@@ -2,6 +2,7 @@
 import type { Clock, Destination, Origin, Refused } from '../flow.js'
 import { type Operation, isOperation, operations } from '../operation.js'
 import { endOfLine, isBlank, withoutLineEnd } from '../text/bytes.js'
+import { unicodeProblem } from '../text/unicode.js'
 import { lineProblem } from './judge-line.js'
 import { topLevelFields } from './top-level-field.js'
 import { wholeLines } from './frame-lines.js'
@@ -75,7 +76,7 @@ function recordedIn(value: (name: string) => unknown): Recorded | string {
     if (text === undefined) continue
     if (typeof text !== 'string' || text === '') return `its ${name} is not a string`
     // A request carries these two in its URL.
-    if ((name === 'index' || name === 'pipeline') && /\p{Surrogate}/u.test(text))
+    if ((name === 'index' || name === 'pipeline') && unicodeProblem(text) !== undefined)
       return `its ${name} is not whole Unicode`
     texts[name] = text
   }

@@ -74,10 +74,10 @@ function addressOf(letter: DeadLetter): { readonly _id?: string; readonly routin
 
 /** Returns the two lines of a bulk request, the second without its line end. */
 function framed(operation: Operation, address: object, document: Buffer): Pick<Resend, 'action' | 'document'> {
-  const { action, parameters, opening, closing } = bulkFormOf(operation)
+  const { action, opening, closing } = bulkFormOf(operation)
   const line =
     opening + closing === '' ? document : Buffer.concat([Buffer.from(opening), document, Buffer.from(closing)])
-  return { action: `{"${action}":{${parameters}${JSON.stringify(address).slice(1)}}\n`, document: line }
+  return { action: `${action}${JSON.stringify(address).slice(1)}}\n`, document: line }
 }
 
 /** An id that Sluice made ends in the number of its document. */

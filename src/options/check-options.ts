@@ -146,7 +146,7 @@ export function checkDocuments(
     throw invalid(said('idField'), `needs ${said('ids')} 'field', not '${String(ids)}'`)
   if (!isOperation(op) || !bulkFormOf(op).changes) return
   if (ids !== 'field')
-    throw invalid(said('op'), `is '${op}', so each line must name a document: set ${said('ids')} to 'field'`)
+    throw invalid(said('op'), `is '${op}', so each line must name a document. Set ${said('ids')} to 'field'`)
   if (swapAlias !== undefined)
     throw invalid(said('op'), `is '${op}', but ${said('swapAlias')} fills a new, empty index`)
   if (pipeline !== undefined)

@@ -5,6 +5,7 @@ import type { IngestSource } from '../source/open-sources.js'
 import type { ServiceNowOptions } from './ingest-options.js'
 import { withoutCredentials } from './hide-secrets.js'
 import { invalid } from './option-checks.js'
+import { unicodeProblem } from '../text/unicode.js'
 
 /** Checks the name of an index, alias or data stream, if there is one. Throws SluiceError INDEX_NAME_INVALID. */
 export function checkIndexName(index: string | undefined): void {
@@ -14,7 +15,8 @@ export function checkIndexName(index: string | undefined): void {
 
 /** Returns why Elasticsearch refuses the name. Undefined if the name is valid. */
 function indexNameProblem(name: string): string | undefined {
-  if (/\p{Surrogate}/u.test(name)) return 'contains half of a surrogate pair, which is not valid Unicode'
+  const half = unicodeProblem(name)
+  if (half !== undefined) return half
   const forbidden = /[\\/*?"<>|,#:\s]/.exec(name)?.[0]
   if (forbidden !== undefined) return `contains ${/\s/.test(forbidden) ? 'a space' : forbidden}`
   if (name !== name.toLowerCase()) return `has upper-case letters. Write ${name.toLowerCase()}`

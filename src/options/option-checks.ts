@@ -2,16 +2,14 @@
 import { isIPv4 } from 'node:net'
 import { nearest } from './nearest.js'
 import { isQuoted } from '../text/quotes.js'
+import { unicodeProblem } from '../text/unicode.js'
 import { SluiceError, fail } from '../failure/failure.js'
 
 /** Returns the problem of an option's value, or undefined. Never called with undefined, which means the default. */
 export type Check = (value: unknown) => string | undefined
 
-/** Refuses a text with half a character: no URL, file name or request can hold it. */
-export const string: Check = value => {
-  if (typeof value !== 'string') return `is ${kindOf(value)}, not a string`
-  return /\p{Surrogate}/u.test(value) ? 'contains half of a surrogate pair, which is not valid Unicode' : undefined
-}
+export const string: Check = value =>
+  typeof value === 'string' ? unicodeProblem(value) : `is ${kindOf(value)}, not a string`
 
 export const name: Check = value => string(value) ?? (value === '' ? 'is empty' : undefined)
 

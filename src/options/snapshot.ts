@@ -1,3 +1,15 @@
+/** Returns a function that copies its arguments, then loads the function that it stands for. */
+export function loadedAtCall<Given extends readonly unknown[], Result>(
+  load: () => Promise<(...given: Given) => Promise<Result>>,
+): (...given: Given) => Promise<Result> {
+  return async (...given) => {
+    const options = snapshot(given)
+    return await (
+      await load()
+    )(...options)
+  }
+}
+
 /**
  * Copies the arguments of a call, so that the caller may change its objects while the call runs. Streams, signals, iterables and other
  * objects of a class stay the same.
@@ -6,7 +18,7 @@ export function snapshot<T extends readonly unknown[]>(given: T): T {
   return given.map(one => copyOf(one, 0)) as unknown as T
 }
 
-/** No option is nearly as deep. What is deeper may contain itself. */
+/** Options never have so many levels. A value with more probably contains itself. */
 const DEEPEST = 100
 
 function copyOf(value: unknown, depth: number): unknown {

@@ -72,7 +72,7 @@ function gathered(body: Body, items: ArrayLike<number>, into?: Buffer): Body {
   }
 }
 
-/** Returns the bytes of a request: a deletion is its action line alone. */
+/** Returns the bytes of a request. For a deletion, these are only its action lines. */
 export function requestBytes(body: Body, operation: Operation): Buffer {
   if (bulkFormOf(operation).sendsDocument) return body.bytes
   const lines: Buffer[] = []

@@ -17,7 +17,7 @@ import type { Delivery, JudgedBody, RefusedItem, RefusedItems, Settled, Verdict 
 /** Returns the fields of an answer that Sluice needs. A status for each item keeps positions. */
 export function filterPathFor(operation: Operation): string {
   // The status of an update does not show whether it changed anything.
-  return bulkFormOf(operation).action === 'update' ? `${filterPath},items.*.result` : filterPath
+  return bulkFormOf(operation).isPartial ? `${filterPath},items.*.result` : filterPath
 }
 
 const filterPath = 'errors,items.*.status,items.*.error.type,items.*.error.reason,items.*.failure_store'

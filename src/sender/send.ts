@@ -9,8 +9,8 @@ export interface BulkRequest {
   readonly body: Body
   readonly batch: Batch
   readonly history: SendHistory
-  /** The body as it goes over the wire, if it is compressed. */
-  readonly compressed?: Buffer
+  /** What goes over the wire. Absent: the body as it stands. */
+  readonly wire?: { readonly bytes: Buffer; readonly isGzip: boolean }
   /** Set by the access layer: whether access was lost since the request passed the gate. */
   readonly isHeld?: () => boolean
   /** Set by the budget layer: takes the length of the answer, before anything is asked because of it. */

@@ -58,7 +58,7 @@ export class Sender {
     const posted = learn(this.#learning, mask(options.masked, judged))
     const looked = rollover(stream, budget(options.budget, halted, posted))
     const passed = access(gate, () => (this.#retries += 1), looked)
-    this.#send = limitConcurrency(this.#concurrency, options.gzip ? gzip(passed) : passed)
+    this.#send = limitConcurrency(this.#concurrency, encode(options.gzip, passed))
     this.#delivery = {
       ownIds,
       safeToResend,
@@ -116,11 +116,13 @@ export class Sender {
   }
 }
 
-/** Compresses a body once for each attempt, however often it passes the gate. */
-function gzip(inner: Send): Send {
+/** Makes what goes over the wire, once for each attempt, however often it passes the gate. */
+function encode(isGzip: boolean, inner: Send): Send {
   return async request => {
     const { body, batch } = request
-    return await inner({ ...request, compressed: await compress(requestBytes(body, batch.operation)) })
+    const bytes = requestBytes(body, batch.operation)
+    if (isGzip) return await inner({ ...request, wire: { bytes: await compress(bytes), isGzip } })
+    return await inner(bytes === body.bytes ? request : { ...request, wire: { bytes, isGzip } })
   }
 }
 

@@ -5,6 +5,7 @@ import { openRoute, type Route } from '../proxy/route.js'
 import type { TlsOptions } from '../proxy/tls-layer.js'
 import type { Access } from './choose-access.js'
 import type { Instance, TableAnswer, TableRequest } from './instance.js'
+import { unicodeProblem } from '../text/unicode.js'
 import { nameSilentPort } from '../proxy/expects-tls.js'
 import { type InstanceHttp, openInstanceHttp } from './calls/instance-http.js'
 import { type InstancePreflight, probeInstance, type Probing } from './refusal/probe-instance.js'
@@ -149,8 +150,10 @@ function questionOf({ method, table, sysId, query = {}, body }: TableRequest) {
     throw invalid('sysId', 'is not a sys_id. Write 32 hexadecimal characters')
   const isOfOne = method === 'PUT' || method === 'PATCH' || method === 'DELETE'
   if (isOfOne && sysId === undefined) throw invalid('sysId', `is not set, and ${method} needs it`)
-  const broken = Object.keys(query).find(name => /\p{Surrogate}/u.test(name + query[name]))
-  if (broken !== undefined) throw invalid(broken, 'contains half of a surrogate pair, which is not valid Unicode')
+  for (const [name, value] of Object.entries(query)) {
+    const problem = unicodeProblem(name) ?? unicodeProblem(value)
+    if (problem !== undefined) throw invalid(name, problem)
+  }
   const pairs = Object.entries(query).map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
   return {
     method,

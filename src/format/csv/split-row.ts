@@ -31,7 +31,7 @@ export class RowSplitter {
   readonly starts: number[] = []
   readonly ends: number[] = []
   readonly marks: number[] = []
-  /** May be more than MOST_CELLS. Then only so many have their place in the arrays. */
+  /** If it is more than MOST_CELLS, the arrays hold only the first MOST_CELLS cells. */
   count = 0
   /** Offset behind the row and its line end. */
   end = 0

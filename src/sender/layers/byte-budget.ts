@@ -2,7 +2,6 @@
  * The layer that keeps the traffic of a run within a number of bytes. It makes bodies small enough for what is left. A request that might not fit waits for the answers of those
  * under way, so that Sluice knows their size and need not guess. If it does not fit then, nothing more is sent.
  */
-import { requestBytes } from '../body.js'
 import { type Send, STOPPING } from '../send.js'
 
 /** Bytes of an answer for each stored item. The largest answer so far replaces this guess. */
@@ -55,10 +54,9 @@ export interface Admission {
 /** The last check before a request is sent: it may have waited, here or in a layer above, for a long time. */
 export function budget(limit: ByteBudget | undefined, halted: AbortSignal, inner: Send): Send {
   return async request => {
-    const { body, batch, compressed } = request
-    const framed = body.bytes.length
-    const sent = limit === undefined ? body.bytes : (compressed ?? requestBytes(body, batch.operation))
-    const admission = await limit?.admit({ items: body.items, sent: sent.length, framed })
+    const { items, bytes } = request.body
+    const sent = request.wire?.bytes ?? bytes
+    const admission = await limit?.admit({ items, sent: sent.length, framed: bytes.length })
     try {
       if (halted.aborted || (limit !== undefined && admission === undefined)) return STOPPING
       if (request.isHeld?.() === true) return { kind: 'notSent', because: 'noAccess' }

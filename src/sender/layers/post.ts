@@ -4,7 +4,7 @@ import type { Cluster } from '../../cluster/open-cluster.js'
 import { routeErrorOf } from '../../cluster/client-connection.js'
 import { postBulk } from '../../cluster/request.js'
 import { canHideSource } from '../../cluster/preflight.js'
-import { idOfItem, itemStarts, requestBytes } from '../body.js'
+import { idOfItem, itemStarts } from '../body.js'
 import { filterPathFor, judgeAnswer, judgeError } from '../judge-answer.js'
 import { judgeQueued } from '../judge-queued.js'
 import { NodeWatch } from '../node-watch.js'
@@ -48,7 +48,7 @@ export function post(options: PostOptions, isBehind: (index: string) => Promise<
     onDoubt?.(`documents go to ${elsewhere} instead of ${options.index} (does a pipeline reroute them?): ${lost}`)
   }
 
-  return async ({ body, batch, history, compressed, answered }) => {
+  return async ({ body, batch, history, wire, answered }) => {
     const { index, pipeline } = batch.addressed?.destination ?? options
     // Asks also where documents went, and under which ids. A pipeline may change both.
     const isFirst = ownIds && firstAnswer === 'none'
@@ -61,9 +61,9 @@ export function post(options: PostOptions, isBehind: (index: string) => Promise<
           ...withoutSource,
           ...(pipeline === undefined ? {} : { pipeline }),
         },
-        headers: compressed === undefined ? {} : { 'content-encoding': 'gzip' },
+        headers: wire?.isGzip === true ? { 'content-encoding': 'gzip' } : {},
         maxAnswerBytes: ANSWER_BYTES + ITEM_BYTES * body.items,
-        body: compressed ?? requestBytes(body, batch.operation),
+        body: wire?.bytes ?? body.bytes,
         ...(givenUp === undefined ? {} : { signal: givenUp }),
       })
       answered?.(answer.wireBytes)

@@ -1,4 +1,5 @@
-import { allSuites, describeOnLab, suitesOfVersions } from '../../contracts/on-the-lab.js'
+import { describeOnLab } from '../../contracts/on-the-lab.js'
+import { allSuites, suitesOfVersions } from '../../contracts/suites.js'
 import { rounds } from '../../support/rounds.js'
 
 const suites = rounds(0, 1) === 0 ? suitesOfVersions : allSuites

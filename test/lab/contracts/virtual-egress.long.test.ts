@@ -1,4 +1,5 @@
-import { allSuites, describeOnLab, suitesOfRoutes } from '../../contracts/on-the-lab.js'
+import { describeOnLab } from '../../contracts/on-the-lab.js'
+import { allSuites, suitesOfRoutes } from '../../contracts/suites.js'
 import { rounds } from '../../support/rounds.js'
 
 describeOnLab('virtual egress', { virtualEgress: true }, rounds(0, 1) === 0 ? suitesOfRoutes : allSuites)

@@ -38,6 +38,13 @@ function trouble(random: Seeded): Faults {
   ])
 }
 
+/** Through the proxy into the lab's cluster, with ids from a field. */
+function byId() {
+  const { url, apiKey, caFile } = lab.line.cluster
+  const target = { url, apiKey, ca: readFileSync(caFile) }
+  return { target, proxy: lab.line.proxy.http, preflightConnections: 1, ids: 'field', idField: 'id' } as const
+}
+
 interface Loading {
   readonly random: Seeded
   readonly name: string
@@ -46,21 +53,16 @@ interface Loading {
 }
 
 async function go({ random, name, index, op }: Loading, mayFail: boolean): Promise<Receipt> {
-  const { url, apiKey, caFile } = lab.line.cluster
   const controller = new AbortController()
   const stopAt = mayFail && random.chance(0.5) ? random.below(ROWS) : Infinity
   lab.control.heal()
   if (mayFail) lab.control.plant(trouble(random))
   try {
     return await ingest({
-      target: { url, apiKey, ca: readFileSync(caFile) },
-      proxy: lab.line.proxy.http,
-      preflightConnections: 1,
+      ...byId(),
       source: join(work, `${name}.ndjson`),
       index,
       op,
-      ids: 'field',
-      idField: 'id',
       compress: random.pick(['gzip', 'none']),
       stateDir: join(work, name),
       deadLetters: join(work, `${name}.dead.ndjson`),
@@ -97,21 +99,9 @@ for (const op of ['update', 'upsert', 'delete'] as const) {
       const random = seeded(seed)
       const name = `${op}-${seed}`
       const index = newIndex('operations')
-      const cluster = {
-        url: lab.line.cluster.url,
-        apiKey: lab.line.cluster.apiKey,
-        ca: readFileSync(lab.line.cluster.caFile),
-      }
       lab.control.heal()
       const before = Array.from({ length: STORED }, (_, n) => ({ id: `d${n * 3}`, n, kept: 12 }))
-      const seeding = {
-        target: cluster,
-        proxy: lab.line.proxy.http,
-        preflightConnections: 1,
-        index,
-        deadLetters: false,
-      } as const
-      await ingest({ ...seeding, source: before.values(), op: 'index', ids: 'field', idField: 'id' })
+      await ingest({ ...byId(), source: before.values(), index, op: 'index', deadLetters: false })
       // Each id once: rows of one id may overtake each other.
       const rows = Array.from({ length: ROWS }, (_, n) => ({
         id: `d${n}`,

@@ -22,7 +22,7 @@ describe('options that contradict each other', () => {
     [{ key: 'k.pem' }, '--key: needs --cert beside it'],
     [{ ids: 'field' }, "--ids: is 'field' and needs --id-field"],
     [{ idField: 'sku' }, "--id-field: needs --ids 'field', not 'run'"],
-    [{ op: 'update' }, "--op: is 'update', so each line must name a document: set --ids to 'field'"],
+    [{ op: 'update' }, "--op: is 'update', so each line must name a document. Set --ids to 'field'"],
     [
       { op: 'delete', ids: 'field', idField: 'id', swapAlias: 'a' },
       "--op: is 'delete', but --swap-alias fills a new, empty index",

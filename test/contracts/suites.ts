@@ -1,0 +1,27 @@
+import { describeDoctor } from './doctor.suite.js'
+import { describeDocuments } from './documents.suite.js'
+import { describeIdentity } from './identity.suite.js'
+import { describeIds } from './ids.suite.js'
+import { describeRefusals } from './refusals.suite.js'
+import { describeOperations } from './operations.suite.js'
+import { describeReplay } from './replay.suite.js'
+import { describeRoutes } from './routes.suite.js'
+import { describeRuns } from './runs.suite.js'
+import { describeSwap } from './swap.suite.js'
+import type { World } from './world.js'
+
+type Suite = (world: () => World) => void
+
+/** What depends on the route to a cluster. */
+export const suitesOfRoutes: readonly Suite[] = [describeRoutes, describeRefusals, describeDoctor]
+/** What depends on the cluster's version. */
+export const suitesOfVersions: readonly Suite[] = [
+  ...suitesOfRoutes,
+  describeDocuments,
+  describeReplay,
+  describeOperations,
+  describeSwap,
+  describeRuns,
+  describeIds,
+]
+export const allSuites: readonly Suite[] = [...suitesOfVersions, describeIdentity]
